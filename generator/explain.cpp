@@ -79,16 +79,16 @@ std::vector<RejectionGroup> grouped(const std::vector<RejectedCandidate>& reject
 
 /// What the choice was made from, and what it would have been without the selection.
 void explain_choice(Explanation& explanation, const Selection& selection) {
-    const CandidateList free = list_candidates(explanation.spec, explanation.gpu);
+    const CandidateList free = list_candidates(explanation.problem, explanation.gpu);
     const bool restricted = selection.family || !selection.parameters.empty();
-    CandidateList list = restricted ? list_candidates(explanation.spec, explanation.gpu, selection) : free;
+    CandidateList list = restricted ? list_candidates(explanation.problem, explanation.gpu, selection) : free;
     explanation.accepted_count = list.accepted.size();
     explanation.untimed_count = static_cast<std::size_t>(std::ranges::count_if(
         list.accepted, [](const Candidate& one) { return family_of(one.config).is_untimed(one.config); }));
     explanation.rejected_count = list.rejected.size();
     explanation.forced = selection.kernel.has_value();
     if (explanation.forced) {
-        const Candidate forced = list_candidates(explanation.spec, explanation.gpu, selection).accepted.front();
+        const Candidate forced = list_candidates(explanation.problem, explanation.gpu, selection).accepted.front();
         list.accepted.insert(list.accepted.begin(), forced);
     }
     if (list.accepted.empty()) throw_nothing_serves(list);
@@ -105,7 +105,7 @@ void explain_choice(Explanation& explanation, const Selection& selection) {
 /// Of the entry that multiplies; others pack operands or add partial sums.
 GridRule main_grid(const Explanation& explanation) {
     for (const KernelEntry& entry :
-         family_of(explanation.config).entries(signature(explanation.spec), explanation.config))
+         family_of(explanation.config).entries(explanation.problem.signature, explanation.config))
         if (entry.function == kMultiplyingFunction) return entry.grid;
     return {explanation.anatomy.block.m, explanation.anatomy.block.n, explanation.anatomy.split_k};
 }
@@ -115,7 +115,7 @@ void place_blocks(Explanation& explanation, int registers) {
     explanation.occupancy =
         occupancy({.threads = anatomy.threads(), .registers = registers, .shared_bytes = anatomy.shared_bytes},
                   *explanation.gpu.arch);
-    explanation.waves = wave_breakdown(block_count(main_grid(explanation), explanation.spec),
+    explanation.waves = wave_breakdown(block_count(main_grid(explanation), explanation.problem.row_major),
                                        explanation.occupancy.blocks(), explanation.gpu.sm_count);
 }
 
@@ -151,21 +151,19 @@ Bound bound_of(const CostEstimate& cost) {
     return cost.total_us - cost.overhead_us > 2 * busy_us ? Bound::latency : unit;
 }
 
-Explanation explain(const GemmSpec& asked, const GpuModel& gpu, const Selection& selection) {
+Explanation explain(const Problem& problem, const GpuModel& gpu, const Selection& selection) {
     Explanation explanation;
-    const GemmSpec spec = resolved(asked);
-    explanation.spec = with_row_major_d(spec);
-    explanation.swapped = as_lines(spec).d_order == Order::column;
+    explanation.problem = problem;
     explanation.gpu = gpu;
     explain_choice(explanation, selection);
-    explanation.roofline = roofline(explanation.spec, gpu, family_of(explanation.config).math_instruction);
+    explanation.roofline = roofline(problem.row_major, gpu, family_of(explanation.config).math_instruction);
     explanation.bound = bound_of(explanation.cost);
     const double seconds = explanation.cost.total_us * 1e-6;
     const double rate = seconds > 0 ? explanation.roofline.flops / seconds : 0;
     explanation.share_of_peak = rate / explanation.roofline.peak_flops;
     const double attainable = explanation.roofline.attainable_flops;
     explanation.share_of_attainable = attainable > 0 ? rate / attainable : 0;
-    explanation.anatomy = family_of(explanation.config).anatomy(explanation.spec, explanation.config);
+    explanation.anatomy = family_of(explanation.config).anatomy(problem, explanation.config);
     place_blocks(explanation, std::min(explanation.anatomy.registers(), gpu.arch->max_registers_per_thread));
     return explanation;
 }

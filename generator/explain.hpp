@@ -65,8 +65,7 @@ struct MeasuredRegisters {
 
 /// Why this kernel for this problem: everything that led to the choice, as numbers.
 struct Explanation {
-    GemmSpec spec;         ///< resolved and row-major in D: what the kernel computes
-    bool swapped = false;  ///< D was column-major, so A and B are swapped
+    Problem problem;
     GpuModel gpu;
     KernelConfig config;
     CostEstimate cost;
@@ -94,7 +93,7 @@ inline constexpr std::size_t kRunnersUp = 5;
 /// Explains the heuristic's choice, or the kernel that the selection forces. Runners-up differ from the chosen one and
 /// from each other in more than the depth of the pipeline or the order of tiles.
 /// Throws what list_candidates throws, and ConfigError with all reasons when nothing serves the problem.
-[[nodiscard]] Explanation explain(const GemmSpec& spec, const GpuModel& gpu, const Selection& selection = {});
+[[nodiscard]] Explanation explain(const Problem& problem, const GpuModel& gpu, const Selection& selection = {});
 
 /// The same with ptxas's figure in place of the estimate: occupancy and waves follow it, predictions stay.
 [[nodiscard]] Explanation with_registers(Explanation explanation, MeasuredRegisters measured);

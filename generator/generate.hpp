@@ -8,16 +8,21 @@
 
 namespace jitgemm {
 
-/// Renders the kernel for a spec and a config. Throws ConfigError with every violated rule, RenderError for a broken template.
-[[nodiscard]] KernelSource generate(const GemmSpec& spec, const KernelConfig& config, const Arch& arch,
+/// A generated kernel. m, n, k and the pointers among its arguments are those of Problem::row_major.
+struct KernelSource : KernelText {
+    KernelId id;  ///< `name` is its name
+};
+
+/// Renders the kernel for a problem and a config. Throws ConfigError with every violated rule, RenderError for a broken template.
+[[nodiscard]] KernelSource generate(const Problem& problem, const KernelConfig& config, const Arch& arch,
                                     const TemplateSet& templates = TemplateSet::embedded());
 
 /// The comment block put in front of the body in a dump: spec, kernel name, launch geometry, compile line, reproducing command.
 /// No date and no path; ends with the "end of banner" ruler line.
-[[nodiscard]] std::string banner(const KernelSource& source, const GemmSpec& spec);
+[[nodiscard]] std::string banner(const KernelSource& source, const Problem& problem);
 
 /// banner + body: a whole .cu file.
-[[nodiscard]] std::string dump(const KernelSource& source, const GemmSpec& spec);
+[[nodiscard]] std::string dump(const KernelSource& source, const Problem& problem);
 
 /// What run --source reads back from a dump: the banner's spec, kernel and arch, and the (possibly edited) body.
 struct ParsedDump {
@@ -31,9 +36,9 @@ struct ParsedDump {
 
 /// A stand-alone host program appended to a dump (dump --main): allocates, launches, verifies exactly against its own reference, times.
 /// Compiles with nvcc alone.
-[[nodiscard]] std::string host_main(const KernelSource& source, const GemmSpec& spec);
+[[nodiscard]] std::string host_main(const KernelSource& source, const Problem& problem);
 
-/// The command line options that reproduce this spec: "--m 1000 --n 777 ... --layout tn".
-[[nodiscard]] std::string command_line_options(const GemmSpec& spec);
+/// The command line options that reproduce this problem: "--m 1000 --n 777 ... --layout tn".
+[[nodiscard]] std::string command_line_options(const Problem& problem);
 
 }  // namespace jitgemm

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "generator/base/problem.hpp"
 #include "generator/families/kernel_config.hpp"
 
 namespace jitgemm {
@@ -12,7 +13,7 @@ struct GlobalTraffic {
     [[nodiscard]] double total() const { return read_bytes + written_bytes; }
 };
 
-/// Computed from how the config tiles the problem; takes a resolved spec that is row-major in D.
+/// Computed from how the config tiles the problem.
 ///
 ///   tiles in shared memory   A is read once per column of block tiles, B once per row of them:
 ///                            ceil(n / bn) · m · k · |A| + ceil(m / bm) · k · n · |B|,
@@ -29,6 +30,6 @@ struct GlobalTraffic {
 ///
 /// Rows that begin in mid-sector (leading dimensions that are no multiple of 32 bytes) cost up to a sector more, which is
 /// left out.
-[[nodiscard]] GlobalTraffic global_traffic(const GemmSpec& spec, const KernelConfig& config);
+[[nodiscard]] GlobalTraffic global_traffic(const Problem& problem, const KernelConfig& config);
 
 }  // namespace jitgemm

@@ -12,11 +12,9 @@
 namespace jitgemm {
 namespace {
 
-GemmSpec normal_form(const GemmSpec& spec) { return with_row_major_d(resolved(spec)); }
-
-bool serves(const Selection& selection, const Family& family, const GemmSpec& spec) {
+bool serves(const Selection& selection, const Family& family, const Problem& problem) {
     if (selection.family) return *selection.family == family.name;
-    return family.selected_by_default != nullptr && family.selected_by_default(spec);
+    return family.selected_by_default != nullptr && family.selected_by_default(problem);
 }
 
 bool has_parameters(const Family& family, const ParameterMap& parameters) {
@@ -27,12 +25,12 @@ bool has_parameters(const Family& family, const ParameterMap& parameters) {
 
 /// The families to choose from: of those that serve the problem the ones that have what the selection fixes. Where none has, all of
 /// them, so that the first one says what it has.
-std::vector<const Family*> selected_families(const Selection& selection, const GemmSpec& spec) {
+std::vector<const Family*> selected_families(const Selection& selection, const Problem& problem) {
     if (selection.family) static_cast<void>(find_family(*selection.family));  // throws for a name that is none
     std::vector<const Family*> serving;
     std::vector<const Family*> with_parameters;
     for (const Family& family : family_table()) {
-        if (!serves(selection, family, spec)) continue;
+        if (!serves(selection, family, problem)) continue;
         serving.push_back(&family);
         if (has_parameters(family, selection.parameters)) with_parameters.push_back(&family);
     }
@@ -40,10 +38,10 @@ std::vector<const Family*> selected_families(const Selection& selection, const G
 }
 
 /// The one config of a forced kernel name; all reasons why it can't serve the problem.
-KernelConfig forced_config(const std::string& name, const GemmSpec& spec, const Arch& arch) {
+KernelConfig forced_config(const std::string& name, const Problem& problem, const Arch& arch) {
     const KernelId id = parse_kernel_name(name);
-    std::vector<std::string> reasons = family_of(id.config).violations(spec, id.config, arch);
-    const KernelId fitting{signature(spec), id.config};
+    std::vector<std::string> reasons = family_of(id.config).violations(problem, id.config, arch);
+    const KernelId fitting{problem.signature, id.config};
     if (id.signature != fitting.signature)
         reasons.insert(
             reasons.begin(),
@@ -53,9 +51,9 @@ KernelConfig forced_config(const std::string& name, const GemmSpec& spec, const 
 }
 
 /// A family's candidates with the selection's parameters fixed, each once.
-std::vector<KernelConfig> selected_candidates(const Family& family, const GemmSpec& spec, const GpuModel& gpu,
+std::vector<KernelConfig> selected_candidates(const Family& family, const Problem& problem, const GpuModel& gpu,
                                               const Selection& selection) {
-    std::vector<KernelConfig> candidates = family.candidates(spec, gpu);
+    std::vector<KernelConfig> candidates = family.candidates(problem, gpu);
     if (selection.parameters.empty()) return candidates;
     std::vector<KernelConfig> fixed;
     std::set<ParameterMap> seen;
@@ -68,25 +66,25 @@ std::vector<KernelConfig> selected_candidates(const Family& family, const GemmSp
 
 /// Calls `visit(family, config)` for every candidate of every family that could serve the problem; returns why families could not.
 template <typename Visit>
-std::vector<std::string> for_each_candidate(const std::vector<const Family*>& families, const GemmSpec& spec,
+std::vector<std::string> for_each_candidate(const std::vector<const Family*>& families, const Problem& problem,
                                             const GpuModel& gpu, const Selection& selection, Visit visit) {
     std::vector<std::string> unsupported;
     for (const Family* family : families) {
-        std::vector<std::string> reasons = family->unsupported(spec, *gpu.arch);
+        std::vector<std::string> reasons = family->unsupported(problem, *gpu.arch);
         for (const std::string& reason : reasons)  // what no family does, each says
             if (std::ranges::find(unsupported, reason) == unsupported.end()) unsupported.push_back(reason);
         if (!reasons.empty()) continue;
-        for (const KernelConfig& config : selected_candidates(*family, spec, gpu, selection)) visit(*family, config);
+        for (const KernelConfig& config : selected_candidates(*family, problem, gpu, selection)) visit(*family, config);
     }
     return unsupported;
 }
 
 /// Why the heuristic passes a candidate over. What the user fixed by parameter is allowed to be slow (the cost says how
 /// slow); what the family proposes by itself is not.
-std::vector<std::string> rejections(const Family& family, const GemmSpec& spec, const KernelConfig& config,
+std::vector<std::string> rejections(const Family& family, const Problem& problem, const KernelConfig& config,
                                     const Arch& arch, const Selection& selection) {
-    std::vector<std::string> reasons = family.violations(spec, config, arch);
-    return reasons.empty() && selection.parameters.empty() ? family.discouraged(spec, config) : reasons;
+    std::vector<std::string> reasons = family.violations(problem, config, arch);
+    return reasons.empty() && selection.parameters.empty() ? family.discouraged(problem, config) : reasons;
 }
 
 bool is_untimed(const KernelConfig& config) { return family_of(config).is_untimed(config); }
@@ -100,12 +98,12 @@ bool runs_before(const Candidate& left, const Candidate& right) {
     return parameters_text(left.config) < parameters_text(right.config);
 }
 
-[[noreturn]] void throw_nothing_serves(const GemmSpec& spec, const Selection& selection, const GpuModel& gpu) {
+[[noreturn]] void throw_nothing_serves(const Problem& problem, const Selection& selection, const GpuModel& gpu) {
     std::vector<RejectedCandidate> rejected;
     std::vector<std::string> unsupported =
-        for_each_candidate(selected_families(selection, spec), spec, gpu, selection,
+        for_each_candidate(selected_families(selection, problem), problem, gpu, selection,
                            [&](const Family& family, const KernelConfig& config) {
-                               rejected.push_back({config, rejections(family, spec, config, *gpu.arch, selection)});
+                               rejected.push_back({config, rejections(family, problem, config, *gpu.arch, selection)});
                            });
     // Why families that could serve it have no kernel is worth more than why others could not.
     std::vector<std::string> reasons = rejected.empty() ? std::move(unsupported) : reasons_in_common(rejected);
@@ -115,48 +113,46 @@ bool runs_before(const Candidate& left, const Candidate& right) {
 
 }  // namespace
 
-CandidateList list_candidates(const GemmSpec& asked, const GpuModel& gpu, const Selection& selection) {
-    const GemmSpec spec = normal_form(asked);
+CandidateList list_candidates(const Problem& problem, const GpuModel& gpu, const Selection& selection) {
     const Arch& arch = *gpu.arch;
     CandidateList list;
     if (selection.kernel) {
-        const KernelConfig config = forced_config(*selection.kernel, spec, arch);
-        list.accepted.push_back({config, family_of(config).cost(spec, config, gpu)});
+        const KernelConfig config = forced_config(*selection.kernel, problem, arch);
+        list.accepted.push_back({config, family_of(config).cost(problem, config, gpu)});
         return list;
     }
     const auto add = [&](const Family& family, const KernelConfig& config) {
-        std::vector<std::string> reasons = rejections(family, spec, config, arch, selection);
+        std::vector<std::string> reasons = rejections(family, problem, config, arch, selection);
         if (reasons.empty())
-            list.accepted.push_back({config, family.cost(spec, config, gpu)});
+            list.accepted.push_back({config, family.cost(problem, config, gpu)});
         else
             list.rejected.push_back({config, std::move(reasons)});
     };
-    list.unsupported = for_each_candidate(selected_families(selection, spec), spec, gpu, selection, add);
+    list.unsupported = for_each_candidate(selected_families(selection, problem), problem, gpu, selection, add);
     std::sort(list.accepted.begin(), list.accepted.end(), runs_before);
     return list;
 }
 
-KernelConfig choose_config(const GemmSpec& asked, const GpuModel& gpu, const Selection& selection) {
-    const GemmSpec spec = normal_form(asked);
+KernelConfig choose_config(const Problem& problem, const GpuModel& gpu, const Selection& selection) {
     const Arch& arch = *gpu.arch;
-    if (selection.kernel) return forced_config(*selection.kernel, spec, arch);
+    if (selection.kernel) return forced_config(*selection.kernel, problem, arch);
     // The families of the newest hardware are the last of the table, and the fastest where they serve: with their best at hand few
     // candidates of others need checking.
-    std::vector<const Family*> families = selected_families(selection, spec);
+    std::vector<const Family*> families = selected_families(selection, problem);
     std::ranges::reverse(families);
     // What the user fixed may be nothing that a cost can be computed of: zeros, products beyond 64 bits. Of what families propose the
     // cheap test comes first: most candidates are slower than the best so far, and need no checking.
     const bool is_fixed = !selection.parameters.empty();
     std::optional<Candidate> best;
-    for_each_candidate(families, spec, gpu, selection, [&](const Family& family, const KernelConfig& config) {
+    for_each_candidate(families, problem, gpu, selection, [&](const Family& family, const KernelConfig& config) {
         if (best && is_untimed(config) && !is_untimed(best->config)) return;
-        const auto is_rejected = [&] { return !rejections(family, spec, config, arch, selection).empty(); };
+        const auto is_rejected = [&] { return !rejections(family, problem, config, arch, selection).empty(); };
         if (is_fixed && is_rejected()) return;
-        const Candidate candidate{config, family.cost(spec, config, gpu)};
+        const Candidate candidate{config, family.cost(problem, config, gpu)};
         if (best && !runs_before(candidate, *best)) return;
         if (is_fixed || !is_rejected()) best = candidate;
     });
-    if (!best) throw_nothing_serves(spec, selection, gpu);
+    if (!best) throw_nothing_serves(problem, selection, gpu);
     return best->config;
 }
 

@@ -34,12 +34,13 @@ struct CandidateList {
     std::vector<std::string> unsupported;  ///< why whole families were left out
 };
 
-/// All candidates for the problem, in the heuristic's order. The spec may be unresolved and of any D order.
-/// Throws SpecError for an unsound spec, ConfigError for a selection that names what does not exist or does not fit (all reasons).
-[[nodiscard]] CandidateList list_candidates(const GemmSpec& spec, const GpuModel& gpu, const Selection& selection = {});
+/// All candidates for the problem, in the heuristic's order.
+/// Throws ConfigError for a selection that names what does not exist or does not fit (all reasons).
+[[nodiscard]] CandidateList list_candidates(const Problem& problem, const GpuModel& gpu,
+                                            const Selection& selection = {});
 
 /// The heuristic's choice: the head of list_candidates, found without building the whole list.
 /// Throws ConfigError with all reasons when nothing serves the problem.
-[[nodiscard]] KernelConfig choose_config(const GemmSpec& spec, const GpuModel& gpu, const Selection& selection = {});
+[[nodiscard]] KernelConfig choose_config(const Problem& problem, const GpuModel& gpu, const Selection& selection = {});
 
 }  // namespace jitgemm

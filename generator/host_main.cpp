@@ -216,18 +216,17 @@ bool takes_workspace(const KernelEntry& entry) {
 
 }  // namespace
 
-std::string host_main(const KernelSource& source, const GemmSpec& spec) {
-    const GemmSpec row_major = with_row_major_d(resolved(spec));
-    const KernelId id = parse_kernel_name(source.name);
-    const Family& family = family_of(id.config);
-    RenderInput input = family.render_input(id.signature, id.config);
-    const WorkspaceLayout workspace = workspace_layout(row_major, id.config);
-    std::string problem = extents(row_major);
+std::string host_main(const KernelSource& source, const Problem& problem) {
+    const GemmSpec& spec = problem.row_major;
+    const Family& family = family_of(source.id.config);
+    RenderInput input = family.render_input(source.id.signature, source.id.config);
+    const WorkspaceLayout workspace = workspace_layout(problem, source.id.config);
+    std::string constants = extents(spec);
     if (takes_workspace(source.entries.front()))
-        problem += constant("kWorkspaceBytes", std::max<std::int64_t>(static_cast<std::int64_t>(workspace.bytes), 1));
+        constants += constant("kWorkspaceBytes", std::max<std::int64_t>(static_cast<std::int64_t>(workspace.bytes), 1));
     input.generated["build_line.inl"] = build_line(source);
-    input.generated["problem.cuh"] = problem + launches(source, row_major);
-    input.generated["arguments.inl"] = arguments_text(source, row_major, workspace);
+    input.generated["problem.cuh"] = constants + launches(source, spec);
+    input.generated["arguments.inl"] = arguments_text(source, spec, workspace);
     return "\n" + render(TemplateSet::embedded(), "common/host_main.cuh", input);
 }
 

@@ -7,7 +7,7 @@
 namespace jitgemm {
 
 /// What a kernel must know of the problem at compile time; m, n, k and leading dimensions stay run-time arguments.
-/// D is always row-major here: a column-major one is turned around first (with_row_major_d).
+/// D is always row-major here: Problem::row_major.
 struct GemmSignature {
     GemmLayout layout = GemmLayout::tn;
     DataType a = DataType::bf16;
@@ -22,10 +22,5 @@ struct GemmSignature {
     GemmEpilogue epilogue = {};
     friend bool operator==(const GemmSignature&, const GemmSignature&) = default;
 };
-
-/// The signature of a spec (any D order, resolved or not). Throws SpecError as resolved() does.
-[[nodiscard]] GemmSignature signature(const GemmSpec& spec);
-/// The same of a spec that is resolved and row-major in D already, as families are given it: thousands of candidates ask.
-[[nodiscard]] GemmSignature signature_of_resolved(const GemmSpec& row_major);
 
 }  // namespace jitgemm

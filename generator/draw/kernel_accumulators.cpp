@@ -45,10 +45,11 @@ std::string grid_figure(const Grid& grid) {
 
 }  // namespace
 
-KernelAccumulators kernel_accumulators(const GemmSpec& spec, const KernelConfig& config, const KernelAnatomy& anatomy) {
+KernelAccumulators kernel_accumulators(const Problem& problem, const KernelConfig& config,
+                                       const KernelAnatomy& anatomy) {
     const MmaAtom& atom = *anatomy.ldmatrix_pipeline->atom;
     const auto owner_at = [&, owner = family_of(config).owner](int row, int column) {
-        return owner(spec, config, row, column);
+        return owner(problem, config, row, column);
     };
     KernelAccumulators accumulators;
     accumulators.atom = atom.cute_name;

@@ -27,7 +27,7 @@ struct KernelAccumulators {
     int registers_per_atom = 0;
 };
 
-[[nodiscard]] KernelAccumulators kernel_accumulators(const GemmSpec& spec, const KernelConfig& config,
+[[nodiscard]] KernelAccumulators kernel_accumulators(const Problem& problem, const KernelConfig& config,
                                                      const KernelAnatomy& anatomy);
 
 /// The atom with lane and value in each cell.

@@ -10,18 +10,18 @@
 namespace jitgemm {
 namespace {
 
-void require_sound(const GemmSpec& spec, const KernelConfig& config, const Arch& arch) {
+void require_sound(const Problem& problem, const KernelConfig& config, const Arch& arch) {
     const Family& family = family_of(config);
-    std::vector<std::string> reasons = family.unsupported(spec, arch);
-    if (reasons.empty()) reasons = family.violations(spec, config, arch);
+    std::vector<std::string> reasons = family.unsupported(problem, arch);
+    if (reasons.empty()) reasons = family.violations(problem, config, arch);
     if (!reasons.empty()) throw ConfigError("this kernel does not fit the problem", reasons);
 }
 
 void draw_fragments(KernelPage& page, const KernelConfig& config) {
     page.shared_a = kernel_shared_tile(Operand::a, page.anatomy);
     page.shared_b = kernel_shared_tile(Operand::b, page.anatomy);
-    page.accumulators = kernel_accumulators(page.spec, config, page.anatomy);
-    page.pipeline = kernel_pipeline(page.anatomy, page.spec.k);
+    page.accumulators = kernel_accumulators(page.problem, config, page.anatomy);
+    page.pipeline = kernel_pipeline(page.anatomy, page.problem.row_major.k);
 }
 
 std::string grid_title(const KernelTiling& tiling) {
@@ -50,21 +50,19 @@ Grid warp_grid(const KernelTiling& tiling) {
 
 }  // namespace
 
-KernelPage kernel_page(const GemmSpec& asked, const KernelConfig& config, const GpuModel& gpu) {
+KernelPage kernel_page(const Problem& problem, const KernelConfig& config, const GpuModel& gpu) {
     KernelPage page;
-    const GemmSpec spec = resolved(asked);
-    page.operands_swapped = as_lines(spec).d_order == Order::column;
-    page.spec = with_row_major_d(spec);
+    page.problem = problem;
     page.gpu = gpu;
-    require_sound(page.spec, config, *gpu.arch);
+    require_sound(problem, config, *gpu.arch);
     const Family& family = family_of(config);
-    page.kernel = kernel_name({signature(page.spec), config});
-    page.cost = family.cost(page.spec, config, gpu);
-    page.anatomy = family.anatomy(page.spec, config);
+    page.kernel = kernel_name(problem, config);
+    page.cost = family.cost(problem, config, gpu);
+    page.anatomy = family.anatomy(problem, config);
     page.threads = page.anatomy.threads();
     page.registers = page.anatomy.registers();
-    page.tiling = kernel_tiling(page.spec, config, page.anatomy);
-    page.rasterization = kernel_rasterization(page.spec, config, page.anatomy, gpu, page.cost.blocks_per_sm);
+    page.tiling = kernel_tiling(problem, config, page.anatomy);
+    page.rasterization = kernel_rasterization(problem, config, page.anatomy, gpu, page.cost.blocks_per_sm);
     page.shared_map = kernel_shared_map(page.anatomy, *gpu.arch, page.cost.blocks_per_sm);
     page.accesses = page.anatomy.accesses;
     if (page.draws_fragments()) draw_fragments(page, config);

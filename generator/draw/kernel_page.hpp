@@ -17,9 +17,8 @@ namespace jitgemm {
 
 /// Everything a generated kernel's page shows, as numbers: all of them out of the functions that generate the kernel.
 struct KernelPage {
-    std::string kernel;             ///< canonical name
-    GemmSpec spec;                  ///< resolved and row-major in D: what the kernel calls A and B
-    bool operands_swapped = false;  ///< A and B are swapped because D was asked for in column-major order
+    std::string kernel;  ///< canonical name
+    Problem problem;
     GpuModel gpu;
     CostEstimate cost;
     KernelAnatomy anatomy;
@@ -38,10 +37,9 @@ struct KernelPage {
     [[nodiscard]] bool draws_fragments() const { return anatomy.ldmatrix_pipeline.has_value(); }
 };
 
-/// The page of a config for a problem (any D order, resolved or not) on a GPU. Throws SpecError for an unsound spec,
-/// ConfigError with all reasons when the config breaks a rule. Every family has a page; fragments, swizzle and pipeline are
-/// drawn where its anatomy has an LdmatrixPipeline.
-[[nodiscard]] KernelPage kernel_page(const GemmSpec& spec, const KernelConfig& config, const GpuModel& gpu);
+/// The page of a config for a problem on a GPU. Throws ConfigError with all reasons when the config breaks a rule. Every family
+/// has a page; fragments, swizzle and pipeline are drawn where its anatomy has an LdmatrixPipeline.
+[[nodiscard]] KernelPage kernel_page(const Problem& problem, const KernelConfig& config, const GpuModel& gpu);
 
 /// What of the page fits a picture: the block tile of D by warps, one cell per atom, and one atom by lanes and values.
 [[nodiscard]] Picture tiling_picture(const KernelPage& page);

@@ -29,10 +29,10 @@ std::string facts(const KernelPage& page) {
 }
 
 std::string heading(const KernelPage& page) {
-    const GemmSpec& s = page.spec;
+    const GemmSpec& s = page.problem.row_major;
     std::string html = fmt::format("<h1>{}×{}×{}, {} {}</h1>\n<p class=\"name\"><code>{}</code></p>\n", s.m, s.n, s.k,
                                    to_string(s.a), to_string(s.layout), escape_markup(page.kernel));
-    if (page.operands_swapped) {
+    if (page.problem.transposed) {
         html +=
             "<p>D was asked for in column-major order: the kernel computes its transpose, so its A is the problem's B "
             "and its m the problem's n.</p>\n";

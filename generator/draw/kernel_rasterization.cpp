@@ -73,8 +73,8 @@ std::string order_name(const KernelConfig& config) {
                : fmt::format("{}, groups of {}", order->second, group->second);
 }
 
-std::int64_t block_of(const GemmSpec& spec, const KernelConfig& config, const TileShape& block, TileIndex tile) {
-    return family_of(config).owner(spec, config, tile.m * block.m, tile.n * block.n).block;
+std::int64_t block_of(const Problem& problem, const KernelConfig& config, const TileShape& block, TileIndex tile) {
+    return family_of(config).owner(problem, config, tile.m * block.m, tile.n * block.n).block;
 }
 
 /// What these tiles extend to inside the matrix.
@@ -240,8 +240,9 @@ WaveFootprint wave_footprint(const GemmSpec& spec, const TileSchedule& schedule,
     return footprint;
 }
 
-KernelRasterization kernel_rasterization(const GemmSpec& spec, const KernelConfig& config, const KernelAnatomy& anatomy,
-                                         const GpuModel& gpu, int blocks_per_sm) {
+KernelRasterization kernel_rasterization(const Problem& problem, const KernelConfig& config,
+                                         const KernelAnatomy& anatomy, const GpuModel& gpu, int blocks_per_sm) {
+    const GemmSpec& spec = problem.row_major;
     const TileShape& block = anatomy.block;
     KernelRasterization r;
     r.tiles = tiles_of(block, spec.m, spec.n);
@@ -258,7 +259,7 @@ KernelRasterization kernel_rasterization(const GemmSpec& spec, const KernelConfi
         r.row_major = order_of(spec, in_row_order(pipeline->schedule), r);
     } else {
         r.order = order_name(config);
-        r.own = order_by(spec, block, r, [&](TileIndex tile) { return block_of(spec, config, block, tile); });
+        r.own = order_by(spec, block, r, [&](TileIndex tile) { return block_of(problem, config, block, tile); });
         r.row_major = order_by(spec, block, r, [&](TileIndex tile) { return tile.m * r.tiles.n + tile.n; });
     }
     return r;

@@ -52,7 +52,7 @@ inline constexpr std::string_view kFirstWaveUnknown =
 /// Where the anatomy has no schedule, each block's tile is found through Family::owner: where some of the first wave are not
 /// found among some 2^14 tiles at the corner, and for kernels whose blocks take more tiles than one, its tiles are left out and its
 /// footprint at 0.
-[[nodiscard]] KernelRasterization kernel_rasterization(const GemmSpec& spec, const KernelConfig& config,
+[[nodiscard]] KernelRasterization kernel_rasterization(const Problem& problem, const KernelConfig& config,
                                                        const KernelAnatomy& anatomy, const GpuModel& gpu,
                                                        int blocks_per_sm);
 

@@ -107,7 +107,7 @@ TileShape atom_of(const KernelAnatomy& anatomy, const TileShape& warp) {
 
 }  // namespace
 
-KernelTiling kernel_tiling(const GemmSpec& spec, const KernelConfig& config, const KernelAnatomy& anatomy) {
+KernelTiling kernel_tiling(const Problem& problem, const KernelConfig& config, const KernelAnatomy& anatomy) {
     KernelTiling tiling;
     tiling.block = anatomy.block;
     tiling.warp = divides(anatomy.warp, anatomy.block) ? anatomy.warp : anatomy.block;
@@ -119,7 +119,7 @@ KernelTiling kernel_tiling(const GemmSpec& spec, const KernelConfig& config, con
     tiling.k_blocks = anatomy.ldmatrix_pipeline ? tiling.block.k / tiling.mma.k : 1;
     for (int row = 0; row < tiling.block.m; row += tiling.mma.m)
         for (int column = 0; column < tiling.block.n; column += tiling.mma.n)
-            tiling.warp_of_atom.push_back(family_of(config).owner(spec, config, row, column).warp);
+            tiling.warp_of_atom.push_back(family_of(config).owner(problem, config, row, column).warp);
     return tiling;
 }
 

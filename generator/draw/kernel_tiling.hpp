@@ -21,7 +21,7 @@ struct KernelTiling {
 
 /// Atoms are the family's mma or thread tiles; where those are single elements, warp tiles. K is drawn in k-blocks where ldmatrix
 /// loads them.
-[[nodiscard]] KernelTiling kernel_tiling(const GemmSpec& spec, const KernelConfig& config,
+[[nodiscard]] KernelTiling kernel_tiling(const Problem& problem, const KernelConfig& config,
                                          const KernelAnatomy& anatomy);
 
 /// The block tile of D with its warps and atoms, and the tiles of A and B that feed it.

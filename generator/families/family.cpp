@@ -29,8 +29,8 @@ struct Adapter {
     using Config = typename Typed::Config;
     static const Config& own(const KernelConfig& config) { return std::get<Config>(config.family); }
 
-    static std::vector<KernelConfig> candidates(const GemmSpec& spec, const GpuModel& gpu) {
-        const std::vector<Config> own_configs = Typed::candidates(spec, gpu);
+    static std::vector<KernelConfig> candidates(const Problem& problem, const GpuModel& gpu) {
+        const std::vector<Config> own_configs = Typed::candidates(problem, gpu);
         std::vector<KernelConfig> configs;
         configs.reserve(own_configs.size());
         for (const Config& config : own_configs) configs.push_back({config});
@@ -73,7 +73,7 @@ struct Adapter {
         return {};
     }
 
-    static constexpr bool (*selected_by_default())(const GemmSpec&) {
+    static constexpr bool (*selected_by_default())(const Problem&) {
         if constexpr (requires { &Typed::selected_by_default; }) return Typed::selected_by_default;
         return nullptr;
     }
@@ -82,16 +82,16 @@ struct Adapter {
         if constexpr (requires { &Typed::cost_constants; }) return Typed::cost_constants;
         return nullptr;
     }
-    static constexpr CostByConstants (*cost_by_constants())(const GemmSpec&, const KernelConfig&, const GpuModel&) {
+    static constexpr CostByConstants (*cost_by_constants())(const Problem&, const KernelConfig&, const GpuModel&) {
         if constexpr (requires { &Typed::cost_by_constants; })
-            return [](const GemmSpec& spec, const KernelConfig& config, const GpuModel& gpu) {
-                return Typed::cost_by_constants(spec, own(config), gpu);
+            return [](const Problem& problem, const KernelConfig& config, const GpuModel& gpu) {
+                return Typed::cost_by_constants(problem, own(config), gpu);
             };
         return nullptr;
     }
 
-    static std::int64_t counter_bytes(const GemmSpec& spec, const KernelConfig& config) {
-        if constexpr (requires { &Typed::counter_bytes; }) return Typed::counter_bytes(spec, own(config));
+    static std::int64_t counter_bytes(const Problem& problem, const KernelConfig& config) {
+        if constexpr (requires { &Typed::counter_bytes; }) return Typed::counter_bytes(problem, own(config));
         return 0;
     }
 
@@ -104,14 +104,14 @@ struct Adapter {
     }
 
     /// What no family serves yet, or why this one does not; each family's own checks know nothing of the former.
-    static std::vector<std::string> unsupported(const GemmSpec& spec, const Arch& arch) {
-        std::vector<std::string> reasons = unserved_fields(spec);
-        return reasons.empty() ? Typed::unsupported(spec, arch) : reasons;
+    static std::vector<std::string> unsupported(const Problem& problem, const Arch& arch) {
+        std::vector<std::string> reasons = unserved_fields(problem.row_major);
+        return reasons.empty() ? Typed::unsupported(problem, arch) : reasons;
     }
-    static std::vector<std::string> violations(const GemmSpec& spec, const KernelConfig& config, const Arch& arch) {
-        std::vector<std::string> reasons = unserved_fields(spec);
-        if (reasons.empty()) reasons = Typed::violations(spec, own(config), arch);
-        check_sum_order(reasons, spec, sum_order(config), arch);
+    static std::vector<std::string> violations(const Problem& problem, const KernelConfig& config, const Arch& arch) {
+        std::vector<std::string> reasons = unserved_fields(problem.row_major);
+        if (reasons.empty()) reasons = Typed::violations(problem, own(config), arch);
+        check_sum_order(reasons, problem.row_major, sum_order(config), arch);
         return reasons;
     }
 
@@ -126,14 +126,14 @@ struct Adapter {
             .unsupported = unsupported,
             .candidates = candidates,
             .violations = violations,
-            .discouraged = [](const GemmSpec& spec,
-                              const KernelConfig& config) { return Typed::discouraged(spec, own(config)); },
+            .discouraged = [](const Problem& problem,
+                              const KernelConfig& config) { return Typed::discouraged(problem, own(config)); },
             .is_untimed = is_untimed,
             .sum_order = sum_order,
-            .anatomy = [](const GemmSpec& spec,
-                          const KernelConfig& config) { return Typed::anatomy(spec, own(config)); },
-            .cost = [](const GemmSpec& spec, const KernelConfig& config,
-                       const GpuModel& gpu) { return Typed::cost(spec, own(config), gpu); },
+            .anatomy = [](const Problem& problem,
+                          const KernelConfig& config) { return Typed::anatomy(problem, own(config)); },
+            .cost = [](const Problem& problem, const KernelConfig& config,
+                       const GpuModel& gpu) { return Typed::cost(problem, own(config), gpu); },
             .cost_constants = cost_constants(),
             .cost_by_constants = cost_by_constants(),
             .config_name =
@@ -151,11 +151,11 @@ struct Adapter {
             .render_input = render_input,
             .entries = [](const GemmSignature& signature,
                           const KernelConfig& config) { return Typed::entries(signature, own(config)); },
-            .workspace_bytes = [](const GemmSpec& spec,
-                                  const KernelConfig& config) { return Typed::workspace_bytes(spec, own(config)); },
+            .workspace_bytes = [](const Problem& problem,
+                                  const KernelConfig& config) { return Typed::workspace_bytes(problem, own(config)); },
             .counter_bytes = counter_bytes,
-            .owner = [](const GemmSpec& spec, const KernelConfig& config, std::int64_t row,
-                        std::int64_t column) { return Typed::owner(spec, own(config), row, column); }};
+            .owner = [](const Problem& problem, const KernelConfig& config, std::int64_t row,
+                        std::int64_t column) { return Typed::owner(problem, own(config), row, column); }};
     }
 };
 
@@ -183,11 +183,11 @@ const Family& find_family(std::string_view name) {
 
 const Family& family_of(const KernelConfig& config) { return kFamilies[config.family.index()]; }
 
-WorkspaceLayout workspace_layout(const GemmSpec& row_major, const KernelConfig& config) {
+WorkspaceLayout workspace_layout(const Problem& problem, const KernelConfig& config) {
     constexpr std::size_t kBoundary = 256;  // of the counters
     const Family& family = family_of(config);
-    const auto bytes = static_cast<std::size_t>(family.workspace_bytes(row_major, config));
-    const auto counters = static_cast<std::size_t>(family.counter_bytes(row_major, config));
+    const auto bytes = static_cast<std::size_t>(family.workspace_bytes(problem, config));
+    const auto counters = static_cast<std::size_t>(family.counter_bytes(problem, config));
     return {counters == 0 ? bytes : ceil_div(bytes, kBoundary) * kBoundary + counters, counters};
 }
 

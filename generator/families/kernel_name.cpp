@@ -229,11 +229,11 @@ std::string kernel_name(const KernelId& id) {
 
 KernelId parse_kernel_name(std::string_view name) { return NameParser(name).parse(); }
 
-KernelConfig config_of_kernel(const GemmSpec& spec, const std::string& kernel) {
+KernelConfig config_of_kernel(const Problem& problem, const std::string& kernel) {
     const KernelId id = parse_kernel_name(kernel);
-    const KernelId wanted{signature(spec), id.config};
+    const KernelId wanted{problem.signature, id.config};
     if (wanted == id) return id.config;
-    throw ConfigError(kernel + " does not compute " + to_string(spec),
+    throw ConfigError(kernel + " does not compute " + to_string(problem.asked),
                       {"for this problem that config is called " + kernel_name(wanted)});
 }
 

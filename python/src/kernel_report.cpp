@@ -37,13 +37,13 @@ std::string launches_json(const GemmKernel& kernel) {
 
 std::vector<std::string> packed_arguments(const GemmKernel& kernel, const GemmArguments& arguments) {
     const KernelState& state = KernelAccess::state_for(kernel, arguments);
-    std::vector<std::string> problems = launch_problems(state.spec, arguments, state.workspace_bytes);
+    std::vector<std::string> problems = launch_problems(state.problem.asked, arguments, state.workspace_bytes);
     if (state.workspace_bytes != 0 && !arguments.workspace)
         problems.push_back("a workspace of " + std::to_string(state.workspace_bytes) + " bytes is needed");
     if (!problems.empty()) throw SpecError("cannot launch " + state.info.name, std::move(problems));
 
     KernelOperands operands{arguments};
-    if (state.operands_swapped) std::swap(operands.a, operands.b);
+    if (state.problem.transposed) std::swap(operands.a, operands.b);
     if (state.counter_bytes != 0)
         operands.counters = DevicePointer(arguments.workspace.address + state.workspace_bytes - state.counter_bytes);
     std::vector<std::string> structs;

@@ -57,7 +57,8 @@ void check_rules(Session& session, GemmSpec spec) {
     spec.batch = 1;
     spec.batch_stride_a = spec.batch_stride_b = spec.batch_stride_c = spec.batch_stride_d = std::nullopt;
     ContextState& context = state_of(session.context);
-    static_cast<void>(context.tuned_choices().choose(spec, context.device->model(), context.selection));
+    static_cast<void>(
+        context.tuned_choices().choose(jitgemm::problem_of(spec), context.device->model(), context.selection));
 }
 
 std::shared_ptr<const Plan> make_plan(const std::shared_ptr<Session>& session, const ProblemKey& key,

@@ -44,7 +44,7 @@ std::vector<Timing> summaries(std::vector<std::vector<double>> rounds) {
 Verification verify_inputs(ContextState& context, const GemmSpec& spec, const BenchCandidate& candidate,
                            const TrialInputs& trial) {
     const auto& [kind, seed, alpha, beta] = trial;
-    const Problem problem(context, spec, kind, seed, alpha, beta, Placement::generous);
+    const GuardedProblem problem(context, spec, kind, seed, alpha, beta, Placement::generous);
     candidate.launch(problem.arguments(), nullptr);
     context.device->synchronize(nullptr);
     return problem.check();

@@ -50,7 +50,7 @@ private:
 
 /// The rules of a launch are those of the caller's arrays, which copies would hide.
 void check_host_arrays(const KernelState& state, const GemmArguments& arguments) {
-    if (auto problems = launch_problems(state.spec, arguments, 0); !problems.empty())
+    if (auto problems = launch_problems(state.problem.asked, arguments, 0); !problems.empty())
         throw SpecError("cannot launch " + state.info.name, std::move(problems));
 }
 
@@ -58,7 +58,7 @@ void check_host_arrays(const KernelState& state, const GemmArguments& arguments)
 
 void launch_on_copies(const GemmKernel& kernel, const GemmArguments& arguments) {
     const KernelState& state = state_of(kernel);
-    const GemmSpec& spec = state.spec;
+    const GemmSpec& spec = state.problem.asked;
     check_host_arrays(state, arguments);
     if (spec.m == 0 || spec.n == 0) return;
 

@@ -65,7 +65,7 @@ Shadow workspace_of(EmulatorDevice& device, const KernelState& state, const Gemm
 }
 
 void check(const KernelState& state, const GemmArguments& arguments) {
-    if (auto problems = launch_problems(state.spec, arguments, state.workspace_bytes); !problems.empty())
+    if (auto problems = launch_problems(state.problem.asked, arguments, state.workspace_bytes); !problems.empty())
         throw SpecError("cannot launch " + state.info.name, std::move(problems));
 }
 
@@ -73,7 +73,7 @@ void check(const KernelState& state, const GemmArguments& arguments) {
 
 void launch_on_host(const GemmKernel& kernel, const GemmArguments& arguments) {
     const KernelState& state = KernelAccess::state_for(kernel, arguments);
-    const GemmSpec& spec = state.spec;
+    const GemmSpec& spec = state.problem.asked;
     check(state, arguments);
     if (spec.m == 0 || spec.n == 0) return;
 

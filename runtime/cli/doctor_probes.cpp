@@ -30,7 +30,8 @@ namespace {
 constexpr GemmSpec kTrialSpec{.m = 97, .n = 130, .k = 72};
 
 KernelSource trial_source(const Options& options, const GpuModel& gpu) {
-    return generate(kTrialSpec, choose_config(kTrialSpec, gpu), *gpu.arch,
+    const Problem problem = problem_of(kTrialSpec);
+    return generate(problem, choose_config(problem, gpu), *gpu.arch,
                     TemplateSet::from_directory(options.template_directory));
 }
 

@@ -54,9 +54,9 @@ CompileRequest request_for(const KernelSource& source, const std::string& emit) 
 
 Dump make_dump(const DumpOptions& options, Output& output) {
     Dump dumped{generate_kernel(options.problem, output), {}, std::nullopt};
-    const auto& [spec, source] = dumped.kernel;
+    const auto& [problem, source] = dumped.kernel;
     if (options.emit == "cu") {
-        dumped.bytes = dump(source, spec) + (options.with_main ? host_main(source, spec) : "");
+        dumped.bytes = dump(source, problem) + (options.with_main ? host_main(source, problem) : "");
         return dumped;
     }
     const Options settings = options.problem.options();
@@ -75,7 +75,7 @@ Json document_of(const Dump& dumped, const DumpOptions& options, bool to_file) {
     const auto entry_json = [](const KernelEntry& entry) { return to_json(entry); };
     Json json{{"kernel", dumped.kernel.source.name},
               {"arch", dumped.kernel.source.arch->name},
-              {"spec", to_json(dumped.kernel.spec)},
+              {"spec", to_json(dumped.kernel.problem.asked)},
               {"emit", options.emit},
               {"entries", json_array(dumped.kernel.source.entries, entry_json)},
               {"compiled", dumped.compiled ? compiled_json(*dumped.compiled) : Json()}};

@@ -29,9 +29,9 @@ struct ExplainOptions {
     bool compile = true;
 };
 
-MeasuredRegisters measure(const KernelSource& source, const GemmSpec& spec, const Options& options) {
+MeasuredRegisters measure(const KernelSource& source, const Problem& problem, const Options& options) {
     const std::shared_ptr<Compiler> compiler = compiler_of(options, newest_major_of_machine());
-    const auto result = cache_of(options).get_or_compile(compile_request(source), *compiler, dump(source, spec));
+    const auto result = cache_of(options).get_or_compile(compile_request(source), *compiler, dump(source, problem));
     const PtxasReport& report = result.kernel.report;
     return {report.registers, report.spill_bytes(),
             fmt::format("ptxas of NVRTC {}, {}", nvrtc_version_text(result.kernel.nvrtc_version),
@@ -52,10 +52,10 @@ void add_registers(ExplainReport& report, const ExplainOptions& options) {
         return;
     }
     const Options settings = options.problem.options();
-    const KernelSource source = generate(report.spec, report.explanation.config, *report.target.gpu.arch,
+    const KernelSource source = generate(report.problem(), report.explanation.config, *report.target.gpu.arch,
                                          TemplateSet::from_directory(settings.template_directory));
     try {
-        MeasuredRegisters measured = measure(source, report.spec, settings);
+        MeasuredRegisters measured = measure(source, report.problem(), settings);
         report.explanation = with_registers(std::move(report.explanation), std::move(measured));
     } catch (const CompileError& error) {
         report.no_registers = first_line(error.what());
@@ -63,18 +63,19 @@ void add_registers(ExplainReport& report, const ExplainOptions& options) {
 }
 
 /// The heuristic's or the caller's choice, or the tuned kernel as if it had been named.
-void explain_choice(ExplainReport& report, const ProblemOptions& problem) {
-    Selection selection = problem.selection();
-    report.explanation = jitgemm::explain(report.spec, report.target.gpu, selection);
-    report.choice = choose_kernel(problem, report.spec, report.target);
+void explain_choice(ExplainReport& report, const ProblemOptions& options) {
+    const Problem problem = report.problem();
+    Selection selection = options.selection();
+    report.explanation = jitgemm::explain(problem, report.target.gpu, selection);
+    report.choice = choose_kernel(options, problem, report.target);
     if (report.choice.config == report.explanation.config) return;
     selection.kernel = report.name_of(report.choice.config);
-    report.explanation = jitgemm::explain(report.spec, report.target.gpu, selection);
+    report.explanation = jitgemm::explain(problem, report.target.gpu, selection);
 }
 
 int explain(const ExplainOptions& options, Output& output) {
     ExplainReport report;
-    report.spec = resolved(options.problem.problem().spec);
+    report.explanation.problem = problem_of(options.problem.problem().spec);
     report.target = choose_target(options.problem);
     explain_choice(report, options.problem);
     add_registers(report, options);
@@ -84,8 +85,6 @@ int explain(const ExplainOptions& options, Output& output) {
 }
 
 }  // namespace
-
-std::string ExplainReport::name_of(const KernelConfig& config) const { return kernel_name({signature(spec), config}); }
 
 Action declare_explain(CLI::App& app) {
     auto options = std::make_shared<ExplainOptions>();

@@ -128,15 +128,15 @@ Json to_json(const ExplainReport& report) {
     const Explanation& e = report.explanation;
     const auto alternative = [&](const Alternative& one) { return alternative_json(report, one); };
     const auto rejection = [&](const RejectionGroup& group) { return rejection_json(report, group); };
-    return {{"spec", to_json(report.spec)},
+    return {{"spec", to_json(report.problem().asked)},
             {"gpu", to_json(report.target.gpu)},
             {"gpu_origin", report.target.origin},
-            {"operands_swapped", e.swapped},
+            {"operands_swapped", e.problem.transposed},
             {"kernel", report.name_of(e.config)},
             {"family", family_name(e.config)},
             {"parameters", parameters_of(e.config)},
             {"predicted_microseconds", e.cost.total_us},
-            {"predicted_tflops", tflops(e.spec, e.cost.total_us)},
+            {"predicted_tflops", tflops(e.problem.row_major, e.cost.total_us)},
             {"cost", to_json(e.cost)},
             {"bound_by", to_string(e.bound, e.roofline.unit())},
             {"roofline", roofline_json(e)},

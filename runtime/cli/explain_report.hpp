@@ -1,6 +1,7 @@
 #pragma once
 
 #include "generator/explain.hpp"
+#include "generator/families/kernel_name.hpp"
 #include "runtime/cli/output.hpp"
 #include "runtime/cli/target.hpp"
 
@@ -10,13 +11,13 @@ namespace jitgemm::cli {
 
 /// An explanation and what else the report says of it.
 struct ExplainReport {
-    GemmSpec spec;  ///< resolved, as asked
     Target target;
     Explanation explanation;
     tuning::TunedChoice choice;
     std::string no_registers;  ///< why there is no figure of ptxas; empty when there is one
 
-    [[nodiscard]] std::string name_of(const KernelConfig& config) const;
+    [[nodiscard]] const Problem& problem() const { return explanation.problem; }
+    [[nodiscard]] std::string name_of(const KernelConfig& config) const { return kernel_name(problem(), config); }
 };
 
 /// A page for people.

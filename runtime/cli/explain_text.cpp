@@ -32,8 +32,8 @@ double busy_us(const CostEstimate& cost) {
 }
 
 std::string problem_text(const ExplainReport& report) {
-    std::string text = fmt::format("{} on {}\n", shape_text(report.spec), describe(report.target));
-    if (report.explanation.swapped)
+    std::string text = fmt::format("{} on {}\n", shape_text(report.problem().asked), describe(report.target));
+    if (report.problem().transposed)
         text += "D is column-major: the kernel computes its transpose, so A and M below are your B and N.\n";
     return text + report.name_of(report.explanation.config) + "\n";
 }
@@ -48,7 +48,7 @@ std::string choice_text(const ExplainReport& report) {
     const Explanation& e = report.explanation;
     const bool is_guess = family_of(e.config).is_untimed(e.config);
     const std::string rate =
-        fmt::format("{:.2f} us, {:.1f} TFLOP/s{}", e.cost.total_us, tflops(e.spec, e.cost.total_us),
+        fmt::format("{:.2f} us, {:.1f} TFLOP/s{}", e.cost.total_us, tflops(e.problem.row_major, e.cost.total_us),
                     is_guess ? ", a guess, which no timing of such kernels went into" : "");
     if (report.choice.source == ChoiceSource::forced)
         return fmt::format("  Asked for by name; predicted to take {}.\n", rate);
@@ -133,9 +133,9 @@ std::string prediction_text(const ExplainReport& report) {
     const Explanation& e = report.explanation;
     const CostEstimate& cost = e.cost;
     std::string text = heading("Predicted time");
-    text += row("total",
-                fmt::format("{:>10.2f} us, {:.1f} TFLOP/s, {:.1f} % of the {}' peak", cost.total_us,
-                            tflops(e.spec, cost.total_us), e.share_of_peak * kPercent, to_string(e.roofline.unit())));
+    text += row("total", fmt::format("{:>10.2f} us, {:.1f} TFLOP/s, {:.1f} % of the {}' peak", cost.total_us,
+                                     tflops(e.problem.row_major, cost.total_us), e.share_of_peak * kPercent,
+                                     to_string(e.roofline.unit())));
     text += row(
         "SMs", fmt::format("{:>10.2f} us all waves, {:.2f} us of it lost to the last one", cost.math_us, cost.tail_us));
     text += row("overhead", fmt::format("{:>10.2f} us launch and further entries", cost.overhead_us));

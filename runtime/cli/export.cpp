@@ -38,13 +38,13 @@ int run_export(const ExportVerbOptions& options, Output& output) {
     const GeneratedKernel kernel = generate_kernel(options.problem, output);
     const CompiledKernel compiled =
         compile_kernel(kernel, compile_request(kernel.source), options.problem.options(), output);
-    export_kernel(kernel.source, kernel.spec, compiled, options.directory, options.exporting);
+    export_kernel(kernel.source, kernel.problem, compiled, options.directory, options.exporting);
 
     const std::vector<std::string> files = files_in(options.directory);
     output.text(fmt::format("{}\nwritten to {}: {}\n", kernel.source.name, options.directory, fmt::join(files, ", ")));
     output.document({{"kernel", kernel.source.name},
                      {"arch", kernel.source.arch->name},
-                     {"spec", to_json(kernel.spec)},
+                     {"spec", to_json(kernel.problem.asked)},
                      {"directory", options.directory},
                      {"files", files}});
     return kExitFine;

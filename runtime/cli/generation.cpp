@@ -10,11 +10,11 @@ namespace jitgemm::cli {
 
 GeneratedKernel generate_kernel(const ProblemOptions& problem, Output& output) {
     GeneratedKernel kernel;
-    kernel.spec = resolved(problem.problem().spec);
+    kernel.problem = problem_of(problem.problem().spec);
     const Target target = choose_target(problem);
     if (target.assumed) output.note(fmt::format("jitgemm: generating for {}", describe(target)));
-    const KernelConfig config = choose_kernel(problem, kernel.spec, target).config;
-    kernel.source = generate(kernel.spec, config, *target.gpu.arch,
+    const KernelConfig config = choose_kernel(problem, kernel.problem, target).config;
+    kernel.source = generate(kernel.problem, config, *target.gpu.arch,
                              TemplateSet::from_directory(problem.options().template_directory));
     return kernel;
 }
@@ -23,7 +23,7 @@ CompiledKernel compile_kernel(const GeneratedKernel& kernel, const CompileReques
                               Output& output) {
     const std::shared_ptr<Compiler> compiler = announced(compiler_of(options, newest_major_of_machine()), output);
     KernelCache cache = cache_of(options);
-    CompiledKernel compiled = cache.get_or_compile(request, *compiler, dump(kernel.source, kernel.spec)).kernel;
+    CompiledKernel compiled = cache.get_or_compile(request, *compiler, dump(kernel.source, kernel.problem)).kernel;
     stop_if_interrupted();
     return compiled;
 }

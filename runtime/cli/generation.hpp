@@ -10,7 +10,7 @@ namespace jitgemm::cli {
 
 /// A kernel generated for the problem of the options, with or without a GPU here.
 struct GeneratedKernel {
-    GemmSpec spec;  ///< resolved
+    Problem problem;
     KernelSource source;
 };
 

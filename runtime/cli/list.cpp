@@ -26,26 +26,24 @@ struct ListOptions {
 
 /// One problem's candidates and all that is said of them.
 struct Listing {
-    GemmSpec spec;  ///< resolved
+    Problem problem;
     Target target;
     CandidateList candidates;
     std::size_t shown = 0;                      ///< of the accepted ones
     std::optional<tuning::TunedChoice> choice;  ///< what would be taken; unset when nothing serves the problem
 
-    [[nodiscard]] std::string name_of(const KernelConfig& config) const {
-        return kernel_name({signature(spec), config});
-    }
+    [[nodiscard]] std::string name_of(const KernelConfig& config) const { return kernel_name(problem, config); }
 };
 
 Listing make_listing(const ListOptions& options) {
     if (options.limit < 0) throw UsageError(fmt::format("--limit is {}: a count, 0 for all", options.limit));
     Listing listing;
-    listing.spec = resolved(options.problem.problem().spec);
+    listing.problem = problem_of(options.problem.problem().spec);
     listing.target = choose_target(options.problem);
-    listing.candidates = list_candidates(listing.spec, listing.target.gpu, options.problem.selection());
+    listing.candidates = list_candidates(listing.problem, listing.target.gpu, options.problem.selection());
     const std::size_t accepted = listing.candidates.accepted.size();
     if (accepted != 0 || !options.why)  // without a candidate it throws, as all verbs do
-        listing.choice = choose_kernel(options.problem, listing.spec, listing.target);
+        listing.choice = choose_kernel(options.problem, listing.problem, listing.target);
     listing.shown = options.limit == 0 ? accepted : std::min(static_cast<std::size_t>(options.limit), accepted);
     return listing;
 }
@@ -57,7 +55,7 @@ Json candidate_json(const Listing& listing, const Candidate& candidate) {
             {"family", family_name(candidate.config)},
             {"parameters", parameters_of(candidate.config)},
             {"predicted_microseconds", candidate.cost.total_us},
-            {"predicted_tflops", tflops(listing.spec, candidate.cost.total_us)},
+            {"predicted_tflops", tflops(listing.problem.asked, candidate.cost.total_us)},
             {"untimed", is_untimed(candidate)},
             {"cost", to_json(candidate.cost)}};
 }
@@ -73,7 +71,7 @@ Json document_of(const Listing& listing, bool why) {
     Json accepted = Json::array();
     for (std::size_t i = 0; i < listing.shown; ++i)
         accepted.push_back(candidate_json(listing, listing.candidates.accepted[i]));
-    Json json{{"spec", to_json(listing.spec)},
+    Json json{{"spec", to_json(listing.problem.asked)},
               {"gpu", to_json(listing.target.gpu)},
               {"gpu_origin", listing.target.origin},
               {"accepted_count", listing.candidates.accepted.size()},
@@ -93,10 +91,11 @@ std::string table(const Listing& listing) {
                                    "TFLOP/s", "math", "dram", "l2", "overhead", "waves", "blocks/SM", "kernel");
     for (std::size_t i = 0; i < listing.shown; ++i) {
         const auto& [config, cost] = listing.candidates.accepted[i];
-        text += fmt::format("{:>4} {:>10.2f} {:>8.1f} {:>9.2f} {:>9.2f} {:>9.2f} {:>9.2f} {:>6.2f} {:>9}  {}{}\n",
-                            i + 1, cost.total_us, tflops(listing.spec, cost.total_us), cost.math_us, cost.dram_us,
-                            cost.l2_us, cost.overhead_us, cost.waves, cost.blocks_per_sm, listing.name_of(config),
-                            is_untimed(listing.candidates.accepted[i]) ? ", for the tuner alone" : "");
+        text +=
+            fmt::format("{:>4} {:>10.2f} {:>8.1f} {:>9.2f} {:>9.2f} {:>9.2f} {:>9.2f} {:>6.2f} {:>9}  {}{}\n", i + 1,
+                        cost.total_us, tflops(listing.problem.asked, cost.total_us), cost.math_us, cost.dram_us,
+                        cost.l2_us, cost.overhead_us, cost.waves, cost.blocks_per_sm, listing.name_of(config),
+                        is_untimed(listing.candidates.accepted[i]) ? ", for the tuner alone" : "");
     }
     return text;
 }
@@ -112,7 +111,7 @@ std::string rejected_text(const Listing& listing) {
 
 std::string to_text(const Listing& listing, bool why) {
     const CandidateList& list = listing.candidates;
-    std::string text = fmt::format("{} on {}\n", shape_text(listing.spec), describe(listing.target));
+    std::string text = fmt::format("{} on {}\n", shape_text(listing.problem.asked), describe(listing.target));
     text +=
         fmt::format("{} candidates in the heuristic's order, {} rejected; times are predictions in microseconds\n\n",
                     list.accepted.size(), list.rejected.size());

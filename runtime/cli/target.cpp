@@ -47,10 +47,10 @@ Target choose_target(const ProblemOptions& problem) {
     return machine_gpu();
 }
 
-tuning::TunedChoice choose_kernel(const ProblemOptions& problem, const GemmSpec& spec, const Target& target) {
+tuning::TunedChoice choose_kernel(const ProblemOptions& problem, const Problem& asked, const Target& target) {
     const Options options = problem.options();
     return tuning::tuned_choices(options, target.gpu, TemplateSet::from_directory(options.template_directory))
-        .choose(spec, target.gpu, problem.selection());
+        .choose(asked, target.gpu, problem.selection());
 }
 
 std::string describe(const Target& target) {

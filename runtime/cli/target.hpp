@@ -1,6 +1,7 @@
 #pragma once
 
 #include "generator/base/arch.hpp"
+#include "generator/base/problem.hpp"
 #include "runtime/cli/problem_options.hpp"
 #include "runtime/tuning/store/lookup.hpp"
 
@@ -25,7 +26,7 @@ struct Target {
 
 /// The kernel that serves the problem there: a tuned one of the settings' store or wisdom file, else the heuristic's.
 /// Throws what choose_config throws.
-[[nodiscard]] tuning::TunedChoice choose_kernel(const ProblemOptions& problem, const GemmSpec& spec,
+[[nodiscard]] tuning::TunedChoice choose_kernel(const ProblemOptions& problem, const Problem& asked,
                                                 const Target& target);
 
 /// "h200 (sm_90a, 132 SMs), this machine's GPU".

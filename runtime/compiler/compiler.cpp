@@ -153,7 +153,7 @@ private:
 
 }  // namespace
 
-CompileRequest compile_request(const KernelSource& source) {
+CompileRequest compile_request(const KernelText& source) {
     // --minimal leaves out textures, surfaces and runtime functions: the same code for our kernels, some ms sooner.
     return {.name = source.name,
             .body = source.body,
@@ -161,7 +161,7 @@ CompileRequest compile_request(const KernelSource& source) {
             .options = {"--std=c++17", "--minimal", "--ptxas-options=-v"}};
 }
 
-CompileRequest ptx_request(const KernelSource& source) {
+CompileRequest ptx_request(const KernelText& source) {
     return {.name = source.name,
             .body = source.body,
             .arch = virtual_arch(source.arch->name),

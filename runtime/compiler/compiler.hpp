@@ -1,6 +1,6 @@
 #pragma once
 
-#include "generator/base/kernel_source.hpp"
+#include "generator/base/kernel_entry.hpp"
 #include "jitgemm/options.hpp"
 #include "runtime/compiler/nvrtc.hpp"
 
@@ -32,9 +32,9 @@ struct CompileRequest {
     std::string arch;                  ///< "sm_90a" for a cubin, "compute_80" for PTX
     std::vector<std::string> options;  ///< all but the arch option
 };
-[[nodiscard]] CompileRequest compile_request(const KernelSource& source);
+[[nodiscard]] CompileRequest compile_request(const KernelText& source);
 /// The same as far as PTX, with the lines of the source it comes from: what the emulator runs.
-[[nodiscard]] CompileRequest ptx_request(const KernelSource& source);
+[[nodiscard]] CompileRequest ptx_request(const KernelText& source);
 /// "compute_90a" of "sm_90a": asked for it, NVRTC stops at PTX.
 [[nodiscard]] std::string virtual_arch(std::string_view arch);
 

@@ -98,10 +98,10 @@ KernelInfo kernel_info(const LoadedKernel& kernel, const std::vector<LoadedEntry
 /// A fork's parent made it: its threads may hold its locks, and what it has of a GPU can't be given back here.
 bool is_inherited(const ContextState& state) { return state.generation != process_generation(); }
 
-void check_signature(const ParsedDump& dump) {
-    if (signature(dump.spec) == dump.id.signature) return;
+void check_signature(const ParsedDump& dump, const Problem& problem) {
+    if (problem.signature == dump.id.signature) return;
     throw ConfigError("the dump's banner contradicts itself",
-                      {"the spec has the signature of " + kernel_name({signature(dump.spec), dump.id.config}) +
+                      {"the spec has the signature of " + kernel_name(problem, dump.id.config) +
                        ", the kernel line says " + kernel_name(dump.id)});
 }
 
@@ -129,27 +129,23 @@ ContextState::ContextState(Options given_options, std::shared_ptr<Device> given_
       selection(selection_of(options)),
       workspaces(std::make_shared<WorkspacePool>(device)) {}
 
-CompileRequest ContextState::request_for(const KernelSource& source) const {
-    return device->kind() == DeviceKind::emulator ? ptx_request(source) : compile_request(source);
+CompileRequest ContextState::request_for(const KernelText& text) const {
+    return device->kind() == DeviceKind::emulator ? ptx_request(text) : compile_request(text);
 }
 
-LoadedKernel ContextState::load(const KernelSource& source, const std::string& kernel_cu) {
-    KernelCache::Result result = cache.get_or_compile(request_for(source), *compiler, kernel_cu);
-    LoadedKernel loaded_kernel{std::make_shared<const KernelSource>(source),
-                               std::move(result.kernel),
-                               {},
-                               result.source,
-                               std::move(result.directory)};
+LoadedKernel ContextState::load(const KernelText& text, const std::string& kernel_cu) {
+    KernelCache::Result result = cache.get_or_compile(request_for(text), *compiler, kernel_cu);
+    LoadedKernel loaded_kernel{nullptr, std::move(result.kernel), {}, result.source, std::move(result.directory)};
     const ForkGuard guard;
-    for (const KernelEntry& entry : source.entries) {
+    for (const KernelEntry& entry : text.entries) {
         loaded_kernel.functions.push_back(device->load(loaded_kernel.compiled.binary, entry));
     }
     const PtxasReport& report = loaded_kernel.compiled.report;
-    if (report.spill_bytes() != 0) log().info("{} {}", source.name, spill_message(report));
+    if (report.spill_bytes() != 0) log().info("{} {}", text.name, spill_message(report));
     return loaded_kernel;
 }
 
-ContextState::SharedLoad ContextState::load_shared(const KernelSource& source, const GemmSpec& spec) {
+ContextState::SharedLoad ContextState::load_shared(const KernelSource& source, const Problem& problem) {
     // The compiler is one and the same for all, so its version need not be asked for here.
     const std::string key = source.name + ' ' + cache_key(request_for(source), 0);
     std::shared_ptr<LoadSlot> slot;
@@ -161,25 +157,26 @@ ContextState::SharedLoad ContextState::load_shared(const KernelSource& source, c
     }
     const std::lock_guard lock(slot->mutex);
     if (slot->kernel != nullptr) return {slot->kernel, true};
-    slot->kernel = std::make_shared<const LoadedKernel>(load(source, dump(source, spec)));
+    LoadedKernel kernel = load(source, dump(source, problem));
+    kernel.source = std::make_shared<const KernelSource>(source);
+    slot->kernel = std::make_shared<const LoadedKernel>(std::move(kernel));
     return {slot->kernel, false};
 }
 
-GemmKernel ContextState::assemble(const GemmSpec& spec, const KernelId& id, const KernelSource& source,
+GemmKernel ContextState::assemble(const Problem& problem, const KernelSource& source,
                                   const tuning::TunedChoice& choice) {
+    const KernelId& id = source.id;
     if (const EmulatorDevice* const emulator = as_emulator(*device))
-        require_emulable(spec, id.config, emulator->gflop_limit());
-    const SharedLoad shared = load_shared(source, spec);
+        require_emulable(problem, id.config, emulator->gflop_limit());
+    const SharedLoad shared = load_shared(source, problem);
     const LoadedKernel& kernel = *shared.kernel;
     auto state = std::make_shared<KernelState>();
-    state->spec = spec;
-    state->row_major = with_row_major_d(spec);
-    state->operands_swapped = as_lines(spec).d_order == Order::column;
+    state->problem = problem;
     state->id = id;
     state->source = kernel.source;
     state->compiled = {shared.kernel, &kernel.compiled};
-    state->entries = loaded_entries(kernel, state->row_major, *device);
-    const WorkspaceLayout workspace = workspace_layout(state->row_major, id.config);
+    state->entries = loaded_entries(kernel, problem.row_major, *device);
+    const WorkspaceLayout workspace = workspace_layout(problem, id.config);
     state->workspace_bytes = workspace.bytes;
     state->counter_bytes = workspace.counters;
     state->info = kernel_info(kernel, state->entries, shared.was_loaded ? CacheSource::memory : kernel.cache);
@@ -191,26 +188,24 @@ GemmKernel ContextState::assemble(const GemmSpec& spec, const KernelId& id, cons
     return KernelAccess::make(std::move(state));
 }
 
-GemmKernel ContextState::build(const GemmSpec& spec, const tuning::TunedChoice& choice) {
-    const GemmSpec asked = resolved(spec);
-    const KernelId id{signature(asked), choice.config};
+GemmKernel ContextState::build(const Problem& problem, const tuning::TunedChoice& choice) {
     const auto generated = [&] {
         const ForkGuard guard;
-        return generate(asked, choice.config, *device->model().arch, templates);
+        return generate(problem, choice.config, *device->model().arch, templates);
     };
-    return assemble(asked, id, generated(), choice);
+    return assemble(problem, generated(), choice);
 }
 
-GemmKernel ContextState::build(const GemmSpec& spec, const KernelConfig& config) {
-    return build(spec, tuning::TunedChoice{config, ChoiceSource::forced, "named by the caller"});
+GemmKernel ContextState::build(const Problem& problem, const KernelConfig& config) {
+    return build(problem, tuning::TunedChoice{config, ChoiceSource::forced, "named by the caller"});
 }
 
 GemmKernel ContextState::build(const ParsedDump& dump) {
-    check_signature(dump);
-    const GemmSpec asked = resolved(dump.spec);
-    KernelSource source = generate(asked, dump.id.config, *device->model().arch, templates);
+    const Problem problem = problem_of(dump.spec);
+    check_signature(dump, problem);
+    KernelSource source = generate(problem, dump.id.config, *device->model().arch, templates);
     source.body = dump.body;
-    return assemble(asked, dump.id, source, {dump.id.config, ChoiceSource::forced, "an edited dump"});
+    return assemble(problem, source, {dump.id.config, ChoiceSource::forced, "an edited dump"});
 }
 
 const tuning::TunedChoices& ContextState::tuned_choices() {
@@ -222,22 +217,22 @@ const tuning::TunedChoices& ContextState::tuned_choices() {
     return *tuned;
 }
 
-tuning::TunedChoice ContextState::choose(const GemmSpec& spec) {
+tuning::TunedChoice ContextState::choose(const Problem& problem) {
     // Whoever waits here for another thread has no guard: that thread may wait for a fork, which would wait for guards.
     const tuning::TunedChoices& choices = tuned_choices();
     const ForkGuard guard;
-    return choices.choose(spec, device->model(), selection);
+    return choices.choose(problem, device->model(), selection);
 }
 
 // A problem has one kernel in whatever words it is asked for, so that all handles of it change when it is tuned.
 GemmKernel ContextState::kernel(const GemmSpec& spec) {
     if (std::optional<GemmKernel> known = known_kernel(*this, spec)) return *std::move(known);
     const UsualThreadState kept;
-    const GemmSpec whole = resolved(spec);
-    std::optional<GemmKernel> kernel = known_kernel(*this, whole);
-    if (!kernel) kernel = build(whole, choose(whole));
+    const Problem problem = problem_of(spec);
+    std::optional<GemmKernel> kernel = known_kernel(*this, problem.asked);
+    if (!kernel) kernel = build(problem, choose(problem));
     const std::unique_lock lock(mutex);
-    const GemmKernel first = kernels.emplace(whole, *std::move(kernel)).first->second;
+    const GemmKernel first = kernels.emplace(problem.asked, *std::move(kernel)).first->second;
     return kernels.emplace(spec, first).first->second;
 }
 
@@ -250,7 +245,8 @@ Tuner& ContextState::tuner() {
 
 void ContextState::adopt(const GemmKernel& kernel, const tuning::Winner& winner) {
     const tuning::TunedChoices choices({winner}, winner.versions);
-    const GemmKernel better = build(kernel.spec(), choices.choose(kernel.spec(), device->model(), selection));
+    const Problem problem = problem_of(kernel.spec());
+    const GemmKernel better = build(problem, choices.choose(problem, device->model(), selection));
     KernelAccess::replace(kernel, KernelAccess::shared_state(better));
 }
 

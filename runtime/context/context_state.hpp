@@ -40,9 +40,7 @@ struct LoadedEntry {
 
 /// What a launch of a kernel needs.
 struct KernelState {
-    GemmSpec spec;                  ///< resolved, as asked
-    GemmSpec row_major;             ///< with_row_major_d(spec)
-    bool operands_swapped = false;  ///< D is column-major: the kernel's A is the caller's B
+    Problem problem;
     KernelId id;
     std::shared_ptr<const KernelSource> source;  ///< shared by all specs this kernel serves
     std::shared_ptr<const CompiledKernel> compiled;
@@ -55,9 +53,9 @@ struct KernelState {
     std::shared_ptr<WorkspacePool> workspaces;
 };
 
-/// Binary and launchable functions of one KernelSource on one device.
+/// Binary and launchable functions of one KernelText on one device.
 struct LoadedKernel {
-    std::shared_ptr<const KernelSource> source;
+    std::shared_ptr<const KernelSource> source;  ///< of a generated kernel
     CompiledKernel compiled;
     std::vector<Function> functions;  ///< one per entry
     CacheSource cache = CacheSource::compiled;
@@ -70,18 +68,18 @@ struct ContextState {
     ~ContextState();
 
     /// What is compiled of a source for this device.
-    [[nodiscard]] CompileRequest request_for(const KernelSource& source) const;
-    /// Compiles (or fetches) a source and loads its functions. `kernel_cu` is what the cache stores as kernel.cu.
-    [[nodiscard]] LoadedKernel load(const KernelSource& source, const std::string& kernel_cu);
-    /// The kernel for a spec and a config already chosen; not remembered.
-    [[nodiscard]] GemmKernel build(const GemmSpec& spec, const KernelConfig& config);
-    [[nodiscard]] GemmKernel build(const GemmSpec& spec, const tuning::TunedChoice& choice);
+    [[nodiscard]] CompileRequest request_for(const KernelText& text) const;
+    /// Compiles (or fetches) a text and loads its functions. `kernel_cu` is what the cache stores as kernel.cu.
+    [[nodiscard]] LoadedKernel load(const KernelText& text, const std::string& kernel_cu);
+    /// The kernel for a problem and a config already chosen; not remembered.
+    [[nodiscard]] GemmKernel build(const Problem& problem, const KernelConfig& config);
+    [[nodiscard]] GemmKernel build(const Problem& problem, const tuning::TunedChoice& choice);
     /// The kernel of an edited dump: its body is compiled in place of the generated text, for this device's
     /// architecture.
     [[nodiscard]] GemmKernel build(const ParsedDump& dump);
     [[nodiscard]] GemmKernel kernel(const GemmSpec& spec);
     [[nodiscard]] GemmKernel kernel(const GemmSpec& spec, Tune tune, TunedCallback on_tuned);
-    [[nodiscard]] tuning::TunedChoice choose(const GemmSpec& spec);
+    [[nodiscard]] tuning::TunedChoice choose(const Problem& problem);
     /// What was tuned for this device, read from wisdom file and store when it is first asked for.
     [[nodiscard]] const tuning::TunedChoices& tuned_choices();
 
@@ -104,8 +102,8 @@ struct ContextState {
         bool was_loaded = false;  ///< before this request
     };
     /// As load, shared by all who ask for the same name and text.
-    [[nodiscard]] SharedLoad load_shared(const KernelSource& source, const GemmSpec& spec);
-    [[nodiscard]] GemmKernel assemble(const GemmSpec& spec, const KernelId& id, const KernelSource& source,
+    [[nodiscard]] SharedLoad load_shared(const KernelSource& source, const Problem& problem);
+    [[nodiscard]] GemmKernel assemble(const Problem& problem, const KernelSource& source,
                                       const tuning::TunedChoice& choice);
 
     std::once_flag tuned_once;

@@ -42,7 +42,7 @@ constexpr std::array<std::string_view, 6> kChoiceSources{"exact",  "nearest", "h
 // What the kernel calls A is the caller's B when D is column-major: D^T = B^T · A^T.
 KernelOperands as_kernel_sees(const KernelState& state, const GemmArguments& arguments) {
     KernelOperands operands{arguments};
-    if (state.operands_swapped) std::swap(operands.a, operands.b);
+    if (state.problem.transposed) std::swap(operands.a, operands.b);
     return operands;
 }
 
@@ -69,8 +69,8 @@ std::size_t partial_bytes(const KernelState& state) { return state.workspace_byt
 void enqueue_emulated(const KernelState& state, const KernelOperands& operands, Stream stream) {
     EmulatorDevice& emulator = *as_emulator(*state.device);
     if (partial_bytes(state) != 0) emulator.undefine_memory(operands.workspace, partial_bytes(state), false);
-    if (state.spec.constant_a) emulator.mark_constant(state.operands_swapped ? operands.b : operands.a);
-    if (state.spec.constant_b) emulator.mark_constant(state.operands_swapped ? operands.a : operands.b);
+    if (state.problem.asked.constant_a) emulator.mark_constant(state.problem.transposed ? operands.b : operands.a);
+    if (state.problem.asked.constant_b) emulator.mark_constant(state.problem.transposed ? operands.a : operands.b);
     try {
         enqueue(state, operands, stream);
         emulator.check_counters(operands.counters, state.counter_bytes);
@@ -146,13 +146,13 @@ const KernelState& KernelAccess::state_for(const GemmKernel& kernel, const GemmA
 
 void GemmKernel::launch(const GemmArguments& arguments, Stream stream) const {
     const KernelState& state = KernelAccess::state_for(*this, arguments);
-    std::vector<std::string> problems = launch_problems(state.spec, arguments, state.workspace_bytes);
+    std::vector<std::string> problems = launch_problems(state.problem.asked, arguments, state.workspace_bytes);
     if (arguments.dependent_launch == DependentLaunch::on && !begins_early(state)) [[unlikely]]
         problems.emplace_back(
             "dependent_launch is on, but the kernel waits for nothing (parameter dependent_launch=0)");
     if (!problems.empty()) [[unlikely]]
         throw_unsound(state, std::move(problems));
-    if (state.spec.m == 0 || state.spec.n == 0) return;
+    if (state.problem.asked.m == 0 || state.problem.asked.n == 0) return;
 
     const KernelOperands operands = as_kernel_sees(state, arguments);
     if (state.workspace_bytes != 0 && !arguments.workspace) {
@@ -162,9 +162,9 @@ void GemmKernel::launch(const GemmArguments& arguments, Stream stream) const {
     }
 }
 
-const GemmSpec& GemmKernel::spec() const { return state_of(*this).spec; }
+const GemmSpec& GemmKernel::spec() const { return state_of(*this).problem.asked; }
 
-std::string GemmKernel::source() const { return dump(*state_of(*this).source, state_of(*this).spec); }
+std::string GemmKernel::source() const { return dump(*state_of(*this).source, state_of(*this).problem); }
 
 const KernelInfo& GemmKernel::info() const { return state_of(*this).info; }
 

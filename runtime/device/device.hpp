@@ -1,7 +1,7 @@
 #pragma once
 
 #include "generator/base/arch.hpp"
-#include "generator/base/kernel_source.hpp"
+#include "generator/base/kernel_entry.hpp"
 #include "jitgemm/device_pointer.hpp"
 #include "jitgemm/options.hpp"
 #include "runtime/device/device_name.hpp"

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "generator/base/kernel_source.hpp"
+#include "generator/base/kernel_entry.hpp"
 
 #include <nlohmann/json_fwd.hpp>
 

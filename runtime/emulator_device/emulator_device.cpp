@@ -255,13 +255,14 @@ std::uint64_t emulated_work_limit(double gflop_limit) {
     return gflop_limit <= 0 ? 0 : static_cast<std::uint64_t>(gflop_limit * 1e9 + kSmallProblems);
 }
 
-double padded_flops(const GemmSpec& row_major, const KernelConfig& config) {
-    const TileShape block = family_of(config).anatomy(row_major, config).block;
+double padded_flops(const Problem& problem, const KernelConfig& config) {
+    const GemmSpec& spec = problem.row_major;
+    const TileShape block = family_of(config).anatomy(problem, config).block;
     const auto padded = [](std::int64_t extent, int tile) {
         const double whole = std::max(tile, 1);
         return std::ceil(static_cast<double>(extent) / whole) * whole;
     };
-    return 2 * padded(row_major.m, block.m) * padded(row_major.n, block.n) * padded(row_major.k, block.k);
+    return 2 * padded(spec.m, block.m) * padded(spec.n, block.n) * padded(spec.k, block.k);
 }
 
 void require_emulable(const GemmSpec& spec, double gflop_limit) {
@@ -271,12 +272,12 @@ void require_emulable(const GemmSpec& spec, double gflop_limit) {
            gflop_limit);
 }
 
-void require_emulable(const GemmSpec& spec, const KernelConfig& config, double gflop_limit) {
-    const GemmSpec row_major = with_row_major_d(spec);
-    const double gflop = padded_flops(row_major, config) / 1e9;
+void require_emulable(const Problem& problem, const KernelConfig& config, double gflop_limit) {
+    const GemmSpec& spec = problem.asked;
+    const double gflop = padded_flops(problem, config) / 1e9;
     if (gflop_limit <= 0 || gflop <= gflop_limit) return;
     refuse(fmt::format("m={} n={} k={} takes {:.4g} GFLOP per launch in whole tiles of {}", spec.m, spec.n, spec.k,
-                       gflop, kernel_name({signature(row_major), config})),
+                       gflop, kernel_name(problem, config)),
            gflop, gflop_limit);
 }
 

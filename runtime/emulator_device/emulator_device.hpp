@@ -1,5 +1,6 @@
 #pragma once
 
+#include "generator/base/problem.hpp"
 #include "generator/families/kernel_config.hpp"
 #include "jitgemm/device_pointer.hpp"
 #include "jitgemm/gemm_spec.hpp"
@@ -123,11 +124,11 @@ inline constexpr std::size_t kEmulatedMemory = std::size_t{4} << 30;
 [[nodiscard]] std::uint64_t emulated_work_limit(double gflop_limit);
 
 /// Operations of a launch as its blocks carry them out: 2·m·n·k with each extent filled up to whole block tiles.
-[[nodiscard]] double padded_flops(const GemmSpec& row_major, const KernelConfig& config);
+[[nodiscard]] double padded_flops(const Problem& problem, const KernelConfig& config);
 
 /// Throws ConfigError with limit and estimate when 2·m·n·k is more than the limit, before anything is compiled or
 /// allocated; and with the kernel chosen, when its whole tiles are.
 void require_emulable(const GemmSpec& spec, double gflop_limit);
-void require_emulable(const GemmSpec& spec, const KernelConfig& config, double gflop_limit);
+void require_emulable(const Problem& problem, const KernelConfig& config, double gflop_limit);
 
 }  // namespace jitgemm

@@ -43,13 +43,13 @@ std::string meta_json(const LauncherInput& input, const CompiledKernel& compiled
                                  {"jitgemm", kVersion},
                                  {"name", input.name},
                                  {"kernel", input.source.name},
-                                 {"spec", to_string(input.spec)},
+                                 {"spec", to_string(input.problem.asked)},
                                  {"arch", compiled.arch},
                                  {"nvrtc_version", compiled.nvrtc_version},
                                  {"registers", compiled.report.registers},
                                  {"spill_bytes", compiled.report.spill_bytes()},
                                  {"workspace_bytes", input.workspace.bytes},
-                                 {"operands_swapped", input.spec.d_order == Order::column},
+                                 {"operands_swapped", input.problem.transposed},
                                  {"entries", entries}};
     return meta.dump(2) + "\n";
 }
@@ -58,7 +58,7 @@ Files files_of(const LauncherInput& input, const CompiledKernel& compiled) {
     return {{input.name + ".cubin", compiled.binary},
             {input.name + ".h", launcher_header(input)},
             {input.name + ".c", launcher_source(input)},
-            {input.name + ".cu", dump(input.source, input.spec)},
+            {input.name + ".cu", dump(input.source, input.problem)},
             {"meta.json", meta_json(input, compiled)}};
 }
 
@@ -124,11 +124,10 @@ void require_export_folder(const std::string& directory, bool force) {
     }
 }
 
-void export_kernel(const KernelSource& source, const GemmSpec& spec, const CompiledKernel& compiled,
+void export_kernel(const KernelSource& source, const Problem& problem, const CompiledKernel& compiled,
                    const std::string& directory, const ExportOptions& options) {
-    const GemmSpec asked = as_lines(resolved(spec));  // whose pitches a launch of the kernel gives
-    const KernelConfig config = parse_kernel_name(source.name).config;
-    write_export({checked_name(options, asked), source, asked, workspace_layout(with_row_major_d(asked), config)},
+    const Problem lines = problem_of(as_lines(problem.asked));  // whose pitches a launch of the kernel gives
+    write_export({checked_name(options, lines.asked), source, lines, workspace_layout(lines, source.id.config)},
                  compiled, directory, options.force);
 }
 

@@ -1,7 +1,6 @@
 #pragma once
 
-#include "generator/base/kernel_source.hpp"
-#include "jitgemm/gemm_spec.hpp"
+#include "generator/generate.hpp"
 #include "runtime/compiler/compiler.hpp"
 
 #include <string>
@@ -17,7 +16,7 @@ struct ExportOptions {
 /// NAME.c (a launcher on the Driver API), NAME.cu (what was compiled), meta.json}. A new folder appears whole or not at
 /// all; one that is there keeps its mode and owner, and what else lies in it. Throws Error when it is not empty (unless
 /// forced) or cannot be written, or when the name is no C identifier.
-void export_kernel(const KernelSource& source, const GemmSpec& spec, const CompiledKernel& compiled,
+void export_kernel(const KernelSource& source, const Problem& problem, const CompiledKernel& compiled,
                    const std::string& directory, const ExportOptions& options = {});
 
 /// Throws what export_kernel would of this folder: asked before seconds of compiling.

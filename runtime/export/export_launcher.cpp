@@ -87,11 +87,11 @@ std::string operand_lines(const GemmSpec& spec) {
 bool begins_early(const LauncherInput& input) { return input.source.entries.front().programmatic_launch; }
 
 /// Whether a launch says it; else each does, or none.
-bool may_broadcast_c(const LauncherInput& input) { return input.spec.c && !input.spec.broadcast_c; }
+bool may_broadcast_c(const LauncherInput& input) { return input.problem.asked.c && !input.problem.asked.broadcast_c; }
 
 std::string problem_fields(const LauncherInput& input) {
     std::string pitches;
-    for (const OperandText& operand : operands(input.spec))
+    for (const OperandText& operand : operands(input.problem.asked))
         if (!operand.is_one_run) pitches += fmt::format("{}ld{}", pitches.empty() ? "" : ", ", operand.name);
     return "    int64_t m, n, k;\n    int64_t " + pitches + ";    /* in elements */\n";
 }
@@ -99,23 +99,25 @@ std::string problem_fields(const LauncherInput& input) {
 /// Of the launcher's own struct: what a problem and the arguments of a launch have.
 std::string full_fields(const LauncherInput& input) {
     std::string pointers;
-    for (const OperandText& operand : operands(input.spec))
+    for (const OperandText& operand : operands(input.problem.asked))
         pointers += fmt::format("    CUdeviceptr {};\n", operand.name);
     if (input.workspace.bytes != 0) pointers += "    CUdeviceptr workspace;\n";
-    return pointers + problem_fields(input) + "    float alpha;\n" + (input.spec.c ? "    float beta;\n" : "") +
+    return pointers + problem_fields(input) + "    float alpha;\n" +
+           (input.problem.asked.c ? "    float beta;\n" : "") +
            (may_broadcast_c(input) ? "    int broadcasts_c;\n" : "") +
            (begins_early(input) ? "    int begins_early;\n" : "");
 }
 
 std::string full_problem(const LauncherInput& input) {
     std::string text;
-    if (!input.spec.c) text += "    if (arguments->beta != 0) return CUDA_ERROR_INVALID_VALUE; /* there is no C */\n";
+    if (!input.problem.asked.c)
+        text += "    if (arguments->beta != 0) return CUDA_ERROR_INVALID_VALUE; /* there is no C */\n";
     if (input.workspace.bytes != 0) {
         text +=
             fmt::format("    if (arguments->workspace_bytes >= {}) full.workspace = address(arguments->workspace);\n",
                         input.workspace.bytes);
     }
-    for (const OperandText& operand : operands(input.spec)) {
+    for (const OperandText& operand : operands(input.problem.asked)) {
         text += fmt::format("    full.{0} = address(arguments->{0});\n", operand.name);
         if (!operand.is_one_run) text += fmt::format("    full.ld{0} = problem->ld{0};\n", operand.name);
     }
@@ -125,7 +127,7 @@ std::string full_problem(const LauncherInput& input) {
     if (may_broadcast_c(input))
         text += "    full.broadcasts_c = has_broadcast_c(arguments) && arguments->broadcast_c != 0;\n";
     text += "    full.alpha = arguments->alpha;\n";
-    return text + (input.spec.c ? "    full.beta = arguments->beta;\n" : "");
+    return text + (input.problem.asked.c ? "    full.beta = arguments->beta;\n" : "");
 }
 
 std::string exported_problem(const GemmSpec& spec) {
@@ -160,8 +162,8 @@ std::string operand_check(const OperandText& operand) {
 /// where the extents are not of the largest.
 std::string_view own_shape_reason(const LauncherInput& input) {
     if (input.workspace.bytes != 0) return "its workspace is made for";
-    const KernelConfig config = parse_kernel_name(input.source.name).config;
-    const KernelAnatomy anatomy = family_of(config).anatomy(with_row_major_d(input.spec), config);
+    const KernelConfig& config = input.source.id.config;
+    const KernelAnatomy anatomy = family_of(config).anatomy(input.problem, config);
     return anatomy.needs_whole_tiles || anatomy.raster_group > kGroupOfAnyExtents ? "it was exported for" : "";
 }
 
@@ -169,7 +171,7 @@ std::string shape_checks(const LauncherInput& input) {
     std::string checks;
     if (!own_shape_reason(input).empty()) {
         checks += fmt::format("    if (problem->m != {} || problem->n != {} || problem->k != {}) return 0;\n",
-                              input.spec.m, input.spec.n, input.spec.k);
+                              input.problem.asked.m, input.problem.asked.n, input.problem.asked.k);
     }
     if (input.workspace.bytes != 0) {
         checks += "    if (problem->workspace == 0 || problem->workspace % 16 != 0) return 0;\n";
@@ -188,7 +190,7 @@ std::string shape_checks(const LauncherInput& input) {
 
 std::string checks(const LauncherInput& input) {
     std::string text = shape_checks(input);
-    for (const OperandText& operand : operands(input.spec)) text += operand_check(operand);
+    for (const OperandText& operand : operands(input.problem.asked)) text += operand_check(operand);
     return text;
 }
 
@@ -212,11 +214,11 @@ ArgumentRole as_caller_sees(ArgumentRole role, bool swapped) {
 std::string name_of(ArgumentRole role, const LauncherInput& input) {
     using Role = ArgumentRole;
     const bool of_c = role == Role::c || role == Role::ldc || role == Role::beta;
-    if (role == Role::ldc && input.spec.broadcast_c) return "0";
-    if ((of_c && !input.spec.c) || (role == Role::workspace && input.workspace.bytes == 0)) return "0";
+    if (role == Role::ldc && input.problem.asked.broadcast_c) return "0";
+    if ((of_c && !input.problem.asked.c) || (role == Role::workspace && input.workspace.bytes == 0)) return "0";
     if (role == Role::counters)
         return fmt::format("problem->workspace + {}", input.workspace.bytes - input.workspace.counters);
-    return fmt::format("problem->{}", to_string(as_caller_sees(role, input.spec.d_order == Order::column)));
+    return fmt::format("problem->{}", to_string(as_caller_sees(role, input.problem.transposed)));
 }
 
 // alpha = 0 passes k = 0, so that neither A nor B is read; of a C that is one row, the pitch is 0.
@@ -253,9 +255,8 @@ std::string assignments(const KernelEntry& entry, const LauncherInput& input) {
     const auto statement = [](const std::string& call) {
         return fmt::format("    result = {};\n    if (result != CUDA_SUCCESS) return result;\n", call);
     };
-    return argument_assignments(entry, "arguments", value) + tensor_map_statements(entry, with_row_major_d(input.spec),
-                                                                                   "arguments", name,
-                                                                                   "problem->broadcasts_c", statement);
+    return argument_assignments(entry, "arguments", value) +
+           tensor_map_statements(entry, input.problem.row_major, "arguments", name, "problem->broadcasts_c", statement);
 }
 
 /// Of cuLaunchKernelEx, beside the grid: empty for a plain launch.
@@ -353,9 +354,9 @@ std::string launcher_header(const LauncherInput& input) {
     return filled(export_text::kHeader,
                   {{"ARGUMENTS", std::string(export_text::kArguments)},
                    {"WORKSPACE", workspace_rule(input)},
-                   {"OPERANDS", operand_lines(input.spec)},
+                   {"OPERANDS", operand_lines(input.problem.asked)},
                    {"FIELDS", problem_fields(input)},
-                   {"BETA_C", beta_c(input.spec)},
+                   {"BETA_C", beta_c(input.problem.asked)},
                    {"KERNEL", input.source.name},
                    {"ARCH", std::string(input.source.arch->name)},
                    {"SHAPES", reason.empty() ? "Any m, n, k and leading dimensions will do."
@@ -367,11 +368,11 @@ std::string launcher_header(const LauncherInput& input) {
 
 std::string launcher_source(const LauncherInput& input) {
     const EntriesText entries = entries_text(input);
-    return filled(export_text::kSource, {{"EXPORTED_PROBLEM", exported_problem(input.spec)},
+    return filled(export_text::kSource, {{"EXPORTED_PROBLEM", exported_problem(input.problem.asked)},
                                          {"FULL_FIELDS", full_fields(input)},
                                          {"FULL_PROBLEM", full_problem(input)},
                                          {"MOST_DEPENDENT", begins_early(input) ? "2" : "1"},
-                                         {"MOST_BROADCAST_C", input.spec.c ? "1" : "0"},
+                                         {"MOST_BROADCAST_C", input.problem.asked.c ? "1" : "0"},
                                          {"CHECKS", checks(input)},
                                          {"ENTRIES", entries.functions},
                                          {"GET_FUNCTIONS", entries.lookups},

@@ -1,8 +1,6 @@
 #pragma once
 
-#include "generator/base/kernel_source.hpp"
-#include "generator/families/family.hpp"
-#include "jitgemm/gemm_spec.hpp"
+#include "generator/generate.hpp"
 
 #include <string>
 
@@ -12,7 +10,7 @@ namespace jitgemm {
 struct LauncherInput {
     std::string name;  ///< C identifier
     const KernelSource& source;
-    const GemmSpec& spec;  ///< resolved, as asked
+    Problem problem;
     WorkspaceLayout workspace;
 };
 

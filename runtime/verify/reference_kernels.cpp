@@ -44,7 +44,7 @@ std::vector<Function> shared_functions(ContextState& context) {
     }
     const std::lock_guard lock(slot->mutex);
     if (slot->kernel == nullptr) {
-        const KernelSource source = reference_kernel_source(*context.device->model().arch);
+        const KernelText source = reference_kernel_source(*context.device->model().arch);
         slot->kernel = std::make_shared<const LoadedKernel>(context.load(source, source.body));
     }
     return slot->kernel->functions;
@@ -61,8 +61,8 @@ const std::string& reference_kernels_text() {
     return text;
 }
 
-KernelSource reference_kernel_source(const Arch& arch) {
-    KernelSource source;
+KernelText reference_kernel_source(const Arch& arch) {
+    KernelText source;
     source.name = "reference_kernels";
     source.arch = &arch;
     source.body = reference_kernels_text();

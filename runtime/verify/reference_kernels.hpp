@@ -12,7 +12,7 @@ namespace jitgemm {
 
 /// The device code of verification and measurement: reference_arithmetic.cuh, reference_elements.cuh, reference_kernels.cu.
 [[nodiscard]] const std::string& reference_kernels_text();
-[[nodiscard]] KernelSource reference_kernel_source(const Arch& arch);
+[[nodiscard]] KernelText reference_kernel_source(const Arch& arch);
 
 /// The reference kernels loaded on a context's device. Calls enqueue on the legacy default stream; those with a result
 /// wait for it.

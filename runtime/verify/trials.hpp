@@ -1,6 +1,6 @@
 #pragma once
 
-#include "runtime/verify/problem.hpp"
+#include "runtime/verify/guarded_problem.hpp"
 #include "runtime/verify/verify.hpp"
 
 #include <cstdint>

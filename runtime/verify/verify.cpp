@@ -13,7 +13,7 @@ namespace {
 
 Verification verify_trial(ContextState& context, const GemmKernel& kernel, const TrialInputs& trial,
                           const VerifyOptions& options) {
-    Problem problem(context, kernel.spec(), trial.inputs, trial.seed, trial.alpha, trial.beta);
+    GuardedProblem problem(context, kernel.spec(), trial.inputs, trial.seed, trial.alpha, trial.beta);
     problem.run(kernel);
     Verification verdict = problem.check();
     if (verdict.ok && options.use_cpu) verdict = problem.check_on_cpu();
@@ -29,9 +29,9 @@ void add_owner(Verification& verdict, const GemmKernel& kernel) {
     if (!verdict.first) return;
     const KernelState& state = state_of(kernel);
     Mismatch& first = *verdict.first;
-    const std::int64_t row = state.operands_swapped ? first.column : first.row;
-    const std::int64_t column = state.operands_swapped ? first.row : first.column;
-    first.owner = family_of(state.id.config).owner(state.row_major, state.id.config, row, column);
+    const std::int64_t row = state.problem.transposed ? first.column : first.row;
+    const std::int64_t column = state.problem.transposed ? first.row : first.column;
+    first.owner = family_of(state.id.config).owner(state.problem, state.id.config, row, column);
     verdict.message.insert(std::min(verdict.message.find('\n'), verdict.message.size()),
                            ", " + owner_text(first.owner));
 }

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "jitgemm/gemm_kernel.hpp"
-#include "runtime/verify/problem.hpp"
+#include "runtime/verify/guarded_problem.hpp"
 
 #include <cstdint>
 

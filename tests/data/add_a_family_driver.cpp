@@ -15,8 +15,8 @@ int main(int count, char** arguments) {
     selection.family = arguments[2];
     selection.parameters = parse_parameters(arguments[3]);
     const GemmSpec spec = resolved(parse_shape_line("f32 tn 300 200 100"));
-    const KernelConfig config = choose_config(spec, find_gpu("h200"), selection);
-    const KernelSource source = generate(spec, config, find_arch("sm_90a"), templates);
+    const KernelConfig config = choose_config(problem_of(spec), find_gpu("h200"), selection);
+    const KernelSource source = generate(problem_of(spec), config, find_arch("sm_90a"), templates);
     const KernelEntry& entry = source.entries.front();
     const bool comes_back = parse_kernel_name(source.name).config == config;
     std::cout << source.name << '\n'

@@ -51,12 +51,12 @@ TEST_CASE("batch-invariant: all kernels that may be chosen leave the same bits")
     for (Context* const context : {&on_hopper(), &on_emulator()})
         for (const DataType type : {DataType::bf16, DataType::f32}) {
             const GemmSpec spec = invariant(with_c(spec_of(GemmLayout::tn, 150, 200, 260, type), DataType::f32));
-            const CandidateList list = list_candidates(spec, state_of(*context).device->model());
+            const CandidateList list = list_candidates(problem_of(spec), state_of(*context).device->model());
             REQUIRE(list.accepted.size() > kTried);
             std::vector<std::byte> first;
             for (std::size_t i = 0; i < kTried; ++i) {
                 const KernelConfig& config = list.accepted[i * (list.accepted.size() - 1) / (kTried - 1)].config;
-                const GemmKernel kernel = state_of(*context).build(resolved(spec), config);
+                const GemmKernel kernel = state_of(*context).build(problem_of(spec), config);
                 INFO(kernel.info().name);
                 const std::vector<std::byte> rows = rows_of_d(*context, kernel, spec.m, OtherRows::usual);
                 if (first.empty()) first = rows;

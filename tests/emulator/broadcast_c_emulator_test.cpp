@@ -128,11 +128,11 @@ std::vector<GemmSpec> problems(GemmLayout layout, DataType type, const std::vect
 /// The config as near to the variant as the problem allows: D that can't be turned around isn't, nor stored by TMA.
 KernelConfig fitting(Context& context, const GemmSpec& spec, KernelConfig config) {
     const Arch& arch = *state_of(context).device->model().arch;
-    const GemmSpec row_major = with_row_major_d(resolved(spec));
+    const Problem problem = problem_of(spec);
     if (family_name(config) == "wgmma_warp_specialized")
         for (const auto& [name, value] :
              {std::pair{"swap_ab", "0"}, std::pair{"store", "smem"}, std::pair{"early", "none"}})
-            if (!family_of(config).violations(row_major, config, arch).empty())
+            if (!family_of(config).violations(problem, config, arch).empty())
                 config = with_parameters(config, {{name, value}});
     return config;
 }
@@ -146,8 +146,8 @@ GemmSpec of_one_row(GemmSpec spec) {
 void check_variant(Context& context, GemmSpec spec, const KernelConfig& config) {
     spec.constant_a = spec.constant_b = true;
     const KernelConfig fits = fitting(context, spec, config);
-    const GemmKernel of_all = state_of(context).build(resolved(spec), fits);
-    const GemmKernel of_row = state_of(context).build(resolved(of_one_row(spec)), fits);
+    const GemmKernel of_all = state_of(context).build(problem_of(spec), fits);
+    const GemmKernel of_row = state_of(context).build(problem_of(of_one_row(spec)), fits);
     CHECK(of_row.info().name == of_all.info().name);
     CHECK(state_of(of_row).compiled->binary == state_of(of_all).compiled->binary);
     check(of_all, context);
@@ -252,7 +252,7 @@ TEST_CASE("a row of C on the emulator: verified as any problem, between guard ba
             }
 
     const GemmSpec spec = resolved(of_one_row(with_c(spec_of(GemmLayout::tn, 9, 24, 16), DataType::f32)));
-    const Problem problem(state_of(on_emulator()), spec, InputKind::integers, 1, 1.0F, 1.0F);
+    const GuardedProblem problem(state_of(on_emulator()), spec, InputKind::integers, 1, 1.0F, 1.0F);
     GemmArguments arguments = problem.arguments();
     on_emulator().kernel(spec).launch(arguments);
     CHECK(problem.check().ok);

@@ -19,13 +19,13 @@ using emulator::InstructionKind;
 
 GemmKernel kernel_of(const GemmSpec& spec, const std::string& parameters) {
     return state_of(on_emulator())
-        .build(resolved(spec), with_parameters({MmaMultistageConfig{}}, parse_parameters(parameters)));
+        .build(problem_of(spec), with_parameters({MmaMultistageConfig{}}, parse_parameters(parameters)));
 }
 
 /// Of one launch on one core, with all checks or none.
 void print_speed(const GemmKernel& kernel, bool checked) {
     EmulatorDevice& device = *as_emulator(*state_of(on_emulator()).device);
-    Problem problem(state_of(on_emulator()), kernel.spec(), InputKind::integers, 1, 1.0F, 0.0F);
+    GuardedProblem problem(state_of(on_emulator()), kernel.spec(), InputKind::integers, 1, 1.0F, 0.0F);
     EmulatorMode mode;
     mode.threads = 1;
     mode.count = true;

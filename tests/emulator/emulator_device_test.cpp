@@ -27,8 +27,8 @@ KernelConfig config_of(const std::string& parameters) {
 /// The dump of a kernel with one text replaced by another, everywhere.
 GemmKernel edited(const GemmSpec& spec, const std::string& parameters, const std::string& from, const std::string& to) {
     const GemmSpec asked = resolved(spec);
-    const KernelSource source = generate(asked, config_of(parameters), find_arch("sm_80"));
-    ParsedDump dump{asked, {signature(asked), config_of(parameters)}, source.arch, source.body};
+    const KernelSource source = generate(problem_of(asked), config_of(parameters), find_arch("sm_80"));
+    ParsedDump dump{asked, {problem_of(asked).signature, config_of(parameters)}, source.arch, source.body};
     std::size_t found = dump.body.find(from);
     REQUIRE(found != std::string::npos);
     for (; found != std::string::npos; found = dump.body.find(from, found + to.size()))

@@ -23,7 +23,7 @@ constexpr double kSectorBytes = 32;
 double counted_bytes(const GemmKernel& kernel, float beta) {
     ContextState& context = state_of(on_emulator());
     EmulatorDevice& device = *as_emulator(*context.device);
-    const Problem problem(context, kernel.spec(), InputKind::integers, 1, 1.0F, beta, Placement::generous);
+    const GuardedProblem problem(context, kernel.spec(), InputKind::integers, 1, 1.0F, beta, Placement::generous);
     EmulatorMode mode;
     mode.count = true;
     device.set_mode(mode);
@@ -38,10 +38,10 @@ double counted_bytes(const GemmKernel& kernel, float beta) {
 double ratio(const GemmSpec& asked, const Selection& selection) {
     const GemmSpec spec = resolved(asked);
     ContextState& context = state_of(on_emulator());
-    const KernelConfig config = choose_config(spec, context.device->model(), selection);
-    const GemmKernel kernel = context.build(spec, config);
+    const KernelConfig config = choose_config(problem_of(spec), context.device->model(), selection);
+    const GemmKernel kernel = context.build(problem_of(spec), config);
     UNSCOPED_INFO(kernel.info().name);
-    return global_traffic(with_row_major_d(spec), config).total() / counted_bytes(kernel, spec.c ? 1.0F : 0.0F);
+    return global_traffic(problem_of(spec), config).total() / counted_bytes(kernel, spec.c ? 1.0F : 0.0F);
 }
 
 Selection selection(const std::string& family, const std::string& parameters) {

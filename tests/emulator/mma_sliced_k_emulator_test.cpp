@@ -48,12 +48,12 @@ std::string complaint(const PlantedFault& fault) {
     GemmSpec spec = resolved(spec_of(GemmLayout::tn, 7, 4000, 1000));
     spec.constant_b = true;
     const KernelConfig config = with_parameters({MmaSlicedKConfig{}}, parse_parameters(kFaulty));
-    const KernelSource source = generate(spec, config, find_arch("sm_90a"));
+    const KernelSource source = generate(problem_of(spec), config, find_arch("sm_90a"));
     std::string body = source.body;
     const std::size_t at = body.find(fault.text);
     REQUIRE(at != std::string::npos);
     body.replace(at, std::string(fault.text).size(), fault.instead);
-    const ParsedDump spoilt{spec, {signature(spec), config}, source.arch, body};
+    const ParsedDump spoilt{spec, {problem_of(spec).signature, config}, source.arch, body};
     ContextState& state = state_of(on_hopper());
     try {
         const EmulatedVerification verdict = verify_emulated(state, state.build(spoilt), {});

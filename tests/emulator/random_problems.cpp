@@ -134,23 +134,22 @@ KernelConfig varied(RandomBits& random, const KernelConfig& config) {
     }
 }
 
-bool fits(const GemmSpec& row_major, const KernelConfig& config, const Arch& arch) {
+bool fits(const Problem& problem, const KernelConfig& config, const Arch& arch) {
     const Family& family = family_of(config);
-    if (!family.unsupported(row_major, arch).empty() || !family.violations(row_major, config, arch).empty())
-        return false;
-    const TileShape block = family.anatomy(row_major, config).block;
-    return block.m * block.n <= kMostTile && padded_flops(row_major, config) <= kMostFlops;
+    if (!family.unsupported(problem, arch).empty() || !family.violations(problem, config, arch).empty()) return false;
+    const TileShape block = family.anatomy(problem, config).block;
+    return block.m * block.n <= kMostTile && padded_flops(problem, config) <= kMostFlops;
 }
 
 std::optional<KernelConfig> random_config(RandomBits& random, const GemmSpec& spec, const GpuModel& gpu) {
-    const GemmSpec row_major = with_row_major_d(resolved(spec));
+    const Problem problem = problem_of(spec);
     const Family& family = family_table()[random.below(static_cast<std::uint32_t>(family_table().size()))];
-    if (!family.unsupported(row_major, *gpu.arch).empty()) return std::nullopt;
-    const std::vector<KernelConfig> candidates = family.candidates(row_major, gpu);
+    if (!family.unsupported(problem, *gpu.arch).empty()) return std::nullopt;
+    const std::vector<KernelConfig> candidates = family.candidates(problem, gpu);
     for (int i = 0; i < 100 && !candidates.empty(); ++i) {
         const KernelConfig& candidate = candidates[random.below(static_cast<std::uint32_t>(candidates.size()))];
         const KernelConfig config = varied(random, candidate);
-        if (fits(row_major, config, *gpu.arch)) return config;
+        if (fits(problem, config, *gpu.arch)) return config;
     }
     return std::nullopt;
 }
@@ -194,11 +193,11 @@ std::optional<RandomProblem> problem_of_heuristic(RandomBits& random) {
     spec.align_a = spec.align_b = spec.align_c = spec.align_d = 0;
     problem.spec = resolved(spec);
     try {
-        problem.config = choose_config(problem.spec, *problem.gpu);
+        problem.config = choose_config(problem_of(problem.spec), *problem.gpu);
     } catch (const ConfigError&) {
         return std::nullopt;  // types that no family serves
     }
-    if (padded_flops(with_row_major_d(problem.spec), problem.config) > kMostFlops) return std::nullopt;
+    if (padded_flops(problem_of(problem.spec), problem.config) > kMostFlops) return std::nullopt;
     return problem;
 }
 
@@ -206,7 +205,7 @@ std::optional<RandomProblem> problem_of_group(RandomBits& random, const Group& g
     RandomProblem problem{.gpu = group.gpu, .spec = group.types, .config = group.config, .options = {}};
     add_sizes(random, problem.spec, group.alignments);
     problem.spec = resolved(problem.spec);
-    if (!fits(with_row_major_d(problem.spec), problem.config, *group.gpu->arch)) return std::nullopt;
+    if (!fits(problem_of(problem.spec), problem.config, *group.gpu->arch)) return std::nullopt;
     return problem;
 }
 
@@ -229,7 +228,7 @@ RandomProblem random_problem(std::uint64_t seed, std::uint64_t index) {
 std::string describe(const RandomProblem& problem) {
     return fmt::format("{}: {}, alpha {}, beta {}, {}", problem.gpu->arch->name, to_string(problem.spec),
                        problem.options.alpha, problem.options.beta,
-                       kernel_name({signature(problem.spec), problem.config}));
+                       kernel_name(problem_of(problem.spec), problem.config));
 }
 
 }  // namespace jitgemm::testing

@@ -36,7 +36,7 @@ std::uint64_t setting(const char* name, std::uint64_t otherwise) {
 class Emulators {
 public:
     ContextState& of(const RandomProblem& problem) {
-        const std::string kernel = kernel_name({signature(problem.spec), problem.config});
+        const std::string kernel = kernel_name(problem_of(problem.spec), problem.config);
         const auto [found, is_new] =
             contexts_.try_emplace(problem.gpu->arch, emulator_options(std::string(problem.gpu->arch->name)));
         ContextState& context = state_of(found->second);
@@ -53,7 +53,7 @@ private:
 std::string complaint(Emulators& emulators, const RandomProblem& problem) {
     try {
         ContextState& context = emulators.of(problem);
-        const Verification verdict = verify(context, context.build(problem.spec, problem.config), problem.options);
+        const Verification verdict = verify(context, context.build(problem_of(problem.spec), problem.config), problem.options);
         return verdict.ok ? std::string() : verdict.message;
     } catch (const std::exception& error) {
         return error.what();

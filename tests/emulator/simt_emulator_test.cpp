@@ -19,8 +19,8 @@ const std::vector<Sizes> kSizes{{1, 1, 1}, {1, 71, 5}, {73, 1, 33}, {37, 67, 31}
 /// The kernel of a variant with one text of it replaced by another, verified.
 EmulatedVerification verdict_of_edited(const SimtVariant& variant, const std::string& from, const std::string& to) {
     const GemmSpec spec = resolved(spec_of(GemmLayout::tn, 64, 64, 64, DataType::f32));
-    const KernelSource source = generate(spec, variant.config(), find_arch("sm_80"));
-    ParsedDump dump{spec, {signature(spec), variant.config()}, source.arch, source.body};
+    const KernelSource source = generate(problem_of(spec), variant.config(), find_arch("sm_80"));
+    ParsedDump dump{spec, {problem_of(spec).signature, variant.config()}, source.arch, source.body};
     const std::size_t found = dump.body.find(from);
     REQUIRE(found != std::string::npos);
     dump.body.replace(found, from.size(), to);

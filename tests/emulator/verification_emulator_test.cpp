@@ -20,8 +20,8 @@ namespace {
 ParsedDump multistage_dump(const GemmSpec& spec, const std::string& parameters) {
     const GemmSpec asked = resolved(spec);
     const KernelConfig config = with_parameters({MmaMultistageConfig{}}, parse_parameters(parameters));
-    const KernelSource source = generate(asked, config, find_arch("sm_80"));
-    return {asked, {signature(asked), config}, source.arch, source.body};
+    const KernelSource source = generate(problem_of(asked), config, find_arch("sm_80"));
+    return {asked, {problem_of(asked).signature, config}, source.arch, source.body};
 }
 
 using Changes = std::vector<std::pair<std::string_view, std::string_view>>;

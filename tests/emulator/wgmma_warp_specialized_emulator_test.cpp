@@ -151,12 +151,12 @@ std::string complaint(const PlantedFault& fault) {
     if (fault.parameters == std::string_view(kWithC) || fault.parameters == std::string_view(kHalvesWithC))
         spec.c = spec.d;
     const KernelConfig config = with_parameters({WgmmaWarpSpecializedConfig{}}, parse_parameters(fault.parameters));
-    const KernelSource source = generate(spec, config, find_arch("sm_90a"));
+    const KernelSource source = generate(problem_of(spec), config, find_arch("sm_90a"));
     std::string body = source.body;
     const std::size_t at = body.find(fault.text);
     REQUIRE(at != std::string::npos);
     body.replace(at, std::string(fault.text).size(), fault.instead);
-    const ParsedDump spoilt{spec, {signature(spec), config}, source.arch, body};
+    const ParsedDump spoilt{spec, {problem_of(spec).signature, config}, source.arch, body};
     ContextState& state = state_of(on_hopper());
     try {
         const EmulatedVerification verdict =

@@ -84,7 +84,7 @@ TEST_CASE("emulated wmma: odd shapes with whatever the family chooses, and the w
         for (const auto& [m, n, k] :
              {std::array<std::int64_t, 3>{1, 1, 1}, {1, 37, 3}, {17, 1, 129}, {41, 55, 100}, {7, 9, 0}}) {
             const GemmSpec spec = spec_of(layout, m, n, k);
-            static_cast<void>(check_kernel(on_emulator(), spec, choose_config(spec, gpu, only_wmma())));
+            static_cast<void>(check_kernel(on_emulator(), spec, choose_config(problem_of(spec), gpu, only_wmma())));
         }
     static_cast<void>(check_kernel(on_emulator(), f16(spec_of(GemmLayout::tn, 264, 136, 72), DataType::f16),
                                    {WmmaMultistageConfig{}}));

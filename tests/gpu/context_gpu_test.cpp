@@ -327,12 +327,12 @@ TEST_CASE("an edited kernel that takes more than the one struct is refused when 
     REQUIRE_GPU();
     Context context;
     const GemmSpec spec = resolved({.m = 64, .n = 64, .k = 64});
-    const KernelConfig config = choose_config(spec, state_of(context).device->model(),
+    const KernelConfig config = choose_config(problem_of(spec), state_of(context).device->model(),
                                               {.kernel = {}, .family = "mma_multistage", .parameters = {}});
-    const KernelSource source = generate(spec, config, *state_of(context).device->model().arch);
+    const KernelSource source = generate(problem_of(spec), config, *state_of(context).device->model().arch);
     const std::string parameters = "gemm(const GemmArgs args)";
     const auto edited = [&](const std::string& text) {
-        ParsedDump dump{spec, {signature(spec), config}, source.arch, source.body};
+        ParsedDump dump{spec, {problem_of(spec).signature, config}, source.arch, source.body};
         dump.body.replace(dump.body.find(parameters), parameters.size(), text);
         return dump;
     };
@@ -365,8 +365,8 @@ TEST_CASE("a launch costs less than a microsecond beside the bare driver call, a
     const GemmKernel kernel = context.kernel(problem.spec);
     const GemmArguments arguments = problem.arguments();
     const LoadedEntry& entry = state_of(kernel).entries.front();
-    PackedArguments packed =
-        pack_arguments(entry.entry.arguments, state_of(kernel).row_major, {arguments}, *state_of(kernel).device);
+    PackedArguments packed = pack_arguments(entry.entry.arguments, state_of(kernel).problem.row_major, {arguments},
+                                            *state_of(kernel).device);
     void* parameters[] = {packed.bytes.data()};
     const auto bare = [&] {
         driver().cuLaunchKernel(static_cast<CUfunction>(entry.function.handle),

@@ -26,9 +26,9 @@ struct Trials {
         command.newest_cuda_major = facts.versions.driver / 10;
         CompilePool pool({command, 0, 60s});
         std::vector<std::string> kernels;
-        for (const Candidate& candidate : list_candidates(spec, facts.model).accepted) {
+        for (const Candidate& candidate : list_candidates(problem_of(spec), facts.model).accepted) {
             if (kernels.size() == count) break;
-            kernels.push_back(kernel_name({signature(spec), candidate.config}));
+            kernels.push_back(kernel_name(problem_of(spec), candidate.config));
             const CompileOutcome outcome =
                 pool.compile({spec, kernels.back(), std::string(facts.model.arch->name), false}).get();
             INFO(outcome.message);

@@ -103,7 +103,7 @@ TEST_CASE("stream-K of mma_multistage: the candidates spill nothing, and are rig
     const GemmSpec spec = spec_of(GemmLayout::tn, 1664, 2304, 1096);
     const GpuModel& gpu = state_of(context()).device->model();
     int tried = 0;
-    for (const Candidate& candidate : list_candidates(spec, gpu, {{}, "mma_multistage", {}}).accepted) {
+    for (const Candidate& candidate : list_candidates(problem_of(spec), gpu, {{}, "mma_multistage", {}}).accepted) {
         const auto& config = candidate.config.as<MmaMultistageConfig>();
         if (config.stream_k == 0 || config.stages != 3) continue;
         CHECK(check_kernel(spec, candidate.config).info().spill_bytes == 0);
@@ -213,7 +213,7 @@ TEST_CASE("random configs on random shapes") {
     const auto up_to = [&](int most) { return std::uniform_int_distribution<int>(1, most)(random); };
     for (int i = 0; i < 60; ++i) {
         const GemmSpec spec = spec_of(kLayouts[static_cast<std::size_t>(i % 4)], up_to(700), up_to(700), up_to(1500));
-        const auto candidates = list_candidates(spec, state_of(context()).device->model()).accepted;
+        const auto candidates = list_candidates(problem_of(spec), state_of(context()).device->model()).accepted;
         static_cast<void>(check_kernel(
             spec, candidates[static_cast<std::size_t>(up_to(static_cast<int>(candidates.size())) - 1)].config));
     }

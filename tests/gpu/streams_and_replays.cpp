@@ -2,7 +2,7 @@
 
 #include "runtime/context/context_state.hpp"
 #include "runtime/cuda/cuda_timing.hpp"
-#include "runtime/verify/problem.hpp"
+#include "runtime/verify/guarded_problem.hpp"
 #include "tests/catch.hpp"
 #include "tests/support/kernel_checks.hpp"
 
@@ -17,7 +17,7 @@ void check_streams_and_replays(Context& context, const GemmSpec& spec, const Ker
     const ScopedContext current(cuda_context(device));
     const std::size_t d_bytes = static_cast<std::size_t>(spec.m * spec.n * 2);
     const GemmKernel kernel = check_kernel(context, spec, config);
-    const Problem problem(state_of(context), spec, InputKind::normal, 7, 1.0F, 0.0F, Placement::generous);
+    const GuardedProblem problem(state_of(context), spec, InputKind::normal, 7, 1.0F, 0.0F, Placement::generous);
     const CudaStream first, second;
     DeviceBuffer other = context.allocate(d_bytes);
     GemmArguments beside = problem.arguments();

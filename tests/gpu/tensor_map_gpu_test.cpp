@@ -146,17 +146,17 @@ TEST_CASE("a launch with three tensor maps costs less than 0.3 us above the same
                             .arguments = {map(ArgumentRole::a), map(ArgumentRole::b), map(ArgumentRole::d),
                                           ExtentArgument{ArgumentRole::m}, ExtentArgument{ArgumentRole::n},
                                           ExtentArgument{ArgumentRole::k}, ScalarArgument{ArgumentRole::alpha}}};
-    const KernelSource source{.name = "nothing",
-                              .arch = context.device->model().arch,
-                              .body =
-                                  "struct alignas(64) Args { unsigned long long words[50]; };\n"
-                                  "extern \"C\" __global__ void nothing(const __grid_constant__ Args args) {}\n",
-                              .entries = {entry}};
-    const LoadedKernel loaded = context.load(source, source.body);
+    const KernelText text{.name = "nothing",
+                          .arch = context.device->model().arch,
+                          .body =
+                              "struct alignas(64) Args { unsigned long long words[50]; };\n"
+                              "extern \"C\" __global__ void nothing(const __grid_constant__ Args args) {}\n",
+                          .entries = {entry}};
+    const LoadedKernel loaded = context.load(text, text.body);
     auto state = std::make_shared<KernelState>();
-    state->spec = state->row_major = resolved({.m = 64, .n = 64, .k = 64});
-    state->source = loaded.source;
-    state->entries.emplace_back(entry, loaded.functions.front(), state->row_major, *context.device);
+    state->problem = problem_of({.m = 64, .n = 64, .k = 64});
+    state->source = std::make_shared<const KernelSource>(KernelSource{text, {}});
+    state->entries.emplace_back(entry, loaded.functions.front(), state->problem.row_major, *context.device);
     state->device = context.device;
     state->workspaces = context.workspaces;
     const LoadedEntry& only = state->entries.front();
@@ -167,7 +167,7 @@ TEST_CASE("a launch with three tensor maps costs less than 0.3 us above the same
     const CudaStream stream;
     const DevicePointer memory = device.allocate(3 * 8192);
     const GemmArguments arguments{.a = memory, .b = memory.address + 8192, .d = memory.address + 16384};
-    const PackedArguments packed = pack_arguments(entry.arguments, state->row_major, {arguments}, device);
+    const PackedArguments packed = pack_arguments(entry.arguments, state->problem.row_major, {arguments}, device);
     CUlaunchAttribute cluster{};
     cluster.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
     cluster.value.clusterDim = {2, 1, 1};

@@ -18,13 +18,13 @@ GemmSpec odd_problem(GemmLayout layout = GemmLayout::tn, Order d_order = Order::
     return resolved({.m = 131, .n = 74, .k = 51, .layout = layout, .d_order = d_order});
 }
 
-void run(Context& context, const GemmSpec& spec, const Problem& problem) {
+void run(Context& context, const GemmSpec& spec, const GuardedProblem& problem) {
     context.kernel(spec).launch(problem.arguments());
     context.synchronize();
 }
 
 /// Changes one element of D as a faulty kernel would.
-void plant(Context& context, const GemmSpec& spec, const Problem& problem, std::int64_t row, std::int64_t column,
+void plant(Context& context, const GemmSpec& spec, const GuardedProblem& problem, std::int64_t row, std::int64_t column,
            double value) {
     const std::uint32_t bits = element_bits(value, spec.d);
     const auto size = static_cast<std::uint64_t>(bytes(spec.d));
@@ -63,7 +63,7 @@ TEST_CASE("a planted wrong element is named by the device's check") {
     for (const Order order : {Order::row, Order::column}) {
         const GemmSpec spec = odd_problem(GemmLayout::nt, order);
         for (const InputKind inputs : {InputKind::integers, InputKind::normal}) {
-            Problem problem(state_of(context), spec, inputs, 1, 1, 0);
+            GuardedProblem problem(state_of(context), spec, inputs, 1, 1, 0);
             run(context, spec, problem);
             REQUIRE(problem.check().ok);
             plant(context, spec, problem, 129, 73, 5000);
@@ -87,7 +87,7 @@ TEST_CASE("an unwritten D and damage around D are found on the device") {
     spec.ldd = 80;
     spec.align_d = 16;
     spec = resolved(spec);
-    Problem problem(state_of(context), spec, InputKind::integers, 1, 1, 0);
+    GuardedProblem problem(state_of(context), spec, InputKind::integers, 1, 1, 0);
     CHECK(problem.check().wrong == spec.m * spec.n);
     CHECK(std::isnan(problem.check().first->got));
     run(context, spec, problem);
@@ -114,7 +114,7 @@ TEST_CASE("the device's check agrees with the CPU's on what is wrong") {
                   .accumulator = DataType::f16};
     spec = resolved(spec);
     for (const InputKind inputs : {InputKind::integers, InputKind::normal}) {
-        Problem problem(state_of(context), spec, inputs, 5, 0.5F, 2);
+        GuardedProblem problem(state_of(context), spec, inputs, 5, 0.5F, 2);
         run(context, spec, problem);
         plant(context, spec, problem, 1, 2, 999);
         plant(context, spec, problem, 65, 128, -999);
@@ -134,7 +134,7 @@ TEST_CASE("a large problem is checked in seconds", "[timing]") {
     Context context;
     const GemmSpec spec = resolved({.m = 8192, .n = 8192, .k = 8192});
     for (const InputKind inputs : {InputKind::integers, InputKind::normal}) {
-        const Problem problem(state_of(context), spec, inputs, 1, 1, 0);
+        const GuardedProblem problem(state_of(context), spec, inputs, 1, 1, 0);
         run(context, spec, problem);
         const auto start = std::chrono::steady_clock::now();
         const Verification verdict = problem.check();

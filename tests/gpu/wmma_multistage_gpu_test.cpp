@@ -34,7 +34,7 @@ Selection only_wmma() {
 }
 
 void check_chosen(const GemmSpec& spec, const VerifyOptions& options = {}) {
-    const KernelConfig config = choose_config(spec, state_of(context()).device->model(), only_wmma());
+    const KernelConfig config = choose_config(problem_of(spec), state_of(context()).device->model(), only_wmma());
     CHECK(check_kernel(context(), spec, config, options).info().spill_bytes == 0);
 }
 

@@ -34,7 +34,7 @@ CompileCost compile_cost(const KernelSource& source) {
 
 KernelSource chosen_kernel(const GemmSpec& spec) {
     const GpuModel& gpu = find_gpu("h200");
-    return generate(resolved(spec), choose_config(spec, gpu), *gpu.arch);
+    return generate(problem_of(spec), choose_config(problem_of(spec), gpu), *gpu.arch);
 }
 
 /// The best of a few: the first compile of a process also starts NVRTC.

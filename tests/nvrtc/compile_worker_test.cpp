@@ -27,7 +27,7 @@ CompileJob job_of(const std::string& kernel, const char* arch = "sm_90a") {
 
 /// Compiled in this process.
 CompiledKernel compile_here(const CompileJob& job, KernelSource& source) {
-    source = generate(job.spec, parse_kernel_name(job.kernel).config, find_arch(job.arch));
+    source = generate(problem_of(job.spec), parse_kernel_name(job.kernel).config, find_arch(job.arch));
     return make_nvrtc_compiler(Options::from_environment(), 0, "")
         ->compile(job.ptx ? ptx_request(source) : compile_request(source));
 }
@@ -84,7 +84,8 @@ TEST_CASE("what a worker compiled is a hit of the cache it was given") {
         CompilePool pool({tool_worker(folder / "cache"), 1, 60s});
         REQUIRE(pool.compile(job).get().verdict == Verdict::fine);
     }
-    const KernelSource source = generate(job.spec, parse_kernel_name(job.kernel).config, find_arch(job.arch));
+    const KernelSource source =
+        generate(problem_of(job.spec), parse_kernel_name(job.kernel).config, find_arch(job.arch));
     KernelCache cache(folder / "cache", "");
     const auto compiler = make_nvrtc_compiler(Options::from_environment(), 0, folder / "cache");
     CHECK(cache.get_or_compile(compile_request(source), *compiler, "").source == CacheSource::disk);

@@ -17,7 +17,7 @@ using testing::text_in;
 namespace {
 
 CompileRequest request(const std::string& body, const std::string& arch = "sm_90a") {
-    const KernelSource source{.name = "test_kernel", .arch = &find_arch("sm_90a"), .body = body, .entries = {}};
+    const KernelText source{.name = "test_kernel", .arch = &find_arch("sm_90a"), .body = body, .entries = {}};
     CompileRequest made = compile_request(source);
     made.arch = arch;
     return made;

@@ -89,7 +89,7 @@ TEST_CASE("a compiled kernel is exported") {
     Bench bench(options_in(folder));
     const GemmKernel kernel = bench.context.kernel({.m = 1000, .n = 777, .k = 999});
     const LoadedKernel loaded = bench.context.load(*state_of(kernel).source, kernel.source());
-    export_kernel(*state_of(kernel).source, kernel.spec(), loaded.compiled, folder / "out");
+    export_kernel(*state_of(kernel).source, problem_of(kernel.spec()), loaded.compiled, folder / "out");
     CHECK(text_in(folder / "out/gemm_bf16_tn.cubin").starts_with(kElf));
     CHECK(text_in(folder / "out/gemm_bf16_tn.cu") == kernel.source());
 }

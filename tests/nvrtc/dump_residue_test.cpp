@@ -164,7 +164,8 @@ TEST_CASE("clang-format leaves dumps with their main as they are", "[heavy]") {
     for (std::size_t i = 0; i < samples.size(); i += 5) {
         const KernelSource source = samples[i].source();
         files.push_back(folder / (source.name + ".cu"));
-        put_text(files.back(), dump(source, samples[i].spec) + host_main(source, samples[i].spec));
+        put_text(files.back(),
+                 dump(source, problem_of(samples[i].spec)) + host_main(source, problem_of(samples[i].spec)));
     }
     check_format(files);
 }

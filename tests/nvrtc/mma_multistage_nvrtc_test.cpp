@@ -28,14 +28,14 @@ std::vector<KernelSource> streamed_candidates(const GemmSpec& asked, const Arch&
     const GemmSpec spec = resolved(asked);
     const Family& family = find_family("mma_multistage");
     std::map<std::tuple<int, int, int, int, int, Pack>, MmaMultistageConfig> kinds;
-    for (const KernelConfig& candidate : family.candidates(spec, typical_gpu(arch))) {
+    for (const KernelConfig& candidate : family.candidates(problem_of(spec), typical_gpu(arch))) {
         const auto& c = candidate.as<MmaMultistageConfig>();
-        if (c.stream_k == 0 || !family.violations(spec, candidate, arch).empty()) continue;
+        if (c.stream_k == 0 || !family.violations(problem_of(spec), candidate, arch).empty()) continue;
         const auto [kind, is_new] = kinds.try_emplace({c.block.m, c.block.n, c.block.k, c.warp.m, c.warp.n, c.pack}, c);
         if (c.stages > kind->second.stages) kind->second = c;
     }
     std::vector<KernelSource> sources;
-    for (const auto& [key, config] : kinds) sources.push_back(generate(spec, {config}, arch));
+    for (const auto& [key, config] : kinds) sources.push_back(generate(problem_of(spec), {config}, arch));
     return sources;
 }
 
@@ -56,14 +56,14 @@ KernelSource source_of_name(std::string_view name, std::string_view arch) {
     spec.align_a = kernel.align_a;
     spec.align_b = kernel.align_b;
     spec.align_d = kernel.align_d;
-    return generate(resolved(spec), config, find_arch(arch));
+    return generate(problem_of(spec), config, find_arch(arch));
 }
 
 void check_choice(const GemmSpec& asked, std::string_view gpu) {
     const GemmSpec spec = resolved(asked);
     const GpuModel& model = find_gpu(gpu);
     INFO(to_string(spec));
-    check_no_spills(generate(spec, choose_config(spec, model), *model.arch), 30);
+    check_no_spills(generate(problem_of(spec), choose_config(problem_of(spec), model), *model.arch), 30);
 }
 
 }  // namespace
@@ -119,12 +119,12 @@ TEST_CASE(
     spec.c = DataType::bf16;
     MmaMultistageConfig most;
     for (const KernelConfig& candidate :
-         find_family("mma_multistage").candidates(resolved(spec), typical_gpu(find_arch("sm_90a")))) {
+         find_family("mma_multistage").candidates(problem_of(spec), typical_gpu(find_arch("sm_90a")))) {
         const auto& c = candidate.as<MmaMultistageConfig>();
         if (c.splits_in_workspace() && c.split_k >= most.split_k) most = c;
     }
     REQUIRE(most.split_k == 56);
-    check_no_spills(generate(resolved(spec), {most}, find_arch("sm_90a")), 30);
+    check_no_spills(generate(problem_of(spec), {most}, find_arch("sm_90a")), 30);
 }
 
 TEST_CASE("mma_multistage: a dump of stream-K with its main is a program that nvcc builds without a warning") {
@@ -132,8 +132,8 @@ TEST_CASE("mma_multistage: a dump of stream-K with its main is a program that nv
     const GemmSpec spec = resolved(spec_of(GemmLayout::tt, 520, 776, 512));
     const KernelConfig config = with_parameters({MmaMultistageConfig{}}, parse_parameters(kStreamKVariants[0]));
     TemporaryFolder folder;
-    const KernelSource source = generate(spec, config, find_arch("sm_80"));
-    put_text(folder / "main.cu", dump(source, spec) + host_main(source, spec));
+    const KernelSource source = generate(problem_of(spec), config, find_arch("sm_80"));
+    put_text(folder / "main.cu", dump(source, problem_of(spec)) + host_main(source, problem_of(spec)));
     const auto result = cli::run_program({"nvcc", "-arch=sm_80", "-std=c++17", "-Werror", "all-warnings", "-c", "-o",
                                           folder / "main.o", folder / "main.cu"});
     REQUIRE(result);

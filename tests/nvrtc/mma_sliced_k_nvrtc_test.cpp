@@ -24,9 +24,9 @@ TEST_CASE("sliced-K: no candidate spills, whatever the layout and C") {
             GemmSpec spec = spec_of(layout, few, 4096, 2048);
             if (few == 16) spec.c = DataType::f32;
             spec = resolved(spec);
-            for (const KernelConfig& candidate : family.candidates(spec, typical_gpu(hopper()))) {
-                if (!family.violations(spec, candidate, hopper()).empty()) continue;
-                check_no_spills(generate(spec, candidate, hopper()), 30);
+            for (const KernelConfig& candidate : family.candidates(problem_of(spec), typical_gpu(hopper()))) {
+                if (!family.violations(problem_of(spec), candidate, hopper()).empty()) continue;
+                check_no_spills(generate(problem_of(spec), candidate, hopper()), 30);
             }
         }
 }
@@ -39,8 +39,8 @@ TEST_CASE("sliced-K: a dump with its main is a program that nvcc builds without 
             resolved(few_rows ? spec_of(GemmLayout::tn, 8, 520, 512) : spec_of(GemmLayout::tt, 520, 8, 512));
         const KernelConfig config = with_parameters({MmaSlicedKConfig{}}, parse_parameters(variant));
         TemporaryFolder folder;
-        const KernelSource source = generate(spec, config, hopper());
-        put_text(folder / "main.cu", dump(source, spec) + host_main(source, spec));
+        const KernelSource source = generate(problem_of(spec), config, hopper());
+        put_text(folder / "main.cu", dump(source, problem_of(spec)) + host_main(source, problem_of(spec)));
         const auto result =
             cli::run_program({"nvcc", "-gencode", "arch=compute_90a,code=sm_90a", "-std=c++17", "-Werror",
                               "all-warnings", "-c", "-o", folder / "main.o", folder / "main.cu"});

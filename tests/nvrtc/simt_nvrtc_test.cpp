@@ -30,14 +30,14 @@ int blocks_per_sm(const KernelAnatomy& anatomy, int registers, const Arch& arch)
 void check_candidates(const GemmSpec& spec, const char* arch) {
     for (const std::string_view name : kSimtFamilies) {
         const Family& family = find_family(name);
-        for (const KernelConfig& config : family.candidates(spec, typical_gpu(find_arch(arch)))) {
-            const KernelSource source = generate(spec, config, find_arch(arch));
+        for (const KernelConfig& config : family.candidates(problem_of(spec), typical_gpu(find_arch(arch)))) {
+            const KernelSource source = generate(problem_of(spec), config, find_arch(arch));
             INFO(source.name << " for " << arch);
             const PtxasReport report = compiled(source).report;
             CHECK(report.spill_store_bytes == 0);
             CHECK(report.warnings.empty());
             // The estimate of registers is for the cost model: what counts is how many blocks they let onto an SM.
-            const KernelAnatomy anatomy = family.anatomy(spec, config);
+            const KernelAnatomy anatomy = family.anatomy(problem_of(spec), config);
             CHECK(blocks_per_sm(anatomy, report.registers, *source.arch) + 1 >=
                   blocks_per_sm(anatomy, anatomy.registers(), *source.arch));
         }
@@ -64,7 +64,7 @@ TEST_CASE("simt_long_k: no choice spills whose threads have many sums and many c
     spec.ldd = 5140;
     for (const char* const gpu : {"l4", "a100"}) {
         const GpuModel& model = find_gpu(gpu);
-        check_no_spills(generate(spec, choose_config(spec, model), *model.arch), 30);
+        check_no_spills(generate(problem_of(spec), choose_config(problem_of(spec), model), *model.arch), 30);
     }
 }
 
@@ -80,9 +80,9 @@ TEST_CASE("simt_hierarchical: a winner measured without C is no choice where C m
     const KernelConfig winner =
         parse_kernel_name("simt_hierarchical_f32_nn_128x256x16_64x64_16x8_stages3_right_kl4_wave132").config;
     const Family& family = find_family("simt_hierarchical");
-    CHECK_FALSE(family.violations(spec, winner, *gpu.arch).empty());
+    CHECK_FALSE(family.violations(problem_of(spec), winner, *gpu.arch).empty());
     const KernelConfig wider = with_parameters(winner, {{"k_lanes", "8"}});
-    CHECK(family.violations(spec, wider, *gpu.arch).empty());
-    check_no_spills(generate(spec, wider, *gpu.arch), 100);
-    check_no_spills(generate(spec, choose_config(spec, gpu), *gpu.arch), 100);
+    CHECK(family.violations(problem_of(spec), wider, *gpu.arch).empty());
+    check_no_spills(generate(problem_of(spec), wider, *gpu.arch), 100);
+    check_no_spills(generate(problem_of(spec), choose_config(problem_of(spec), gpu), *gpu.arch), 100);
 }

@@ -73,7 +73,7 @@ std::map<std::string, std::string> text_sections(const std::string& elf) {
 
 std::vector<std::string> macro_flags(const GemmSpec& spec, const KernelConfig& config) {
     std::vector<std::string> flags;
-    for (const auto& [name, value] : family_of(config).render_input(signature(spec), config).macros)
+    for (const auto& [name, value] : family_of(config).render_input(problem_of(spec).signature, config).macros)
         flags.push_back("-D" + name + "=" + std::to_string(value));
     return flags;
 }
@@ -91,8 +91,8 @@ void put_pieces(const TemporaryFolder& folder, const std::string& templates, con
 std::pair<std::string, std::string> compile_both(const GemmSpec& spec, const KernelConfig& config,
                                                  const std::string& kind, const std::string& arch = kArchName) {
     TemporaryFolder folder;
-    const KernelSource source = generate(spec, config, find_arch(arch));
-    put_text(folder / "dump.cu", dump(source, spec));
+    const KernelSource source = generate(problem_of(spec), config, find_arch(arch));
+    put_text(folder / "dump.cu", dump(source, problem_of(spec)));
     const std::vector<std::string> common{"nvcc", "-arch=" + arch, "-std=c++17", kind};
     std::vector<std::string> of_dump = common;
     of_dump.insert(of_dump.end(), {"-o", folder / "dump.out", folder / "dump.cu"});
@@ -100,7 +100,7 @@ std::pair<std::string, std::string> compile_both(const GemmSpec& spec, const Ker
     std::vector<std::string> of_template = common;
     for (std::string& flag : macro_flags(spec, config)) of_template.push_back(std::move(flag));
     const std::string templates = std::string(JITGEMM_SOURCE_DIR) + "/templates";
-    const RenderInput input = family_of(config).render_input(signature(spec), config);
+    const RenderInput input = family_of(config).render_input(problem_of(spec).signature, config);
     put_pieces(folder, templates, input);
     std::string root(family_of(config).template_file);
     if (const auto piece = input.pieces.find(root); piece != input.pieces.end()) root = piece->second;
@@ -325,7 +325,8 @@ TEST_CASE("a dump with its main is a program that nvcc and g++ compile without a
         DumpSample sample = samples[samples.size() / 2];
         if (no_products) sample.spec.k = 0;
         INFO(family << " " << parameters_text(sample.config) << ", " << to_string(sample.spec));
-        compile_without_warning(dump(sample.source(), sample.spec) + host_main(sample.source(), sample.spec));
+        compile_without_warning(dump(sample.source(), problem_of(sample.spec)) +
+                                host_main(sample.source(), problem_of(sample.spec)));
         no_products = !no_products;
     }
 }
@@ -341,8 +342,8 @@ TEST_CASE("the dump of wgmma_warp_specialized with its main is a program that nv
         INFO(parameters);
         const GemmSpec spec = resolved(spec_of(GemmLayout::nt, 304, 200, 520));
         const KernelConfig config = with_parameters({WgmmaWarpSpecializedConfig{}}, parse_parameters(parameters));
-        const KernelSource source = generate(spec, config, find_arch("sm_90a"));
-        compile_without_warning(dump(source, spec) + host_main(source, spec));
+        const KernelSource source = generate(problem_of(spec), config, find_arch("sm_90a"));
+        compile_without_warning(dump(source, problem_of(spec)) + host_main(source, problem_of(spec)));
     }
 }
 

@@ -34,10 +34,10 @@ auto kind(const Config& c) {
 std::vector<Config> widest_candidates(const GemmSpec& spec, const ParameterMap& fixed = {}) {
     std::map<decltype(kind(Config{})), Config> widest;
     const Family& family = find_family("wgmma_warp_specialized");
-    for (const KernelConfig& proposed : family.candidates(spec, typical_gpu(hopper()))) {
+    for (const KernelConfig& proposed : family.candidates(problem_of(spec), typical_gpu(hopper()))) {
         const KernelConfig candidate = with_parameters(proposed, fixed);
         const auto& config = candidate.as<Config>();
-        if (!family.violations(spec, candidate, hopper()).empty()) continue;
+        if (!family.violations(problem_of(spec), candidate, hopper()).empty()) continue;
         const auto [known, is_new] = widest.try_emplace(kind(config), config);
         if (!is_new && known->second.warpgroup.n < config.warpgroup.n) known->second = config;
     }
@@ -50,7 +50,7 @@ void check_candidates(const GemmSpec& asked, const ParameterMap& fixed = {}) {
     const GemmSpec spec = resolved(asked);
     const std::vector<Config> configs = widest_candidates(spec, fixed);
     CHECK(configs.size() > 10);
-    for (const Config& config : configs) check_no_spills(generate(spec, {config}, hopper()), 60);
+    for (const Config& config : configs) check_no_spills(generate(problem_of(spec), {config}, hopper()), 60);
 }
 
 std::size_t count(const std::string& text, const char* pattern) {
@@ -61,7 +61,7 @@ std::size_t count(const std::string& text, const char* pattern) {
 
 /// Empty where no disassembler is installed.
 std::string sass(const KernelConfig& config, const GemmSpec& spec) {
-    const std::string cubin = compiled(generate(resolved(spec), config, hopper())).binary;
+    const std::string cubin = compiled(generate(problem_of(spec), config, hopper())).binary;
     try {
         return cli::disassemble(cubin, Options::from_environment());
     } catch (const Error& error) {
@@ -83,7 +83,7 @@ TEST_CASE("wgmma: nor do candidates spill whose tiles lie along a Hilbert curve"
     for (Config config : widest_candidates(spec)) {
         config.rasterization = Rasterization::hilbert;
         config.group = 1;
-        const KernelSource source = generate(spec, {config}, hopper());
+        const KernelSource source = generate(problem_of(spec), {config}, hopper());
         const bool lacks_two = config.block.m == 192 && config.cluster.m * config.cluster.n > 2 && config.stream_k != 0;
         if (lacks_two)
             CHECK(compiled(source).report.spill_store_bytes <= 8);
@@ -97,7 +97,7 @@ TEST_CASE("wgmma: nor do cooperative candidates whose blocks have one tile each"
     for (Config config : widest_candidates(spec)) {
         if (config.schedule != WarpgroupSchedule::cooperative || config.stream_k != 0) continue;
         config.persistent = false;
-        check_no_spills(generate(spec, {config}, hopper()), 60);
+        check_no_spills(generate(problem_of(spec), {config}, hopper()), 60);
     }
 }
 
@@ -119,7 +119,7 @@ TEST_CASE("wgmma: no candidate spills, nor are its wgmmas serialised, of rows of
     check_candidates(spec);
     const GemmSpec halves = resolved(spec_of(GemmLayout::tt, 2606, 3806, 4976, DataType::f16));
     for (const Config& config : widest_candidates(halves))
-        if (config.block.m == 3 * kWgmmaM) check_no_spills(generate(halves, {config}, hopper()), 60);
+        if (config.block.m == 3 * kWgmmaM) check_no_spills(generate(problem_of(halves), {config}, hopper()), 60);
 }
 
 TEST_CASE("wgmma: no candidate spills, nor are its wgmmas serialised, with C") {
@@ -158,7 +158,7 @@ TEST_CASE("wgmma: nor do kernels without a producer, of whatever width") {
         const GemmSpec spec = resolved(spec_of(layout, 4000, 6000, 3000));
         const std::vector<Config> configs = widest_candidates(spec, filling);
         CHECK(configs.size() > 10);
-        for (const Config& config : configs) check_no_spills(generate(spec, {config}, hopper()), 60);
+        for (const Config& config : configs) check_no_spills(generate(problem_of(spec), {config}, hopper()), 60);
     }
     GemmSpec with_c = spec_of(GemmLayout::tt, 1500, 3000, 1000);
     with_c.c = DataType::bf16;
@@ -169,8 +169,8 @@ TEST_CASE("wgmma: nor do kernels without a producer, of whatever width") {
             INFO(widest);
             const KernelConfig config =
                 with_parameters(with_parameters({Config{}}, filling), parse_parameters(std::string(widest)));
-            REQUIRE(find_family("wgmma_warp_specialized").violations(spec, config, hopper()).empty());
-            check_no_spills(generate(spec, config, hopper()), 60);
+            REQUIRE(find_family("wgmma_warp_specialized").violations(problem_of(spec), config, hopper()).empty());
+            check_no_spills(generate(problem_of(spec), config, hopper()), 60);
         }
 }
 

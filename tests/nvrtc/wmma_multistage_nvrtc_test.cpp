@@ -15,7 +15,7 @@ using namespace jitgemm::testing;
 
 PtxasReport report_of(const GemmSpec& spec, const std::string& parameters, const char* arch) {
     const KernelConfig config = with_parameters({WmmaMultistageConfig{}}, parse_parameters(parameters));
-    return compiled(generate(resolved(spec), config, find_arch(arch))).report;
+    return compiled(generate(problem_of(spec), config, find_arch(arch))).report;
 }
 
 void check_clean(const GemmSpec& spec, const std::string& parameters, const char* arch = "sm_90a") {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "generator/base/kernel_source.hpp"
+#include "generator/base/kernel_entry.hpp"
 #include "runtime/compiler/compiler.hpp"
 #include "tests/catch.hpp"
 
@@ -9,13 +9,13 @@
 namespace jitgemm::testing {
 
 /// By the NVRTC that the environment names, without a cache.
-[[nodiscard]] inline CompiledKernel compiled(const KernelSource& source) {
+[[nodiscard]] inline CompiledKernel compiled(const KernelText& source) {
     static const std::shared_ptr<Compiler> kCompiler = make_nvrtc_compiler(Options::from_environment(), 0, {});
     return kCompiler->compile(compile_request(source));
 }
 
 /// CHECKs that ptxas spills nothing and warns of nothing, and that its report was read: a kernel has more registers than so many.
-inline void check_no_spills(const KernelSource& source, int fewer_registers) {
+inline void check_no_spills(const KernelText& source, int fewer_registers) {
     INFO(source.name);
     const PtxasReport report = compiled(source).report;
     CHECK(report.registers > fewer_registers);

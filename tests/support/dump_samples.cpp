@@ -80,17 +80,17 @@ public:
         const Selection asked{
             .kernel = {}, .family = std::string(family), .parameters = parse_parameters(std::string(parameters))};
         try {
-            add({resolved(spec), choose_config(spec, find_gpu("h200"), asked)});
+            add({resolved(spec), choose_config(problem_of(spec), find_gpu("h200"), asked)});
         } catch (const ConfigError&) {
         }
     }
     /// The config itself; nothing where it breaks a rule.
     void add_config(const GemmSpec& spec, const KernelConfig& config) {
-        const GemmSpec row_major = with_row_major_d(resolved(spec));
+        const Problem problem = problem_of(spec);
         const Arch& arch = find_arch("sm_90a");
         const Family& family = family_of(config);
-        if (family.unsupported(row_major, arch).empty() && family.violations(row_major, config, arch).empty())
-            add({resolved(spec), config});
+        if (family.unsupported(problem, arch).empty() && family.violations(problem, config, arch).empty())
+            add({problem.asked, config});
     }
     [[nodiscard]] std::vector<DumpSample> take() { return std::move(samples_); }
 
@@ -163,7 +163,7 @@ void add_simt_kernels(Samples& samples, const GemmSpec& f32, const GemmSpec& hal
 
 }  // namespace
 
-KernelSource DumpSample::source() const { return generate(spec, config, find_arch("sm_90a")); }
+KernelSource DumpSample::source() const { return generate(problem_of(spec), config, find_arch("sm_90a")); }
 
 std::vector<DumpSample> dump_samples() {
     Samples samples;

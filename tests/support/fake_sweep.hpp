@@ -43,9 +43,10 @@ inline GemmSpec small_spec() { return resolved(parse_shape_line("bf16 tn 256 256
 inline std::vector<std::string> some_kernels(std::size_t count) {
     std::vector<std::string> names;
     const Selection multistage{.kernel = {}, .family = "mma_multistage", .parameters = {}};
-    for (const Candidate& candidate : list_candidates(small_spec(), find_gpu("h200"), multistage).accepted) {
+    for (const Candidate& candidate :
+         list_candidates(problem_of(small_spec()), find_gpu("h200"), multistage).accepted) {
         if (names.size() == count) break;
-        const std::string name = kernel_name({signature(small_spec()), candidate.config});
+        const std::string name = kernel_name(problem_of(small_spec()), candidate.config);
         if (std::ranges::find(names, name) == names.end()) names.push_back(name);
     }
     return names;

@@ -129,8 +129,8 @@ struct Problem {
     Problem(const GemmSpec& asked, const KernelConfig& chosen)
         : spec(with_row_major_d(resolved(asked))), config(chosen) {
         const Family& family = family_of(config);
-        entries = family.entries(signature(spec), config);
-        anatomy = family.anatomy(spec, config);
+        entries = family.entries(problem_of(spec).signature, config);
+        anatomy = family.anatomy(problem_of(spec), config);
     }
     [[nodiscard]] bool packs(Operand operand) const {
         return operand == Operand::a ? anatomy.packs_a : anatomy.packs_b;
@@ -273,7 +273,7 @@ std::string tile_text(const Problem& p, const KernelEntry& gemm, TileIndex tile,
     std::string text;
     for (const Range& part : is_long ? std::vector{k} : stretches(p, k))
         text += expect_operand(p, Operand::a, rows, part, input) + expect_operand(p, Operand::b, columns, part, input);
-    std::int64_t block = family.owner(p.spec, p.config, rows.first, columns.first).block;
+    std::int64_t block = family.owner(problem_of(p.spec), p.config, rows.first, columns.first).block;
     std::vector<std::int64_t> blocks{block};
     if (p.leaves_partials()) {
         blocks = {block + split * p.tiles().m * p.tiles().n};
@@ -380,7 +380,7 @@ std::string reduce_text(const Problem& p, const KernelEntry& entry) {
 std::string add_partials_text(const Problem& p, const KernelEntry& entry) {
     const TileShape& block = p.anatomy.block;
     const auto& config = std::get<SimtHierarchicalConfig>(p.config.family);
-    const std::int64_t vector = std::clamp(signature(p.spec).align_d / bytes(p.spec.d), 1, 4);
+    const std::int64_t vector = std::clamp(problem_of(p.spec).signature.align_d / bytes(p.spec.d), 1, 4);
     const std::int64_t per_row = block.n / vector;
     const std::int64_t cut = remainder_tiles(p.spec, block, config.blocks_per_wave);
     const std::int64_t whole = p.tiles().m * p.tiles().n - cut;
@@ -473,7 +473,7 @@ std::size_t IndexReplay::kernel_of(const std::string& body, const std::vector<Ke
 
 void IndexReplay::add(const GemmSpec& spec, const KernelConfig& config, std::optional<std::string> body) {
     const Problem problem(spec, config);
-    const KernelSource source = generate(spec, config, find_arch("sm_90a"));
+    const KernelSource source = generate(problem_of(spec), config, find_arch("sm_90a"));
     // TMA reckons by itself, in 64 bits: such a kernel has no index to replay.
     if (std::ranges::any_of(source.entries, has_tensor_maps)) return;
     const std::size_t kernel = kernel_of(body.value_or(source.body), source.entries);

@@ -1,7 +1,7 @@
 #include "tests/support/kernel_checks.hpp"
 
 #include "generator/heuristics.hpp"
-#include "runtime/verify/problem.hpp"
+#include "runtime/verify/guarded_problem.hpp"
 #include "tests/catch.hpp"
 
 #include <cstddef>
@@ -18,7 +18,7 @@ GemmSpec f16(GemmSpec spec, DataType accumulator, DataType d) {
 
 GemmKernel check_kernel(Context& context, const GemmSpec& spec, const KernelConfig& config,
                         const VerifyOptions& options) {
-    GemmKernel kernel = state_of(context).build(spec, config);
+    GemmKernel kernel = state_of(context).build(problem_of(spec), config);
     const Verification verdict = verify(state_of(context), kernel, options);
     INFO(to_string(spec) << "\n" << kernel.info().name << "\n" << verdict.message);
     CHECK(verdict.ok);
@@ -26,7 +26,7 @@ GemmKernel check_kernel(Context& context, const GemmSpec& spec, const KernelConf
 }
 
 GemmKernel check_chosen(Context& context, const GemmSpec& spec, const VerifyOptions& options) {
-    return check_kernel(context, spec, choose_config(spec, state_of(context).device->model()), options);
+    return check_kernel(context, spec, choose_config(problem_of(spec), state_of(context).device->model()), options);
 }
 
 GemmKernel check_with(Context& context, const GemmSpec& spec, const std::string& parameters,
@@ -39,7 +39,7 @@ void check_same_bits(Context& context, const GemmSpec& asked, const std::string&
     const GemmSpec spec = resolved(asked);
     const GemmKernel kernel = check_with(context, spec, parameters);
     Device& device = *state_of(context).device;
-    Problem problem(state_of(context), spec, InputKind::normal, 5, 1.0F, 0.0F);
+    GuardedProblem problem(state_of(context), spec, InputKind::normal, 5, 1.0F, 0.0F);
     std::vector<std::byte> first(static_cast<std::size_t>(spec.m * spec.ldd * bytes(spec.d)));
     std::vector<std::byte> again(first.size());
     problem.run(kernel);

@@ -243,8 +243,8 @@ ParsedDump parsed_dump(const Dump& dump, const Arch& arch) {
     const KernelConfig family =
         dump.wgmma ? KernelConfig{WgmmaWarpSpecializedConfig{}} : KernelConfig{MmaMultistageConfig{}};
     const KernelConfig config = with_parameters(family, parse_parameters(std::string(dump.parameters)));
-    const KernelSource source = generate(asked, config, arch);
-    return {asked, {signature(asked), config}, source.arch, source.body};
+    const KernelSource source = generate(problem_of(asked), config, arch);
+    return {asked, {problem_of(asked).signature, config}, source.arch, source.body};
 }
 
 std::string equivalence(const Dump& dump, const Mutation& mutation) {

@@ -45,7 +45,7 @@ double sum_of_products(const GemmSpec& s, const PlainOperands& from, std::int64_
 
 }  // namespace
 
-PlainOperands plain_operands(const Problem& problem) {
+PlainOperands plain_operands(const GuardedProblem& problem) {
     const Check request = problem.request();
     const auto data = [](const DeviceMatrix& matrix) { return reinterpret_cast<const void*>(matrix.data.address); };
     return {data(request.a),        data(request.b),       data(request.c),       data(request.bias),

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "jitgemm/gemm_spec.hpp"
-#include "runtime/verify/problem.hpp"
+#include "runtime/verify/guarded_problem.hpp"
 
 #include <cstdint>
 
@@ -20,7 +20,7 @@ struct PlainOperands {
 };
 
 /// Of a problem on a device with the host's memory.
-[[nodiscard]] PlainOperands plain_operands(const Problem& problem);
+[[nodiscard]] PlainOperands plain_operands(const GuardedProblem& problem);
 
 /// Position of an element in a matrix of that order and leading dimension.
 [[nodiscard]] std::int64_t element_index(Order order, std::int64_t leading_dimension, std::int64_t row,

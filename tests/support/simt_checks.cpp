@@ -37,7 +37,7 @@ void check_simt_variants(Context& context, GemmLayout layout, const std::vector<
 void check_simt_families(Context& context, const GemmSpec& spec, const VerifyOptions& options) {
     for (const std::string_view family : kSimtFamilies) {
         const Selection selection{.kernel = {}, .family = std::string(family), .parameters = {}};
-        const KernelConfig config = choose_config(spec, state_of(context).device->model(), selection);
+        const KernelConfig config = choose_config(problem_of(spec), state_of(context).device->model(), selection);
         static_cast<void>(check_kernel(context, spec, config, options));
     }
 }

@@ -93,11 +93,13 @@ int box_width(TensorMapSwizzle swizzle) { return (swizzle == TensorMapSwizzle::n
 
 LoadedKernel load(ContextState& context, TensorMapSwizzle swizzle, int rows) {
     const int columns = box_width(swizzle);
-    const KernelSource source{.name = fmt::format("copy_{}x{}", rows, columns),
-                              .arch = context.device->model().arch,
-                              .body = fmt::format(fmt::runtime(kBody), rows, columns),
-                              .entries = {entry_of(swizzle, rows, columns)}};
-    return context.load(source, source.body);
+    const KernelText text{.name = fmt::format("copy_{}x{}", rows, columns),
+                          .arch = context.device->model().arch,
+                          .body = fmt::format(fmt::runtime(kBody), rows, columns),
+                          .entries = {entry_of(swizzle, rows, columns)}};
+    LoadedKernel loaded = context.load(text, text.body);
+    loaded.source = std::make_shared<const KernelSource>(KernelSource{text, {}});
+    return loaded;
 }
 
 }  // namespace
@@ -107,10 +109,9 @@ TensorMapCopy::TensorMapCopy(ContextState& context, TensorMapSwizzle swizzle, in
 
 GemmKernel TensorMapCopy::kernel(std::int64_t rows, std::int64_t columns, std::int64_t lda, std::int64_t ldd) const {
     auto state = std::make_shared<KernelState>();
-    state->spec = resolved({.m = rows, .n = columns, .k = columns, .lda = lda, .ldd = ldd});
-    state->row_major = state->spec;
+    state->problem = problem_of({.m = rows, .n = columns, .k = columns, .lda = lda, .ldd = ldd});
     state->source = loaded_.source;
-    state->entries.emplace_back(loaded_.source->entries.front(), loaded_.functions.front(), state->row_major,
+    state->entries.emplace_back(loaded_.source->entries.front(), loaded_.functions.front(), state->problem.row_major,
                                 *context_.device);
     state->workspace_bytes = state->counter_bytes = kCounterBytes;
     state->device = context_.device;

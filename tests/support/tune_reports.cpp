@@ -26,7 +26,7 @@ Trial timed_trial(const Landscape& landscape, std::size_t candidate, int problem
 }
 
 ProblemRecord problem_of(const std::string& shape, int index) {
-    const SearchSpace space = search_space(parse_shape_line(shape), find_gpu("h200"), {});
+    const SearchSpace space = search_space(problem_of(parse_shape_line(shape)), find_gpu("h200"), {});
     const Landscape landscape(space, static_cast<std::uint64_t>(index));
     ProblemRecord problem{space.spec, {}, std::nullopt};
     for (std::size_t i = 0; i < kCandidates; ++i) problem.trials.push_back(timed_trial(landscape, i, index));

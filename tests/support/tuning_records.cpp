@@ -19,19 +19,19 @@ tuning::DeviceFacts h200_facts() {
 }
 
 std::string heuristic_kernel(const GemmSpec& spec, const GpuModel& gpu) {
-    return kernel_name({signature(spec), choose_config(spec, gpu)});
+    return kernel_name(problem_of(spec), choose_config(problem_of(spec), gpu));
 }
 
 Winner winner_for(const GemmSpec& spec, std::size_t rank, double median_us) {
-    const CandidateList list = list_candidates(spec, find_gpu("h200"));
+    const CandidateList list = list_candidates(problem_of(spec), find_gpu("h200"));
     Winner winner;
     winner.device_class = kH200Class;
     winner.spec = resolved(spec);
-    winner.kernel = kernel_name({signature(spec), list.accepted.at(rank).config});
+    winner.kernel = kernel_name(problem_of(spec), list.accepted.at(rank).config);
     winner.median_us = median_us;
     winner.low_us = median_us * 0.99;
     winner.high_us = median_us * 1.01;
-    winner.heuristic_kernel = kernel_name({signature(spec), list.accepted.front().config});
+    winner.heuristic_kernel = kernel_name(problem_of(spec), list.accepted.front().config);
     winner.heuristic_us = 12;
     winner.complete = true;
     winner.candidates_timed = 60;

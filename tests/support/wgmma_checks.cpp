@@ -37,11 +37,11 @@ void check_wgmma(Context& context, const GemmSpec& spec, std::string_view parame
     const Arch& arch = *state_of(context).device->model().arch;
     GemmSpec constant = spec;
     constant.constant_a = constant.constant_b = true;
-    const GemmSpec row_major = with_row_major_d(resolved(constant));
+    const Problem problem = problem_of(constant);
     KernelConfig config = with_parameters({WgmmaWarpSpecializedConfig{}}, parse_parameters(std::string(parameters)));
     for (const auto& [name, value] :
          {std::pair{"swap_ab", "0"}, std::pair{"store", "smem"}, std::pair{"early", "none"}})
-        if (!family_of(config).violations(row_major, config, arch).empty())
+        if (!family_of(config).violations(problem, config, arch).empty())
             config = with_parameters(config, {{name, value}});
     static_cast<void>(check_kernel(context, constant, config, options));
 }

@@ -22,7 +22,7 @@ GemmSpec invariant(GemmSpec spec) {
 }
 
 SumOrder chosen_order(const GemmSpec& spec, const GpuModel& gpu) {
-    const KernelConfig config = choose_config(spec, gpu);
+    const KernelConfig config = choose_config(problem_of(spec), gpu);
     return family_of(config).sum_order(config);
 }
 
@@ -59,32 +59,33 @@ TEST_CASE("batch-invariant: a kernel or a family that cannot is refused, and wha
     const GemmSpec spec = invariant(spec_of(GemmLayout::tn, 8, 512, 16384));
     const GpuModel& gpu = find_gpu("h200");
     CHECK_THROWS_WITH(
-        choose_config(spec, gpu, {.kernel = {}, .family = {}, .parameters = {{"stream_k", "132"}}}),
+        choose_config(problem_of(spec), gpu, {.kernel = {}, .family = {}, .parameters = {{"stream_k", "132"}}}),
         ContainsSubstring("deterministic=batch_invariant: on sm_90a sums are by wgmma over 16 of k, in order of "
                           "k, not by wgmma over 16 of k, K divided"));
-    CHECK_THROWS_WITH(choose_config(spec, gpu, {.kernel = {}, .family = "mma_multistage", .parameters = {}}),
-                      ContainsSubstring("not by mma.sync over 16 of k"));
     CHECK_THROWS_WITH(
-        choose_config(
-            spec, gpu,
-            {.kernel = kernel_name({signature(spec), choose_config(spec_of(GemmLayout::tn, 8, 512, 16384), gpu)}),
-             .family = {},
-             .parameters = {}}),
+        choose_config(problem_of(spec), gpu, {.kernel = {}, .family = "mma_multistage", .parameters = {}}),
+        ContainsSubstring("not by mma.sync over 16 of k"));
+    CHECK_THROWS_WITH(
+        choose_config(problem_of(spec), gpu,
+                      {.kernel = kernel_name(problem_of(spec),
+                                             choose_config(problem_of(spec_of(GemmLayout::tn, 8, 512, 16384)), gpu)),
+                       .family = {},
+                       .parameters = {}}),
         ContainsSubstring("batch_invariant"));
-    CHECK_THROWS_WITH(
-        choose_config(spec, find_gpu("a100"), {.kernel = {}, .family = {}, .parameters = {{"mma", "16x8x8"}}}),
-        ContainsSubstring("not by mma.sync over 8 of k"));
+    CHECK_THROWS_WITH(choose_config(problem_of(spec), find_gpu("a100"),
+                                    {.kernel = {}, .family = {}, .parameters = {{"mma", "16x8x8"}}}),
+                      ContainsSubstring("not by mma.sync over 8 of k"));
 }
 
 TEST_CASE("batch-invariant: a stored winner that divides K is passed over") {
     const GemmSpec spec = invariant(spec_of(GemmLayout::tn, 8, 512, 16384));
     const GpuModel& gpu = find_gpu("h200");
     Winner winner = winner_for(spec);
-    const KernelConfig divided = choose_config(spec_of(GemmLayout::tn, 8, 512, 16384), gpu);
-    winner.kernel = kernel_name({signature(spec), divided});
-    winner.heuristic_kernel = kernel_name({signature(spec), choose_config(spec, gpu)});
+    const KernelConfig divided = choose_config(problem_of(spec_of(GemmLayout::tn, 8, 512, 16384)), gpu);
+    winner.kernel = kernel_name(problem_of(spec), divided);
+    winner.heuristic_kernel = kernel_name(problem_of(spec), choose_config(problem_of(spec), gpu));
     const TunedChoices choices({winner}, h200_facts().versions);
-    const TunedChoice choice = choices.choose(spec, gpu);
+    const TunedChoice choice = choices.choose(problem_of(spec), gpu);
     CHECK(choice.source != ChoiceSource::exact);
     CHECK_FALSE(family_of(choice.config).sum_order(choice.config).is_divided);
 }

@@ -44,11 +44,11 @@ GemmSpec by_column(GemmSpec spec) {
 std::string all_problems(const GemmSpec& spec) { return fmt::format("{}", fmt::join(problems(spec), "\n")); }
 
 double predicted_us(const GemmSpec& spec, const KernelConfig& config, const GpuModel& gpu) {
-    return family_of(config).cost(with_row_major_d(resolved(spec)), config, gpu).total_us;
+    return family_of(config).cost(problem_of(spec), config, gpu).total_us;
 }
 
 double chosen_us(const GemmSpec& spec, const GpuModel& gpu) {
-    return predicted_us(spec, choose_config(spec, gpu), gpu);
+    return predicted_us(spec, choose_config(problem_of(spec), gpu), gpu);
 }
 
 }  // namespace
@@ -101,12 +101,12 @@ TEST_CASE("a C of one row has the kernel of a C in full, by its name and to the 
         for (const GemmSpec& spec :
              {with_row(512, 384, 256), by_column(with_row(300, 77, 129)), with_row(300, 77, 129, DataType::f32)}) {
             const GpuModel& model = find_gpu(gpu);
-            const KernelConfig config = choose_config(spec, model);
-            const KernelSource of_row = generate(spec, config, *model.arch);
-            const KernelSource of_all = generate(in_full(spec), config, *model.arch);
+            const KernelConfig config = choose_config(problem_of(spec), model);
+            const KernelSource of_row = generate(problem_of(spec), config, *model.arch);
+            const KernelSource of_all = generate(problem_of(in_full(spec)), config, *model.arch);
             CHECK(of_row.name == of_all.name);
             CHECK(of_row.body == of_all.body);
-            CHECK_THAT(dump(of_row, spec), ContainsSubstring(" --broadcast-c yes"));
+            CHECK_THAT(dump(of_row, problem_of(spec)), ContainsSubstring(" --broadcast-c yes"));
         }
     }
 }
@@ -116,8 +116,8 @@ TEST_CASE("no kernel takes longer for a row of C than for all of it, and one tha
         for (const GemmSpec& spec : {with_row(4096, 4096, 64), by_column(with_row(999, 1001, 333)),
                                      with_row(8, 4096, 4096), with_row(500, 300, 700, DataType::f32)}) {
             const GpuModel& model = find_gpu(gpu);
-            for (const Candidate& candidate : list_candidates(in_full(spec), model).accepted) {
-                INFO(gpu << ' ' << kernel_name({signature(spec), candidate.config}));
+            for (const Candidate& candidate : list_candidates(problem_of(in_full(spec)), model).accepted) {
+                INFO(gpu << ' ' << kernel_name(problem_of(spec), candidate.config));
                 CHECK(predicted_us(spec, candidate.config, model) <=
                       predicted_us(in_full(spec), candidate.config, model));
             }
@@ -130,8 +130,9 @@ TEST_CASE("no kernel takes longer for a row of C than for all of it, and one tha
 
 TEST_CASE("traffic counts a row of C once") {
     const GemmSpec of_row = resolved(with_row(512, 384, 256));
-    const KernelConfig config = choose_config(of_row, find_gpu("a100"));
-    const GlobalTraffic row = global_traffic(of_row, config), all = global_traffic(resolved(in_full(of_row)), config);
+    const KernelConfig config = choose_config(problem_of(of_row), find_gpu("a100"));
+    const GlobalTraffic row = global_traffic(problem_of(of_row), config),
+                        all = global_traffic(problem_of(in_full(of_row)), config);
     CHECK(all.read_bytes - row.read_bytes == 511 * 384 * 2);
     CHECK(all.written_bytes == row.written_bytes);
 }

@@ -120,7 +120,7 @@ TEST_CASE("a kernel's page in a browser: no fault, nothing loaded, hints when po
     GemmSpec spec;
     spec.m = spec.n = spec.k = 4096;
     const GpuModel& gpu = find_gpu("a100");
-    const std::string html = kernel_page_html(kernel_page(spec, choose_config(spec, gpu), gpu));
+    const std::string html = kernel_page_html(kernel_page(problem_of(spec), choose_config(problem_of(spec), gpu), gpu));
     check_page(folder, html, "lane 5, value 0 (register 0)\n(1, 2) of the atom", 4, 1200);
     check_page(folder, html, "lane 5, value 0 (register 0)\n(1, 2) of the atom", 4, 500);
     put_text(folder / "kernel.html", html);

@@ -209,7 +209,7 @@ TEST_CASE("the tool: a budget holds for a long shape file, too") {
 }
 
 TEST_CASE("the tool: whatever is wrong with a candidate is its verdict, and tune goes on") {
-    const tuning::SearchSpace space = tuning::search_space(kSpec, find_gpu("h200"), {});
+    const tuning::SearchSpace space = tuning::search_space(problem_of(kSpec), find_gpu("h200"), {});
     REQUIRE(space.kernels.size() > 12);
     const auto rule = [&](std::size_t kernel, const char* when, const char* fault) {
         return Json{{"name", space.kernels[kernel]}, {when, fault}};
@@ -236,7 +236,7 @@ TEST_CASE("the tool: whatever is wrong with a candidate is its verdict, and tune
 }
 
 TEST_CASE("the tool: a worker that somebody kills is nobody's verdict, and the same command tries its kernel again") {
-    const tuning::SearchSpace space = tuning::search_space(kSpec, find_gpu("h200"), {});
+    const tuning::SearchSpace space = tuning::search_space(problem_of(kSpec), find_gpu("h200"), {});
     const auto rules = [&](const std::string& fault) {
         Json all = Json::array();
         std::size_t kernel = 1;
@@ -267,7 +267,7 @@ TEST_CASE("the tool: a worker that somebody kills is nobody's verdict, and the s
 }
 
 TEST_CASE("the tool: a kernel that hangs is ended by the watchdog") {
-    const tuning::SearchSpace space = tuning::search_space(kSpec, find_gpu("h200"), {});
+    const tuning::SearchSpace space = tuning::search_space(problem_of(kSpec), find_gpu("h200"), {});
     const Json rule{{"name", space.kernels[0]}, {"verify", "hang"}};
     const TunedTool tuned(Json{{"kernels", Json::array({rule})}});
     const Json document = tuned.json("bf16 tn 1024 1024 1024 --max-candidates 6 --watchdog 1");

@@ -85,7 +85,8 @@ TEST_CASE("a problem has one kernel, in whatever words it is asked for") {
     for (const GemmSpec& spec : {packed, aligned, resolved(packed), first.spec()})
         CHECK(&state_of(bench.context.kernel(spec)) == &state_of(first));
 
-    const GemmKernel better = bench.context.build(square(512), config_of_kernel(first.spec(), first.info().name));
+    const GemmKernel better =
+        bench.context.build(problem_of(square(512)), config_of_kernel(problem_of(first.spec()), first.info().name));
     KernelAccess::replace(bench.context.kernel(packed), KernelAccess::shared_state(better));
     CHECK(&state_of(first) == &state_of(better));
 
@@ -113,7 +114,7 @@ TEST_CASE("a kernel's facts come from its config and its compile") {
     CHECK(info.cache == CacheSource::compiled);
     CHECK(info.warnings == std::vector<std::string>{"a warning of ptxas"});
     CHECK(kernel.spec() == resolved(square(512)));
-    CHECK(kernel.source() == dump(*state_of(kernel).source, kernel.spec()));
+    CHECK(kernel.source() == dump(*state_of(kernel).source, problem_of(kernel.spec())));
 }
 
 TEST_CASE("a kernel of several launches is described by the one that multiplies") {
@@ -127,7 +128,7 @@ TEST_CASE("a kernel of several launches is described by the one that multiplies"
         packs += state.entries.front().entry.function == "gemm_pack" ? 1 : 0;
         adds_up += state.entries.back().entry.function == "gemm_reduce" ? 1 : 0;
         // Of all entries, the one that multiplies has the most shared memory.
-        const KernelAnatomy anatomy = family_of(state.id.config).anatomy(state.row_major, state.id.config);
+        const KernelAnatomy anatomy = family_of(state.id.config).anatomy(state.problem, state.id.config);
         CHECK(state.info.shared_bytes == anatomy.shared_bytes);
         for (const LoadedEntry& loaded : state.entries) {
             if (loaded.entry.function != "gemm") continue;
@@ -240,9 +241,9 @@ TEST_CASE("a column-major D is the transposed problem to the kernel") {
     Bench bench;
     const GemmKernel kernel = bench.context.kernel({.m = 512, .n = 256, .k = 128, .d_order = Order::column});
     CHECK(kernel.spec().m == 512);
-    CHECK(state_of(kernel).operands_swapped);
-    CHECK(state_of(kernel).row_major == with_row_major_d(kernel.spec()));
-    CHECK(state_of(kernel).row_major.m == 256);
+    CHECK(state_of(kernel).problem.transposed);
+    CHECK(state_of(kernel).problem.row_major == with_row_major_d(kernel.spec()));
+    CHECK(state_of(kernel).problem.row_major.m == 256);
     CHECK(kernel.info().blocks == block_count(state_of(kernel).source->entries.front().grid, 256, 512));
 }
 

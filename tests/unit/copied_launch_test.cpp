@@ -41,13 +41,11 @@ GemmKernel kernel_of(const GemmSpec& spec, const std::shared_ptr<PlayingDevice>&
                             .arguments = {PointerArgument{Role::a}, PointerArgument{Role::b}, PointerArgument{Role::c},
                                           PointerArgument{Role::d}}};
     auto state = std::make_shared<KernelState>();
-    state->spec = resolved(spec);
-    state->row_major = with_row_major_d(state->spec);
-    state->operands_swapped = spec.d_order == Order::column;
+    state->problem = problem_of(spec);
     state->info.name = "the_kernel";
     state->device = device;
     state->workspaces = std::make_shared<WorkspacePool>(device);
-    state->entries.emplace_back(entry, device->load("", entry), state->row_major, *device);
+    state->entries.emplace_back(entry, device->load("", entry), state->problem.row_major, *device);
     return KernelAccess::make(std::move(state));
 }
 

@@ -92,16 +92,16 @@ TEST_CASE("a problem beyond the emulator's limit is refused with limit and estim
 TEST_CASE("the emulator's limit counts whole tiles") {
     const auto large = resolved(parse_shape_line("bf16 tn 1 1 10000000"));
     const KernelConfig config = with_parameters({MmaMultistageConfig{}}, parse_parameters("block=64x64x32,warp=32x32"));
-    CHECK(padded_flops(large, config) == 2.0 * 64 * 64 * 10'000'000);
-    CHECK(padded_flops(resolved(parse_shape_line("bf16 tn 65 64 33")), config) == 2.0 * 128 * 64 * 64);
+    CHECK(padded_flops(problem_of(large), config) == 2.0 * 64 * 64 * 10'000'000);
+    CHECK(padded_flops(problem_of(parse_shape_line("bf16 tn 65 64 33")), config) == 2.0 * 128 * 64 * 64);
     CHECK_NOTHROW(require_emulable(large, 20));
-    CHECK_THROWS_WITH(require_emulable(large, config, 20),
+    CHECK_THROWS_WITH(require_emulable(problem_of(large), config, 20),
                       ContainsSubstring("81.92 GFLOP per launch in whole tiles of mma_multistage_") &&
                           ContainsSubstring("the limit is 20 GFLOP"));
-    CHECK_NOTHROW(require_emulable(large, config, 0));
+    CHECK_NOTHROW(require_emulable(problem_of(large), config, 0));
     GemmSpec turned = parse_shape_line("bf16 tn 100 1 10000000");
     turned.d_order = Order::column;
-    CHECK_THROWS_WITH(require_emulable(resolved(turned), config, 20),
+    CHECK_THROWS_WITH(require_emulable(problem_of(turned), config, 20),
                       ContainsSubstring("m=100 n=1 k=10000000 takes") && ContainsSubstring("--emulator-limit"));
 }
 

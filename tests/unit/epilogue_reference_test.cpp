@@ -2,8 +2,8 @@
 
 #include "runtime/emulator_device/emulator_device.hpp"
 #include "runtime/support/element_codec.hpp"
+#include "runtime/verify/guarded_problem.hpp"
 #include "runtime/verify/host_reference.hpp"
-#include "runtime/verify/problem.hpp"
 #include "runtime/verify/verification_rules.hpp"
 #include "tests/catch.hpp"
 #include "tests/support/fake_compiler.hpp"
@@ -104,7 +104,7 @@ GemmSpec spec_of(const Case& epilogue, const Case& batch, Order d_order = Order:
     return resolved(spec);
 }
 
-void compute(const GemmSpec& spec, const Problem& problem, float alpha, float beta) {
+void compute(const GemmSpec& spec, const GuardedProblem& problem, float alpha, float beta) {
     compute_plainly(spec, plain_operands(problem), alpha, beta, reinterpret_cast<void*>(problem.arguments().d.address));
 }
 
@@ -116,7 +116,7 @@ TEST_CASE("the references expect of every epilogue, alone and together, what the
     const std::unique_ptr<Reference> kernels = make_reference(context.impl);
     for (const Case& epilogue : epilogues()) {
         const GemmSpec spec = spec_of(epilogue, batches()[2]);
-        const Problem problem(context.impl, spec, InputKind::normal, 7, 0.75F, spec.c ? -0.5F : 0.0F);
+        const GuardedProblem problem(context.impl, spec, InputKind::normal, 7, 0.75F, spec.c ? -0.5F : 0.0F);
         for (const std::uint64_t number : {0U, 57U, 98U, 99U, 2 * 99U + 13}) {
             const auto at = place_of(problem.request().d, number);
             INFO(epilogue.name << ' ' << element_name("D", spec.batch, at));
@@ -139,7 +139,7 @@ TEST_CASE(
                 INFO(epilogue.name << ", " << batch.name << (inputs == InputKind::normal ? ", normal" : ", integers"));
                 const GemmSpec spec = spec_of(epilogue, batch);
                 const float beta = spec.c ? -2.0F : 0.0F;
-                const Problem problem(context.impl, spec, inputs, 3, 0.5F, beta);
+                const GuardedProblem problem(context.impl, spec, inputs, 3, 0.5F, beta);
                 CHECK(problem.is_exact() ==
                       (inputs == InputKind::integers && spec.epilogue.activation <= Activation::relu));
                 CHECK(host.check(problem.request()).wrong == static_cast<std::uint64_t>(spec.batch * 99));
@@ -164,7 +164,7 @@ TEST_CASE("the kernels judge batches and epilogues as the host does, in every la
             for (const InputKind inputs : {InputKind::integers, InputKind::normal}) {
                 const GemmSpec spec = spec_of(epilogues().back(), batches()[1], order, layout);
                 INFO(to_string(spec));
-                const Problem problem(context.impl, spec, inputs, 3, 2, 1);
+                const GuardedProblem problem(context.impl, spec, inputs, 3, 2, 1);
                 compute(spec, problem, 2, 1);
                 const Verification verdict = problem.check();
                 INFO(verdict.message);
@@ -184,7 +184,7 @@ TEST_CASE("turned around, a batch with an epilogue is the same D with A and B an
     for (const Case& epilogue : epilogues()) {
         for (const Case& batch : batches()) {
             const GemmSpec spec = spec_of(epilogue, batch, Order::column, GemmLayout::nt);
-            const Problem problem(context.impl, spec, InputKind::normal, 5, 1, 1);
+            const GuardedProblem problem(context.impl, spec, InputKind::normal, 5, 1, 1);
             const PlainOperands operands = plain_operands(problem);
             PlainOperands swapped = operands;
             std::swap(swapped.a, swapped.b);
@@ -204,7 +204,7 @@ TEST_CASE("a result that leaves a field out is found wrong") {
         GemmSpec without = spec_of(plain, batches()[1]);
         without.c = spec.c;
         const float beta = spec.c ? 1.0F : 0.0F;
-        const Problem problem(context.impl, resolved(spec), InputKind::normal, 3, 1, beta);
+        const GuardedProblem problem(context.impl, resolved(spec), InputKind::normal, 3, 1, beta);
         compute(resolved(without), problem, 1, beta);
         INFO(epilogue.name);
         CHECK(problem.check_on_cpu().wrong > 20);  // of 297; an e5m2 forgives an eighth of a value
@@ -215,7 +215,7 @@ TEST_CASE("one problem's operands in place of another's are found wrong") {
     HostReferenceContext context;
     const GemmSpec spec = spec_of(epilogues().back(), batches()[1]);
     for (const auto stride : {&GemmSpec::batch_stride_a, &GemmSpec::batch_stride_b, &GemmSpec::batch_stride_c}) {
-        const Problem problem(context.impl, spec, InputKind::integers, 3, 1, 1);
+        const GuardedProblem problem(context.impl, spec, InputKind::integers, 3, 1, 1);
         GemmSpec shared = spec;
         shared.*stride = 0;
         compute(shared, problem, 1, 1);
@@ -228,7 +228,7 @@ TEST_CASE("operands of an epilogue that a kernel changes, and bytes between prob
     HostReferenceContext context;
     for (const std::size_t batch : {std::size_t{4}, std::size_t{5}}) {  // far apart, side by side
         const GemmSpec spec = spec_of(epilogues().back(), batches()[batch]);
-        const Problem problem(context.impl, spec, InputKind::integers, 3, 1, 1);
+        const GuardedProblem problem(context.impl, spec, InputKind::integers, 3, 1, 1);
         compute(spec, problem, 1, 1);
         INFO(batches()[batch].name << ": " << problem.check().message);
         CHECK(problem.check().ok);
@@ -260,7 +260,7 @@ TEST_CASE("on the emulator, bytes of any problem's D that were never written are
     for (const std::size_t batch : {std::size_t{4}, std::size_t{5}}) {  // far apart, side by side
         const GemmSpec spec = spec_of(epilogues().back(), batches()[batch], Order::column);
         INFO(batches()[batch].name);
-        const Problem problem(context, spec, InputKind::integers, 3, 1, 1);
+        const GuardedProblem problem(context, spec, InputKind::integers, 3, 1, 1);
         CHECK(problem.check().unwritten == spec.batch * 99);
         const Check request = problem.request();
         const auto copied = [&](const DeviceMatrix& matrix, std::int64_t elements) {
@@ -313,7 +313,7 @@ TEST_CASE("activations in single precision with the hardware's tanh stay within 
         spec.epilogue.activation = way.activation;
         spec = resolved(spec);
         HostReferenceContext context;
-        const Problem problem(context.impl, spec, InputKind::normal, 1, 1, 0);
+        const GuardedProblem problem(context.impl, spec, InputKind::normal, 1, 1, 0);
         const HostReference host(context.impl.device);
         auto* const a = reinterpret_cast<float*>(problem.arguments().a.address);
         auto* const b = reinterpret_cast<float*>(problem.arguments().b.address);

@@ -24,8 +24,8 @@ GemmSpec sized(std::int64_t m, std::int64_t n, std::int64_t k) {
 /// The default config: 128x128x32 in 4 warps of 64x64, 4 stages.
 Explanation explain_default(const GemmSpec& spec, const std::string& gpu) {
     Selection selection;
-    selection.kernel = kernel_name({signature(spec), {}});
-    return explain(spec, find_gpu(gpu), selection);
+    selection.kernel = kernel_name(problem_of(spec), {});
+    return explain(problem_of(spec), find_gpu(gpu), selection);
 }
 
 std::set<std::string> differing(const Alternative& alternative) {
@@ -155,8 +155,8 @@ TEST_CASE("split-K multiplies the blocks, and partial tiles cost tensor time for
     Selection selection;
     MmaMultistageConfig split;
     split.split_k = 8;
-    selection.kernel = kernel_name({signature(spec), {split}});
-    const Explanation e = explain(spec, find_gpu("a100"), selection);
+    selection.kernel = kernel_name(problem_of(spec), {split});
+    const Explanation e = explain(problem_of(spec), find_gpu("a100"), selection);
     CHECK(e.waves.blocks == 2 * 1 * 8);
     CHECK(e.waves.idle_sms == 108 - 16);
     CHECK(e.cost.math_unit_us == Approx(2.0 * 256 * 128 * 8192 / e.roofline.peak_flops * 1e6));
@@ -165,8 +165,8 @@ TEST_CASE("split-K multiplies the blocks, and partial tiles cost tensor time for
 TEST_CASE("the choice is the heuristic's. Runners-up are slower and differ in more than trifles") {
     const std::set<std::string> trifles{"stages", "group", "ldsm_a", "ldsm_b", "double_buffer", "rasterization"};
     for (const auto& [m, n, k] : {std::tuple{4096, 4096, 4096}, {1001, 777, 333}, {128, 128, 65536}}) {
-        const Explanation e = explain(sized(m, n, k), find_gpu("h200"));
-        CHECK(e.config == choose_config(sized(m, n, k), find_gpu("h200")));
+        const Explanation e = explain(problem_of(sized(m, n, k)), find_gpu("h200"));
+        CHECK(e.config == choose_config(problem_of(sized(m, n, k)), find_gpu("h200")));
         CHECK_FALSE(e.forced);
         CHECK_FALSE(e.free_choice);
         REQUIRE(e.runners_up.size() == kRunnersUp);
@@ -181,8 +181,8 @@ TEST_CASE("the choice is the heuristic's. Runners-up are slower and differ in mo
 
 TEST_CASE("rejected candidates are counted by rule, with one of them and its numbers") {
     const GemmSpec spec = sized(4096, 4096, 4096);
-    const Explanation e = explain(spec, find_gpu("rtx4090"));
-    const CandidateList list = list_candidates(spec, find_gpu("rtx4090"));
+    const Explanation e = explain(problem_of(spec), find_gpu("rtx4090"));
+    const CandidateList list = list_candidates(problem_of(spec), find_gpu("rtx4090"));
     CHECK(e.accepted_count == list.accepted.size());
     CHECK(e.rejected_count == list.rejected.size());
     std::size_t too_large = 0;
@@ -203,7 +203,7 @@ TEST_CASE("rejected candidates are counted by rule, with one of them and its num
 
 TEST_CASE("a selection is explained beside the free choice") {
     const GemmSpec spec = sized(4096, 4096, 4096);
-    const KernelConfig best = choose_config(spec, find_gpu("h200"));
+    const KernelConfig best = choose_config(problem_of(spec), find_gpu("h200"));
     const Explanation forced = explain_default(spec, "h200");
     REQUIRE(forced.free_choice);
     CHECK(forced.free_choice->config == best);
@@ -212,7 +212,7 @@ TEST_CASE("a selection is explained beside the free choice") {
 
     Selection padded;
     padded.parameters = {{"shared", "padding"}, {"block", "128x128x32"}, {"warp", "64x64"}};
-    const Explanation lesson = explain(spec, find_gpu("a100"), padded);
+    const Explanation lesson = explain(problem_of(spec), find_gpu("a100"), padded);
     CHECK(std::get<MmaMultistageConfig>(lesson.config.family).shared_layout == SharedLayout::padding);
     CHECK(mainloop_slowdown(lesson.anatomy.accesses) > 1);
     CHECK_THAT(lesson.anatomy.accesses.front().reason, ContainsSubstring("rows of 64 bytes lie 80 apart"));
@@ -223,11 +223,11 @@ TEST_CASE("a selection is explained beside the free choice") {
 TEST_CASE("a column-major D is explained as the kernel sees it") {
     GemmSpec spec = sized(1024, 256, 512);
     spec.d_order = Order::column;
-    const Explanation e = explain(spec, find_gpu("h200"));
-    CHECK(e.swapped);
-    CHECK(e.spec.m == 256);
-    CHECK(e.spec.n == 1024);
-    CHECK(e.config == choose_config(spec, find_gpu("h200")));
+    const Explanation e = explain(problem_of(spec), find_gpu("h200"));
+    CHECK(e.problem.transposed);
+    CHECK(e.problem.row_major.m == 256);
+    CHECK(e.problem.row_major.n == 1024);
+    CHECK(e.config == choose_config(problem_of(spec), find_gpu("h200")));
 }
 
 TEST_CASE("what a prediction is bound by") {
@@ -256,15 +256,15 @@ TEST_CASE("what a prediction is bound by") {
 
 TEST_CASE("empty problems are explained, unsupported ones refused with every reason") {
     for (const auto& [m, n, k] : {std::tuple{0, 64, 64}, {64, 0, 64}, {64, 64, 0}}) {
-        const Explanation e = explain(sized(m, n, k), find_gpu("a100"));
+        const Explanation e = explain(problem_of(sized(m, n, k)), find_gpu("a100"));
         CHECK(e.roofline.flops == 0);
         CHECK(e.share_of_attainable == 0);
         CHECK((e.waves.blocks == 0) == (m * n == 0));
     }
     GemmSpec bytes = gemm_spec_of_type(DataType::s8);
     bytes.m = bytes.n = bytes.k = 64;
-    CHECK_THROWS_WITH(explain(bytes, find_gpu("a100")), ContainsSubstring("s8"));
+    CHECK_THROWS_WITH(explain(problem_of(bytes), find_gpu("a100")), ContainsSubstring("s8"));
     Selection impossible;
     impossible.parameters = {{"stages", "8"}, {"block", "256x256x64"}};
-    CHECK_THROWS_AS(explain(sized(512, 512, 512), find_gpu("rtx4090"), impossible), ConfigError);
+    CHECK_THROWS_AS(explain(problem_of(sized(512, 512, 512)), find_gpu("rtx4090"), impossible), ConfigError);
 }

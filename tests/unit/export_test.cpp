@@ -61,8 +61,8 @@ struct Exported {
 Exported exported(const GemmSpec& asked, const ParameterMap& parameters = {}) {
     Exported kernel;
     kernel.spec = resolved(asked);
-    kernel.config = with_parameters(choose_config(asked, find_gpu("a100")), parameters);
-    kernel.source = generate(asked, kernel.config, find_arch("sm_90a"));
+    kernel.config = with_parameters(choose_config(problem_of(asked), find_gpu("a100")), parameters);
+    kernel.source = generate(problem_of(asked), kernel.config, find_arch("sm_90a"));
     kernel.compiled.arch = "sm_90a";
     kernel.compiled.binary = "the cubin";
     kernel.compiled.report.registers = 128;
@@ -70,7 +70,7 @@ Exported exported(const GemmSpec& asked, const ParameterMap& parameters = {}) {
 }
 
 void write(const Exported& kernel, const fs::path& folder, const ExportOptions& options = {}) {
-    export_kernel(kernel.source, kernel.spec, kernel.compiled, folder, options);
+    export_kernel(kernel.source, problem_of(kernel.spec), kernel.compiled, folder, options);
 }
 
 // ---- the launcher against a driver that writes down what it is asked -------------------------------------------------
@@ -242,15 +242,16 @@ std::string hexadecimal(std::span<const std::byte> bytes) {
 }
 
 bool has_workspace(const Exported& kernel) {
-    return family_of(kernel.config).workspace_bytes(with_row_major_d(kernel.spec), kernel.config) != 0;
+    return family_of(kernel.config).workspace_bytes(problem_of(kernel.spec), kernel.config) != 0;
 }
 
 bool begins_early(const Exported& kernel) { return kernel.source.entries.front().programmatic_launch; }
 
 // What the fake driver must write for one launch, from jitgemm's own way to launch.
 std::string expected_launch(const Exported& kernel, float alpha, bool early = true, bool broadcast_c = false) {
-    const bool swapped = as_lines(kernel.spec).d_order == Order::column;
-    const GemmSpec row_major = with_row_major_d(kernel.spec);
+    const Problem problem = problem_of(kernel.spec);
+    const bool swapped = problem.transposed;
+    const GemmSpec& row_major = problem.row_major;
     GemmArguments arguments{.a = swapped ? kB : kA, .b = swapped ? kA : kB, .d = kD, .alpha = alpha};
     if (alpha == 0) (swapped ? arguments.b : arguments.a) = nullptr;
     if (kernel.spec.c) {
@@ -323,7 +324,7 @@ TEST_CASE("an export holds the cubin, the launcher, the source and the facts") {
                                                  "gemm_bf16_tn.cu", "meta.json"});
     CHECK(names_in(out.parent_path()) == std::set<std::string>{"out"});  // no temporary folder is left
     CHECK(text_of(out / "gemm_bf16_tn.cubin") == "the cubin");
-    CHECK(text_of(out / "gemm_bf16_tn.cu") == dump(kernel.source, kernel.spec));
+    CHECK(text_of(out / "gemm_bf16_tn.cu") == dump(kernel.source, problem_of(kernel.spec)));
     CHECK(text_of(out / "gemm_bf16_tn.h").find('@') == std::string::npos);
     CHECK(text_of(out / "gemm_bf16_tn.c").find('@') == std::string::npos);
 
@@ -511,7 +512,7 @@ std::string launcher_with_everything() {
     entry.grid.blocks = PersistentBlocks{1, 2};
     entry.cluster = {2, 1, 1};
     entry.programmatic_launch = true;
-    return launcher_source({"taken", source, kernel.spec, {512, 256}});
+    return launcher_source({"taken", source, problem_of(kernel.spec), {512, 256}});
 }
 
 TEST_CASE("a launcher encodes tensor maps of packed operands in the workspace, with the pitches of the copies") {
@@ -521,7 +522,7 @@ TEST_CASE("a launcher encodes tensor maps of packed operands in the workspace, w
         return TensorMapArgument{role, {64, 128}, TensorMapSwizzle::span128, L2Promotion::bytes128};
     };
     source.entries.back().arguments = {map(ArgumentRole::packed_a), map(ArgumentRole::packed_b)};
-    const std::string text = launcher_source({"taken", source, kernel.spec, {512, 256}});
+    const std::string text = launcher_source({"taken", source, problem_of(kernel.spec), {512, 256}});
     const std::string pitch = "(problem->k > 32 ? (problem->k + 63) / 64 * 64 : problem->k > 16 ? 32 : 16)";
     CHECK_THAT(text, ContainsSubstring("problem->workspace, problem->k, problem->m, " + pitch + ", 64, 128"));
     CHECK_THAT(text, ContainsSubstring("problem->workspace + (CUdeviceptr)((problem->m * " + pitch +
@@ -550,14 +551,14 @@ TEST_CASE("a launcher encodes a tensor map of C, or of the one row that it is, u
     Exported kernel = exported({.m = 1000, .n = 504, .k = 304, .c = DataType::bf16});
     kernel.source.entries.front().arguments = {
         TensorMapArgument{ArgumentRole::c, {64, 128}, TensorMapSwizzle::span128, L2Promotion::bytes128}};
-    CHECK_THAT(launcher_source({"taken", kernel.source, kernel.spec, {}}),
+    CHECK_THAT(launcher_source({"taken", kernel.source, problem_of(kernel.spec), {}}),
                ContainsSubstring("problem->beta == 0 ? CUDA_SUCCESS : encode_tensor_map(&arguments.map_c, "
                                  "CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 2, problem->c, problem->n, "
                                  "problem->broadcasts_c ? 1 : problem->m, problem->ldc, 64, 128"));
     kernel.spec.broadcast_c = true;
-    CHECK_THAT(launcher_source({"taken", kernel.source, resolved(kernel.spec), {}}),
+    CHECK_THAT(launcher_source({"taken", kernel.source, problem_of(kernel.spec), {}}),
                ContainsSubstring("CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 2, problem->c, problem->n, 1, 0, 64, 128"));
-    CHECK_THAT(launcher_header({"taken", kernel.source, resolved(kernel.spec), {}}),
+    CHECK_THAT(launcher_header({"taken", kernel.source, problem_of(kernel.spec), {}}),
                ContainsSubstring(" + beta * C (n).") && ContainsSubstring("int64_t lda, ldb, ldd;") &&
                    ContainsSubstring("C (n)     bf16  added to each row of D, pointer aligned to 16 bytes"));
 }
@@ -597,16 +598,17 @@ TEST_CASE("launchers compile with the real cuda.h, without a warning, as C99, C1
         write_new_file(folder.path / (name + ".h"), header);
         write_new_file(folder.path / (name + ".c"), source);
     };
-    const GemmSpec any = resolved({.m = 1000, .n = 504, .k = 304, .d_order = Order::column});
-    put("taken", launcher_header({"taken", exported(any).source, any, {512, 256}}), launcher_with_everything());
+    const GemmSpec any{.m = 1000, .n = 504, .k = 304, .d_order = Order::column};
+    put("taken", launcher_header({"taken", exported(any).source, problem_of(any), {512, 256}}),
+        launcher_with_everything());
     int count = 0;
     for (const GemmSpec& asked : specs_of_every_kind()) {
         for (const char* const gpu : {"h200", "a100"}) {
-            const GemmSpec spec = resolved(asked);
-            const KernelConfig config = choose_config(spec, find_gpu(gpu));
-            const KernelSource source = generate(spec, config, *find_gpu(gpu).arch);
-            const WorkspaceLayout workspace = workspace_layout(with_row_major_d(spec), config);
-            const LauncherInput input{fmt::format("gemm_{}", ++count), source, spec, workspace};
+            const Problem problem = problem_of(asked);
+            const KernelConfig config = choose_config(problem, find_gpu(gpu));
+            const KernelSource source = generate(problem, config, *find_gpu(gpu).arch);
+            const WorkspaceLayout workspace = workspace_layout(problem, config);
+            const LauncherInput input{fmt::format("gemm_{}", ++count), source, problem, workspace};
             put(input.name, launcher_header(input), launcher_source(input));
         }
     }
@@ -738,8 +740,8 @@ TEST_CASE("a launcher's tensor maps lie where driver and kernel expect them, as 
 
     const TemporaryFolder folder;
     write_new_file(folder.path / "cuda.h", std::string(kFakeCudaHeader) + kTensorMapsHeader);
-    write_new_file(folder.path / "taken.h", launcher_header({"taken", kernel.source, kernel.spec, {}}));
-    write_new_file(folder.path / "taken.c", launcher_source({"taken", kernel.source, kernel.spec, {}}));
+    write_new_file(folder.path / "taken.h", launcher_header({"taken", kernel.source, problem_of(kernel.spec), {}}));
+    write_new_file(folder.path / "taken.c", launcher_source({"taken", kernel.source, problem_of(kernel.spec), {}}));
     write_new_file(folder.path / "main.c", kTensorMapsMain);
     for (const char* const language : {"cc -std=c99", "cc -std=c99 -O2", "cc -std=c11", "c++ -x c++ -std=c++17"}) {
         INFO(language);

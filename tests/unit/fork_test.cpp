@@ -205,8 +205,9 @@ TEST_CASE("a fork waits for no thread that waits for one which waits for the for
         put_text(options.wisdom, "{\"jitgemm wisdom\": 2}\nno winner\n");
         ContextState context(options, std::make_shared<FakeDevice>(), std::make_shared<FakeCompiler>());
         HeldUp held("wisdom");
-        CHECK(outcome_beside(held, [&] { static_cast<void>(context.choose({.m = 64, .n = 64, .k = 64})); }) ==
-              kGuarded);
+        CHECK(outcome_beside(held, [&] {
+                  static_cast<void>(context.choose(problem_of({.m = 64, .n = 64, .k = 64})));
+              }) == kGuarded);
     }
     SECTION("NVRTC's version") {
         Options options;

@@ -37,15 +37,13 @@ KernelEntry entry_named(const char* name) {
 std::shared_ptr<KernelState> new_state(const GemmSpec& spec, const std::shared_ptr<FakeDevice>& device,
                                        const std::vector<const char*>& functions = {"gemm"}) {
     auto state = std::make_shared<KernelState>();
-    state->spec = resolved(spec);
-    state->row_major = with_row_major_d(state->spec);
-    state->operands_swapped = spec.d_order == Order::column;
+    state->problem = problem_of(spec);
     state->info.name = "the_kernel";
     state->device = device;
     state->workspaces = std::make_shared<WorkspacePool>(device);
     for (const char* name : functions) {
         const KernelEntry entry = entry_named(name);
-        state->entries.emplace_back(entry, device->load("", entry), state->row_major, *device);
+        state->entries.emplace_back(entry, device->load("", entry), state->problem.row_major, *device);
         state->entries.back().shape.blocks = 7;
     }
     return state;
@@ -155,7 +153,7 @@ TEST_CASE("counters are zeroed in a caller's workspace, whose end they are, and 
         .threads = 128,
         .grid = {},
         .arguments = {PointerArgument{ArgumentRole::workspace}, PointerArgument{ArgumentRole::counters}}};
-    state->entries.emplace_back(entry, device->load("", entry), state->row_major, *device);
+    state->entries.emplace_back(entry, device->load("", entry), state->problem.row_major, *device);
     state->workspace_bytes = 1024 + 64;
     state->counter_bytes = 64;
     const GemmKernel kernel = KernelAccess::make(state);

@@ -212,15 +212,15 @@ TEST_CASE("what no family serves is refused by all, with field, value and rule")
     GemmSpec spec = batch_of_four();
     spec.epilogue.bias = Bias::per_column;
     for (const Family& family : family_table()) {
-        const std::vector<std::string> reasons = family.unsupported(resolved(spec), find_arch("sm_90a"));
+        const std::vector<std::string> reasons = family.unsupported(problem_of(spec), find_arch("sm_90a"));
         CHECK_THAT(fmt::format("{}", fmt::join(reasons, "\n")),
                    ContainsSubstring("batch=4: no kernel family multiplies batches yet") &&
                        ContainsSubstring("bias=col-f32: no kernel family adds a bias yet"));
     }
-    CHECK_THROWS_WITH(choose_config(spec, find_gpu("h200")),
+    CHECK_THROWS_WITH(choose_config(problem_of(spec), find_gpu("h200")),
                       ContainsSubstring("no kernel family multiplies batches yet"));
-    const KernelConfig config = choose_config(small(), find_gpu("a100"));
-    CHECK_THROWS_WITH(generate(spec, config, find_arch("sm_90a")),
+    const KernelConfig config = choose_config(problem_of(small()), find_gpu("a100"));
+    CHECK_THROWS_WITH(generate(problem_of(spec), config, find_arch("sm_90a")),
                       ContainsSubstring("no kernel family adds a bias yet"));
 }
 
@@ -232,24 +232,24 @@ TEST_CASE("a type that no family serves is told with those that are served, befo
         if (!problems(spec).empty()) continue;  // no instruction multiplies it
         const bool is_served = std::ranges::find(served_types(), row.type) != served_types().end();
         const auto serves = [&](const Family& family) {
-            return family.unsupported(resolved(spec), find_arch("sm_90a")).empty();
+            return family.unsupported(problem_of(spec), find_arch("sm_90a")).empty();
         };
         CHECK(std::ranges::any_of(family_table(), serves) == is_served);
         if (is_served) continue;
-        CHECK_THROWS_WITH(choose_config(spec, find_gpu("a100")), ContainsSubstring(std::string(row.name)) &&
-                                                                     ContainsSubstring("f16, bf16, f32") &&
-                                                                     !ContainsSubstring("gemm-v"));
+        CHECK_THROWS_WITH(choose_config(problem_of(spec), find_gpu("a100")), ContainsSubstring(std::string(row.name)) &&
+                                                                                 ContainsSubstring("f16, bf16, f32") &&
+                                                                                 !ContainsSubstring("gemm-v"));
     }
 }
 
 TEST_CASE("batch and epilogue have their place in a kernel's name") {
     GemmSpec spec = resolved({.m = 512, .n = 512, .k = 512});
-    const KernelConfig config = choose_config(spec, find_gpu("a100"));
-    const std::string plain = kernel_name({signature(spec), config});
+    const KernelConfig config = choose_config(problem_of(spec), find_gpu("a100"));
+    const std::string plain = kernel_name(problem_of(spec), config);
     spec.batch = 2;
     spec.epilogue = {
         .bias = Bias::per_row, .bias_type = DataType::bf16, .activation = Activation::silu, .residual = DataType::f32};
-    const KernelId id{signature(spec), config};
+    const KernelId id{problem_of(spec).signature, config};
     const std::string name = kernel_name(id);
     CHECK(name == "mma_multistage_bf16_tn_batched_bias-row-bf16_act-silu_res-f32" +
                       plain.substr(std::string("mma_multistage_bf16_tn").size()));
@@ -262,17 +262,17 @@ TEST_CASE("batch and epilogue have their place in a kernel's name") {
 }
 
 TEST_CASE("the command of a dump says what doesn't follow from what it said before") {
-    CHECK(command_line_options({.m = 3, .n = 4, .k = 5}) == " --m 3 --n 4 --k 5 --type bf16 --layout tn");
-    CHECK(command_line_options({.m = 3,
-                                .n = 4,
-                                .k = 5,
-                                .a = DataType::f16,
-                                .c = DataType::f32,
-                                .d = DataType::f32,
-                                .d_order = Order::column,
-                                .lda = 8,
-                                .align_b = 2}) ==
+    CHECK(command_line_options(problem_of({.m = 3, .n = 4, .k = 5})) == " --m 3 --n 4 --k 5 --type bf16 --layout tn");
+    CHECK(command_line_options(problem_of({.m = 3,
+                                           .n = 4,
+                                           .k = 5,
+                                           .a = DataType::f16,
+                                           .c = DataType::f32,
+                                           .d = DataType::f32,
+                                           .d_order = Order::column,
+                                           .lda = 8,
+                                           .align_b = 2})) ==
           " --m 3 --n 4 --k 5 --type f16 --c-type f32 --d-type f32 --layout tn --d-layout n --lda 8");
-    CHECK(command_line_options({.m = 3, .n = 5, .k = 8, .c = DataType::bf16, .broadcast_c = true}) ==
+    CHECK(command_line_options(problem_of({.m = 3, .n = 5, .k = 8, .c = DataType::bf16, .broadcast_c = true})) ==
           " --m 3 --n 5 --k 8 --type bf16 --c-type bf16 --broadcast-c yes --layout tn");
 }

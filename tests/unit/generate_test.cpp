@@ -24,7 +24,7 @@ GemmSpec problem(std::int64_t m, std::int64_t n, std::int64_t k) {
 }
 
 KernelSource source_of(const GemmSpec& spec, const MmaMultistageConfig& config = {}) {
-    return generate(spec, {config}, kArch);
+    return generate(problem_of(spec), {config}, kArch);
 }
 
 /// Compares with tests/golden/<name>, or rewrites it when JITGEMM_UPDATE_GOLDEN is set.
@@ -53,7 +53,7 @@ TEST_CASE("a dump is free of macros, includes and template leftovers") {
             MmaMultistageConfig config;
             config.warp = {32, 32, 32};
             config.pack = pack;
-            const std::string text = dump(source_of(spec, config), spec);
+            const std::string text = dump(source_of(spec, config), problem_of(spec));
             CHECK(text.find("GEMM_") == std::string::npos);
             CHECK(text.find("#include") == std::string::npos);
             CHECK(text.find("#if") == std::string::npos);
@@ -68,14 +68,14 @@ TEST_CASE("the banner reads back") {
     spec.c = DataType::f32;
     spec.d_order = Order::column;
     const KernelSource source =
-        source_of(spec, std::get<MmaMultistageConfig>(choose_config(spec, find_gpu("a100")).family));
-    const ParsedDump parsed = parse_dump(dump(source, spec));
+        source_of(spec, std::get<MmaMultistageConfig>(choose_config(problem_of(spec), find_gpu("a100")).family));
+    const ParsedDump parsed = parse_dump(dump(source, problem_of(spec)));
     CHECK(parsed.spec == resolved(spec));
     CHECK(kernel_name(parsed.id) == source.name);
     CHECK(parsed.arch == &kArch);
     CHECK(parsed.body == source.body);
     CHECK_THROWS_WITH(parse_dump("int main() {}"), ContainsSubstring("end of banner"));
-    std::string damaged = dump(source, spec);
+    std::string damaged = dump(source, problem_of(spec));
     damaged.replace(damaged.find("//   kernel   "), 14, "//   kernal   ");
     CHECK_THROWS_WITH(parse_dump(damaged), ContainsSubstring("kernel"));
 }
@@ -84,9 +84,9 @@ TEST_CASE("the banner tells how a matrix of one row or column lies") {
     const auto lines_of = [](GemmLayout layout, std::int64_t m, std::int64_t n) {
         GemmSpec spec = problem(m, n, 264);
         spec.layout = layout;
-        const KernelConfig config = choose_config(spec, find_gpu("a100"));
-        const KernelSource source = generate(spec, config, kArch);
-        const std::string text = dump(source, spec);
+        const KernelConfig config = choose_config(problem_of(spec), find_gpu("a100"));
+        const KernelSource source = generate(problem_of(spec), config, kArch);
+        const std::string text = dump(source, problem_of(spec));
         CHECK(parse_dump(text).spec == resolved(spec));
         const std::size_t at = text.find("//   lines    ");
         return at == std::string::npos ? std::string() : text.substr(at, text.find('\n', at) - at);
@@ -112,7 +112,7 @@ TEST_CASE("launch geometry follows the tiles") {
     config.pack = Pack::a;
     GemmSpec odd = problem(1000, 1000, 512);
     odd.lda = 513;
-    const KernelSource split = generate(odd, {config}, kArch);
+    const KernelSource split = generate(problem_of(odd), {config}, kArch);
     REQUIRE(split.entries.size() == 3);
     CHECK(split.entries[0].function == "gemm_pack");
     CHECK(split.entries[1].function == "gemm");
@@ -129,7 +129,8 @@ TEST_CASE("main allows a cluster of more blocks than every GPU takes") {
     config.reduction = Reduction::cluster;
     const auto main_of = [&](int splits) {
         config.split_k = splits;
-        return host_main(generate(problem(128, 256, 8192), {config}, find_arch("sm_90a")), problem(128, 256, 8192));
+        return host_main(generate(problem_of(problem(128, 256, 8192)), {config}, find_arch("sm_90a")),
+                         problem_of(problem(128, 256, 8192)));
     };
     CHECK_THAT(main_of(16),
                ContainsSubstring("cudaFuncSetAttribute(gemm, cudaFuncAttributeNonPortableClusterSizeAllowed, 1)"));
@@ -142,7 +143,7 @@ TEST_CASE("grids of entries whose threads go on stay within what 32 bits and a g
         config.pack = Pack::a;
         config.split_k = 2;
         GemmSpec spec = problem(rows, 260, 7);
-        const std::vector<KernelEntry> entries = family_of({config}).entries(signature(spec), {config});
+        const std::vector<KernelEntry> entries = family_of({config}).entries(problem_of(spec).signature, {config});
         REQUIRE(entries.size() == 3);
         CHECK(block_count(entries.front().grid, resolved(spec)) * entries.front().threads <= std::int64_t{1} << 31);
         CHECK(block_count(entries.back().grid, resolved(spec)) <= std::numeric_limits<std::int32_t>::max());
@@ -161,7 +162,8 @@ TEST_CASE("golden dumps") {
     SECTION("the plain case") {
         MmaMultistageConfig config;
         config.block = {128, 256, 32};
-        check_golden("bf16_tn.cu", dump(source_of(problem(4096, 4096, 4096), config), problem(4096, 4096, 4096)));
+        check_golden("bf16_tn.cu",
+                     dump(source_of(problem(4096, 4096, 4096), config), problem_of(problem(4096, 4096, 4096))));
     }
     SECTION("odd pitches through registers, C in f32") {
         GemmSpec spec = problem(1001, 333, 777);
@@ -172,12 +174,13 @@ TEST_CASE("golden dumps") {
         config.stages = 3;
         config.rasterization = Rasterization::zigzag;
         config.store = EpilogueStore::registers;
-        check_golden("bf16_nn_odd_with_c.cu", dump(source_of(spec, config), spec));
+        check_golden("bf16_nn_odd_with_c.cu", dump(source_of(spec, config), problem_of(spec)));
     }
     SECTION("the WMMA ladder's last step") {
         GemmSpec spec = problem(4096, 4096, 4096);
         spec.a = spec.b = spec.d = spec.accumulator = DataType::f16;
-        check_golden("f16_tn_wmma.cu", dump(generate(spec, {WmmaMultistageConfig{}}, kArch), spec));
+        check_golden("f16_tn_wmma.cu",
+                     dump(generate(problem_of(spec), {WmmaMultistageConfig{}}, kArch), problem_of(spec)));
     }
     SECTION("f16 accumulators, packed, split along K") {
         GemmSpec spec = problem(127, 130, 4099);
@@ -190,12 +193,13 @@ TEST_CASE("golden dumps") {
         config.pack = Pack::a;
         config.shared_layout = SharedLayout::padding;
         config.double_buffer = false;
-        check_golden("f16_tt_split_pack.cu", dump(source_of(spec, config), spec));
+        check_golden("f16_tt_split_pack.cu", dump(source_of(spec, config), problem_of(spec)));
     }
     SECTION("one thread per element, to learn from") {
         GemmSpec spec = problem(1000, 777, 555);
         spec.a = spec.b = spec.d = DataType::f32;
         spec.layout = GemmLayout::tt;
-        check_golden("simt_naive_f32_tt.cu", dump(generate(spec, {SimtNaiveConfig{}}, kArch), spec));
+        check_golden("simt_naive_f32_tt.cu",
+                     dump(generate(problem_of(spec), {SimtNaiveConfig{}}, kArch), problem_of(spec)));
     }
 }

@@ -27,7 +27,7 @@ GemmSpec square(std::int64_t size) {
 const Selection kMmaMultistage{.kernel = {}, .family = "mma_multistage", .parameters = {}};
 
 MmaMultistageConfig chosen_mma(const GemmSpec& spec) {
-    return std::get<MmaMultistageConfig>(choose_config(spec, find_gpu("h200"), kMmaMultistage).family);
+    return std::get<MmaMultistageConfig>(choose_config(problem_of(spec), find_gpu("h200"), kMmaMultistage).family);
 }
 
 bool is_untimed(const KernelConfig& config) { return family_of(config).is_untimed(config); }
@@ -38,31 +38,32 @@ TEST_CASE("kernels that nobody has timed are chosen where nothing else has what 
     const GpuModel& gpu = find_gpu("a100");
     bool is_faster = false;
     for (const std::int64_t size : {500, 1000, 1400, 2500, 3000, 4097}) {
-        const CandidateList list = list_candidates(square(size), gpu);
+        const CandidateList list = list_candidates(problem_of(square(size)), gpu);
         CHECK(is_untimed(list.accepted.back().config));
-        CHECK_FALSE(is_untimed(choose_config(square(size), gpu)));
+        CHECK_FALSE(is_untimed(choose_config(problem_of(square(size)), gpu)));
         for (const Candidate& candidate : list.accepted)
             is_faster = is_faster || candidate.cost.total_us < list.accepted.front().cost.total_us;
         const Selection asked{.kernel = {}, .family = {}, .parameters = {{"stream_k", "100"}}};
-        const KernelConfig config = choose_config(square(size), gpu, asked);
+        const KernelConfig config = choose_config(problem_of(square(size)), gpu, asked);
         CHECK(is_untimed(config));
-        CHECK(config == list_candidates(square(size), gpu, asked).accepted.front().config);
-        CHECK_FALSE(is_untimed(choose_config(square(size), gpu, {{}, {}, {{"stages", "3"}}})));
+        CHECK(config == list_candidates(problem_of(square(size)), gpu, asked).accepted.front().config);
+        CHECK_FALSE(is_untimed(choose_config(problem_of(square(size)), gpu, {{}, {}, {{"stages", "3"}}})));
     }
     CHECK(is_faster);  // though one of them was predicted to be
-    CHECK_FALSE(is_untimed(list_candidates(square(4096), gpu, {{}, {}, {{"stream_k", "0"}}}).accepted.back().config));
+    CHECK_FALSE(is_untimed(
+        list_candidates(problem_of(square(4096)), gpu, {{}, {}, {{"stream_k", "0"}}}).accepted.back().config));
 }
 
 TEST_CASE("candidates come in order of predicted time, and the choice is their head") {
     for (const std::int64_t size : {64, 1000, 4096}) {
-        const CandidateList list = list_candidates(square(size), find_gpu("h200"));
+        const CandidateList list = list_candidates(problem_of(square(size)), find_gpu("h200"));
         REQUIRE(list.accepted.size() > 20);
         CHECK(std::is_sorted(list.accepted.begin(), list.accepted.end(),
                              [](const Candidate& left, const Candidate& right) {
                                  return std::pair(is_untimed(left.config), left.cost.total_us) <
                                         std::pair(is_untimed(right.config), right.cost.total_us);
                              }));
-        CHECK(choose_config(square(size), find_gpu("h200")) == list.accepted.front().config);
+        CHECK(choose_config(problem_of(square(size)), find_gpu("h200")) == list.accepted.front().config);
         for (const RejectedCandidate& rejected : list.rejected) CHECK_FALSE(rejected.reasons.empty());
     }
 }
@@ -72,15 +73,15 @@ TEST_CASE("no family proposes a kernel twice") {
         const GpuModel& gpu = find_gpu("h200");
         const GemmSpec spec = resolved({.m = 96, .n = 520, .k = 5000});
         std::set<ParameterMap> seen;
-        for (const KernelConfig& config : family.candidates(spec, gpu)) {
-            INFO(family.name << ": " << kernel_name({signature(spec), config}));
+        for (const KernelConfig& config : family.candidates(problem_of(spec), gpu)) {
+            INFO(family.name << ": " << kernel_name(problem_of(spec), config));
             CHECK(seen.insert(family.parameters(config)).second);
         }
     }
 }
 
 TEST_CASE("predictions keep to the physics") {
-    for (const Candidate& candidate : list_candidates(square(4096), find_gpu("h200")).accepted) {
+    for (const Candidate& candidate : list_candidates(problem_of(square(4096)), find_gpu("h200")).accepted) {
         const double per_clock = candidate.config.family.index() == KernelConfig{MmaMultistageConfig{}}.family.index()
                                      ? 2729.0
                                      : 4096.0;  // mma.sync, wgmma
@@ -106,23 +107,24 @@ TEST_CASE("large operands of odd pitch are packed") {
 TEST_CASE("the selection fixes parameters, family and kernel") {
     Selection selection;
     selection.parameters = {{"stages", "7"}, {"block", "64x64x32"}, {"warp", "32x32"}};
-    const CandidateList list = list_candidates(square(1024), find_gpu("h200"), selection);
+    const CandidateList list = list_candidates(problem_of(square(1024)), find_gpu("h200"), selection);
     REQUIRE_FALSE(list.accepted.empty());
     for (const Candidate& candidate : list.accepted)
         CHECK(std::get<MmaMultistageConfig>(candidate.config.family).stages == 7);
 
     selection = {};
     selection.family = "mma_multistag";
-    CHECK_THROWS_WITH(list_candidates(square(1024), find_gpu("h200"), selection),
+    CHECK_THROWS_WITH(list_candidates(problem_of(square(1024)), find_gpu("h200"), selection),
                       ContainsSubstring("did you mean 'mma_multistage'"));
 
     selection = {};
-    const KernelConfig second = list_candidates(square(1024), find_gpu("h200")).accepted[1].config;
-    selection.kernel = kernel_name({signature(square(1024)), second});
-    CHECK(choose_config(square(1024), find_gpu("h200"), selection) == second);
+    const KernelConfig second = list_candidates(problem_of(square(1024)), find_gpu("h200")).accepted[1].config;
+    selection.kernel = kernel_name(problem_of(square(1024)), second);
+    CHECK(choose_config(problem_of(square(1024)), find_gpu("h200"), selection) == second);
     GemmSpec other = square(1024);
     other.layout = GemmLayout::nn;
-    CHECK_THROWS_WITH(choose_config(other, find_gpu("h200"), selection), ContainsSubstring("for another problem"));
+    CHECK_THROWS_WITH(choose_config(problem_of(other), find_gpu("h200"), selection),
+                      ContainsSubstring("for another problem"));
 }
 
 TEST_CASE("a forced kernel that does not fit names every reason") {
@@ -132,9 +134,9 @@ TEST_CASE("a forced kernel that does not fit names every reason") {
     wrong.warp = {64, 64, 64};
     wrong.stages = 8;
     wrong.split_k = 100;
-    selection.kernel = kernel_name({signature(square(1024)), {wrong}});
+    selection.kernel = kernel_name(problem_of(square(1024)), {wrong});
     try {
-        static_cast<void>(choose_config(square(1024), find_gpu("a100"), selection));
+        static_cast<void>(choose_config(problem_of(square(1024)), find_gpu("a100"), selection));
         FAIL("accepted");
     } catch (const ConfigError& error) {
         CHECK(error.reasons().size() >= 3);
@@ -145,12 +147,12 @@ TEST_CASE("a forced kernel that does not fit names every reason") {
 TEST_CASE("types without a family are refused with the reason") {
     GemmSpec spec = gemm_spec_of_type(DataType::s8);
     spec.m = spec.n = spec.k = 256;
-    CHECK_THROWS_AS(choose_config(spec, find_gpu("h200")), ConfigError);
-    CHECK_THAT(list_candidates(spec, find_gpu("h200")).unsupported.front(), ContainsSubstring("s8"));
+    CHECK_THROWS_AS(choose_config(problem_of(spec), find_gpu("h200")), ConfigError);
+    CHECK_THAT(list_candidates(problem_of(spec), find_gpu("h200")).unsupported.front(), ContainsSubstring("s8"));
 }
 
 TEST_CASE("a choice takes a few milliseconds") {
-    static_cast<void>(choose_config(square(777), find_gpu("h200")));
+    static_cast<void>(choose_config(problem_of(square(777)), find_gpu("h200")));
 #ifdef NDEBUG
     constexpr bool kIsHeld = true;
 #else
@@ -159,7 +161,7 @@ TEST_CASE("a choice takes a few milliseconds") {
     int size = 1000;
     const auto holds = [](const std::vector<double>& us) { return !kIsHeld || us[0] < 15000; };
     const std::vector<double> us =
-        testing::fastest_us({[&] { static_cast<void>(choose_config(square(++size), find_gpu("h200"))); }},
+        testing::fastest_us({[&] { static_cast<void>(choose_config(problem_of(square(++size)), find_gpu("h200"))); }},
                             {.rounds = 4, .calls = 5}, holds);
     INFO("one choice: " << us[0] << " us");
     CHECK(holds(us));
@@ -170,16 +172,16 @@ TEST_CASE("a matrix of short rows is not packed to a multiple of its size") {
     column.m = kLargestExtent;
     column.n = column.k = 1;
     const auto pack_of = [](const KernelConfig& config) { return std::get<MmaMultistageConfig>(config.family).pack; };
-    CHECK_FALSE(packs_a(pack_of(choose_config(column, find_gpu("h200")))));
+    CHECK_FALSE(packs_a(pack_of(choose_config(problem_of(column), find_gpu("h200")))));
     const GemmSpec three = parse_shape_line("bf16 tn 134217728 8 3");
-    CHECK_FALSE(packs_a(pack_of(choose_config(three, find_gpu("h200")))));
+    CHECK_FALSE(packs_a(pack_of(choose_config(problem_of(three), find_gpu("h200")))));
 
     const auto packing_us = [](std::int64_t k) {
         const GemmSpec spec = resolved(parse_shape_line("bf16 tn 4194304 256 " + std::to_string(k)));
         MmaMultistageConfig packed;
         packed.pack = Pack::a;
         const auto cost_of = [&](const MmaMultistageConfig& c) {
-            return family_of({c}).cost(spec, {c}, find_gpu("h200"));
+            return family_of({c}).cost(problem_of(spec), {c}, find_gpu("h200"));
         };
         return cost_of(packed).overhead_us - cost_of(MmaMultistageConfig{}).overhead_us;
     };
@@ -191,15 +193,16 @@ TEST_CASE("tiles beyond all bounds are refused with reasons") {
     for (const Family& family : family_table()) {
         const bool half = family.math_unit == MathUnit::tensor_cores;
         const GemmSpec spec = resolved(parse_shape_line(half ? "bf16 tn 256 16 256" : "f32 tn 256 16 256"));
-        const KernelConfig usual = family.candidates(spec, gpu).front();
+        const KernelConfig usual = family.candidates(problem_of(spec), gpu).front();
         const auto check_refused = [&](const ParameterMap& parameters) {
             const KernelConfig config = family.with_parameters(usual, parameters);
-            const std::string kernel = kernel_name({signature(spec), config});
+            const std::string kernel = kernel_name(problem_of(spec), config);
             INFO(kernel);
-            CHECK_THROWS_AS(choose_config(spec, gpu, {.kernel = kernel, .family = {}, .parameters = {}}), ConfigError);
-            CHECK_THROWS_AS(
-                choose_config(spec, gpu, {.kernel = {}, .family = std::string(family.name), .parameters = parameters}),
-                ConfigError);
+            CHECK_THROWS_AS(choose_config(problem_of(spec), gpu, {.kernel = kernel, .family = {}, .parameters = {}}),
+                            ConfigError);
+            CHECK_THROWS_AS(choose_config(problem_of(spec), gpu,
+                                          {.kernel = {}, .family = std::string(family.name), .parameters = parameters}),
+                            ConfigError);
         };
         ParameterMap all;
         for (const auto& [name, value] : family.parameters(usual)) {
@@ -222,16 +225,16 @@ TEST_CASE("small problems are served on every architecture, and empty ones of an
                 const GemmSpec spec = parse_shape_line(std::string(type) + " tn " + sizes);
                 INFO(arch.name << " " << to_string(spec));
                 const bool has_type = std::ranges::any_of(family_table(), [&](const Family& family) {
-                    return family.unsupported(resolved(spec), arch).empty();
+                    return family.unsupported(problem_of(spec), arch).empty();
                 });
-                if (has_type) CHECK_NOTHROW(choose_config(spec, gpu));
+                if (has_type) CHECK_NOTHROW(choose_config(problem_of(spec), gpu));
             }
     }
 }
 
 TEST_CASE("a family without a kernel for a problem that it serves says so") {
     const Selection wgmma{.kernel = {}, .family = "wgmma_warp_specialized", .parameters = {}};
-    CHECK_THROWS_WITH(choose_config(parse_shape_line("f16 tn 0 64 64"), find_gpu("h200"), wgmma),
+    CHECK_THROWS_WITH(choose_config(problem_of(parse_shape_line("f16 tn 0 64 64")), find_gpu("h200"), wgmma),
                       ContainsSubstring("has a kernel for these sizes"));
 }
 
@@ -259,8 +262,8 @@ TEST_CASE("whatever one to three parameters are set to, the choice keeps the rul
             GemmSpec spec = parse_shape_line(half ? "bf16 tn 512 16 512" : "f32 tn 512 16 512");
             spec.layout = layout;
             spec = resolved(spec);
-            if (!family.unsupported(spec, *gpu.arch).empty()) continue;
-            const ParameterMap usual = family.parameters(family.candidates(spec, gpu).front());
+            if (!family.unsupported(problem_of(spec), *gpu.arch).empty()) continue;
+            const ParameterMap usual = family.parameters(family.candidates(problem_of(spec), gpu).front());
             for (int trial = 0; trial < 25; ++trial) {
                 Selection selection{.kernel = {}, .family = std::string(family.name), .parameters = {}};
                 for (auto fixed = 1 + random() % 3; fixed > 0; --fixed) {
@@ -271,8 +274,8 @@ TEST_CASE("whatever one to three parameters are set to, the choice keeps the rul
                 INFO(family.name << " " << to_string(layout));
                 for (const auto& [name, value] : selection.parameters) UNSCOPED_INFO(name << "=" << value);
                 try {
-                    const KernelConfig config = choose_config(spec, gpu, selection);
-                    CHECK(family.violations(spec, config, *gpu.arch).empty());
+                    const KernelConfig config = choose_config(problem_of(spec), gpu, selection);
+                    CHECK(family.violations(problem_of(spec), config, *gpu.arch).empty());
                     ++served;
                 } catch (const ConfigError& error) {
                     CHECK_FALSE(error.reasons().empty());
@@ -290,11 +293,11 @@ TEST_CASE("what no SM can hold takes for ever, not no time") {
     for (const char* name :
          {"mma_multistage_bf16_tn_65536x65536x64_warp16x16_stages4", "simt_naive_bf16_tn_65536x65536"}) {
         const KernelConfig config = parse_kernel_name(name).config;
-        CHECK(std::isinf(family_of(config).cost(spec, config, gpu).total_us));
-        CHECK_FALSE(family_of(config).violations(spec, config, *gpu.arch).empty());
+        CHECK(std::isinf(family_of(config).cost(problem_of(spec), config, gpu).total_us));
+        CHECK_FALSE(family_of(config).violations(problem_of(spec), config, *gpu.arch).empty());
     }
     const Selection huge{.kernel = {}, .family = "simt_naive", .parameters = {{"block", "65536x65536"}}};
-    CHECK_THROWS_AS(choose_config(spec, gpu, huge), ConfigError);
+    CHECK_THROWS_AS(choose_config(problem_of(spec), gpu, huge), ConfigError);
 }
 
 TEST_CASE("raster groups of more tiles than 32 bits count are refused") {
@@ -306,12 +309,12 @@ TEST_CASE("raster groups of more tiles than 32 bits count are refused") {
             .parameters = {
                 {"block", "16x64x32"}, {"warp", "16x16"}, {"rasterization", rasterization}, {"group", group}}};
     };
-    CHECK_THROWS_WITH(choose_config(wide, find_gpu("h200"), grouped("grouped_m", "1024")),
+    CHECK_THROWS_WITH(choose_config(problem_of(wide), find_gpu("h200"), grouped("grouped_m", "1024")),
                       ContainsSubstring("32 bits"));
     GemmSpec narrow = wide;
     narrow.m = 16;
-    CHECK_THROWS_WITH(choose_config(narrow, find_gpu("h200"), grouped("grouped_m", "1024")),
+    CHECK_THROWS_WITH(choose_config(problem_of(narrow), find_gpu("h200"), grouped("grouped_m", "1024")),
                       ContainsSubstring("32 bits"));
-    CHECK_NOTHROW(choose_config(narrow, find_gpu("h200"), grouped("grouped_n", "1024")));
-    CHECK_NOTHROW(choose_config(narrow, find_gpu("h200"), grouped("grouped_m", "256")));
+    CHECK_NOTHROW(choose_config(problem_of(narrow), find_gpu("h200"), grouped("grouped_n", "1024")));
+    CHECK_NOTHROW(choose_config(problem_of(narrow), find_gpu("h200"), grouped("grouped_m", "256")));
 }

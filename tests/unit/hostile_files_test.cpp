@@ -101,7 +101,7 @@ TEST_CASE("the model is not asked of a heuristic's kernel that breaks the rules"
     impossible.config = with_parameters(impossible.config, {{"block", "65536x65536x64"}});
     winner.heuristic_kernel = kernel_name(impossible);
     const TunedChoices choices({winner}, h200_facts().versions);
-    CHECK(choices.choose(asked, h200).source != ChoiceSource::exact);
+    CHECK(choices.choose(problem_of(asked), h200).source != ChoiceSource::exact);
 }
 
 // ---- templates ------------------------------------------------------------------------------------------------------

@@ -33,7 +33,7 @@ void check_replay(const IndexReplay& replay) {
 }
 
 void add_chosen(IndexReplay& replay, const GemmSpec& spec, const Selection& asked = {}) {
-    replay.add(spec, choose_config(spec, h200(), asked));
+    replay.add(spec, choose_config(problem_of(spec), h200(), asked));
 }
 
 bool fits_replay(const GemmSpec& asked) {
@@ -91,7 +91,7 @@ void widen(GemmSpec& spec, std::mt19937& random) {
 /// are there to learn from; the heuristic chooses none of them.
 bool strides_over_grid(const Family& family) {
     const GemmSpec spec = shape(family.math_unit == MathUnit::tensor_cores ? "f16 tn 64 16 64" : "f32 tn 64 16 64");
-    return parameters_of(choose_config(spec, h200(), selection(family.name))).contains("grid");
+    return parameters_of(choose_config(problem_of(spec), h200(), selection(family.name))).contains("grid");
 }
 
 }  // namespace
@@ -104,8 +104,8 @@ TEST_CASE("packing ends and packs every vector, whatever the rows") {
         add_chosen(replay, shape(line));
         for (const char* pack : {"a", "b"}) {
             if (resolved(shape(line)).align_a == 16 || resolved(shape(line)).align_b == 16) continue;
-            replay.add(shape(line),
-                       choose_config(shape(line), h200(), selection("mma_multistage", fmt::format("pack={}", pack))));
+            replay.add(shape(line), choose_config(problem_of(shape(line)), h200(),
+                                                  selection("mma_multistage", fmt::format("pack={}", pack))));
         }
     }
     check_replay(replay);
@@ -180,8 +180,9 @@ TEST_CASE("no chosen kernel leaves its matrices at the edges of 32 bits", "[heav
 TEST_CASE("the replay sees steps of nothing and products that leave their type") {
     const auto wrong_with = [](std::string_view line, std::string_view parameters, const std::string& from,
                                const std::string& to) {
-        const KernelConfig config = choose_config(shape(line), h200(), selection("mma_multistage", parameters));
-        std::string body = generate(shape(line), config, find_arch("sm_90a")).body;
+        const KernelConfig config =
+            choose_config(problem_of(shape(line)), h200(), selection("mma_multistage", parameters));
+        std::string body = generate(problem_of(shape(line)), config, find_arch("sm_90a")).body;
         const std::size_t at = body.find(from);
         REQUIRE(at != std::string::npos);
         IndexReplay replay(2);

@@ -34,7 +34,7 @@ GemmSpec cube(std::int64_t extent, GemmLayout layout = GemmLayout::tn) {
     return spec;
 }
 
-KernelPage known_page() { return kernel_page(cube(4096), {known_config()}, find_gpu("h200")); }
+KernelPage known_page() { return kernel_page(problem_of(cube(4096)), {known_config()}, find_gpu("h200")); }
 
 std::string states(const PipelineStep& step) {
     std::string text;
@@ -95,7 +95,7 @@ TEST_CASE("a kernel's page: every chunk of a tile has bytes of its own, in every
         for (const SharedLayout shared : {SharedLayout::swizzle, SharedLayout::padding}) {
             MmaMultistageConfig config = known_config();
             config.shared_layout = shared;
-            const KernelPage page = kernel_page(cube(512, layout), {config}, find_gpu("h200"));
+            const KernelPage page = kernel_page(problem_of(cube(512, layout)), {config}, find_gpu("h200"));
             for (const KernelSharedTile& tile : {page.shared_a, page.shared_b}) {
                 std::set<int> seen;
                 for (const int offset : tile.offset) {
@@ -145,7 +145,7 @@ TEST_CASE("a kernel's page: the pipeline fills, runs and drains") {
 }
 
 TEST_CASE("a kernel's page: a pipeline longer than its k-tiles") {
-    const KernelPage page = kernel_page(cube(64), {known_config()}, find_gpu("h200"));
+    const KernelPage page = kernel_page(problem_of(cube(64)), {known_config()}, find_gpu("h200"));
     CHECK(page.pipeline.k_tiles == 2);
     REQUIRE(page.pipeline.steps.size() == 5);
     CHECK(states(page.pipeline.steps[2]) == "w0 w1 - -");
@@ -186,7 +186,7 @@ TEST_CASE("a kernel's page: of very many tiles the upper left ones are drawn, ea
     GemmSpec wide = cube(64);
     wide.m = 128 * 50;
     wide.n = 128 * 3000;
-    const KernelRasterization r = kernel_page(wide, {known_config()}, find_gpu("h200")).rasterization;
+    const KernelRasterization r = kernel_page(problem_of(wide), {known_config()}, find_gpu("h200")).rasterization;
     CHECK(r.drawn == TileIndex{40, 40});
     REQUIRE(r.own.block_of.size() == 1600);
     CHECK(r.own.block_of[40 * 9 + 2] == 8 * 3000 + 2 * 8 + 1);
@@ -202,7 +202,7 @@ TEST_CASE("a kernel's page: the first wave of a D of millions of tiles is found,
         config.group = 1;
         GemmSpec huge = cube(64);
         huge.m = huge.n = 1 << 18;
-        const KernelRasterization r = kernel_page(huge, {config}, find_gpu("h200")).rasterization;
+        const KernelRasterization r = kernel_page(problem_of(huge), {config}, find_gpu("h200")).rasterization;
         INFO(r.order);
         CHECK(r.first_wave >= 132);
         CHECK(static_cast<std::int64_t>(r.own.first_wave.size()) == r.first_wave);
@@ -212,7 +212,8 @@ TEST_CASE("a kernel's page: the first wave of a D of millions of tiles is found,
     }
     GemmSpec f32 = gemm_spec_of_type(DataType::f32);
     f32.m = f32.n = f32.k = 1024;
-    const KernelRasterization r = kernel_page(f32, {SimtTile2dConfig{.grid = 77}}, find_gpu("h200")).rasterization;
+    const KernelRasterization r =
+        kernel_page(problem_of(f32), {SimtTile2dConfig{.grid = 77}}, find_gpu("h200")).rasterization;
     CHECK(r.own.first_wave.empty());
     CHECK(r.own.footprint == WaveFootprint{});
     CHECK(rasterization_html(r).find("is not known: its blocks take more than one each") != std::string::npos);
@@ -269,7 +270,8 @@ TEST_CASE("a kernel's page is well-formed, small, loads nothing and has every se
     large.stages = 3;
     large.rasterization = Rasterization::zigzag;
     for (const GemmLayout layout : {GemmLayout::tn, GemmLayout::nt}) {
-        const std::string html = kernel_page_html(kernel_page(cube(8192, layout), {large}, find_gpu("h200")));
+        const std::string html =
+            kernel_page_html(kernel_page(problem_of(cube(8192, layout)), {large}, find_gpu("h200")));
         CHECK(markup_fault(html, true).empty());
         CHECK(!loads_something(html));
         CHECK(html.size() < 1000000);
@@ -284,12 +286,13 @@ TEST_CASE("a kernel's page is well-formed, small, loads nothing and has every se
 TEST_CASE("a kernel's page: a problem without work, and a column-major D") {
     GemmSpec nothing = cube(256);
     nothing.m = 0;
-    CHECK(markup_fault(kernel_page_html(kernel_page(nothing, {known_config()}, find_gpu("h200"))), true).empty());
+    CHECK(markup_fault(kernel_page_html(kernel_page(problem_of(nothing), {known_config()}, find_gpu("h200"))), true)
+              .empty());
     GemmSpec turned = cube(256);
     turned.m = 512;
     turned.d_order = Order::column;
-    const KernelPage page = kernel_page(turned, {known_config()}, find_gpu("h200"));
-    CHECK(page.operands_swapped);
+    const KernelPage page = kernel_page(problem_of(turned), {known_config()}, find_gpu("h200"));
+    CHECK(page.problem.transposed);
     CHECK(page.rasterization.tiles == TileIndex{2, 4});
 }
 
@@ -298,10 +301,10 @@ TEST_CASE("a kernel's page is refused with all reasons where the kernel does not
     config.stages = 17;
     config.warp.n = 48;
     try {
-        (void)kernel_page(cube(256), {config}, find_gpu("h200"));
+        (void)kernel_page(problem_of(cube(256)), {config}, find_gpu("h200"));
         FAIL("it was drawn");
     } catch (const ConfigError& error) {
         CHECK(error.reasons().size() >= 2);
     }
-    CHECK_THROWS_AS(kernel_page(cube(-1), {known_config()}, find_gpu("h200")), SpecError);
+    CHECK_THROWS_AS(kernel_page(problem_of(cube(-1)), {known_config()}, find_gpu("h200")), SpecError);
 }

@@ -1,4 +1,4 @@
-#include "generator/base/kernel_source.hpp"
+#include "generator/base/kernel_entry.hpp"
 #include "tests/catch.hpp"
 
 using namespace jitgemm;

@@ -29,7 +29,7 @@ std::vector<std::string_view> names_of(DataType type) {
 
 /// Whether the architecture has what the rung's family needs.
 bool has_hardware(const Rung& rung, const GemmSpec& spec, const Arch& arch) {
-    return rung.kind != RungKind::family || find_family(rung.family).unsupported(spec, arch).empty();
+    return rung.kind != RungKind::family || find_family(rung.family).unsupported(problem_of(spec), arch).empty();
 }
 
 bool is(const Rung& rung, std::string_view family) { return rung.family == family; }
@@ -44,11 +44,11 @@ TEST_CASE("ladder: every rung is a kernel on sm_80 and sm_90a") {
             for (const Rung& rung : ladder_rungs(type)) {
                 INFO(gpu_name << " " << to_string(type) << " " << rung.name);
                 if (rung.kind == RungKind::cpu || !has_hardware(rung, spec, *gpu.arch)) continue;
-                const KernelConfig config = choose_config(spec, gpu, selection_of(rung));
+                const KernelConfig config = choose_config(problem_of(spec), gpu, selection_of(rung));
                 const Family& family = family_of(config);
-                REQUIRE(family.violations(spec, config, *gpu.arch).empty());
+                REQUIRE(family.violations(problem_of(spec), config, *gpu.arch).empty());
                 if (rung.kind == RungKind::family) REQUIRE(family.name == rung.family);
-                REQUIRE(!generate(spec, config, *gpu.arch).body.empty());
+                REQUIRE(!generate(problem_of(spec), config, *gpu.arch).body.empty());
             }
         }
     }
@@ -59,7 +59,7 @@ TEST_CASE("ladder: what a rung fixes is what its kernel has") {
     for (const Rung& rung : ladder_rungs(DataType::f16)) {
         if (rung.kind != RungKind::family) continue;
         INFO(rung.name);
-        const KernelConfig config = choose_config(spec, find_gpu("h200"), selection_of(rung));
+        const KernelConfig config = choose_config(problem_of(spec), find_gpu("h200"), selection_of(rung));
         REQUIRE(with_parameters(config, selection_of(rung).parameters) == config);
     }
 }
@@ -72,7 +72,7 @@ TEST_CASE("ladder: a rung of wmma_multistage differs from the one before in what
     ParameterMap before;
     for (const Rung& rung : ladder_rungs(DataType::f16)) {
         if (!is(rung, "wmma_multistage")) continue;
-        const ParameterMap now = parameters_of(choose_config(spec, find_gpu("h200"), selection_of(rung)));
+        const ParameterMap now = parameters_of(choose_config(problem_of(spec), find_gpu("h200"), selection_of(rung)));
         if (!before.empty()) {
             differences.emplace_back();
             for (const auto& [name, value] : now)
@@ -92,8 +92,8 @@ TEST_CASE("ladder: the naive twins differ in coalescing alone") {
     std::vector<SimtNaiveConfig> twins;
     for (const Rung& rung : ladder_rungs(DataType::f32))
         if (is(rung, "simt_naive"))
-            twins.push_back(
-                std::get<SimtNaiveConfig>(choose_config(spec, find_gpu("h200"), selection_of(rung)).family));
+            twins.push_back(std::get<SimtNaiveConfig>(
+                choose_config(problem_of(spec), find_gpu("h200"), selection_of(rung)).family));
     REQUIRE(twins.size() == 2);
     REQUIRE_FALSE(twins[0].coalesced);
     twins[0].coalesced = true;
@@ -105,8 +105,9 @@ TEST_CASE("ladder: the rungs of wgmma_warp_specialized differ in the producer al
         std::vector<WgmmaWarpSpecializedConfig> siblings;
         for (const Rung& rung : ladder_rungs(DataType::f16))
             if (is(rung, "wgmma_warp_specialized"))
-                siblings.push_back(choose_config(cube(DataType::f16, size), find_gpu("h200"), selection_of(rung))
-                                       .as<WgmmaWarpSpecializedConfig>());
+                siblings.push_back(
+                    choose_config(problem_of(cube(DataType::f16, size)), find_gpu("h200"), selection_of(rung))
+                        .as<WgmmaWarpSpecializedConfig>());
         REQUIRE(siblings.size() == 3);
         REQUIRE_FALSE(siblings[0].warp_specialized);
         siblings[0].warp_specialized = true;
@@ -138,7 +139,7 @@ TEST_CASE("ladder: every family that multiplies such matrices has a rung") {
     for (const Rung& rung : ladder_rungs(DataType::f16)) families.insert(rung.family);
     for (const Family& family : family_table()) {
         INFO(family.name);
-        if (!family.unsupported(resolved(cube(DataType::f16, 4096)), find_arch("sm_90a")).empty()) continue;
+        if (!family.unsupported(problem_of(cube(DataType::f16, 4096)), find_arch("sm_90a")).empty()) continue;
         REQUIRE(families.contains(family.name));
     }
 }
@@ -147,7 +148,7 @@ TEST_CASE("ladder: K that does not fit into shared memory is refused with the by
     const GemmSpec spec = cube(DataType::f32, 4096);
     for (const Rung& rung : ladder_rungs(DataType::f32)) {
         if (!is(rung, "simt_tile2d_shared")) continue;
-        REQUIRE_THROWS_WITH(choose_config(spec, find_gpu("h200"), selection_of(rung)),
+        REQUIRE_THROWS_WITH(choose_config(problem_of(spec), find_gpu("h200"), selection_of(rung)),
                             Catch::Matchers::ContainsSubstring("655360 bytes of shared memory"));
     }
 }
@@ -156,9 +157,10 @@ TEST_CASE("ladder: f16 sums are the tensor cores' alone, and the SIMT rungs say 
     const GemmSpec spec = cube(DataType::f16, 256, DataType::f16);
     for (const Rung& rung : ladder_rungs(DataType::f16)) {
         INFO(rung.name);
-        if (is(rung, "wmma_multistage")) REQUIRE_NOTHROW(choose_config(spec, find_gpu("h200"), selection_of(rung)));
+        if (is(rung, "wmma_multistage"))
+            REQUIRE_NOTHROW(choose_config(problem_of(spec), find_gpu("h200"), selection_of(rung)));
         if (rung.family.starts_with("simt_"))
-            REQUIRE_THROWS_WITH(choose_config(spec, find_gpu("h200"), selection_of(rung)),
+            REQUIRE_THROWS_WITH(choose_config(problem_of(spec), find_gpu("h200"), selection_of(rung)),
                                 Catch::Matchers::ContainsSubstring("adds up in f32, not f16"));
     }
 }
@@ -166,8 +168,8 @@ TEST_CASE("ladder: f16 sums are the tensor cores' alone, and the SIMT rungs say 
 TEST_CASE("ladder: the command of a rung names its family and what it fixes") {
     const GemmSpec spec = cube(DataType::f32, 512);
     const std::vector<Rung> rungs = ladder_rungs(DataType::f32);
-    REQUIRE(dump_command(rungs[0], spec, find_arch("sm_90a")).empty());
-    REQUIRE(dump_command(rungs[1], spec, find_arch("sm_90a")) ==
+    REQUIRE(dump_command(rungs[0], problem_of(spec), find_arch("sm_90a")).empty());
+    REQUIRE(dump_command(rungs[1], problem_of(spec), find_arch("sm_90a")) ==
             "jitgemm dump --m 512 --n 512 --k 512 --type f32 --layout tt --arch sm_90a --family "
             "simt_naive --param block=32x32,coalesced=false");
 }

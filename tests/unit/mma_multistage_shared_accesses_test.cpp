@@ -138,10 +138,10 @@ TEST_CASE("no candidate of the heuristic has a bank conflict in its mainloop, wh
                     const GemmSpec packed = resolved(spec);
                     spec.align_a = std::min(align, packed.align_a);
                     spec.align_b = std::min(align, packed.align_b);
-                    const GemmSignature problem = signature(spec);
+                    const GemmSignature problem = problem_of(spec).signature;
                     std::set<std::string> seen;  // stages and splits change no address
                     for (const Candidate& candidate :
-                         list_candidates(spec, find_gpu("h200"),
+                         list_candidates(problem_of(spec), find_gpu("h200"),
                                          {.kernel = {}, .family = "mma_multistage", .parameters = {}})
                              .accepted) {
                         auto c = std::get<MmaMultistageConfig>(candidate.config.family);
@@ -176,9 +176,9 @@ TEST_CASE("a legal swizzle leaves no conflict in any tile, also in those no heur
                         c.double_buffer = block_k > 16;
                         GemmSpec spec = spec_of(layout, 1024, 1024, 1024);
                         spec.align_a = spec.align_b = align;
-                        if (!MmaMultistage::violations(resolved(spec), {c}, find_arch("sm_90a")).empty()) continue;
-                        const auto accesses = mma_multistage_shared_accesses(signature(spec), c);
-                        INFO(kernel_name({signature(spec), {c}}));
+                        if (!MmaMultistage::violations(problem_of(spec), {c}, find_arch("sm_90a")).empty()) continue;
+                        const auto accesses = mma_multistage_shared_accesses(problem_of(spec).signature, c);
+                        INFO(kernel_name(problem_of(spec), {c}));
                         REQUIRE(mainloop_slowdown(accesses) == 1.0);
                     }
 }
@@ -189,26 +189,26 @@ TEST_CASE(
     MmaMultistageConfig padded;
     padded.shared_layout = SharedLayout::padding;
     const GemmSpec spec = resolved(spec_of(GemmLayout::tn, 4096, 4096, 4096));
-    const auto accesses = mma_multistage_shared_accesses(signature(spec), padded);
+    const auto accesses = mma_multistage_shared_accesses(problem_of(spec).signature, padded);
     CHECK(find(accesses, "cp.async A").worst == Wavefronts{8, 4});
     CHECK(find(accesses, "ldmatrix A").worst == Wavefronts{4, 4});
-    const double slowdown = mma_multistage_conflict_slowdown(signature(spec), padded);
+    const double slowdown = mma_multistage_conflict_slowdown(problem_of(spec).signature, padded);
     CHECK(slowdown == Approx((128.0 + 128 + 256) / (64 + 64 + 256)));  // copies twice, ldmatrix as before
 
-    const auto reasons = MmaMultistage::discouraged(spec, {padded});
+    const auto reasons = MmaMultistage::discouraged(problem_of(spec), {padded});
     REQUIRE(reasons.size() == 2);
     CHECK_THAT(reasons.front(), ContainsSubstring("cp.async A") && ContainsSubstring("128 wavefronts") &&
                                     ContainsSubstring("64 would do"));
-    CHECK(MmaMultistage::discouraged(spec, {MmaMultistageConfig{}}).empty());
+    CHECK(MmaMultistage::discouraged(problem_of(spec), {MmaMultistageConfig{}}).empty());
 
     Selection selection;
     selection.parameters = {{"shared", "padding"}};
-    CHECK_FALSE(list_candidates(spec, find_gpu("h200"), selection).accepted.empty());
+    CHECK_FALSE(list_candidates(problem_of(spec), find_gpu("h200"), selection).accepted.empty());
     const Family& family = find_family("mma_multistage");
     MmaMultistageConfig swizzled = padded;
     swizzled.shared_layout = SharedLayout::swizzle;
-    CHECK(family.cost(spec, {padded}, find_gpu("h200")).shared_us >
-          1.3 * family.cost(spec, {swizzled}, find_gpu("h200")).shared_us);
+    CHECK(family.cost(problem_of(spec), {padded}, find_gpu("h200")).shared_us >
+          1.3 * family.cost(problem_of(spec), {swizzled}, find_gpu("h200")).shared_us);
 }
 
 TEST_CASE("epilogue: stores never conflict. Loads do where a phase spans two rows or a vector is wider than 16 bytes") {

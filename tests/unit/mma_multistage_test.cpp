@@ -28,7 +28,8 @@ GemmSpec spec_of(GemmLayout layout, std::int64_t m = 512, std::int64_t n = 768, 
 std::string violations_of(const MmaMultistageConfig& config, const GemmSpec& spec = spec_of(GemmLayout::tn),
                           std::string_view arch = "sm_90a") {
     std::string text;
-    for (const std::string& reason : MmaMultistage::violations(spec, {config}, find_arch(arch))) text += reason + "\n";
+    for (const std::string& reason : MmaMultistage::violations(problem_of(spec), {config}, find_arch(arch)))
+        text += reason + "\n";
     return text;
 }
 
@@ -37,7 +38,7 @@ std::string violations_of(const MmaMultistageConfig& config, const GemmSpec& spe
 TEST_CASE("the default config fits, and its name reads back") {
     const MmaMultistageConfig config;
     CHECK(violations_of(config).empty());
-    const KernelId id{signature(spec_of(GemmLayout::tn)), {config}};
+    const KernelId id{problem_of(spec_of(GemmLayout::tn)).signature, {config}};
     CHECK(kernel_name(id) == "mma_multistage_bf16_tn_128x128x32_warp64x64_stages4");
     CHECK(parse_kernel_name(kernel_name(id)) == id);
 }
@@ -45,8 +46,8 @@ TEST_CASE("the default config fits, and its name reads back") {
 TEST_CASE("every candidate's name reads back, for every layout") {
     for (const GemmLayout layout : kLayouts) {
         const GemmSpec spec = spec_of(layout, 777, 333, 4097);
-        for (const MmaMultistageConfig& config : MmaMultistage::candidates(spec, find_gpu("h200"))) {
-            const KernelId id{signature(spec), {config}};
+        for (const MmaMultistageConfig& config : MmaMultistage::candidates(problem_of(spec), find_gpu("h200"))) {
+            const KernelId id{problem_of(spec).signature, {config}};
             REQUIRE(parse_kernel_name(kernel_name(id)) == id);
         }
     }
@@ -210,9 +211,9 @@ TEST_CASE("an ldmatrix that does not divide the matrices is refused with both co
 TEST_CASE("types and architectures no config serves") {
     GemmSpec spec = gemm_spec_of_type(DataType::e4m3);
     spec.m = spec.n = spec.k = 64;
-    CHECK_THAT(MmaMultistage::unsupported(resolved(spec), find_arch("sm_90a")).front(),
+    CHECK_THAT(MmaMultistage::unsupported(problem_of(spec), find_arch("sm_90a")).front(),
                ContainsSubstring("not e4m3 by e4m3"));
-    CHECK(MmaMultistage::unsupported(spec_of(GemmLayout::tn), find_arch("sm_80")).empty());
+    CHECK(MmaMultistage::unsupported(problem_of(spec_of(GemmLayout::tn)), find_arch("sm_80")).empty());
 }
 
 TEST_CASE("alignment decides how operands are copied, packing lifts it to 16 bytes") {
@@ -223,14 +224,14 @@ TEST_CASE("alignment decides how operands are copied, packing lifts it to 16 byt
         spec.m = spec.n = 512;
         spec.k = 1024;
         spec.lda = ld;
-        const TensorCoreGeometry g = geometry(signature(spec), c);
+        const TensorCoreGeometry g = geometry(problem_of(spec).signature, c);
         CHECK(g.a.vector_bytes == bytes);
         CHECK(g.a.async == async);
         CHECK(g.b.vector_bytes == 16);
         MmaMultistageConfig packed = c;
         packed.pack = Pack::a;
-        CHECK(geometry(signature(spec), packed).a.async);
-        CHECK(geometry(signature(spec), packed).a.vector_bytes == 16);
+        CHECK(geometry(problem_of(spec).signature, packed).a.async);
+        CHECK(geometry(problem_of(spec).signature, packed).a.vector_bytes == 16);
     }
 }
 
@@ -248,7 +249,7 @@ TEST_CASE("every element of D has one owner, and an owner at most one element", 
         std::set<std::tuple<std::int64_t, int, int, int>> owners;
         for (std::int64_t row = 0; row < spec.m; ++row)
             for (std::int64_t column = 0; column < spec.n; ++column) {
-                const ElementOwner owner = MmaMultistage::owner(spec, {c}, row, column);
+                const ElementOwner owner = MmaMultistage::owner(problem_of(spec), {c}, row, column);
                 REQUIRE(owner.block < blocks);
                 REQUIRE(owner.warp < 4);
                 REQUIRE(owner.lane < 32);
@@ -261,11 +262,11 @@ TEST_CASE("every element of D has one owner, and an owner at most one element", 
 TEST_CASE("ldmatrix of every candidate meets no bank conflict, and threads divide into its copies") {
     for (const GemmLayout layout : kLayouts) {
         const GemmSpec spec = spec_of(layout, 4096, 4096, 4096);
-        for (const Candidate& candidate :
-             list_candidates(spec, find_gpu("h200"), {.kernel = {}, .family = "mma_multistage", .parameters = {}})
-                 .accepted) {
+        for (const Candidate& candidate : list_candidates(problem_of(spec), find_gpu("h200"),
+                                                          {.kernel = {}, .family = "mma_multistage", .parameters = {}})
+                                              .accepted) {
             const auto& c = std::get<MmaMultistageConfig>(candidate.config.family);
-            const TensorCoreGeometry g = geometry(signature(spec), c);
+            const TensorCoreGeometry g = geometry(problem_of(spec).signature, c);
             const MmaAtom& atom = *find_mma_atom(c.mma, spec.a, spec.b, spec.accumulator);
             const TileShape repetitions{g.tiles_m, g.tiles_n, 1};
             for (const auto& [operand, shape, x] :
@@ -290,7 +291,7 @@ TEST_CASE("with stream-K an element's block is the one that stores its tile") {
     c.rasterization = Rasterization::column;
     c.group = 1;
     c.stream_k = 3;  // shares of 10 or 11 k-tiles of 32, of which pieces below 4 are left to the neighbour
-    const auto block_of = [&](std::int64_t row) { return MmaMultistage::owner(spec, c, row, 5).block; };
+    const auto block_of = [&](std::int64_t row) { return MmaMultistage::owner(problem_of(spec), c, row, 5).block; };
     CHECK(block_of(0) == 0);
     CHECK(block_of(128) == 1);
     CHECK(block_of(2 * 128) == 1);  // the last k-tiles of the second share, 16 to 23, are left to it
@@ -303,7 +304,7 @@ TEST_CASE("with stream-K an element's block is the one that stores its tile") {
 TEST_CASE("stream-K is a candidate where whole tiles leave SMs idle, of as many blocks as the GPU holds at once") {
     const auto streamed = [](const GemmSpec& spec) {
         std::set<int> blocks;
-        for (const MmaMultistageConfig& c : MmaMultistage::candidates(spec, find_gpu("a100"))) {
+        for (const MmaMultistageConfig& c : MmaMultistage::candidates(problem_of(spec), find_gpu("a100"))) {
             if (c.block == TileShape{128, 256, 32} && c.warp == TileShape{64, 64, 32} && c.stream_k != 0) {
                 blocks.insert(c.stream_k);
                 CHECK(c.split_k == 1);
@@ -323,7 +324,7 @@ TEST_CASE("the entry of stream-K has as many blocks as share the tiles, a worksp
     const GemmSpec spec = spec_of(GemmLayout::tt, 300, 203, 1001);
     MmaMultistageConfig config;
     config.stream_k = 6;
-    const std::vector<KernelEntry> entries = MmaMultistage::entries(signature(spec), config);
+    const std::vector<KernelEntry> entries = MmaMultistage::entries(problem_of(spec).signature, config);
     REQUIRE(entries.size() == 1);
     CHECK(entries[0].blocks_in_order);
     CHECK(block_count(entries[0].grid, spec) == 6);
@@ -331,26 +332,26 @@ TEST_CASE("the entry of stream-K has as many blocks as share the tiles, a worksp
     for (const KernelArgument& argument : entries[0].arguments) roles.push_back(role_of(argument));
     using enum ArgumentRole;
     CHECK(roles == std::vector{a, b, d, workspace, counters, m, n, k, lda, ldb, ldd, alpha});
-    CHECK(MmaMultistage::workspace_bytes(spec, config) == 6 * 128 * 128 * 4);
-    CHECK(MmaMultistage::counter_bytes(spec, config) == 6 * 4 * 4 * 4);  // four warps of four times 16 rows
+    CHECK(MmaMultistage::workspace_bytes(problem_of(spec), config) == 6 * 128 * 128 * 4);
+    CHECK(MmaMultistage::counter_bytes(problem_of(spec), config) == 6 * 4 * 4 * 4);  // four warps of four times 16 rows
     config.pack = Pack::a;
-    CHECK(MmaMultistage::entries(signature(spec), config).size() == 2);
-    CHECK(MmaMultistage::workspace_bytes(spec, config) == 300 * 1024 * 2 + 6 * 128 * 128 * 4);
+    CHECK(MmaMultistage::entries(problem_of(spec).signature, config).size() == 2);
+    CHECK(MmaMultistage::workspace_bytes(problem_of(spec), config) == 300 * 1024 * 2 + 6 * 128 * 128 * 4);
     config.stream_k = 0;
-    CHECK(MmaMultistage::counter_bytes(spec, config) == 0);
+    CHECK(MmaMultistage::counter_bytes(problem_of(spec), config) == 0);
 }
 
 TEST_CASE("the anatomy of stream-K says what is shared and what meets in the workspace") {
     const GemmSpec spec = spec_of(GemmLayout::tn, 13 * 128, 9 * 128, 4096);
     MmaMultistageConfig c;
     c.stream_k = 108;
-    const KernelAnatomy anatomy = MmaMultistage::anatomy(spec, c);
+    const KernelAnatomy anatomy = MmaMultistage::anatomy(problem_of(spec), c);
     CHECK(anatomy.stream_k_blocks == 108);
     CHECK(anatomy.streamed_tiles == 117);
     CHECK(anatomy.partial_tiles > 80);
     CHECK(anatomy.partial_tiles < 108);
     CHECK(MmaMultistage::sum_order(c).is_divided);
-    CHECK(MmaMultistage::anatomy(spec, MmaMultistageConfig{}).stream_k_blocks == 0);
+    CHECK(MmaMultistage::anatomy(problem_of(spec), MmaMultistageConfig{}).stream_k_blocks == 0);
 }
 
 TEST_CASE("the workspace holds packed operands and partial sums") {
@@ -360,15 +361,15 @@ TEST_CASE("the workspace holds packed operands and partial sums") {
     spec.k = 77;
     spec = resolved(spec);
     MmaMultistageConfig c;
-    CHECK(MmaMultistage::workspace_bytes(spec, {c}) == 0);
+    CHECK(MmaMultistage::workspace_bytes(problem_of(spec), {c}) == 0);
     c.split_k = 3;
-    CHECK(MmaMultistage::workspace_bytes(spec, {c}) == 3 * 100 * 36 * 4);
+    CHECK(MmaMultistage::workspace_bytes(problem_of(spec), {c}) == 3 * 100 * 36 * 4);
     c.pack = Pack::ab;
     // 77 elements take two lines of L2: 100 rows are 25600 bytes, 33 rows 8448.
-    CHECK(MmaMultistage::workspace_bytes(spec, {c}) == 25600 + 8448 + 3 * 100 * 36 * 4);
+    CHECK(MmaMultistage::workspace_bytes(problem_of(spec), {c}) == 25600 + 8448 + 3 * 100 * 36 * 4);
     // 16 and 32 elements are a quarter and half of one; each operand is on the next multiple of 256.
     spec.k = 13;
-    CHECK(MmaMultistage::workspace_bytes(spec, {c}) == 3328 + 1280 + 3 * 100 * 36 * 4);
+    CHECK(MmaMultistage::workspace_bytes(problem_of(spec), {c}) == 3328 + 1280 + 3 * 100 * 36 * 4);
     spec.k = 17;
-    CHECK(MmaMultistage::workspace_bytes(spec, {c}) == 6400 + 2304 + 3 * 100 * 36 * 4);
+    CHECK(MmaMultistage::workspace_bytes(problem_of(spec), {c}) == 6400 + 2304 + 3 * 100 * 36 * 4);
 }

@@ -26,9 +26,8 @@ Config config_with(std::string_view parameters) {
 }
 
 std::string violations(const GemmSpec& spec, std::string_view parameters, std::string_view arch = "sm_90a") {
-    return fmt::format("{}", fmt::join(MmaSlicedK::violations(with_row_major_d(resolved(spec)), config_with(parameters),
-                                                              find_arch(arch)),
-                                       "; "));
+    return fmt::format(
+        "{}", fmt::join(MmaSlicedK::violations(problem_of(spec), config_with(parameters), find_arch(arch)), "; "));
 }
 
 GemmSpec few_rows(std::int64_t m) { return spec_of(GemmLayout::tn, m, 4096, 4096); }
@@ -42,12 +41,11 @@ TEST_CASE("sliced-K: the variants that are tested are kernels, and their names r
         GemmSpec spec = spec_of(GemmLayout::tn, 8, 8, 512);
         spec.constant_a = spec.constant_b = true;
         CHECK(violations(spec, variant).empty());
-        const KernelId id{signature(resolved(spec)), {config_with(variant)}};
+        const KernelId id{problem_of(spec).signature, {config_with(variant)}};
         CHECK(parse_kernel_name(kernel_name(id)) == id);
         CHECK(kernel_name(id).size() < 110);
     }
-    CHECK(kernel_name({signature(resolved(few_rows(8))), {config_with(kRows)}}) ==
-          "mma_sliced_k_bf16_tn_16x8x512_swapab_stages6");
+    CHECK(kernel_name(problem_of(few_rows(8)), {config_with(kRows)}) == "mma_sliced_k_bf16_tn_16x8x512_swapab_stages6");
 }
 
 TEST_CASE("sliced-K: what can't be is refused with its reason") {
@@ -88,13 +86,13 @@ TEST_CASE("sliced-K: candidates fetch what is constant early, and enough of it. 
             spec.constant_b = true;
             if (spec.align_a < 16 || spec.align_b < 16) continue;
             INFO(shape_line(spec));
-            CHECK_FALSE(MmaSlicedK::candidates(spec, gpu).empty());
-            for (const Config& config : MmaSlicedK::candidates(spec, gpu)) {
+            CHECK_FALSE(MmaSlicedK::candidates(problem_of(spec), gpu).empty());
+            for (const Config& config : MmaSlicedK::candidates(problem_of(spec), gpu)) {
                 CHECK(config.early == config.swap_ab);
-                CHECK(geometry(signature(spec), config).pipeline_bytes >= 96 << 10);
+                CHECK(geometry(problem_of(spec).signature, config).pipeline_bytes >= 96 << 10);
             }
         }
-    CHECK_FALSE(MmaSlicedK::unsupported(resolved(few_rows(8)), find_arch("sm_80")).empty());
+    CHECK_FALSE(MmaSlicedK::unsupported(problem_of(few_rows(8)), find_arch("sm_80")).empty());
 }
 
 TEST_CASE("sliced-K: short lines that every SM asks for are predicted as slow as an H200 found them") {
@@ -113,7 +111,7 @@ TEST_CASE("sliced-K: short lines that every SM asks for are predicted as slow as
         INFO(fact.shape << " " << fact.kernel);
         const GemmSpec spec = resolved(parse_shape_line(fact.shape));
         const KernelConfig config = parse_kernel_name(fact.kernel).config;
-        const double predicted_us = family_of(config).cost(spec, config, find_gpu("h200")).total_us;
+        const double predicted_us = family_of(config).cost(problem_of(spec), config, find_gpu("h200")).total_us;
         CHECK(predicted_us > 0.8 * fact.us);
         CHECK(predicted_us < 1.3 * fact.us);
     }
@@ -123,12 +121,12 @@ TEST_CASE("sliced-K: a few rows times long weights are its own, as they were the
     for (const auto& [m, n, k] : {std::tuple{1, 2112, 7168}, {8, 2112, 7168}, {1, 768, 1536}, {4, 1408, 704}}) {
         const GemmSpec spec = resolved(spec_of(GemmLayout::tn, m, n, k));
         INFO(shape_line(spec));
-        CHECK(std::holds_alternative<Config>(choose_config(spec, find_gpu("h200"), {}).family));
-        CHECK_FALSE(std::holds_alternative<Config>(choose_config(spec, find_gpu("a100"), {}).family));
+        CHECK(std::holds_alternative<Config>(choose_config(problem_of(spec), find_gpu("h200"), {}).family));
+        CHECK_FALSE(std::holds_alternative<Config>(choose_config(problem_of(spec), find_gpu("a100"), {}).family));
     }
     GemmSpec same_bits = few_rows(8);
     same_bits.deterministic = Determinism::batch_invariant;  // its warps share K out
-    CHECK_FALSE(std::holds_alternative<Config>(choose_config(resolved(same_bits), find_gpu("h200"), {}).family));
+    CHECK_FALSE(std::holds_alternative<Config>(choose_config(problem_of(same_bits), find_gpu("h200"), {}).family));
 }
 
 TEST_CASE("sliced-K: every element of a tile is some lane's and register's, and no two the same") {
@@ -139,7 +137,7 @@ TEST_CASE("sliced-K: every element of a tile is some lane's and register's, and 
         std::set<std::tuple<std::int64_t, int, int>> places;
         for (std::int64_t row = 0; row < spec.m; ++row)
             for (std::int64_t column = 0; column < spec.n; ++column) {
-                const ElementOwner owner = MmaSlicedK::owner(spec, config, row, column);
+                const ElementOwner owner = MmaSlicedK::owner(problem_of(spec), config, row, column);
                 CHECK(owner.block == (config.swap_ab ? column : row) / config.block.m);
                 CHECK(owner.lane < 32);
                 places.emplace(owner.block, owner.lane, owner.accumulator_register);

@@ -69,7 +69,7 @@ TEST_CASE("nothing is fetched again where L2 holds the panels, and less the more
 
 TEST_CASE("stream-K is predicted slower where pieces find nothing in L2: 2048x8192x28672 took 1.3 times as long") {
     const auto predicted = [](const Sizes& sizes, const std::string& config) {
-        return WgmmaWarpSpecialized::cost(problem(sizes), config_of(config), kH100).total_us;
+        return WgmmaWarpSpecialized::cost(problem_of(problem(sizes)), config_of(config), kH100).total_us;
     };
     const Sizes deep{2048, 8192, 28672};
     CHECK(predicted(deep, "128x176x64_2x1_pingpong_stages5_streamk132") >
@@ -83,7 +83,7 @@ TEST_CASE("stream-K is predicted slower where pieces find nothing in L2: 2048x81
 TEST_CASE("large problems of a long K go to tiles that fetch less per product") {
     for (const char* gpu : {"h100", "h200"})
         for (const Sizes& sizes : {Sizes{16384, 16384, 16384}, Sizes{8192, 8192, 28672}, Sizes{2048, 8192, 28672}}) {
-            const Config config = choose_config(problem(sizes), find_gpu(gpu)).as<Config>();
+            const Config config = choose_config(problem_of(problem(sizes)), find_gpu(gpu)).as<Config>();
             CAPTURE(gpu, sizes[2], config.block.m, config.block.n);
             CHECK(config.block.m * config.block.n > 128 * 176);
             CHECK(config.stream_k == 0);

@@ -29,14 +29,19 @@ GemmSpec problem(std::int64_t m, std::int64_t n, std::int64_t k, DataType type =
     return resolved(spec_of(layout, m, n, k, type));
 }
 
-std::string violations_of(const GemmSpec& spec, const SimtVariant& variant) {
+std::string violations_of(const Problem& problem, const SimtVariant& variant) {
     const KernelConfig config = variant.config();
-    return fmt::format("{}", fmt::join(family_of(config).violations(spec, config, kArch), "\n"));
+    return fmt::format("{}", fmt::join(family_of(config).violations(problem, config, kArch), "\n"));
+}
+std::string violations_of(const GemmSpec& spec, const SimtVariant& variant) {
+    return violations_of(problem_of(spec), variant);
 }
 
 Selection selected(std::string_view family) { return {.kernel = {}, .family = std::string(family), .parameters = {}}; }
 
-std::string body_of(const GemmSpec& spec, const KernelConfig& config) { return generate(spec, config, kArch).body; }
+std::string body_of(const GemmSpec& spec, const KernelConfig& config) {
+    return generate(problem_of(spec), config, kArch).body;
+}
 
 /// All problems whose text differs: layouts, types, with C and without.
 std::vector<GemmSpec> all_signatures() {
@@ -61,23 +66,23 @@ TEST_CASE("SIMT families are chosen by name only") {
         INFO(name);
         CHECK(family.selected_by_default == nullptr);
         CHECK(family.math_unit == MathUnit::fp32_cores);
-        const auto list = list_candidates(problem(100, 100, 100), find_gpu("h200"), selected(name));
+        const auto list = list_candidates(problem_of(problem(100, 100, 100)), find_gpu("h200"), selected(name));
         CHECK_FALSE(list.accepted.empty());
         for (const Candidate& candidate : list.accepted) CHECK(family_name(candidate.config) == name);
     }
     const GemmSpec half = problem(100, 100, 100, DataType::f16);
-    CHECK(family_name(choose_config(half, find_gpu("h200"))) == "mma_multistage");
+    CHECK(family_name(choose_config(problem_of(half), find_gpu("h200"))) == "mma_multistage");
 }
 
 TEST_CASE("SIMT kernel names read back, for every variant and candidate") {
     for (const GemmSpec& spec : all_signatures()) {
         for (const SimtVariant& variant : simt_variants()) {
-            const KernelId id{signature(spec), variant.config()};
+            const KernelId id{problem_of(spec).signature, variant.config()};
             CHECK(parse_kernel_name(kernel_name(id)) == id);
         }
         for (const std::string_view name : kSimtFamilies)
-            for (const KernelConfig& config : find_family(name).candidates(spec, typical_gpu(kArch))) {
-                const KernelId id{signature(spec), config};
+            for (const KernelConfig& config : find_family(name).candidates(problem_of(spec), typical_gpu(kArch))) {
+                const KernelId id{problem_of(spec).signature, config};
                 CHECK(parse_kernel_name(kernel_name(id)) == id);
                 CHECK(with_parameters(config, parameters_of(config)) == config);
             }
@@ -86,10 +91,10 @@ TEST_CASE("SIMT kernel names read back, for every variant and candidate") {
 
 TEST_CASE("a family whose name begins another's is told from it") {
     const GemmSpec spec = problem(64, 64, 64);
-    const std::string name = kernel_name({signature(spec), SimtVariant{"simt_tile2d_shared", "panel_k=64"}.config()});
+    const std::string name = kernel_name(problem_of(spec), SimtVariant{"simt_tile2d_shared", "panel_k=64"}.config());
     CHECK_THAT(name, ContainsSubstring("simt_tile2d_shared_f32_tt_"));
     CHECK(family_name(parse_kernel_name(name).config) == "simt_tile2d_shared");
-    CHECK(choose_config(spec, find_gpu("h200"), {.kernel = name, .family = {}, .parameters = {}}) ==
+    CHECK(choose_config(problem_of(spec), find_gpu("h200"), {.kernel = name, .family = {}, .parameters = {}}) ==
           parse_kernel_name(name).config);
 }
 
@@ -146,20 +151,22 @@ TEST_CASE("SIMT tilings that can't be are refused with all reasons and their num
 
 TEST_CASE("a K whose panels don't fit shared memory is refused with the bytes it needs") {
     const Selection family = selected("simt_tile2d_shared");
-    CHECK_THROWS_WITH(choose_config(problem(512, 512, 4096), find_gpu("h200"), family),
+    CHECK_THROWS_WITH(choose_config(problem_of(problem(512, 512, 4096)), find_gpu("h200"), family),
                       ContainsSubstring("A (8 x 4096) and B (4096 x 32) take 655360 bytes of shared memory in f32, "
                                         "sm_90a has 232448: 1440 of K would fit"));
     // What the message promises holds, and no more: in the layout that pads B too.
     for (const GemmLayout layout : {GemmLayout::tt, GemmLayout::tn}) {
-        CHECK_NOTHROW(choose_config(problem(512, 512, 1440, DataType::f32, layout), find_gpu("h200"), family));
-        CHECK_THROWS(choose_config(problem(512, 512, 1441, DataType::f32, layout), find_gpu("h200"), family));
+        CHECK_NOTHROW(
+            choose_config(problem_of(problem(512, 512, 1440, DataType::f32, layout)), find_gpu("h200"), family));
+        CHECK_THROWS(
+            choose_config(problem_of(problem(512, 512, 1441, DataType::f32, layout)), find_gpu("h200"), family));
     }
     Selection chunks = family;
     chunks.parameters = {{"panel_k", "64"}};
-    const KernelConfig config = choose_config(problem(512, 512, 4096), find_gpu("h200"), chunks);
+    const KernelConfig config = choose_config(problem_of(problem(512, 512, 4096)), find_gpu("h200"), chunks);
     CHECK(std::get<SimtTile2dSharedConfig>(config.family).panel_k == 64);
     chunks.parameters = {{"panel_k", "0"}};
-    const KernelConfig whole = choose_config(problem(512, 512, 1000), find_gpu("h200"), chunks);
+    const KernelConfig whole = choose_config(problem_of(problem(512, 512, 1000)), find_gpu("h200"), chunks);
     CHECK(std::get<SimtTile2dSharedConfig>(whole.family).panel_k == 1024);
 }
 
@@ -167,8 +174,8 @@ TEST_CASE("what a SIMT family doesn't compute is said") {
     GemmSpec spec = problem(64, 64, 64, DataType::f16);
     spec.accumulator = DataType::f16;
     CHECK_THAT(violations_of(spec, {"simt_naive", ""}), ContainsSubstring("simt_naive adds up in f32, not f16"));
-    GemmSpec mixed = problem(64, 64, 64, DataType::f16);
-    mixed.b = DataType::bf16;
+    Problem mixed = problem_of(problem(64, 64, 64, DataType::f16));
+    mixed.row_major.b = DataType::bf16;
     CHECK_THAT(violations_of(mixed, {"simt_tile2d", ""}),
                ContainsSubstring("simt_tile2d multiplies f32 by f32, f16 by f16 or bf16 by bf16, not f16 by bf16"));
     CHECK_THAT(violations_of(problem(64, 64, 64, DataType::e4m3), {"simt_tile2d", ""}), ContainsSubstring("e4m3"));
@@ -198,7 +205,7 @@ TEST_CASE("coalesced=false is another kernel") {
 
 TEST_CASE("a grid-stride grid has as many blocks as tiles, up to its limit") {
     const auto blocks_of = [](const GemmSpec& spec, const char* parameters) {
-        const KernelSource source = generate(spec, SimtVariant{"simt_tile2d", parameters}.config(), kArch);
+        const KernelSource source = generate(problem_of(spec), SimtVariant{"simt_tile2d", parameters}.config(), kArch);
         return block_count(source.entries.at(0).grid, spec);
     };
     CHECK(blocks_of(problem(100, 100, 8), "block=8x32,tile=1x1,grid=7") == 7);
@@ -212,11 +219,11 @@ TEST_CASE("every element has one owner, and each of a block's sums owns one elem
         const GemmSpec spec = problem(150, 170, 20);
         const KernelConfig config = variant.config();
         const Family& family = family_of(config);
-        const KernelEntry entry = family.entries(signature(spec), config).at(0);
+        const KernelEntry entry = family.entries(problem_of(spec).signature, config).at(0);
         std::set<std::tuple<std::int64_t, std::int64_t, int, int, int>> seen;
         for (std::int64_t row = 0; row < spec.m; ++row)
             for (std::int64_t column = 0; column < spec.n; ++column) {
-                const ElementOwner owner = family.owner(spec, config, row, column);
+                const ElementOwner owner = family.owner(problem_of(spec), config, row, column);
                 REQUIRE(owner.block < block_count(entry.grid, spec));
                 REQUIRE(owner.warp * 32 + owner.lane < entry.threads);
                 REQUIRE(seen.emplace(owner.tile_m, owner.tile_n, owner.warp, owner.lane, owner.accumulator_register)
@@ -230,7 +237,7 @@ TEST_CASE("no access to shared memory conflicts, in any layout") {
     for (const SimtVariant& variant : simt_variants())
         for (const GemmSpec& spec : all_signatures()) {
             const KernelConfig config = variant.config();
-            const KernelAnatomy anatomy = family_of(config).anatomy(spec, config);
+            const KernelAnatomy anatomy = family_of(config).anatomy(problem_of(spec), config);
             CHECK((anatomy.stages == 0) == anatomy.accesses.empty());
             for (const SharedAccess& access : anatomy.accesses) {
                 INFO(variant.family << " " << variant.parameters << " " << access.what);
@@ -245,7 +252,7 @@ TEST_CASE("the cost orders SIMT kernels as their loads do") {
     const GpuModel& gpu = find_gpu("h200");
     const auto time = [&](const char* family, const char* parameters) {
         const KernelConfig config = SimtVariant{family, parameters}.config();
-        return family_of(config).cost(spec, config, gpu).total_us;
+        return family_of(config).cost(problem_of(spec), config, gpu).total_us;
     };
     CHECK(time("simt_naive", "coalesced=false") > 2 * time("simt_naive", ""));
     CHECK(time("simt_tile2d", "block=8x32,tile=1x1") > 2 * time("simt_tile2d", "block=32x128,tile=4x4"));
@@ -256,7 +263,7 @@ TEST_CASE("the cost orders SIMT kernels as their loads do") {
 TEST_CASE("problems without elements or without depth have a finite cost") {
     for (const auto& [m, n, k] : {std::tuple{0, 64, 64}, {64, 0, 64}, {64, 64, 0}})
         for (const std::string_view name : kSimtFamilies) {
-            const auto list = list_candidates(problem(m, n, k), find_gpu("h200"), selected(name));
+            const auto list = list_candidates(problem_of(problem(m, n, k)), find_gpu("h200"), selected(name));
             REQUIRE_FALSE(list.accepted.empty());
             for (const Candidate& candidate : list.accepted)
                 CHECK((candidate.cost.total_us > 0 && candidate.cost.total_us < 1000));

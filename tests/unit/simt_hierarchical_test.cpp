@@ -27,7 +27,7 @@ KernelConfig config_with(std::string_view parameters) {
 std::string violations(const GemmSpec& spec, std::string_view parameters) {
     std::string text;
     for (const std::string& reason :
-         find_family("simt_hierarchical").violations(spec, config_with(parameters), find_arch("sm_90a")))
+         find_family("simt_hierarchical").violations(problem_of(spec), config_with(parameters), find_arch("sm_90a")))
         text += reason + "\n";
     return text;
 }
@@ -36,7 +36,7 @@ std::string violations(const GemmSpec& spec, std::string_view parameters) {
 
 TEST_CASE("simt_hierarchical: names and parameters say everything") {
     for (const std::string_view variant : kHierarchicalVariants) {
-        const KernelId id{signature(f32(GemmLayout::nt, 640, 640, 640)), config_with(variant)};
+        const KernelId id{problem_of(f32(GemmLayout::nt, 640, 640, 640)).signature, config_with(variant)};
         const std::string name = kernel_name(id);
         INFO(name);
         CHECK(name.size() <= 200);
@@ -50,7 +50,7 @@ TEST_CASE("simt_hierarchical: the longest name has 200 letters at most, and says
     GemmSpec spec = spec_of(GemmLayout::tn, 4000, 4000, 4000, DataType::bf16);
     spec.c = DataType::bf16;
     spec.d = DataType::f32;
-    const KernelId id{signature(resolved(spec)),
+    const KernelId id{problem_of(spec).signature,
                       config_with("block=256x128x16,stages=2,copy=reg,order=right,copy_slices=14,predicated=0,"
                                   "rasterization=grouped_m,group=8,blocks_per_wave=132")};
     const std::string name = kernel_name(id);
@@ -109,7 +109,7 @@ TEST_CASE("simt_hierarchical: what a config breaks is said with its numbers") {
 TEST_CASE("simt_hierarchical: lanes cover a warp tile's quads once, and pairs of them share addresses") {
     for (const std::string_view variant : kHierarchicalVariants) {
         const auto config = std::get<SimtHierarchicalConfig>(config_with(variant).family);
-        const SimtHierarchicalGeometry g = geometry(signature(f32(GemmLayout::tn, 64, 64, 64)), config);
+        const SimtHierarchicalGeometry g = geometry(problem_of(f32(GemmLayout::tn, 64, 64, 64)).signature, config);
         std::set<std::pair<int, int>> quads;
         for (int lane = 0; lane < 32; ++lane) {
             quads.emplace(lane_quad(g, lane).m, lane_quad(g, lane).n);
@@ -128,7 +128,8 @@ TEST_CASE("simt_hierarchical: every element of D has one owner") {
         std::set<std::array<std::int64_t, 4>> owners;
         for (std::int64_t row = 0; row < spec.m; ++row)
             for (std::int64_t column = 0; column < spec.n; ++column) {
-                const ElementOwner owner = find_family("simt_hierarchical").owner(spec, config, row, column);
+                const ElementOwner owner =
+                    find_family("simt_hierarchical").owner(problem_of(spec), config, row, column);
                 owners.insert({owner.block, owner.warp, owner.lane, owner.accumulator_register});
             }
         CHECK(owners.size() == static_cast<std::size_t>(spec.m * spec.n));
@@ -140,7 +141,8 @@ TEST_CASE("simt_hierarchical: unaligned rows of D go through shared memory where
         const Selection selection{
             .kernel = {}, .family = "simt_hierarchical", .parameters = parse_parameters(parameters)};
         const GemmSpec spec = f32(GemmLayout::nt, 250, n, k);
-        return std::get<SimtHierarchicalConfig>(choose_config(spec, find_gpu("h200"), selection).family).store;
+        return std::get<SimtHierarchicalConfig>(choose_config(problem_of(spec), find_gpu("h200"), selection).family)
+            .store;
     };
     CHECK(store_of(3441, 25, "") == EpilogueStore::shared);
     CHECK(store_of(3441, 25, "store=reg") == EpilogueStore::registers);
@@ -152,7 +154,7 @@ TEST_CASE("simt_hierarchical: unaligned rows of D go through shared memory where
 TEST_CASE("simt_hierarchical: tiles left over from whole waves are cut where that saves more than it costs") {
     const auto chosen = [](std::int64_t size, const char* gpu) {
         const GemmSpec spec = f32(GemmLayout::tn, size, size, size);
-        return std::get<SimtHierarchicalConfig>(choose_config(spec, find_gpu(gpu), {}).family);
+        return std::get<SimtHierarchicalConfig>(choose_config(problem_of(spec), find_gpu(gpu), {}).family);
     };
     CHECK(chosen(4096, "h200").blocks_per_wave == 132);
     CHECK(chosen(8192, "h200").blocks_per_wave == 132);
@@ -167,8 +169,8 @@ TEST_CASE(
     const GemmSpec spec = f32(GemmLayout::tn, 4096, 4096, 4096);
     const KernelConfig config = config_with("blocks_per_wave=132");
     const Family& family = find_family("simt_hierarchical");
-    CHECK(family.workspace_bytes(spec, config) == std::int64_t{116} * 256 * 128 * 4);
-    const std::vector<KernelEntry> entries = family.entries(signature(spec), config);
+    CHECK(family.workspace_bytes(problem_of(spec), config) == std::int64_t{116} * 256 * 128 * 4);
+    const std::vector<KernelEntry> entries = family.entries(problem_of(spec).signature, config);
     REQUIRE(entries.size() == 2);
     CHECK(block_count(entries[0].grid, spec) == 512 + 116);
     CHECK(entries[1].function == "gemm_add_partials");
@@ -182,10 +184,10 @@ TEST_CASE("every problem in f32 has a choice, of simt_hierarchical one without b
              {Sizes{1, 1, 1}, {1, 5000, 3}, {5000000, 8, 8}, {4096, 4096, 4096}, {41, 55, 1000}, {64, 64, 0}}) {
             const GemmSpec spec = f32(layout, m, n, k);
             for (const char* gpu : {"h200", "a100", "rtx4090"}) {
-                const KernelConfig config = choose_config(spec, find_gpu(gpu), {});
+                const KernelConfig config = choose_config(problem_of(spec), find_gpu(gpu), {});
                 CHECK(family_name(config).starts_with("simt_"));
                 if (family_name(config) != "simt_hierarchical") continue;
-                for (const SharedAccess& access : family_of(config).anatomy(spec, config).accesses)
+                for (const SharedAccess& access : family_of(config).anatomy(problem_of(spec), config).accesses)
                     CHECK(access.wavefronts == access.ideal);
             }
         }

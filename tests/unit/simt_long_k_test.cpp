@@ -30,7 +30,7 @@ KernelConfig long_k_with(std::string_view parameters) {
 std::string long_k_violations(const GemmSpec& spec, std::string_view parameters) {
     std::string text;
     for (const std::string& reason :
-         find_family("simt_long_k").violations(spec, long_k_with(parameters), find_arch("sm_90a")))
+         find_family("simt_long_k").violations(problem_of(spec), long_k_with(parameters), find_arch("sm_90a")))
         text += reason + "\n";
     return text;
 }
@@ -62,7 +62,7 @@ TEST_CASE("simt_long_k: bench/long_k_f32.txt holds the 20 problems of seed 13") 
 
 TEST_CASE("simt_long_k: names and parameters say everything") {
     for (const std::string_view variant : kLongKVariants) {
-        const KernelId id{signature(long_k_spec(GemmLayout::nt, 37, 64, 100000)), long_k_with(variant)};
+        const KernelId id{problem_of(long_k_spec(GemmLayout::nt, 37, 64, 100000)).signature, long_k_with(variant)};
         const std::string name = kernel_name(id);
         INFO(name);
         CHECK(name.size() <= 200);
@@ -91,6 +91,7 @@ TEST_CASE("simt_long_k: what a config breaks is said with its numbers") {
     CHECK_THAT(long_k_violations(spec, "min_blocks_per_sm=4"), ContainsSubstring("resident blocks exceed"));
     GemmSpec half = spec;
     half.a = half.b = DataType::f16;
+    half.align_a = half.align_b = 0;
     CHECK_THAT(long_k_violations(half, ""), ContainsSubstring("simt_long_k copies f32 as it is, not f16"));
 }
 
@@ -99,7 +100,7 @@ TEST_CASE("simt_long_k: tiles that begin where others end are copied in vectors 
     for (const auto& [parameters, vector_a, vector_b] :
          {std::tuple{"thread=3x5,lanes=1x1x32,block_k=1024", 1, 1}, {"thread=3x5,lanes=2x4x4", 2, 4}}) {
         const SimtLongKGeometry g =
-            geometry(signature(spec), std::get<SimtLongKConfig>(long_k_with(parameters).family));
+            geometry(problem_of(spec).signature, std::get<SimtLongKConfig>(long_k_with(parameters).family));
         CHECK(g.a.vector == vector_a);
         CHECK(g.b.vector == vector_b);
     }
@@ -109,7 +110,7 @@ TEST_CASE("simt_long_k: a parameter out of range is refused, not computed with")
     const GemmSpec spec = long_k_spec(GemmLayout::tn, 8, 8, 100000);
     for (const char* fixed :
          {"min_blocks_per_sm=0", "warps=0", "split_k=0", "thread=0x0", "lanes=65536x65536x0", "block_k=0"})
-        CHECK_THROWS_AS(choose_config(spec, find_gpu("h200"),
+        CHECK_THROWS_AS(choose_config(problem_of(spec), find_gpu("h200"),
                                       {.kernel = {}, .family = "simt_long_k", .parameters = parse_parameters(fixed)}),
                         ConfigError);
 }
@@ -130,7 +131,7 @@ TEST_CASE("simt_long_k: lanes cover a warp's places once, and every element of D
             std::set<std::array<std::int64_t, 3>> owners;
             for (std::int64_t row = 0; row < spec.m; ++row)
                 for (std::int64_t column = 0; column < spec.n; ++column) {
-                    const ElementOwner owner = find_family("simt_long_k").owner(spec, config, row, column);
+                    const ElementOwner owner = find_family("simt_long_k").owner(problem_of(spec), config, row, column);
                     CHECK(owner.accumulator_register < c.thread.m * c.thread.n);
                     owners.insert({owner.block, owner.lane, owner.accumulator_register});
                 }
@@ -141,7 +142,7 @@ TEST_CASE("simt_long_k: lanes cover a warp's places once, and every element of D
 TEST_CASE("simt_long_k: where both operands' rows hold k, fragments meet no bank twice") {
     for (const std::string_view variant : kLongKVariants) {
         const auto c = std::get<SimtLongKConfig>(long_k_with(variant).family);
-        const SimtLongKGeometry g = geometry(signature(long_k_spec(GemmLayout::tn, 64, 64, 100001)), c);
+        const SimtLongKGeometry g = geometry(problem_of(long_k_spec(GemmLayout::tn, 64, 64, 100001)).signature, c);
         for (const Operand operand : {Operand::a, Operand::b}) {
             const SharedAccess access = long_k_fragment(operand, c, g);
             INFO(variant << ": " << access.what);
@@ -156,12 +157,12 @@ TEST_CASE("simt_long_k: chosen unasked for a small result of a long K, with K sh
         for (const auto& [m, n, k] : {Sizes{1, 1, 1000000}, {64, 64, 100000}, {3, 60, 1000001}, {37, 53, 10000000}}) {
             const GemmSpec spec = long_k_spec(layout, m, n, k);
             INFO(to_string(spec));
-            const KernelConfig config = choose_config(spec, gpu, {});
+            const KernelConfig config = choose_config(problem_of(spec), gpu, {});
             REQUIRE(std::holds_alternative<SimtLongKConfig>(config.family));
             CHECK(std::get<SimtLongKConfig>(config.family).split_k >= 100);
         }
     const auto family_of_choice = [&](std::int64_t m, std::int64_t n, std::int64_t k) {
-        return family_name(choose_config(long_k_spec(GemmLayout::tn, m, n, k), gpu, {}));
+        return family_name(choose_config(problem_of(long_k_spec(GemmLayout::tn, m, n, k)), gpu, {}));
     };
     CHECK(family_of_choice(64, 64, 4096) == "simt_hierarchical");
     CHECK(family_of_choice(158, 63, 31302) == "simt_long_k");

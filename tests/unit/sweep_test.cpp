@@ -38,7 +38,7 @@ double bent_model(const GemmSpec& spec, const std::string& kernel) {
     const double surprise = 1 + static_cast<double>(std::hash<std::string>()(kernel) % 1000) / 3000;
     if (kernel.empty()) return 100;
     const KernelConfig config = parse_kernel_name(kernel).config;
-    return family_of(config).cost(with_row_major_d(spec), config, find_gpu("h200")).total_us * surprise;
+    return family_of(config).cost(problem_of(spec), config, find_gpu("h200")).total_us * surprise;
 }
 
 TuneProblem problem(std::int64_t m, std::int64_t n = 1024, std::int64_t k = 1024) {
@@ -190,7 +190,7 @@ TEST_CASE("a sweep finds the fastest kernel, measures each round once and stores
     const Winner& winner = *result.problems[0].record.winner;
 
     double best = 1e30;
-    for (const std::string& kernel : search_space(asked.spec, find_gpu("h200"), {}).kernels)
+    for (const std::string& kernel : search_space(problem_of(asked.spec), find_gpu("h200"), {}).kernels)
         best = std::min(best, bent_model(asked.spec, kernel));
     CHECK(winner.median_us <= 1.01 * best);
     CHECK(winner.median_us >= best);
@@ -246,7 +246,7 @@ TEST_CASE("finals of what power may decide take both protocols, cuBLASLt too, an
 
 TEST_CASE("a candidate that fails is recorded and the sweep goes on without it") {
     const TuneProblem asked = problem(512);
-    const SearchSpace space = search_space(asked.spec, find_gpu("h200"), {});
+    const SearchSpace space = search_space(problem_of(asked.spec), find_gpu("h200"), {});
     REQUIRE(space.kernels.size() > 8);
     Bench bench;
     CompileOutcome refused;
@@ -279,7 +279,7 @@ TEST_CASE("a candidate that fails is recorded and the sweep goes on without it")
 
 TEST_CASE("a want of memory is no kernel's verdict: nothing of it is stored, and the sweep that goes on tries again") {
     const TuneProblem asked = problem(512);
-    const SearchSpace space = search_space(asked.spec, find_gpu("h200"), {});
+    const SearchSpace space = search_space(problem_of(asked.spec), find_gpu("h200"), {});
     Bench bench;
     CompileOutcome starved;
     starved.verdict = Verdict::no_memory;
@@ -308,7 +308,7 @@ TEST_CASE("a want of memory is no kernel's verdict: nothing of it is stored, and
 TEST_CASE("where no candidate is right there is no winner, and the failure says so") {
     Bench bench;
     const TuneProblem asked = problem(64, 64, 64);
-    for (const std::string& kernel : search_space(asked.spec, find_gpu("h200"), {}).kernels)
+    for (const std::string& kernel : search_space(problem_of(asked.spec), find_gpu("h200"), {}).kernels)
         bench.scripts[0]->faults[kernel] = Verdict::wrong;
     const SweepResult result = bench.run({asked});
     CHECK_FALSE(result.problems.at(0).record.winner);
@@ -318,7 +318,7 @@ TEST_CASE("where no candidate is right there is no winner, and the failure says 
 
 TEST_CASE("identical machine code is measured once, and the heuristic's kernel may be its twin") {
     const TuneProblem asked = problem(256);
-    const SearchSpace space = search_space(asked.spec, find_gpu("h200"), {});
+    const SearchSpace space = search_space(problem_of(asked.spec), find_gpu("h200"), {});
     Bench bench;
     CompileOutcome same;
     same.text_hash = "one and the same";
@@ -406,13 +406,13 @@ TEST_CASE(
     const Winner& winner = result.problems.at(0).record.winner.value();
     CHECK_THAT(winner.kernel, ContainsSubstring("simt_naive"));
     CHECK(winner.narrowed == "family=simt_naive");
-    CHECK(winner.heuristic_kernel == search_space(asked.spec, find_gpu("h200"), {}).heuristic_kernel);
+    CHECK(winner.heuristic_kernel == search_space(problem_of(asked.spec), find_gpu("h200"), {}).heuristic_kernel);
     CHECK(winner.heuristic_us == Approx(bent_model(asked.spec, winner.heuristic_kernel)));
     CHECK(winner.median_us > winner.heuristic_us);
 
     const auto choice = [&](const Selection& selection) {
         const TunedChoices choices(bench.store.winners(), bench.scripts[0]->known.versions);
-        return choices.choose(asked.spec, find_gpu("h200"), selection).source;
+        return choices.choose(problem_of(asked.spec), find_gpu("h200"), selection).source;
     };
     CHECK(choice({}) == ChoiceSource::heuristic);
     CHECK(choice(naive.selection) == ChoiceSource::exact);
@@ -435,9 +435,9 @@ TEST_CASE("fewer candidates, or other operands, leave the winner of a whole sear
     CHECK(found.hot == other.timing.hot);
     CHECK(bench.store.winners().size() == 2);
     const TunedChoices choices(bench.store.winners(), bench.scripts[0]->known.versions);
-    const TunedChoice choice = choices.choose(asked.spec, find_gpu("h200"));
+    const TunedChoice choice = choices.choose(problem_of(asked.spec), find_gpu("h200"));
     CHECK(choice.source == ChoiceSource::exact);
-    CHECK(kernel_name({signature(asked.spec), choice.config}) == whole.kernel);
+    CHECK(kernel_name(problem_of(asked.spec), choice.config) == whole.kernel);
 }
 
 TEST_CASE("a limit that the strategy would not reach anyway narrows nothing") {
@@ -713,8 +713,8 @@ TEST_CASE("the winner of a part of the candidates takes nobody's place, and serv
     CHECK(second.narrowed == "stages=2");
     REQUIRE(bench.store.winners().size() == 2);  // beside each other
     const TunedChoices choices(bench.store.winners(), bench.scripts[0]->known.versions);
-    const TunedChoice choice = choices.choose(asked[0].spec, find_gpu("h200"));
-    CHECK(kernel_name({signature(asked[0].spec), choice.config}) == best.kernel);
+    const TunedChoice choice = choices.choose(problem_of(asked[0].spec), find_gpu("h200"));
+    CHECK(kernel_name(problem_of(asked[0].spec), choice.config) == best.kernel);
 }
 
 TEST_CASE("a problem that nothing serves fails alone") {
@@ -786,7 +786,7 @@ TEST_CASE("a sweep goes on where there are no locks, is resumed there, and leave
 
 TEST_CASE("a budget that ends while the first candidates compile leaves the heuristic's kernel timed, and a winner") {
     const TuneProblem asked = problem(1024);
-    const std::string heuristic = search_space(asked.spec, find_gpu("h200"), {}).heuristic_kernel;
+    const std::string heuristic = search_space(problem_of(asked.spec), find_gpu("h200"), {}).heuristic_kernel;
     const std::size_t compiled = GENERATE(1U, 12U, 20U);
     Bench bench;
     FewCompiling compiling(compiled);

@@ -34,7 +34,7 @@ GemmSpec spec_of(std::int64_t m, std::int64_t n, std::int64_t k) { return {.m = 
 TunedChoices choices(const std::vector<Winner>& winners) { return {winners, kToday}; }
 
 std::string name_of(const GemmSpec& spec, const TunedChoice& choice) {
-    return kernel_name({signature(spec), choice.config});
+    return kernel_name(problem_of(spec), choice.config);
 }
 
 /// What FakeDevice is, to a tuner.
@@ -67,7 +67,8 @@ GemmKernel kernel_of(const Options& options, const GemmSpec& spec, std::shared_p
 TEST_CASE("a tuned problem gets its winner") {
     const GemmSpec spec = spec_of(4096, 512, 1024);
     const Winner winner = winner_for(spec, 3);
-    const TunedChoice choice = choices({winner_for(spec_of(4096, 512, 1000), 2), winner}).choose(spec, kH200);
+    const TunedChoice choice =
+        choices({winner_for(spec_of(4096, 512, 1000), 2), winner}).choose(problem_of(spec), kH200);
     REQUIRE(choice.source == ChoiceSource::exact);
     REQUIRE(name_of(spec, choice) == winner.kernel);
     REQUIRE(winner.kernel != winner.heuristic_kernel);
@@ -79,24 +80,24 @@ TEST_CASE("a tuned problem gets its winner") {
 TEST_CASE("a choice says of a time that the emulator estimated it") {
     const GemmSpec spec = spec_of(4096, 512, 1024);
     const Winner winner = on_class(kEmulatorClass, winner_for(spec, 3));
-    REQUIRE_THAT(choices({winner}).choose(spec, kH200).reason,
+    REQUIRE_THAT(choices({winner}).choose(problem_of(spec), kH200).reason,
                  ContainsSubstring("10.00 us estimated, the heuristic's kernel took 12.00 us"));
 }
 
 TEST_CASE("a column-major D is the row-major problem that it is computed as") {
     const GemmSpec spec{.m = 4096, .n = 512, .k = 1024, .d_order = Order::column};
     const Winner winner = winner_for(spec, 3);
-    REQUIRE(choices({winner}).choose(spec, kH200).source == ChoiceSource::exact);
+    REQUIRE(choices({winner}).choose(problem_of(spec), kH200).source == ChoiceSource::exact);
     const GemmSpec transposed = with_row_major_d(resolved(spec));
-    REQUIRE(choices({winner}).choose(transposed, kH200).source == ChoiceSource::exact);
-    REQUIRE(choices({winner}).choose(spec_of(4096, 512, 1024), kH200).source != ChoiceSource::exact);
+    REQUIRE(choices({winner}).choose(problem_of(transposed), kH200).source == ChoiceSource::exact);
+    REQUIRE(choices({winner}).choose(problem_of(spec_of(4096, 512, 1024)), kH200).source != ChoiceSource::exact);
 }
 
 TEST_CASE("a near problem gets its neighbour's winner, the nearest one's first") {
     const GemmSpec spec = spec_of(4096, 4096, 4096);
     const TunedChoices tuned =
         choices({winner_for(spec_of(4096, 4096, 2048), 1), winner_for(spec_of(4096, 4096, 4000), 1)});
-    const TunedChoice choice = tuned.choose(spec, kH200);
+    const TunedChoice choice = tuned.choose(problem_of(spec), kH200);
     REQUIRE(choice.source == ChoiceSource::nearest);
     REQUIRE(choice.tuned_spec->k == 4000);
     REQUIRE(choice.distance == Approx(std::log2(4096.0 / 4000)));
@@ -107,7 +108,7 @@ TEST_CASE("a near problem gets its neighbour's winner, the nearest one's first")
 TEST_CASE("distance counts octaves of m, n and k together") {
     const TunedChoices tuned = choices({winner_for(spec_of(4096, 8192, 4096))});
     const auto choice = [&](std::int64_t m, std::int64_t n, std::int64_t k) {
-        return tuned.choose(spec_of(m, n, k), kH200);
+        return tuned.choose(problem_of(spec_of(m, n, k)), kH200);
     };
     REQUIRE(choice(8192, 16384, 4096).distance == Approx(std::sqrt(2.0)));
     REQUIRE(choice(4096, 8192, 16384).source == ChoiceSource::heuristic);  // two octaves
@@ -118,13 +119,13 @@ TEST_CASE("distance counts octaves of m, n and k together") {
 TEST_CASE("a neighbour is of the same types, layout, order of D, C and alignments") {
     const TunedChoices tuned = choices({winner_for(spec_of(4096, 4096, 4096))});
     GemmSpec spec = spec_of(4096, 4096, 4160);
-    REQUIRE(tuned.choose(spec, kH200).source == ChoiceSource::nearest);
+    REQUIRE(tuned.choose(problem_of(spec), kH200).source == ChoiceSource::nearest);
     SECTION("types") { spec.a = spec.b = spec.d = DataType::f16; }
     SECTION("layout") { spec.layout = GemmLayout::nn; }
     SECTION("D's type") { spec.d = DataType::f32; }
     SECTION("C") { spec.c = DataType::bf16; }
     SECTION("alignment") { spec.align_a = 8; }
-    REQUIRE(tuned.choose(spec, kH200).source == ChoiceSource::heuristic);
+    REQUIRE(tuned.choose(problem_of(spec), kH200).source == ChoiceSource::heuristic);
 }
 
 TEST_CASE("a C of one row is tuned for itself, and its neighbours have one, too") {
@@ -135,10 +136,10 @@ TEST_CASE("a C of one row is tuned for itself, and its neighbours have one, too"
         return spec;
     };
     const TunedChoices tuned = choices({winner_for(with_c(4096, true))});
-    REQUIRE(tuned.choose(with_c(4096, true), kH200).source == ChoiceSource::exact);
-    REQUIRE(tuned.choose(with_c(4160, true), kH200).source == ChoiceSource::nearest);
+    REQUIRE(tuned.choose(problem_of(with_c(4096, true)), kH200).source == ChoiceSource::exact);
+    REQUIRE(tuned.choose(problem_of(with_c(4160, true)), kH200).source == ChoiceSource::nearest);
     for (const std::int64_t k : {4096, 4160})
-        REQUIRE(tuned.choose(with_c(k, false), kH200).source == ChoiceSource::heuristic);
+        REQUIRE(tuned.choose(problem_of(with_c(k, false)), kH200).source == ChoiceSource::heuristic);
 }
 
 TEST_CASE("a neighbour's kernel whose tiles and waves do not suit is not taken", "[heavy]") {
@@ -146,16 +147,16 @@ TEST_CASE("a neighbour's kernel whose tiles and waves do not suit is not taken",
     const GemmSpec tuned_spec = spec_of(36, 4096, 4096);
     const GemmSpec asked = spec_of(40, 4096, 4096);
     const Winner skinny = winner_for(tuned_spec);
-    const double heuristic_us = list_candidates(asked, kH200).accepted.front().cost.total_us;
+    const double heuristic_us = list_candidates(problem_of(asked), kH200).accepted.front().cost.total_us;
     bool taken = false;
     bool refused = false;
     // Every kernel that the model holds for as good as its own choice at m = 36, asked for at m = 40.
-    for (const Candidate& candidate : list_candidates(tuned_spec, kH200).accepted) {
+    for (const Candidate& candidate : list_candidates(problem_of(tuned_spec), kH200).accepted) {
         Winner winner = skinny;
-        winner.kernel = kernel_name({signature(tuned_spec), candidate.config});
+        winner.kernel = kernel_name(problem_of(tuned_spec), candidate.config);
         winner.heuristic_kernel = winner.kernel;  // no error of the model to allow for
-        const TunedChoice choice = choices({winner}).choose(asked, kH200);
-        const double here_us = family_of(candidate.config).cost(resolved(asked), candidate.config, kH200).total_us;
+        const TunedChoice choice = choices({winner}).choose(problem_of(asked), kH200);
+        const double here_us = family_of(candidate.config).cost(problem_of(asked), candidate.config, kH200).total_us;
         const bool suits = here_us <= kNearestSlack * heuristic_us;
         INFO(winner.kernel << " takes " << here_us << " us, the heuristic's " << heuristic_us);
         REQUIRE((choice.source == ChoiceSource::nearest) == suits);
@@ -174,10 +175,10 @@ TEST_CASE("a neighbour's kernel that cannot compute the problem is passed over i
     Winner of_old = winner_for(spec_of(32, 4096, 14000));
     of_old.kernel = "mma_multistage_of_old";
     const CapturedLog captured;
-    const TunedChoice next = choices({of_old, fewer, more}).choose(asked, kH200);
+    const TunedChoice next = choices({of_old, fewer, more}).choose(problem_of(asked), kH200);
     REQUIRE(next.source == ChoiceSource::nearest);
     REQUIRE(name_of(asked, next) == more.kernel);
-    REQUIRE(choices({of_old, fewer}).choose(asked, kH200).source == ChoiceSource::heuristic);
+    REQUIRE(choices({of_old, fewer}).choose(problem_of(asked), kH200).source == ChoiceSource::heuristic);
     REQUIRE(captured.text().empty());
 }
 
@@ -187,9 +188,9 @@ TEST_CASE("a heuristic's kernel that a search of the problem did not beat is not
     Winner own = winner_for(spec, 2);
     own.heuristic_us = own.high_us;  // not beyond doubt
     own.complete = false;
-    const auto choose = [&] { return choices({neighbour, own}).choose(spec, kH200); };
+    const auto choose = [&] { return choices({neighbour, own}).choose(problem_of(spec), kH200); };
     REQUIRE(choose().source == ChoiceSource::heuristic);
-    REQUIRE(choose().config == choose_config(spec, kH200));
+    REQUIRE(choose().config == choose_config(problem_of(spec), kH200));
     REQUIRE_THAT(choose().reason, ContainsSubstring("none of 60 kernels timed on this problem"));
     SECTION("nor one that won a whole search") {
         own.complete = true;
@@ -214,23 +215,23 @@ TEST_CASE("a heuristic's kernel that a search of the problem did not beat is not
 TEST_CASE("what the model was wrong by on the neighbour is allowed for") {
     const GemmSpec tuned_spec = spec_of(4096, 4096, 4096);
     const GemmSpec asked = spec_of(4096, 4096, 4160);
-    const CandidateList list = list_candidates(tuned_spec, kH200);
+    const CandidateList list = list_candidates(problem_of(tuned_spec), kH200);
     const double best_us = list.accepted.front().cost.total_us;
     std::size_t rank = 0;  // a kernel that the model thinks little of, and that won all the same
     while (list.accepted.at(rank).cost.total_us < 1.3 * best_us) ++rank;
     const Winner winner = winner_for(tuned_spec, rank);
-    REQUIRE(choices({winner}).choose(asked, kH200).source == ChoiceSource::nearest);
+    REQUIRE(choices({winner}).choose(problem_of(asked), kH200).source == ChoiceSource::nearest);
     Winner unknown = winner;
     unknown.heuristic_kernel.clear();
-    REQUIRE(choices({unknown}).choose(asked, kH200).source == ChoiceSource::heuristic);
+    REQUIRE(choices({unknown}).choose(problem_of(asked), kH200).source == ChoiceSource::heuristic);
 }
 
 TEST_CASE("nothing tuned is the heuristic's business") {
     const GemmSpec spec = spec_of(1000, 777, 555);
-    const TunedChoice choice = TunedChoices().choose(spec, kH200);
+    const TunedChoice choice = TunedChoices().choose(problem_of(spec), kH200);
     REQUIRE(choice.source == ChoiceSource::heuristic);
-    REQUIRE(choice.config == choose_config(spec, kH200));
-    REQUIRE(choices({winner_for(spec_of(4096, 4096, 4096))}).choose(spec_of(0, 8, 8), kH200).source ==
+    REQUIRE(choice.config == choose_config(problem_of(spec), kH200));
+    REQUIRE(choices({winner_for(spec_of(4096, 4096, 4096))}).choose(problem_of(spec_of(0, 8, 8)), kH200).source ==
             ChoiceSource::heuristic);
 }
 
@@ -247,10 +248,10 @@ TEST_CASE("a winner that no longer passes its constraints is passed over with a 
         broken.kernel = winner_for({.m = 64, .n = 64, .k = 64, .layout = GemmLayout::nn}).kernel;
     }
     const CapturedLog captured;
-    const TunedChoice next = choices({broken, winner_for(spec_of(4096, 4096, 4000))}).choose(spec, kH200);
+    const TunedChoice next = choices({broken, winner_for(spec_of(4096, 4096, 4000))}).choose(problem_of(spec), kH200);
     REQUIRE(next.source == ChoiceSource::nearest);
     REQUIRE(captured.lines_with("passing over the tuned kernel " + broken.kernel + " for 4096x4096x4096: ") >= 1);
-    REQUIRE(choices({broken}).choose(spec, kH200).source == ChoiceSource::heuristic);
+    REQUIRE(choices({broken}).choose(problem_of(spec), kH200).source == ChoiceSource::heuristic);
 }
 
 TEST_CASE("a tuned choice is taken only where it is what the caller wishes") {
@@ -259,11 +260,13 @@ TEST_CASE("a tuned choice is taken only where it is what the caller wishes") {
     const KernelConfig config = parse_kernel_name(winner.kernel).config;
     const ParameterMap parameters = parameters_of(config);
     const TunedChoices tuned = choices({winner});
-    const auto source = [&](const Selection& selection) { return tuned.choose(spec, kH200, selection).source; };
+    const auto source = [&](const Selection& selection) {
+        return tuned.choose(problem_of(spec), kH200, selection).source;
+    };
     REQUIRE(source({{}, std::string(family_name(config)), {}}) == ChoiceSource::exact);
     REQUIRE(source({{}, {}, {{"stages", parameters.at("stages")}}}) == ChoiceSource::exact);
     const std::string other_stages = parameters.at("stages") == "3" ? "4" : "3";
-    const TunedChoice other = tuned.choose(spec, kH200, {{}, {}, {{"stages", other_stages}}});
+    const TunedChoice other = tuned.choose(problem_of(spec), kH200, {{}, {}, {{"stages", other_stages}}});
     REQUIRE(other.source == ChoiceSource::heuristic);
     REQUIRE(parameters_of(other.config).at("stages") == other_stages);
     REQUIRE(source({{}, "simt_naive", {}}) == ChoiceSource::heuristic);
@@ -280,7 +283,7 @@ TEST_CASE("a winner that is not of a whole, finished search of today is a hint")
     SECTION("cut short") { winner.complete = false, why = "the search was not finished"; }
     SECTION("narrowed") { winner.narrowed = "max-candidates=1", why = "the search was kept to max-candidates=1"; }
     SECTION("not known") { winner.narrowed = kNarrowedUnknown, why = "what was searched is not known"; }
-    const TunedChoice choice = choices({winner}).choose(spec, kH200);
+    const TunedChoice choice = choices({winner}).choose(problem_of(spec), kH200);
     REQUIRE(choice.source == ChoiceSource::hint);
     REQUIRE(name_of(spec, choice) == winner.kernel);
     REQUIRE_THAT(choice.reason, ContainsSubstring("a hint, as " + why));
@@ -288,7 +291,7 @@ TEST_CASE("a winner that is not of a whole, finished search of today is a hint")
     // One of today's takes its place, faster or not, whoever comes first.
     const Winner trusted = winner_for(spec, 2, 11);
     for (const std::vector<Winner>& all : {std::vector{winner, trusted}, std::vector{trusted, winner}}) {
-        const TunedChoice best = choices(all).choose(spec, kH200);
+        const TunedChoice best = choices(all).choose(problem_of(spec), kH200);
         REQUIRE(best.source == ChoiceSource::exact);
         REQUIRE(name_of(spec, best) == trusted.kernel);
     }
@@ -298,7 +301,7 @@ TEST_CASE("versions that are not known here make no winner stale") {
     const GemmSpec spec = spec_of(4096, 4096, 4096);
     Versions unknown = kToday;
     unknown.driver = unknown.nvrtc = 0;  // a machine without either
-    REQUIRE(TunedChoices({winner_for(spec, 1)}, unknown).choose(spec, kH200).source == ChoiceSource::exact);
+    REQUIRE(TunedChoices({winner_for(spec, 1)}, unknown).choose(problem_of(spec), kH200).source == ChoiceSource::exact);
 }
 
 TEST_CASE("a hint that was not measured faster than today's heuristic's kernel serves nobody") {
@@ -310,7 +313,7 @@ TEST_CASE("a hint that was not measured faster than today's heuristic's kernel s
     SECTION("the heuristic has another one today") { winner.heuristic_kernel = winner_for(spec, 3).kernel; }
     SECTION("the L2 cache was flushed") { winner.complete = true, winner.protocol = Protocol::cold; }
     SECTION("the operands lay in L2") { winner.complete = true, winner.hot = true; }
-    REQUIRE(choices({winner}).choose(spec, kH200).source == ChoiceSource::heuristic);
+    REQUIRE(choices({winner}).choose(problem_of(spec), kH200).source == ChoiceSource::heuristic);
 }
 
 TEST_CASE("where a problem was tuned and its record serves no request, the reason says what the record is short of") {
@@ -341,14 +344,14 @@ TEST_CASE("where a problem was tuned and its record serves no request, the reaso
         why = "simt_naive";
     }
     SECTION("a name that is no kernel's any more") { winner.kernel = "mma_multistage_of_old", why = "does not fit"; }
-    const TunedChoice choice = choices({winner}).choose(spec, kH200, selection);
+    const TunedChoice choice = choices({winner}).choose(problem_of(spec), kH200, selection);
     REQUIRE(choice.source == ChoiceSource::heuristic);
     REQUIRE_THAT(choice.reason, ContainsSubstring("this problem was tuned") && ContainsSubstring(why));
     // One that could have served is the one to speak of.
     Winner cold = winner_for(spec, 2);
     cold.protocol = Protocol::cold;
     if (!winner.hot)
-        REQUIRE_THAT(choices({cold, winner}).choose(spec, kH200, selection).reason, ContainsSubstring(why));
+        REQUIRE_THAT(choices({cold, winner}).choose(problem_of(spec), kH200, selection).reason, ContainsSubstring(why));
 }
 
 TEST_CASE("where a product was tuned with other fields than asked, the reason names those fields") {
@@ -359,49 +362,50 @@ TEST_CASE("where a product was tuned with other fields than asked, the reason na
     SECTION("C") { asked.c = DataType::bf16, field = "c="; }
     SECTION("alignment") { asked.align_a = 8, field = "align-a"; }
     const TunedChoices tuned = choices({winner_for(spec_of(4096, 4096, 4096)), winner_for(spec_of(4096, 4096, 4000))});
-    const TunedChoice choice = tuned.choose(asked, kH200);
+    const TunedChoice choice = tuned.choose(problem_of(asked), kH200);
     REQUIRE(choice.source == ChoiceSource::heuristic);
     REQUIRE_THAT(choice.reason, ContainsSubstring("this product was tuned") && ContainsSubstring(field));
     asked.k = 20000;
-    REQUIRE_THAT(tuned.choose(asked, kH200).reason, ContainsSubstring("near enough"));
+    REQUIRE_THAT(tuned.choose(problem_of(asked), kH200).reason, ContainsSubstring("near enough"));
 }
 
 TEST_CASE("what one family was searched for serves those who keep to it, and nobody else when it is slower") {
     const GemmSpec spec = spec_of(4096, 4096, 4096);
     const Selection naive{{}, "simt_naive", {}};
     Winner winner = winner_for(spec, 0, 29);
-    winner.kernel = kernel_name({signature(spec), choose_config(spec, kH200, naive)});
+    winner.kernel = kernel_name(problem_of(spec), choose_config(problem_of(spec), kH200, naive));
     winner.narrowed = narrowing(naive);
     REQUIRE(winner.narrowed == "family=simt_naive");
     const TunedChoices tuned = choices({winner});
-    REQUIRE(tuned.choose(spec, kH200).source == ChoiceSource::heuristic);
-    REQUIRE(tuned.choose(spec, kH200, naive).source == ChoiceSource::exact);
-    REQUIRE(tuned.choose(spec_of(4096, 4096, 4160), kH200).source == ChoiceSource::heuristic);
-    REQUIRE(tuned.choose(spec_of(4096, 4096, 4160), kH200, naive).source == ChoiceSource::nearest);
+    REQUIRE(tuned.choose(problem_of(spec), kH200).source == ChoiceSource::heuristic);
+    REQUIRE(tuned.choose(problem_of(spec), kH200, naive).source == ChoiceSource::exact);
+    REQUIRE(tuned.choose(problem_of(spec_of(4096, 4096, 4160)), kH200).source == ChoiceSource::heuristic);
+    REQUIRE(tuned.choose(problem_of(spec_of(4096, 4096, 4160)), kH200, naive).source == ChoiceSource::nearest);
 }
 
 TEST_CASE("a near problem is served by today's winners, and by others' where nothing but their versions is amiss") {
     const GemmSpec asked = spec_of(4096, 4096, 4096);
     Winner stale = winner_for(spec_of(4096, 4096, 4000), 1);
     stale.versions.driver = 120;
-    const TunedChoice hint = choices({stale}).choose(asked, kH200);
+    const TunedChoice hint = choices({stale}).choose(problem_of(asked), kH200);
     REQUIRE(hint.source == ChoiceSource::hint);
     REQUIRE(hint.tuned_spec->k == 4000);
     REQUIRE_THAT(hint.reason, ContainsSubstring("a hint, as it ran with other versions"));
-    const TunedChoice farther = choices({stale, winner_for(spec_of(4096, 4096, 2048), 1)}).choose(asked, kH200);
+    const TunedChoice farther =
+        choices({stale, winner_for(spec_of(4096, 4096, 2048), 1)}).choose(problem_of(asked), kH200);
     REQUIRE(farther.source == ChoiceSource::nearest);
     REQUIRE(farther.tuned_spec->k == 2048);
     Winner unfinished = winner_for(spec_of(4096, 4096, 4000), 1);
     SECTION("unfinished") { unfinished.complete = false; }
     SECTION("narrowed") { unfinished.narrowed = "max-candidates=4"; }
-    REQUIRE(choices({unfinished}).choose(asked, kH200).source == ChoiceSource::heuristic);
+    REQUIRE(choices({unfinished}).choose(problem_of(asked), kH200).source == ChoiceSource::heuristic);
 }
 
 TEST_CASE("a winner that lost to the heuristic's kernel in its own sweep does not serve") {
     const GemmSpec spec = spec_of(4096, 4096, 4096);
     Winner winner = winner_for(spec, 5, 30);
     winner.heuristic_us = 12;
-    REQUIRE(choices({winner}).choose(spec, kH200).source == ChoiceSource::heuristic);
+    REQUIRE(choices({winner}).choose(problem_of(spec), kH200).source == ChoiceSource::heuristic);
 }
 
 // ---- from disk ------------------------------------------------------------------------------------------------------
@@ -476,7 +480,7 @@ TEST_CASE("winners of another class, the emulator's among them, do not serve a d
     FakeCompiler compiler;
     const EmulatorDevice emulator(find_arch("sm_90a"), 0);
     const TunedChoices own = tuned_choices(options, emulator, TemplateSet::embedded(), compiler);
-    REQUIRE(own.choose(small, emulator.model()).source == ChoiceSource::exact);
+    REQUIRE(own.choose(problem_of(small), emulator.model()).source == ChoiceSource::exact);
     const EmulatorDevice other(find_arch("sm_80"), 0);
     REQUIRE(tuned_choices(options, other, TemplateSet::embedded(), compiler).empty());
 }
@@ -485,7 +489,7 @@ TEST_CASE("a GPU that is only named is served by any class that it may be") {
     const TemporaryFolder folder;
     const GemmSpec spec = spec_of(4096, 4096, 4096);
     const Options options = tuned_on_two_classes(folder, spec);
-    const TunedChoice choice = tuned_choices(options, kH200, TemplateSet::embedded()).choose(spec, kH200);
+    const TunedChoice choice = tuned_choices(options, kH200, TemplateSet::embedded()).choose(problem_of(spec), kH200);
     REQUIRE(choice.source == ChoiceSource::exact);
     REQUIRE(name_of(spec, choice) == winner_for(spec, 2).kernel);
     REQUIRE(may_be_of_class(kH200, kH200Class));
@@ -506,21 +510,21 @@ TEST_CASE("installed winners serve what nothing else measured does, in place of 
                         .b = DataType::f32,
                         .d = DataType::f32,
                         .layout = GemmLayout::tt};
-    const TunedChoice heuristic = tuned_choices(off, kH200, templates).choose(spec, kH200);
+    const TunedChoice heuristic = tuned_choices(off, kH200, templates).choose(problem_of(spec), kH200);
     REQUIRE(heuristic.source == ChoiceSource::heuristic);
-    const TunedChoice choice = tuned_choices(on, kH200, templates).choose(spec, kH200);
+    const TunedChoice choice = tuned_choices(on, kH200, templates).choose(problem_of(spec), kH200);
     REQUIRE(choice.source == ChoiceSource::installed);
     REQUIRE(name_of(spec, choice) ==
             "simt_hierarchical_f32_tt_128x256x16_64x64_16x8_stages3_right_kl4_sl14_pred0_wave132");
     REQUIRE(choice.distance == 0);
-    REQUIRE(tuned_choices(on, find_gpu("h100"), templates).choose(spec, find_gpu("h100")).source ==
+    REQUIRE(tuned_choices(on, find_gpu("h100"), templates).choose(problem_of(spec), find_gpu("h100")).source ==
             ChoiceSource::heuristic);
     GemmSpec far = spec;  // C is read, and K is longer
     far.c = DataType::f32;
     far.k = 16384;
-    REQUIRE(tuned_choices(on, kH200, templates).choose(far, kH200).source == ChoiceSource::installed);
+    REQUIRE(tuned_choices(on, kH200, templates).choose(problem_of(far), kH200).source == ChoiceSource::installed);
     far.b = far.a = DataType::bf16;
-    REQUIRE(tuned_choices(on, kH200, templates).choose(far, kH200).source == ChoiceSource::heuristic);
+    REQUIRE(tuned_choices(on, kH200, templates).choose(problem_of(far), kH200).source == ChoiceSource::heuristic);
 }
 
 TEST_CASE("an installed winner of a larger or smaller block tile serves near problems alone") {
@@ -535,27 +539,27 @@ TEST_CASE("an installed winner of a larger or smaller block tile serves near pro
     const bool found = std::ranges::any_of(sizes, [&](const std::array<std::int64_t, 3>& size) {
         const auto [m, n, k] = size;
         spec = spec_of(m, n, k), near = spec_of(m, n, k * 3 / 2), far = spec_of(m, n, k * 4);
-        return choose_config(near, kH200) == choose_config(spec, kH200) &&
-               choose_config(far, kH200) == choose_config(spec, kH200);
+        return choose_config(problem_of(near), kH200) == choose_config(problem_of(spec), kH200) &&
+               choose_config(problem_of(far), kH200) == choose_config(problem_of(spec), kH200);
     });
     REQUIRE(found);
-    const CandidateList list = list_candidates(spec, kH200);
+    const CandidateList list = list_candidates(problem_of(spec), kH200);
     const KernelConfig heuristic = list.accepted.front().config;
-    REQUIRE(choose_config(spec, kH200) == heuristic);
+    REQUIRE(choose_config(problem_of(spec), kH200) == heuristic);
     const auto source_of = [&](const GemmSpec& asked, const KernelConfig& config) {
         Winner winner = winner_for(spec);
-        winner.kernel = kernel_name({signature(resolved(spec)), config});
-        winner.heuristic_kernel = kernel_name({signature(resolved(spec)), heuristic});
+        winner.kernel = kernel_name(problem_of(spec), config);
+        winner.heuristic_kernel = kernel_name(problem_of(spec), heuristic);
         const auto installed = [&](const KernelConfig&) { return std::vector{winner}; };
-        return TunedChoices({}, {}, installed).choose(asked, kH200).source;
+        return TunedChoices({}, {}, installed).choose(problem_of(asked), kH200).source;
     };
     const auto tile_of = [&](const KernelConfig& config) {
-        const TileShape block = family_of(config).anatomy(resolved(spec), config).block;
+        const TileShape block = family_of(config).anatomy(problem_of(spec), config).block;
         return block.m * block.n;
     };
     const auto ratio = [&](const GemmSpec& asked, const KernelConfig& config) {
         const auto us = [&](const KernelConfig& one) {
-            return family_of(one).cost(resolved(asked), one, kH200).total_us;
+            return family_of(one).cost(problem_of(asked), one, kH200).total_us;
         };
         return us(config) / us(heuristic);
     };
@@ -564,7 +568,7 @@ TEST_CASE("an installed winner of a larger or smaller block tile serves near pro
         const KernelConfig& config = candidate.config;
         if (family_name(config) != family_name(heuristic) || config == heuristic) continue;
         if (ratio(near, config) > ratio(spec, config) || ratio(far, config) > ratio(spec, config)) continue;
-        INFO(kernel_name({signature(resolved(spec)), config}));
+        INFO(kernel_name(problem_of(spec), config));
         CHECK(source_of(spec, config) == ChoiceSource::installed);
         CHECK(source_of(near, config) == ChoiceSource::installed);
         const bool is_alike = tile_of(config) == tile_of(heuristic);
@@ -601,8 +605,9 @@ TEST_CASE("every installed winner is a sound kernel of its problem, and is chose
         for (const Winner& winner : wisdom.winners) {
             if (!may_be_of_class(gpu, winner.device_class)) continue;
             INFO(name << ' ' << winner.kernel);
-            REQUIRE(kernel_name({signature(winner.spec), choose_config(winner.spec, gpu)}) == winner.heuristic_kernel);
-            REQUIRE(name_of(winner.spec, choices.choose(winner.spec, gpu)) == winner.kernel);
+            REQUIRE(kernel_name(problem_of(winner.spec), choose_config(problem_of(winner.spec), gpu)) ==
+                    winner.heuristic_kernel);
+            REQUIRE(name_of(winner.spec, choices.choose(problem_of(winner.spec), gpu)) == winner.kernel);
             ++of_known_gpus;
         }
     }

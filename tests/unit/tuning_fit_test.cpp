@@ -47,12 +47,13 @@ std::vector<FitPoint> made_up_points(const GpuModel& gpu, const CostConstants& c
     std::vector<FitPoint> points;
     for (const char* shape : kShapes) {
         const GemmSpec spec = resolved(parse_shape_line(shape));
-        const GemmSignature problem = signature(spec);
+        const GemmSignature problem = problem_of(spec).signature;
         std::size_t rank = 0;
-        for (const Candidate& candidate : list_candidates(spec, gpu, {{}, std::string(family().name), {}}).accepted) {
+        for (const Candidate& candidate :
+             list_candidates(problem_of(spec), gpu, {{}, std::string(family().name), {}}).accepted) {
             ++rank;
             if ((rank > 40 && rank % 12 != 0) || family().is_untimed(candidate.config)) continue;
-            const CostByConstants cost = family().cost_by_constants(spec, candidate.config, gpu);
+            const CostByConstants cost = family().cost_by_constants(problem_of(spec), candidate.config, gpu);
             const double us = cost(constants).total_us * std::exp(noise * error(engine));
             points.push_back({spec, kernel_name({problem, candidate.config}), us});
         }
@@ -79,8 +80,9 @@ TEST_CASE("cost constants: a family that has some predicts by the table's what i
         REQUIRE((one.cost_constants == nullptr) == (one.cost_by_constants == nullptr));
         if (one.cost_constants == nullptr) continue;
         ++fitted;
-        for (const Candidate& candidate : list_candidates(spec, gpu, {{}, std::string(one.name), {}}).accepted)
-            CHECK(one.cost_by_constants(spec, candidate.config, gpu)(one.cost_constants(gpu)).total_us ==
+        for (const Candidate& candidate :
+             list_candidates(problem_of(spec), gpu, {{}, std::string(one.name), {}}).accepted)
+            CHECK(one.cost_by_constants(problem_of(spec), candidate.config, gpu)(one.cost_constants(gpu)).total_us ==
                   candidate.cost.total_us);
     }
     REQUIRE(fitted > 0);
@@ -112,7 +114,7 @@ TEST_CASE("cost constants: the H200's predict what an H200 measured, from 12 to 
         {"bf16 tn 4095 4097 4099", "block=256x128x64,warp=64x64,stages=3,pack=ab", 361.64},
     };
     for (const Measured& measured : kMeasured) {
-        const CandidateList list = list_candidates(parse_shape_line(measured.shape), find_gpu("h200"),
+        const CandidateList list = list_candidates(problem_of(parse_shape_line(measured.shape)), find_gpu("h200"),
                                                    {{}, {}, parse_parameters(measured.parameters)});
         INFO(measured.shape << " " << measured.parameters);
         REQUIRE_FALSE(list.accepted.empty());
@@ -172,7 +174,7 @@ TEST_CASE("fit: with noise of 3 % an error of 3 % is left, and the noise is not 
     double worst = 0;
     for (const FitPoint& point : without) {
         const CostByConstants cost =
-            family().cost_by_constants(point.spec, parse_kernel_name(point.kernel).config, gpu);
+            family().cost_by_constants(problem_of(point.spec), parse_kernel_name(point.kernel).config, gpu);
         worst = std::max(worst, std::abs(std::log(cost(fit.constants).total_us / point.us)));
     }
     CHECK(worst < 0.06);
@@ -209,7 +211,7 @@ TEST_CASE("fit: kernels whose cost is a guess are left out") {
     const GemmSpec spec = resolved(parse_shape_line("bf16 tn 3000 3000 3000"));
     const auto point = [&](const char* parameters) {
         const KernelConfig config = with_parameters({MmaMultistageConfig{}}, parse_parameters(parameters));
-        return FitPoint{spec, kernel_name({signature(spec), config}), 300};
+        return FitPoint{spec, kernel_name(problem_of(spec), config), 300};
     };
     const FitResult fit = fit_of({point("stages=3"), point("stages=3,stream_k=108")}, find_gpu("a100"));
     CHECK(fit.points == 1);

@@ -213,7 +213,7 @@ TEST_CASE("winner: a lucky screening does not beat those timed in earnest") {
 
 TEST_CASE("winner: among equals the one of fewer entries, then the first by name") {
     GemmSpec spec = parse_shape_line("bf16 tn 128 4096 4096");
-    const GemmSignature problem = signature(spec);
+    const GemmSignature problem = problem_of(spec).signature;
     MmaMultistageConfig config;
     const std::string plain = kernel_name({problem, {config}});
     config.split_k = 2;

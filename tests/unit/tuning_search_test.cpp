@@ -18,7 +18,7 @@ namespace {
 constexpr StrategyKind kAllKinds[] = {StrategyKind::exhaustive, StrategyKind::model};
 
 SearchSpace space_of(const std::string& shape, const Selection& selection = {}) {
-    return search_space(parse_shape_line(shape), find_gpu("h200"), selection);
+    return search_space(problem_of(parse_shape_line(shape)), find_gpu("h200"), selection);
 }
 
 Search search(StrategyKind kind, const Landscape& landscape, int limit = 0) {
@@ -47,15 +47,15 @@ TEST_CASE("search space: every accepted candidate once, the heuristic's first") 
         const GemmSpec spec = parse_shape_line(shape);
         const SearchSpace space = space_of(shape);
         REQUIRE(space.spec == resolved(spec));
-        REQUIRE(space.heuristic_kernel == kernel_name({signature(spec), choose_config(spec, gpu)}));
+        REQUIRE(space.heuristic_kernel == kernel_name(problem_of(spec), choose_config(problem_of(spec), gpu)));
         REQUIRE(space.kernels.front() == space.heuristic_kernel);
         std::set<std::string> expected;
-        for (const Candidate& candidate : list_candidates(spec, gpu).accepted)
-            expected.insert(kernel_name({signature(spec), candidate.config}));
+        for (const Candidate& candidate : list_candidates(problem_of(spec), gpu).accepted)
+            expected.insert(kernel_name(problem_of(spec), candidate.config));
         REQUIRE(std::set(space.kernels.begin(), space.kernels.end()) == expected);
         REQUIRE(space.kernels.size() == expected.size());
         for (std::size_t i = 0; i < space.kernels.size(); ++i)
-            REQUIRE(kernel_name({signature(spec), space.candidates[i].config}) == space.kernels[i]);
+            REQUIRE(kernel_name(problem_of(spec), space.candidates[i].config) == space.kernels[i]);
     }
 }
 
@@ -63,7 +63,7 @@ TEST_CASE("search space: every accepted candidate once, the heuristic's first") 
 TEST_CASE("search: where the last wave is partly filled stream-K is tried, though the heuristic never takes it") {
     const auto is_streamed = [](const std::string& kernel) { return kernel.find("_streamk") != std::string::npos; };
     const auto space = [](const char* shape) {
-        return search_space(parse_shape_line(shape), find_gpu("a100"), {{}, "mma_multistage", {}});
+        return search_space(problem_of(parse_shape_line(shape)), find_gpu("a100"), {{}, "mma_multistage", {}});
     };
     const SearchSpace partly_filled = space("bf16 tn 1664 2304 4096");
     CHECK_FALSE(is_streamed(partly_filled.heuristic_kernel));

@@ -32,7 +32,7 @@ void store(const GemmSpec& spec, DevicePointer d, std::int64_t row, std::int64_t
 }
 
 /// What a right kernel does.
-void compute(const GemmSpec& spec, const Problem& problem) {
+void compute(const GemmSpec& spec, const GuardedProblem& problem) {
     const GemmArguments arguments = problem.arguments();
     compute_plainly(spec, plain_operands(problem), arguments.alpha, arguments.beta, host(arguments.d));
 }
@@ -52,7 +52,7 @@ TEST_CASE("a right result passes in every layout, with padding and low alignment
                 spec.lda = spec.ldb = spec.ldd = 75;
                 spec.align_a = spec.align_d = 2;
                 INFO(to_string(spec));
-                Problem problem(context.impl, spec, inputs, 3, 1, 0);
+                GuardedProblem problem(context.impl, spec, inputs, 3, 1, 0);
                 compute(spec, problem);
                 const Verification verdict = problem.check();
                 INFO(verdict.message);
@@ -75,7 +75,7 @@ TEST_CASE("alpha, beta and C are checked, exact or not") {
     for (const auto& [alpha, beta] : {Factors{2, -0.5F}, Factors{0, 1}, Factors{-1, 0}, Factors{1.7F, 0.3F}}) {
         for (const InputKind inputs : {InputKind::integers, InputKind::normal}) {
             INFO(alpha << ' ' << beta);
-            Problem problem(context.impl, spec, inputs, 1, alpha, beta);
+            GuardedProblem problem(context.impl, spec, inputs, 1, alpha, beta);
             compute(spec, problem);
             const Verification verdict = problem.check();
             INFO(verdict.message);
@@ -89,7 +89,7 @@ TEST_CASE("K = 0 gives beta C") {
     HostReferenceContext context;
     GemmSpec spec{.m = 5, .n = 6, .k = 0, .c = DataType::bf16};
     spec = resolved(spec);
-    Problem problem(context.impl, spec, InputKind::integers, 1, 1, 2);
+    GuardedProblem problem(context.impl, spec, InputKind::integers, 1, 1, 2);
     compute(spec, problem);
     CHECK(problem.check().ok);
     store(spec, problem.arguments().d, 0, 0, 99);
@@ -100,7 +100,7 @@ TEST_CASE("one wrong element is found and named, wherever it lies") {
     HostReferenceContext context;
     for (const Order order : {Order::row, Order::column}) {
         const GemmSpec spec = odd_problem(GemmLayout::tn, order);
-        Problem problem(context.impl, spec, InputKind::integers, 1, 1, 0);
+        GuardedProblem problem(context.impl, spec, InputKind::integers, 1, 1, 0);
         compute(spec, problem);
         const double right = [&] {
             const auto index = element_index(order, spec.ldd, 66, 69);
@@ -129,7 +129,7 @@ TEST_CASE("one wrong element is found and named, wherever it lies") {
 TEST_CASE("a result off by one unit in the last place is wrong for integers") {
     HostReferenceContext context;
     const GemmSpec spec = odd_problem(GemmLayout::tt);
-    Problem problem(context.impl, spec, InputKind::integers, 1, 1, 0);
+    GuardedProblem problem(context.impl, spec, InputKind::integers, 1, 1, 0);
     compute(spec, problem);
     std::uint16_t bits = 0;
     std::byte* const element = host(problem.arguments().d) + 2 * element_index(spec.d_order, spec.ldd, 40, 2);
@@ -144,10 +144,10 @@ TEST_CASE("a D held against one found right is judged as by the reference") {
     HostReferenceContext context;
     for (const Order order : {Order::row, Order::column}) {
         const GemmSpec spec = odd_problem(GemmLayout::tn, order);
-        Problem right(context.impl, spec, InputKind::integers, 3, 2, 0);
+        GuardedProblem right(context.impl, spec, InputKind::integers, 3, 2, 0);
         compute(spec, right);
         REQUIRE(right.check().ok);
-        Problem problem(context.impl, spec, InputKind::integers, 3, 2, 0);
+        GuardedProblem problem(context.impl, spec, InputKind::integers, 3, 2, 0);
         REQUIRE(problem.is_exact());
 
         CHECK_FALSE(problem.check_against(right).ok);  // all NaN as yet
@@ -169,8 +169,8 @@ TEST_CASE("a D held against one found right is judged as by the reference") {
     }
     // A right D that is itself wrong accuses nobody: the reference decides.
     const GemmSpec spec = odd_problem(GemmLayout::tn);
-    Problem spoilt(context.impl, spec, InputKind::integers, 3, 1, 0);
-    Problem problem(context.impl, spec, InputKind::integers, 3, 1, 0);
+    GuardedProblem spoilt(context.impl, spec, InputKind::integers, 3, 1, 0);
+    GuardedProblem problem(context.impl, spec, InputKind::integers, 3, 1, 0);
     compute(spec, problem);
     CHECK(problem.check_against(spoilt).ok);
 }
@@ -179,7 +179,7 @@ TEST_CASE("elements that were not written are wrong") {
     HostReferenceContext context;
     const GemmSpec spec = odd_problem(GemmLayout::tn);
     for (const InputKind inputs : {InputKind::integers, InputKind::normal}) {
-        Problem problem(context.impl, spec, inputs, 1, 1, 0);
+        GuardedProblem problem(context.impl, spec, inputs, 1, 1, 0);
         const Verification untouched = problem.check();
         CHECK(untouched.wrong == spec.m * spec.n);
         CHECK(std::isnan(untouched.first->got));
@@ -194,7 +194,7 @@ TEST_CASE("elements that were not written are wrong") {
 TEST_CASE("an element off by more than the bound is wrong for normal inputs, and by how much is told") {
     HostReferenceContext context;
     const GemmSpec spec = odd_problem(GemmLayout::nt);
-    Problem problem(context.impl, spec, InputKind::normal, 1, 1, 0);
+    GuardedProblem problem(context.impl, spec, InputKind::normal, 1, 1, 0);
     compute(spec, problem);
     const double largest = problem.check().largest_error;
     CHECK(largest > 0.3);  // half a unit in the last place of bf16 is nearly reached somewhere
@@ -210,7 +210,7 @@ TEST_CASE("damage before, between and behind the rows of D is counted in bytes")
     HostReferenceContext context;
     GemmSpec spec{.m = 9, .n = 10, .k = 8, .ldd = 13};
     spec = resolved(spec);
-    Problem problem(context.impl, spec, InputKind::integers, 1, 1, 0);
+    GuardedProblem problem(context.impl, spec, InputKind::integers, 1, 1, 0);
     compute(spec, problem);
     REQUIRE(problem.check().ok);
     std::byte* const d = host(problem.arguments().d);
@@ -233,7 +233,7 @@ TEST_CASE("a changed input is told with operand, coordinate, was and is, and hol
     GemmSpec spec{.m = 9, .n = 10, .k = 8, .c = DataType::f32, .layout = GemmLayout::nt, .lda = 13};
     spec = resolved(spec);
     for (const InputKind inputs : {InputKind::integers, InputKind::normal}) {
-        Problem problem(context.impl, spec, inputs, 1, 1, 1);
+        GuardedProblem problem(context.impl, spec, inputs, 1, 1, 1);
         const GemmArguments arguments = problem.arguments();
         const std::vector<std::byte> before(host(arguments.a), host(arguments.a) + 2 * (7 * 13 + 9));
         const double was = element_value(host(arguments.a), spec.a, 5 * 13 + 3);  // A[3, 5] of a column-major A
@@ -263,7 +263,7 @@ TEST_CASE("an input that is not to be read is not to be written either, nor what
     HostReferenceContext context;
     GemmSpec spec{.m = 9, .n = 10, .k = 8, .c = DataType::bf16, .lda = 13};
     spec = resolved(spec);
-    Problem problem(context.impl, spec, InputKind::integers, 1, 1, 0);  // C is all NaN
+    GuardedProblem problem(context.impl, spec, InputKind::integers, 1, 1, 0);  // C is all NaN
     compute(spec, problem);
     REQUIRE(problem.check().ok);
     host(problem.arguments().c)[2 * 10 + 1] = std::byte{0x7f};  // another NaN
@@ -283,13 +283,13 @@ TEST_CASE("inputs are NaN outside the matrix, and wherever BLAS does not read") 
     HostReferenceContext context;
     GemmSpec spec{.m = 6, .n = 7, .k = 5, .c = DataType::bf16, .lda = 9};
     spec = resolved(spec);
-    Problem problem(context.impl, spec, InputKind::normal, 1, 1, 0);
+    GuardedProblem problem(context.impl, spec, InputKind::normal, 1, 1, 0);
     const std::byte* const a = host(problem.arguments().a);
     for (const std::int64_t index : {-1, -30, 5, 8, 9 + 5, 5 * 9 + 5, 5 * 9 + 40}) CHECK(is_nan(a, spec.a, index));
     for (const std::int64_t index : {0, 4, 9, 5 * 9 + 4}) CHECK_FALSE(is_nan(a, spec.a, index));
     for (std::int64_t i = 0; i < spec.m * spec.n; ++i) CHECK(is_nan(host(problem.arguments().c), DataType::bf16, i));
 
-    Problem zero(context.impl, spec, InputKind::integers, 1, 0, 1);  // alpha = 0: A and B are not read
+    GuardedProblem zero(context.impl, spec, InputKind::integers, 1, 0, 1);  // alpha = 0: A and B are not read
     CHECK(is_nan(host(zero.arguments().a), spec.a, 0));
     CHECK(is_nan(host(zero.arguments().b), spec.b, 0));
     CHECK_FALSE(is_nan(host(zero.arguments().c), DataType::bf16, 0));
@@ -320,7 +320,7 @@ TEST_CASE("integer inputs of f16 accumulators never exceed what f16 holds, also 
                   .d = DataType::f16,
                   .accumulator = DataType::f16};
     spec = resolved(spec);
-    Problem problem(context.impl, spec, InputKind::integers, 1, 1, 0);
+    GuardedProblem problem(context.impl, spec, InputKind::integers, 1, 1, 0);
     int nonzero = 0;
     for (std::int64_t row = 0; row < spec.m; ++row) {
         double magnitude = 0;
@@ -347,7 +347,7 @@ TEST_CASE("every type of the type table can be filled and checked", "[heavy]") {
         spec = resolved(spec);
         for (const InputKind inputs : {InputKind::integers, InputKind::normal}) {
             INFO(type.name << (inputs == InputKind::normal ? " normal" : " integers"));
-            Problem problem(context.impl, spec, inputs, 1, 1, 0);
+            GuardedProblem problem(context.impl, spec, inputs, 1, 1, 0);
             CHECK(problem.check().wrong == 45);
             compute(spec, problem);
             const Verification verdict = problem.check();
@@ -361,7 +361,7 @@ TEST_CASE("problems without elements are right and touch nothing") {
     HostReferenceContext context;
     for (const auto& [m, n] : {std::pair{0, 5}, {5, 0}, {0, 0}}) {
         GemmSpec spec{.m = m, .n = n, .k = 8};
-        Problem problem(context.impl, resolved(spec), InputKind::integers, 1, 1, 0);
+        GuardedProblem problem(context.impl, resolved(spec), InputKind::integers, 1, 1, 0);
         CHECK(problem.check().ok);
         *host(problem.arguments().d) = std::byte{1};
         CHECK(problem.check().guard_damage == 1);
@@ -371,6 +371,6 @@ TEST_CASE("problems without elements are right and touch nothing") {
 TEST_CASE("the CPU is refused large problems") {
     HostReferenceContext context;
     GemmSpec spec{.m = 512, .n = 512, .k = 512};
-    const Problem problem(context.impl, resolved(spec), InputKind::integers, 1, 0, 0);
+    const GuardedProblem problem(context.impl, resolved(spec), InputKind::integers, 1, 0, 0);
     CHECK_THROWS_WITH(problem.check_on_cpu(), ContainsSubstring("512x512x512"));
 }

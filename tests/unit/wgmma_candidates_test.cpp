@@ -20,7 +20,7 @@ const GpuModel& h200() { return find_gpu("h200"); }
 /// The stages with which a block tile is proposed in a cluster.
 std::set<int> stages_of(const GemmSpec& spec, const TileShape& block, const TileShape& cluster, bool stream_k = false) {
     std::set<int> stages;
-    for (const Config& c : WgmmaWarpSpecialized::candidates(with_row_major_d(resolved(spec)), h200()))
+    for (const Config& c : WgmmaWarpSpecialized::candidates(problem_of(spec), h200()))
         if (c.block == block && c.cluster == cluster && (c.stream_k != 0) == stream_k) stages.insert(c.stages);
     return stages;
 }
@@ -88,13 +88,14 @@ TEST_CASE("wgmma: no candidate breaks a rule") {
                     GemmSpec asked = spec_of(layout, size, 3 * size, 500 + size);
                     if (with_c) asked.c = asked.d;
                     asked.broadcast_c = broadcast;
-                    const GemmSpec spec = with_row_major_d(resolved(asked));
-                    const std::vector<Config> candidates = WgmmaWarpSpecialized::candidates(spec, h200());
+                    const Problem problem = problem_of(asked);
+                    const std::vector<Config> candidates = WgmmaWarpSpecialized::candidates(problem, h200());
                     CHECK(candidates.size() > 500);
                     for (const Config& c : candidates) {
-                        const std::vector<std::string> broken = WgmmaWarpSpecialized::violations(spec, c, *h200().arch);
+                        const std::vector<std::string> broken =
+                            WgmmaWarpSpecialized::violations(problem, c, *h200().arch);
                         if (broken.empty()) continue;
-                        FAIL_CHECK(to_string(spec)
+                        FAIL_CHECK(to_string(asked)
                                    << ": " << parameters_text(KernelConfig{c}) << ": " << broken.front());
                     }
                 }

@@ -1,8 +1,8 @@
 #include "generator/base/packed_operand.hpp"
 #include "generator/families/kernel_name.hpp"
+#include "generator/families/shared/orientation.hpp"
 #include "generator/families/wgmma_warp_specialized/family.hpp"
 #include "generator/families/wgmma_warp_specialized/geometry.hpp"
-#include "generator/families/wgmma_warp_specialized/orientation.hpp"
 #include "generator/generate.hpp"
 #include "generator/heuristics.hpp"
 #include "jitgemm/error.hpp"
@@ -31,9 +31,9 @@ Config config_with(std::string_view parameters) {
 }
 
 std::string violations(const GemmSpec& spec, std::string_view parameters, std::string_view arch = "sm_90a") {
-    return fmt::format("{}", fmt::join(WgmmaWarpSpecialized::violations(with_row_major_d(resolved(spec)),
-                                                                        config_with(parameters), find_arch(arch)),
-                                       "; "));
+    return fmt::format(
+        "{}",
+        fmt::join(WgmmaWarpSpecialized::violations(problem_of(spec), config_with(parameters), find_arch(arch)), "; "));
 }
 
 GemmSpec square(std::int64_t size) { return spec_of(GemmLayout::tn, size, size, size); }
@@ -48,7 +48,7 @@ TEST_CASE("wgmma: the variants that are tested are kernels, and their names read
         GemmSpec spec = square(512);
         spec.constant_a = spec.constant_b = true;
         CHECK(violations(spec, variant).empty());
-        const KernelId id{signature(square(512)), {config_with(variant)}};
+        const KernelId id{problem_of(square(512)).signature, {config_with(variant)}};
         CHECK(parse_kernel_name(kernel_name(id)) == id);
         CHECK(kernel_name(id).size() < 110);
     }
@@ -106,15 +106,15 @@ TEST_CASE("wgmma: A from registers takes whole turns of fragments, and the regis
                ContainsSubstring("with stream_k 3 consumers leave too few registers"));
     CHECK_THAT(violations(square(512), "block=128x64x96,warpgroup=64x64,swizzle=32,a_source=rmem"),
                ContainsSubstring("fragments of A take turns every 64 of K, not block_tile.k = 96"));
-    CHECK(kernel_name({signature(square(512)),
-                       {config_with("block=128x64x64,warpgroup=64x64,a_source=rmem,dependent_launch=1")}}) ==
+    CHECK(kernel_name(problem_of(square(512)),
+                      {config_with("block=128x64x64,warpgroup=64x64,a_source=rmem,dependent_launch=1")}) ==
           "wgmma_bf16_tn_128x64x64_stages4_a-rmem");
 }
 
 TEST_CASE("wgmma: A from registers is for those who ask for it: no timing of such kernels is in their cost") {
     const auto from_registers = [](const ParameterMap& parameters) {
         const CandidateList list =
-            list_candidates(spec_of(GemmLayout::tn, 16, 6144, 4096), find_gpu("h200"),
+            list_candidates(problem_of(spec_of(GemmLayout::tn, 16, 6144, 4096)), find_gpu("h200"),
                             {.kernel = {}, .family = "wgmma_warp_specialized", .parameters = parameters});
         return std::ranges::count_if(list.accepted, [](const Candidate& one) {
             return one.config.as<Config>().a_source == OperandSource::registers &&
@@ -123,7 +123,7 @@ TEST_CASE("wgmma: A from registers is for those who ask for it: no timing of suc
     };
     CHECK(from_registers({}) == 0);
     CHECK(from_registers({{"a_source", "rmem"}}) > 100);
-    const KernelConfig asked = choose_config(square(4096), find_gpu("h200"),
+    const KernelConfig asked = choose_config(problem_of(square(4096)), find_gpu("h200"),
                                              {.kernel = {}, .family = {}, .parameters = {{"a_source", "rmem"}}});
     CHECK(asked.as<Config>().a_source == OperandSource::registers);
 }
@@ -134,7 +134,8 @@ TEST_CASE("wgmma: fragments of A are loaded without bank conflicts, transposed w
         for (const int swizzle : {32, 64, 128}) {
             const GemmSpec spec = resolved(spec_of(layout, 512, 512, 512));
             const KernelAnatomy anatomy = WgmmaWarpSpecialized::anatomy(
-                spec, config_with(fmt::format("block=128x128x64,warpgroup=64x64,swizzle={},a_source=rmem", swizzle)));
+                problem_of(spec),
+                config_with(fmt::format("block=128x128x64,warpgroup=64x64,swizzle={},a_source=rmem", swizzle)));
             REQUIRE(anatomy.accesses.size() == 1);
             const SharedAccess& load = anatomy.accesses.front();
             CHECK(load.instruction == (layout == GemmLayout::tn ? "ldmatrix.x4" : "ldmatrix.x4.trans"));
@@ -148,14 +149,15 @@ TEST_CASE("wgmma: fragments of A are loaded without bank conflicts, transposed w
 TEST_CASE("wgmma: rows of D that are no whole 16 bytes are not stored by TMA, which would write beyond them") {
     for (const std::int64_t n : {500, 504, 512}) {
         const GemmSpec spec = with_tma_pitches(spec_of(GemmLayout::tn, 512, n, 512));
-        const KernelConfig chosen =
-            choose_config(spec, find_gpu("h200"), {.kernel = {}, .family = "wgmma_warp_specialized", .parameters = {}});
+        const KernelConfig chosen = choose_config(problem_of(spec), find_gpu("h200"),
+                                                  {.kernel = {}, .family = "wgmma_warp_specialized", .parameters = {}});
         CHECK((std::get<Config>(chosen.family).store == OutputStore::tma) == (n % 8 == 0));
     }
 }
 
 TEST_CASE("wgmma: shared memory is what the ring, the slices and the barriers take") {
-    const WgmmaGeometry g = geometry(signature(square(512)), config_with("block=128x176x64,warpgroup=64x176,stages=4"));
+    const WgmmaGeometry g =
+        geometry(problem_of(square(512)).signature, config_with("block=128x176x64,warpgroup=64x176,stages=4"));
     CHECK(g.consumers == 2);
     CHECK(g.threads == 384);
     CHECK(g.stage_bytes == (128 + 176) * 64 * 2);
@@ -165,7 +167,7 @@ TEST_CASE("wgmma: shared memory is what the ring, the slices and the barriers ta
     CHECK(g.shared_bytes == 4 * g.stage_bytes + g.staging_bytes + 4 * 16);
     CHECK(g.accumulator_registers == 88);
     // MN-major: whole panels, though the tile's columns end within one.
-    const WgmmaGeometry mn = geometry(signature(spec_of(GemmLayout::tt, 512, 512, 512)),
+    const WgmmaGeometry mn = geometry(problem_of(spec_of(GemmLayout::tt, 512, 512, 512)).signature,
                                       config_with("block=128x176x64,warpgroup=64x176,stages=4"));
     CHECK(mn.b.bytes == 3 * 64 * 128);
     CHECK(mn.b.box == std::array{64, 64});
@@ -181,7 +183,8 @@ TEST_CASE("wgmma: every element of D has one owner") {
         std::set<std::tuple<std::int64_t, int, int, int>> owners;
         for (std::int64_t row = 0; row < spec.m; ++row)
             for (std::int64_t column = 0; column < spec.n; ++column) {
-                const ElementOwner owner = WgmmaWarpSpecialized::owner(spec, config_with(parameters), row, column);
+                const ElementOwner owner =
+                    WgmmaWarpSpecialized::owner(problem_of(spec), config_with(parameters), row, column);
                 REQUIRE(owners.emplace(owner.block, owner.warp, owner.lane, owner.accumulator_register).second);
             }
     }
@@ -193,7 +196,8 @@ TEST_CASE(
     const GemmSpec spec = resolved(spec_of(GemmLayout::tn, 512, 128, 512));
     const auto block_of = [&](std::int64_t row, std::int64_t column) {
         return WgmmaWarpSpecialized::owner(
-                   spec, config_with("block=128x64x64,warpgroup=64x64,rasterization=column,stream_k=5"), row, column)
+                   problem_of(spec), config_with("block=128x64x64,warpgroup=64x64,rasterization=column,stream_k=5"),
+                   row, column)
             .block;
     };
     CHECK(block_of(0, 0) == 0);
@@ -225,11 +229,11 @@ TEST_CASE("wgmma: stream-K and swap_ab are refused where they can't be") {
 TEST_CASE("wgmma: blocks that aren't persistent are as many as the tiles, and of no schedule that wants a next tile") {
     const Config one_tile = config_with("block=128x64x64,warpgroup=64x64,persistent=0");
     const GemmSpec spec = resolved(spec_of(GemmLayout::tn, 2000, 1000, 512));
-    REQUIRE(WgmmaWarpSpecialized::violations(spec, one_tile, find_arch("sm_90a")).empty());
-    const KernelEntry gemm = WgmmaWarpSpecialized::entries(signature(spec), one_tile).back();
+    REQUIRE(WgmmaWarpSpecialized::violations(problem_of(spec), one_tile, find_arch("sm_90a")).empty());
+    const KernelEntry gemm = WgmmaWarpSpecialized::entries(problem_of(spec).signature, one_tile).back();
     CHECK_FALSE(needs_sm_count(gemm.grid));
     CHECK(block_count(gemm.grid, spec) == 16 * 16);
-    CHECK(generate(spec, {one_tile}, find_arch("sm_90a")).body.find("has_tile") == std::string::npos);
+    CHECK(generate(problem_of(spec), {one_tile}, find_arch("sm_90a")).body.find("has_tile") == std::string::npos);
     CHECK_THAT(violations(square(512), "block=64x64x64,warpgroup=64x64,schedule=pingpong,persistent=0"),
                ContainsSubstring("persistent = 0: pingpong warpgroups take tiles in turn, and a block has one"));
     CHECK_THAT(violations(square(512), "block=128x64x64,warpgroup=128x64,schedule=overlapped,persistent=0"),
@@ -243,16 +247,17 @@ TEST_CASE(
     const GpuModel& gpu = find_gpu("h200");
     const GemmSpec spec = resolved(spec_of(GemmLayout::tn, 4096, 4096, 4096));
     const auto chosen = [&](const ParameterMap& parameters) {
-        return choose_config(spec, gpu, {.kernel = {}, .family = "wgmma_warp_specialized", .parameters = parameters});
+        return choose_config(problem_of(spec), gpu,
+                             {.kernel = {}, .family = "wgmma_warp_specialized", .parameters = parameters});
     };
     const KernelConfig one_tile = chosen({{"persistent", "0"}});
-    const std::string name = kernel_name({signature(spec), one_tile});
+    const std::string name = kernel_name(problem_of(spec), one_tile);
     CHECK_THAT(name, ContainsSubstring("_persistent0"));
     CHECK(parse_kernel_name(name).config == one_tile);
     Config persistent = one_tile.as<Config>();
     persistent.persistent = true;
-    CHECK(WgmmaWarpSpecialized::cost(spec, persistent, gpu).total_us <
-          WgmmaWarpSpecialized::cost(spec, one_tile.as<Config>(), gpu).total_us);
+    CHECK(WgmmaWarpSpecialized::cost(problem_of(spec), persistent, gpu).total_us <
+          WgmmaWarpSpecialized::cost(problem_of(spec), one_tile.as<Config>(), gpu).total_us);
     CHECK(chosen({}).as<Config>().persistent);
 }
 
@@ -261,13 +266,13 @@ TEST_CASE("wgmma: without a producer there are the warps that multiply alone, an
     GemmSpec spec = spec_of(GemmLayout::tn, 2000, 1000, 512);
     spec.c = spec.d;
     spec = resolved(spec);
-    REQUIRE(WgmmaWarpSpecialized::violations(spec, filling, find_arch("sm_90a")).empty());
-    CHECK(WgmmaWarpSpecialized::entries(signature(spec), filling).back().threads == 256);
-    const KernelAnatomy anatomy = WgmmaWarpSpecialized::anatomy(spec, filling);
+    REQUIRE(WgmmaWarpSpecialized::violations(problem_of(spec), filling, find_arch("sm_90a")).empty());
+    CHECK(WgmmaWarpSpecialized::entries(problem_of(spec).signature, filling).back().threads == 256);
+    const KernelAnatomy anatomy = WgmmaWarpSpecialized::anatomy(problem_of(spec), filling);
     REQUIRE(anatomy.roles.size() == 1);
     CHECK(anatomy.roles.front().warps == 8);
     CHECK(anatomy.roles.front().registers == 255);
-    const std::string body = generate(spec, {filling}, find_arch("sm_90a")).body;
+    const std::string body = generate(problem_of(spec), {filling}, find_arch("sm_90a")).body;
     for (const char* const word : {"setmaxnreg", "kProducerRegisters", "copy_tiles", "map_c"}) {
         INFO(word);
         CHECK_THAT(body, !ContainsSubstring(word));
@@ -300,16 +305,17 @@ TEST_CASE("wgmma: a kernel without a producer has that in its name, and is chose
     const GpuModel& gpu = find_gpu("h200");
     const GemmSpec spec = resolved(spec_of(GemmLayout::tn, 4096, 4096, 4096));
     const auto chosen = [&](const ParameterMap& parameters) {
-        return choose_config(spec, gpu, {.kernel = {}, .family = "wgmma_warp_specialized", .parameters = parameters});
+        return choose_config(problem_of(spec), gpu,
+                             {.kernel = {}, .family = "wgmma_warp_specialized", .parameters = parameters});
     };
     const KernelConfig filling = chosen({{"persistent", "0"}, {"warp_specialized", "0"}});
-    const std::string name = kernel_name({signature(spec), filling});
+    const std::string name = kernel_name(problem_of(spec), filling);
     CHECK_THAT(name, ContainsSubstring("_persistent0_warpspecialized0"));
     CHECK(parse_kernel_name(name).config == filling);
     Config specialized = filling.as<Config>();
     specialized.warp_specialized = true;
-    CHECK(WgmmaWarpSpecialized::cost(spec, specialized, gpu).total_us <=
-          WgmmaWarpSpecialized::cost(spec, filling.as<Config>(), gpu).total_us);
+    CHECK(WgmmaWarpSpecialized::cost(problem_of(spec), specialized, gpu).total_us <=
+          WgmmaWarpSpecialized::cost(problem_of(spec), filling.as<Config>(), gpu).total_us);
     CHECK(chosen({}).as<Config>().warp_specialized);
     CHECK(chosen({{"persistent", "0"}}).as<Config>().warp_specialized);
 }
@@ -318,7 +324,8 @@ TEST_CASE("wgmma: a kernel without a producer has that in its name, and is chose
 TEST_CASE("wgmma: constant operands are fetched early, unless the launch itself packs them or nothing is waited for") {
     const GpuModel& gpu = find_gpu("h200");
     const auto chosen = [&](GemmSpec spec, const ParameterMap& parameters = {}) {
-        return choose_config(spec, gpu, {.kernel = {}, .family = "wgmma_warp_specialized", .parameters = parameters})
+        return choose_config(problem_of(spec), gpu,
+                             {.kernel = {}, .family = "wgmma_warp_specialized", .parameters = parameters})
             .as<WgmmaWarpSpecializedConfig>();
     };
     GemmSpec spec = spec_of(GemmLayout::tn, 64, 4096, 4096);
@@ -353,24 +360,25 @@ TEST_CASE("wgmma: forced parameters that can't be are refused by the choice, not
         INFO(parameters);
         const Selection selection{
             .kernel = {}, .family = "wgmma_warp_specialized", .parameters = parse_parameters(parameters)};
-        CHECK_THROWS_AS(choose_config(square(512), find_gpu("h200"), selection), ConfigError);
-        CHECK(list_candidates(square(512), find_gpu("h200"), selection).accepted.empty());
+        CHECK_THROWS_AS(choose_config(problem_of(square(512)), find_gpu("h200"), selection), ConfigError);
+        CHECK(list_candidates(problem_of(square(512)), find_gpu("h200"), selection).accepted.empty());
     }
 }
 
 TEST_CASE("wgmma: D^T = B^T A^T swaps extents, operands and their layouts, and leaves D alone") {
     const GemmSpec spec = resolved(spec_of(GemmLayout::tt, 120, 264, 72));
     Config config;
-    CHECK(as_multiplied(spec, config).m == 120);
+    CHECK(as_multiplied(spec, config.swap_ab).m == 120);
     config.swap_ab = true;
-    const GemmSpec turned = as_multiplied(spec, config);
+    const GemmSpec turned = as_multiplied(spec, config.swap_ab);
     CHECK(std::tuple(turned.m, turned.n, turned.k) == std::tuple(264, 120, 72));
     CHECK(turned.layout == GemmLayout::nn);
     CHECK(turned.lda == spec.ldb);
     CHECK(turned.ldb == spec.lda);
     CHECK(turned.ldd == spec.ldd);
-    CHECK(as_multiplied(signature(spec), config).layout == GemmLayout::nn);
-    CHECK(as_multiplied(signature(spec_of(GemmLayout::tn, 120, 264, 72)), config).layout == GemmLayout::tn);
+    CHECK(as_multiplied(problem_of(spec).signature, config.swap_ab).layout == GemmLayout::nn);
+    CHECK(as_multiplied(problem_of(spec_of(GemmLayout::tn, 120, 264, 72)).signature, config.swap_ab).layout ==
+          GemmLayout::tn);
 }
 
 TEST_CASE("wgmma: bench/random_aligned.txt holds the 200 problems of seed 15") {
@@ -396,7 +404,7 @@ TEST_CASE("wgmma: bench/random_aligned.txt holds the 200 problems of seed 15") {
 TEST_CASE("wgmma: what TMA can't address is packed, A first, and stream-K's sums lie behind it") {
     const std::string parameters = "block=128x64x64,warpgroup=64x64,stages=3,store=smem,stream_k=6";
     const auto entries_of = [&](const GemmSpec& spec) {
-        return WgmmaWarpSpecialized::entries(signature(spec), config_with(parameters));
+        return WgmmaWarpSpecialized::entries(problem_of(spec).signature, config_with(parameters));
     };
     // A (300, 1001) and B (1001, 200), K and N contiguous: rows of 1001 and 203 elements are padded to whole lines.
     const GemmSpec both = resolved(spec_of(GemmLayout::tt, 300, 203, 1001));
@@ -407,7 +415,7 @@ TEST_CASE("wgmma: what TMA can't address is packed, A first, and stream-K's sums
     CHECK(block_count(entries[0].grid, both) == 38 * 4 + 26 * 4);
     constexpr std::int64_t kPackedA = 300 * 1024 * 2;
     constexpr std::int64_t kPackedB = 1001 * 256 * 2;
-    CHECK(WgmmaWarpSpecialized::workspace_bytes(both, config_with(parameters)) ==
+    CHECK(WgmmaWarpSpecialized::workspace_bytes(problem_of(both), config_with(parameters)) ==
           kPackedA + kPackedB + 6 * 128 * 64 * 4);
     CHECK(packed_offset(ArgumentRole::packed_b, both) == kPackedA);
     const auto role = [&](std::size_t entry, std::size_t argument) {
@@ -425,7 +433,7 @@ TEST_CASE("wgmma: what TMA can't address is packed, A first, and stream-K's sums
 TEST_CASE("wgmma: arguments are called what the kernel calls them, also of D^T, whose operands change places") {
     const GemmSpec spec = resolved(spec_of(GemmLayout::tn, 120, 264, 72));
     const KernelConfig config{config_with("block=128x64x64,warpgroup=64x64,swap_ab=1")};
-    const std::string text = host_main(generate(spec, config, find_arch("sm_90a")), spec);
+    const std::string text = host_main(generate(problem_of(spec), config, find_arch("sm_90a")), problem_of(spec));
     CHECK_THAT(text, ContainsSubstring("args.m = kN;") && ContainsSubstring("args.n = kM;"));
     CHECK_THAT(
         text, ContainsSubstring("encode_tensor_map(&args.map_a, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 2, (CUdeviceptr)b,"));
@@ -437,7 +445,7 @@ TEST_CASE("wgmma: C comes through the ring where it lies as D does and the ring 
     GemmSpec spec = square(4096);
     spec.c = DataType::bf16;
     const auto stages = [](const GemmSpec& of, std::string_view parameters) {
-        const GemmSignature signature = as_multiplied(signature_of_resolved(resolved(of)), config_with(parameters));
+        const GemmSignature signature = as_multiplied(problem_of(of).signature, config_with(parameters).swap_ab);
         return geometry(signature, config_with(parameters)).c_stages;
     };
     const char* const cooperative = "block=128x256x64,warpgroup=64x256,stages=4";
@@ -460,7 +468,8 @@ TEST_CASE("wgmma: C comes through the ring where it lies as D does and the ring 
     CHECK(stages(unaligned, cooperative) == 0);
 
     const auto argument = [](const GemmSpec& of, std::string_view parameters) {
-        const std::vector<KernelEntry> entries = WgmmaWarpSpecialized::entries(signature(of), config_with(parameters));
+        const std::vector<KernelEntry> entries =
+            WgmmaWarpSpecialized::entries(problem_of(of).signature, config_with(parameters));
         for (const KernelArgument& candidate : entries.back().arguments)
             if (role_of(candidate) == ArgumentRole::c) return candidate;
         FAIL("no C");
@@ -484,22 +493,22 @@ TEST_CASE("wgmma: a C of one row leaves the ring to the operands, and is read wh
                ContainsSubstring("broadcast_c: store = reg reads C element by element"));
     for (const char* store : {"tma", "smem"}) {
         const Config config = config_with(std::string(cooperative) + ",store=" + store);
-        const WgmmaGeometry g = geometry(signature(spec), config);
+        const WgmmaGeometry g = geometry(problem_of(spec).signature, config);
         CHECK(g.c_stages == 0);
         CHECK(g.staged_bytes == 2);
-        const std::vector<KernelEntry> entries = WgmmaWarpSpecialized::entries(signature(spec), config);
+        const std::vector<KernelEntry> entries = WgmmaWarpSpecialized::entries(problem_of(spec).signature, config);
         for (const KernelArgument& argument : entries.back().arguments) {
             CHECK(role_of(argument) != ArgumentRole::ldc);
             if (role_of(argument) == ArgumentRole::c) CHECK(std::holds_alternative<PointerArgument>(argument));
         }
     }
-    const KernelConfig chosen = choose_config(spec, find_gpu("h200"));
+    const KernelConfig chosen = choose_config(problem_of(spec), find_gpu("h200"));
     REQUIRE(family_name(chosen) == "wgmma_warp_specialized");
-    CHECK_THAT(kernel_name({signature(spec), chosen}), ContainsSubstring("_broadcastc"));
+    CHECK_THAT(kernel_name(problem_of(spec), chosen), ContainsSubstring("_broadcastc"));
 }
 
 TEST_CASE("wgmma: an H200 gets it for large problems, aligned or not, other GPUs don't") {
-    CHECK(family_name(choose_config(square(4096), find_gpu("h200"))) == "wgmma_warp_specialized");
-    CHECK(family_name(choose_config(square(4096), find_gpu("a100"))) == "mma_multistage");
-    CHECK(family_name(choose_config(square(4097), find_gpu("h200"))) == "wgmma_warp_specialized");
+    CHECK(family_name(choose_config(problem_of(square(4096)), find_gpu("h200"))) == "wgmma_warp_specialized");
+    CHECK(family_name(choose_config(problem_of(square(4096)), find_gpu("a100"))) == "mma_multistage");
+    CHECK(family_name(choose_config(problem_of(square(4097)), find_gpu("h200"))) == "wgmma_warp_specialized");
 }

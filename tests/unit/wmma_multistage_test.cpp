@@ -32,7 +32,7 @@ WmmaMultistageConfig config_with(const std::string& parameters) {
 }
 
 std::vector<std::string> violations(const GemmSpec& spec, const std::string& parameters) {
-    return WmmaMultistage::violations(spec, {config_with(parameters)}, find_arch("sm_80"));
+    return WmmaMultistage::violations(problem_of(spec), {config_with(parameters)}, find_arch("sm_80"));
 }
 
 WmmaMultistageConfig random_config(std::mt19937& random) {
@@ -78,9 +78,9 @@ TEST_CASE("wmma_multistage: names and parameters round trip") {
 TEST_CASE("wmma_multistage: the defaults are the well-known set, and have that name") {
     const GemmSpec spec = f16_spec(4096, 4096, 4096);
     const KernelConfig config{WmmaMultistageConfig{}};
-    CHECK(kernel_name({signature(spec), config}) == "wmma_multistage_f16_tn_accf16_256x128x32_warp64x64_stages3");
+    CHECK(kernel_name(problem_of(spec), config) == "wmma_multistage_f16_tn_accf16_256x128x32_warp64x64_stages3");
     CHECK(violations(spec, "").empty());
-    const TensorCoreGeometry g = geometry(signature(spec), WmmaMultistageConfig{});
+    const TensorCoreGeometry g = geometry(problem_of(spec).signature, WmmaMultistageConfig{});
     CHECK(g.threads == 8 * 32);
     CHECK(g.pipeline_bytes == 3 * (256 + 128) * (32 + 8) * 2);
 }
@@ -90,7 +90,7 @@ TEST_CASE("wmma_multistage: bad names and parameters are refused, the nearest is
                       ContainsSubstring("wmma_multistage has no parameter 'paddin'") && ContainsSubstring("padding"));
     CHECK_THROWS_WITH(config_with("cache=cx"), ContainsSubstring("'cx' is not ca or cg"));
     CHECK_THROWS_WITH(config_with("async=2"), ContainsSubstring("'2' is not 0, 1, false or true"));
-    const std::string name = kernel_name({signature(f16_spec(64, 64, 64)), {WmmaMultistageConfig{}}});
+    const std::string name = kernel_name(problem_of(f16_spec(64, 64, 64)), {WmmaMultistageConfig{}});
     for (const auto& [wrong, expected] : {std::pair{"_cache-cx", "ca or cg"}, std::pair{"_raster-zagzig", "raster-"},
                                           std::pair{"_skew8", "[pad<a number up to 65536>]"}})
         CHECK_THROWS_WITH(parse_kernel_name(name + wrong), ContainsSubstring(expected));
@@ -105,9 +105,9 @@ TEST_CASE("wmma_multistage: a rasterization brings the group it needs") {
 }
 
 TEST_CASE("wmma_multistage: it is chosen only by name") {
-    for (const Candidate& candidate : list_candidates(f16_spec(512, 512, 512), find_gpu("h200")).accepted)
+    for (const Candidate& candidate : list_candidates(problem_of(f16_spec(512, 512, 512)), find_gpu("h200")).accepted)
         CHECK(family_name(candidate.config) != "wmma_multistage");
-    CHECK_FALSE(list_candidates(f16_spec(512, 512, 512), find_gpu("h200"), only_wmma()).accepted.empty());
+    CHECK_FALSE(list_candidates(problem_of(f16_spec(512, 512, 512)), find_gpu("h200"), only_wmma()).accepted.empty());
 }
 
 TEST_CASE("wmma_multistage: every rule that a config breaks is named with its numbers") {
@@ -158,7 +158,7 @@ TEST_CASE("wmma_multistage: rules that need more than one parameter") {
 TEST_CASE("wmma_multistage: types and architectures it does not serve") {
     GemmSpec spec = sized(64, 64, 64);
     spec.a = DataType::f16;
-    CHECK_THAT(WmmaMultistage::unsupported(spec, find_arch("sm_80")).front(),
+    CHECK_THAT(WmmaMultistage::unsupported(problem_of(spec), find_arch("sm_80")).front(),
                ContainsSubstring("wmma_multistage multiplies f16 by f16 or bf16 by bf16, not f16 by bf16"));
 }
 
@@ -168,11 +168,11 @@ TEST_CASE("wmma_multistage: alignment and async decide how operands are copied")
           std::tuple{1025, 16, false, true}}) {
         GemmSpec spec = sized(512, 512, 1024);
         spec.lda = ld;
-        const TensorCoreGeometry g = geometry(signature(spec), WmmaMultistageConfig{});
+        const TensorCoreGeometry g = geometry(problem_of(spec).signature, WmmaMultistageConfig{});
         CHECK(g.a.vector_bytes == bytes);
         CHECK(g.a.async == async);
         CHECK(g.a.shifted == shifted);
-        const TensorCoreGeometry through_registers = geometry(signature(spec), config_with("async=0"));
+        const TensorCoreGeometry through_registers = geometry(problem_of(spec).signature, config_with("async=0"));
         CHECK_FALSE(through_registers.a.async);
         CHECK(through_registers.a.shifted == (ld != 1024));
         CHECK_FALSE(through_registers.b.shifted);
@@ -185,10 +185,10 @@ TEST_CASE("wmma_multistage: candidates serve every layout, alignment and type, w
             for (const char* gpu : {"h200", "a100", "rtx4090"}) {
                 GemmSpec spec = sized(size, size, size);
                 spec.layout = layout;
-                CHECK_NOTHROW(choose_config(spec, find_gpu(gpu), only_wmma()));
+                CHECK_NOTHROW(choose_config(problem_of(spec), find_gpu(gpu), only_wmma()));
                 spec.c = DataType::f32;
                 spec.d = DataType::f32;
-                CHECK_NOTHROW(choose_config(spec, find_gpu(gpu), only_wmma()));
+                CHECK_NOTHROW(choose_config(problem_of(spec), find_gpu(gpu), only_wmma()));
             }
 }
 
@@ -198,14 +198,14 @@ TEST_CASE("wmma_multistage: the owner of an element is its block and warp") {
     std::map<std::pair<std::int64_t, int>, int> elements;
     for (std::int64_t row = 0; row < spec.m; ++row)
         for (std::int64_t column = 0; column < spec.n; ++column) {
-            const ElementOwner owner = WmmaMultistage::owner(spec, config, row, column);
+            const ElementOwner owner = WmmaMultistage::owner(problem_of(spec), config, row, column);
             REQUIRE(owner.lane == ElementOwner::kUnknown);
             REQUIRE(owner.block < block_count({64, 32, 1}, spec.m, spec.n));
             REQUIRE(owner.warp < 4);
             ++elements[{owner.block, owner.warp}];
         }
     for (const auto& [owner, count] : elements) CHECK(count <= 32 * 16);
-    CHECK(WmmaMultistage::owner(spec, config, 33, 17).warp == 3);
+    CHECK(WmmaMultistage::owner(problem_of(spec), config, 33, 17).warp == 3);
 }
 
 TEST_CASE("wmma_multistage: each ladder step changes the text, and leaves no macro in it") {
@@ -213,7 +213,8 @@ TEST_CASE("wmma_multistage: each ladder step changes the text, and leaves no mac
     std::set<std::string> bodies;
     for (const WmmaStep& step : kWmmaSteps) {
         INFO(step.name);
-        const KernelSource source = generate(spec, {config_with(std::string(step.parameters))}, find_arch("sm_90a"));
+        const KernelSource source =
+            generate(problem_of(spec), {config_with(std::string(step.parameters))}, find_arch("sm_90a"));
         CHECK(bodies.insert(source.body).second);
         CHECK(source.body.find("GEMM_") == std::string::npos);
         CHECK(source.body.find("#include") == std::string::npos);

@@ -54,8 +54,8 @@ constexpr Fact kFacts[] = {
 TEST_CASE("a problem that is bound by writes gets tiles along the rows of D, of 128 columns at least") {
     for (const GemmSpec& spec :
          {spec_of(16384, 16384, 64), spec_of(32768, 8192, 128), spec_of(8192, 16384, 64), spec_of(8192, 8192, 64)}) {
-        const KernelConfig choice = choose_config(spec, kH200);
-        INFO(kernel_name({signature(spec), choice}));
+        const KernelConfig choice = choose_config(problem_of(spec), kH200);
+        INFO(kernel_name(problem_of(spec), choice));
         const auto& config = choice.as<Config>();
         CHECK(is_along_rows(config));
         CHECK_FALSE(config.swap_ab);
@@ -67,7 +67,8 @@ TEST_CASE("the model knows what the order of tiles costs where writes are the li
     const GemmSpec spec = resolved(spec_of(16384, 16384, 64));
     for (const Fact& fact : kFacts) {
         INFO(fact.kernel);
-        const double predicted_us = WgmmaWarpSpecialized::cost(spec, config_of(fact.kernel), kH200).total_us;
+        const double predicted_us =
+            WgmmaWarpSpecialized::cost(problem_of(spec), config_of(fact.kernel), kH200).total_us;
         CHECK(std::abs(predicted_us / fact.measured_us - 1) < 0.08);
     }
 }
@@ -90,7 +91,7 @@ TEST_CASE("of a row of D so much is in flight") {
 
 TEST_CASE("orders along rows are for problems that are bound by writes") {
     const auto has_any = [](const GemmSpec& spec, bool swap_ab) {
-        return std::ranges::any_of(WgmmaWarpSpecialized::candidates(resolved(spec), kH200), [&](const Config& c) {
+        return std::ranges::any_of(WgmmaWarpSpecialized::candidates(problem_of(spec), kH200), [&](const Config& c) {
             return c.swap_ab == swap_ab && c.block.n >= 128 && is_along_rows(c);
         });
     };
@@ -106,7 +107,7 @@ TEST_CASE("orders along rows are for problems that are bound by writes") {
 TEST_CASE("a column-major D is written along its columns") {
     GemmSpec spec = spec_of(16384, 8192, 64);
     spec.d_order = Order::column;
-    const Config config = choose_config(spec, kH200).as<Config>();
+    const Config config = choose_config(problem_of(spec), kH200).as<Config>();
     CHECK(is_along_rows(config));  // of the row-major problem that it is computed as
-    CHECK(choose_config(with_row_major_d(resolved(spec)), kH200) == KernelConfig(config));
+    CHECK(choose_config(problem_of(spec), kH200) == KernelConfig(config));
 }

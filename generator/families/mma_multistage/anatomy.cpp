@@ -73,9 +73,9 @@ OperandPath path_of(const OperandView& view, const MmaMultistageConfig& c, const
 
 }  // namespace
 
-KernelAnatomy MmaMultistage::anatomy(const GemmSpec& spec, const MmaMultistageConfig& c) {
-    const GemmSignature problem = signature(spec);
-    const TensorCoreGeometry g = geometry(problem, c);
+KernelAnatomy MmaMultistage::anatomy(const Problem& problem, const MmaMultistageConfig& c) {
+    const GemmSpec& spec = problem.row_major;
+    const TensorCoreGeometry g = geometry(problem.signature, c);
     const OperandView a{Operand::a, g.a, c.ldmatrix_a, c.warp.m, 'm', packs_a(c.pack)};
     const OperandView b{Operand::b, g.b, c.ldmatrix_b, c.warp.n, 'n', packs_b(c.pack)};
     const MmaAtom* atom = find_mma_atom(c.mma, spec.a, spec.b, spec.accumulator);
@@ -92,7 +92,7 @@ KernelAnatomy MmaMultistage::anatomy(const GemmSpec& spec, const MmaMultistageCo
     anatomy.pipeline_bytes = g.pipeline_bytes;
     anatomy.epilogue_bytes = g.epilogue_bytes;
     anatomy.operands = {path_of(a, c, g), path_of(b, c, g)};
-    anatomy.accesses = mma_multistage_shared_accesses(problem, c);
+    anatomy.accesses = mma_multistage_shared_accesses(problem.signature, c);
     return anatomy;
 }
 

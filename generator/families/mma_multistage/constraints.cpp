@@ -107,16 +107,17 @@ void check_packing(Reasons& reasons, const GemmSpec& spec, const MmaMultistageCo
 
 }  // namespace
 
-bool MmaMultistage::selected_by_default(const GemmSpec&) { return true; }
+bool MmaMultistage::selected_by_default(const Problem&) { return true; }
 
-Reasons MmaMultistage::unsupported(const GemmSpec& spec, const Arch& arch) {
-    return unsupported_on_tensor_cores("mma_multistage", spec, arch);
+Reasons MmaMultistage::unsupported(const Problem& problem, const Arch& arch) {
+    return unsupported_on_tensor_cores("mma_multistage", problem.row_major, arch);
 }
 
-Reasons MmaMultistage::violations(const GemmSpec& spec, const MmaMultistageConfig& c, const Arch& arch) {
-    Reasons reasons = MmaMultistage::unsupported(spec, arch);
+Reasons MmaMultistage::violations(const Problem& problem, const MmaMultistageConfig& c, const Arch& arch) {
+    const GemmSpec& spec = problem.row_major;
+    Reasons reasons = MmaMultistage::unsupported(problem, arch);
     if (!reasons.empty()) return reasons;
-    const TensorCoreGeometry g = geometry(signature_of_resolved(spec), c);
+    const TensorCoreGeometry g = geometry(problem.signature, c);
     check_tiles(reasons, c);
     check_atom(reasons, spec, c, arch);
     check_warps(reasons, g, kMaxWarps);

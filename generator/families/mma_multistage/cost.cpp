@@ -111,9 +111,9 @@ GridRule grid_of(const MmaMultistageConfig& c) {
 }
 
 /// Blocks that an SM holds at once, where they don't ask to be alone there.
-int usual_residents(const GemmSpec& spec, MmaMultistageConfig config, const Arch& arch) {
+int usual_residents(const Problem& problem, MmaMultistageConfig config, const Arch& arch) {
     config.dependent_launch = false;
-    return resident_blocks(geometry(signature_of_resolved(spec), config), arch);
+    return resident_blocks(geometry(problem.signature, config), arch);
 }
 
 /// Half of each tile lies beyond D, or more: smaller ones do less.
@@ -123,12 +123,13 @@ bool is_half_beyond(const GemmSpec& spec, const TileShape& block) {
 
 /// The candidates so far with stream-K in place of whole tiles, where these are more than the GPU holds blocks at once and leave SMs idle
 /// at the end. For fewer tiles there are splits.
-void add_streamed(std::vector<MmaMultistageConfig>& candidates, const GemmSpec& spec, const GpuModel& gpu) {
+void add_streamed(std::vector<MmaMultistageConfig>& candidates, const Problem& problem, const GpuModel& gpu) {
+    const GemmSpec& spec = problem.row_major;
     const std::size_t count = candidates.size();
     for (std::size_t i = 0; i < count; ++i) {
         MmaMultistageConfig config = candidates[i];
         if (config.split_k > 1 || is_half_beyond(spec, config.block)) continue;
-        config.stream_k = gpu.sm_count * usual_residents(spec, config, *gpu.arch);
+        config.stream_k = gpu.sm_count * usual_residents(problem, config, *gpu.arch);
         const StreamK deal = stream_k(spec, config);
         if (config.stream_k == 0 || deal.tiles < deal.clusters) continue;
         for (const std::int64_t blocks : stream_k_choices(deal)) {
@@ -340,7 +341,8 @@ void add_streamed_work(CostEstimate& cost, const MmaCostInputs& in, const GpuMod
 
 }  // namespace
 
-std::vector<MmaMultistageConfig> MmaMultistage::candidates(const GemmSpec& spec, const GpuModel& gpu) {
+std::vector<MmaMultistageConfig> MmaMultistage::candidates(const Problem& problem, const GpuModel& gpu) {
+    const GemmSpec& spec = problem.row_major;
     std::vector<MmaMultistageConfig> candidates;
     for (const Tile& tile : kTiles) {
         add_variants(candidates, spec, *gpu.arch, tile);
@@ -348,13 +350,13 @@ std::vector<MmaMultistageConfig> MmaMultistage::candidates(const GemmSpec& spec,
         if (turned.block_m != tile.block_m || turned.warp_m != tile.warp_m)
             add_variants(candidates, spec, *gpu.arch, turned);
     }
-    add_streamed(candidates, spec, gpu);
+    add_streamed(candidates, problem, gpu);
     for (MmaMultistageConfig& c : candidates) c.dependent_launch = lone_launch_pays(spec, grid_of(c), gpu);
     return candidates;
 }
 
-CostEstimate MmaMultistage::cost(const GemmSpec& spec, const MmaMultistageConfig& c, const GpuModel& gpu) {
-    return mma_pipeline_cost(spec, c, geometry(signature_of_resolved(spec), c), gpu);
+CostEstimate MmaMultistage::cost(const Problem& problem, const MmaMultistageConfig& c, const GpuModel& gpu) {
+    return mma_pipeline_cost(problem, c, geometry(problem.signature, c), gpu);
 }
 
 CostConstants MmaMultistage::cost_constants(const GpuModel& gpu) {
@@ -364,9 +366,9 @@ CostConstants MmaMultistage::cost_constants(const GpuModel& gpu) {
     return constants;
 }
 
-CostByConstants MmaMultistage::cost_by_constants(const GemmSpec& spec, const MmaMultistageConfig& c,
+CostByConstants MmaMultistage::cost_by_constants(const Problem& problem, const MmaMultistageConfig& c,
                                                  const GpuModel& gpu) {
-    const MmaCostInputs inputs = mma_cost_inputs(spec, c, geometry(signature_of_resolved(spec), c));
+    const MmaCostInputs inputs = mma_cost_inputs(problem, c, geometry(problem.signature, c));
     return [inputs, gpu](const CostConstants& values) {
         MmaCostConstants constants{};
         for (std::size_t i = 0; i < values.size(); ++i) constants.*mma_cost_fields()[i].member = values[i].value;
@@ -374,16 +376,16 @@ CostByConstants MmaMultistage::cost_by_constants(const GemmSpec& spec, const Mma
     };
 }
 
-CostEstimate mma_pipeline_cost(const GemmSpec& spec, const MmaMultistageConfig& c, const TensorCoreGeometry& g,
+CostEstimate mma_pipeline_cost(const Problem& problem, const MmaMultistageConfig& c, const TensorCoreGeometry& g,
                                const GpuModel& gpu) {
     if (resident_blocks(g, *gpu.arch) == 0) return {};
-    return mma_pipeline_cost(mma_cost_inputs(spec, c, g), gpu, mma_cost_constants(gpu));
+    return mma_pipeline_cost(mma_cost_inputs(problem, c, g), gpu, mma_cost_constants(gpu));
 }
 
-MmaCostInputs mma_cost_inputs(const GemmSpec& spec, const MmaMultistageConfig& config,
+MmaCostInputs mma_cost_inputs(const Problem& problem, const MmaMultistageConfig& config,
                               const TensorCoreGeometry& geometry) {
-    const GemmSignature problem = signature_of_resolved(spec);
-    return {spec, problem, config, geometry, mma_multistage_conflict_slowdown(problem, config)};
+    return {problem.row_major, problem.signature, config, geometry,
+            mma_multistage_conflict_slowdown(problem.signature, config)};
 }
 
 CostEstimate mma_pipeline_cost(const MmaCostInputs& in, const GpuModel& gpu, const MmaCostConstants& constants) {

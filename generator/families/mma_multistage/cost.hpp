@@ -1,5 +1,6 @@
 #pragma once
 
+#include "generator/base/problem.hpp"
 #include "generator/base/renderer.hpp"
 #include "generator/families/mma_multistage/cost_constants.hpp"
 #include "generator/families/mma_multistage/geometry.hpp"
@@ -9,10 +10,10 @@
 namespace jitgemm {
 
 /// The same of any kernel that has this geometry and works as such a config says: pipeline, tiles, splits.
-[[nodiscard]] CostEstimate mma_pipeline_cost(const GemmSpec& spec, const MmaMultistageConfig& config,
+[[nodiscard]] CostEstimate mma_pipeline_cost(const Problem& problem, const MmaMultistageConfig& config,
                                              const TensorCoreGeometry& geometry, const GpuModel& gpu);
 
-/// What the cost of such a kernel follows from, GPU and constants aside. `spec` is resolved.
+/// What the cost of such a kernel follows from, GPU and constants aside.
 struct MmaCostInputs {
     GemmSpec spec;
     GemmSignature signature;
@@ -20,7 +21,7 @@ struct MmaCostInputs {
     TensorCoreGeometry geometry;
     double conflicts = 1;  ///< slowdown of shared memory
 };
-[[nodiscard]] MmaCostInputs mma_cost_inputs(const GemmSpec& spec, const MmaMultistageConfig& config,
+[[nodiscard]] MmaCostInputs mma_cost_inputs(const Problem& problem, const MmaMultistageConfig& config,
                                             const TensorCoreGeometry& geometry);
 
 /// The cost with other constants than the table's, for who fits them.

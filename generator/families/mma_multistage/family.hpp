@@ -14,18 +14,17 @@ struct MmaMultistage {
     static constexpr std::string_view kTemplateFile = "mma_multistage/mma_multistage.cu";
     static constexpr MathUnit kMathUnit = MathUnit::tensor_cores;
 
-    [[nodiscard]] static bool selected_by_default(const GemmSpec& spec);
+    [[nodiscard]] static bool selected_by_default(const Problem& problem);
     /// Why mma_multistage can't serve the problem whatever the config: types, architecture, extents.
-    [[nodiscard]] static std::vector<std::string> unsupported(const GemmSpec& spec, const Arch& arch);
+    [[nodiscard]] static std::vector<std::string> unsupported(const Problem& problem, const Arch& arch);
     /// Configs worth considering for the problem; constraints not yet applied.
-    [[nodiscard]] static std::vector<Config> candidates(const GemmSpec& spec, const GpuModel& gpu);
+    [[nodiscard]] static std::vector<Config> candidates(const Problem& problem, const GpuModel& gpu);
     /// Every rule the config breaks for the problem on the architecture, each with its numbers.
-    [[nodiscard]] static std::vector<std::string> violations(const GemmSpec& spec, const Config& config,
+    [[nodiscard]] static std::vector<std::string> violations(const Problem& problem, const Config& config,
                                                              const Arch& arch);
     /// Why the heuristic should not propose the config, though it may be asked for: mainloop accesses with bank conflicts,
     /// each with its wavefronts. Empty when there is none.
-    [[nodiscard]] static std::vector<std::string> discouraged(const GemmSpec& spec, const Config& config);
-    /// What the kernel is made of, each choice with its reason. The config breaks no rule for the problem.
+    [[nodiscard]] static std::vector<std::string> discouraged(const Problem& problem, const Config& config);
     [[nodiscard]] static SumOrder sum_order(const Config& config) {
         return {.instruction = MathInstruction::mma,
                 .instruction_k = config.mma.k,
@@ -33,11 +32,12 @@ struct MmaMultistage {
     }
     /// Nobody has timed stream-K yet.
     [[nodiscard]] static bool is_untimed(const Config& config) { return config.stream_k > 0; }
-    [[nodiscard]] static KernelAnatomy anatomy(const GemmSpec& spec, const Config& config);
+    /// What the kernel is made of, each choice with its reason. The config breaks no rule for the problem.
+    [[nodiscard]] static KernelAnatomy anatomy(const Problem& problem, const Config& config);
     /// Predicted time from waves, tensor-core rate, shared-memory and L2 traffic, DRAM bytes and fixed costs.
-    [[nodiscard]] static CostEstimate cost(const GemmSpec& spec, const Config& config, const GpuModel& gpu);
+    [[nodiscard]] static CostEstimate cost(const Problem& problem, const Config& config, const GpuModel& gpu);
     [[nodiscard]] static CostConstants cost_constants(const GpuModel& gpu);
-    [[nodiscard]] static CostByConstants cost_by_constants(const GemmSpec& spec, const Config& config,
+    [[nodiscard]] static CostByConstants cost_by_constants(const Problem& problem, const Config& config,
                                                            const GpuModel& gpu);
     [[nodiscard]] static std::span<const ConfigParameter<Config>> parameter_table();
     /// What follows from the others: the K of a warp tile, the raster group of a rasterization `given` by name.
@@ -48,12 +48,12 @@ struct MmaMultistage {
     [[nodiscard]] static std::vector<KernelEntry> entries(const GemmSignature& signature, const Config& config);
     /// Packed operands, then split_k partials of m rows of f32, each row rounded up to 4 elements, or for each block of stream-K the f32
     /// (or f16) sums of a block tile; templates/common/workspace.cuh lays them out.
-    [[nodiscard]] static std::int64_t workspace_bytes(const GemmSpec& spec, const Config& config);
+    [[nodiscard]] static std::int64_t workspace_bytes(const Problem& problem, const Config& config);
     /// With stream-K one for each 16 rows that a warp has of these sums.
-    [[nodiscard]] static std::int64_t counter_bytes(const GemmSpec& spec, const Config& config);
+    [[nodiscard]] static std::int64_t counter_bytes(const Problem& problem, const Config& config);
     /// Block, warp, lane and accumulator register that compute an element of D; with split-K of the first split, with stream-K of the
     /// block that stores the element.
-    [[nodiscard]] static ElementOwner owner(const GemmSpec& spec, const Config& config, std::int64_t row,
+    [[nodiscard]] static ElementOwner owner(const Problem& problem, const Config& config, std::int64_t row,
                                             std::int64_t column);
 };
 

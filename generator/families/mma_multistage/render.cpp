@@ -118,17 +118,19 @@ std::vector<KernelEntry> MmaMultistage::entries(const GemmSignature& signature, 
     return entries;
 }
 
-std::int64_t MmaMultistage::workspace_bytes(const GemmSpec& spec, const MmaMultistageConfig& c) {
+std::int64_t MmaMultistage::workspace_bytes(const Problem& problem, const MmaMultistageConfig& c) {
+    const GemmSpec& spec = problem.row_major;
     return packed_workspace_bytes(spec, c.pack) + (c.splits_in_workspace() ? partial_sum_bytes(spec, c.split_k) : 0) +
            stream_k_sum_bytes(c.stream_k, c.block, spec.accumulator);
 }
 
-std::int64_t MmaMultistage::counter_bytes(const GemmSpec&, const MmaMultistageConfig& c) {
+std::int64_t MmaMultistage::counter_bytes(const Problem&, const MmaMultistageConfig& c) {
     return stream_k_counter_bytes(c.stream_k, c.block, c.warp.n);
 }
 
-ElementOwner MmaMultistage::owner(const GemmSpec& spec, const MmaMultistageConfig& c, std::int64_t row,
+ElementOwner MmaMultistage::owner(const Problem& problem, const MmaMultistageConfig& c, std::int64_t row,
                                   std::int64_t column) {
+    const GemmSpec& spec = problem.row_major;
     ElementOwner owner = tile_owner(c, c.block, c.warp, spec, row, column);
     owner.block = first_block_of_tile(c, {owner.tile_m, owner.tile_n}, tiles_of(c.block, spec.m, spec.n));
     if (c.stream_k != 0) owner.block = stream_k(spec, c).taker_of(owner.block);

@@ -1,5 +1,6 @@
 #include "generator/families/mma_sliced_k/family.hpp"
 #include "generator/families/mma_sliced_k/geometry.hpp"
+#include "generator/families/shared/orientation.hpp"
 #include "generator/layout/mma_atom.hpp"
 
 #include <fmt/format.h>
@@ -40,9 +41,9 @@ OperandPath path_of(Operand operand, const SlicedPanel& panel, const LdmatrixCho
 
 }  // namespace
 
-KernelAnatomy MmaSlicedK::anatomy(const GemmSpec& spec, const Config& c) {
-    const GemmSignature asked = signature(spec);
-    const SlicedKGeometry g = geometry(asked, c);
+KernelAnatomy MmaSlicedK::anatomy(const Problem& problem, const Config& c) {
+    const GemmSpec& spec = problem.row_major;
+    const SlicedKGeometry g = geometry(problem.signature, c);
     const MmaAtom& atom = *find_mma_atom(kSlicedMma, spec.a, spec.b, spec.accumulator);
     KernelAnatomy anatomy =
         anatomy_of(g, c.block, {c.block.m, c.block.n, kSlicedPanelK}, kSlicedMma, std::string(atom.ptx_name));
@@ -54,12 +55,12 @@ KernelAnatomy MmaSlicedK::anatomy(const GemmSpec& spec, const Config& c) {
     OperandPath of_few = path_of(c.swap_ab ? Operand::a : Operand::b, g.of_few, loads_of_few(g.of_few, c.block.n));
     anatomy.operands = {std::move(of_long), std::move(of_few)};
     if (c.swap_ab) std::swap(anatomy.operands[0], anatomy.operands[1]);
-    if (c.swap_ab)
-        for (TileShape* tile : {&anatomy.block, &anatomy.warp, &anatomy.mma}) std::swap(tile->m, tile->n);
+    if (c.swap_ab) turn_tiles(anatomy);
     return anatomy;
 }
 
-ElementOwner MmaSlicedK::owner(const GemmSpec& spec, const Config& c, std::int64_t row, std::int64_t column) {
+ElementOwner MmaSlicedK::owner(const Problem& problem, const Config& c, std::int64_t row, std::int64_t column) {
+    const GemmSpec& spec = problem.row_major;
     const std::int64_t of_long = c.swap_ab ? column : row;
     const std::int64_t of_few = c.swap_ab ? row : column;
     ElementOwner owner;

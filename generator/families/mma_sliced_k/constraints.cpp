@@ -56,9 +56,10 @@ void check_early(Reasons& reasons, const GemmSpec& multiplied, const Config& c) 
 
 }  // namespace
 
-bool MmaSlicedK::selected_by_default(const GemmSpec&) { return true; }
+bool MmaSlicedK::selected_by_default(const Problem&) { return true; }
 
-Reasons MmaSlicedK::unsupported(const GemmSpec& spec, const Arch& arch) {
+Reasons MmaSlicedK::unsupported(const Problem& problem, const Arch& arch) {
+    const GemmSpec& spec = problem.row_major;
     Reasons reasons = unsupported_on_tensor_cores(kName, spec, arch);
     if (!arch.has_tma) reasons.push_back(fmt::format("mma_sliced_k needs sm_90 (TMA), not {}", arch.name));
     check_tma_operand(reasons, 'A', spec.align_a, spec.lda);
@@ -69,15 +70,15 @@ Reasons MmaSlicedK::unsupported(const GemmSpec& spec, const Arch& arch) {
     return reasons;
 }
 
-Reasons MmaSlicedK::violations(const GemmSpec& spec, const Config& c, const Arch& arch) {
-    Reasons reasons = unsupported(spec, arch);
+Reasons MmaSlicedK::violations(const Problem& problem, const Config& c, const Arch& arch) {
+    Reasons reasons = unsupported(problem, arch);
     if (!reasons.empty()) return reasons;
-    const GemmSpec multiplied = as_multiplied(spec, c);
+    const GemmSpec multiplied = as_multiplied(problem.row_major, c.swap_ab);
     check_tiles(reasons, multiplied, c);
     check_early(reasons, multiplied, c);
     check_dependent_launch(reasons, c.dependent_launch, arch);
     if (!reasons.empty()) return reasons;
-    const SlicedKGeometry g = geometry(signature_of_resolved(spec), c);
+    const SlicedKGeometry g = geometry(problem.signature, c);
     if (g.shared_bytes > arch.shared_bytes_per_block)
         reasons.push_back(fmt::format("{} bytes of shared memory (pipeline {}, sums {}), {} has {}", g.shared_bytes,
                                       g.pipeline_bytes, g.sums_bytes, arch.name, arch.shared_bytes_per_block));

@@ -86,20 +86,19 @@ double few_lines_cycles(const SlicedPanel& panel, const GemmSpec& multiplied, co
 
 }  // namespace
 
-std::vector<Config> MmaSlicedK::candidates(const GemmSpec& spec, const GpuModel& gpu) {
+std::vector<Config> MmaSlicedK::candidates(const Problem& problem, const GpuModel& gpu) {
     std::vector<Config> list;
-    const GemmSignature signature = signature_of_resolved(spec);
     for (const bool swap_ab : {false, true}) {
         Config c;
         c.swap_ab = swap_ab;
-        const GemmSpec multiplied = as_multiplied(spec, c);
-        c.dependent_launch = dependent_launch_pays(spec, *gpu.arch);
+        const GemmSpec multiplied = as_multiplied(problem.row_major, c.swap_ab);
+        c.dependent_launch = dependent_launch_pays(problem.row_major, *gpu.arch);
         c.early = c.dependent_launch && multiplied.constant_a;
         c.block.n = multiplied.n <= 8 ? 8 : multiplied.n <= 16 ? 16 : 32;
         if (multiplied.n > c.block.n) continue;
         for (const int rows : {16, 32, 64}) {
             c.block.m = rows;
-            set_ring(c, signature, *gpu.arch);
+            set_ring(c, problem.signature, *gpu.arch);
             list.push_back(c);
             ++c.stages;
             if (c.warps() * c.stages <= kMostBoxes) list.push_back(c);
@@ -108,10 +107,10 @@ std::vector<Config> MmaSlicedK::candidates(const GemmSpec& spec, const GpuModel&
     return list;
 }
 
-CostEstimate MmaSlicedK::cost(const GemmSpec& row_major, const Config& c, const GpuModel& gpu) {
+CostEstimate MmaSlicedK::cost(const Problem& problem, const Config& c, const GpuModel& gpu) {
     CostEstimate cost;
-    const GemmSpec spec = as_multiplied(row_major, c);
-    const SlicedKGeometry g = geometry(signature_of_resolved(row_major), c);
+    const GemmSpec spec = as_multiplied(problem.row_major, c.swap_ab);
+    const SlicedKGeometry g = geometry(problem.signature, c);
     if (c.block.m < 1 || c.warps() < 1 || g.shared_bytes > gpu.arch->shared_bytes_per_block) return cost;
     cost.blocks_per_sm = 1;
     const auto tiles = static_cast<double>(ceil_div(spec.m, std::int64_t{c.block.m}));
@@ -140,7 +139,7 @@ CostEstimate MmaSlicedK::cost(const GemmSpec& row_major, const Config& c, const 
     const double rest = tiles - whole * sms;
     const double busy_us = whole * round_us(sms) + (rest > 0 ? round_us(rest) : 0);
     cost.l2_us = whole * sm_us(sms) + (rest > 0 ? sm_us(rest) : 0);
-    cost.dram_us = compulsory_bytes(row_major) / dram_bytes_per_us;
+    cost.dram_us = compulsory_bytes(problem.row_major) / dram_bytes_per_us;
     cost.tail_us = rest > 0 ? round_us(rest) * (1 - rest / sms) : 0;
     constexpr double kCyclesPerMma = 16;  // of four that an SM issues at once
     const int mmas_of_k = (c.block.m / kSlicedMma.m) * (c.block.n / kSlicedMma.n);

@@ -14,25 +14,25 @@ struct MmaSlicedK {
     static constexpr std::string_view kTemplateFile = "mma_sliced_k/mma_sliced_k.cu";
     static constexpr MathUnit kMathUnit = MathUnit::tensor_cores;
 
-    [[nodiscard]] static bool selected_by_default(const GemmSpec& spec);
+    [[nodiscard]] static bool selected_by_default(const Problem& problem);
     /// Types, architecture, operands that TMA can't address, more than 32 rows and columns.
-    [[nodiscard]] static std::vector<std::string> unsupported(const GemmSpec& spec, const Arch& arch);
-    [[nodiscard]] static std::vector<Config> candidates(const GemmSpec& spec, const GpuModel& gpu);
-    [[nodiscard]] static std::vector<std::string> violations(const GemmSpec& spec, const Config& config,
+    [[nodiscard]] static std::vector<std::string> unsupported(const Problem& problem, const Arch& arch);
+    [[nodiscard]] static std::vector<Config> candidates(const Problem& problem, const GpuModel& gpu);
+    [[nodiscard]] static std::vector<std::string> violations(const Problem& problem, const Config& config,
                                                              const Arch& arch);
-    [[nodiscard]] static std::vector<std::string> discouraged(const GemmSpec&, const Config&) { return {}; }
+    [[nodiscard]] static std::vector<std::string> discouraged(const Problem&, const Config&) { return {}; }
     [[nodiscard]] static SumOrder sum_order(const Config&) {
         return {.instruction = MathInstruction::mma, .instruction_k = kSlicedMma.k, .is_divided = true};
     }
-    [[nodiscard]] static KernelAnatomy anatomy(const GemmSpec& spec, const Config& config);
-    [[nodiscard]] static CostEstimate cost(const GemmSpec& spec, const Config& config, const GpuModel& gpu);
+    [[nodiscard]] static KernelAnatomy anatomy(const Problem& problem, const Config& config);
+    [[nodiscard]] static CostEstimate cost(const Problem& problem, const Config& config, const GpuModel& gpu);
     [[nodiscard]] static std::span<const ConfigParameter<Config>> parameter_table();
     [[nodiscard]] static RenderInput render_input(const GemmSignature& signature, const Config& config);
     [[nodiscard]] static std::vector<KernelEntry> entries(const GemmSignature& signature, const Config& config);
-    [[nodiscard]] static std::int64_t workspace_bytes(const GemmSpec&, const Config&) { return 0; }
+    [[nodiscard]] static std::int64_t workspace_bytes(const Problem&, const Config&) { return 0; }
     /// The block is that of a GPU which holds all tiles at once; on a smaller one it is this modulo the grid. All warps have a part of
     /// the sum: the lane and the register are those of each.
-    [[nodiscard]] static ElementOwner owner(const GemmSpec& spec, const Config& config, std::int64_t row,
+    [[nodiscard]] static ElementOwner owner(const Problem& problem, const Config& config, std::int64_t row,
                                             std::int64_t column);
 };
 

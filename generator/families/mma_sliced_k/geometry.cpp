@@ -1,7 +1,7 @@
 #include "generator/families/mma_sliced_k/geometry.hpp"
 
 #include "generator/families/shared/bounded.hpp"
-#include "generator/families/shared/transposed_problem.hpp"
+#include "generator/families/shared/orientation.hpp"
 #include "generator/layout/copy_atom.hpp"
 
 #include <algorithm>
@@ -30,16 +30,8 @@ int sums_pitch(const MmaSlicedKConfig& c) {
 
 }  // namespace
 
-GemmSpec as_multiplied(const GemmSpec& row_major, const MmaSlicedKConfig& config) {
-    return config.swap_ab ? transposed_problem(row_major) : row_major;
-}
-
-GemmSignature as_multiplied(const GemmSignature& signature, const MmaSlicedKConfig& config) {
-    return config.swap_ab ? transposed_problem(signature) : signature;
-}
-
 SlicedKGeometry geometry(const GemmSignature& asked, const MmaSlicedKConfig& c) {
-    const GemmSignature signature = as_multiplied(asked, c);
+    const GemmSignature signature = as_multiplied(asked, c.swap_ab);
     const int warps = std::max(c.warps(), 0);
     SlicedKGeometry g;
     g.threads = bounded_product(warps, 32);

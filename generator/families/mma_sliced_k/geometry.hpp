@@ -8,10 +8,6 @@
 
 namespace jitgemm {
 
-/// The problem as mmas see it: the same, or with swap_ab D^T = B^T A^T.
-[[nodiscard]] GemmSpec as_multiplied(const GemmSpec& row_major, const MmaSlicedKConfig& config);
-[[nodiscard]] GemmSignature as_multiplied(const GemmSignature& signature, const MmaSlicedKConfig& config);
-
 /// A warp's part of an operand's k-tile, as TMA lays it (templates/mma_sliced_k/sliced_k_ring.cuh).
 struct SlicedPanel {
     bool k_major = true;

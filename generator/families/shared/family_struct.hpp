@@ -3,8 +3,8 @@
 /// \file What the struct of a family is declared with (family.hpp of its folder).
 
 #include "generator/base/arch.hpp"
-#include "generator/base/gemm_signature.hpp"
-#include "generator/base/kernel_source.hpp"
+#include "generator/base/kernel_entry.hpp"
+#include "generator/base/problem.hpp"
 #include "generator/base/renderer.hpp"
 #include "generator/families/shared/anatomy.hpp"
 #include "generator/families/shared/cost_estimate.hpp"

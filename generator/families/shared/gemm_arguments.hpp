@@ -1,6 +1,6 @@
 #pragma once
 
-#include "generator/base/kernel_source.hpp"
+#include "generator/base/kernel_entry.hpp"
 
 #include <utility>
 #include <vector>

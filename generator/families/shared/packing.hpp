@@ -1,6 +1,6 @@
 #pragma once
 
-#include "generator/base/kernel_source.hpp"
+#include "generator/base/kernel_entry.hpp"
 #include "generator/base/packed_operand.hpp"
 #include "generator/families/shared/pipeline_choices.hpp"
 #include "generator/families/shared/rasterization.hpp"

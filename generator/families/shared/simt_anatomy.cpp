@@ -116,16 +116,15 @@ std::vector<SharedAccess> simt_shared_accesses(const SimtGeometry& g) {
     return {panel_store(a), panel_store(b), panel_load(a, g), panel_load(b, g)};
 }
 
-KernelAnatomy simt_anatomy(const GemmSpec& spec, const SimtTiling& tiling) {
-    const GemmSignature problem = signature(spec);
-    const SimtGeometry g = simt_geometry(problem, tiling);
+KernelAnatomy simt_anatomy(const Problem& problem, const SimtTiling& tiling) {
+    const SimtGeometry g = simt_geometry(problem.signature, tiling);
     const int block_k = std::max(g.block.k, 1);
     KernelAnatomy anatomy = anatomy_of(g, {g.block.m, g.block.n, block_k},
                                        {g.warp_m * g.tile.m, g.warp_n * g.tile.n, block_k}, {1, 1, 1}, "fma.rn.f32");
     anatomy.stages = g.uses_shared() ? 1 : 0;
     anatomy.stage_bytes = g.shared_bytes;
     anatomy.pipeline_bytes = g.shared_bytes;
-    anatomy.operands = {path_of(Operand::a, problem, g), path_of(Operand::b, problem, g)};
+    anatomy.operands = {path_of(Operand::a, problem.signature, g), path_of(Operand::b, problem.signature, g)};
     anatomy.accesses = simt_shared_accesses(g);
     if (!g.uses_shared()) anatomy.direct_reads = DirectReads{g.warp_m, g.warp_n, g.tile};
     return anatomy;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "generator/base/problem.hpp"
 #include "generator/base/renderer.hpp"
 #include "generator/families/shared/anatomy.hpp"
 #include "generator/families/shared/cost_estimate.hpp"
@@ -8,7 +9,7 @@
 namespace jitgemm {
 
 /// What the kernel is made of. The tiling breaks no rule for the problem.
-[[nodiscard]] KernelAnatomy simt_anatomy(const GemmSpec& spec, const SimtTiling& tiling);
+[[nodiscard]] KernelAnatomy simt_anatomy(const Problem& problem, const SimtTiling& tiling);
 
 /// Cache lines that a warp's threads reach for when each loads its element of A or of B from global memory.
 [[nodiscard]] int simt_lines_per_load(Operand operand, const GemmSignature& signature, const SimtGeometry& geometry);

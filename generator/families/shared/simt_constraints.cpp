@@ -90,19 +90,19 @@ Reasons simt_unsupported(std::string_view family, const GemmSpec& spec, const Ar
     return reasons;
 }
 
-Reasons simt_violations(const GemmSpec& spec, const SimtTiling& tiling, const Arch& arch) {
+Reasons simt_violations(const Problem& problem, const SimtTiling& tiling, const Arch& arch) {
     Reasons reasons;
     const TileShape tile = tiling.thread_tile();
     check_divides(reasons, 'm', tiling.block.m, tile.m);
     check_divides(reasons, 'n', tiling.block.n, tile.n);
     if (!reasons.empty()) return reasons;  // nothing else can be computed
-    const SimtGeometry g = simt_geometry(signature(spec), tiling);
+    const SimtGeometry g = simt_geometry(problem.signature, tiling);
     check_threads(reasons, g);
     check_warp(reasons, g, tiling.along_n);
     if (tiling.depth) check_panels(reasons, g);
     if (g.uses_shared()) check_shared(reasons, g, arch);
     check_registers(reasons, g, arch);
-    check_grid(reasons, spec, simt_grid(tiling));
+    check_grid(reasons, problem.row_major, simt_grid(tiling));
     return reasons;
 }
 

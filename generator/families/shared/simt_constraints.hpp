@@ -1,5 +1,6 @@
 #pragma once
 
+#include "generator/base/problem.hpp"
 #include "generator/families/shared/simt_tiling.hpp"
 
 #include <string>
@@ -13,7 +14,7 @@ namespace jitgemm {
                                                         const Arch& arch);
 
 /// Every rule the tiling breaks for a problem that the family supports, each with its numbers.
-[[nodiscard]] std::vector<std::string> simt_violations(const GemmSpec& spec, const SimtTiling& tiling,
+[[nodiscard]] std::vector<std::string> simt_violations(const Problem& problem, const SimtTiling& tiling,
                                                        const Arch& arch);
 
 }  // namespace jitgemm

@@ -53,9 +53,9 @@ double tile_cycles(const StepCycles& step, const SimtGeometry& g, double k, doub
 
 }  // namespace
 
-CostEstimate simt_cost(const GemmSpec& spec, const SimtTiling& tiling, const GpuModel& gpu) {
-    const GemmSignature problem = signature(spec);
-    const SimtGeometry g = simt_geometry(problem, tiling);
+CostEstimate simt_cost(const Problem& problem, const SimtTiling& tiling, const GpuModel& gpu) {
+    const GemmSpec& spec = problem.row_major;
+    const SimtGeometry g = simt_geometry(problem.signature, tiling);
     CostEstimate cost;
     if (g.threads == 0) return cost;
     cost.blocks_per_sm = estimated_occupancy(g, *gpu.arch).blocks();
@@ -69,7 +69,7 @@ CostEstimate simt_cost(const GemmSpec& spec, const SimtTiling& tiling, const Gpu
     const double resident = std::ceil(at_once / gpu.sm_count);
     cost.waves = blocks / slots;
 
-    const StepCycles step = step_cycles(problem, g, *gpu.arch);
+    const StepCycles step = step_cycles(problem.signature, g, *gpu.arch);
     const double us_per_cycle = 1 / static_cast<double>(gpu.clock_mhz);
     const double round_us = tile_cycles(step, g, k, resident) * us_per_cycle;
     const double rounds = std::ceil(tiles / at_once);

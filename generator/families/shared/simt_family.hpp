@@ -16,7 +16,7 @@ namespace jitgemm {
 ///         static constexpr std::string_view kName, kSummary, kTemplateFile;
 ///         static std::span<const ConfigParameter<Config>> parameter_table();
 ///         static SimtTiling tiling(const Config&);
-///         static std::vector<Config> candidates(const GemmSpec&);
+///         static std::vector<Config> candidates(const Problem&);
 ///         static RenderInput render_input(const GemmSignature&, const Config&);  // where its template has constants of its own
 ///     };
 template <typename Description>
@@ -27,22 +27,22 @@ struct SimtFamily {
     static constexpr std::string_view kTemplateFile = Description::kTemplateFile;
     static constexpr MathUnit kMathUnit = MathUnit::fp32_cores;
 
-    static std::vector<std::string> unsupported(const GemmSpec& spec, const Arch& arch) {
-        return simt_unsupported(kName, spec, arch);
+    static std::vector<std::string> unsupported(const Problem& problem, const Arch& arch) {
+        return simt_unsupported(kName, problem.row_major, arch);
     }
-    static std::vector<Config> candidates(const GemmSpec& spec, const GpuModel&) {
-        return Description::candidates(spec);
+    static std::vector<Config> candidates(const Problem& problem, const GpuModel&) {
+        return Description::candidates(problem);
     }
-    static std::vector<std::string> violations(const GemmSpec& spec, const Config& config, const Arch& arch) {
-        std::vector<std::string> reasons = unsupported(spec, arch);
-        return reasons.empty() ? simt_violations(spec, Description::tiling(config), arch) : reasons;
+    static std::vector<std::string> violations(const Problem& problem, const Config& config, const Arch& arch) {
+        std::vector<std::string> reasons = unsupported(problem, arch);
+        return reasons.empty() ? simt_violations(problem, Description::tiling(config), arch) : reasons;
     }
-    static std::vector<std::string> discouraged(const GemmSpec&, const Config&) { return {}; }
-    static KernelAnatomy anatomy(const GemmSpec& spec, const Config& config) {
-        return simt_anatomy(spec, Description::tiling(config));
+    static std::vector<std::string> discouraged(const Problem&, const Config&) { return {}; }
+    static KernelAnatomy anatomy(const Problem& problem, const Config& config) {
+        return simt_anatomy(problem, Description::tiling(config));
     }
-    static CostEstimate cost(const GemmSpec& spec, const Config& config, const GpuModel& gpu) {
-        return simt_cost(spec, Description::tiling(config), gpu);
+    static CostEstimate cost(const Problem& problem, const Config& config, const GpuModel& gpu) {
+        return simt_cost(problem, Description::tiling(config), gpu);
     }
 
     static std::span<const ConfigParameter<Config>> parameter_table() { return Description::parameter_table(); }
@@ -54,9 +54,9 @@ struct SimtFamily {
     static std::vector<KernelEntry> entries(const GemmSignature& signature, const Config& config) {
         return simt_entries(signature, Description::tiling(config));
     }
-    static std::int64_t workspace_bytes(const GemmSpec&, const Config&) { return 0; }
-    static ElementOwner owner(const GemmSpec& spec, const Config& config, std::int64_t row, std::int64_t column) {
-        return simt_owner(spec, Description::tiling(config), row, column);
+    static std::int64_t workspace_bytes(const Problem&, const Config&) { return 0; }
+    static ElementOwner owner(const Problem& problem, const Config& config, std::int64_t row, std::int64_t column) {
+        return simt_owner(problem, Description::tiling(config), row, column);
     }
 };
 

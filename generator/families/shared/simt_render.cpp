@@ -65,13 +65,13 @@ std::vector<KernelEntry> simt_entries(const GemmSignature& s, const SimtTiling& 
     return {gemm_entry(simt_geometry(s, tiling), simt_grid(tiling), gemm_arguments(s.c.has_value(), false))};
 }
 
-ElementOwner simt_owner(const GemmSpec& spec, const SimtTiling& tiling, std::int64_t row, std::int64_t column) {
-    const SimtGeometry g = simt_geometry(signature(spec), tiling);
+ElementOwner simt_owner(const Problem& problem, const SimtTiling& tiling, std::int64_t row, std::int64_t column) {
+    const SimtGeometry g = simt_geometry(problem.signature, tiling);
     ElementOwner owner;
     owner.tile_m = row / g.block.m;
     owner.tile_n = column / g.block.n;
-    const std::int64_t tile = owner.tile_m * ceil_div(spec.n, std::int64_t{g.block.n}) + owner.tile_n;
-    owner.block = tile % block_count(simt_grid(tiling), spec);
+    const std::int64_t tile = owner.tile_m * ceil_div(problem.row_major.n, std::int64_t{g.block.n}) + owner.tile_n;
+    owner.block = tile % block_count(simt_grid(tiling), problem.row_major);
     const int in_block_m = static_cast<int>(row % g.block.m);
     const int in_block_n = static_cast<int>(column % g.block.n);
     const int thread_m = in_block_m % g.threads_m;

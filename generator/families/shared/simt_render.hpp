@@ -1,5 +1,6 @@
 #pragma once
 
+#include "generator/base/problem.hpp"
 #include "generator/base/renderer.hpp"
 #include "generator/families/shared/anatomy.hpp"
 #include "generator/families/shared/cost_estimate.hpp"
@@ -14,7 +15,7 @@ namespace jitgemm {
 [[nodiscard]] std::vector<KernelEntry> simt_entries(const GemmSignature& signature, const SimtTiling& tiling);
 
 /// Block, warp, lane and sum (row by row of the thread tile) that compute an element of D.
-[[nodiscard]] ElementOwner simt_owner(const GemmSpec& spec, const SimtTiling& tiling, std::int64_t row,
+[[nodiscard]] ElementOwner simt_owner(const Problem& problem, const SimtTiling& tiling, std::int64_t row,
                                       std::int64_t column);
 
 }  // namespace jitgemm

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "generator/base/gemm_signature.hpp"
-#include "generator/base/kernel_source.hpp"
+#include "generator/base/kernel_entry.hpp"
 #include "generator/base/tile_shape.hpp"
 #include "generator/families/shared/parameter_map.hpp"
 

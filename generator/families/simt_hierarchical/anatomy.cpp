@@ -107,13 +107,13 @@ OperandPath path_of(Operand name, const SimtOperand& operand, const Config& c) {
 
 }  // namespace
 
-KernelAnatomy SimtHierarchical::anatomy(const GemmSpec& spec, const SimtHierarchicalConfig& c) {
-    const SimtHierarchicalGeometry g = geometry(signature(spec), c);
+KernelAnatomy SimtHierarchical::anatomy(const Problem& problem, const SimtHierarchicalConfig& c) {
+    const SimtHierarchicalGeometry g = geometry(problem.signature, c);
     KernelAnatomy anatomy = anatomy_of(g, c.block, c.warp, {c.thread.m, c.thread.n, 1}, "fma.rn.f32");
     anatomy.stages = c.stages;
     anatomy.split_k = c.split_k;
     anatomy.blocks_per_wave = c.blocks_per_wave;
-    anatomy.remainder_tiles = remainder_tiles(spec, c.block, c.blocks_per_wave);
+    anatomy.remainder_tiles = remainder_tiles(problem.row_major, c.block, c.blocks_per_wave);
     anatomy.raster_group = c.group;
     anatomy.needs_whole_tiles = !c.predicated;
     anatomy.k_run = c.k_lanes;
@@ -127,15 +127,15 @@ KernelAnatomy SimtHierarchical::anatomy(const GemmSpec& spec, const SimtHierarch
     return anatomy;
 }
 
-std::vector<std::string> SimtHierarchical::discouraged(const GemmSpec& spec, const SimtHierarchicalConfig& c) {
-    const SimtHierarchicalGeometry g = geometry(signature(spec), c);
+std::vector<std::string> SimtHierarchical::discouraged(const Problem& problem, const SimtHierarchicalConfig& c) {
+    const SimtHierarchicalGeometry g = geometry(problem.signature, c);
     return conflict_reasons({copy_access(Operand::a, g.a, c, g.threads), copy_access(Operand::b, g.b, c, g.threads)});
 }
 
-ElementOwner SimtHierarchical::owner(const GemmSpec& spec, const SimtHierarchicalConfig& c, std::int64_t row,
+ElementOwner SimtHierarchical::owner(const Problem& problem, const SimtHierarchicalConfig& c, std::int64_t row,
                                      std::int64_t column) {
-    const SimtHierarchicalGeometry g = geometry(signature(spec), c);
-    ElementOwner owner = tile_owner(c, c.block, c.warp, spec, row, column);
+    const SimtHierarchicalGeometry g = geometry(problem.signature, c);
+    ElementOwner owner = tile_owner(c, c.block, c.warp, problem.row_major, row, column);
     const int quad_m = static_cast<int>(row % c.warp.m) / kQuad;
     const int quad_n = static_cast<int>(column % c.warp.n) / kQuad;
     for (int lane = 0; lane < kWarpLanes; ++lane) {

@@ -140,16 +140,17 @@ void check_registers_of_cut_tiles(Reasons& reasons, const GemmSpec& spec, const 
 }  // namespace
 
 // 16-bit types have tensor cores.
-bool SimtHierarchical::selected_by_default(const GemmSpec& spec) { return spec.a == DataType::f32; }
+bool SimtHierarchical::selected_by_default(const Problem& problem) { return problem.row_major.a == DataType::f32; }
 
-Reasons SimtHierarchical::unsupported(const GemmSpec& spec, const Arch& arch) {
-    return simt_unsupported("simt_hierarchical", spec, arch);
+Reasons SimtHierarchical::unsupported(const Problem& problem, const Arch& arch) {
+    return simt_unsupported("simt_hierarchical", problem.row_major, arch);
 }
 
-Reasons SimtHierarchical::violations(const GemmSpec& spec, const SimtHierarchicalConfig& c, const Arch& arch) {
-    Reasons reasons = SimtHierarchical::unsupported(spec, arch);
+Reasons SimtHierarchical::violations(const Problem& problem, const SimtHierarchicalConfig& c, const Arch& arch) {
+    const GemmSpec& spec = problem.row_major;
+    Reasons reasons = SimtHierarchical::unsupported(problem, arch);
     if (!reasons.empty()) return reasons;
-    const SimtHierarchicalGeometry g = geometry(signature_of_resolved(spec), c);
+    const SimtHierarchicalGeometry g = geometry(problem.signature, c);
     check_tiles(reasons, c, g);
     check_pipeline(reasons, spec, c);
     check_edges(reasons, spec, c);

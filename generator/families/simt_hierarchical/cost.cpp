@@ -248,16 +248,17 @@ void cut_last_wave(CostEstimate& cost, const GemmSpec& spec, const Config& c, co
 
 }  // namespace
 
-std::vector<SimtHierarchicalConfig> SimtHierarchical::candidates(const GemmSpec& spec, const GpuModel& gpu) {
+std::vector<SimtHierarchicalConfig> SimtHierarchical::candidates(const Problem& problem, const GpuModel& gpu) {
     std::vector<SimtHierarchicalConfig> candidates;
-    for (const Tile& tile : kTiles) add_variants(candidates, spec, gpu, tile);
+    for (const Tile& tile : kTiles) add_variants(candidates, problem.row_major, gpu, tile);
     for (Config& candidate : candidates)
-        candidate.dependent_launch = lone_launch_pays(spec, hierarchical_grid(candidate), gpu);
+        candidate.dependent_launch = lone_launch_pays(problem.row_major, hierarchical_grid(candidate), gpu);
     return candidates;
 }
 
-CostEstimate SimtHierarchical::cost(const GemmSpec& spec, const SimtHierarchicalConfig& c, const GpuModel& gpu) {
-    const SimtHierarchicalGeometry g = geometry(signature_of_resolved(spec), c);
+CostEstimate SimtHierarchical::cost(const Problem& problem, const SimtHierarchicalConfig& c, const GpuModel& gpu) {
+    const GemmSpec& spec = problem.row_major;
+    const SimtHierarchicalGeometry g = geometry(problem.signature, c);
     CostEstimate cost;
     if (g.threads == 0 || c.stages < 2 || c.split_k < 1) return cost;
     cost.blocks_per_sm = estimated_occupancy(g, *gpu.arch).blocks();

@@ -14,25 +14,25 @@ struct SimtHierarchical {
     static constexpr std::string_view kTemplateFile = "simt_hierarchical/simt_hierarchical.cu";
     static constexpr MathUnit kMathUnit = MathUnit::fp32_cores;
 
-    [[nodiscard]] static bool selected_by_default(const GemmSpec& spec);
+    [[nodiscard]] static bool selected_by_default(const Problem& problem);
     /// \file The parts of the family's row in the table, as struct Family describes each.
-    [[nodiscard]] static std::vector<std::string> unsupported(const GemmSpec& spec, const Arch& arch);
-    [[nodiscard]] static std::vector<Config> candidates(const GemmSpec& spec, const GpuModel& gpu);
-    [[nodiscard]] static std::vector<std::string> violations(const GemmSpec& spec, const Config& config,
+    [[nodiscard]] static std::vector<std::string> unsupported(const Problem& problem, const Arch& arch);
+    [[nodiscard]] static std::vector<Config> candidates(const Problem& problem, const GpuModel& gpu);
+    [[nodiscard]] static std::vector<std::string> violations(const Problem& problem, const Config& config,
                                                              const Arch& arch);
-    [[nodiscard]] static std::vector<std::string> discouraged(const GemmSpec& spec, const Config& config);
+    [[nodiscard]] static std::vector<std::string> discouraged(const Problem& problem, const Config& config);
     [[nodiscard]] static SumOrder sum_order(const Config& config) {
         return {.is_divided = config.split_k > 1 || config.blocks_per_wave > 0};
     }
-    [[nodiscard]] static KernelAnatomy anatomy(const GemmSpec& spec, const Config& config);
-    [[nodiscard]] static CostEstimate cost(const GemmSpec& spec, const Config& config, const GpuModel& gpu);
+    [[nodiscard]] static KernelAnatomy anatomy(const Problem& problem, const Config& config);
+    [[nodiscard]] static CostEstimate cost(const Problem& problem, const Config& config, const GpuModel& gpu);
     [[nodiscard]] static std::span<const ConfigParameter<Config>> parameter_table();
     /// What follows from the others: the K of a warp tile, the raster group of a rasterization `given` by name.
     static void settle(Config& config, const ParameterMap& given);
     [[nodiscard]] static RenderInput render_input(const GemmSignature& signature, const Config& config);
     [[nodiscard]] static std::vector<KernelEntry> entries(const GemmSignature& signature, const Config& config);
-    [[nodiscard]] static std::int64_t workspace_bytes(const GemmSpec& spec, const Config& config);
-    [[nodiscard]] static ElementOwner owner(const GemmSpec& spec, const Config& config, std::int64_t row,
+    [[nodiscard]] static std::int64_t workspace_bytes(const Problem& problem, const Config& config);
+    [[nodiscard]] static ElementOwner owner(const Problem& problem, const Config& config, std::int64_t row,
                                             std::int64_t column);
 };
 

@@ -100,9 +100,9 @@ std::vector<KernelEntry> SimtHierarchical::entries(const GemmSignature& s, const
     return entries;
 }
 
-std::int64_t SimtHierarchical::workspace_bytes(const GemmSpec& spec, const SimtHierarchicalConfig& c) {
-    return c.blocks_per_wave > 0 ? remainder_bytes(spec, c.block, c.blocks_per_wave)
-                                 : partial_sum_bytes(spec, c.split_k);
+std::int64_t SimtHierarchical::workspace_bytes(const Problem& problem, const SimtHierarchicalConfig& c) {
+    return c.blocks_per_wave > 0 ? remainder_bytes(problem.row_major, c.block, c.blocks_per_wave)
+                                 : partial_sum_bytes(problem.row_major, c.split_k);
 }
 
 }  // namespace jitgemm

@@ -28,8 +28,8 @@ OperandPath long_k_path(Operand name, const SimtLongKOperand& operand) {
 
 }  // namespace
 
-KernelAnatomy SimtLongK::anatomy(const GemmSpec& spec, const SimtLongKConfig& c) {
-    const SimtLongKGeometry g = geometry(signature(spec), c);
+KernelAnatomy SimtLongK::anatomy(const Problem& problem, const SimtLongKConfig& c) {
+    const SimtLongKGeometry g = geometry(problem.signature, c);
     const TileShape warp{c.block().m, c.block().n, c.warps > 0 ? c.block_k / c.warps : 0};
     KernelAnatomy anatomy = anatomy_of(g, c.block(), warp, {c.thread.m, c.thread.n, 1}, "fma.rn.f32");
     anatomy.stages = c.stages;
@@ -42,16 +42,16 @@ KernelAnatomy SimtLongK::anatomy(const GemmSpec& spec, const SimtLongKConfig& c)
     return anatomy;
 }
 
-std::vector<std::string> SimtLongK::discouraged(const GemmSpec&, const SimtLongKConfig&) {
+std::vector<std::string> SimtLongK::discouraged(const Problem&, const SimtLongKConfig&) {
     return {};  // which bank conflicts pay is the cost model's business: with little arithmetic, they cost nothing
 }
 
-ElementOwner SimtLongK::owner(const GemmSpec& spec, const SimtLongKConfig& c, std::int64_t row, std::int64_t column) {
-    const SimtLongKGeometry g = geometry(signature(spec), c);
+ElementOwner SimtLongK::owner(const Problem& problem, const SimtLongKConfig& c, std::int64_t row, std::int64_t column) {
+    const SimtLongKGeometry g = geometry(problem.signature, c);
     ElementOwner owner;
     owner.tile_m = row / c.block().m;
     owner.tile_n = column / c.block().n;
-    owner.block = owner.tile_m * ((spec.n + c.block().n - 1) / c.block().n) + owner.tile_n;
+    owner.block = owner.tile_m * ((problem.row_major.n + c.block().n - 1) / c.block().n) + owner.tile_n;
     const LongKElement along_m = long_k_element(g.a, static_cast<int>(row % c.block().m));
     const LongKElement along_n = long_k_element(g.b, static_cast<int>(column % c.block().n));
     for (int lane = 0; lane < kWarpLanes; ++lane) {

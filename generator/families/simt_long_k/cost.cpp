@@ -58,25 +58,26 @@ std::set<int> splits_for(const GemmSpec& spec, const SimtLongKConfig& config, co
     return {static_cast<int>(most), static_cast<int>((k_tiles + rounds - 1) / rounds)};
 }
 
-void add_depths(std::vector<SimtLongKConfig>& candidates, const GemmSpec& spec, const GpuModel& gpu,
+void add_depths(std::vector<SimtLongKConfig>& candidates, const Problem& problem, const GpuModel& gpu,
                 SimtLongKConfig config) {
-    const GemmSignature problem = signature(spec);
     const int step = kLongKQuad * config.warps * config.lanes.k;
     for (config.block_k = std::max(step, 32); config.block_k <= kLongestBlockK; config.block_k *= 2) {
         const int stage_bytes = 4 * (config.block().m + config.block().n) * config.block_k;
         const bool is_small = stage_bytes < kLeastStageBytes && 2 * config.block_k <= kLongestBlockK;
         if (is_small) continue;
         if (stage_bytes * config.min_blocks_per_sm > kMostStageBytes) break;
-        config.stages = stages_for(config, problem, *gpu.arch);
+        config.stages = stages_for(config, problem.signature, *gpu.arch);
         if (config.stages < 2) break;
-        for (const int splits : splits_for(spec, config, gpu)) {
+        for (const int splits : splits_for(problem.row_major, config, gpu)) {
             config.split_k = splits;
             candidates.push_back({config});
         }
     }
 }
 
-void add_shapes(std::vector<SimtLongKConfig>& candidates, const GemmSpec& spec, const GpuModel& gpu, TileShape lanes) {
+void add_shapes(std::vector<SimtLongKConfig>& candidates, const Problem& problem, const GpuModel& gpu,
+                TileShape lanes) {
+    const GemmSpec& spec = problem.row_major;
     SimtLongKConfig config;
     config.lanes = lanes;
     for (const int thread_m : thread_extents(spec.m, lanes.m, order_a(spec.layout) == Order::row))
@@ -87,7 +88,7 @@ void add_shapes(std::vector<SimtLongKConfig>& candidates, const GemmSpec& spec, 
             for (config.warps = 4; config.warps <= kMostWarps; config.warps *= 2)
                 for (config.min_blocks_per_sm = 1; config.min_blocks_per_sm <= kMostResident;
                      ++config.min_blocks_per_sm)
-                    add_depths(candidates, spec, gpu, config);
+                    add_depths(candidates, problem, gpu, config);
         }
 }
 
@@ -178,18 +179,20 @@ double k_tile_cycles(const SimtLongKConfig& c, const SimtLongKGeometry& g, doubl
 
 }  // namespace
 
-std::vector<SimtLongKConfig> SimtLongK::candidates(const GemmSpec& spec, const GpuModel& gpu) {
+std::vector<SimtLongKConfig> SimtLongK::candidates(const Problem& problem, const GpuModel& gpu) {
     std::vector<SimtLongKConfig> candidates;
     for (int m = 1; m <= kWarpLanes; m *= 2)
-        for (int n = 1; m * n <= kWarpLanes; n *= 2) add_shapes(candidates, spec, gpu, {m, n, kWarpLanes / (m * n)});
-    for (SimtLongKConfig& candidate : candidates) candidate.dependent_launch = dependent_launch_pays(spec, *gpu.arch);
+        for (int n = 1; m * n <= kWarpLanes; n *= 2) add_shapes(candidates, problem, gpu, {m, n, kWarpLanes / (m * n)});
+    for (SimtLongKConfig& candidate : candidates)
+        candidate.dependent_launch = dependent_launch_pays(problem.row_major, *gpu.arch);
     return candidates;
 }
 
-CostEstimate SimtLongK::cost(const GemmSpec& spec, const SimtLongKConfig& c, const GpuModel& gpu) {
+CostEstimate SimtLongK::cost(const Problem& problem, const SimtLongKConfig& c, const GpuModel& gpu) {
+    const GemmSpec& spec = problem.row_major;
     CostEstimate cost;
     if (!is_in_range(c)) return cost;
-    const SimtLongKGeometry g = geometry(signature(spec), c);
+    const SimtLongKGeometry g = geometry(problem.signature, c);
     cost.blocks_per_sm = std::min(estimated_occupancy(g, *gpu.arch).blocks(), c.min_blocks_per_sm);
     if (cost.blocks_per_sm == 0) return cost;
 

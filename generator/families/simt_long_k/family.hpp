@@ -15,20 +15,20 @@ struct SimtLongK {
     static constexpr MathUnit kMathUnit = MathUnit::fp32_cores;
 
     /// f32 with at most 64 rows and columns of D and thousands of products for each.
-    [[nodiscard]] static bool selected_by_default(const GemmSpec& spec);
-    [[nodiscard]] static std::vector<std::string> unsupported(const GemmSpec& spec, const Arch& arch);
-    [[nodiscard]] static std::vector<Config> candidates(const GemmSpec& spec, const GpuModel& gpu);
-    [[nodiscard]] static std::vector<std::string> violations(const GemmSpec& spec, const Config& config,
+    [[nodiscard]] static bool selected_by_default(const Problem& problem);
+    [[nodiscard]] static std::vector<std::string> unsupported(const Problem& problem, const Arch& arch);
+    [[nodiscard]] static std::vector<Config> candidates(const Problem& problem, const GpuModel& gpu);
+    [[nodiscard]] static std::vector<std::string> violations(const Problem& problem, const Config& config,
                                                              const Arch& arch);
-    [[nodiscard]] static std::vector<std::string> discouraged(const GemmSpec& spec, const Config& config);
+    [[nodiscard]] static std::vector<std::string> discouraged(const Problem& problem, const Config& config);
     [[nodiscard]] static SumOrder sum_order(const Config&) { return {.is_divided = true}; }
-    [[nodiscard]] static KernelAnatomy anatomy(const GemmSpec& spec, const Config& config);
-    [[nodiscard]] static CostEstimate cost(const GemmSpec& spec, const Config& config, const GpuModel& gpu);
+    [[nodiscard]] static KernelAnatomy anatomy(const Problem& problem, const Config& config);
+    [[nodiscard]] static CostEstimate cost(const Problem& problem, const Config& config, const GpuModel& gpu);
     [[nodiscard]] static std::span<const ConfigParameter<Config>> parameter_table();
     [[nodiscard]] static RenderInput render_input(const GemmSignature& signature, const Config& config);
     [[nodiscard]] static std::vector<KernelEntry> entries(const GemmSignature& signature, const Config& config);
-    [[nodiscard]] static std::int64_t workspace_bytes(const GemmSpec& spec, const Config& config);
-    [[nodiscard]] static ElementOwner owner(const GemmSpec& spec, const Config& config, std::int64_t row,
+    [[nodiscard]] static std::int64_t workspace_bytes(const Problem& problem, const Config& config);
+    [[nodiscard]] static ElementOwner owner(const Problem& problem, const Config& config, std::int64_t row,
                                             std::int64_t column);
 };
 

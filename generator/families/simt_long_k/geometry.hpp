@@ -2,7 +2,7 @@
 
 #include "generator/base/arch.hpp"
 #include "generator/base/gemm_signature.hpp"
-#include "generator/base/kernel_source.hpp"
+#include "generator/base/kernel_entry.hpp"
 #include "generator/families/shared/parameter_map.hpp"
 #include "generator/families/simt_long_k/config.hpp"
 

@@ -79,8 +79,8 @@ std::vector<KernelEntry> SimtLongK::entries(const GemmSignature& s, const SimtLo
     return {gemm, reduce};
 }
 
-std::int64_t SimtLongK::workspace_bytes(const GemmSpec& spec, const SimtLongKConfig& config) {
-    return config.split_k * spec.m * spec.n * std::int64_t{4};
+std::int64_t SimtLongK::workspace_bytes(const Problem& problem, const SimtLongKConfig& config) {
+    return config.split_k * problem.row_major.m * problem.row_major.n * std::int64_t{4};
 }
 
 }  // namespace jitgemm

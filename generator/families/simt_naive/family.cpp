@@ -23,7 +23,7 @@ SimtTiling SimtNaive::tiling(const Config& config) {
     return tiling;
 }
 
-std::vector<SimtNaiveConfig> SimtNaive::candidates(const GemmSpec&) {
+std::vector<SimtNaiveConfig> SimtNaive::candidates(const Problem&) {
     return {{.block = {8, 32, 0}},
             {.block = {16, 16, 0}},
             {.block = {32, 32, 0}},

@@ -24,7 +24,7 @@ SimtTiling SimtOuterProduct::tiling(const Config& config) {
     return tiling;
 }
 
-std::vector<SimtOuterProductConfig> SimtOuterProduct::candidates(const GemmSpec&) {
+std::vector<SimtOuterProductConfig> SimtOuterProduct::candidates(const Problem&) {
     return {{.block = {32, 32, 32}}, {.block = {16, 32, 32}}, {.block = {8, 32, 32}}};
 }
 

@@ -33,7 +33,7 @@ SimtTiling SimtOuterProductTile2d::tiling(const Config& config) {
     return tiling;
 }
 
-std::vector<SimtOuterProductTile2dConfig> SimtOuterProductTile2d::candidates(const GemmSpec&) {
+std::vector<SimtOuterProductTile2dConfig> SimtOuterProductTile2d::candidates(const Problem&) {
     std::vector<Config> configs;
     for (const int threads_m : kThreadsM)
         for (const TileShape& tile : kThreadTiles)

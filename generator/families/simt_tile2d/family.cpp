@@ -28,7 +28,7 @@ SimtTiling SimtTile2d::tiling(const Config& config) {
     return tiling;
 }
 
-std::vector<SimtTile2dConfig> SimtTile2d::candidates(const GemmSpec&) {
+std::vector<SimtTile2dConfig> SimtTile2d::candidates(const Problem&) {
     std::vector<Config> configs;
     for (const TileShape& threads : kThreads)
         for (const int side : kTileSides)

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "generator/base/problem.hpp"
 #include "generator/families/shared/parameter_table.hpp"
 #include "generator/families/shared/simt_tiling.hpp"
 #include "generator/families/simt_tile2d/config.hpp"
@@ -17,7 +18,7 @@ struct SimtTile2d {
     /// block, tile, grid
     [[nodiscard]] static std::span<const ConfigParameter<Config>> parameter_table();
     [[nodiscard]] static SimtTiling tiling(const Config& config);
-    [[nodiscard]] static std::vector<Config> candidates(const GemmSpec& spec);
+    [[nodiscard]] static std::vector<Config> candidates(const Problem& problem);
 };
 
 }  // namespace jitgemm

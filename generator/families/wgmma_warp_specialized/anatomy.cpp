@@ -1,9 +1,9 @@
 #include "generator/families/wgmma_warp_specialized/family.hpp"
 
+#include "generator/families/shared/orientation.hpp"
 #include "generator/families/shared/packing.hpp"
 #include "generator/families/shared/tensor_core_geometry.hpp"
 #include "generator/families/wgmma_warp_specialized/geometry.hpp"
-#include "generator/families/wgmma_warp_specialized/orientation.hpp"
 #include "generator/families/wgmma_warp_specialized/stream_k.hpp"
 #include "generator/layout/bank_conflicts.hpp"
 #include "generator/layout/swizzle.hpp"
@@ -73,8 +73,9 @@ void describe_fragments(KernelAnatomy& anatomy, const WgmmaWarpSpecializedConfig
 
 }  // namespace
 
-KernelAnatomy WgmmaWarpSpecialized::anatomy(const GemmSpec& spec, const Config& c) {
-    const WgmmaGeometry g = geometry(as_multiplied(signature(spec), c), c);
+KernelAnatomy WgmmaWarpSpecialized::anatomy(const Problem& problem, const Config& c) {
+    const GemmSpec& spec = problem.row_major;
+    const WgmmaGeometry g = geometry(as_multiplied(problem.signature, c.swap_ab), c);
     const bool a_in_registers = c.a_source == OperandSource::registers;
     const WgmmaForm form = *wgmma_form(spec.a, spec.accumulator, c.warpgroup.n, a_in_registers);
     KernelAnatomy anatomy;
@@ -100,17 +101,16 @@ KernelAnatomy WgmmaWarpSpecialized::anatomy(const GemmSpec& spec, const Config& 
     anatomy.operands = {path_of(Operand::a, c.swap_ab ? g.b : g.a, c, anatomy.packs_a),
                         path_of(Operand::b, c.swap_ab ? g.a : g.b, c, anatomy.packs_b)};
     if (a_in_registers) describe_fragments(anatomy, c, g);
-    if (c.stream_k != 0) describe_stream_k(anatomy, c.stream_k, stream_k(as_multiplied(spec, c), c));
-    if (c.swap_ab)
-        for (TileShape* tile : {&anatomy.block, &anatomy.warp, &anatomy.mma}) std::swap(tile->m, tile->n);
+    if (c.stream_k != 0) describe_stream_k(anatomy, c.stream_k, stream_k(as_multiplied(spec, c.swap_ab), c));
+    if (c.swap_ab) turn_tiles(anatomy);
     return anatomy;
 }
 
-ElementOwner WgmmaWarpSpecialized::owner(const GemmSpec& row_major, const Config& c, std::int64_t row,
+ElementOwner WgmmaWarpSpecialized::owner(const Problem& problem, const Config& c, std::int64_t row,
                                          std::int64_t column) {
-    const GemmSpec spec = as_multiplied(row_major, c);
+    const GemmSpec spec = as_multiplied(problem.row_major, c.swap_ab);
     if (c.swap_ab) std::swap(row, column);
-    const WgmmaGeometry g = geometry(as_multiplied(signature(row_major), c), c);
+    const WgmmaGeometry g = geometry(as_multiplied(problem.signature, c.swap_ab), c);
     ElementOwner owner;
     owner.tile_m = row / c.block.m;
     owner.tile_n = column / c.block.n;

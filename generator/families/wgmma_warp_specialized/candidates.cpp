@@ -1,12 +1,12 @@
 #include "generator/base/round_up.hpp"
 #include "generator/families/shared/bounded.hpp"
 #include "generator/families/shared/dependent_launch.hpp"
+#include "generator/families/shared/orientation.hpp"
 #include "generator/families/shared/packing.hpp"
 #include "generator/families/wgmma_warp_specialized/family.hpp"
 #include "generator/families/wgmma_warp_specialized/geometry.hpp"
 #include "generator/families/wgmma_warp_specialized/k_tile_cycles.hpp"
 #include "generator/families/wgmma_warp_specialized/operand_traffic.hpp"
-#include "generator/families/wgmma_warp_specialized/orientation.hpp"
 #include "generator/families/wgmma_warp_specialized/stream_k.hpp"
 #include "generator/families/wgmma_warp_specialized/write_order.hpp"
 
@@ -156,9 +156,9 @@ bool is_bound_by_fetching(const GemmSpec& spec, const GemmSignature& problem, co
 }
 
 /// All candidates of the problem as wgmmas see it that have what `config` fixes.
-void add_tiles(std::vector<Config>& list, const GemmSpec& asked, const GpuModel& gpu, Config config) {
-    const GemmSpec multiplied = as_multiplied(asked, config);
-    const GemmSignature problem = as_multiplied(signature_of_resolved(asked), config);
+void add_tiles(std::vector<Config>& list, const Problem& asked, const GpuModel& gpu, Config config) {
+    const GemmSpec multiplied = as_multiplied(asked.row_major, config.swap_ab);
+    const GemmSignature problem = as_multiplied(asked.signature, config.swap_ab);
     config.early_a = config.dependent_launch && multiplied.constant_a && !needs_packing(multiplied.align_a);
     config.early_b = config.dependent_launch && multiplied.constant_b && !needs_packing(multiplied.align_b);
     for (const TileRange& range : kTileRanges)
@@ -176,17 +176,18 @@ void add_tiles(std::vector<Config>& list, const GemmSpec& asked, const GpuModel&
 
 }  // namespace
 
-std::vector<Config> WgmmaWarpSpecialized::candidates(const GemmSpec& spec, const GpuModel& gpu) {
+std::vector<Config> WgmmaWarpSpecialized::candidates(const Problem& problem, const GpuModel& gpu) {
+    const GemmSpec& spec = problem.row_major;
     std::vector<Config> list;
     Config config;
     config.dependent_launch = dependent_launch_pays(spec, *gpu.arch);
     config.broadcast_c = spec.broadcast_c;
     if (spec.align_d < 16 || spec.n * bytes(spec.d) % 16 != 0) config.store = OutputStore::shared;
-    add_tiles(list, spec, gpu, config);
+    add_tiles(list, problem, gpu, config);
     config.swap_ab = true;
     const bool packs = needs_packing(spec.align_a) || needs_packing(spec.align_b);
     if (bytes(spec.d) == 2 && (!spec.c || spec.broadcast_c) && config.store == OutputStore::tma && !packs)
-        add_tiles(list, spec, gpu, config);
+        add_tiles(list, problem, gpu, config);
     return list;
 }
 

@@ -2,10 +2,10 @@
 
 #include "generator/base/tensor_map.hpp"
 #include "generator/families/shared/bounded.hpp"
+#include "generator/families/shared/orientation.hpp"
 #include "generator/families/shared/packing.hpp"
 #include "generator/families/shared/tensor_core_constraints.hpp"
 #include "generator/families/wgmma_warp_specialized/geometry.hpp"
-#include "generator/families/wgmma_warp_specialized/orientation.hpp"
 #include "generator/families/wgmma_warp_specialized/stream_k.hpp"
 
 #include <fmt/format.h>
@@ -196,9 +196,10 @@ void check_swap_ab(Reasons& reasons, const GemmSpec& spec, const Config& c, cons
 
 }  // namespace
 
-bool WgmmaWarpSpecialized::selected_by_default(const GemmSpec&) { return true; }
+bool WgmmaWarpSpecialized::selected_by_default(const Problem&) { return true; }
 
-Reasons WgmmaWarpSpecialized::unsupported(const GemmSpec& spec, const Arch& arch) {
+Reasons WgmmaWarpSpecialized::unsupported(const Problem& problem, const Arch& arch) {
+    const GemmSpec& spec = problem.row_major;
     Reasons reasons = unsupported_on_tensor_cores(kName, spec, arch);
     if (!arch.has_wgmma || !arch.has_tma)
         reasons.push_back(fmt::format("wgmma_warp_specialized needs sm_90a (wgmma, TMA), not {}", arch.name));
@@ -208,13 +209,14 @@ Reasons WgmmaWarpSpecialized::unsupported(const GemmSpec& spec, const Arch& arch
     return reasons;
 }
 
-Reasons WgmmaWarpSpecialized::violations(const GemmSpec& spec, const Config& c, const Arch& arch) {
-    Reasons reasons = unsupported(spec, arch);
+Reasons WgmmaWarpSpecialized::violations(const Problem& problem, const Config& c, const Arch& arch) {
+    const GemmSpec& spec = problem.row_major;
+    Reasons reasons = unsupported(problem, arch);
     if (!reasons.empty()) return reasons;
     check_swizzle(reasons, c);
     if (!reasons.empty()) return reasons;  // everything else follows from it
-    const GemmSpec multiplied = as_multiplied(spec, c);
-    const WgmmaGeometry g = geometry(as_multiplied(signature_of_resolved(spec), c), c);
+    const GemmSpec multiplied = as_multiplied(spec, c.swap_ab);
+    const WgmmaGeometry g = geometry(as_multiplied(problem.signature, c.swap_ab), c);
     check_tiles(reasons, c);
     check_cluster(reasons, c, arch);
     check_operand(reasons, c.swap_ab ? "B" : "A", g.a, c.swizzle, c, c.warpgroup.m, c.block.m);
@@ -235,7 +237,8 @@ Reasons WgmmaWarpSpecialized::violations(const GemmSpec& spec, const Config& c, 
     return reasons;
 }
 
-Reasons WgmmaWarpSpecialized::discouraged(const GemmSpec& spec, const Config&) {
+Reasons WgmmaWarpSpecialized::discouraged(const Problem& problem, const Config&) {
+    const GemmSpec& spec = problem.row_major;
     return wasteful_packing(spec, pack_for_tma(spec.align_a, spec.align_b));
 }
 

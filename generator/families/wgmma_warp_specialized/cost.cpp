@@ -3,12 +3,12 @@
 #include "generator/base/sector.hpp"
 #include "generator/families/shared/bounded.hpp"
 #include "generator/families/shared/norm.hpp"
+#include "generator/families/shared/orientation.hpp"
 #include "generator/families/shared/packing.hpp"
 #include "generator/families/wgmma_warp_specialized/family.hpp"
 #include "generator/families/wgmma_warp_specialized/geometry.hpp"
 #include "generator/families/wgmma_warp_specialized/k_tile_cycles.hpp"
 #include "generator/families/wgmma_warp_specialized/operand_traffic.hpp"
-#include "generator/families/wgmma_warp_specialized/orientation.hpp"
 #include "generator/families/wgmma_warp_specialized/stream_k.hpp"
 #include "generator/families/wgmma_warp_specialized/write_order.hpp"
 
@@ -215,9 +215,10 @@ double overhead_us(const GemmSpec& spec, const Config& c, const StreamK& deal, d
 
 }  // namespace
 
-CostEstimate WgmmaWarpSpecialized::cost(const GemmSpec& row_major, const Config& c, const GpuModel& gpu) {
-    const GemmSpec spec = as_multiplied(as_packed(row_major), c);
-    const WgmmaGeometry g = geometry(as_multiplied(signature_of_resolved(row_major), c), c);
+CostEstimate WgmmaWarpSpecialized::cost(const Problem& problem, const Config& c, const GpuModel& gpu) {
+    const GemmSpec& row_major = problem.row_major;
+    const GemmSpec spec = as_multiplied(as_packed(row_major), c.swap_ab);
+    const WgmmaGeometry g = geometry(as_multiplied(problem.signature, c.swap_ab), c);
     CostEstimate cost;
     if (g.shared_bytes > gpu.arch->shared_bytes_per_block || g.consumers == 0) return cost;
     cost.blocks_per_sm = 1;

@@ -16,20 +16,20 @@ struct WgmmaWarpSpecialized {
     static constexpr MathUnit kMathUnit = MathUnit::tensor_cores;
     static constexpr MathInstruction kMathInstruction = MathInstruction::wgmma;
 
-    [[nodiscard]] static bool selected_by_default(const GemmSpec& spec);
+    [[nodiscard]] static bool selected_by_default(const Problem& problem);
     /// Why the family can't serve the problem whatever the config: types, architecture, operands too large for TMA.
-    [[nodiscard]] static std::vector<std::string> unsupported(const GemmSpec& spec, const Arch& arch);
-    [[nodiscard]] static std::vector<Config> candidates(const GemmSpec& spec, const GpuModel& gpu);
-    [[nodiscard]] static std::vector<std::string> violations(const GemmSpec& spec, const Config& config,
+    [[nodiscard]] static std::vector<std::string> unsupported(const Problem& problem, const Arch& arch);
+    [[nodiscard]] static std::vector<Config> candidates(const Problem& problem, const GpuModel& gpu);
+    [[nodiscard]] static std::vector<std::string> violations(const Problem& problem, const Config& config,
                                                              const Arch& arch);
-    [[nodiscard]] static std::vector<std::string> discouraged(const GemmSpec& spec, const Config& config);
+    [[nodiscard]] static std::vector<std::string> discouraged(const Problem& problem, const Config& config);
     /// A from registers: timed, but what it costs (4 to 32 %) has no term.
     [[nodiscard]] static bool is_untimed(const Config& config) { return config.a_source != OperandSource::shared; }
     [[nodiscard]] static SumOrder sum_order(const Config& config) {
         return {.instruction = kMathInstruction, .instruction_k = kWgmmaK, .is_divided = config.stream_k > 0};
     }
-    [[nodiscard]] static KernelAnatomy anatomy(const GemmSpec& spec, const Config& config);
-    [[nodiscard]] static CostEstimate cost(const GemmSpec& spec, const Config& config, const GpuModel& gpu);
+    [[nodiscard]] static KernelAnatomy anatomy(const Problem& problem, const Config& config);
+    [[nodiscard]] static CostEstimate cost(const Problem& problem, const Config& config, const GpuModel& gpu);
     [[nodiscard]] static std::span<const ConfigParameter<Config>> parameter_table();
     /// What follows from the others: the K of a warpgroup tile, the slices of a store that stages none, the raster group of a
     /// rasterization `given` by name.
@@ -39,11 +39,11 @@ struct WgmmaWarpSpecialized {
     [[nodiscard]] static std::vector<KernelEntry> entries(const GemmSignature& signature, const Config& config);
     /// The packed operands; behind them for each block of stream-K the f32 (or f16) sums of a block tile; and a counter for each 16 rows
     /// that a warp has of them.
-    [[nodiscard]] static std::int64_t workspace_bytes(const GemmSpec& spec, const Config& config);
-    [[nodiscard]] static std::int64_t counter_bytes(const GemmSpec& spec, const Config& config);
+    [[nodiscard]] static std::int64_t workspace_bytes(const Problem& problem, const Config& config);
+    [[nodiscard]] static std::int64_t counter_bytes(const Problem& problem, const Config& config);
     /// The block is that of a GPU which holds all tiles at once; on a smaller one it is this modulo the grid. With stream-K it is the
     /// one that stores the element.
-    [[nodiscard]] static ElementOwner owner(const GemmSpec& spec, const Config& config, std::int64_t row,
+    [[nodiscard]] static ElementOwner owner(const Problem& problem, const Config& config, std::int64_t row,
                                             std::int64_t column);
 };
 

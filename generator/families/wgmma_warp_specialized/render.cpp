@@ -1,12 +1,12 @@
 #include "generator/families/wgmma_warp_specialized/family.hpp"
 
 #include "generator/families/shared/bounded.hpp"
+#include "generator/families/shared/orientation.hpp"
 #include "generator/families/shared/packing.hpp"
 #include "generator/families/shared/params_text.hpp"
 #include "generator/families/shared/stream_k.hpp"
 #include "generator/families/shared/wrapper_text.hpp"
 #include "generator/families/wgmma_warp_specialized/geometry.hpp"
-#include "generator/families/wgmma_warp_specialized/orientation.hpp"
 #include "generator/layout/wgmma_atom.hpp"
 
 #include <fmt/format.h>
@@ -300,7 +300,7 @@ std::vector<KernelArgument> arguments(const GemmSignature& s, const Config& c, c
 }  // namespace
 
 RenderInput WgmmaWarpSpecialized::render_input(const GemmSignature& asked, const Config& c) {
-    const GemmSignature signature = as_multiplied(asked, c);
+    const GemmSignature signature = as_multiplied(asked, c.swap_ab);
     const WgmmaGeometry g = geometry(signature, c);
     const bool in_cluster = blocks_of_cluster(c) > 1;
     RenderInput input;
@@ -323,7 +323,7 @@ RenderInput WgmmaWarpSpecialized::render_input(const GemmSignature& asked, const
 }
 
 std::vector<KernelEntry> WgmmaWarpSpecialized::entries(const GemmSignature& asked, const Config& c) {
-    const GemmSignature signature = as_multiplied(asked, c);
+    const GemmSignature signature = as_multiplied(asked, c.swap_ab);
     const WgmmaGeometry g = geometry(signature, c);
     KernelEntry gemm;
     gemm.function = kMultiplyingFunction;
@@ -341,12 +341,13 @@ std::vector<KernelEntry> WgmmaWarpSpecialized::entries(const GemmSignature& aske
     return entries;
 }
 
-std::int64_t WgmmaWarpSpecialized::workspace_bytes(const GemmSpec& spec, const Config& c) {
+std::int64_t WgmmaWarpSpecialized::workspace_bytes(const Problem& problem, const Config& c) {
+    const GemmSpec& spec = problem.row_major;
     return packed_workspace_bytes(spec, pack_for_tma(spec.align_a, spec.align_b)) +
            stream_k_sum_bytes(c.stream_k, c.block, spec.accumulator);
 }
 
-std::int64_t WgmmaWarpSpecialized::counter_bytes(const GemmSpec&, const Config& c) {
+std::int64_t WgmmaWarpSpecialized::counter_bytes(const Problem&, const Config& c) {
     return stream_k_counter_bytes(c.stream_k, c.block, c.warpgroup.n);
 }
 

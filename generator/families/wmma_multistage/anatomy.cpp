@@ -65,8 +65,8 @@ std::vector<SharedAccess> fragment_loads(const WmmaMultistageConfig& c, const Te
 }  // namespace
 
 // Accesses are those that the ISA specifies: copies into the pipeline and what the epilogue reads back.
-KernelAnatomy WmmaMultistage::anatomy(const GemmSpec& spec, const WmmaMultistageConfig& c) {
-    const TensorCoreGeometry g = geometry(signature(spec), c);
+KernelAnatomy WmmaMultistage::anatomy(const Problem& problem, const WmmaMultistageConfig& c) {
+    const TensorCoreGeometry g = geometry(problem.signature, c);
     KernelAnatomy anatomy = anatomy_of(g, c.block, c.warp, c.mma,
                                        fmt::format("wmma.mma.sync.aligned.m{}n{}k{}", c.mma.m, c.mma.n, c.mma.k));
     anatomy.stages = c.stages;

@@ -62,14 +62,15 @@ void check_epilogue(Reasons& reasons, const WmmaMultistageConfig& c, const Tenso
 
 }  // namespace
 
-Reasons WmmaMultistage::unsupported(const GemmSpec& spec, const Arch& arch) {
-    return unsupported_on_tensor_cores("wmma_multistage", spec, arch);
+Reasons WmmaMultistage::unsupported(const Problem& problem, const Arch& arch) {
+    return unsupported_on_tensor_cores("wmma_multistage", problem.row_major, arch);
 }
 
-Reasons WmmaMultistage::violations(const GemmSpec& spec, const WmmaMultistageConfig& c, const Arch& arch) {
-    Reasons reasons = WmmaMultistage::unsupported(spec, arch);
+Reasons WmmaMultistage::violations(const Problem& problem, const WmmaMultistageConfig& c, const Arch& arch) {
+    const GemmSpec& spec = problem.row_major;
+    Reasons reasons = WmmaMultistage::unsupported(problem, arch);
     if (!reasons.empty()) return reasons;
-    const TensorCoreGeometry g = geometry(signature(spec), c);
+    const TensorCoreGeometry g = geometry(problem.signature, c);
     check_tiles(reasons, c);
     check_fragments(reasons, spec, c);
     check_warps(reasons, g, kMaxWarps);
@@ -84,6 +85,6 @@ Reasons WmmaMultistage::violations(const GemmSpec& spec, const WmmaMultistageCon
     return reasons;
 }
 
-Reasons WmmaMultistage::discouraged(const GemmSpec&, const WmmaMultistageConfig&) { return {}; }
+Reasons WmmaMultistage::discouraged(const Problem&, const WmmaMultistageConfig&) { return {}; }
 
 }  // namespace jitgemm

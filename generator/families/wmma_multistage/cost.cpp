@@ -49,7 +49,7 @@ double exposed_us(const GemmSpec& spec, const WmmaMultistageConfig& c, double wa
 
 }  // namespace
 
-std::vector<WmmaMultistageConfig> WmmaMultistage::candidates(const GemmSpec&, const GpuModel&) {
+std::vector<WmmaMultistageConfig> WmmaMultistage::candidates(const Problem&, const GpuModel&) {
     std::vector<WmmaMultistageConfig> candidates;
     for (const Tile& tile : kTiles) {
         for (const int block_k : kBlockKs) {
@@ -68,9 +68,9 @@ std::vector<WmmaMultistageConfig> WmmaMultistage::candidates(const GemmSpec&, co
     return candidates;
 }
 
-CostEstimate WmmaMultistage::cost(const GemmSpec& spec, const WmmaMultistageConfig& c, const GpuModel& gpu) {
-    CostEstimate cost = mma_pipeline_cost(spec, twin_of(c), geometry(signature(spec), c), gpu);
-    const double exposed = exposed_us(spec, c, cost.waves, gpu);
+CostEstimate WmmaMultistage::cost(const Problem& problem, const WmmaMultistageConfig& c, const GpuModel& gpu) {
+    CostEstimate cost = mma_pipeline_cost(problem, twin_of(c), geometry(problem.signature, c), gpu);
+    const double exposed = exposed_us(problem.row_major, c, cost.waves, gpu);
     const double longer = c.block.k < 64 ? kShortBlocks : 1;
     cost.total_us += (longer - 1) * cost.math_us;
     cost.math_us = longer * cost.math_us + exposed;

@@ -16,22 +16,22 @@ struct WmmaMultistage {
     static constexpr MathUnit kMathUnit = MathUnit::tensor_cores;
 
     /// Why wmma_multistage cannot serve the problem whatever its config; empty when it can.
-    [[nodiscard]] static std::vector<std::string> unsupported(const GemmSpec& spec, const Arch& arch);
+    [[nodiscard]] static std::vector<std::string> unsupported(const Problem& problem, const Arch& arch);
     /// The well-known tiles and smaller ones, so that every problem finds one that fits; constraints not yet applied.
-    [[nodiscard]] static std::vector<Config> candidates(const GemmSpec& spec, const GpuModel& gpu);
+    [[nodiscard]] static std::vector<Config> candidates(const Problem& problem, const GpuModel& gpu);
     /// All rules a config breaks for the problem, each with its numbers.
-    [[nodiscard]] static std::vector<std::string> violations(const GemmSpec& spec, const Config& config,
+    [[nodiscard]] static std::vector<std::string> violations(const Problem& problem, const Config& config,
                                                              const Arch& arch);
     /// None: what its ingredients cost when left out is what the family is there to show.
-    [[nodiscard]] static std::vector<std::string> discouraged(const GemmSpec& spec, const Config& config);
-    /// Accesses are those that the ISA specifies: copies into the pipeline and what the epilogue reads back. Which addresses the
-    /// lanes of wmma.load and wmma.store touch is left to the hardware.
+    [[nodiscard]] static std::vector<std::string> discouraged(const Problem& problem, const Config& config);
     [[nodiscard]] static SumOrder sum_order(const Config& config) {
         return {.instruction = MathInstruction::mma, .instruction_k = config.mma.k};
     }
-    [[nodiscard]] static KernelAnatomy anatomy(const GemmSpec& spec, const Config& config);
+    /// Accesses are those that the ISA specifies: copies into the pipeline and what the epilogue reads back. Which addresses the
+    /// lanes of wmma.load and wmma.store touch is left to the hardware.
+    [[nodiscard]] static KernelAnatomy anatomy(const Problem& problem, const Config& config);
     /// mma_multistage's model for the same tiles and pipeline; made to order this family's own configs.
-    [[nodiscard]] static CostEstimate cost(const GemmSpec& spec, const Config& config, const GpuModel& gpu);
+    [[nodiscard]] static CostEstimate cost(const Problem& problem, const Config& config, const GpuModel& gpu);
     [[nodiscard]] static std::span<const ConfigParameter<Config>> parameter_table();
     /// What follows from the others: the K of a warp tile, the raster group of a rasterization `given` by name.
     static void settle(Config& config, const ParameterMap& given);
@@ -39,9 +39,9 @@ struct WmmaMultistage {
     [[nodiscard]] static RenderInput render_input(const GemmSignature& signature, const Config& config);
     /// One kernel, no workspace.
     [[nodiscard]] static std::vector<KernelEntry> entries(const GemmSignature& signature, const Config& config);
-    [[nodiscard]] static std::int64_t workspace_bytes(const GemmSpec& spec, const Config& config);
+    [[nodiscard]] static std::int64_t workspace_bytes(const Problem& problem, const Config& config);
     /// Block and warp that compute an element of D. Which lane holds it, the hardware alone knows.
-    [[nodiscard]] static ElementOwner owner(const GemmSpec& spec, const Config& config, std::int64_t row,
+    [[nodiscard]] static ElementOwner owner(const Problem& problem, const Config& config, std::int64_t row,
                                             std::int64_t column);
 };
 

@@ -86,11 +86,11 @@ std::vector<KernelEntry> WmmaMultistage::entries(const GemmSignature& signature,
     return {gemm_entry(geometry(signature, c), grid, gemm_arguments(signature.c.has_value(), false))};
 }
 
-std::int64_t WmmaMultistage::workspace_bytes(const GemmSpec&, const WmmaMultistageConfig&) { return 0; }
+std::int64_t WmmaMultistage::workspace_bytes(const Problem&, const WmmaMultistageConfig&) { return 0; }
 
-ElementOwner WmmaMultistage::owner(const GemmSpec& spec, const WmmaMultistageConfig& c, std::int64_t row,
+ElementOwner WmmaMultistage::owner(const Problem& problem, const WmmaMultistageConfig& c, std::int64_t row,
                                    std::int64_t column) {
-    ElementOwner owner = tile_owner(c, c.block, c.warp, spec, row, column);
+    ElementOwner owner = tile_owner(c, c.block, c.warp, problem.row_major, row, column);
     owner.lane = ElementOwner::kUnknown;
     owner.accumulator_register = ElementOwner::kUnknown;
     return owner;

@@ -28,8 +28,8 @@ constexpr int kFewestRounds = 3;
 constexpr int kWarmUpReplays = 3;  // of time_candidates, before its rounds
 
 /// Of the kernel's mainloop, the loads of fragments that ptxas makes included.
-std::optional<double> conflicts_of(const GemmSpec& spec, const KernelConfig& config) {
-    KernelAnatomy anatomy = family_of(config).anatomy(spec, config);
+std::optional<double> conflicts_of(const Problem& problem, const KernelConfig& config) {
+    KernelAnatomy anatomy = family_of(config).anatomy(problem, config);
     std::vector<SharedAccess> accesses = std::move(anatomy.accesses);
     std::ranges::move(anatomy.assumed_accesses, std::back_inserter(accesses));
     if (accesses.empty()) return std::nullopt;
@@ -43,14 +43,14 @@ RungKernel facts_of(const GemmKernel& kernel) {
     facts.name = state.info.name;
     facts.body = state.source->body;
     facts.unit = family_of(state.id.config).math_unit;
-    facts.global_bytes = global_traffic(state.row_major, state.id.config).total();
-    facts.conflicts = conflicts_of(state.row_major, state.id.config);
+    facts.global_bytes = global_traffic(state.problem, state.id.config).total();
+    facts.conflicts = conflicts_of(state.problem, state.id.config);
     facts.registers = state.info.registers;
     facts.spill_bytes = state.info.spill_bytes;
     facts.shared_bytes = state.info.shared_bytes;
     facts.threads = state.info.threads;
     facts.blocks = state.info.blocks;
-    facts.tile = family_of(state.id.config).anatomy(state.row_major, state.id.config).block;
+    facts.tile = family_of(state.id.config).anatomy(state.problem, state.id.config).block;
     return facts;
 }
 
@@ -69,7 +69,12 @@ class Climb {
 public:
     Climb(ContextState& context, const ProblemRequest& request, const ClimbOptions& options, Output& output,
           LadderReport& report)
-        : context_(context), request_(request), options_(options), output_(output), report_(report) {}
+        : context_(context),
+          request_(request),
+          options_(options),
+          output_(output),
+          report_(report),
+          problem_(problem_of(report.spec)) {}
 
     void find_peer() {
         if (report_.emulated) return;
@@ -80,7 +85,7 @@ public:
     [[nodiscard]] RungReport try_rung(const Rung& rung) {
         RungReport result;
         result.rung = rung;
-        result.command = dump_command(rung, report_.spec, *report_.gpu.arch);
+        result.command = dump_command(rung, problem_, *report_.gpu.arch);
         const auto give_up = [&](RungStatus status, std::string reason) {
             result.status = status;
             result.reason = std::move(reason);
@@ -147,15 +152,15 @@ private:
 
     void run_kernel(RungReport& rung) {
         step(rung, "choosing and compiling");
-        const KernelConfig config = choose_config(report_.spec, report_.gpu, selection_of(rung.rung));
+        const KernelConfig config = choose_config(problem_, report_.gpu, selection_of(rung.rung));
         if (const auto twin = rung_with(config)) return copy_figures(rung, *twin);
-        const GemmKernel kernel = context_.build(report_.spec, config);
+        const GemmKernel kernel = context_.build(problem_, config);
         rung.kernel = facts_of(kernel);
         report_.emulated ? count(rung, kernel) : measure(rung, kernel);
     }
 
     [[nodiscard]] std::optional<std::size_t> rung_with(const KernelConfig& config) const {
-        const std::string name = kernel_name({signature(report_.spec), config});
+        const std::string name = kernel_name(problem_, config);
         for (std::size_t i = 0; i < report_.rungs.size(); ++i)
             if (report_.rungs[i].kernel && report_.rungs[i].kernel->name == name) return i;
         return std::nullopt;
@@ -223,6 +228,7 @@ private:
     const ClimbOptions& options_;
     Output& output_;
     LadderReport& report_;
+    Problem problem_;
     std::optional<BenchCandidate> peer_;
 };
 

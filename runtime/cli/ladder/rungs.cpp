@@ -156,9 +156,9 @@ Selection selection_of(const Rung& rung) {
     return selection;
 }
 
-std::string dump_command(const Rung& rung, const GemmSpec& spec, const Arch& arch) {
+std::string dump_command(const Rung& rung, const Problem& problem, const Arch& arch) {
     if (rung.kind == RungKind::cpu) return {};
-    std::string command = fmt::format("jitgemm dump{} --arch {}", command_line_options(spec), arch.name);
+    std::string command = fmt::format("jitgemm dump{} --arch {}", command_line_options(problem), arch.name);
     if (rung.kind == RungKind::family) command += fmt::format(" --family {}", rung.family);
     if (!rung.parameters.empty()) command += fmt::format(" --param {}", rung.parameters);
     return command;

@@ -32,6 +32,6 @@ struct Rung {
 [[nodiscard]] Selection selection_of(const Rung& rung);
 
 /// The command that prints the rung's source for a problem on a GPU of that architecture; empty for RungKind::cpu.
-[[nodiscard]] std::string dump_command(const Rung& rung, const GemmSpec& spec, const Arch& arch);
+[[nodiscard]] std::string dump_command(const Rung& rung, const Problem& problem, const Arch& arch);
 
 }  // namespace jitgemm

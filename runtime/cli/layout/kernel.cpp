@@ -120,8 +120,8 @@ Json access_json(const SharedAccess& access) {
 
 Json page_json(const KernelPage& page) {
     return {{"kernel", page.kernel},
-            {"spec", to_json(page.spec)},
-            {"operands_swapped", page.operands_swapped},
+            {"spec", to_json(page.problem.row_major)},
+            {"operands_swapped", page.problem.transposed},
             {"gpu", to_json(page.gpu)},
             {"threads", page.threads},
             {"registers", page.registers},
@@ -138,10 +138,10 @@ Json page_json(const KernelPage& page) {
 // ---- the verb -------------------------------------------------------------------------------------------------------
 
 KernelPage make_page(const ProblemOptions& problem, Output& output) {
-    const GemmSpec spec = resolved(problem.problem().spec);
+    const Problem asked = problem_of(problem.problem().spec);
     const Target target = choose_target(problem);
     if (target.assumed) output.note(fmt::format("jitgemm: drawing for {}", describe(target)));
-    return kernel_page(spec, choose_config(spec, target.gpu, problem.selection()), target.gpu);
+    return kernel_page(asked, choose_config(asked, target.gpu, problem.selection()), target.gpu);
 }
 
 int draw_kernel(LayoutKernelOptions& options, Output& output) {

@@ -34,11 +34,12 @@ struct FitData {
 std::optional<CostByConstants> cost_of(const FitPoint& point, const Family& family, const GpuModel& gpu) {
     try {
         const KernelId id = parse_kernel_name(point.kernel);
-        const GemmSpec spec = with_row_major_d(resolved(point.spec));
-        if (&family_of(id.config) != &family || !(point.us > 0) || id.signature != signature(spec)) return std::nullopt;
+        const Problem problem = problem_of(point.spec);
+        if (&family_of(id.config) != &family || !(point.us > 0) || id.signature != problem.signature)
+            return std::nullopt;
         if (family.is_untimed(id.config))
             return std::nullopt;  // its form is a guess, and would bend those of the others
-        CostByConstants cost = family.cost_by_constants(spec, id.config, gpu);
+        CostByConstants cost = family.cost_by_constants(problem, id.config, gpu);
         if (cost(family.cost_constants(gpu)).blocks_per_sm == 0) return std::nullopt;
         return cost;
     } catch (const ReasonedError&) {  // another version's
@@ -65,7 +66,7 @@ FitData data_of(const Family& family, const std::vector<FitPoint>& points, const
             ++data.left_out;
             continue;
         }
-        const std::string spec = to_string(with_row_major_d(resolved(point.spec)));
+        const std::string spec = to_string(problem_of(point.spec).row_major);
         const std::size_t problem = problems.emplace(spec, problems.size()).first->second;
         data.observations.push_back({std::move(*cost), point.us, problem});
     }

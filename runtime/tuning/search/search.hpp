@@ -23,14 +23,14 @@ enum class StrategyKind : std::uint8_t { exhaustive, model };
 /// What may be tried for one problem: the heuristic's accepted candidates (constraints, bank conflicts), fastest
 /// predicted first.
 struct SearchSpace {
-    GemmSpec spec;  ///< resolved
+    GemmSpec spec;  ///< as asked
     std::vector<Candidate> candidates;
     std::vector<std::string> kernels;  ///< canonical names of the candidates, each once
     std::string heuristic_kernel;  ///< the heuristic's choice of all there are, also where a selection leaves it out
     double heuristic_predicted_us = 0;
 };
 /// Throws ConfigError with every reason when nothing is left.
-[[nodiscard]] SearchSpace search_space(const GemmSpec& spec, const GpuModel& gpu, const Selection& selection);
+[[nodiscard]] SearchSpace search_space(const Problem& problem, const GpuModel& gpu, const Selection& selection);
 
 struct SearchLimits {
     int max_candidates = 0;  ///< 0: the strategy's own (own_limit)

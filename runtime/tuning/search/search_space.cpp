@@ -11,34 +11,33 @@ namespace {
 
 /// What a winner is compared with is what would be chosen unmeasured, of all kernels: a part of the space has its own
 /// best, which says nothing of what the search was worth.
-void set_heuristic(SearchSpace& space, const GemmSpec& asked, const GpuModel& gpu, const Selection& selection) {
+void set_heuristic(SearchSpace& space, const Problem& problem, const GpuModel& gpu, const Selection& selection) {
     Candidate best = space.candidates.front();
     if (!selection.takes_all()) {
-        const CandidateList all = list_candidates(asked, gpu);
+        const CandidateList all = list_candidates(problem, gpu);
         if (!all.accepted.empty()) best = all.accepted.front();
     }
-    space.heuristic_kernel = kernel_name({signature(space.spec), best.config});
+    space.heuristic_kernel = kernel_name(problem, best.config);
     space.heuristic_predicted_us = best.cost.total_us;
 }
 
 }  // namespace
 
-SearchSpace search_space(const GemmSpec& asked, const GpuModel& gpu, const Selection& selection) {
-    CandidateList list = list_candidates(asked, gpu, selection);
+SearchSpace search_space(const Problem& problem, const GpuModel& gpu, const Selection& selection) {
+    CandidateList list = list_candidates(problem, gpu, selection);
     // Finds nothing either, and says why with every reason there is.
-    if (list.accepted.empty()) static_cast<void>(choose_config(asked, gpu, selection));
+    if (list.accepted.empty()) static_cast<void>(choose_config(problem, gpu, selection));
 
     SearchSpace space;
-    space.spec = resolved(asked);
-    const GemmSignature problem = signature(space.spec);
+    space.spec = problem.asked;
     std::set<std::string> seen;  // families may propose one config twice
     for (const Candidate& candidate : list.accepted) {
-        std::string name = kernel_name({problem, candidate.config});
+        std::string name = kernel_name(problem, candidate.config);
         if (!seen.insert(name).second) continue;
         space.kernels.push_back(std::move(name));
         space.candidates.push_back(candidate);
     }
-    set_heuristic(space, asked, gpu, selection);
+    set_heuristic(space, problem, gpu, selection);
     return space;
 }
 

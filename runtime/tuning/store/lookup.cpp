@@ -1,6 +1,5 @@
 #include "runtime/tuning/store/lookup.hpp"
 
-#include "generator/families/kernel_name.hpp"
 #include "jitgemm/error.hpp"
 #include "runtime/support/log.hpp"
 #include "runtime/tuning/store/device_facts.hpp"
@@ -20,8 +19,6 @@
 namespace jitgemm::tuning {
 namespace {
 
-GemmSpec normal_form(const GemmSpec& spec) { return with_row_major_d(resolved(spec)); }
-
 /// What a kernel knows at compile time, and whether C is as aligned: all but the sizes.
 GemmSpec class_of(GemmSpec spec) {
     spec.m = spec.n = spec.k = 0;
@@ -38,42 +35,40 @@ double distance_between(const GemmSpec& left, const GemmSpec& right) {
     return std::hypot(octaves(left.m, right.m), octaves(left.n, right.n), octaves(left.k, right.k));
 }
 
-double predicted_us(const GemmSpec& spec, const KernelConfig& config, const GpuModel& gpu) {
-    return family_of(config).cost(spec, config, gpu).total_us;
+double predicted_us(const Problem& problem, const KernelConfig& config, const GpuModel& gpu) {
+    return family_of(config).cost(problem, config, gpu).total_us;
 }
 
 std::string sizes(const GemmSpec& spec) { return fmt::format("{}x{}x{}", spec.m, spec.n, spec.k); }
 
 /// Why the kernel cannot compute this problem on this device today.
-std::vector<std::string> misfits(const KernelId& id, const GemmSpec& spec, const Arch& arch) {
-    if (id.signature != signature(spec)) return {"it is for other types, another layout or alignment"};
+std::vector<std::string> misfits(const KernelId& id, const Problem& problem, const Arch& arch) {
+    if (id.signature != problem.signature) return {"it is for other types, another layout or alignment"};
     const Family& family = family_of(id.config);
-    std::vector<std::string> reasons = family.unsupported(spec, arch);
-    const std::vector<std::string> violations = family.violations(spec, id.config, arch);
+    std::vector<std::string> reasons = family.unsupported(problem, arch);
+    const std::vector<std::string> violations = family.violations(problem, id.config, arch);
     reasons.insert(reasons.end(), violations.begin(), violations.end());
     return reasons;
 }
 
 /// The same of a winner's, whose name may be none of today's.
-std::vector<std::string> misfits(const Winner& winner, const GemmSpec& spec, const Arch& arch) {
-    try {
-        return misfits(parse_kernel_name(winner.kernel), spec, arch);
-    } catch (const Error& error) {
-        return {error.what()};
-    }
+std::vector<std::string> misfits(const KnownWinner& winner, const Problem& problem, const Arch& arch) {
+    if (winner.kernel) return misfits(*winner.kernel, problem, arch);
+    return {winner.unknown_kernel};
 }
 
 /// The config of a near problem's winner where it can compute this one, which nobody promised.
-std::optional<KernelConfig> fitting_config(const Winner& neighbour, const GemmSpec& spec, const Arch& arch) {
-    if (!misfits(neighbour, spec, arch).empty()) return std::nullopt;
-    return parse_kernel_name(neighbour.kernel).config;
+std::optional<KernelConfig> fitting_config(const KnownWinner& neighbour, const Problem& problem, const Arch& arch) {
+    if (!misfits(neighbour, problem, arch).empty()) return std::nullopt;
+    return neighbour.kernel->config;
 }
 
 /// The config of the problem's own winner, which did compute it: where it no longer can, a line in the log says why.
-std::optional<KernelConfig> sound_config(const Winner& own, const GemmSpec& spec, const Arch& arch) {
-    const std::vector<std::string> reasons = misfits(own, spec, arch);
-    if (reasons.empty()) return parse_kernel_name(own.kernel).config;
-    log().warn("passing over the tuned kernel {} for {}: {}", own.kernel, sizes(spec), fmt::join(reasons, "; "));
+std::optional<KernelConfig> sound_config(const KnownWinner& own, const Problem& problem, const Arch& arch) {
+    const std::vector<std::string> reasons = misfits(own, problem, arch);
+    if (reasons.empty()) return own.kernel->config;
+    log().warn("passing over the tuned kernel {} for {}: {}", own.record.kernel, sizes(problem.row_major),
+               fmt::join(reasons, "; "));
     return std::nullopt;
 }
 
@@ -105,28 +100,23 @@ bool is_searched_through(const Winner& winner, const Selection& selection) {
 }
 
 /// The model is only asked of kernels that pass all rules: what a file names may have tiles that no arithmetic holds.
-bool fits(const KernelId& id, const GemmSpec& spec, const GpuModel& gpu) {
-    return misfits(id, spec, *gpu.arch).empty();
+bool fits(const KernelConfig& config, const Problem& problem, const GpuModel& gpu) {
+    return misfits({problem.signature, config}, problem, *gpu.arch).empty();
 }
 
 /// By how much the model thinks worse of the winner than of the heuristic's kernel on the problem where it won.
-double model_error(const Winner& winner, const KernelConfig& config, const GpuModel& gpu) {
-    try {
-        const KernelId own{signature(winner.spec), config};
-        const KernelId heuristic = parse_kernel_name(winner.heuristic_kernel);
-        if (!fits(own, winner.spec, gpu) || !fits(heuristic, winner.spec, gpu)) return 1.0;
-        const double ratio = predicted_us(winner.spec, config, gpu) / predicted_us(winner.spec, heuristic.config, gpu);
-        return std::isfinite(ratio) ? std::max(1.0, ratio) : 1.0;
-    } catch (const Error&) {  // an older version's kernel
-        return 1.0;
-    }
+double model_error(const KnownWinner& winner, const KernelConfig& config, const GpuModel& gpu) {
+    const auto& [record, problem, kernel, heuristic, unknown] = winner;
+    if (!heuristic || !fits(config, problem, gpu) || !misfits(*heuristic, problem, *gpu.arch).empty()) return 1.0;
+    const double ratio = predicted_us(problem, config, gpu) / predicted_us(problem, heuristic->config, gpu);
+    return std::isfinite(ratio) ? std::max(1.0, ratio) : 1.0;
 }
 
 /// Two kernels whose block tiles hold as many elements cover D alike: what one gains over the other hangs on no size.
-bool cover_alike(const KernelConfig& left, const KernelConfig& right, const GemmSpec& spec) {
+bool cover_alike(const KernelConfig& left, const KernelConfig& right, const Problem& problem) {
     if (family_name(left) != family_name(right)) return false;
     const auto tile_elements = [&](const KernelConfig& config) {
-        const TileShape block = family_of(config).anatomy(spec, config).block;
+        const TileShape block = family_of(config).anatomy(problem, config).block;
         return block.m * block.n;
     };
     return tile_elements(left) == tile_elements(right);
@@ -140,12 +130,12 @@ std::string gain(const Winner& winner) {
 }
 
 /// What keeps the winner's kernel itself from serving; empty where nothing does.
-std::string obstacle(const Winner& own, const GemmSpec& spec, const Selection& selection, const Arch& arch) {
-    if (!misfits(own, spec, arch).empty()) return "does not fit the problem today";
-    return satisfies(parse_kernel_name(own.kernel).config, selection) ? "" : "is none of " + narrowing(selection);
+std::string obstacle(const KnownWinner& own, const Problem& problem, const Selection& selection, const Arch& arch) {
+    if (!misfits(own, problem, arch).empty()) return "does not fit the problem today";
+    return satisfies(own.kernel->config, selection) ? "" : "is none of " + narrowing(selection);
 }
 
-using WinnersByClass = std::unordered_map<GemmSpec, std::vector<Winner>>;
+using WinnersByClass = std::unordered_map<GemmSpec, std::vector<KnownWinner>>;
 
 /// The winner of the same sizes, types and layout that differs from what is asked in the fewest fields; null where
 /// there is none.
@@ -155,29 +145,46 @@ const Winner* of_product(const WinnersByClass& classes, const GemmSpec& spec) {
     };
     const Winner* closest = nullptr;
     for (const auto& [key, winners] : classes)
-        for (const Winner& winner : winners)
+        for (const auto& [winner, problem, kernel, heuristic, unknown] : winners)
             if (is_same_product(winner.spec, spec) && (closest == nullptr || rank(winner) < rank(*closest)))
                 closest = &winner;
     return closest;
 }
 
 /// Why no record serves. Who tuned this very problem, `own`, wants to know what is wrong with that.
-std::string why_none(const std::vector<const Winner*>& own, const WinnersByClass& classes, const GemmSpec& spec,
+std::string why_none(const std::vector<const KnownWinner*>& own, const WinnersByClass& classes, const Problem& problem,
                      const Selection& selection, const Arch& arch, const KernelConfig& heuristic) {
     if (classes.empty()) return "nothing is tuned for this class of devices";
     if (!own.empty()) {
-        const auto steady = std::ranges::find_if(own, [](const Winner* winner) { return is_steady(*winner); });
-        const Winner& record = steady == own.end() ? *own.front() : **steady;
-        const std::string rival = kernel_name({signature(spec), heuristic});
-        const std::string hindrance = obstacle(record, spec, selection, arch);
-        return "this problem was tuned" + why_unserving(record, hindrance, rival);
+        const auto steady =
+            std::ranges::find_if(own, [](const KnownWinner* winner) { return is_steady(winner->record); });
+        const KnownWinner& winner = steady == own.end() ? *own.front() : **steady;
+        const std::string hindrance = obstacle(winner, problem, selection, arch);
+        return "this problem was tuned" + why_unserving(winner.record, hindrance, kernel_name(problem, heuristic));
     }
-    if (const Winner* const other = of_product(classes, spec))
-        return "this product was tuned, but " + differing_fields(other->spec, spec);
+    if (const Winner* const other = of_product(classes, problem.row_major))
+        return "this product was tuned, but " + differing_fields(other->spec, problem.row_major);
     return "nothing tuned is near enough to this problem";
 }
 
+/// Unset for a name of another version's kernel; then `why` is set.
+std::optional<KernelId> parsed(const std::string& name, std::string& why) {
+    try {
+        return parse_kernel_name(name);
+    } catch (const Error& error) {
+        why = error.what();
+        return std::nullopt;
+    }
+}
+
 }  // namespace
+
+KnownWinner::KnownWinner(Winner winner) : record(std::move(winner)), problem(problem_of(record.spec)) {
+    std::string ignored;
+    record.spec = problem.row_major;
+    kernel = parsed(record.kernel, unknown_kernel);
+    heuristic = parsed(record.heuristic_kernel, ignored);
+}
 
 std::string narrowing(const Selection& selection) {
     std::vector<std::string> words;
@@ -189,9 +196,9 @@ std::string narrowing(const Selection& selection) {
 
 TunedChoices::TunedChoices(const std::vector<Winner>& winners, Versions today, InstalledWinners installed)
     : today_(std::move(today)), installed_(std::move(installed)) {
-    for (Winner winner : winners) {
-        winner.spec = normal_form(winner.spec);
-        classes_[class_of(winner.spec)].push_back(std::move(winner));
+    for (const Winner& winner : winners) {
+        KnownWinner known(winner);
+        classes_[class_of(known.record.spec)].push_back(std::move(known));
     }
 }
 
@@ -211,70 +218,76 @@ std::string TunedChoices::caveats(const Winner& winner) const {
     return fmt::format("{}", fmt::join(reasons, ", "));
 }
 
-std::vector<const Winner*> TunedChoices::of_problem(const GemmSpec& spec) const {
-    std::vector<const Winner*> found;
-    const auto group = classes_.find(class_of(spec));
+std::vector<const KnownWinner*> TunedChoices::of_problem(const Problem& problem) const {
+    std::vector<const KnownWinner*> found;
+    const auto group = classes_.find(class_of(problem.row_major));
     if (group == classes_.end()) return found;
-    for (const Winner& winner : group->second)
-        if (winner.spec == spec) found.push_back(&winner);
-    std::ranges::sort(found, [](const Winner* left, const Winner* right) { return is_better(*left, *right); });
+    for (const KnownWinner& winner : group->second)
+        if (winner.record.spec == problem.row_major) found.push_back(&winner);
+    std::ranges::sort(found, [](const KnownWinner* left, const KnownWinner* right) {
+        return is_better(left->record, right->record);
+    });
     return found;
 }
 
 std::optional<TunedChoice> TunedChoices::exact(const Request& request) const {
-    for (const Winner* const winner : of_problem(request.spec)) {
-        if (!is_trusted(*winner, request.selection)) continue;
-        const std::optional<KernelConfig> config = sound_config(*winner, request.spec, *request.gpu.arch);
+    for (const KnownWinner* const winner : of_problem(request.problem)) {
+        if (!is_trusted(winner->record, request.selection)) continue;
+        const std::optional<KernelConfig> config = sound_config(*winner, request.problem, *request.gpu.arch);
         if (!config || !satisfies(*config, request.selection)) continue;
         return TunedChoice{*config, ChoiceSource::exact,
-                           fmt::format("tuned for this problem on this class of devices ({})", gain(*winner))};
+                           fmt::format("tuned for this problem on this class of devices ({})", gain(winner->record))};
     }
     return std::nullopt;
 }
 
 std::optional<TunedChoice> TunedChoices::hint(const Request& request, const KernelConfig& heuristic) const {
-    const std::string rival = kernel_name({signature(request.spec), heuristic});
-    for (const Winner* const winner : of_problem(request.spec)) {
-        if (!is_steady(*winner) || !beat_heuristic(*winner) || winner->heuristic_kernel != rival) continue;
-        const std::optional<KernelConfig> config = sound_config(*winner, request.spec, *request.gpu.arch);
+    const std::string rival = kernel_name(request.problem, heuristic);
+    for (const KnownWinner* const winner : of_problem(request.problem)) {
+        const Winner& record = winner->record;
+        if (!is_steady(record) || !beat_heuristic(record) || record.heuristic_kernel != rival) continue;
+        const std::optional<KernelConfig> config = sound_config(*winner, request.problem, *request.gpu.arch);
         if (!config || !satisfies(*config, request.selection)) continue;
         return TunedChoice{
             *config, ChoiceSource::hint,
             fmt::format("faster than the heuristic's kernel on this problem and class of devices ({}); a "
                         "hint, as {}",
-                        gain(*winner), caveats(*winner))};
+                        gain(winner->record), caveats(winner->record))};
     }
     return std::nullopt;
 }
 
 /// What won on other problems is no better founded than what was timed on this one.
 std::optional<TunedChoice> TunedChoices::unbeaten(const Request& request, const KernelConfig& heuristic) const {
-    const std::string rival = kernel_name({signature(request.spec), heuristic});
-    for (const Winner* const winner : of_problem(request.spec)) {
-        if (!is_steady(*winner) || !winner->narrowed.empty() || winner->candidates_timed < 2) continue;
-        if (winner->heuristic_kernel != rival || winner->heuristic_us <= 0 || beat_heuristic(*winner)) continue;
+    const std::string rival = kernel_name(request.problem, heuristic);
+    for (const KnownWinner* const winner : of_problem(request.problem)) {
+        const Winner& record = winner->record;
+        if (!is_steady(record) || !record.narrowed.empty() || record.candidates_timed < 2) continue;
+        if (record.heuristic_kernel != rival || record.heuristic_us <= 0 || beat_heuristic(record)) continue;
         return TunedChoice{heuristic, ChoiceSource::heuristic,
                            fmt::format("none of {} kernels timed on this problem and class of devices was faster "
                                        "beyond doubt than its {:.2f} us",
-                                       winner->candidates_timed, winner->heuristic_us)};
+                                       record.candidates_timed, record.heuristic_us)};
     }
     return std::nullopt;
 }
 
 std::vector<TunedChoices::Neighbour> TunedChoices::neighbours(const Request& request) const {
     std::vector<Neighbour> found;
-    const auto group = classes_.find(class_of(request.spec));
+    const auto group = classes_.find(class_of(request.problem.row_major));
     if (group == classes_.end()) return found;
-    for (const Winner& winner : group->second) {
-        const double distance = distance_between(request.spec, winner.spec);
-        const bool trusted = is_trusted(winner, request.selection);
-        const bool may_serve = trusted || (is_searched_through(winner, request.selection) && beat_heuristic(winner));
+    for (const KnownWinner& winner : group->second) {
+        const Winner& record = winner.record;
+        const double distance = distance_between(request.problem.row_major, record.spec);
+        const bool trusted = is_trusted(record, request.selection);
+        const bool may_serve = trusted || (is_searched_through(record, request.selection) && beat_heuristic(record));
         if (distance <= kNearestLimit && may_serve) found.push_back({&winner, distance, trusted});
     }
     std::ranges::sort(found, [](const Neighbour& left, const Neighbour& right) {
         const auto rank = [](const Neighbour& one) {
-            return std::tuple(!one.is_trusted, one.distance, one.winner->spec.m, one.winner->spec.n,
-                              one.winner->median_us, one.winner->kernel);
+            const Winner& record = one.winner->record;
+            return std::tuple(!one.is_trusted, one.distance, record.spec.m, record.spec.n, record.median_us,
+                              record.kernel);
         };
         return rank(left) < rank(right);
     });
@@ -282,65 +295,67 @@ std::vector<TunedChoices::Neighbour> TunedChoices::neighbours(const Request& req
 }
 
 std::optional<TunedChoice> TunedChoices::nearest(const Request& request, const KernelConfig& heuristic) const {
-    const double heuristic_us = predicted_us(request.spec, heuristic, request.gpu);
+    const double heuristic_us = predicted_us(request.problem, heuristic, request.gpu);
     for (const auto& [winner, distance, trusted] : neighbours(request)) {
-        const std::optional<KernelConfig> config = fitting_config(*winner, request.spec, *request.gpu.arch);
+        const std::optional<KernelConfig> config = fitting_config(*winner, request.problem, *request.gpu.arch);
         if (!config || !satisfies(*config, request.selection)) continue;
         const double allowed_us = heuristic_us * kNearestSlack * model_error(*winner, *config, request.gpu);
-        if (predicted_us(request.spec, *config, request.gpu) > allowed_us) continue;
-        return TunedChoice{
-            *config, trusted ? ChoiceSource::nearest : ChoiceSource::hint,
-            fmt::format("tuned for the near {} on this class of devices, distance {:.2f} ({}){}", sizes(winner->spec),
-                        distance, gain(*winner), trusted ? "" : "; a hint, as " + caveats(*winner)),
-            winner->spec, distance};
+        if (predicted_us(request.problem, *config, request.gpu) > allowed_us) continue;
+        return TunedChoice{*config, trusted ? ChoiceSource::nearest : ChoiceSource::hint,
+                           fmt::format("tuned for the near {} on this class of devices, distance {:.2f} ({}){}",
+                                       sizes(winner->record.spec), distance, gain(winner->record),
+                                       trusted ? "" : "; a hint, as " + caveats(winner->record)),
+                           winner->record.spec, distance};
     }
     return std::nullopt;
 }
 
 /// Those that beat this kernel in whatever a kernel's loop does not hang on (C, D's type, alignments), by their distance; of two as far
 /// the first in the file comes first.
-std::multimap<double, Winner> TunedChoices::installed_over(const Request& request,
-                                                           const KernelConfig& heuristic) const {
-    std::multimap<double, Winner> found;
+std::multimap<double, KnownWinner> TunedChoices::installed_over(const Request& request,
+                                                                const KernelConfig& heuristic) const {
+    std::multimap<double, KnownWinner> found;
     if (!installed_) return found;
-    const GemmSpec& spec = request.spec;
+    const GemmSpec& spec = request.problem.row_major;
     for (Winner& winner : installed_(heuristic)) {
         if (winner.spec.a != spec.a || winner.spec.b != spec.b || winner.spec.layout != spec.layout) continue;
-        if (parse_kernel_name(winner.heuristic_kernel).config != heuristic) continue;
-        found.emplace(distance_between(spec, winner.spec), std::move(winner));
+        KnownWinner known(std::move(winner));
+        if (!known.kernel || !known.heuristic || known.heuristic->config != heuristic) continue;
+        const double distance = distance_between(spec, known.record.spec);
+        found.emplace(distance, std::move(known));
     }
     return found;
 }
 
 std::optional<TunedChoice> TunedChoices::installed(const Request& request, const KernelConfig& heuristic) const {
-    const double heuristic_us = predicted_us(request.spec, heuristic, request.gpu);
+    const double heuristic_us = predicted_us(request.problem, heuristic, request.gpu);
     for (const auto& [distance, winner] : installed_over(request, heuristic)) {
-        const KernelConfig config = parse_kernel_name(winner.kernel).config;
-        if (!misfits({signature(request.spec), config}, request.spec, *request.gpu.arch).empty()) continue;
-        if (distance > kNearestLimit && !cover_alike(config, heuristic, request.spec)) continue;
+        const KernelConfig& config = winner.kernel->config;
+        if (!fits(config, request.problem, request.gpu)) continue;
+        if (distance > kNearestLimit && !cover_alike(config, heuristic, request.problem)) continue;
         const double allowed_us = heuristic_us * kInstalledSlack * model_error(winner, config, request.gpu);
-        if (!satisfies(config, request.selection) || predicted_us(request.spec, config, request.gpu) > allowed_us)
+        if (!satisfies(config, request.selection) || predicted_us(request.problem, config, request.gpu) > allowed_us)
             continue;
         return TunedChoice{config, ChoiceSource::installed,
                            fmt::format("comes with the library: faster than the heuristic's kernel on this class of "
                                        "devices, measured with {}",
-                                       sizes(winner.spec)),
-                           winner.spec, distance};
+                                       sizes(winner.record.spec)),
+                           winner.record.spec, distance};
     }
     return std::nullopt;
 }
 
-TunedChoice TunedChoices::choose(const GemmSpec& asked, const GpuModel& gpu, const Selection& selection) const {
-    if (selection.kernel) return {choose_config(asked, gpu, selection), ChoiceSource::forced, "named by the caller"};
-    const Request request{normal_form(asked), gpu, selection};
+TunedChoice TunedChoices::choose(const Problem& problem, const GpuModel& gpu, const Selection& selection) const {
+    if (selection.kernel) return {choose_config(problem, gpu, selection), ChoiceSource::forced, "named by the caller"};
+    const Request request{problem, gpu, selection};
     if (auto choice = exact(request)) return *std::move(choice);
-    const KernelConfig heuristic = choose_config(asked, gpu, selection);
+    const KernelConfig heuristic = choose_config(problem, gpu, selection);
     if (auto choice = hint(request, heuristic)) return *std::move(choice);
     if (auto choice = unbeaten(request, heuristic)) return *std::move(choice);
     if (auto choice = nearest(request, heuristic)) return *std::move(choice);
     if (auto choice = installed(request, heuristic)) return *std::move(choice);
     return {heuristic, ChoiceSource::heuristic,
-            why_none(of_problem(request.spec), classes_, request.spec, selection, *gpu.arch, heuristic)};
+            why_none(of_problem(problem), classes_, problem, selection, *gpu.arch, heuristic)};
 }
 
 }  // namespace jitgemm::tuning

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "generator/families/kernel_name.hpp"
 #include "generator/heuristics.hpp"
 #include "jitgemm/gemm_spec.hpp"
 #include "jitgemm/kernel_info.hpp"
@@ -35,6 +36,17 @@ struct TunedChoice {
     double distance = 0;                      ///< and how far that is
 };
 
+/// A winner as requests meet it: its problem, and the kernels that its names stand for.
+struct KnownWinner {
+    explicit KnownWinner(Winner winner);
+
+    Winner record;  ///< its spec is problem.row_major
+    Problem problem;
+    std::optional<KernelId> kernel;     ///< unset: another version's, and unknown_kernel says what is wrong
+    std::optional<KernelId> heuristic;  ///< the same of the heuristic's kernel
+    std::string unknown_kernel = {};
+};
+
 /// Winners of a class of devices that come with the library: those that beat a kernel of this config, and maybe others.
 using InstalledWinners = std::function<std::vector<Winner>(const KernelConfig& beaten)>;
 
@@ -65,17 +77,18 @@ public:
     /// A kernel that does not pass its family's constraints, or the selection, is passed over: with a line in the log where it
     /// is this problem's own.
     /// Throws what choose_config throws.
-    [[nodiscard]] TunedChoice choose(const GemmSpec& spec, const GpuModel& gpu, const Selection& selection = {}) const;
+    [[nodiscard]] TunedChoice choose(const Problem& problem, const GpuModel& gpu,
+                                     const Selection& selection = {}) const;
     [[nodiscard]] bool empty() const { return classes_.empty(); }
 
 private:
     struct Neighbour {
-        const Winner* winner;
+        const KnownWinner* winner;
         double distance;
         bool is_trusted;
     };
     struct Request {
-        GemmSpec spec;  ///< in normal form
+        const Problem& problem;
         const GpuModel& gpu;
         const Selection& selection;
     };
@@ -84,15 +97,15 @@ private:
     [[nodiscard]] std::optional<TunedChoice> unbeaten(const Request& request, const KernelConfig& heuristic) const;
     [[nodiscard]] std::optional<TunedChoice> nearest(const Request& request, const KernelConfig& heuristic) const;
     [[nodiscard]] std::optional<TunedChoice> installed(const Request& request, const KernelConfig& heuristic) const;
-    [[nodiscard]] std::multimap<double, Winner> installed_over(const Request& request,
-                                                               const KernelConfig& heuristic) const;
+    [[nodiscard]] std::multimap<double, KnownWinner> installed_over(const Request& request,
+                                                                    const KernelConfig& heuristic) const;
     [[nodiscard]] std::vector<Neighbour> neighbours(const Request& request) const;
-    [[nodiscard]] std::vector<const Winner*> of_problem(const GemmSpec& spec) const;
+    [[nodiscard]] std::vector<const KnownWinner*> of_problem(const Problem& problem) const;
     [[nodiscard]] bool is_trusted(const Winner& winner, const Selection& selection) const;
     [[nodiscard]] std::string caveats(const Winner& winner) const;
 
-    /// By the spec without its sizes: problems that one kernel can serve. Specs are row-major in D.
-    std::unordered_map<GemmSpec, std::vector<Winner>> classes_;
+    /// By the spec without its sizes: problems that one kernel can serve.
+    std::unordered_map<GemmSpec, std::vector<KnownWinner>> classes_;
     Versions today_;
     InstalledWinners installed_;
 };

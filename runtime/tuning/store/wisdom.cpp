@@ -66,7 +66,7 @@ int read_header(std::optional<std::string_view> line, const std::string& name) {
 
 void check_kernel(const Winner& winner) {
     const KernelId id = parse_kernel_name(winner.kernel);
-    const KernelId fitting{signature(winner.spec), id.config};
+    const KernelId fitting{problem_of(winner.spec).signature, id.config};
     if (id.signature == fitting.signature) return;
     throw Error(fmt::format("kernel {} is for another problem than spec: its config would be {}", winner.kernel,
                             kernel_name(fitting)));

@@ -235,7 +235,7 @@ ClassSweep::Prepared ClassSweep::prepare(const TuneProblem& problem) const {
     const SweepOptions& options = shared_.options;
     Prepared result;
     try {
-        result.space = search_space(problem.spec, devices_.front()->facts().model, options.selection);
+        result.space = search_space(problem_of(problem.spec), devices_.front()->facts().model, options.selection);
         result.strategy = strategy_for(result.space, options);
     } catch (const ConfigError& error) {
         result.failure = error.what();

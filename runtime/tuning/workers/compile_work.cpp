@@ -48,10 +48,11 @@ public:
 
     [[nodiscard]] CompileOutcome compile(const CompileJob& job) override {
         try {
-            const KernelConfig config = config_of_kernel(job.spec, job.kernel);
-            const KernelSource source = generate(job.spec, config, find_arch(job.arch), templates_);
+            const Problem problem = problem_of(job.spec);
+            const KernelConfig config = config_of_kernel(problem, job.kernel);
+            const KernelSource source = generate(problem, config, find_arch(job.arch), templates_);
             const CompileRequest request = job.ptx ? ptx_request(source) : compile_request(source);
-            const KernelCache::Result result = cache_.get_or_compile(request, *compiler_, dump(source, job.spec));
+            const KernelCache::Result result = cache_.get_or_compile(request, *compiler_, dump(source, problem));
             return outcome_of(source, result.kernel);
         } catch (const CompileError& error) {
             // The compiler's own words where it spoke; without a log nothing was compiled at all.
@@ -86,9 +87,9 @@ std::unique_ptr<CompileWork> make_compile_work(const Options& options, std::shar
     return std::make_unique<NvrtcWork>(options, std::move(compiler));
 }
 
-std::string text_hash(const KernelSource& source, const CompiledKernel& compiled) {
+std::string text_hash(const KernelText& kernel, const CompiledKernel& compiled) {
     std::string text = is_ptx(compiled) ? ptx_text(compiled.binary) : cubin_text(compiled.binary);
-    for (const KernelEntry& entry : source.entries) text += launch_text(entry);
+    for (const KernelEntry& entry : kernel.entries) text += launch_text(entry);
     return hash_hex(text);
 }
 

@@ -18,6 +18,6 @@ namespace jitgemm::tuning {
                                                              std::shared_ptr<Compiler> compiler);
 
 /// Equal for kernels that are one: the same machine code (cubin_text, or ptx_text for PTX), launched alike.
-[[nodiscard]] std::string text_hash(const KernelSource& source, const CompiledKernel& compiled);
+[[nodiscard]] std::string text_hash(const KernelText& kernel, const CompiledKernel& compiled);
 
 }  // namespace jitgemm::tuning

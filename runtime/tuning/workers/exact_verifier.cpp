@@ -26,7 +26,7 @@ ExactVerifier::ExactVerifier(ContextState& context, const GemmSpec& spec, float 
         trials_.push_back({seed, make_problem(seed), {}, true});
 }
 
-Problem ExactVerifier::make_problem(std::uint64_t seed) const {
+GuardedProblem ExactVerifier::make_problem(std::uint64_t seed) const {
     return {context_, spec_, InputKind::integers, seed, alpha_, beta_, Placement::exact};
 }
 

@@ -23,11 +23,11 @@ private:
     /// Inputs of one seed.
     struct Trial {
         std::uint64_t seed = 0;
-        Problem problem;
-        std::optional<Problem> right;  ///< whose D was found right
-        bool is_clean = true;          ///< no kernel ended in a fault that may have changed the inputs
+        GuardedProblem problem;
+        std::optional<GuardedProblem> right;  ///< whose D was found right
+        bool is_clean = true;                 ///< no kernel ended in a fault that may have changed the inputs
     };
-    [[nodiscard]] Problem make_problem(std::uint64_t seed) const;
+    [[nodiscard]] GuardedProblem make_problem(std::uint64_t seed) const;
     [[nodiscard]] Verification verify(Trial& trial, const GemmKernel& kernel) const;
 
     ContextState& context_;

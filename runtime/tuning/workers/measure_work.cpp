@@ -57,6 +57,11 @@ private:
 
 // ---- on a GPU -------------------------------------------------------------------------------------------------------
 
+GemmKernel kernel_of(const Context& context, const VerifyJob& job) {
+    const Problem problem = problem_of(job.spec);
+    return state_of(context).build(problem, config_of_kernel(problem, job.kernel));
+}
+
 class GpuWork final : public MeasureWork {
 public:
     explicit GpuWork(Context context)
@@ -76,7 +81,7 @@ public:
     [[nodiscard]] VerifyOutcome verify(const VerifyJob& job) override {
         try {
             ExactVerifier& verifier = benches_.verifier(job);
-            const GemmKernel kernel = state_of(context_).build(job.spec, config_of_kernel(job.spec, job.kernel));
+            const GemmKernel kernel = kernel_of(context_, job);
             const Verification found = verifier.verify(kernel);
             return found.ok ? VerifyOutcome{} : VerifyOutcome{Verdict::wrong, found.message};
         } catch (const std::exception& error) {
@@ -163,7 +168,7 @@ private:
     /// Verifies, and remembers the time that the launch's counters give.
     [[nodiscard]] Verification run(const VerifyJob& job) {
         require_emulable(job.spec, as_emulator(*state_of(context_).device)->gflop_limit());
-        const GemmKernel kernel = state_of(context_).build(job.spec, config_of_kernel(job.spec, job.kernel));
+        const GemmKernel kernel = kernel_of(context_, job);
         const EmulatedVerification found =
             verify_emulated(state_of(context_), kernel, {.alpha = job.alpha, .beta = job.beta});
         if (found.verification.ok)

@@ -65,9 +65,12 @@ bool TimingBench::serves(const TimeJob& job) const {
 
 void TimingBench::add(const std::string& kernel) {
     if (numbers_.contains(kernel)) return;
-    numbers_[kernel] = kernel == kCublasLt
-                           ? add_best_of_cublaslt()
-                           : timing_.add(candidate_of(context_.build(job_.spec, config_of_kernel(job_.spec, kernel))));
+    if (kernel == kCublasLt) {
+        numbers_[kernel] = add_best_of_cublaslt();
+        return;
+    }
+    const Problem problem = problem_of(job_.spec);
+    numbers_[kernel] = timing_.add(candidate_of(context_.build(problem, config_of_kernel(problem, kernel))));
 }
 
 /// The fastest of its algorithms whose result is right; the others are dropped.

@@ -34,16 +34,17 @@ GemmSpec spec_of(const GemmSignature& kernel, const Sizes& size) {
 /// All that is asked of a config whose rules are kept, and the rules of one that may break any.
 void use(const GemmSpec& asked, const KernelConfig& config, const GpuModel& gpu) {
     if (!problems(asked).empty()) return;
-    const GemmSpec spec = with_row_major_d(resolved(asked));
+    const Problem problem = problem_of(asked);
+    const GemmSpec& spec = problem.row_major;
     const Family& family = family_of(config);
-    const bool unsupported = !family.unsupported(spec, *gpu.arch).empty();
-    if (!family.violations(spec, config, *gpu.arch).empty() || unsupported) return;
-    static_cast<void>(family.discouraged(spec, config));
-    static_cast<void>(family.anatomy(spec, config));
-    static_cast<void>(family.cost(spec, config, gpu));
-    static_cast<void>(family.workspace_bytes(spec, config));
-    if (spec.m > 0 && spec.n > 0) static_cast<void>(family.owner(spec, config, spec.m - 1, spec.n - 1));
-    static_cast<void>(dump(generate(spec, config, *gpu.arch), spec));
+    const bool unsupported = !family.unsupported(problem, *gpu.arch).empty();
+    if (!family.violations(problem, config, *gpu.arch).empty() || unsupported) return;
+    static_cast<void>(family.discouraged(problem, config));
+    static_cast<void>(family.anatomy(problem, config));
+    static_cast<void>(family.cost(problem, config, gpu));
+    static_cast<void>(family.workspace_bytes(problem, config));
+    if (spec.m > 0 && spec.n > 0) static_cast<void>(family.owner(problem, config, spec.m - 1, spec.n - 1));
+    static_cast<void>(dump(generate(problem, config, *gpu.arch), problem));
 }
 
 }  // namespace

@@ -20,7 +20,7 @@ void write(const std::string& path, std::string_view bytes) {
 void read_winners(const std::string& directory) {
     const tuning::StoredWinners stored = tuning::stored_winners(directory);
     const tuning::TunedChoices choices(stored.winners, {});
-    static_cast<void>(choices.choose({.m = 4096, .n = 512, .k = 1056}, find_gpu("h200")));
+    static_cast<void>(choices.choose(problem_of({.m = 4096, .n = 512, .k = 1056}), find_gpu("h200")));
 }
 
 void read_sweeps(TuningStore& store) {

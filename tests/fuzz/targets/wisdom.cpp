@@ -19,13 +19,13 @@ void wisdom(std::string_view input) {
     const tuning::Wisdom wisdom = tuning::parse_wisdom(input, "wisdom");
     static_cast<void>(tuning::to_wisdom(wisdom.winners));
     const tuning::TunedChoices choices(wisdom.winners, {});
-    for (const GemmSpec& spec : kAsked) static_cast<void>(choices.choose(spec, find_gpu("h200")));
+    for (const GemmSpec& spec : kAsked) static_cast<void>(choices.choose(problem_of(spec), find_gpu("h200")));
     // Each winner for its own problem, and for one beside it.
     for (std::size_t i = 0; i < wisdom.winners.size() && i < 4; ++i) {
         GemmSpec spec = wisdom.winners[i].spec;
-        static_cast<void>(choices.choose(spec, find_gpu("a100")));
+        static_cast<void>(choices.choose(problem_of(spec), find_gpu("a100")));
         spec.m += spec.m / 8;
-        if (problems(spec).empty()) static_cast<void>(choices.choose(spec, find_gpu("h200")));
+        if (problems(spec).empty()) static_cast<void>(choices.choose(problem_of(spec), find_gpu("h200")));
     }
 }
 

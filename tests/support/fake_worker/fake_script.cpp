@@ -78,8 +78,9 @@ void lay_over(Value& below, const Value& above) {
 std::uint64_t bits_of(const std::string& text) { return std::stoull(hash_hex(text).substr(0, 16), nullptr, 16); }
 
 double predicted_us(const GemmSpec& spec, const std::string& kernel, const GpuModel& gpu) {
-    const KernelConfig config = kernel == tuning::kCublasLt ? choose_config(spec, gpu) : config_of_kernel(spec, kernel);
-    return family_of(config).cost(with_row_major_d(spec), config, gpu).total_us;
+    const KernelConfig config =
+        kernel == tuning::kCublasLt ? choose_config(problem_of(spec), gpu) : config_of_kernel(problem_of(spec), kernel);
+    return family_of(config).cost(problem_of(spec), config, gpu).total_us;
 }
 
 double landscape_factor(const std::string& kernel, double spread) {

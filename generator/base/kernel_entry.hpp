@@ -36,10 +36,9 @@ struct KernelEntry {
 /// behind it.
 inline constexpr std::string_view kMultiplyingFunction = "gemm";
 
-/// A rendered kernel: the text that is compiled and hashed (`body`, no banner) and how to launch what it holds.
-/// m, n, k and the pointers in `arguments` are those of the row-major-D form of the problem (with_row_major_d).
-struct KernelSource {
-    std::string name;  ///< canonical kernel name
+/// What is compiled and hashed (`body`, no banner) and how to launch what it holds.
+struct KernelText {
+    std::string name;  ///< of a generated kernel, its canonical name
     const Arch* arch = nullptr;
     std::string body;
     std::vector<KernelEntry> entries;  ///< launched in order

@@ -1,4 +1,4 @@
-#include "runtime/verify/problem.hpp"
+#include "runtime/verify/guarded_problem.hpp"
 
 #include "jitgemm/device_pointer.hpp"
 #include "jitgemm/error.hpp"
@@ -38,7 +38,7 @@ Fill sparse_fill(std::uint64_t seed, std::int64_t group) {
 
 }  // namespace
 
-struct Problem::Impl {
+struct GuardedProblem::Impl {
     Impl(ContextState& context, const GemmSpec& asked, InputKind kind, std::uint64_t seed, float alpha_value,
          float beta_value, Placement placement);
 
@@ -76,8 +76,8 @@ struct Problem::Impl {
     GuardedMatrix workspace;  ///< empty until a kernel wants one
 };
 
-Problem::Impl::Impl(ContextState& context, const GemmSpec& asked, InputKind kind, std::uint64_t base_seed,
-                    float alpha_value, float beta_value, Placement placement)
+GuardedProblem::Impl::Impl(ContextState& context, const GemmSpec& asked, InputKind kind, std::uint64_t base_seed,
+                           float alpha_value, float beta_value, Placement placement)
     : device(context.device),
       reference(make_reference(context)),
       spec(asked),
@@ -106,25 +106,25 @@ Problem::Impl::Impl(ContextState& context, const GemmSpec& asked, InputKind kind
 }
 
 /// The first three inputs of a seed are those of before there were others.
-void Problem::Impl::add(Input input, const MatrixForm& form, const char* name, const Fill& fill) {
+void GuardedProblem::Impl::add(Input input, const MatrixForm& form, const char* name, const Fill& fill) {
     Fill own = fill;
     own.seed = seed + static_cast<std::uint64_t>(input);
     operands[input].emplace(device, form, name, own).fill(*reference);
 }
 
-Fill Problem::Impl::fill_of_a() const {
+Fill GuardedProblem::Impl::fill_of_a() const {
     return or_normal(integers.group > 1 ? sparse_fill(0, integers.group) : integer_fill(0, integers.range));
 }
 
-Fill Problem::Impl::or_normal(const Fill& fill) const {
+Fill GuardedProblem::Impl::or_normal(const Fill& fill) const {
     return inputs == InputKind::normal ? Fill{.kind = FillKind::normal} : fill;
 }
 
-void Problem::Impl::poison_bands(const GuardedMatrix& memory) const {
+void GuardedProblem::Impl::poison_bands(const GuardedMatrix& memory) const {
     device->fill_bytes(memory.memory().data(), kGuardByte, static_cast<std::size_t>(memory.memory().size_bytes()));
 }
 
-void Problem::Impl::poison_d() const {
+void GuardedProblem::Impl::poison_d() const {
     poison_bands(d);
     const bool has_nan = fraction_bits(spec.d) >= 0;
     reference->fill(d.matrix(), {.kind = FillKind::constant, .constant = has_nan ? kNanBits : kUnwritten});
@@ -134,7 +134,7 @@ void Problem::Impl::poison_d() const {
 }
 
 /// Of just the size a kernel asks for, so that the bands lie where it must not go.
-void Problem::Impl::poison_workspace(std::size_t bytes) {
+void GuardedProblem::Impl::poison_workspace(std::size_t bytes) {
     if (workspace_bytes() != bytes) {
         workspace = {};
         if (bytes != 0)
@@ -147,11 +147,11 @@ void Problem::Impl::poison_workspace(std::size_t bytes) {
         emulator->undefine_memory(workspace.matrix().data, bytes, false);
 }
 
-DeviceMatrix Problem::Impl::matrix(Input input, bool is_read) const {
+DeviceMatrix GuardedProblem::Impl::matrix(Input input, bool is_read) const {
     return is_read && operands[input] ? operands[input]->matrix() : DeviceMatrix{};
 }
 
-Check Problem::Impl::request() const {
+Check GuardedProblem::Impl::request() const {
     return {.a = matrix(kA),
             .b = matrix(kB),
             .c = matrix(kC, reads_c()),
@@ -170,13 +170,13 @@ Check Problem::Impl::request() const {
 }
 
 /// Each element against 1 · the other's: the sum has no terms, the other D stands in for C.
-bool Problem::Impl::has_d_of(const Impl& right) const {
+bool GuardedProblem::Impl::has_d_of(const Impl& right) const {
     const Check same{.c = right.d.matrix(), .d = d.matrix(), .alpha = 0, .beta = 1, .exact = true};
     return reference->check(same).wrong == 0;
 }
 
 /// What a kernel changed is made anew: D is judged by the inputs as they should be, and the next kernel finds them so.
-void Problem::Impl::check_inputs(Verification& verdict, std::vector<std::string>& complaints) const {
+void GuardedProblem::Impl::check_inputs(Verification& verdict, std::vector<std::string>& complaints) const {
     for (const std::optional<FilledInput>& operand : operands) {
         if (!operand) continue;
         const InputDamage damage = operand->damage(*reference);
@@ -188,16 +188,16 @@ void Problem::Impl::check_inputs(Verification& verdict, std::vector<std::string>
     }
 }
 
-void Problem::Impl::check_bands(const GuardedMatrix& memory, const char* name, Verification& verdict,
-                                std::vector<std::string>& complaints) const {
+void GuardedProblem::Impl::check_bands(const GuardedMatrix& memory, const char* name, Verification& verdict,
+                                       std::vector<std::string>& complaints) const {
     const std::int64_t damage = reference->guard_damage(memory.guarded_lines(), kGuardByte);
     if (damage == 0) return;
     verdict.guard_damage += damage;
     complaints.push_back(fmt::format("{} bytes outside {} were overwritten", damage, name));
 }
 
-void Problem::Impl::check_written(const EmulatorDevice& emulator, Verification& verdict,
-                                  std::vector<std::string>& complaints) const {
+void GuardedProblem::Impl::check_written(const EmulatorDevice& emulator, Verification& verdict,
+                                         std::vector<std::string>& complaints) const {
     const MatrixForm& form = d.form();
     const bool by_row = form.order == Order::row;
     const auto unwritten = [&](std::int64_t batch, std::int64_t line, std::int64_t first, std::int64_t count) {
@@ -223,7 +223,7 @@ void Problem::Impl::check_written(const EmulatorDevice& emulator, Verification& 
                                          element_name("D", form.batch, *place)));
 }
 
-std::vector<std::string> Problem::Impl::check_surroundings(Verification& verdict) const {
+std::vector<std::string> GuardedProblem::Impl::check_surroundings(Verification& verdict) const {
     std::vector<std::string> complaints;
     verdict.inputs = inputs;
     check_inputs(verdict, complaints);
@@ -233,7 +233,7 @@ std::vector<std::string> Problem::Impl::check_surroundings(Verification& verdict
     return complaints;
 }
 
-void Problem::Impl::check_elements(Verification& verdict, const Reference& judge) const {
+void GuardedProblem::Impl::check_elements(Verification& verdict, const Reference& judge) const {
     const Check check = request();
     const CheckResult found = judge.check(check);
     verdict.wrong = static_cast<std::int64_t>(found.wrong);
@@ -244,17 +244,17 @@ void Problem::Impl::check_elements(Verification& verdict, const Reference& judge
     verdict.first = Mismatch{batch, row, column, element.expected, element.got, {}};
 }
 
-Problem::Problem(ContextState& context, const GemmSpec& resolved_spec, InputKind inputs, std::uint64_t seed,
-                 float alpha, float beta, Placement placement)
+GuardedProblem::GuardedProblem(ContextState& context, const GemmSpec& resolved_spec, InputKind inputs,
+                               std::uint64_t seed, float alpha, float beta, Placement placement)
     : impl_(std::make_unique<Impl>(context, resolved_spec, inputs, seed, alpha, beta, placement)) {
     poison_d();
 }
 
-Problem::~Problem() = default;
-Problem::Problem(Problem&&) noexcept = default;
-Problem& Problem::operator=(Problem&&) noexcept = default;
+GuardedProblem::~GuardedProblem() = default;
+GuardedProblem::GuardedProblem(GuardedProblem&&) noexcept = default;
+GuardedProblem& GuardedProblem::operator=(GuardedProblem&&) noexcept = default;
 
-GemmArguments Problem::arguments() const {
+GemmArguments GuardedProblem::arguments() const {
     GemmArguments arguments;
     arguments.a = impl_->matrix(kA).data;
     arguments.b = impl_->matrix(kB).data;
@@ -267,18 +267,18 @@ GemmArguments Problem::arguments() const {
     return arguments;
 }
 
-Check Problem::request() const { return impl_->request(); }
+Check GuardedProblem::request() const { return impl_->request(); }
 
-void Problem::poison_d() { impl_->poison_d(); }
+void GuardedProblem::poison_d() { impl_->poison_d(); }
 
-void Problem::run(const GemmKernel& kernel) {
+void GuardedProblem::run(const GemmKernel& kernel) {
     poison_d();
     impl_->poison_workspace(kernel.workspace_bytes());
     kernel.launch(arguments());
     impl_->device->synchronize(nullptr);
 }
 
-Verification Problem::check() const {
+Verification GuardedProblem::check() const {
     Verification verdict;
     std::vector<std::string> complaints = impl_->check_surroundings(verdict);
     impl_->check_elements(verdict, *impl_->reference);
@@ -286,9 +286,9 @@ Verification Problem::check() const {
     return verdict;
 }
 
-bool Problem::is_exact() const { return impl_->exact; }
+bool GuardedProblem::is_exact() const { return impl_->exact; }
 
-Verification Problem::check_against(const Problem& right) const {
+Verification GuardedProblem::check_against(const GuardedProblem& right) const {
     Verification verdict;
     std::vector<std::string> complaints = impl_->check_surroundings(verdict);
     if (!is_exact() || !impl_->has_d_of(*right.impl_)) impl_->check_elements(verdict, *impl_->reference);
@@ -296,7 +296,7 @@ Verification Problem::check_against(const Problem& right) const {
     return verdict;
 }
 
-Verification Problem::check_on_cpu() const {
+Verification GuardedProblem::check_on_cpu() const {
     const GemmSpec& spec = impl_->spec;
     const double work = flops(spec) / 2;
     if (work > kCpuReferenceLimit) {

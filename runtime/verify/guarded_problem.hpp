@@ -51,13 +51,13 @@ enum class Placement : std::uint8_t { exact, generous };
 /// powers of two or 0 and no activation but relu, small integers are checked bit for bit. What else the spec has (a batch,
 /// bias, residual, scale factors) is made and checked likewise; no launch takes it yet, request() says where it lies. A device that sees every access (the emulator) takes D and
 /// workspace for unwritten, and D for stored once.
-class Problem {
+class GuardedProblem {
 public:
-    Problem(ContextState& context, const GemmSpec& resolved_spec, InputKind inputs, std::uint64_t seed, float alpha,
-            float beta, Placement placement = Placement::exact);
-    ~Problem();
-    Problem(Problem&&) noexcept;
-    Problem& operator=(Problem&&) noexcept;
+    GuardedProblem(ContextState& context, const GemmSpec& resolved_spec, InputKind inputs, std::uint64_t seed,
+                   float alpha, float beta, Placement placement = Placement::exact);
+    ~GuardedProblem();
+    GuardedProblem(GuardedProblem&&) noexcept;
+    GuardedProblem& operator=(GuardedProblem&&) noexcept;
     [[nodiscard]] GemmArguments arguments() const;  ///< with the workspace of the last run(), if there was one
     /// All operands, and how D is made of them.
     [[nodiscard]] Check request() const;
@@ -72,7 +72,7 @@ public:
     [[nodiscard]] bool is_exact() const;
     /// As check(), in m·n steps in place of m·n·k: D is compared with that of `right`, the same problem (is_exact())
     /// whose D check() found right. Where they differ check() itself decides and describes.
-    [[nodiscard]] Verification check_against(const Problem& right) const;
+    [[nodiscard]] Verification check_against(const GuardedProblem& right) const;
     /// D alone, compared on the host whatever the device (HostReference). Throws Error above kCpuReferenceLimit multiply-adds.
     [[nodiscard]] Verification check_on_cpu() const;
 
