@@ -14,7 +14,7 @@ struct PartOfC {
     // From a row of D^T on. Nothing is read when beta is 0, and nothing beyond the column.
     __device__ __forceinline__ PartOfC(const GemmArgs& args, int row, int /*any column*/, int lane) {
         row += lane / 4;
-        const int left = args.beta == 0.0f ? 0 : args.m - row;
+        const int left = c_factor(args) == 0.0f ? 0 : args.m - row;
 #pragma unroll
         for (int i = 0; i < kTilesOfC * 2; ++i) {
             const int below = i / 2 * 64 + i % 2 * 8;
@@ -32,11 +32,10 @@ struct PartOfC {
     }
 
 #endif
-    // To a pair of sums, in row g (pair 0) or g + 8 (1).
-    __device__ __forceinline__ float2 add_to(float2 sum, int pair, float beta) const {
-        if (beta == 0.0f) return sum;
+    // What a pair of sums in row g (pair 0) or g + 8 (1) has added.
+    __device__ __forceinline__ float2 pair(int pair) const {
         const float addend = c_to_float(rows[pair]);
-        return make_float2(fmaf(beta, addend, sum.x), fmaf(beta, addend, sum.y));
+        return make_float2(addend, addend);
     }
 };
 
@@ -47,7 +46,7 @@ struct PartOfC {
 #endif
 __device__ __forceinline__ void prefetch_c(const GemmArgs& args, const TileOrigin& origin) {
     constexpr int kLine = 128 / sizeof(ElementC);
-    const int end = args.beta == 0.0f ? 0 : min(origin.row + kBlockM, args.m);
+    const int end = c_factor(args) == 0.0f ? 0 : min(origin.row + kBlockM, args.m);
 #pragma unroll 1
     for (int row = origin.row; row < end; row += kLine) asm volatile("prefetch.global.L1 [%0];" ::"l"(args.c + row));
 }

@@ -49,7 +49,7 @@ struct PartOfC {
     // From a column of D on. Nothing is read when beta is 0, and nothing beyond the row.
     __device__ __forceinline__ PartOfC(const GemmArgs& args, int /*any row*/, int column, int lane) {
         column += lane * 2;
-        const int columns = args.beta == 0.0f ? 0 : args.n - column;
+        const int columns = c_factor(args) == 0.0f ? 0 : args.n - column;
         const ElementC* const c = args.c + column;
 #pragma unroll
         for (int i = 0; i < kRegisters; ++i)
@@ -78,7 +78,7 @@ struct PartOfC {
 #endif
 __device__ __forceinline__ void prefetch_c(const GemmArgs& args, const TileOrigin& origin) {
     constexpr int kLine = 128 / sizeof(ElementC);
-    const int end = args.beta == 0.0f ? 0 : min(origin.column + kBlockN, args.n);
+    const int end = c_factor(args) == 0.0f ? 0 : min(origin.column + kBlockN, args.n);
 #pragma unroll 1
     for (int column = origin.column; column < end; column += kLine)
         asm volatile("prefetch.global.L1 [%0];" ::"l"(args.c + column));

@@ -4,7 +4,7 @@
 #else
 // Stages of the ring that C takes for a tile; none where it is not read.
 #endif
-__device__ __forceinline__ int stages_of_c(const GemmArgs& args) { return args.beta == 0.0f ? 0 : kStagesC; }
+__device__ __forceinline__ int stages_of_c(const GemmArgs& args) { return c_factor(args) == 0.0f ? 0 : kStagesC; }
 
 // Those behind the k-tiles at hand; none where they don't end their tile.
 __device__ __forceinline__ int stages_of_c(const GemmArgs& args, const TileWalk& walk) {

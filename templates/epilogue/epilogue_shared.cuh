@@ -1,4 +1,5 @@
 #pragma once
+#include "epilogue/output_tile.cuh"
 #if GEMM_STAGED_SUMS
 #include "epilogue/store_element.cuh"
 // rC -> sC -> gD. A warp lays kMmaM rows of its tile at a time into its own part of shared memory, as sums, and reads them back
@@ -24,28 +25,24 @@ struct alignas(kVectorD * sizeof(ElementC)) VectorC {
 #endif
 #if GEMM_STAGED_SUMS
 
-#if !GEMM_STAGED_F32
-__device__ __forceinline__ float to_float(Bits sum) {
+#if GEMM_STAGED_F32
+__device__ __forceinline__ float staged_sum(float sum) { return sum; }
+#else
+__device__ __forceinline__ float staged_sum(Bits sum) {
     float result;
     asm("cvt.f32.f16 %0, %1;" : "=f"(result) : "h"(sum));
     return result;
 }
-
 #endif
 #if GEMM_READ_C
-// alpha * sum + beta * C, in f32. C is not read when beta is 0, whatever it holds.
-__device__ __forceinline__ float finish(const OutputTile& output, Staged sum, const ElementC* c) {
-#if GEMM_STAGED_F32
-    const float scaled = output.alpha * sum;
-#else
-    const float scaled = output.alpha * to_float(sum);
-#endif
-    return output.beta != 0.0f ? fmaf(output.beta, c_to_float(*c), scaled) : scaled;
+// An element of D from a staged sum; C's element is read where any is.
+__device__ __forceinline__ float finish_staged(const OutputTile& output, Staged staged, const ElementC* c) {
+    return finish(output, staged_sum(staged), [&] { return c_to_float(*c); });
 }
-#elif GEMM_STAGED_F32
-__device__ __forceinline__ float finish(const OutputTile& output, float sum) { return output.alpha * sum; }
 #else
-__device__ __forceinline__ float finish(const OutputTile& output, Bits sum) { return output.alpha * to_float(sum); }
+__device__ __forceinline__ float finish_staged(const OutputTile& output, Staged staged) {
+    return finish(output, staged_sum(staged));
+}
 #endif
 #endif
 
@@ -53,7 +50,7 @@ __device__ __forceinline__ float finish(const OutputTile& output, Bits sum) { re
 // A vector of C; zeros where it is not whole, or nothing is read.
 __device__ __forceinline__ VectorC load_c(const OutputTile& output, int row, int column) {
     VectorC c = {};
-    if (output.beta != 0.0f && row < output.m && column + kVectorD <= output.n)
+    if (c_factor(output) != 0.0f && row < output.m && column + kVectorD <= output.n)
         c = *reinterpret_cast<const VectorC*>(output.c + row * output.ldc + column);
     return c;
 }
@@ -79,9 +76,9 @@ __device__ __forceinline__ void store_vector(const OutputTile& output, int row, 
 #endif
 #pragma unroll 1
 #if GEMM_READ_C
-        for (int i = 0; column + i < output.n; ++i) store(d + i, finish(output, staged[i], c + i));
+        for (int i = 0; column + i < output.n; ++i) store(d + i, finish_staged(output, staged[i], c + i));
 #elif GEMM_STAGED_SUMS
-        for (int i = 0; column + i < output.n; ++i) store(d + i, finish(output, staged[i]));
+        for (int i = 0; column + i < output.n; ++i) store(d + i, finish_staged(output, staged[i]));
 #else
         for (int i = 0; column + i < output.n; ++i) d[i] = staged[i];
 #endif
@@ -93,9 +90,10 @@ __device__ __forceinline__ void store_vector(const OutputTile& output, int row, 
     OutputVector value;
 #pragma unroll
 #if GEMM_READ_C
-    for (int i = 0; i < kVectorD; ++i) store(&value.element[i], finish(output, sum.element[i], &addend.element[i]));
+    for (int i = 0; i < kVectorD; ++i)
+        store(&value.element[i], finish_staged(output, sum.element[i], &addend.element[i]));
 #else
-    for (int i = 0; i < kVectorD; ++i) store(&value.element[i], finish(output, sum.element[i]));
+    for (int i = 0; i < kVectorD; ++i) store(&value.element[i], finish_staged(output, sum.element[i]));
 #endif
     *reinterpret_cast<OutputVector*>(d) = value;
 #else
@@ -116,10 +114,10 @@ __device__ __forceinline__ void epilogue(Accumulator (&rC)[kTilesM][kTilesN][kRe
 
 #pragma unroll
     for (int i = 0; i < kTilesM; ++i) {
-#if GEMM_STAGED_SUMS
+#if GEMM_STAGED_SUMS || GEMM_PARTIAL_SUMS
         stage_rows(sC, rC[i]);
 #else
-        stage_rows(sC, rC[i], output.alpha);
+        stage_rows(sC, rC[i], output);
 #endif
         __syncwarp();
 #if GEMM_READ_C

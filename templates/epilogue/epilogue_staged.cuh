@@ -1,8 +1,10 @@
 #pragma once
 #include "common/numeric.cuh"
-#include "epilogue/accumulator_pair.cuh"
-#if !GEMM_SLICE_OF_SUMS
-#include "epilogue/finish_pair.cuh"
+#include "epilogue/atom.cuh"
+#if GEMM_READ_C && !GEMM_SLICE_OF_SUMS
+#include "epilogue/finish_element.cuh"
+#else
+#include "epilogue_expression.cuh"
 #endif
 #if GEMM_BROADCAST_C
 #include "epilogue/broadcast_c_row.cuh"
@@ -46,50 +48,28 @@ __device__ __forceinline__ void stmatrix(unsigned address, const unsigned (&r)[2
 #endif
 #endif
 
-// Eight columns of the warp's 16 rows, finished: a thread's pairs in rows g and g + 8.
-struct FinishedAtom {
-    float2 pair[2];
-};
-#if GEMM_C_TMA || GEMM_BROADCAST_C
-__device__ __forceinline__ FinishedAtom plus_c(FinishedAtom atom, const FinishedAtom& c, float beta) {
-#pragma unroll
-    for (int i = 0; i < 2; ++i) {
-        atom.pair[i].x = fmaf(beta, c.pair[i].x, atom.pair[i].x);
-        atom.pair[i].y = fmaf(beta, c.pair[i].y, atom.pair[i].y);
-    }
-    return atom;
+#if GEMM_READ_C && !GEMM_SLICE_OF_SUMS
+// Two neighbours; what lies beyond C's edges is not read.
+__device__ __forceinline__ float2 finish_pair(const GemmArgs& args, int row, int column, float2 sum) {
+    if (row < args.m && column < args.n) sum.x = finish_element(args, row, column, sum.x);
+    if (row < args.m && column + 1 < args.n) sum.y = finish_element(args, row, column + 1, sum.y);
+    return sum;
 }
-#endif
-#if GEMM_SLICE_OF_SUMS
-__device__ __forceinline__ FinishedAtom finish_atom(const Accumulator* sums) {
-    return {accumulator_pair(sums, 0), accumulator_pair(sums, 1)};  // C is added row by row
-}
-#elif GEMM_BROADCAST_C
-__device__ __forceinline__ FinishedAtom finish_atom(const Accumulator* sums, const GemmArgs& args, float2 addend) {
-    const FinishedAtom atom{finish_pair(args, accumulator_pair(sums, 0)), finish_pair(args, accumulator_pair(sums, 1))};
-    if (args.beta == 0.0f) return atom;  // whatever C holds
-    return plus_c(atom, {addend, addend}, args.beta);
-}
-#elif GEMM_READ_C
-__device__ __forceinline__ FinishedAtom finish_atom(const Accumulator* sums, const GemmArgs& args, int row, int column,
-                                                    int lane) {
+__device__ __forceinline__ Atom finish_atom(const Accumulator* sums, const GemmArgs& args, int row, int column,
+                                            int lane) {
     row += lane / 4;
     column += lane % 4 * 2;
-    return {finish_pair(args, row, column, accumulator_pair(sums, 0)),
-            finish_pair(args, row + 8, column, accumulator_pair(sums, 1))};
-}
-#else
-__device__ __forceinline__ FinishedAtom finish_atom(const Accumulator* sums, const GemmArgs& args) {
-    return {finish_pair(args, accumulator_pair(sums, 0)), finish_pair(args, accumulator_pair(sums, 1))};
+    const Atom atom = atom_of(sums);
+    return {finish_pair(args, row, column, atom.pair[0]), finish_pair(args, row + 8, column, atom.pair[1])};
 }
 #endif
 
 #if GEMM_C_TMA
 // Eight columns of C, as stage_slice lays those of D: a thread's pairs.
 template <int kRowBytes, bool kSwizzled>
-__device__ __forceinline__ FinishedAtom load_c(unsigned panel, const PartOfC& c, int j, int lane) {
+__device__ __forceinline__ Atom load_c(unsigned panel, const PartOfC& c, int j, int lane) {
 #if GEMM_SLICE_F32
-    FinishedAtom atom;
+    Atom atom;
 #pragma unroll
     for (int pair = 0; pair < 2; ++pair) {
         const int row = c.row + (lane / 4 + pair * 8) * c.row_step;
@@ -123,10 +103,8 @@ struct SliceWithC {
     int lane;
 
     template <int kRowBytes, bool kSwizzled>
-    __device__ __forceinline__ FinishedAtom atom(int j) const {
-        const FinishedAtom atom = finish_atom(sums[j], args);
-        if (args.beta == 0.0f) return atom;  // whatever C holds
-        return plus_c(atom, load_c<kRowBytes, kSwizzled>(panel, c, j, lane), args.beta);
+    __device__ __forceinline__ Atom atom(int j) const {
+        return finish(args, atom_of(sums[j]), [&] { return load_c<kRowBytes, kSwizzled>(panel, c, j, lane); });
     }
 };
 
@@ -143,7 +121,7 @@ __device__ __forceinline__ void stage_slice(unsigned slice, const Finished& fini
 #if GEMM_SLICE_F32
 #pragma unroll
     for (int j = 0; j < kColumns / 8; ++j) {
-        const FinishedAtom atom = finished(j);
+        const Atom atom = finished(j);
 #pragma unroll
         for (int pair = 0; pair < 2; ++pair)
             store_shared(
@@ -155,14 +133,14 @@ __device__ __forceinline__ void stage_slice(unsigned slice, const Finished& fini
 #if GEMM_STMATRIX
 #pragma unroll
     for (int j = 0; j + 1 < kColumns / 8; j += 2) {
-        const FinishedAtom left = finished(j), right = finished(j + 1);
+        const Atom left = finished(j), right = finished(j + 1);
         stmatrix(chunk_address<kRowBytes, kSwizzled>(slice, lane % 16, j + lane / 16),
                  {packed(left.pair[0]), packed(left.pair[1]), packed(right.pair[0]), packed(right.pair[1])});
     }
 #endif
 #if GEMM_STMATRIX_X2
     if constexpr (kColumns % 16 != 0) {
-        const FinishedAtom last = finished(kColumns / 8 - 1);
+        const Atom last = finished(kColumns / 8 - 1);
         stmatrix(chunk_address<kRowBytes, kSwizzled>(slice, lane % 16, kColumns / 8 - 1),
                  {packed(last.pair[0]), packed(last.pair[1])});
     }
@@ -199,20 +177,21 @@ __device__ __forceinline__ void store_rows(const Accumulator (&rC)[kTilesN][kReg
         __syncwarp();
         const auto* const sums = rC + i * kSliceColumns / 8;
 #if GEMM_SLICE_OF_SUMS
-        const auto finished = [&](int j) { return finish_atom(sums[j]); };
+        const auto finished = [&](int j) { return atom_of(sums[j]); };  // store_slice finishes them
 #endif
 #if GEMM_READ_C && !GEMM_SLICE_OF_SUMS
         const auto finished = [&](int j) { return finish_atom(sums[j], args, row, slice_column + j * 8, lane); };
 #endif
 #if GEMM_BROADCAST_C
         const auto finished = [&](int j) {
-            return finish_atom(sums[j], args, c.of_atom(i * kSliceColumns + j * 8, lane));
+            const float2 addend = c.of_atom(i * kSliceColumns + j * 8, lane);
+            return finish(args, atom_of(sums[j]), [&] { return Atom{{addend, addend}}; });
         };
 #endif
 #if GEMM_C_TMA
         const SliceWithC finished{sums, args, c, c.panel(i), lane};
 #elif !GEMM_READ_C && !GEMM_BROADCAST_C
-        const auto finished = [&](int j) { return finish_atom(sums[j], args); };
+        const auto finished = [&](int j) { return finish(args, atom_of(sums[j])); };
 #endif
 #if GEMM_REST_COLUMNS
         if (i == kWhole)

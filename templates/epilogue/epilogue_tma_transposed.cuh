@@ -1,7 +1,7 @@
 #pragma once
 #include "common/numeric.cuh"
 #include "epilogue/accumulator_pair.cuh"
-#include "epilogue/finish_pair.cuh"
+#include "epilogue_expression.cuh"
 #if GEMM_BROADCAST_C
 #include "epilogue/broadcast_c_column.cuh"
 #endif
@@ -40,19 +40,23 @@ __device__ __forceinline__ unsigned place_in_slice(int warp, int lane) {
     return (lane / 16 * 8 + lane % 8) * kColumnBytes + (chunk ^ lane % 8) * 16;
 }
 
-// One slice; `place` is the lane's in it, `finished` gives a thread's pairs of its atoms, of eight columns each.
+// One slice; `place` is the lane's in it, `finished` gives a thread's pairs in its atoms, of eight columns each: in row g (pair 0) or g + 8 (1).
 template <int kColumns, typename Finished>
 __device__ __forceinline__ void stage_slice(unsigned place, const Finished& finished) {
+    const auto packed = [&](int j, int pair) {
+        const float2 d = finished(j, pair);
+        return pack_d(d.x, d.y);
+    };
 #if GEMM_STMATRIX
 #pragma unroll
     for (int j = 0; j + 1 < kColumns / 8; j += 2)
         stmatrix_transposed(place + j * 8 * kColumnBytes,
-                            {finished(j, 0), finished(j, 1), finished(j + 1, 0), finished(j + 1, 1)});
+                            {packed(j, 0), packed(j, 1), packed(j + 1, 0), packed(j + 1, 1)});
 #endif
 #if GEMM_STMATRIX_X2
     if constexpr (kColumns % 16 != 0) {
         constexpr int kLast = kColumns / 8 - 1;
-        stmatrix_transposed(place + kLast * 8 * kColumnBytes, {finished(kLast, 0), finished(kLast, 1)});
+        stmatrix_transposed(place + kLast * 8 * kColumnBytes, {packed(kLast, 0), packed(kLast, 1)});
     }
 #endif
 }
@@ -79,15 +83,13 @@ __device__ __forceinline__ void store_rows(const Accumulator (&rC)[kTilesN][kReg
         if (stores) tma_store_wait_read<kSlices - 1>();  // of the store that last used this part
         warpgroup_sync();
         const auto* const sums = rC + i * kSliceColumns / 8;
-        // Eight columns of rows g (pair 0) or g + 8 (1) of the warp's 16: a thread's two, converted.
-        const auto finished = [&](int j, int pair) {
 #if GEMM_BROADCAST_C
-            const float2 sum = c.add_to(finish_pair(args, accumulator_pair(sums[j], pair)), pair, args.beta);
-#else
-            const float2 sum = finish_pair(args, accumulator_pair(sums[j], pair));
-#endif
-            return pack_d(sum.x, sum.y);
+        const auto finished = [&](int j, int pair) {
+            return finish(args, accumulator_pair(sums[j], pair), [&] { return c.pair(pair); });
         };
+#else
+        const auto finished = [&](int j, int pair) { return finish(args, accumulator_pair(sums[j], pair)); };
+#endif
 #if GEMM_REST_COLUMNS
         if (i == kWhole)
             stage_slice<kRestColumns>(slice + place, finished);

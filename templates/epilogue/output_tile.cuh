@@ -1,25 +1,12 @@
 #pragma once
-// Where a block's result goes and what is still to be done to it.
-#if GEMM_PARTIAL_SUMS || GEMM_WAVE
-struct OutputTile {
+#include "epilogue_expression.cuh"
 #if GEMM_PARTIAL_SUMS
+// Where a block's sums go: to the workspace, as they are. gemm_reduce finishes them.
+struct OutputTile {
     float* d;  // (m, n) partial sums of this split
-#else
-    ElementD* d;
-#endif
-#if GEMM_READ_C
-    const ElementC* c;
-    long long ldc;
-    float beta;
-#endif
     long long ldd;
     int m, n;
-    float alpha;
 };
-#else
-using OutputTile = GemmArgs;
-#endif
-#if GEMM_PARTIAL_SUMS
 
 __device__ __forceinline__ OutputTile partial_tile(const GemmArgs& args, int split) {
     OutputTile output;
@@ -27,23 +14,11 @@ __device__ __forceinline__ OutputTile partial_tile(const GemmArgs& args, int spl
     output.d = partials(args) + split * (args.m * output.ldd);
     output.m = args.m;
     output.n = static_cast<int>(output.ldd);  // the padding too: it is read back in whole vectors
-    output.alpha = 1.0f;
     return output;
 }
-#elif GEMM_WAVE
 
-__device__ __forceinline__ OutputTile final_tile(const GemmArgs& args) {
-    OutputTile output;
-    output.d = args.d;
-    output.ldd = args.ldd;
-    output.m = args.m;
-    output.n = args.n;
-    output.alpha = args.alpha;
-#if GEMM_READ_C
-    output.c = args.c;
-    output.ldc = args.ldc;
-    output.beta = args.beta;
-#endif
-    return output;
-}
+__device__ __forceinline__ float finish(const OutputTile& /*output*/, float sum) { return sum; }
+#else
+// Where a block's result goes.
+using OutputTile = GemmArgs;
 #endif

@@ -1,6 +1,7 @@
 #pragma once
+#include "epilogue/output_tile.cuh"
 #include "epilogue/store_element.cuh"
-// sums -> gD: alpha, C and the conversion to D's type, a vector of a row at a time.
+// sums -> gD: finished and converted to D's type, a vector of a row at a time.
 struct alignas(kVectorD * sizeof(ElementOut)) OutputVector {
     ElementOut element[kVectorD];
 };
@@ -25,27 +26,27 @@ __device__ __forceinline__ void store_vector(const OutputTile& output, int row, 
 #pragma unroll
         for (int i = 0; i < kVectorD; ++i) {
             if (column + i >= output.n) break;
-            float value = output.alpha * sum[i];
 #if GEMM_READ_C
-            if (output.beta != 0.0f) value = fmaf(output.beta, c_to_float(c[i]), value);
+            store(d + i, finish(output, sum[i], [&] { return c_to_float(c[i]); }));
+#else
+            store(d + i, finish(output, sum[i]));
 #endif
-            store(d + i, value);
         }
         return;
     }
 #endif
 #if GEMM_READ_C
     VectorC addend = {};
-    if (output.beta != 0.0f) addend = *reinterpret_cast<const VectorC*>(c);
+    if (c_factor(output) != 0.0f) addend = *reinterpret_cast<const VectorC*>(c);
 #endif
     OutputVector vector;
 #pragma unroll
     for (int i = 0; i < kVectorD; ++i) {
-        float value = output.alpha * sum[i];
 #if GEMM_READ_C
-        if (output.beta != 0.0f) value = fmaf(output.beta, c_to_float(addend.element[i]), value);
+        store(&vector.element[i], finish(output, sum[i], [&] { return c_to_float(addend.element[i]); }));
+#else
+        store(&vector.element[i], finish(output, sum[i]));
 #endif
-        store(&vector.element[i], value);
     }
     *reinterpret_cast<OutputVector*>(d) = vector;
 }

@@ -1,6 +1,7 @@
 #pragma once
+#include "epilogue/finish_element.cuh"
 #include "epilogue/store_element.cuh"
-// Second entry of a split-K kernel: the splits' partial sums added in split order, then scaled and stored.
+// Second entry of a split-K kernel: the splits' partial sums added in split order, then finished and stored.
 extern "C" __global__ void __launch_bounds__(kReduceThreads, 1) gemm_reduce(const GemmArgs args) {
 #if GEMM_DEPENDENT_LAUNCH
     launch_dependent_grids();
@@ -26,11 +27,8 @@ extern "C" __global__ void __launch_bounds__(kReduceThreads, 1) gemm_reduce(cons
 #pragma unroll
         for (int i = 0; i < 4; ++i) {
             if (column + i >= args.n) break;
-            float value = args.alpha * sum[i];
-#if GEMM_HAS_C
-            if (args.beta != 0.0f) value = fmaf(args.beta, c_to_float(args.c[row * args.ldc + column + i]), value);
-#endif
-            store(args.d + row * args.ldd + column + i, value);
+            const float d = finish_element(args, row, column + i, sum[i]);
+            store(args.d + row * args.ldd + column + i, d);
         }
     }
 }

@@ -1,12 +1,17 @@
 #pragma once
-#include "epilogue/finish_pair.cuh"
+#include "epilogue/output_tile.cuh"
 #include "epilogue/store_element.cuh"
+#if GEMM_READ_C
+#include "epilogue/finish_element.cuh"
+#endif
+// A pair of neighbours in a row of D, as a fragment has their sums; what lies beyond D's edges is neither read nor stored.
 __device__ __forceinline__ void store_pair(const OutputTile& output, int row, int column, float2 sum) {
     if (row >= output.m) return;
 #if GEMM_READ_C
-    sum = finish_pair(output, row, column, sum);
+    if (column < output.n) sum.x = finish_element(output, row, column, sum.x);
+    if (column + 1 < output.n) sum.y = finish_element(output, row, column + 1, sum.y);
 #else
-    sum = finish_pair(output, sum);
+    sum = make_float2(finish(output, sum.x), finish(output, sum.y));
 #endif
     auto* d = output.d + row * output.ldd + column;
 #if GEMM_VECTOR_D > 1

@@ -16,7 +16,7 @@ __device__ __forceinline__ void store_slice(unsigned slice, const GemmArgs& args
     const int first_row = lane / kColumns;
     const int element = lane % kColumns;
     const int rows = first_row < kRows && column + element < args.n ? min(16, args.m - row) : 0;
-    const bool is_read = args.beta != 0.0f;
+    const bool is_read = c_factor(args) != 0.0f;
     const ElementC* c = args.c + (row + first_row) * args.ldc + column + element;
     ElementD* d = args.d + (row + first_row) * args.ldd + column + element;
 #pragma unroll 1
@@ -29,7 +29,7 @@ __device__ __forceinline__ void store_slice(unsigned slice, const GemmArgs& args
         for (int i = 0; i < kBatch; ++i, d += kRows * args.ldd) {
             if (r + i * kRows >= rows) break;
             const unsigned chunk = chunk_address<kRowBytes, kSwizzled>(slice, r + i * kRows, element / 4);
-            store(d, fmaf(args.beta, addend[i], args.alpha * load_sum(chunk + element % 4 * 4)));
+            store(d, finish(args, load_sum(chunk + element % 4 * 4), addend[i]));
         }
     }
 }

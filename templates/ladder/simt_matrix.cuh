@@ -1,5 +1,6 @@
 #pragma once
 #include "common/input_to_float.cuh"
+#include "epilogue/finish_element.cuh"
 #include "epilogue/store_element.cuh"
 // Elements of A and B as f32, wherever their matrix lies, and the epilogue of an element of D. Products of an index and a
 // leading dimension are 64-bit: a matrix may hold more than 2^31 elements.
@@ -27,16 +28,7 @@ __device__ __forceinline__ float element_b(const GemmArgs& args, int k, int colu
 }
 #endif
 
-#if GEMM_HAS_C
-// D = alpha * sum + beta * C. C is not read when beta is 0, whatever it holds.
 __device__ __forceinline__ void store_d(const GemmArgs& args, int row, int column, float sum) {
-    float result = args.alpha * sum;
-    if (args.beta != 0.0f) result = fmaf(args.beta, c_to_float(args.c[row * args.ldc + column]), result);
-    store(args.d + row * args.ldd + column, result);
+    const float d = finish_element(args, row, column, sum);
+    store(args.d + row * args.ldd + column, d);
 }
-#else
-// D = alpha * sum.
-__device__ __forceinline__ void store_d(const GemmArgs& args, int row, int column, float sum) {
-    store(args.d + row * args.ldd + column, args.alpha * sum);
-}
-#endif

@@ -15,9 +15,6 @@
 #include "wgmma_params.cuh"
 #include "ptx/tma.cuh"
 #include "gemm_args.cuh"
-#if !GEMM_SLICE_OF_SUMS
-using OutputTile = GemmArgs;  // what the epilogue is told of D
-#endif
 #if GEMM_DEPENDENT_LAUNCH
 #include "common/dependent_launch.cuh"
 #endif

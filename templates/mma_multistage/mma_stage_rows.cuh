@@ -1,10 +1,11 @@
 #pragma once
 #include "epilogue/accumulator_pair.cuh"
 // rC -> sC: rows g and g + 8 of the atoms side by side in a warp's tile, a pair of columns at a time.
-#if GEMM_STAGED_SUMS
+#if GEMM_STAGED_SUMS || GEMM_PARTIAL_SUMS
 __device__ __forceinline__ void stage_rows(Staged* sC, const Accumulator (&rC)[kTilesN][kRegistersC]) {
 #else
-__device__ __forceinline__ void stage_rows(Staged* sC, const Accumulator (&rC)[kTilesN][kRegistersC], float alpha) {
+__device__ __forceinline__ void stage_rows(Staged* sC, const Accumulator (&rC)[kTilesN][kRegistersC],
+                                           const OutputTile& output) {
 #endif
     const int lane = threadIdx.x % 32;
 #pragma unroll
@@ -14,12 +15,12 @@ __device__ __forceinline__ void stage_rows(Staged* sC, const Accumulator (&rC)[k
             Staged* target = sC + (lane / 4 + pair * 8) * kPitchC + j * kMmaN + lane % 4 * 2;
             const float2 sum = accumulator_pair(rC[j], pair);
 // clang-format off
-#if GEMM_STAGED_SUMS
+#if GEMM_STAGED_SUMS || GEMM_PARTIAL_SUMS
             *reinterpret_cast<float2*>(target) = sum;
 #elif GEMM_STAGED_F32
-            *reinterpret_cast<float2*>(target) = make_float2(alpha * sum.x, alpha * sum.y);
+            *reinterpret_cast<float2*>(target) = make_float2(finish(output, sum.x), finish(output, sum.y));
 #else
-            *reinterpret_cast<unsigned*>(target) = pack_d(alpha * sum.x, alpha * sum.y);
+            *reinterpret_cast<unsigned*>(target) = pack_d(finish(output, sum.x), finish(output, sum.y));
 #endif
             // clang-format on
         }

@@ -15,7 +15,6 @@
 #include "mma_sliced_k/sliced_k_tiling.cuh"
 #include "ptx/tma.cuh"
 #include "gemm_args.cuh"
-using OutputTile = GemmArgs;  // what the epilogue is told of D
 #if GEMM_DEPENDENT_LAUNCH
 #include "common/dependent_launch.cuh"
 #endif

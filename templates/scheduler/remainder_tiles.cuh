@@ -30,12 +30,14 @@ __device__ __forceinline__ float* partial_sums(const GemmArgs& args, unsigned le
 }
 
 __device__ __forceinline__ OutputTile partial_tile(const GemmArgs& args, unsigned left_over) {
-    OutputTile output = {};
+    OutputTile output = args;
     output.d = partial_sums(args, left_over);
     output.ldd = kBlockN;
     output.m = kBlockM;
     output.n = kBlockN;
-    output.alpha = args.alpha;
+#if GEMM_HAS_C
+    output.beta = 0.0f;  // C is added to the greater part
+#endif
     return output;
 }
 

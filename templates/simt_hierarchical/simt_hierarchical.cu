@@ -153,7 +153,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, kMinBlocksPerSm) gemm(con
 #if GEMM_PARTIAL_SUMS
     epilogue(rC, partial_tile(args, split), tile_row + row, tile_column + column);
 #elif GEMM_WAVE
-    const OutputTile output = share.is_partial ? partial_tile(args, share.left_over) : final_tile(args);
+    const OutputTile output = share.is_partial ? partial_tile(args, share.left_over) : args;
     const int first_row = (share.is_partial ? 0 : tile_row) + row;
     const int first_column = (share.is_partial ? 0 : tile_column) + column;
 #if GEMM_EPILOGUE_SHARED

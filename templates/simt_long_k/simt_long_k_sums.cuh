@@ -1,4 +1,5 @@
 #pragma once
+#include "epilogue/finish_element.cuh"
 #include "epilogue/store_element.cuh"
 // The same element of D has sums in kParts threads of every block and in every split: they are added up in shared memory, then
 // in the second entry, always in the same order. The workspace holds (kSplitK, m, n) sums of blocks.
@@ -52,7 +53,7 @@ __device__ __forceinline__ void sum_up_in_block(const GemmArgs& args, const floa
     }
 }
 
-// Second entry: D = alpha * (sum of the blocks' sums), scaled and stored. A block has 32 columns of a row; its warps share out the splits.
+// Second entry: the blocks' sums added up, finished and stored. A block has 32 columns of a row; its warps share out the splits.
 extern "C" __global__ void __launch_bounds__(kReduceWarps * 32) gemm_reduce(const GemmArgs args) {
 #if GEMM_DEPENDENT_LAUNCH
     launch_dependent_grids();
@@ -78,9 +79,6 @@ extern "C" __global__ void __launch_bounds__(kReduceWarps * 32) gemm_reduce(cons
 
 #pragma unroll
     for (int i = 1; i < kReduceWarps; ++i) sum += sums[i][threadIdx.x];
-    float value = args.alpha * sum;
-#if GEMM_HAS_C
-    if (args.beta != 0.0f) value = fmaf(args.beta, c_to_float(args.c[row * args.ldc + column]), value);
-#endif
-    store(args.d + row * args.ldd + column, value);
+    const float d = finish_element(args, row, column, sum);
+    store(args.d + row * args.ldd + column, d);
 }

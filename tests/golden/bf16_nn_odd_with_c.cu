@@ -119,8 +119,20 @@ struct GemmArgs {
     float beta;
 };
 
+// ---- epilogue_expression --------------------------------------------------------------------------------------------
+// The factor of C. Where it is 0, C is not read, whatever it holds.
+__device__ __forceinline__ float c_factor(const GemmArgs& args) { return args.beta; }
+
+// An element of D from its sum of products; `c` reads the element of C.
+template <typename ReadC>
+__device__ __forceinline__ float finish(const GemmArgs& args, float sum, const ReadC& c) {
+    float d = args.alpha * sum;
+    if (c_factor(args) != 0.0f) d = fmaf(args.beta, c(), d);
+    return d;
+}
+
 // ---- output_tile ----------------------------------------------------------------------------------------------------
-// Where a block's result goes and what is still to be done to it.
+// Where a block's result goes.
 using OutputTile = GemmArgs;
 
 // ---- rasterization --------------------------------------------------------------------------------------------------
@@ -477,27 +489,22 @@ __device__ __forceinline__ float2 accumulator_pair(const Accumulator* atom, int 
     return make_float2(atom[2 * pair], atom[2 * pair + 1]);
 }
 
-// ---- finish_pair ----------------------------------------------------------------------------------------------------
-// alpha * sum + beta * C for one element, in f32. C is not read when beta is 0, whatever it holds.
-__device__ __forceinline__ float add_c(float sum, const OutputTile& output, int row, int column) {
-    if (output.beta == 0.0f) return output.alpha * sum;
-    return fmaf(output.beta, c_to_float(output.c[row * output.ldc + column]), output.alpha * sum);
-}
-
-// The same for an element and its right neighbour, as a fragment has them; beyond the edges of C they stay as they are.
-__device__ __forceinline__ float2 finish_pair(const OutputTile& output, int row, int column, float2 sum) {
-    if (row < output.m && column < output.n) sum.x = add_c(sum.x, output, row, column);
-    if (row < output.m && column + 1 < output.n) sum.y = add_c(sum.y, output, row, column + 1);
-    return sum;
-}
-
 // ---- store_element --------------------------------------------------------------------------------------------------
 __device__ __forceinline__ void store(Bits* d, float value) { *d = static_cast<Bits>(pack_d(value, 0.0f)); }
 
+// ---- finish_element -------------------------------------------------------------------------------------------------
+// D's element at (row, column) from its sum, with C's element there.
+template <typename Row>
+__device__ __forceinline__ float finish_element(const GemmArgs& args, Row row, int column, float sum) {
+    return finish(args, sum, [&] { return c_to_float(args.c[row * args.ldc + column]); });
+}
+
 // ---- store_pair -----------------------------------------------------------------------------------------------------
+// A pair of neighbours in a row of D, as a fragment has their sums; what lies beyond D's edges is neither read nor stored.
 __device__ __forceinline__ void store_pair(const OutputTile& output, int row, int column, float2 sum) {
     if (row >= output.m) return;
-    sum = finish_pair(output, row, column, sum);
+    if (column < output.n) sum.x = finish_element(output, row, column, sum.x);
+    if (column + 1 < output.n) sum.y = finish_element(output, row, column + 1, sum.y);
     auto* d = output.d + row * output.ldd + column;
     if (column < output.n) store(d, sum.x);
     if (column + 1 < output.n) store(d + 1, sum.y);

@@ -118,8 +118,12 @@ struct GemmArgs {
     float alpha;
 };
 
+// ---- epilogue_expression --------------------------------------------------------------------------------------------
+// D from sums of products.
+__device__ __forceinline__ float finish(const GemmArgs& args, float sum) { return args.alpha * sum; }
+
 // ---- output_tile ----------------------------------------------------------------------------------------------------
-// Where a block's result goes and what is still to be done to it.
+// Where a block's result goes.
 using OutputTile = GemmArgs;
 
 // ---- rasterization --------------------------------------------------------------------------------------------------
@@ -321,7 +325,8 @@ __device__ __forceinline__ float2 accumulator_pair(const Accumulator* atom, int 
 
 // ---- mma_stage_rows -------------------------------------------------------------------------------------------------
 // rC -> sC: rows g and g + 8 of the atoms side by side in a warp's tile, a pair of columns at a time.
-__device__ __forceinline__ void stage_rows(Staged* sC, const Accumulator (&rC)[kTilesN][kRegistersC], float alpha) {
+__device__ __forceinline__ void stage_rows(Staged* sC, const Accumulator (&rC)[kTilesN][kRegistersC],
+                                           const OutputTile& output) {
     const int lane = threadIdx.x % 32;
 #pragma unroll
     for (int pair = 0; pair < 2; ++pair)
@@ -329,7 +334,7 @@ __device__ __forceinline__ void stage_rows(Staged* sC, const Accumulator (&rC)[k
         for (int j = 0; j < kTilesN; ++j) {
             Staged* target = sC + (lane / 4 + pair * 8) * kPitchC + j * kMmaN + lane % 4 * 2;
             const float2 sum = accumulator_pair(rC[j], pair);
-            *reinterpret_cast<unsigned*>(target) = pack_d(alpha * sum.x, alpha * sum.y);
+            *reinterpret_cast<unsigned*>(target) = pack_d(finish(output, sum.x), finish(output, sum.y));
         }
 }
 
@@ -364,7 +369,7 @@ __device__ __forceinline__ void epilogue(Accumulator (&rC)[kTilesM][kTilesN][kRe
 
 #pragma unroll
     for (int i = 0; i < kTilesM; ++i) {
-        stage_rows(sC, rC[i], output.alpha);
+        stage_rows(sC, rC[i], output);
         __syncwarp();
 #pragma unroll 4
         for (int v = lane; v < kVectors; v += 32) {

@@ -120,8 +120,12 @@ struct GemmArgs {
     float alpha;
 };
 
+// ---- epilogue_expression --------------------------------------------------------------------------------------------
+// D from sums of products.
+__device__ __forceinline__ float finish(const GemmArgs& args, float sum) { return args.alpha * sum; }
+
 // ---- output_tile ----------------------------------------------------------------------------------------------------
-// Where a block's result goes and what is still to be done to it.
+// Where a block's result goes.
 using OutputTile = GemmArgs;
 
 // ---- rasterization --------------------------------------------------------------------------------------------------
@@ -315,13 +319,14 @@ struct alignas(kVectorD * sizeof(Staged)) StagedVector {
 };
 using OutputVector = StagedVector;
 
-__device__ __forceinline__ float to_float(Bits sum) {
+__device__ __forceinline__ float staged_sum(Bits sum) {
     float result;
     asm("cvt.f32.f16 %0, %1;" : "=f"(result) : "h"(sum));
     return result;
 }
-
-__device__ __forceinline__ float finish(const OutputTile& output, Bits sum) { return output.alpha * to_float(sum); }
+__device__ __forceinline__ float finish_staged(const OutputTile& output, Staged staged) {
+    return finish(output, staged_sum(staged));
+}
 
 // One vector of one row of D, staged in shared memory; a vector cut by the right edge goes element by element.
 __device__ __forceinline__ void store_vector(const OutputTile& output, int row, int column, const Staged* staged) {
@@ -329,13 +334,13 @@ __device__ __forceinline__ void store_vector(const OutputTile& output, int row, 
     auto* d = output.d + row * output.ldd + column;
     if (column + kVectorD > output.n) {
 #pragma unroll 1
-        for (int i = 0; column + i < output.n; ++i) store(d + i, finish(output, staged[i]));
+        for (int i = 0; column + i < output.n; ++i) store(d + i, finish_staged(output, staged[i]));
         return;
     }
     const StagedVector sum = *reinterpret_cast<const StagedVector*>(staged);
     OutputVector value;
 #pragma unroll
-    for (int i = 0; i < kVectorD; ++i) store(&value.element[i], finish(output, sum.element[i]));
+    for (int i = 0; i < kVectorD; ++i) store(&value.element[i], finish_staged(output, sum.element[i]));
     *reinterpret_cast<OutputVector*>(d) = value;
 }
 

@@ -263,13 +263,16 @@ extern "C" __global__ void __launch_bounds__(kPackThreads) gemm_pack(const GemmA
     }
 }
 
+// ---- epilogue_expression --------------------------------------------------------------------------------------------
+// D from sums of products.
+__device__ __forceinline__ float finish(const GemmArgs& args, float sum) { return args.alpha * sum; }
+
 // ---- output_tile ----------------------------------------------------------------------------------------------------
-// Where a block's result goes and what is still to be done to it.
+// Where a block's sums go: to the workspace, as they are. gemm_reduce finishes them.
 struct OutputTile {
     float* d;  // (m, n) partial sums of this split
     long long ldd;
     int m, n;
-    float alpha;
 };
 
 __device__ __forceinline__ OutputTile partial_tile(const GemmArgs& args, int split) {
@@ -278,9 +281,10 @@ __device__ __forceinline__ OutputTile partial_tile(const GemmArgs& args, int spl
     output.d = partials(args) + split * (args.m * output.ldd);
     output.m = args.m;
     output.n = static_cast<int>(output.ldd);  // the padding too: it is read back in whole vectors
-    output.alpha = 1.0f;
     return output;
 }
+
+__device__ __forceinline__ float finish(const OutputTile& /*output*/, float sum) { return sum; }
 
 // ---- rasterization --------------------------------------------------------------------------------------------------
 // The order in which blocks take the tiles of D. Blocks in flight at once should share rows of A and columns of B in L2.
@@ -558,7 +562,7 @@ __device__ __forceinline__ float2 accumulator_pair(const Accumulator* atom, int 
 
 // ---- mma_stage_rows -------------------------------------------------------------------------------------------------
 // rC -> sC: rows g and g + 8 of the atoms side by side in a warp's tile, a pair of columns at a time.
-__device__ __forceinline__ void stage_rows(Staged* sC, const Accumulator (&rC)[kTilesN][kRegistersC], float alpha) {
+__device__ __forceinline__ void stage_rows(Staged* sC, const Accumulator (&rC)[kTilesN][kRegistersC]) {
     const int lane = threadIdx.x % 32;
 #pragma unroll
     for (int pair = 0; pair < 2; ++pair)
@@ -566,7 +570,7 @@ __device__ __forceinline__ void stage_rows(Staged* sC, const Accumulator (&rC)[k
         for (int j = 0; j < kTilesN; ++j) {
             Staged* target = sC + (lane / 4 + pair * 8) * kPitchC + j * kMmaN + lane % 4 * 2;
             const float2 sum = accumulator_pair(rC[j], pair);
-            *reinterpret_cast<float2*>(target) = make_float2(alpha * sum.x, alpha * sum.y);
+            *reinterpret_cast<float2*>(target) = sum;
         }
 }
 
@@ -601,7 +605,7 @@ __device__ __forceinline__ void epilogue(Accumulator (&rC)[kTilesM][kTilesN][kRe
 
 #pragma unroll
     for (int i = 0; i < kTilesM; ++i) {
-        stage_rows(sC, rC[i], output.alpha);
+        stage_rows(sC, rC[i]);
         __syncwarp();
 #pragma unroll 4
         for (int v = lane; v < kVectors; v += 32) {
@@ -613,11 +617,18 @@ __device__ __forceinline__ void epilogue(Accumulator (&rC)[kTilesM][kTilesN][kRe
     }
 }
 
+// ---- finish_element -------------------------------------------------------------------------------------------------
+// D's element at (row, column) from its sum.
+template <typename Row>
+__device__ __forceinline__ float finish_element(const GemmArgs& args, Row /*row*/, int /*column*/, float sum) {
+    return finish(args, sum);
+}
+
 // ---- store_element --------------------------------------------------------------------------------------------------
 __device__ __forceinline__ void store(Bits* d, float value) { *d = static_cast<Bits>(pack_d(value, 0.0f)); }
 
 // ---- split_k_reduce -------------------------------------------------------------------------------------------------
-// Second entry of a split-K kernel: the splits' partial sums added in split order, then scaled and stored.
+// Second entry of a split-K kernel: the splits' partial sums added in split order, then finished and stored.
 extern "C" __global__ void __launch_bounds__(kReduceThreads, 1) gemm_reduce(const GemmArgs args) {
     const long long pitch = partials_pitch(args.n);
     const long long size = args.m * pitch;
@@ -639,8 +650,8 @@ extern "C" __global__ void __launch_bounds__(kReduceThreads, 1) gemm_reduce(cons
 #pragma unroll
         for (int i = 0; i < 4; ++i) {
             if (column + i >= args.n) break;
-            float value = args.alpha * sum[i];
-            store(args.d + row * args.ldd + column + i, value);
+            const float d = finish_element(args, row, column + i, sum[i]);
+            store(args.d + row * args.ldd + column + i, d);
         }
     }
 }

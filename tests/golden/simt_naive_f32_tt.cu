@@ -41,6 +41,17 @@ struct GemmArgs {
 // An element of A or B as f32.
 __device__ __forceinline__ float ab_to_float(float value) { return value; }
 
+// ---- epilogue_expression --------------------------------------------------------------------------------------------
+// D from sums of products.
+__device__ __forceinline__ float finish(const GemmArgs& args, float sum) { return args.alpha * sum; }
+
+// ---- finish_element -------------------------------------------------------------------------------------------------
+// D's element at (row, column) from its sum.
+template <typename Row>
+__device__ __forceinline__ float finish_element(const GemmArgs& args, Row /*row*/, int /*column*/, float sum) {
+    return finish(args, sum);
+}
+
 // ---- store_element --------------------------------------------------------------------------------------------------
 __device__ __forceinline__ void store(float* d, float value) { *d = value; }
 
@@ -57,9 +68,9 @@ __device__ __forceinline__ float element_b(const GemmArgs& args, int k, int colu
     return ab_to_float(args.b[k * args.ldb + column]);
 }
 
-// D = alpha * sum.
 __device__ __forceinline__ void store_d(const GemmArgs& args, int row, int column, float sum) {
-    store(args.d + row * args.ldd + column, args.alpha * sum);
+    const float d = finish_element(args, row, column, sum);
+    store(args.d + row * args.ldd + column, d);
 }
 
 // ---- kernel ---------------------------------------------------------------------------------------------------------

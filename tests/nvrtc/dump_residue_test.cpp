@@ -70,7 +70,7 @@ std::string word_before(const std::string& code, std::size_t end) {
     return code.substr(begin, end - begin);
 }
 
-/// Named parameters that a function's body doesn't name.
+/// Parameters whose names a function's body doesn't hold; one whose name is a comment is unused on purpose.
 void check_parameters(const std::string& function, const std::string& list, const std::string& body) {
     // Copies of all kinds are constructed and issued alike, though not each needs the stage or the extent.
     if (function == "issue" || function == "TransposedCopy" || function == "StraightCopy") return;
@@ -80,7 +80,7 @@ void check_parameters(const std::string& function, const std::string& list, cons
         const std::size_t array = list.find('[', begin);
         const std::string name = word_before(list, std::min(comma, array));
         INFO(function << "(" << list << "): " << name);
-        CHECK((words.contains(name)));
+        if (list.substr(begin, comma - begin).find("/*") == std::string::npos) CHECK((words.contains(name)));
         begin = comma + 1;
     }
 }
@@ -93,7 +93,7 @@ void check_functions(const std::string& code, const std::map<std::string, int>& 
         const std::size_t behind = open + list.size() + 2;
         const std::size_t brace = code.find('{', behind);
         INFO(name);
-        CHECK(words.at(name) > 1);
+        if (name != "operator") CHECK(words.at(name) > 1);  // its uses have no name
         check_parameters(name, list, code.substr(behind, brace - behind) + inside(code, brace, '{', '}'));
     }
 }

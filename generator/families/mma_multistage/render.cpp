@@ -1,6 +1,7 @@
 #include "generator/families/mma_multistage/family.hpp"
 
 #include "generator/families/mma_multistage/geometry.hpp"
+#include "generator/families/shared/epilogue_expression.hpp"
 #include "generator/families/shared/gemm_arguments.hpp"
 #include "generator/families/shared/packing.hpp"
 #include "generator/families/shared/params_text.hpp"
@@ -99,6 +100,7 @@ RenderInput MmaMultistage::render_input(const GemmSignature& signature, const Mm
     RenderInput input;
     input.macros = macros(signature, c, g);
     input.generated["params.cuh"] = params_text(signature, c, g);
+    input.generated["epilogue_expression.cuh"] = epilogue_expression(signature, FinishedUnit::element);
     input.generated["mma_atom.cuh"] = mma_atom_text(signature, c, g);
     add_copies(input, g, {});
     return input;

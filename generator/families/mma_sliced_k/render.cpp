@@ -1,5 +1,6 @@
 #include "generator/families/mma_sliced_k/family.hpp"
 #include "generator/families/mma_sliced_k/geometry.hpp"
+#include "generator/families/shared/epilogue_expression.hpp"
 #include "generator/families/shared/params_text.hpp"
 #include "generator/families/shared/wrapper_text.hpp"
 #include "generator/layout/mma_atom.hpp"
@@ -86,6 +87,7 @@ RenderInput MmaSlicedK::render_input(const GemmSignature& signature, const Confi
                     {"GEMM_VECTOR_D", g.vector_d}};
     input.macros.merge(type_macros(signature));
     input.generated["sliced_k_params.cuh"] = params_text(signature, c, g);
+    input.generated["epilogue_expression.cuh"] = epilogue_expression(signature, FinishedUnit::element);
     const MmaAtom& atom = *find_mma_atom(kSlicedMma, signature.a, signature.b, signature.accumulator);
     input.generated["mma_atom.cuh"] = mma_wrapper(atom) + "\n" +
                                       ldmatrix_wrapper(Operand::a, kLdmatrix, !g.of_long.k_major) + "\n" +

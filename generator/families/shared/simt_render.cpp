@@ -1,6 +1,7 @@
 #include "generator/families/shared/simt_render.hpp"
 
 #include "generator/base/round_up.hpp"
+#include "generator/families/shared/epilogue_expression.hpp"
 #include "generator/families/shared/gemm_arguments.hpp"
 #include "generator/families/shared/params_text.hpp"
 #include "generator/layout/bank_conflicts.hpp"
@@ -57,6 +58,7 @@ RenderInput simt_render_input(const GemmSignature& s, const SimtTiling& tiling) 
     input.macros.merge(type_macros(s));
     const std::vector<Constant> list = constants(tiling, g);
     for (const Constant& constant : list) input.macros.emplace(constant.macro, constant.value);
+    input.generated["epilogue_expression.cuh"] = epilogue_expression(s, FinishedUnit::element);
     input.generated["params.cuh"] = params_text(s, list);
     return input;
 }

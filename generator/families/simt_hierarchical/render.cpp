@@ -1,3 +1,4 @@
+#include "generator/families/shared/epilogue_expression.hpp"
 #include "generator/families/shared/gemm_arguments.hpp"
 #include "generator/families/shared/params_text.hpp"
 #include "generator/families/shared/split_k.hpp"
@@ -83,6 +84,7 @@ RenderInput SimtHierarchical::render_input(const GemmSignature& s, const SimtHie
                     {"GEMM_PASS_RESIDUE", has_pass_residue(g.a) || has_pass_residue(g.b)}};
     input.macros.merge(type_macros(s));
     input.generated["params.cuh"] = params_text(s, c, g);
+    input.generated["epilogue_expression.cuh"] = epilogue_expression(s, FinishedUnit::element);
     input.pieces["simt_params.cuh"] = "params.cuh";
     return input;
 }

@@ -1,3 +1,4 @@
+#include "generator/families/shared/epilogue_expression.hpp"
 #include "generator/families/shared/gemm_arguments.hpp"
 #include "generator/families/shared/params_text.hpp"
 #include "generator/families/simt_long_k/family.hpp"
@@ -62,6 +63,7 @@ RenderInput SimtLongK::render_input(const GemmSignature& s, const SimtLongKConfi
     const std::vector<LongKConstant> list = long_k_constants(c, g);
     for (const LongKConstant& constant : list) input.macros.emplace(constant.macro, constant.value);
     input.generated["params.cuh"] = long_k_params(s, list);
+    input.generated["epilogue_expression.cuh"] = epilogue_expression(s, FinishedUnit::element);
     input.pieces["simt_params.cuh"] = "params.cuh";
     return input;
 }

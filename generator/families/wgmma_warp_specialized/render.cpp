@@ -1,6 +1,7 @@
 #include "generator/families/wgmma_warp_specialized/family.hpp"
 
 #include "generator/families/shared/bounded.hpp"
+#include "generator/families/shared/epilogue_expression.hpp"
 #include "generator/families/shared/orientation.hpp"
 #include "generator/families/shared/packing.hpp"
 #include "generator/families/shared/params_text.hpp"
@@ -40,6 +41,17 @@ TensorMapSwizzle swizzle_of(int row_bytes) {
     }
 }
 
+/// The epilogue reads C from global memory, as elements: neither the ring nor a broadcast brings it in pairs.
+bool reads_elements_of_c(const GemmSignature& s, const Config& c, const WgmmaGeometry& g) {
+    return s.c && g.c_stages == 0 && !c.broadcast_c;
+}
+
+FinishedUnit finished_unit(const GemmSignature& s, const Config& c, const WgmmaGeometry& g) {
+    if (adds_c_by_row(s, c)) return FinishedUnit::with_read_c;
+    if (reads_elements_of_c(s, c, g) || !is_staged(c)) return FinishedUnit::element;
+    return c.swap_ab ? FinishedUnit::pair : FinishedUnit::atom;
+}
+
 std::map<std::string, int, std::less<>> macros(const GemmSignature& s, const Config& c, const WgmmaGeometry& g) {
     std::map<std::string, int, std::less<>> macros{
         {"GEMM_PINGPONG", c.schedule == WarpgroupSchedule::pingpong},
@@ -56,7 +68,7 @@ std::map<std::string, int, std::less<>> macros(const GemmSignature& s, const Con
         {"GEMM_C_TMA", g.c_stages != 0},
         {"GEMM_BROADCAST_C", c.broadcast_c},
         {"GEMM_PAIRS_OF_C", stores_by_tma(c) && s.align_d >= 2 * bytes(s.d)},  // and then N is even
-        {"GEMM_READ_C", s.c && g.c_stages == 0 && !c.broadcast_c},
+        {"GEMM_READ_C", reads_elements_of_c(s, c, g)},
         {"GEMM_SHIFT_ROWS", s.align_d < kLeastVector},
         {"GEMM_REST_COLUMNS", g.rest_columns},
         {"GEMM_STMATRIX", g.staged_bytes == 2 && g.slice_columns >= 16},
@@ -310,6 +322,7 @@ RenderInput WgmmaWarpSpecialized::render_input(const GemmSignature& asked, const
                                           "\n" + derived_lines(signature, c, g);
     input.generated["loop_nest.inl"] = loop_nest(c);
     if (!c.persistent) input.pieces[std::string(kTemplateFile)] = "ladder/wgmma_simple.cu";
+    input.generated["epilogue_expression.cuh"] = epilogue_expression(signature, finished_unit(signature, c, g));
     input.generated["wgmma_atom.cuh"] = instructions(signature, c, g);
     input.pieces["multiply.cuh"] = multiply_template(c);
     if (has_a_in_registers(c)) input.pieces["fragments_a.cuh"] = fragments_template(g.a);

@@ -1,5 +1,6 @@
 #include "generator/families/wmma_multistage/family.hpp"
 
+#include "generator/families/shared/epilogue_expression.hpp"
 #include "generator/families/shared/gemm_arguments.hpp"
 #include "generator/families/shared/params_text.hpp"
 #include "generator/families/shared/rasterization.hpp"
@@ -75,6 +76,7 @@ RenderInput WmmaMultistage::render_input(const GemmSignature& signature, const W
     RenderInput input;
     input.macros = macros(signature, c, g);
     input.generated["params.cuh"] = pipeline_lines(c, g) + copy_lines(g) + "\n" + type_lines(signature);
+    input.generated["epilogue_expression.cuh"] = epilogue_expression(signature, FinishedUnit::element);
     input.pieces["wmma_params.cuh"] = "params.cuh";
     input.generated["wmma_atom.cuh"] = wmma_wrappers(*atom, g.a.k_major, g.b.k_major);
     add_copies(input, g, {c.cache == CopyCache::ca, c.l2_prefetch});

@@ -1,0 +1,16 @@
+#pragma once
+#include "epilogue_expression.cuh"
+#include "common/numeric.cuh"
+#if GEMM_HAS_C
+// D's element at (row, column) from its sum, with C's element there.
+template <typename Row>
+__device__ __forceinline__ float finish_element(const GemmArgs& args, Row row, int column, float sum) {
+    return finish(args, sum, [&] { return c_to_float(args.c[row * args.ldc + column]); });
+}
+#else
+// D's element at (row, column) from its sum.
+template <typename Row>
+__device__ __forceinline__ float finish_element(const GemmArgs& args, Row /*row*/, int /*column*/, float sum) {
+    return finish(args, sum);
+}
+#endif
