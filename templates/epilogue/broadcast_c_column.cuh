@@ -39,11 +39,7 @@ struct PartOfC {
     }
 };
 
-#if GEMM_WARP_SPECIALIZED
-// Has a tile's part fetched: the producer is ahead of those who read it.
-#else
-// Has a tile's part fetched, long before it is read.
-#endif
+// Fetches a tile's part of C into L1, long before a warp reads it.
 __device__ __forceinline__ void prefetch_c(const GemmArgs& args, const TileOrigin& origin) {
     constexpr int kLine = 128 / sizeof(ElementC);
     const int end = c_factor(args) == 0.0f ? 0 : min(origin.row + kBlockM, args.m);

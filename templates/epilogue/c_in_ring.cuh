@@ -1,9 +1,5 @@
 #pragma once
-#if GEMM_OVERLAPPED
-// Stages of the ring that C takes for either half of a tile; none where it is not read.
-#else
-// Stages of the ring that C takes for a tile; none where it is not read.
-#endif
+// The ring's stages that C takes for each tile, or half of one, that is stored at a time; 0 where C is not read.
 __device__ __forceinline__ int stages_of_c(const GemmArgs& args) { return c_factor(args) == 0.0f ? 0 : kStagesC; }
 
 // Those behind the k-tiles at hand; none where they don't end their tile.
