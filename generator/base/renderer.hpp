@@ -30,7 +30,7 @@ private:
 
 /// What a rendering is given: values of GEMM_* macros (one left out has its default of defaults/params.cuh), the text of
 /// generated includes ("params.cuh", "mma_atom.cuh"), and the template that an include name stands for ("copy_a.cuh" →
-/// "multistage/copy_async_k_major.cuh"; any other name is that of a template).
+/// "multistage/copy_async.cuh"; any other name is that of a template).
 struct RenderInput {
     std::map<std::string, int, std::less<>> macros;
     std::map<std::string, std::string, std::less<>> generated;

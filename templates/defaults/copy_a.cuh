@@ -1,2 +1,2 @@
 #pragma once
-#include "multistage/copy_async_k_major.cuh"
+#include "multistage/copy_async.cuh"

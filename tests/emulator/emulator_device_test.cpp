@@ -61,7 +61,8 @@ TEST_CASE("emulated device: a missing barrier is told with its source line") {
 
 TEST_CASE("emulated device: a read beyond A names the guard band or the buffer") {
     const GemmSpec spec = spec_of(GemmLayout::tn, 60, 64, 64);
-    const auto verdict = verdict_of(edited(spec, kSmall, "rows_left = rows - first_row - row", "rows_left = 1 << 20"));
+    const auto verdict =
+        verdict_of(edited(spec, kSmall, "extent_left = extent - first - row", "extent_left = 1 << 20"));
     CHECK_FALSE(verdict.verification.ok);
     CHECK_THAT(verdict.verification.message, ContainsSubstring(" A"));
 }

@@ -245,92 +245,6 @@ __device__ __forceinline__ uint4 load_elements(const Bits* vector, int elements)
     return make_uint4(words[0], words[1], words[2], words[3]);
 }
 
-// ---- store_shared ---------------------------------------------------------------------------------------------------
-__device__ __forceinline__ void store_shared(unsigned destination, const uint4& value) {
-    asm volatile("st.shared.v4.b32 [%0], {%1, %2, %3, %4};" ::"r"(destination), "r"(value.x), "r"(value.y),
-                 "r"(value.z), "r"(value.w)
-                 : "memory");
-}
-
-// ---- copy_realign_mn_major ------------------------------------------------------------------------------------------
-// A copy of a matrix aligned to one element only, through registers: issue() loads, finish() shifts into place and stores, so
-// that the mma of a k-tile hide the latency between them. These two handle vectors like all others, without a branch; the few
-// that the end of K cuts, or that lie near the ends of the matrix, are written again by mend(), one after the other.
-// Tile (kBlockK, kColumns) of a matrix contiguous along M or N: a row of shared memory is one k. What a cut vector holds
-// beyond the matrix only reaches elements of D that are never stored.
-template <int kColumns, int kPitch>
-struct RealignCopyMNMajor {
-    static constexpr int kVectorsPerRow = kColumns / 8;
-    static constexpr int kRowsPerPass = kThreads / kVectorsPerRow;
-    static constexpr int kPasses = (kBlockK + kRowsPerPass - 1) / kRowsPerPass;
-
-    const Bits* source;  // this thread's vector of pass 0 in the next k-tile
-    long long pass_pitch;  // elements from one pass to the next
-    long long block_pitch;  // elements from one k-tile to the next
-    WholeChunks whole;
-    int columns_left;  // elements of M or N from this thread's vector on
-    int k_left;  // rows from this thread's row of the next k-tile on
-    int row, column;  // of pass 0, in the tile
-    bool juts = false;  // a chunk of a vector of the next k-tile juts out of the matrix
-    RawVector raw[kPasses];
-
-    __device__ __forceinline__ RealignCopyMNMajor(const Bits* matrix, long long ld, int first_column, int columns,
-                                                  int first_k, int k)
-        : whole(matrix, matrix + (k - 1) * ld + columns) {
-        row = threadIdx.x / kVectorsPerRow;
-        column = threadIdx.x % kVectorsPerRow * 8;
-        source = matrix + (first_k + static_cast<long long>(row)) * ld + first_column + column;
-        pass_pitch = kRowsPerPass * ld;
-        block_pitch = kBlockK * ld;
-        k_left = k - first_k - row;
-        columns_left = columns - first_column - column;
-    }
-
-    // A step of eight rows changes neither the swizzle nor the misalignment, so those of pass 0 serve all passes.
-    __device__ __forceinline__ unsigned destination(unsigned stage, int pass) const {
-        const int step = kRowsPerPass % 8 == 0 ? 0 : pass * kRowsPerPass;
-        return stage + shared_offset<kPitch>(row + step, column / 8) + (pass * kRowsPerPass - step) * kPitch;
-    }
-
-    __device__ __forceinline__ unsigned misalignment(int pass) const {
-        return misalignment_of(kRowsPerPass % 8 == 0 ? source : source + pass * pass_pitch);
-    }
-
-    // One of `slices` parts of the loads.
-    __device__ __forceinline__ void issue(unsigned, int slice, int slices) {
-        const Bits* vector = source + kPasses * slice / slices * pass_pitch;
-#pragma unroll
-        for (int pass = kPasses * slice / slices; pass < kPasses * (slice + 1) / slices; ++pass) {
-            const bool in_range = columns_left > 0 && k_left > pass * kRowsPerPass;
-            const bool is_whole = whole.contain(vector);
-            raw[pass] = load_raw(vector, in_range && is_whole);
-            juts |= in_range && !is_whole;
-            vector += pass_pitch;
-        }
-    }
-
-    // The stores, and on to the next k-tile.
-    __device__ __forceinline__ void finish(unsigned stage) {
-#pragma unroll
-        for (int pass = 0; pass < kPasses; ++pass) {
-            store_shared(destination(stage, pass), realign(raw[pass], misalignment(pass)));
-        }
-        if (juts) mend(stage);
-        source += block_pitch;
-        k_left -= kBlockK;
-    }
-
-    __device__ __forceinline__ void mend(unsigned stage) {
-#pragma unroll 1
-        for (int pass = 0; pass < kPasses; ++pass) {
-            if (k_left <= pass * kRowsPerPass) break;
-            const Bits* vector = source + pass * pass_pitch;
-            if (!whole.contain(vector)) store_shared(destination(stage, pass), load_elements(vector, columns_left));
-        }
-        juts = false;
-    }
-};
-
 // ---- keep_first -----------------------------------------------------------------------------------------------------
 // Keeps the first `elements` of eight, zeros the rest: the end of K, where whatever lies behind must not count.
 __device__ __forceinline__ uint4 keep_first(const uint4& value, int elements) {
@@ -340,36 +254,56 @@ __device__ __forceinline__ uint4 keep_first(const uint4& value, int elements) {
     return make_uint4(w[0], w[1], w[2], w[3]);
 }
 
-// ---- copy_realign_k_major -------------------------------------------------------------------------------------------
+// ---- store_shared ---------------------------------------------------------------------------------------------------
+__device__ __forceinline__ void store_shared(unsigned destination, const uint4& value) {
+    asm volatile("st.shared.v4.b32 [%0], {%1, %2, %3, %4};" ::"r"(destination), "r"(value.x), "r"(value.y),
+                 "r"(value.z), "r"(value.w)
+                 : "memory");
+}
+
+// ---- copy_realign ---------------------------------------------------------------------------------------------------
 // A copy of a matrix aligned to one element only, through registers: issue() loads, finish() shifts into place and stores, so
 // that the mma of a k-tile hide the latency between them. These two handle vectors like all others, without a branch; the few
 // that the end of K cuts, or that lie near the ends of the matrix, are written again by mend(), one after the other.
-// Tile (kRows, kBlockK) of a matrix contiguous along k: a row of M or N is a row of shared memory.
-template <int kRows, int kPitch>
-struct RealignCopyKMajor {
-    static constexpr int kVectorsPerRow = kBlockK / 8;
+// A K-major operand has a row of shared memory for each of kExtent rows or columns of D, another operand one for each k.
+template <bool kKMajor, int kExtent, int kPitch>
+struct RealignCopy {
+    static constexpr int kRows = kKMajor ? kExtent : kBlockK;
+    static constexpr int kVectorsPerRow = (kKMajor ? kBlockK : kExtent) / 8;
     static constexpr int kRowsPerPass = kThreads / kVectorsPerRow;
     static constexpr int kPasses = (kRows + kRowsPerPass - 1) / kRowsPerPass;
 
     const Bits* source;  // this thread's vector of pass 0 in the next k-tile
     long long pass_pitch;  // elements from one pass to the next
+    long long block_pitch;  // elements from one k-tile to the next, unless K-major
     WholeChunks whole;
-    int rows_left;  // rows of the matrix from this thread's row on
+    int extent_left;  // elements of M or N from this thread's vector on
     int k_left;  // elements of K from this thread's vector of the next k-tile on
     int row, column;  // of pass 0, in the tile
     bool juts = false;  // a chunk of a vector of the next k-tile juts out of the matrix
     RawVector raw[kPasses];
 
-    __device__ __forceinline__ RealignCopyKMajor(const Bits* matrix, long long ld, int first_row, int rows, int first_k,
-                                                 int k)
-        : whole(matrix, matrix + (rows - 1) * ld + k) {
+    __device__ __forceinline__ RealignCopy(const Bits* matrix, long long ld, int first, int extent, int first_k, int k)
+        : whole(matrix, kKMajor ? matrix + (extent - 1) * ld + k : matrix + (k - 1) * ld + extent) {
         row = threadIdx.x / kVectorsPerRow;
         column = threadIdx.x % kVectorsPerRow * 8;
-        source = matrix + (first_row + row) * ld + first_k + column;
-        pass_pitch = kRowsPerPass * ld;
-        rows_left = rows - first_row - row;
-        k_left = k - first_k - column;
+        if constexpr (kKMajor) {
+            source = matrix + (first + row) * ld + first_k + column;
+            pass_pitch = kRowsPerPass * ld;
+            extent_left = extent - first - row;
+            k_left = k - first_k - column;
+        } else {
+            source = matrix + (first_k + static_cast<long long>(row)) * ld + first + column;
+            pass_pitch = kRowsPerPass * ld;
+            block_pitch = kBlockK * ld;
+            k_left = k - first_k - row;
+            extent_left = extent - first - column;
+        }
     }
+
+    // Rows and columns of the matrix from this thread's vector of pass 0 on.
+    __device__ __forceinline__ int rows_left() const { return kKMajor ? extent_left : k_left; }
+    __device__ __forceinline__ int columns_left() const { return kKMajor ? k_left : extent_left; }
 
     // A step of eight rows changes neither the swizzle nor the misalignment, so those of pass 0 serve all passes.
     __device__ __forceinline__ unsigned destination(unsigned stage, int pass) const {
@@ -386,7 +320,7 @@ struct RealignCopyKMajor {
         const Bits* vector = source + kPasses * slice / slices * pass_pitch;
 #pragma unroll
         for (int pass = kPasses * slice / slices; pass < kPasses * (slice + 1) / slices; ++pass) {
-            const bool in_range = k_left > 0 && rows_left > pass * kRowsPerPass;
+            const bool in_range = columns_left() > 0 && rows_left() > pass * kRowsPerPass;
             const bool is_whole = whole.contain(vector);
             raw[pass] = load_raw(vector, in_range && is_whole);
             juts |= in_range && !is_whole;
@@ -400,25 +334,29 @@ struct RealignCopyKMajor {
         for (int pass = 0; pass < kPasses; ++pass) {
             store_shared(destination(stage, pass), realign(raw[pass], misalignment(pass)));
         }
-        if (juts || (k_left > 0 && k_left < 8)) mend(stage);
-        source += kBlockK;
+        if (juts || (kKMajor && columns_left() > 0 && columns_left() < 8)) mend(stage);
+        source += kKMajor ? kBlockK : block_pitch;
         k_left -= kBlockK;
     }
 
     __device__ __forceinline__ void mend(unsigned stage) {
 #pragma unroll 1
         for (int pass = 0; pass < kPasses; ++pass) {
-            if (rows_left <= pass * kRowsPerPass) break;
-            const uint4 value = load_elements(source + pass * pass_pitch, k_left);
-            store_shared(destination(stage, pass), keep_first(value, k_left));
+            if (rows_left() <= pass * kRowsPerPass) break;
+            const Bits* vector = source + pass * pass_pitch;
+            if constexpr (kKMajor)
+                store_shared(destination(stage, pass),
+                             keep_first(load_elements(vector, columns_left()), columns_left()));
+            else if (!whole.contain(vector))
+                store_shared(destination(stage, pass), load_elements(vector, columns_left()));
         }
         juts = false;
     }
 };
 
 // ---- global_to_shared -----------------------------------------------------------------------------------------------
-using CopyA = RealignCopyMNMajor<kBlockM, kPitchA>;
-using CopyB = RealignCopyKMajor<kBlockN, kPitchB>;
+using CopyA = RealignCopy<false, kBlockM, kPitchA>;  // K-major: false
+using CopyB = RealignCopy<true, kBlockN, kPitchB>;  // K-major: true
 
 // ---- shared_to_registers --------------------------------------------------------------------------------------------
 // sA, sB -> rA, rB with ldmatrix, and the mma of one warp tile.

@@ -359,31 +359,44 @@ __device__ __forceinline__ void cp_async_wait() {
     asm volatile("cp.async.wait_group %0;" ::"n"(kPending) : "memory");
 }
 
-// ---- copy_async_k_major ---------------------------------------------------------------------------------------------
+// ---- copy_async -----------------------------------------------------------------------------------------------------
 // A copy by cp.async, which passes the registers by: global to shared memory, kVectorBytes at a time.
-// Tile (kRows, kBlockK) of a matrix contiguous along k: a row of M or N is a row of shared memory.
-template <int kRows, int kPitch, int kVectorBytes>
-struct AsyncCopyKMajor {
+// A K-major operand has a row of shared memory for each of kExtent rows or columns of D, another operand one for each k.
+template <bool kKMajor, int kExtent, int kPitch, int kVectorBytes>
+struct AsyncCopy {
+    static constexpr int kRows = kKMajor ? kExtent : kBlockK;
     static constexpr int kVector = kVectorBytes / 2;  // elements
-    static constexpr int kVectorsPerRow = kBlockK / kVector;
+    static constexpr int kVectorsPerRow = (kKMajor ? kBlockK : kExtent) / kVector;
     static constexpr int kRowsPerPass = kThreads / kVectorsPerRow;
     static constexpr int kPasses = (kRows + kRowsPerPass - 1) / kRowsPerPass;
 
     const Bits* source;  // this thread's vector of pass 0 in the next k-tile
     long long pass_pitch;  // elements from one pass to the next
-    int rows_left;  // rows of the matrix from this thread's row on: pass p is in range if it is over p * kRowsPerPass
-    int k_left;  // elements of K from this thread's column of the next k-tile on
+    long long block_pitch;  // elements from one k-tile to the next, unless K-major
+    int extent_left;  // elements of M or N from this thread's vector on
+    int k_left;  // elements of K from this thread's vector of the next k-tile on
     int row, column;  // of pass 0, in the tile
 
-    __device__ __forceinline__ AsyncCopyKMajor(const Bits* matrix, long long ld, int first_row, int rows, int first_k,
-                                               int k) {
+    __device__ __forceinline__ AsyncCopy(const Bits* matrix, long long ld, int first, int extent, int first_k, int k) {
         row = threadIdx.x / kVectorsPerRow;
         column = threadIdx.x % kVectorsPerRow * kVector;
-        source = matrix + (first_row + row) * ld + first_k + column;
-        pass_pitch = kRowsPerPass * ld;
-        rows_left = rows - first_row - row;
-        k_left = k - first_k - column;
+        if constexpr (kKMajor) {
+            source = matrix + (first + row) * ld + first_k + column;
+            pass_pitch = kRowsPerPass * ld;
+            extent_left = extent - first - row;
+            k_left = k - first_k - column;
+        } else {
+            source = matrix + (first_k + static_cast<long long>(row)) * ld + first + column;
+            pass_pitch = kRowsPerPass * ld;
+            block_pitch = kBlockK * ld;
+            k_left = k - first_k - row;
+            extent_left = extent - first - column;
+        }
     }
+
+    // Rows and columns of the matrix from this thread's vector of pass 0 on.
+    __device__ __forceinline__ int rows_left() const { return kKMajor ? extent_left : k_left; }
+    __device__ __forceinline__ int columns_left() const { return kKMajor ? k_left : extent_left; }
 
     // A step of eight rows doesn't change the swizzle, so the offset of pass 0 serves all passes.
     __device__ __forceinline__ unsigned destination(unsigned stage, int pass) const {
@@ -394,8 +407,8 @@ struct AsyncCopyKMajor {
 
     // One of `slices` parts of the whole vectors.
     __device__ __forceinline__ void issue(unsigned stage, int slice, int slices) const {
-        const bool cut = k_left > 0 && k_left < kVector;  // left to finish()
-        const int rows_whole = k_left >= kVector ? rows_left : 0;
+        const bool cut = columns_left() > 0 && columns_left() < kVector;  // left to finish()
+        const int rows_whole = columns_left() >= kVector ? rows_left() : 0;
         const Bits* vector = source + kPasses * slice / slices * pass_pitch;
 #pragma unroll
         for (int pass = kPasses * slice / slices; pass < kPasses * (slice + 1) / slices; ++pass) {
@@ -404,84 +417,23 @@ struct AsyncCopyKMajor {
         }
     }
 
-    // The vectors cut by the end of K, and on to the next k-tile.
+    // The vectors cut by the edge of the matrix, and on to the next k-tile.
     __device__ __forceinline__ void finish(unsigned stage) {
-        if (k_left > 0 && k_left < kVector) {
+        if (columns_left() > 0 && columns_left() < kVector) {
 #pragma unroll 1
             for (int pass = 0; pass < kPasses; ++pass) {
                 cp_async_cut<kVectorBytes>(destination(stage, pass), source + pass * pass_pitch,
-                                           rows_left > pass * kRowsPerPass ? k_left * 2 : 0);
+                                           rows_left() > pass * kRowsPerPass ? columns_left() * 2 : 0);
             }
         }
-        source += kBlockK;
-        k_left -= kBlockK;
-    }
-};
-
-// ---- copy_async_mn_major --------------------------------------------------------------------------------------------
-// A copy by cp.async, which passes the registers by: global to shared memory, kVectorBytes at a time.
-// Tile (kBlockK, kColumns) of a matrix contiguous along M or N: a row of shared memory is one k.
-template <int kColumns, int kPitch, int kVectorBytes>
-struct AsyncCopyMNMajor {
-    static constexpr int kVector = kVectorBytes / 2;  // elements
-    static constexpr int kVectorsPerRow = kColumns / kVector;
-    static constexpr int kRowsPerPass = kThreads / kVectorsPerRow;
-    static constexpr int kPasses = (kBlockK + kRowsPerPass - 1) / kRowsPerPass;
-
-    const Bits* source;  // this thread's vector of pass 0 in the next k-tile
-    long long pass_pitch;  // elements from one pass to the next
-    long long block_pitch;  // elements from one k-tile to the next
-    int columns_left;  // elements of M or N from this thread's column on
-    int k_left;  // rows from this thread's row of the next k-tile on
-    int row, column;  // of pass 0, in the tile
-
-    __device__ __forceinline__ AsyncCopyMNMajor(const Bits* matrix, long long ld, int first_column, int columns,
-                                                int first_k, int k) {
-        row = threadIdx.x / kVectorsPerRow;
-        column = threadIdx.x % kVectorsPerRow * kVector;
-        source = matrix + (first_k + static_cast<long long>(row)) * ld + first_column + column;
-        pass_pitch = kRowsPerPass * ld;
-        block_pitch = kBlockK * ld;
-        k_left = k - first_k - row;
-        columns_left = columns - first_column - column;
-    }
-
-    // A step of eight rows doesn't change the swizzle, so the offset of pass 0 serves all passes.
-    __device__ __forceinline__ unsigned destination(unsigned stage, int pass) const {
-        const int step = kRowsPerPass % 8 == 0 ? 0 : pass * kRowsPerPass;
-        return stage + shared_offset<kPitch>(row + step, column / 8) + column % 8 * 2 +
-               (pass * kRowsPerPass - step) * kPitch;
-    }
-
-    // One of `slices` parts of the whole vectors.
-    __device__ __forceinline__ void issue(unsigned stage, int slice, int slices) const {
-        const bool cut = columns_left > 0 && columns_left < kVector;  // left to finish()
-        const int rows_whole = columns_left >= kVector ? k_left : 0;
-        const Bits* vector = source + kPasses * slice / slices * pass_pitch;
-#pragma unroll
-        for (int pass = kPasses * slice / slices; pass < kPasses * (slice + 1) / slices; ++pass) {
-            cp_async<kVectorBytes>(destination(stage, pass), vector, rows_whole > pass * kRowsPerPass, cut);
-            vector += pass_pitch;
-        }
-    }
-
-    // The vectors cut by the end of M or N, and on to the next k-tile.
-    __device__ __forceinline__ void finish(unsigned stage) {
-        if (columns_left > 0 && columns_left < kVector) {
-#pragma unroll 1
-            for (int pass = 0; pass < kPasses; ++pass) {
-                cp_async_cut<kVectorBytes>(destination(stage, pass), source + pass * pass_pitch,
-                                           k_left > pass * kRowsPerPass ? columns_left * 2 : 0);
-            }
-        }
-        source += block_pitch;
+        source += kKMajor ? kBlockK : block_pitch;
         k_left -= kBlockK;
     }
 };
 
 // ---- global_to_shared -----------------------------------------------------------------------------------------------
-using CopyA = AsyncCopyKMajor<kBlockM, kPitchA, kAlignA>;
-using CopyB = AsyncCopyMNMajor<kBlockN, kPitchB, kAlignB>;
+using CopyA = AsyncCopy<true, kBlockM, kPitchA, kAlignA>;  // K-major: true
+using CopyB = AsyncCopy<false, kBlockN, kPitchB, kAlignB>;  // K-major: false
 
 // ---- shared_to_registers --------------------------------------------------------------------------------------------
 // sA, sB -> rA, rB with ldmatrix, and the mma of one warp tile.

@@ -10,24 +10,18 @@ namespace {
 
 bool is_shifted(const OperandGeometry& operand) { return !operand.async && operand.shifted; }
 
-std::string_view order_name(const OperandGeometry& operand) { return operand.k_major ? "KMajor" : "MNMajor"; }
-
-/// "multistage/copy_async_k_major.cuh"
+/// "multistage/copy_async.cuh"
 std::string copy_template(const OperandGeometry& operand) {
-    return fmt::format("multistage/copy_{}_{}.cuh",
-                       operand.async     ? "async"
-                       : operand.shifted ? "realign"
-                                         : "registers",
-                       operand.k_major ? "k_major" : "mn_major");
+    return fmt::format("multistage/copy_{}.cuh", operand.async ? "async" : operand.shifted ? "realign" : "registers");
 }
 
-/// "using CopyA = AsyncCopyKMajor<kBlockM, kPitchA, kAlignA>;"
+/// "using CopyA = AsyncCopy<true, kBlockM, kPitchA, kAlignA>;"
 std::string copy_alias(const OperandGeometry& operand, char name, char extent) {
-    return fmt::format("using Copy{0} = {1}Copy{2}<kBlock{3}, kPitch{0}{4}>;\n", name,
+    return fmt::format("using Copy{0} = {1}Copy<{2}, kBlock{3}, kPitch{0}{4}>;  // K-major: {2}\n", name,
                        operand.async     ? "Async"
                        : operand.shifted ? "Realign"
                                          : "Register",
-                       order_name(operand), extent, operand.async ? fmt::format(", kAlign{}", name) : "");
+                       operand.k_major, extent, operand.async ? fmt::format(", kAlign{}", name) : "");
 }
 
 bool has_pass_residue(const OperandGeometry& operand, int threads) {

@@ -1,38 +1,49 @@
 #pragma once
 #include "common/realign.cuh"
+#include "common/keep_first.cuh"
 #include "common/store_shared.cuh"
 // A copy of a matrix aligned to one element only, through registers: issue() loads, finish() shifts into place and stores, so
 // that the mma of a k-tile hide the latency between them. These two handle vectors like all others, without a branch; the few
 // that the end of K cuts, or that lie near the ends of the matrix, are written again by mend(), one after the other.
-// Tile (kBlockK, kColumns) of a matrix contiguous along M or N: a row of shared memory is one k. What a cut vector holds
-// beyond the matrix only reaches elements of D that are never stored.
-template <int kColumns, int kPitch>
-struct RealignCopyMNMajor {
-    static constexpr int kVectorsPerRow = kColumns / 8;
+// A K-major operand has a row of shared memory for each of kExtent rows or columns of D, another operand one for each k.
+template <bool kKMajor, int kExtent, int kPitch>
+struct RealignCopy {
+    static constexpr int kRows = kKMajor ? kExtent : kBlockK;
+    static constexpr int kVectorsPerRow = (kKMajor ? kBlockK : kExtent) / 8;
     static constexpr int kRowsPerPass = kThreads / kVectorsPerRow;
-    static constexpr int kPasses = (kBlockK + kRowsPerPass - 1) / kRowsPerPass;
+    static constexpr int kPasses = (kRows + kRowsPerPass - 1) / kRowsPerPass;
 
     const Bits* source;  // this thread's vector of pass 0 in the next k-tile
     long long pass_pitch;  // elements from one pass to the next
-    long long block_pitch;  // elements from one k-tile to the next
+    long long block_pitch;  // elements from one k-tile to the next, unless K-major
     WholeChunks whole;
-    int columns_left;  // elements of M or N from this thread's vector on
-    int k_left;  // rows from this thread's row of the next k-tile on
+    int extent_left;  // elements of M or N from this thread's vector on
+    int k_left;  // elements of K from this thread's vector of the next k-tile on
     int row, column;  // of pass 0, in the tile
     bool juts = false;  // a chunk of a vector of the next k-tile juts out of the matrix
     RawVector raw[kPasses];
 
-    __device__ __forceinline__ RealignCopyMNMajor(const Bits* matrix, long long ld, int first_column, int columns,
-                                                  int first_k, int k)
-        : whole(matrix, matrix + (k - 1) * ld + columns) {
+    __device__ __forceinline__ RealignCopy(const Bits* matrix, long long ld, int first, int extent, int first_k, int k)
+        : whole(matrix, kKMajor ? matrix + (extent - 1) * ld + k : matrix + (k - 1) * ld + extent) {
         row = threadIdx.x / kVectorsPerRow;
         column = threadIdx.x % kVectorsPerRow * 8;
-        source = matrix + (first_k + static_cast<long long>(row)) * ld + first_column + column;
-        pass_pitch = kRowsPerPass * ld;
-        block_pitch = kBlockK * ld;
-        k_left = k - first_k - row;
-        columns_left = columns - first_column - column;
+        if constexpr (kKMajor) {
+            source = matrix + (first + row) * ld + first_k + column;
+            pass_pitch = kRowsPerPass * ld;
+            extent_left = extent - first - row;
+            k_left = k - first_k - column;
+        } else {
+            source = matrix + (first_k + static_cast<long long>(row)) * ld + first + column;
+            pass_pitch = kRowsPerPass * ld;
+            block_pitch = kBlockK * ld;
+            k_left = k - first_k - row;
+            extent_left = extent - first - column;
+        }
     }
+
+    // Rows and columns of the matrix from this thread's vector of pass 0 on.
+    __device__ __forceinline__ int rows_left() const { return kKMajor ? extent_left : k_left; }
+    __device__ __forceinline__ int columns_left() const { return kKMajor ? k_left : extent_left; }
 
     // A step of eight rows changes neither the swizzle nor the misalignment, so those of pass 0 serve all passes.
     __device__ __forceinline__ unsigned destination(unsigned stage, int pass) const {
@@ -49,7 +60,7 @@ struct RealignCopyMNMajor {
         const Bits* vector = source + kPasses * slice / slices * pass_pitch;
 #pragma unroll
         for (int pass = kPasses * slice / slices; pass < kPasses * (slice + 1) / slices; ++pass) {
-            const bool in_range = columns_left > 0 && k_left > pass * kRowsPerPass;
+            const bool in_range = columns_left() > 0 && rows_left() > pass * kRowsPerPass;
             const bool is_whole = whole.contain(vector);
             raw[pass] = load_raw(vector, in_range && is_whole);
             juts |= in_range && !is_whole;
@@ -62,24 +73,28 @@ struct RealignCopyMNMajor {
 #pragma unroll
         for (int pass = 0; pass < kPasses; ++pass) {
 #if GEMM_PASS_RESIDUE
-            if (kBlockK % kRowsPerPass != 0 && row + pass * kRowsPerPass >= kBlockK) break;
+            if (kRows % kRowsPerPass != 0 && row + pass * kRowsPerPass >= kRows) break;
 #endif
             store_shared(destination(stage, pass), realign(raw[pass], misalignment(pass)));
         }
-        if (juts) mend(stage);
-        source += block_pitch;
+        if (juts || (kKMajor && columns_left() > 0 && columns_left() < 8)) mend(stage);
+        source += kKMajor ? kBlockK : block_pitch;
         k_left -= kBlockK;
     }
 
     __device__ __forceinline__ void mend(unsigned stage) {
 #pragma unroll 1
         for (int pass = 0; pass < kPasses; ++pass) {
-            if (k_left <= pass * kRowsPerPass) break;
+            if (rows_left() <= pass * kRowsPerPass) break;
 #if GEMM_PASS_RESIDUE
-            if (kBlockK % kRowsPerPass != 0 && row + pass * kRowsPerPass >= kBlockK) break;
+            if (kRows % kRowsPerPass != 0 && row + pass * kRowsPerPass >= kRows) break;
 #endif
             const Bits* vector = source + pass * pass_pitch;
-            if (!whole.contain(vector)) store_shared(destination(stage, pass), load_elements(vector, columns_left));
+            if constexpr (kKMajor)
+                store_shared(destination(stage, pass),
+                             keep_first(load_elements(vector, columns_left()), columns_left()));
+            else if (!whole.contain(vector))
+                store_shared(destination(stage, pass), load_elements(vector, columns_left()));
         }
         juts = false;
     }
