@@ -44,7 +44,6 @@ std::string order_text(const RasterOrder& order) {
         case Rasterization::grouped_m: return group + " along M";
         case Rasterization::grouped_n: return group + " along N";
         case Rasterization::zigzag: return group + " along M, forth and back";
-        case Rasterization::hilbert: return "along a Hilbert curve";
     }
     return {};
 }

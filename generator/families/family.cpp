@@ -40,10 +40,16 @@ struct Adapter {
         if constexpr (requires { Typed::settle(config, given); }) Typed::settle(config, given);
         return config;
     }
+    static constexpr std::span<const RemovedOption> removed_options() {
+        if constexpr (requires { Typed::kRemovedOptions; }) return Typed::kRemovedOptions;
+        return {};
+    }
     static KernelConfig parse_config_name(std::string_view name) {
+        refuse_removed_options(removed_options(), name);
         return {settled(parse_config_name_by_table(Typed::parameter_table(), name), {})};
     }
     static KernelConfig with_parameters(const KernelConfig& config, const ParameterMap& given) {
+        refuse_removed_options(removed_options(), given);
         return {settled(with_parameters_by_table(Typed::kName, Typed::parameter_table(), own(config), given), given)};
     }
 

@@ -4,10 +4,6 @@ struct TileCoord {
     unsigned m, n;
 };
 
-#if GEMM_RASTERIZATION == 5
-#include "common/hilbert_curve.cuh"
-
-#endif
 // Of D's `tiles`.
 __device__ __forceinline__ TileCoord tile_of_block(unsigned block, TileCoord tiles) {
 #if GEMM_RASTERIZATION == 0
@@ -22,8 +18,6 @@ __device__ __forceinline__ TileCoord tile_of_block(unsigned block, TileCoord til
     const unsigned inside = block % (kGroup * tiles.m);
     const unsigned columns = min(static_cast<unsigned>(kGroup), tiles.n - group * kGroup);
     return {inside / columns, group * kGroup + inside % columns};
-#elif GEMM_RASTERIZATION == 5
-    return tile_of_curve(block, tiles);
 #else
     // Groups of kGroup rows of tiles, walked from left to right, m first within a group.
     const unsigned group = block / (kGroup * tiles.n);

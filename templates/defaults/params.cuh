@@ -65,7 +65,7 @@
 #define GEMM_DOUBLE_BUFFER 1
 #endif
 #ifndef GEMM_RASTERIZATION
-#define GEMM_RASTERIZATION 2  // 0 row, 1 column, 2 grouped along M, 3 grouped along N, 4 zig-zag, 5 Hilbert curve
+#define GEMM_RASTERIZATION 2  // 0 row, 1 column, 2 grouped along M, 3 grouped along N, 4 zig-zag
 #endif
 #ifndef GEMM_GROUP
 #define GEMM_GROUP 8

@@ -253,17 +253,6 @@ TEST_CASE("emulated wgmma: a row of C is read by the epilogue") {
     check_wgmma_with_row_of_c(on_hopper(), {67, 75, 129});
 }
 
-TEST_CASE("emulated wgmma: persistent blocks and clusters along a Hilbert curve, of grids even and odd") {
-    for (const char* const parameters : {"block=64x8x64,warpgroup=64x8,stages=3",
-                                         "block=64x16x64,warpgroup=64x16,schedule=pingpong,stages=3,cluster=2x1",
-                                         "block=64x8x64,warpgroup=64x8,stages=3,cluster=1x2",
-                                         "block=128x8x64,warpgroup=128x8,schedule=overlapped,stages=3,swap_ab=1",
-                                         "block=64x8x16,warpgroup=64x8,stages=3,swizzle=32,stream_k=64"})
-        for (const auto& [m, n] : {std::pair{9 * 64 - 3, 17 * 8}, std::pair{5 * 64, 40 * 8}, std::pair{22 * 64, 8 * 8}})
-            check_wgmma(on_hopper(), spec_of(GemmLayout::tn, m, n, 136),
-                        std::string(parameters) + ",rasterization=hilbert");
-}
-
 TEST_CASE("emulated wgmma: C comes through the ring") { check_wgmma_with_c(on_hopper(), {300, 424, 136}); }
 
 // More tiles than the ring has stages, so that each of them holds C at times; without K it holds zeros at the others.

@@ -175,7 +175,6 @@ std::vector<Case> cases() {
          plus({{"stream_k", "7"}, {"pack", "ab"}, {"double_buffer", "0"}})},
         {"8-byte alignment", spec_of(tn, 500, 500, 500), small},
         {"4-byte alignment", spec_of(nn, 510, 510, 510), plus({{"rasterization", "grouped_n"}})},
-        {"along a Hilbert curve", spec_of(nn, 520, 520, 520), plus({{"rasterization", "hilbert"}})},
         {"C in bf16", with_c(spec_of(tn, 512, 512, 512), DataType::bf16, DataType::bf16), small},
         {"C in f32, D in f16, from registers", with_c(spec_of(tn, 512, 511, 512), DataType::f32, DataType::f16),
          plus({{"store", "reg"}})},

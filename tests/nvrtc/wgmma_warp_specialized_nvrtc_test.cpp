@@ -76,22 +76,6 @@ TEST_CASE("wgmma: no candidate spills, nor are its wgmmas serialised, of K-major
     check_candidates(spec_of(GemmLayout::tn, 4000, 6000, 3000));
 }
 
-// No candidates, but what is asked for should be as quick; the curve's loop stands between a tile's first wgmmas. A producer beside three
-// consumers has 32 registers: with stream-K in clusters of four and more it lacks two of them, whatever the tile's width.
-TEST_CASE("wgmma: nor do candidates spill whose tiles lie along a Hilbert curve") {
-    const GemmSpec spec = resolved(spec_of(GemmLayout::tn, 4000, 6000, 3000));
-    for (Config config : widest_candidates(spec)) {
-        config.rasterization = Rasterization::hilbert;
-        config.group = 1;
-        const KernelSource source = generate(problem_of(spec), {config}, hopper());
-        const bool lacks_two = config.block.m == 192 && config.cluster.m * config.cluster.n > 2 && config.stream_k != 0;
-        if (lacks_two)
-            CHECK(compiled(source).report.spill_store_bytes <= 8);
-        else
-            check_no_spills(source, 60);
-    }
-}
-
 TEST_CASE("wgmma: nor do cooperative candidates whose blocks have one tile each") {
     const GemmSpec spec = resolved(spec_of(GemmLayout::tn, 4000, 6000, 3000));
     for (Config config : widest_candidates(spec)) {

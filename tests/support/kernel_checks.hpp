@@ -14,7 +14,7 @@ namespace jitgemm::testing {
 
 /// Small tiles of mma_multistage with every way to copy, store and pipeline.
 inline constexpr std::array kVariants{
-    "block=32x32x32,warp=16x16,stages=3,rasterization=hilbert",
+    "block=32x32x32,warp=16x16,stages=3,rasterization=grouped_m,group=3",
     "block=64x64x32,warp=32x32,stages=3",
     "block=64x64x32,warp=32x32,stages=2,double_buffer=0,shared=padding",
     "block=64x32x64,warp=32x16,stages=4,rasterization=zigzag,group=2,store=reg",
@@ -28,12 +28,12 @@ inline constexpr std::array kClusterVariants{
     "block=64x64x32,warp=32x32,stages=3,split_k=2,reduction=cluster",
     "block=32x128x64,warp=32x32,stages=2,split_k=3,reduction=cluster,rasterization=row",
     "block=64x32x128,warp=32x16,stages=3,split_k=4,reduction=cluster,rasterization=zigzag,group=2",
-    "block=16x64x64,warp=16x16,stages=12,split_k=8,reduction=cluster,rasterization=hilbert"};
+    "block=16x64x64,warp=16x16,stages=12,split_k=8,reduction=cluster,rasterization=grouped_m,group=3"};
 
 /// Stream-K: shares of less than a tile and of more, with every way to pipeline, store and walk the tiles; workers that have nothing to do.
 inline constexpr std::array kStreamKVariants{
     "block=64x64x32,warp=32x32,stages=3,stream_k=5",
-    "block=64x64x32,warp=32x32,stages=2,double_buffer=0,shared=padding,rasterization=hilbert,stream_k=7",
+    "block=64x64x32,warp=32x32,stages=2,double_buffer=0,shared=padding,rasterization=grouped_m,group=3,stream_k=7",
     "block=64x32x32,warp=32x16,stages=4,rasterization=zigzag,group=2,store=reg,stream_k=9",
     "block=32x128x32,warp=32x32,stages=5,mma=16x8x8,rasterization=column,stream_k=3",
     "block=128x64x32,warp=64x32,stages=3,ldsm_a=2,ldsm_b=1,rasterization=grouped_n,group=3,stream_k=4",

@@ -123,7 +123,6 @@ TEST_CASE("partial sums, groups and clusters count in as many bits as they need"
     add("bf16 tn 4 2000000000 40", "mma_multistage", "split_k=1,rasterization=grouped_m,group=16");
     add("bf16 tn 2000000000 4 40", "mma_multistage", "split_k=1,rasterization=grouped_n,group=16");
     add("bf16 tn 2000000000 40 40", "mma_multistage", "split_k=1,rasterization=zigzag,group=1024");
-    add("bf16 tn 2000000000 40 40", "mma_multistage", "split_k=1,rasterization=hilbert");
     add("bf16 tn 2000000000 4 40", "mma_multistage", "split_k=1,rasterization=row");
     add("bf16 nn 4 2000000000 40", "mma_multistage", "split_k=1,rasterization=column");
     add("f32 nt 40000000 4 4096", "simt_long_k", "split_k=64");

@@ -79,7 +79,7 @@ MmaMultistageConfig random_config(std::mt19937& random) {
     c.shared_layout = pick(random, {SharedLayout::swizzle, SharedLayout::padding});
     c.double_buffer = random() % 2 == 0;
     c.rasterization = pick(random, {Rasterization::row, Rasterization::column, Rasterization::grouped_m,
-                                    Rasterization::grouped_n, Rasterization::zigzag, Rasterization::hilbert});
+                                    Rasterization::grouped_n, Rasterization::zigzag});
     c.group = has_groups(c.rasterization) ? pick(random, {2, 4, 8, 16}) : 1;
     c.store = pick(random, {EpilogueStore::shared, EpilogueStore::registers});
     c.split_k = pick(random, {1, 2, 4, 8, 16});

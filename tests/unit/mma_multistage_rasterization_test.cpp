@@ -22,8 +22,8 @@ using namespace jitgemm::testing;
 
 namespace {
 
-constexpr Rasterization kOrders[] = {Rasterization::row,       Rasterization::column, Rasterization::grouped_m,
-                                     Rasterization::grouped_n, Rasterization::zigzag, Rasterization::hilbert};
+constexpr Rasterization kOrders[] = {Rasterization::row, Rasterization::column, Rasterization::grouped_m,
+                                     Rasterization::grouped_n, Rasterization::zigzag};
 constexpr TileIndex kTiles[] = {{1, 1}, {1, 7}, {7, 1}, {5, 3}, {3, 5}, {8, 8}, {9, 10}, {13, 4}};
 
 MmaMultistageConfig config_of(Rasterization order, int group) {
@@ -37,7 +37,7 @@ MmaMultistageConfig config_of(Rasterization order, int group) {
 std::string host_program(const MmaMultistageConfig& config) {
     std::string program = fmt::format(
         "#include <algorithm>\n#include <cstdio>\n#define __device__\n#define __forceinline__ inline\n"
-        "using std::max;\nusing std::min;\n"
+        "using std::min;\n"
         "constexpr int kGroup = {};\n#define GEMM_RASTERIZATION {}\n#include \"common/rasterization.cuh\"\n"
         "void print(unsigned m, unsigned n) {{ for (unsigned b = 0; b < m * n; ++b) {{\n"
         "    const TileCoord t = tile_of_block(b, {{m, n}}); std::printf(\"%u %u\\n\", t.m, t.n); }} }}\nint main() "
@@ -93,51 +93,6 @@ TEST_CASE("every tile is taken by one block, which is the block of that tile") {
                 }
             }
         }
-    }
-}
-
-// An odd number of tiles along a longer side and an even one along the other: no curve from one end of the longer side to the other
-// has edges alone.
-TEST_CASE(
-    "along a Hilbert curve each tile has an edge in common with the one before it, but for one step over a corner") {
-    const RasterOrder order = config_of(Rasterization::hilbert, 1);
-    int over_corners = 0;
-    for (std::int64_t m = 1; m <= 20; ++m) {
-        for (std::int64_t n = 1; n <= 20; ++n) {
-            std::set<std::pair<std::int64_t, std::int64_t>> taken{{0, 0}};
-            int over_corner = 0;
-            TileIndex last;
-            CHECK(tile_of_block(order, 0, {m, n}) == last);
-            for (std::int64_t block = 1; block < m * n; ++block) {
-                const TileIndex tile = tile_of_block(order, block, {m, n});
-                CHECK((tile.m >= 0 && tile.m < m && tile.n >= 0 && tile.n < n));
-                taken.emplace(tile.m, tile.n);
-                const std::int64_t steps_m = std::abs(tile.m - last.m);
-                const std::int64_t steps_n = std::abs(tile.n - last.n);
-                CHECK(std::max(steps_m, steps_n) == 1);
-                over_corner += steps_m + steps_n == 2 ? 1 : 0;
-                last = tile;
-            }
-            INFO(m << " x " << n << " tiles");
-            CHECK(taken.size() == static_cast<std::size_t>(m * n));
-            CHECK(over_corner <= (std::max(m, n) % 2 == 1 && std::min(m, n) % 2 == 0 ? 1 : 0));
-            over_corners += over_corner;
-        }
-    }
-    CHECK(over_corners == 72);  // of 43,700 steps
-}
-
-TEST_CASE("tiles of a wave along a Hilbert curve lie together, wherever the wave begins") {
-    constexpr TileIndex kMany{64, 48};
-    constexpr std::int64_t kWave = 132;
-    const RasterOrder order = config_of(Rasterization::hilbert, 1);
-    for (std::int64_t first = 0; first + kWave <= kMany.m * kMany.n; ++first) {
-        std::set<std::int64_t> rows, columns;
-        for (std::int64_t block = first; block < first + kWave; ++block) {
-            const TileIndex tile = tile_of_block(order, block, kMany);
-            rows.insert(tile.m), columns.insert(tile.n);
-        }
-        CHECK(rows.size() + columns.size() <= 33);  // of a square 23, of rows of tiles 51
     }
 }
 

@@ -244,6 +244,9 @@ TEST_CASE("a winner that no longer passes its constraints is passed over with a 
         broken.kernel = kernel_name({id.signature, deep});
     }
     SECTION("a name that is none any more") { broken.kernel = "mma_multistage_of_old"; }
+    SECTION("an option of an earlier version") {
+        broken.kernel = "mma_multistage_bf16_tn_128x128x32_warp64x64_stages4_raster-hilbert_group1";
+    }
     SECTION("for another problem") {
         broken.kernel = winner_for({.m = 64, .n = 64, .k = 64, .layout = GemmLayout::nn}).kernel;
     }

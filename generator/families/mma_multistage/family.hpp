@@ -13,6 +13,7 @@ struct MmaMultistage {
         "f16 and bf16 on mma.sync: cp.async pipeline, ldmatrix, swizzled shared memory (sm_80 and newer)";
     static constexpr std::string_view kTemplateFile = "mma_multistage/mma_multistage.cu";
     static constexpr MathUnit kMathUnit = MathUnit::tensor_cores;
+    static constexpr std::array kRemovedOptions{kHilbertRasterization};
 
     [[nodiscard]] static bool selected_by_default(const Problem& problem);
     /// Why mma_multistage can't serve the problem whatever the config: types, architecture, extents.

@@ -34,8 +34,7 @@ void check_divides(Reasons& reasons, std::string_view whole_name, int whole, std
 void check_rasterization(Reasons& reasons, const RasterOrder& order, const TileShape& block, const GemmSpec& spec) {
     if (!has_groups(order.rasterization)) {
         if (order.group != 1)
-            reasons.push_back(
-                fmt::format("group = {}: row, column and hilbert rasterization have no groups (1)", order.group));
+            reasons.push_back(fmt::format("group = {}: row and column rasterization have no groups (1)", order.group));
         return;
     }
     check_range(reasons, "group", order.group, 1, kMaxGroup);

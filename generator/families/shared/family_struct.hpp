@@ -9,8 +9,10 @@
 #include "generator/families/shared/anatomy.hpp"
 #include "generator/families/shared/cost_estimate.hpp"
 #include "generator/families/shared/parameter_table.hpp"
+#include "generator/families/shared/removed_option.hpp"
 #include "generator/families/shared/sum_order.hpp"
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <string>

@@ -41,14 +41,6 @@ std::string shape_text(const TileShape& shape) { return fmt::format("{}x{}x{}", 
 std::string shape_text_2d(const TileShape& shape) { return fmt::format("{}x{}", shape.m, shape.n); }
 std::string flag_text(bool flag) { return flag ? "1" : "0"; }
 
-std::string_view rasterization_name(Rasterization rasterization) {
-    return kRasterizationNames[static_cast<std::size_t>(rasterization)];
-}
-
-bool read_rasterization_name(TextReader& reader, Rasterization& rasterization) {
-    return reader.take_one_of(kRasterizationNames, rasterization);
-}
-
 void settle_group(Rasterization rasterization, int& group, int usual, const ParameterMap& given) {
     if (given.count("rasterization") == 0 || given.count("group") != 0) return;
     group = !has_groups(rasterization) ? 1 : group > 1 ? group : usual;

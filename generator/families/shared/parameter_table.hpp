@@ -275,14 +275,12 @@ template <typename Config>
     return config;
 }
 
-inline constexpr std::array<std::string_view, 6> kRasterizationNames{"row",       "column", "grouped_m",
-                                                                     "grouped_n", "zigzag", "hilbert"};
-[[nodiscard]] std::string_view rasterization_name(Rasterization rasterization);
-bool read_rasterization_name(TextReader& reader, Rasterization& rasterization);
+inline constexpr std::array<std::string_view, 5> kRasterizationNames{"row", "column", "grouped_m", "grouped_n",
+                                                                     "zigzag"};
 template <auto kMember>
 [[nodiscard]] constexpr RowOf<kMember> rasterization_parameter(std::string_view omitted) {
-    return word_parameter<kMember, kRasterizationNames>(
-        "rasterization", "raster-", "row, column, grouped_m, grouped_n, zigzag or hilbert", omitted);
+    return word_parameter<kMember, kRasterizationNames>("rasterization", "raster-",
+                                                        "row, column, grouped_m, grouped_n or zigzag", omitted);
 }
 /// A rasterization without groups has no `group`, and one with groups needs it: what is given decides what is not. `usual` is
 /// the group of a rasterization that nobody named.

@@ -1,7 +1,6 @@
 #include "generator/families/shared/rasterization.hpp"
 
 #include "generator/base/round_up.hpp"
-#include "generator/families/shared/hilbert_curve.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -9,7 +8,7 @@
 namespace jitgemm {
 namespace {
 
-/// Every order but that along a curve is groups of rows of tiles, walked from left to right with m first, as it is or with m and n swapped:
+/// Every order is groups of rows of tiles, walked from left to right with m first, as it is or with m and n swapped:
 /// along rows is groups of one row, along columns the same turned around.
 struct Groups {
     std::int64_t height = 1;
@@ -24,7 +23,6 @@ Groups groups_of(const RasterOrder& order) {
         case Rasterization::grouped_m: return {.height = order.group};
         case Rasterization::grouped_n: return {.height = order.group, .turned = true};
         case Rasterization::zigzag: return {.height = order.group, .zigzag = true};
-        case Rasterization::hilbert: break;  // no groups
     }
     return {};
 }
@@ -41,7 +39,6 @@ bool goes_backwards(const Groups& groups, std::int64_t group) { return groups.zi
 }  // namespace
 
 TileIndex tile_of_block(const RasterOrder& order, std::int64_t block, TileIndex tiles) {
-    if (order.rasterization == Rasterization::hilbert) return tile_on_hilbert_curve(block, tiles);
     const Groups groups = groups_of(order);
     const TileIndex all = turned_if(groups.turned, tiles);
     const std::int64_t group = block / (groups.height * all.n);
@@ -54,7 +51,6 @@ TileIndex tile_of_block(const RasterOrder& order, std::int64_t block, TileIndex 
 }
 
 std::int64_t block_of_tile(const RasterOrder& order, TileIndex tile, TileIndex tiles) {
-    if (order.rasterization == Rasterization::hilbert) return place_on_hilbert_curve(tile, tiles);
     const Groups groups = groups_of(order);
     const TileIndex all = turned_if(groups.turned, tiles);
     const TileIndex wanted = turned_if(groups.turned, tile);

@@ -8,13 +8,11 @@
 namespace jitgemm {
 
 /// Order in which blocks walk the tiles of D. Block ids follow: row: n first; column: m first; grouped_m: m first within
-/// groups of `group` tiles of M; grouped_n: the mirror image; zigzag: as grouped_m, every second group backwards in n;
-/// hilbert: along a Hilbert curve through all tiles, each beside the one before it (hilbert_curve.hpp).
-enum class Rasterization : std::uint8_t { row, column, grouped_m, grouped_n, zigzag, hilbert };
+/// groups of `group` tiles of M; grouped_n: the mirror image; zigzag: as grouped_m, every second group backwards in n.
+enum class Rasterization : std::uint8_t { row, column, grouped_m, grouped_n, zigzag };
 /// Whether it has groups, and so a group.
 [[nodiscard]] constexpr bool has_groups(Rasterization rasterization) {
-    return rasterization != Rasterization::row && rasterization != Rasterization::column &&
-           rasterization != Rasterization::hilbert;
+    return rasterization != Rasterization::row && rasterization != Rasterization::column;
 }
 
 /// What decides it, of any family's config that has both.

@@ -13,6 +13,7 @@ struct SimtHierarchical {
         "f32 on FP32 cores (f16 and bf16 too): block, warp and thread tiles, rank-1 updates, cp.async pipeline";
     static constexpr std::string_view kTemplateFile = "simt_hierarchical/simt_hierarchical.cu";
     static constexpr MathUnit kMathUnit = MathUnit::fp32_cores;
+    static constexpr std::array kRemovedOptions{kHilbertRasterization};
 
     [[nodiscard]] static bool selected_by_default(const Problem& problem);
     /// \file The parts of the family's row in the table, as struct Family describes each.

@@ -15,6 +15,7 @@ struct WgmmaWarpSpecialized {
     static constexpr std::string_view kTemplateFile = "wgmma/wgmma_warp_specialized.cu";
     static constexpr MathUnit kMathUnit = MathUnit::tensor_cores;
     static constexpr MathInstruction kMathInstruction = MathInstruction::wgmma;
+    static constexpr std::array kRemovedOptions{kHilbertRasterization};
 
     [[nodiscard]] static bool selected_by_default(const Problem& problem);
     /// Why the family can't serve the problem whatever the config: types, architecture, operands too large for TMA.

@@ -14,6 +14,7 @@ struct WmmaMultistage {
         "left out";
     static constexpr std::string_view kTemplateFile = "wmma_multistage/wmma_multistage.cu";
     static constexpr MathUnit kMathUnit = MathUnit::tensor_cores;
+    static constexpr std::array kRemovedOptions{kHilbertRasterization};
 
     /// Why wmma_multistage cannot serve the problem whatever its config; empty when it can.
     [[nodiscard]] static std::vector<std::string> unsupported(const Problem& problem, const Arch& arch);
