@@ -1,6 +1,6 @@
 #pragma once
 // Defaults, so that a template compiles alone: all that some kernel calls. A rendering puts the kernel's own text here.
-#if GEMM_STORE_STAGED
+#if GEMM_SLICES
 __device__ __forceinline__ float2 operator*(float factor, float2 pair) {
     return make_float2(factor * pair.x, factor * pair.y);
 }
@@ -8,7 +8,7 @@ __device__ __forceinline__ float2 fmaf(float factor, float2 pair, float2 sum) {
     return make_float2(fmaf(factor, pair.x, sum.x), fmaf(factor, pair.y, sum.y));
 }
 #endif
-#if GEMM_STORE_STAGED && !GEMM_SWAP_AB
+#if GEMM_SLICES && !GEMM_SWAP_AB
 __device__ __forceinline__ Atom operator*(float factor, const Atom& atom) {
     return {factor * atom.pair[0], factor * atom.pair[1]};
 }
@@ -36,23 +36,23 @@ __device__ __forceinline__ float finish(const GemmArgs& args, float sum, const R
 #else
 __device__ __forceinline__ float finish(const GemmArgs& args, float sum) { return args.alpha * sum; }
 #endif
-#if GEMM_STORE_STAGED && GEMM_HAS_C
+#if GEMM_SLICES && GEMM_HAS_C
 template <typename ReadC>
 __device__ __forceinline__ float2 finish(const GemmArgs& args, float2 sum, const ReadC& c) {
     const float2 d = args.alpha * sum;
     if (c_factor(args) == 0.0f) return d;
     return fmaf(args.beta, c(), d);
 }
-#elif GEMM_STORE_STAGED
+#elif GEMM_SLICES
 __device__ __forceinline__ float2 finish(const GemmArgs& args, float2 sum) { return args.alpha * sum; }
 #endif
-#if GEMM_STORE_STAGED && !GEMM_SWAP_AB && GEMM_HAS_C
+#if GEMM_SLICES && !GEMM_SWAP_AB && GEMM_HAS_C
 template <typename ReadC>
 __device__ __forceinline__ Atom finish(const GemmArgs& args, const Atom& sum, const ReadC& c) {
     const Atom d = args.alpha * sum;
     if (c_factor(args) == 0.0f) return d;
     return fmaf(args.beta, c(), d);
 }
-#elif GEMM_STORE_STAGED && !GEMM_SWAP_AB
+#elif GEMM_SLICES && !GEMM_SWAP_AB
 __device__ __forceinline__ Atom finish(const GemmArgs& args, const Atom& sum) { return args.alpha * sum; }
 #endif

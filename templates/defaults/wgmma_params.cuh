@@ -1,6 +1,7 @@
 #pragma once
 // Defaults of wgmma_warp_specialized, so that the template compiles alone. A rendering puts the chosen values here.
 #define GEMM_TENSOR_MAPS 1  // TMA copies A and B
+#define GEMM_SLICES 1  // D goes through shared memory in slices, which the epilogue finishes in pairs
 #ifndef GEMM_PINGPONG
 #define GEMM_PINGPONG 0  // consumers take tiles in turn
 #endif
@@ -15,9 +16,6 @@
 #endif
 #ifndef GEMM_STORE_TMA
 #define GEMM_STORE_TMA 1
-#endif
-#ifndef GEMM_STORE_STAGED
-#define GEMM_STORE_STAGED GEMM_STORE_TMA  // D goes through shared memory
 #endif
 #ifndef GEMM_SLICE_F32
 #define GEMM_SLICE_F32 (GEMM_TYPE_D == 2 || GEMM_SLICE_OF_SUMS)

@@ -34,9 +34,7 @@ constexpr unsigned kRowOfBlocks = ((1 << kCluster) - 1) / kColumnOfBlocks;
 #else
 constexpr int kReaders = kConsumersPerTile * 4;  // warps that read a stage
 #endif
-#if GEMM_STORE_STAGED
 constexpr int kStagingBytes = kConsumers * 4 * kSlices * 16 * kSliceColumns * static_cast<int>(sizeof(Staged));
-#endif
 
 // sA and sB hold panels of rows of kPanelBytes: what TMA's swizzle spans.
 constexpr int kPanelElements = kPanelBytes / 2;

@@ -4,9 +4,7 @@
 __device__ __forceinline__ void multiply_tiles(const GemmArgs& args, const SharedMemory& shared, int warpgroup) {
     TileWalk walk(args);
 #include "wgmma/warpgroup_place.inl"
-#if GEMM_STORE_STAGED
     Staging staging(shared.staging);
-#endif
     RingPosition ring;
 #pragma unroll 1
     for (; walk.has_tile(); walk.next()) {
@@ -38,10 +36,8 @@ __device__ __forceinline__ void multiply_tiles(const GemmArgs& args, const Share
         release_c(args, shared, ring, lane);
 #elif GEMM_BROADCAST_C
         epilogue(rC, args, row, column, staging, c, lane);
-#elif GEMM_STORE_STAGED
-        epilogue(rC, args, row, column, staging, lane);
 #else
-        epilogue(rC, args, row, column, lane);
+        epilogue(rC, args, row, column, staging, lane);
 #endif
     }
 #if GEMM_STORE_TMA

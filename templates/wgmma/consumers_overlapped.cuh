@@ -11,9 +11,7 @@ struct Consumer {
 #else
     unsigned long long a, b;  // matrix descriptors, see multiply
 #endif
-#if GEMM_STORE_STAGED
     Staging staging;
-#endif
 #if GEMM_STREAM_K
     Piece last;  // multiplied, or almost
     int warp;  // of those of the tile
@@ -39,9 +37,7 @@ struct Consumer {
 #if GEMM_STREAM_K
         warp = threadIdx.x / 32;
 #endif
-#if GEMM_STORE_STAGED
         staging = Staging(shared.staging);
-#endif
     }
 
     // Half of the last tile: 16 rows of each of its warps.
@@ -63,11 +59,8 @@ struct Consumer {
 #if GEMM_BROADCAST_C
         const PartOfC c(args, row + kHalf * 64, column, lane);
         store_rows(rC[kHalf], args, row + kHalf * 64, column, staging, c, lane);
-#elif GEMM_STORE_STAGED && !GEMM_C_TMA
+#elif !GEMM_C_TMA
         store_rows(rC[kHalf], args, row + kHalf * 64, column, staging, lane);
-#endif
-#if !GEMM_STORE_STAGED
-        store_rows(rC[kHalf], args, row + kHalf * 64, column, lane);
 #endif
     }
 

@@ -28,9 +28,7 @@ __device__ __forceinline__ void multiply_tiles(const GemmArgs& args, const Share
     const unsigned long long a = OperandA::kDescriptor | descriptor_address(shared.stage_a(0));
 #endif
     const unsigned long long b = OperandB::kDescriptor | descriptor_address(shared.stage_b(0));
-#if GEMM_STORE_STAGED
     Staging staging(shared.staging);
-#endif
     const Turn turn{warpgroup};
     RingPosition ring;
     if (warpgroup == 1) {
@@ -73,10 +71,8 @@ __device__ __forceinline__ void multiply_tiles(const GemmArgs& args, const Share
             release_c(args, shared, ring, lane);
 #elif GEMM_BROADCAST_C
             epilogue(rC, args, origin.row + warp * 16, origin.column, staging, c, lane);
-#elif GEMM_STORE_STAGED
-            epilogue(rC, args, origin.row + warp * 16, origin.column, staging, lane);
 #else
-            epilogue(rC, args, origin.row + warp * 16, origin.column, lane);
+            epilogue(rC, args, origin.row + warp * 16, origin.column, staging, lane);
 #endif
         }
 #elif GEMM_C_TMA
@@ -85,10 +81,8 @@ __device__ __forceinline__ void multiply_tiles(const GemmArgs& args, const Share
         release_c(args, shared, ring, lane);
 #elif GEMM_BROADCAST_C
         epilogue(rC, args, origin.row + warp * 16, origin.column, staging, c, lane);
-#elif GEMM_STORE_STAGED
-        epilogue(rC, args, origin.row + warp * 16, origin.column, staging, lane);
 #else
-        epilogue(rC, args, origin.row + warp * 16, origin.column, lane);
+        epilogue(rC, args, origin.row + warp * 16, origin.column, staging, lane);
 #endif
         walk.next();
         // The other consumer's tile.

@@ -51,19 +51,13 @@ struct RingPosition {
 // stage two barriers.
 struct SharedMemory {
     unsigned ring;
-#if GEMM_STORE_STAGED
     unsigned staging;
-#endif
     unsigned full;  // (kStages) all bytes of the stage have arrived
     unsigned empty;  // (kStages) all warps that read the stage have done so
 
     __device__ __forceinline__ explicit SharedMemory(unsigned first) : ring(first) {
-#if GEMM_STORE_STAGED
         staging = ring + kStages * kStageBytes;
         full = staging + kStagingBytes;
-#else
-        full = ring + kStages * kStageBytes;
-#endif
         empty = full + kStages * 8;
     }
 

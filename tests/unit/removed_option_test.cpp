@@ -41,6 +41,7 @@ const OldKernel kOldKernels[] = {
      "wgmma_bf16_tn_128x256x64_2x1_stages4_raster-hilbert_group1",
      "rasterization",
      "hilbert"},
+    {{WgmmaWarpSpecializedConfig{}}, "wgmma_bf16_tn_c_128x256x64_stages4_reg_pdl0", "store", "reg"},
 };
 
 }  // namespace

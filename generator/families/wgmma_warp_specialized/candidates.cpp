@@ -52,7 +52,6 @@ void fill_shared_memory(const GemmSignature& problem, Config& config, const Arch
     const std::int64_t per_stage = g.shared_bytes - g.staging_bytes;
     const std::int64_t room = arch.shared_bytes_per_block - least_slices * g.staging_bytes;
     config.stages = static_cast<int>(std::clamp<std::int64_t>(room / per_stage, 1, kMostStages));
-    if (config.store == OutputStore::registers) return;
     const std::int64_t left = arch.shared_bytes_per_block - config.stages * per_stage;
     const int of_tile = config.store == OutputStore::shared
                             ? 2

@@ -16,9 +16,8 @@ inline constexpr int kMaxWgmmaN = 256;
 /// stores while the other multiplies; or each 128 rows of every tile, of which it stores one half while it multiplies the other.
 enum class WarpgroupSchedule : std::uint8_t { cooperative, pingpong, overlapped };
 
-/// What takes D from registers to global memory: from slices staged in shared memory TMA, or each warp row by row; or stores of each
-/// thread.
-enum class OutputStore : std::uint8_t { tma, shared, registers };
+/// What takes D from slices staged in shared memory to global memory: TMA, or each warp row by row.
+enum class OutputStore : std::uint8_t { tma, shared };
 
 /// Where wgmmas take A from; B they take from shared memory.
 enum class OperandSource : std::uint8_t { shared, registers };

@@ -175,8 +175,6 @@ void check_broadcast_c(Reasons& reasons, const GemmSpec& spec, const Config& c) 
     if (!c.broadcast_c) return;
     if (!spec.c) reasons.emplace_back("broadcast_c: this problem has no C");
     if (spec.c && !spec.broadcast_c) reasons.emplace_back("broadcast_c: C is not one row in this problem");
-    if (c.store == OutputStore::registers)
-        reasons.emplace_back("broadcast_c: store = reg reads C element by element, be it one row or all");
 }
 
 void check_swap_ab(Reasons& reasons, const GemmSpec& spec, const Config& c, const WgmmaGeometry& g) {

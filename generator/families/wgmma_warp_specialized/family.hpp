@@ -15,7 +15,7 @@ struct WgmmaWarpSpecialized {
     static constexpr std::string_view kTemplateFile = "wgmma/wgmma_warp_specialized.cu";
     static constexpr MathUnit kMathUnit = MathUnit::tensor_cores;
     static constexpr MathInstruction kMathInstruction = MathInstruction::wgmma;
-    static constexpr std::array kRemovedOptions{kHilbertRasterization};
+    static constexpr std::array kRemovedOptions{kHilbertRasterization, RemovedOption{"store", "", "reg"}};
 
     [[nodiscard]] static bool selected_by_default(const Problem& problem);
     /// Why the family can't serve the problem whatever the config: types, architecture, operands too large for TMA.
@@ -32,8 +32,7 @@ struct WgmmaWarpSpecialized {
     [[nodiscard]] static KernelAnatomy anatomy(const Problem& problem, const Config& config);
     [[nodiscard]] static CostEstimate cost(const Problem& problem, const Config& config, const GpuModel& gpu);
     [[nodiscard]] static std::span<const ConfigParameter<Config>> parameter_table();
-    /// What follows from the others: the K of a warpgroup tile, the slices of a store that stages none, the raster group of a
-    /// rasterization `given` by name.
+    /// What follows from the others: the K of a warpgroup tile, the raster group of a rasterization `given` by name.
     static void settle(Config& config, const ParameterMap& given);
     [[nodiscard]] static RenderInput render_input(const GemmSignature& signature, const Config& config);
     /// The packing of A and of B where TMA can't address them, and the main kernel.

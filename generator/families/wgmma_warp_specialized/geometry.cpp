@@ -92,15 +92,12 @@ WgmmaGeometry geometry(const GemmSignature& signature, const WgmmaWarpSpecialize
     g.b = panelled(is_k_major(Operand::b, signature.layout), c.block.n, c.block.k, c.swizzle, c.cluster.m);
     g.stage_bytes = std::int64_t{g.a.bytes} + g.b.bytes;
     g.pipeline_bytes = g.stage_bytes * c.stages;
-    if (c.store != OutputStore::registers) {
-        const int element = adds_c_by_row(signature, c) ? bytes(DataType::f32) : bytes(signature.d);
-        g.staged_bytes = element;
-        g.slice_columns = slice_row_bytes(c.warpgroup.n, element) / element;
-        g.rest_columns = c.warpgroup.n % g.slice_columns;
-        g.staging_bytes = std::int64_t{bounded_product(g.consumers, kWarps * std::int64_t{kSliceRows}, c.slices)} *
-                          g.slice_columns * element;
-        g.c_stages = stages_of_c(signature, c, g);
-    }
+    g.staged_bytes = adds_c_by_row(signature, c) ? bytes(DataType::f32) : bytes(signature.d);
+    g.slice_columns = slice_row_bytes(c.warpgroup.n, g.staged_bytes) / g.staged_bytes;
+    g.rest_columns = c.warpgroup.n % g.slice_columns;
+    g.staging_bytes = std::int64_t{bounded_product(g.consumers, kWarps * std::int64_t{kSliceRows}, c.slices)} *
+                      g.slice_columns * g.staged_bytes;
+    g.c_stages = stages_of_c(signature, c, g);
     g.shared_bytes = g.pipeline_bytes + g.staging_bytes + std::int64_t{2} * c.stages * kBarrierBytes;
     return g;
 }

@@ -15,7 +15,7 @@ constexpr int kUsualGroup = 8;
 
 // In the order of the enumerations.
 constexpr std::array<std::string_view, 3> kSchedules{"cooperative", "pingpong", "overlapped"};
-constexpr std::array<std::string_view, 3> kStores{"tma", "smem", "reg"};
+constexpr std::array<std::string_view, 2> kStores{"tma", "smem"};
 constexpr std::array<std::string_view, 2> kSources{"smem", "rmem"};
 
 /// Rows of the block tile, as few as a wgmma has where consumers share them, and all its columns.
@@ -59,7 +59,7 @@ constexpr std::array<ConfigParameter<Config>, 18> kParameters{{
     word_parameter<&Config::a_source, kSources>("a_source", "a-", "smem or rmem", "smem"),
     rasterization_parameter<&Config::rasterization>("grouped_m"),
     number_parameter<&Config::group>("group", "group", "8"),
-    word_parameter<&Config::store, kStores>("store", "", "tma, smem or reg", "tma"),
+    word_parameter<&Config::store, kStores>("store", "", "tma or smem", "tma"),
     number_parameter<&Config::slices>("slices", "slices", "2"),
     flag_parameter<&Config::broadcast_c>("broadcast_c", "broadcastc", "0"),
     flag_parameter<&Config::persistent>("persistent", "persistent", "1"),

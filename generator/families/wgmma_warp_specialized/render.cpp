@@ -20,7 +20,6 @@ namespace {
 
 using Config = WgmmaWarpSpecializedConfig;
 
-bool is_staged(const Config& c) { return c.store != OutputStore::registers; }
 bool has_a_in_registers(const Config& c) { return c.a_source == OperandSource::registers; }
 bool stores_by_tma(const Config& c) { return c.store == OutputStore::tma; }
 int blocks_of_cluster(const Config& c) { return bounded_product(c.cluster.m, c.cluster.n); }
@@ -48,7 +47,7 @@ bool reads_elements_of_c(const GemmSignature& s, const Config& c, const WgmmaGeo
 
 FinishedUnit finished_unit(const GemmSignature& s, const Config& c, const WgmmaGeometry& g) {
     if (adds_c_by_row(s, c)) return FinishedUnit::with_read_c;
-    if (reads_elements_of_c(s, c, g) || !is_staged(c)) return FinishedUnit::element;
+    if (reads_elements_of_c(s, c, g)) return FinishedUnit::element;
     return c.swap_ab ? FinishedUnit::pair : FinishedUnit::atom;
 }
 
@@ -61,7 +60,6 @@ std::map<std::string, int, std::less<>> macros(const GemmSignature& s, const Con
         {"GEMM_SETMAXNREG", deals_out_registers(c, g)},
         {"GEMM_RASTERIZATION", static_cast<int>(c.rasterization)},
         {"GEMM_STORE_TMA", stores_by_tma(c)},
-        {"GEMM_STORE_STAGED", is_staged(c)},
         {"GEMM_VECTOR_BYTES", std::max(s.align_d, kLeastVector)},
         {"GEMM_SLICE_OF_SUMS", adds_c_by_row(s, c)},
         {"GEMM_SLICE_F32", g.staged_bytes == 4},
@@ -73,7 +71,6 @@ std::map<std::string, int, std::less<>> macros(const GemmSignature& s, const Con
         {"GEMM_REST_COLUMNS", g.rest_columns},
         {"GEMM_STMATRIX", g.staged_bytes == 2 && g.slice_columns >= 16},
         {"GEMM_STMATRIX_X2", is_odd_eight(g.slice_columns) || is_odd_eight(g.rest_columns)},
-        {"GEMM_VECTOR_D", s.align_d / bytes(s.d)},
         {"GEMM_SWAP_AB", c.swap_ab},
         {"GEMM_WARP_SPECIALIZED", c.warp_specialized},
         {"GEMM_STREAM_K", c.stream_k != 0},
@@ -101,8 +98,7 @@ std::string tile_lines(const Config& c) {
     if (c.schedule != WarpgroupSchedule::pingpong)
         text += constant_line("kWarpgroupM", c.warpgroup.m,
                               "warpgroup tile: the part of the block tile a consumer multiplies");
-    if (c.schedule != WarpgroupSchedule::pingpong || is_staged(c))
-        text += constant_line("kWarpgroupN", c.warpgroup.n, "");
+    text += constant_line("kWarpgroupN", c.warpgroup.n, "");
     text += constant_line("kStages", c.stages, "k-tiles in shared memory: some in use, the others in flight");
     text +=
         constant_line("kPanelBytes", c.swizzle, "of a row of the panels that A and B lie in: what the swizzle spans");
@@ -146,9 +142,8 @@ std::string derived_lines(const GemmSignature& s, const Config& c, const WgmmaGe
         text += fmt::format("constexpr unsigned kRowOfBlocks = {};  // a bit for each block of its first row\n",
                             ((1 << blocks) - 1) / column);
     }
-    if (is_staged(c))
-        text += constant_line("kStagingBytes", static_cast<int>(g.staging_bytes),
-                              "shared memory for the slices of all warps");
+    text +=
+        constant_line("kStagingBytes", static_cast<int>(g.staging_bytes), "shared memory for the slices of all warps");
     text += constant_line("kPanelElements", c.swizzle / bytes(s.a), "elements in a row of a panel");
     return text + fmt::format("constexpr unsigned long long kSwizzleMode = {};  // of a matrix descriptor: {} bytes\n",
                               c.swizzle == 128  ? 1
@@ -204,7 +199,6 @@ std::string pack_line(const GemmSignature& s) {
 }
 
 std::string slice_lines(const Config& c, const WgmmaGeometry& g) {
-    if (!is_staged(c)) return {};
     std::string text =
         constant_line("kSliceColumns", g.slice_columns,
                       c.swap_ab ? "of D^T, that a warpgroup stages at once" : "of D, that a warp stages at once");
@@ -221,7 +215,6 @@ std::string type_lines(const GemmSignature& s, const Config& c) {
     text += alias_line("Accumulator", f16_sums ? "unsigned" : "float", f16_sums ? "two f16 sums" : "one f32 sum");
     if (s.c) text += alias_line("ElementC", element_type(*s.c), fmt::format("{} as stored", to_string(*s.c)));
     text += alias_line("ElementD", element_type(s.d), fmt::format("{} as stored", to_string(s.d)));
-    if (!is_staged(c)) return text;
     return text + (adds_c_by_row(s, c) ? alias_line("Staged", "float", "a sum that C is added to row by row")
                                        : alias_line("Staged", "ElementD", "what a slice holds"));
 }
@@ -236,7 +229,7 @@ std::string_view consumers_template(const Config& c) {
 
 std::string_view epilogue_template(const Config& c) {
     if (c.swap_ab) return "epilogue/epilogue_tma_transposed.cuh";
-    return is_staged(c) ? "epilogue/epilogue_staged.cuh" : "epilogue/wgmma_epilogue_registers.cuh";
+    return "epilogue/epilogue_staged.cuh";
 }
 
 std::string_view multiply_template(const Config& c) {
