@@ -28,9 +28,6 @@ inline constexpr int kMaxBoxExtent = 256;
 /// Bytes that a box in shared memory begins at a multiple of, whatever its swizzle (CUDA C++ Programming Guide, "TMA Swizzle"; PTX ISA,
 /// cp.async.bulk.tensor).
 inline constexpr int kTmaSharedAlignment = 128;
-/// After which the widest swizzle's permutation of chunks repeats: eight rows of 128 bytes. Bits 7 to 9 of the address permute, so that a
-/// box may begin anywhere within (the same table; tests copy boxes of 10, 18 and 34 rows).
-inline constexpr int kTmaPatternBytes = 1024;
 
 /// A tensor in global memory and the box of it that one copy of TMA moves: what cuTensorMapEncodeTiled takes (CUDA
 /// Driver API, "Tensor Map Object Management"). Tiled, not interleaved, element strides of one; beyond its extents a

@@ -2,6 +2,9 @@
 // Defaults of wgmma_warp_specialized, so that the template compiles alone. A rendering puts the chosen values here.
 #define GEMM_TENSOR_MAPS 1  // TMA copies A and B
 #define GEMM_SLICES 1  // D goes through shared memory in slices, which the epilogue finishes in pairs
+#ifndef GEMM_BLOCK_K
+#define GEMM_BLOCK_K 64  // whole panels
+#endif
 #ifndef GEMM_PINGPONG
 #define GEMM_PINGPONG 0  // consumers take tiles in turn
 #endif
@@ -55,7 +58,7 @@ constexpr int kWarpgroupM = 128;
 constexpr int kWarpgroupM = 64;
 #endif
 constexpr int kWarpgroupN = 128;
-constexpr int kPanelBytes = kBlockK * 2;
+constexpr int kPanelBytes = 128;
 #if GEMM_A_IN_REGISTERS
 constexpr int kFragmentsA = 2;
 #endif

@@ -38,6 +38,4 @@ constexpr int kStagingBytes = kConsumers * 4 * kSlices * 16 * kSliceColumns * st
 
 // sA and sB hold panels of rows of kPanelBytes: what TMA's swizzle spans.
 constexpr int kPanelElements = kPanelBytes / 2;
-constexpr unsigned long long kSwizzleMode = kPanelBytes == 128  ? 1
-                                            : kPanelBytes == 64 ? 2
-                                                                : 3;  // of a matrix descriptor
+constexpr unsigned long long kSwizzleMode = 1;  // of a matrix descriptor: 128 bytes

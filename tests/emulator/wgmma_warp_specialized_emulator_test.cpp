@@ -31,7 +31,7 @@ struct PlantedFault {
 constexpr const char* kTwoConsumers = "block=128x64x64,warpgroup=64x64,stages=3";
 constexpr const char* kOneTile = "block=128x64x64,warpgroup=64x64,stages=3,persistent=0";
 constexpr const char* kPair = "block=64x128x64,warpgroup=64x128,schedule=pingpong,stages=3,cluster=2x1";
-constexpr const char* kStreamed = "block=128x64x16,warpgroup=128x64,stages=3,swizzle=32,stream_k=14,cluster=2x1";
+constexpr const char* kStreamed = "block=128x64x64,warpgroup=128x64,stages=3,stream_k=14,cluster=2x1";
 constexpr const char* kOddRows = "block=128x64x64,warpgroup=64x64,stages=3,store=smem,slices=1";
 constexpr const char* kTransposed = "block=128x64x64,warpgroup=64x64,swap_ab=1,stages=3";
 constexpr const char* kWithC = "block=64x72x64,warpgroup=64x72,schedule=pingpong,stages=3";
@@ -40,7 +40,7 @@ constexpr const char* kHalvesWithC =
 constexpr const char* kEarly = "block=64x64x64,warpgroup=64x64,stages=3,dependent_launch=1,early=b";
 constexpr const char* kRegisters = "block=128x64x64,warpgroup=64x64,stages=3,a_source=rmem";
 constexpr const char* kRegistersInHalves =
-    "block=128x64x64,warpgroup=128x64,schedule=overlapped,stages=3,swizzle=64,a_source=rmem";
+    "block=128x64x64,warpgroup=128x64,schedule=overlapped,stages=3,a_source=rmem";
 constexpr const char* kFilling = "block=128x64x64,warpgroup=64x64,stages=3,persistent=0,warp_specialized=0";
 constexpr PlantedFault kPlantedFaults[] = {
     {"a stage is filled again before its wgmmas are done", kFilling, "wgmma_wait<1>();  // for those",
@@ -146,7 +146,10 @@ constexpr PlantedFault kPlantedFaults[] = {
 /// What verification says of the kernel with its text changed; empty: that it is right.
 std::string complaint(const PlantedFault& fault) {
     const bool odd = std::string_view(fault.parameters) == kOddRows;
-    GemmSpec spec = resolved(odd ? spec_of(GemmLayout::tt, 521, 553, 201) : spec_of(GemmLayout::tt, 1040, 1104, 200));
+    const bool streamed = std::string_view(fault.parameters) == kStreamed;
+    GemmSpec spec = resolved(odd        ? spec_of(GemmLayout::tt, 521, 553, 201)
+                             : streamed ? spec_of(GemmLayout::tt, 520, 552, 520)
+                                        : spec_of(GemmLayout::tt, 1040, 1104, 200));
     spec.constant_b = true;
     if (fault.parameters == std::string_view(kWithC) || fault.parameters == std::string_view(kHalvesWithC))
         spec.c = spec.d;

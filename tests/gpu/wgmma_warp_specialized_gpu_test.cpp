@@ -43,7 +43,7 @@ TEST_CASE("wgmma: every variant over rows of any pitch") {
                              Pitches::as_they_are);
 }
 
-TEST_CASE("wgmma: A from registers, every layout, swizzle and schedule") {
+TEST_CASE("wgmma: A from registers, every layout and schedule") {
     REQUIRE_WGMMA();
     for (const GemmLayout layout : kLayouts) {
         check_wgmma_variants(context(), layout,

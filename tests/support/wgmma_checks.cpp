@@ -8,7 +8,8 @@
 namespace jitgemm::testing {
 namespace {
 
-constexpr std::int64_t kElements = 8;  // of 16 bytes
+constexpr std::int64_t kElements = 8;      // of 16 bytes
+constexpr std::int64_t kSharedK = 7 * 64;  // with what a problem has: two pieces of four k-tiles
 
 std::int64_t whole_vectors(std::int64_t pitch) { return (pitch + kElements - 1) / kElements * kElements; }
 
@@ -20,6 +21,14 @@ GemmSpec mixed(GemmLayout layout, const Sizes& size, std::size_t i) {
     spec.d = std::array{spec.a, f32, spec.a, bf16, f16}.at(i % 5);
     if (i % 4 == 1) spec.c = std::array{f32, bf16, f16}.at(i % 7 % 3);
     if (i % 7 == 3) spec.d_order = Order::column;
+    return spec;
+}
+
+/// The problem with more of K, and the same residues and alignments.
+GemmSpec with_shared_k(GemmSpec spec) {
+    spec.k += kSharedK;
+    if (spec.lda != 0) spec.lda += kSharedK;
+    if (spec.ldb != 0) spec.ldb += kSharedK;
     return spec;
 }
 
@@ -35,10 +44,11 @@ GemmSpec with_tma_pitches(const GemmSpec& spec) {
 
 void check_wgmma(Context& context, const GemmSpec& spec, std::string_view parameters, const VerifyOptions& options) {
     const Arch& arch = *state_of(context).device->model().arch;
-    GemmSpec constant = spec;
+    KernelConfig config = with_parameters({WgmmaWarpSpecializedConfig{}}, parse_parameters(std::string(parameters)));
+    const bool shares_k = config.as<WgmmaWarpSpecializedConfig>().stream_k != 0 && spec.k != 0;
+    GemmSpec constant = shares_k ? with_shared_k(spec) : spec;
     constant.constant_a = constant.constant_b = true;
     const Problem problem = problem_of(constant);
-    KernelConfig config = with_parameters({WgmmaWarpSpecializedConfig{}}, parse_parameters(std::string(parameters)));
     for (const auto& [name, value] :
          {std::pair{"swap_ab", "0"}, std::pair{"store", "smem"}, std::pair{"early", "none"}})
         if (!family_of(config).violations(problem, config, arch).empty())

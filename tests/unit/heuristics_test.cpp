@@ -269,7 +269,7 @@ TEST_CASE("whatever one to three parameters are set to, the choice keeps the rul
                 for (auto fixed = 1 + random() % 3; fixed > 0; --fixed) {
                     const auto& [name, value] =
                         *std::next(usual.begin(), static_cast<std::ptrdiff_t>(random() % usual.size()));
-                    selection.parameters[name] = name == "store" ? "reg" : extreme_value(value, random);
+                    selection.parameters[name] = name == "store" ? "smem" : extreme_value(value, random);
                 }
                 INFO(family.name << " " << to_string(layout));
                 for (const auto& [name, value] : selection.parameters) UNSCOPED_INFO(name << "=" << value);

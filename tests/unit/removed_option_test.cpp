@@ -42,6 +42,7 @@ const OldKernel kOldKernels[] = {
      "rasterization",
      "hilbert"},
     {{WgmmaWarpSpecializedConfig{}}, "wgmma_bf16_tn_c_128x256x64_stages4_reg_pdl0", "store", "reg"},
+    {{WgmmaWarpSpecializedConfig{}}, "wgmma_bf16_tn_64x24x32_wg64x24_stages8_swizzle64_align8", "swizzle", "64"},
 };
 
 }  // namespace

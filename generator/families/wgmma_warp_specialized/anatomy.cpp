@@ -17,7 +17,7 @@
 namespace jitgemm {
 namespace {
 
-OperandPath path_of(Operand operand, const PanelledTile& tile, const WgmmaWarpSpecializedConfig& c, bool packed) {
+OperandPath path_of(Operand operand, const PanelledTile& tile, bool packed) {
     const char mn = operand == Operand::a ? 'M' : 'N';
     OperandPath path;
     path.operand = operand;
@@ -26,7 +26,7 @@ OperandPath path_of(Operand operand, const PanelledTile& tile, const WgmmaWarpSp
                             packed ? " from the packed copy in the workspace" : "",
                             tile.shares > 1 ? fmt::format(", to {} blocks of the cluster", tile.shares) : "");
     path.place = fmt::format("{} panel{} of rows of {} bytes, swizzled over {} bytes", tile.panels,
-                             tile.panels == 1 ? "" : "s", c.swizzle, c.swizzle);
+                             tile.panels == 1 ? "" : "s", kPanelBytes, kPanelBytes);
     path.width_reason = fmt::format("wgmma reads it from shared memory, {} of K at a time", kWgmmaK);
     path.trans_reason = tile.k_major ? "K is contiguous in shared memory"
                                      : fmt::format("{} is contiguous in shared memory, as the instruction is told", mn);
@@ -38,8 +38,8 @@ int address_in(const PanelledTile& tile, const WgmmaWarpSpecializedConfig& c, in
     const int across = tile.k_major ? row : k;
     const int along = (tile.k_major ? k : row) * kElementBytes;
     const int panel_rows = tile.k_major ? c.block.m : c.block.k;
-    const int address = (along / c.swizzle * panel_rows + across) * c.swizzle + along % c.swizzle;
-    return address ^ (address >> 3 & (c.swizzle - kChunkBytes));
+    const int address = (along / kPanelBytes * panel_rows + across) * kPanelBytes + along % kPanelBytes;
+    return address ^ (address >> 3 & (kPanelBytes - kChunkBytes));
 }
 
 /// A's fragments, of which each warp loads those of its rows: four 8x8 matrices, two of rows by two of k.
@@ -98,8 +98,8 @@ KernelAnatomy WgmmaWarpSpecialized::anatomy(const Problem& problem, const Config
     anatomy.shared_bytes = g.shared_bytes;
     anatomy.packs_a = needs_packing(spec.align_a);
     anatomy.packs_b = needs_packing(spec.align_b);
-    anatomy.operands = {path_of(Operand::a, c.swap_ab ? g.b : g.a, c, anatomy.packs_a),
-                        path_of(Operand::b, c.swap_ab ? g.a : g.b, c, anatomy.packs_b)};
+    anatomy.operands = {path_of(Operand::a, c.swap_ab ? g.b : g.a, anatomy.packs_a),
+                        path_of(Operand::b, c.swap_ab ? g.a : g.b, anatomy.packs_b)};
     if (a_in_registers) describe_fragments(anatomy, c, g);
     if (c.stream_k != 0) describe_stream_k(anatomy, c.stream_k, stream_k(as_multiplied(spec, c.swap_ab), c));
     if (c.swap_ab) turn_tiles(anatomy);

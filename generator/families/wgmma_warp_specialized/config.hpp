@@ -33,7 +33,6 @@ struct WgmmaWarpSpecializedConfig {
     WarpgroupSchedule schedule = WarpgroupSchedule::cooperative;
     int stages = 4;
     TileShape cluster{1, 1, 1};  ///< block tiles of a cluster along M and N; those of a row share A, of a column B
-    int swizzle = 128;           ///< bytes of a row of the operands' panels, and the span of their swizzle
     /// Of A as wgmmas see it: registers, which each warp loads from shared memory (ldmatrix), leave these 64 rows less to read.
     OperandSource a_source = OperandSource::shared;
     Rasterization rasterization = Rasterization::grouped_m;

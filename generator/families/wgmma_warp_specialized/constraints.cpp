@@ -51,28 +51,22 @@ void check_tiles(Reasons& reasons, const Config& c) {
             fmt::format("overlapped: a warpgroup tile has two halves of {} rows, not {} rows", kWgmmaM, c.warpgroup.m));
 }
 
-void check_operand(Reasons& reasons, std::string_view name, const PanelledTile& tile, int swizzle, const Config& c,
+void check_operand(Reasons& reasons, std::string_view name, const PanelledTile& tile, const Config& c,
                    int warpgroup_extent, int block_extent) {
-    const int panel = swizzle / 2;
-    if (tile.k_major && c.block.k % panel != 0)
+    constexpr int kPanel = kPanelBytes / kElementBytes;
+    if (tile.k_major && c.block.k % kPanel != 0)
         reasons.push_back(fmt::format("block_tile.k = {} of {} is not whole panels of {} elements ({} bytes)",
-                                      c.block.k, name, panel, swizzle));
-    if (!tile.k_major && warpgroup_extent != block_extent && warpgroup_extent % panel != 0)
+                                      c.block.k, name, kPanel, kPanelBytes));
+    if (!tile.k_major && warpgroup_extent != block_extent && warpgroup_extent % kPanel != 0)
         reasons.push_back(fmt::format("{} warpgroups share {}'s panels of {} elements, which {} does not divide into",
-                                      block_extent / std::max(warpgroup_extent, 1), name, panel, warpgroup_extent));
-    // A share may begin within a pattern of the swizzle, which goes by the address in shared memory (kTmaPatternBytes).
+                                      block_extent / std::max(warpgroup_extent, 1), name, kPanel, warpgroup_extent));
+    // A share may begin within the swizzle's pattern of eight rows: bits 7 to 9 of the address in shared memory permute the chunks.
     const int across = tile.k_major ? block_extent : c.block.k;
-    if (across % tile.shares != 0 || across / tile.shares * swizzle % kTmaSharedAlignment != 0)
-        reasons.push_back(fmt::format(
-            "{} blocks of a cluster share {}: {} rows of its panels, of {} bytes, are not whole {} bytes for each",
-            tile.shares, name, across, swizzle, kTmaSharedAlignment));
+    if (across % tile.shares != 0)
+        reasons.push_back(fmt::format("{} blocks of a cluster share {}: {} rows of its panels are not as many for each",
+                                      tile.shares, name, across));
     if (tile.box[1] > kMaxBoxExtent)
         reasons.push_back(fmt::format("{}: a box of {} rows, TMA copies {} at most", name, tile.box[1], kMaxBoxExtent));
-}
-
-void check_swizzle(Reasons& reasons, const Config& c) {
-    if (c.swizzle != 32 && c.swizzle != 64 && c.swizzle != 128)
-        reasons.push_back(fmt::format("swizzle = {} is none of 32, 64, 128 bytes", c.swizzle));
 }
 
 void check_cluster(Reasons& reasons, const Config& c, const Arch& arch) {
@@ -177,7 +171,7 @@ void check_broadcast_c(Reasons& reasons, const GemmSpec& spec, const Config& c) 
     if (spec.c && !spec.broadcast_c) reasons.emplace_back("broadcast_c: C is not one row in this problem");
 }
 
-void check_swap_ab(Reasons& reasons, const GemmSpec& spec, const Config& c, const WgmmaGeometry& g) {
+void check_swap_ab(Reasons& reasons, const GemmSpec& spec, const Config& c) {
     if (!c.swap_ab) return;
     if (bytes(spec.d) != 2) reasons.push_back(fmt::format("swap_ab stores D of 16 bits, not {}", to_string(spec.d)));
     if (spec.c && !c.broadcast_c) reasons.emplace_back("swap_ab reads no C but one row of it (broadcast_c)");
@@ -185,11 +179,6 @@ void check_swap_ab(Reasons& reasons, const GemmSpec& spec, const Config& c, cons
     if (needs_packing(spec.align_a) || needs_packing(spec.align_b))
         reasons.push_back(fmt::format("swap_ab packs no operand, A is aligned to {} bytes, B to {}, TMA wants {}",
                                       spec.align_a, spec.align_b, kTmaAlignment));
-    // Columns of D, of 128 bytes each, are staged behind the ring. The epilogue permutes a column's chunks by its number in the slice, TMA
-    // by the address: the same where a slice begins with the pattern.
-    if (g.pipeline_bytes % kTmaPatternBytes != 0)
-        reasons.push_back(fmt::format("swap_ab stages D behind {} stages of {} bytes, not whole {} bytes", c.stages,
-                                      g.stage_bytes, kTmaPatternBytes));
 }
 
 }  // namespace
@@ -211,17 +200,15 @@ Reasons WgmmaWarpSpecialized::violations(const Problem& problem, const Config& c
     const GemmSpec& spec = problem.row_major;
     Reasons reasons = unsupported(problem, arch);
     if (!reasons.empty()) return reasons;
-    check_swizzle(reasons, c);
-    if (!reasons.empty()) return reasons;  // everything else follows from it
     const GemmSpec multiplied = as_multiplied(spec, c.swap_ab);
     const WgmmaGeometry g = geometry(as_multiplied(problem.signature, c.swap_ab), c);
     check_tiles(reasons, c);
     check_cluster(reasons, c, arch);
-    check_operand(reasons, c.swap_ab ? "B" : "A", g.a, c.swizzle, c, c.warpgroup.m, c.block.m);
-    check_operand(reasons, c.swap_ab ? "A" : "B", g.b, c.swizzle, c, c.warpgroup.n, c.block.n);
+    check_operand(reasons, c.swap_ab ? "B" : "A", g.a, c, c.warpgroup.m, c.block.m);
+    check_operand(reasons, c.swap_ab ? "A" : "B", g.b, c, c.warpgroup.n, c.block.n);
     check_store(reasons, spec, c);
     check_broadcast_c(reasons, spec, c);
-    check_swap_ab(reasons, spec, c, g);
+    check_swap_ab(reasons, spec, c);
     check_persistence(reasons, c);
     check_specialization(reasons, c);
     check_stream_k(reasons, multiplied, c);

@@ -15,7 +15,8 @@ struct WgmmaWarpSpecialized {
     static constexpr std::string_view kTemplateFile = "wgmma/wgmma_warp_specialized.cu";
     static constexpr MathUnit kMathUnit = MathUnit::tensor_cores;
     static constexpr MathInstruction kMathInstruction = MathInstruction::wgmma;
-    static constexpr std::array kRemovedOptions{kHilbertRasterization, RemovedOption{"store", "", "reg"}};
+    static constexpr std::array kRemovedOptions{kHilbertRasterization, RemovedOption{"store", "", "reg"},
+                                                RemovedOption{"swizzle", "swizzle"}};
 
     [[nodiscard]] static bool selected_by_default(const Problem& problem);
     /// Why the family can't serve the problem whatever the config: types, architecture, operands too large for TMA.

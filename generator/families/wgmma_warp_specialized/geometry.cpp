@@ -35,14 +35,14 @@ constexpr RegisterDeal deal(int consumers, int held) {
 /// Where no warp is a producer, each has what it was launched with.
 constexpr RegisterDeal even_deal(int consumers) { return {0, consumers < 3 ? 255 : 168}; }
 
-PanelledTile panelled(bool k_major, int rows, int block_k, int swizzle, int shares) {
+PanelledTile panelled(bool k_major, int rows, int block_k, int shares) {
     PanelledTile tile;
-    const int panel = swizzle / kElementBytes;
+    constexpr int kPanel = kPanelBytes / kElementBytes;
     tile.k_major = k_major;
     tile.shares = std::max(shares, 1);
-    tile.panels = panel == 0 ? 0 : k_major ? block_k / panel : ceil_div(rows, panel);
-    tile.bytes = bounded_product(tile.panels, k_major ? rows : block_k, swizzle);
-    tile.box = {panel, (k_major ? rows : block_k) / tile.shares};
+    tile.panels = k_major ? block_k / kPanel : ceil_div(rows, kPanel);
+    tile.bytes = bounded_product(tile.panels, k_major ? rows : block_k, kPanelBytes);
+    tile.box = {kPanel, (k_major ? rows : block_k) / tile.shares};
     return tile;
 }
 
@@ -88,8 +88,8 @@ WgmmaGeometry geometry(const GemmSignature& signature, const WgmmaWarpSpecialize
         c.warp_specialized ? deal(g.consumers, g.accumulator_registers + g.fragment_registers) : even_deal(g.consumers);
     g.producer_registers = registers.producer;
     g.consumer_registers = registers.consumer;
-    g.a = panelled(is_k_major(Operand::a, signature.layout), c.block.m, c.block.k, c.swizzle, c.cluster.n);
-    g.b = panelled(is_k_major(Operand::b, signature.layout), c.block.n, c.block.k, c.swizzle, c.cluster.m);
+    g.a = panelled(is_k_major(Operand::a, signature.layout), c.block.m, c.block.k, c.cluster.n);
+    g.b = panelled(is_k_major(Operand::b, signature.layout), c.block.n, c.block.k, c.cluster.m);
     g.stage_bytes = std::int64_t{g.a.bytes} + g.b.bytes;
     g.pipeline_bytes = g.stage_bytes * c.stages;
     g.staged_bytes = adds_c_by_row(signature, c) ? bytes(DataType::f32) : bytes(signature.d);

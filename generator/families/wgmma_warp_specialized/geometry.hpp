@@ -11,7 +11,10 @@
 
 namespace jitgemm {
 
-/// An operand in shared memory: panels of rows of `swizzle` bytes, as TMA lays them and wgmma reads them.
+/// Bytes of a row of the operands' panels, and the span of their swizzle.
+inline constexpr int kPanelBytes = 128;
+
+/// An operand in shared memory: panels of rows of kPanelBytes, as TMA lays them and wgmma reads them.
 struct PanelledTile {
     bool k_major = true;
     int panels = 0;

@@ -48,14 +48,13 @@ constexpr ConfigParameter<Config> warpgroup_parameter() {
     return row;
 }
 
-constexpr std::array<ConfigParameter<Config>, 18> kParameters{{
+constexpr std::array<ConfigParameter<Config>, 17> kParameters{{
     shape_parameter<&Config::block>("block", ""),
     shape_2d_parameter<&Config::cluster>("cluster", "", "1x1"),
     word_parameter<&Config::schedule, kSchedules>("schedule", "", "cooperative, pingpong or overlapped", "cooperative"),
     warpgroup_parameter(),
     flag_parameter<&Config::swap_ab>("swap_ab", "swapab", "0"),
     number_parameter<&Config::stages>("stages", "stages"),
-    number_parameter<&Config::swizzle>("swizzle", "swizzle", "128", "32, 64 or 128"),
     word_parameter<&Config::a_source, kSources>("a_source", "a-", "smem or rmem", "smem"),
     rasterization_parameter<&Config::rasterization>("grouped_m"),
     number_parameter<&Config::group>("group", "group", "8"),

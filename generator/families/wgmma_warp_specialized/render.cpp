@@ -101,7 +101,7 @@ std::string tile_lines(const Config& c) {
     text += constant_line("kWarpgroupN", c.warpgroup.n, "");
     text += constant_line("kStages", c.stages, "k-tiles in shared memory: some in use, the others in flight");
     text +=
-        constant_line("kPanelBytes", c.swizzle, "of a row of the panels that A and B lie in: what the swizzle spans");
+        constant_line("kPanelBytes", kPanelBytes, "of a row of the panels that A and B lie in: what the swizzle spans");
     if (has_a_in_registers(c))
         text +=
             constant_line("kFragmentsA", kFragmentsA, "of A, that a warp has in registers for the wgmmas in flight");
@@ -144,12 +144,9 @@ std::string derived_lines(const GemmSignature& s, const Config& c, const WgmmaGe
     }
     text +=
         constant_line("kStagingBytes", static_cast<int>(g.staging_bytes), "shared memory for the slices of all warps");
-    text += constant_line("kPanelElements", c.swizzle / bytes(s.a), "elements in a row of a panel");
-    return text + fmt::format("constexpr unsigned long long kSwizzleMode = {};  // of a matrix descriptor: {} bytes\n",
-                              c.swizzle == 128  ? 1
-                              : c.swizzle == 64 ? 2
-                                                : 3,
-                              c.swizzle);
+    text += constant_line("kPanelElements", kPanelBytes / bytes(s.a), "elements in a row of a panel");
+    return text + fmt::format("constexpr unsigned long long kSwizzleMode = 1;  // of a matrix descriptor: {} bytes\n",
+                              kPanelBytes);
 }
 
 std::string early_lines(const Config& c) {
@@ -269,7 +266,7 @@ std::vector<KernelArgument> arguments(const GemmSignature& s, const Config& c, c
     // Those of D^T are the caller's, turned around.
     const Role a = c.swap_ab ? Role::b : packs_a(pack) ? Role::packed_a : Role::a;
     const Role b = c.swap_ab ? Role::a : packs_b(pack) ? Role::packed_b : Role::b;
-    std::vector<KernelArgument> list{map(a, g.a.box, c.swizzle, "map_a"), map(b, g.b.box, c.swizzle, "map_b")};
+    std::vector<KernelArgument> list{map(a, g.a.box, kPanelBytes, "map_a"), map(b, g.b.box, kPanelBytes, "map_b")};
     if (c.swap_ab) {
         list.emplace_back(map(Role::d, {kWgmmaM, g.slice_columns}, kWgmmaM * bytes(s.d)));
         if (g.rest_columns != 0)
