@@ -81,9 +81,6 @@ struct GemmArgs {
 #if GEMM_WORKSPACE
     char* workspace;
 #endif
-#if GEMM_STREAM_K
-    unsigned* counters;
-#endif
     int m, n, k;
     long long lda, ldb;
 #if GEMM_HAS_C

@@ -1,10 +1,6 @@
 // Half-precision GEMM on mma.sync.
 //
-#if GEMM_STREAM_K
-//   for each block tile (kBlockM, kBlockN) of D, or part of its k-tiles, that is this block's
-#else
 //   for each block tile (kBlockM, kBlockN) of D                     one thread block each
-#endif
 //       for each k-tile of kBlockK                                  mainloop: kStages tiles in flight, global -> shared
 //           for each k-block of kMmaK                               one warp tile (kWarpM, kWarpN) per warp, shared -> registers
 //               for each (kMmaM, kMmaN) of the warp tile            one mma.sync
@@ -25,12 +21,7 @@
 #include "common/pack.cuh"
 #endif
 #include "epilogue/output_tile.cuh"
-#if GEMM_STREAM_K
-#include "scheduler/stream_k_walk.cuh"
-#include "scheduler/partial_sums.cuh"
-#else
 #include "common/rasterization.cuh"
-#endif
 #include "multistage/shared_layout.cuh"
 #include "common/global_to_shared.cuh"
 #include "multistage/shared_to_registers.cuh"
@@ -48,11 +39,6 @@
 #include "epilogue/split_k_reduce.cuh"
 #endif
 
-#if GEMM_STREAM_K
-// ---- mainloop and epilogue
-// The tile, or the piece of one, that a walk has come to.
-__device__ __forceinline__ void multiply_piece(const GemmArgs& args, const TileWalk& walk, char* shared_memory) {
-#else
 // ---- kernel
 // One block on an SM at least: without this number ptxas may spill registers to make room for one more block.
 #if GEMM_SPLIT_CLUSTER
@@ -66,7 +52,6 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const GemmArgs ar
     wait_on_dependent_grids();
 #endif
 
-#endif
 #include "scheduler/tile_of_this_block.inl"
 
 #include "multistage/warp_of_this_thread.inl"
@@ -165,13 +150,6 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const GemmArgs ar
 #endif
 #endif
 
-#if GEMM_STREAM_K
-    if (!walk.piece.ends_tile) {
-        leave_partial_sums(rC, args, warp, lane);
-        return;
-    }
-    if (walk.piece.first_k_tile != 0) add_partial_sums(rC, args, walk, warp, lane);
-#endif
 // clang-format off
 #if GEMM_SPLIT_CLUSTER
     lay_out_sums(rC, shared_memory, warp_row, warp_column, lane);
@@ -190,23 +168,3 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const GemmArgs ar
 #endif
     // clang-format on
 }
-#if GEMM_STREAM_K
-
-// ---- kernel
-// One block on an SM at least: without this number ptxas may spill registers to make room for one more block.
-extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const GemmArgs args) {
-    extern __shared__ __align__(128) char shared_memory[];
-#if GEMM_DEPENDENT_LAUNCH
-    launch_dependent_grids();
-    wait_on_dependent_grids();
-#endif
-#pragma unroll 1
-    for (TileWalk walk(args); walk.has_tile(); walk.next()) {
-        multiply_piece(args, walk, shared_memory);
-#if GEMM_COPY_ASYNC
-        cp_async_wait<0>();
-#endif
-        __syncthreads();  // before the next piece's copies go where this one's still lie
-    }
-}
-#endif

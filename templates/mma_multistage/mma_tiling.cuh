@@ -7,9 +7,6 @@ constexpr int kRegistersC = 2;
 #else
 constexpr int kRegistersC = 4;
 #endif
-#if GEMM_STREAM_K
-constexpr int kWarpsPerTile = kWarpsM * kWarpsN;
-#endif
 constexpr int kFragmentA = kTilesM * kRegistersA;
 constexpr int kFragmentB = kTilesN * kRegistersB;
 

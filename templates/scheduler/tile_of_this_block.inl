@@ -1,13 +1,5 @@
 // clang-format off
     // Which tile of D, and which part of K: [first_k, end_k).
-#if GEMM_STREAM_K
-    const TileOrigin origin = walk.origin();
-    const int first_k = walk.first_k(0);
-    const int end_k = min(walk.first_k(walk.k_tiles), args.k);
-    const int k_tiles = walk.k_tiles;
-    const int tile_row = origin.row;
-    const int tile_column = origin.column;
-#else
     const TileCoord tiles = {(args.m + kBlockM - 1u) / kBlockM, (args.n + kBlockN - 1u) / kBlockN};
 #if GEMM_SPLIT_K > 1
 #if GEMM_SPLIT_CLUSTER
@@ -35,4 +27,3 @@
 #endif
     const int tile_row = static_cast<int>(tile.m) * kBlockM;
     const int tile_column = static_cast<int>(tile.n) * kBlockN;
-#endif

@@ -1,7 +1,6 @@
 /// mma_multistage on the emulator as a device: the tests of its GPU twin on shapes a CPU can take. Each check is three
 /// launches: integers bit for bit with copies early and in order, the same late and shuffled, normal inputs.
 
-#include "runtime/emulator_device/emulator_device.hpp"
 #include "tests/catch.hpp"
 #include "tests/emulator/emulator.hpp"
 #include "tests/support/kernel_checks.hpp"
@@ -61,59 +60,6 @@ TEST_CASE("emulated device: launches that begin early, a block per SM") {
              {"block=64x64x32,warp=32x32,stages=3,pack=ab,split_k=2,dependent_launch=1",
               "block=64x32x128,warp=32x16,stages=3,split_k=4,reduction=cluster,dependent_launch=1"})
             static_cast<void>(testing::check_with(hopper, spec_of(layout, 67, 33, 275), variant));
-}
-
-// One case per layout. Tiles and workers of the variants make every kind of deal: a tail of one tile, fewer tiles than workers, shares of
-// a piece, of several, and of nothing; K of no whole k-tiles.
-void check_stream_k(GemmLayout layout) {
-    for (const char* variant : kStreamKVariants) {
-        for (const Sizes& size : kStreamKSizes) check_with(spec_of(layout, size[0], size[1], size[2]), variant);
-        GemmSpec with_c = spec_of(layout, 152, 136, 296);
-        with_c.c = DataType::f32;
-        with_c.d = layout == GemmLayout::tn || layout == GemmLayout::nt ? DataType::f32 : DataType::bf16;
-        check_with(with_c, variant, {.alpha = 2.0F, .beta = -0.5F});
-        check_with(f16(spec_of(layout, 104, 200, 328), DataType::f16), variant, {.alpha = 0.5F});
-        check_with(f16(spec_of(layout, 103, 201, 329), DataType::f32, DataType::f32), variant);
-    }
-}
-TEST_CASE("emulated device: stream-K over residues and deals, tn") { check_stream_k(GemmLayout::tn); }
-TEST_CASE("emulated device: stream-K over residues and deals, nn") { check_stream_k(GemmLayout::nn); }
-TEST_CASE("emulated device: stream-K over residues and deals, nt") { check_stream_k(GemmLayout::nt); }
-TEST_CASE("emulated device: stream-K over residues and deals, tt") { check_stream_k(GemmLayout::tt); }
-
-TEST_CASE("emulated device: stream-K of packed operands, with dependent launches, and of columns of D") {
-    Context hopper(emulator_options("sm_90a"));
-    for (const GemmLayout layout : kLayouts) {
-        check_with(spec_of(layout, 131, 99, 515), "block=64x64x32,warp=32x32,stages=3,pack=ab,stream_k=5");
-        check_with(spec_of(layout, 131, 99, 515), "block=64x64x32,warp=32x32,stages=3,pack=b,store=reg,stream_k=4");
-        static_cast<void>(testing::check_with(hopper, spec_of(layout, 131, 99, 515),
-                                              "block=64x64x32,warp=32x32,stages=3,stream_k=5,dependent_launch=1"));
-        GemmSpec by_columns = spec_of(layout, 131, 200, 515);
-        by_columns.d_order = Order::column;
-        check_with(by_columns, kStreamKVariants[0]);
-    }
-}
-
-TEST_CASE("emulated device: stream-K reads no C for a beta of 0, no operands for an alpha or a K of 0") {
-    for (const char* variant : kStreamKVariants)
-        check_unread_operands(
-            spec_of(GemmLayout::nt, 136, 200, 264),
-            [&](const GemmSpec& spec, const VerifyOptions& options) { check_with(spec, variant, options); });
-}
-
-TEST_CASE("emulated device: stream-K leaves the same bits whatever the order of warps and copies") {
-    auto& device = dynamic_cast<EmulatorDevice&>(*state_of(on_emulator()).device);
-    const EmulatorMode usual = device.mode();
-    for (const char* variant : kStreamKVariants) {
-        INFO(variant);
-        check_same_bits(on_emulator(), spec_of(GemmLayout::tn, 203, 131, 779), variant, [&] {
-            EmulatorMode other = usual;
-            other.async_mode = emulator::AsyncMode::late;
-            other.order_seed = 99;
-            device.set_mode(other);
-        });
-        device.set_mode(usual);
-    }
 }
 
 TEST_CASE("emulated device: packed operands in every layout") {

@@ -2,6 +2,7 @@
 /// shuffled.
 
 #include "generator/generate.hpp"
+#include "runtime/emulator_device/emulator_device.hpp"
 #include "runtime/verify/emulator_verify.hpp"
 #include "tests/catch.hpp"
 #include "tests/emulator/emulator.hpp"
@@ -298,5 +299,24 @@ TEST_CASE("emulated wgmma: stream-K over shares of every length") {
         if (variant.find("stream_k") == std::string_view::npos) continue;
         for (const Sizes& size : {Sizes{64, 40, 400}, Sizes{256, 264, 176}, Sizes{300, 520, 130}, Sizes{700, 328, 256}})
             check_wgmma(on_hopper(), with_tma_pitches(spec_of(GemmLayout::tn, size[0], size[1], size[2])), variant);
+    }
+}
+
+TEST_CASE("emulated wgmma: stream-K leaves the same bits whatever the order of warps and copies") {
+    auto& device = dynamic_cast<EmulatorDevice&>(*state_of(on_hopper()).device);
+    const EmulatorMode usual = device.mode();
+    for (const std::string_view variant : kWgmmaVariants) {
+        if (variant.find("stream_k") == std::string_view::npos || variant.find("early") != std::string_view::npos)
+            continue;
+        INFO(variant);
+        const KernelConfig config =
+            with_parameters({WgmmaWarpSpecializedConfig{}}, parse_parameters(std::string(variant)));
+        check_same_bits(on_hopper(), spec_of(GemmLayout::tn, 203, 136, 776), config, [&] {
+            EmulatorMode other = usual;
+            other.async_mode = emulator::AsyncMode::late;
+            other.order_seed = 99;
+            device.set_mode(other);
+        });
+        device.set_mode(usual);
     }
 }

@@ -2,7 +2,7 @@
 // Read from `gemm` at the end upwards.
 //
 //   kernel   mma_multistage_bf16_nn_c-f32_128x128x32_warp64x32_stages3_raster-zigzag_store-reg_align2
-//   config   block=128x128x32,warp=64x32,mma=16x8x16,stages=3,ldsm_a=4,ldsm_b=4,shared=swizzle,double_buffer=1,rasterization=zigzag,group=8,store=reg,split_k=1,reduction=workspace,pack=none,stream_k=0,dependent_launch=0
+//   config   block=128x128x32,warp=64x32,mma=16x8x16,stages=3,ldsm_a=4,ldsm_b=4,shared=swizzle,double_buffer=1,rasterization=zigzag,group=8,store=reg,split_k=1,reduction=workspace,pack=none,dependent_launch=0
 //   spec     gemm-v1 m=1001 n=333 k=777 a=bf16 b=bf16 c=f32 d=bf16 acc=f32 layout=nn d-layout=t lda=1001 ldb=777 ldc=333 ldd=333 align-a=2 align-b=2 align-c=4 align-d=2
 //   arch     sm_80
 //   launch   gemm: 24 blocks of 256 threads along x, 49152 bytes of dynamic shared memory

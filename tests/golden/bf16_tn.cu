@@ -2,7 +2,7 @@
 // Read from `gemm` at the end upwards.
 //
 //   kernel   mma_multistage_bf16_tn_128x256x32_warp64x64_stages4
-//   config   block=128x256x32,warp=64x64,mma=16x8x16,stages=4,ldsm_a=4,ldsm_b=4,shared=swizzle,double_buffer=1,rasterization=grouped_m,group=8,store=smem,split_k=1,reduction=workspace,pack=none,stream_k=0,dependent_launch=0
+//   config   block=128x256x32,warp=64x64,mma=16x8x16,stages=4,ldsm_a=4,ldsm_b=4,shared=swizzle,double_buffer=1,rasterization=grouped_m,group=8,store=smem,split_k=1,reduction=workspace,pack=none,dependent_launch=0
 //   spec     gemm-v1 m=4096 n=4096 k=4096 a=bf16 b=bf16 c=none d=bf16 acc=f32 layout=tn d-layout=t lda=4096 ldb=4096 ldc=0 ldd=4096 align-a=16 align-b=16 align-c=0 align-d=16
 //   arch     sm_80
 //   launch   gemm: 512 blocks of 256 threads along x, 98304 bytes of dynamic shared memory

@@ -2,7 +2,7 @@
 // Read from `gemm` at the end upwards.
 //
 //   kernel   mma_multistage_f16_tt_accf16_64x64x64_warp32x32_stages4_shared-padding_db0_split4_packa_align2.4.4
-//   config   block=64x64x64,warp=32x32,mma=16x8x16,stages=4,ldsm_a=4,ldsm_b=4,shared=padding,double_buffer=0,rasterization=grouped_m,group=8,store=smem,split_k=4,reduction=workspace,pack=a,stream_k=0,dependent_launch=0
+//   config   block=64x64x64,warp=32x32,mma=16x8x16,stages=4,ldsm_a=4,ldsm_b=4,shared=padding,double_buffer=0,rasterization=grouped_m,group=8,store=smem,split_k=4,reduction=workspace,pack=a,dependent_launch=0
 //   spec     gemm-v1 m=127 n=130 k=4099 a=f16 b=f16 c=none d=f16 acc=f16 layout=tt d-layout=t lda=4099 ldb=130 ldc=0 ldd=130 align-a=2 align-b=4 align-c=0 align-d=4
 //   arch     sm_80
 //   launch   gemm_pack: 272 blocks of 256 threads along x, 0 bytes of dynamic shared memory

@@ -63,89 +63,6 @@ TEST_CASE("splits that add up in a cluster are right over odd shapes, layouts an
     check_with(spec_of(GemmLayout::tn, 129, 65, 4096), "block=64x64x32,warp=32x32,split_k=16,reduction=cluster");
 }
 
-TEST_CASE("stream-K of mma_multistage: every variant over residues, deals, layouts and types") {
-    REQUIRE_GPU();
-    const VerifyOptions scaled{.alpha = -0.5F, .beta = 2.0F};
-    for (const GemmLayout layout : kLayouts)
-        for (const char* variant : kStreamKVariants) {
-            for (const Sizes& size : kStreamKSizes) check_with(spec_of(layout, size[0], size[1], size[2]), variant);
-            GemmSpec with_c = spec_of(layout, 152, 136, 2096);
-            with_c.c = DataType::f32;
-            check_with(with_c, variant, scaled);
-            with_c.d = DataType::f32;
-            with_c.d_order = Order::column;
-            check_with(with_c, variant, scaled);
-            check_with(f16(spec_of(layout, 120, 200, 720), DataType::f16), variant);
-            check_with(f16(spec_of(layout, 119, 201, 723), DataType::f16, DataType::f32), variant);
-            check_with(spec_of(layout, 40, 48, 0), variant);
-        }
-    for (const GemmLayout layout : kLayouts) {
-        check_with(spec_of(layout, 131, 99, 2515), "block=64x64x32,warp=32x32,stages=3,pack=ab,stream_k=5");
-        check_with(spec_of(layout, 131, 99, 2515), "block=64x64x32,warp=32x32,stages=3,pack=b,store=reg,stream_k=4");
-    }
-}
-
-// As many blocks as an SM each, fewer, and far more than the GPU holds at once: the later ones wait for those that began before them.
-TEST_CASE("stream-K of mma_multistage: more tiles than the GPU has SMs, and more blocks than it holds") {
-    REQUIRE_GPU();
-    for (const GemmLayout layout : kLayouts)
-        for (const std::string blocks : {"100", "132", "264", "1024"}) {
-            const std::string large = "block=128x128x32,warp=64x64,stages=4,stream_k=" + blocks;
-            const std::string small = "block=64x64x32,warp=32x32,stages=3,store=reg,stream_k=" + blocks;
-            for (const std::string& variant : {large, small}) check_with(spec_of(layout, 3000, 2504, 2104), variant);
-            check_with(spec_of(layout, 520, 392, 8200), large);
-            check_with(spec_of(layout, 517, 389, 8191), small);
-        }
-}
-
-TEST_CASE("stream-K of mma_multistage: the candidates spill nothing, and are right") {
-    REQUIRE_GPU();
-    const GemmSpec spec = spec_of(GemmLayout::tn, 1664, 2304, 1096);
-    const GpuModel& gpu = state_of(context()).device->model();
-    int tried = 0;
-    for (const Candidate& candidate : list_candidates(problem_of(spec), gpu, {{}, "mma_multistage", {}}).accepted) {
-        const auto& config = candidate.config.as<MmaMultistageConfig>();
-        if (config.stream_k == 0 || config.stages != 3) continue;
-        CHECK(check_kernel(spec, candidate.config).info().spill_bytes == 0);
-        ++tried;
-    }
-    CHECK(tried > 3);
-}
-
-TEST_CASE("stream-K of mma_multistage: beta of 0 reads no C, alpha of 0 and K of 0 read no operands") {
-    REQUIRE_GPU();
-    for (const char* variant : kStreamKVariants)
-        check_unread_operands(
-            spec_of(GemmLayout::nt, 136, 200, 264),
-            [&](const GemmSpec& spec, const VerifyOptions& options) { check_with(spec, variant, options); });
-}
-
-// Counters are zero again after each launch, or the next one would take sums that are not there yet.
-TEST_CASE("stream-K of mma_multistage: launches back to back on two streams and replays of a graph leave the same bits",
-          "[threads]") {
-    REQUIRE_GPU();
-    const GemmSpec aligned = resolved(spec_of(GemmLayout::nt, 520, 776, 1032));
-    const GemmSpec odd = resolved(spec_of(GemmLayout::tn, 521, 777, 1033));
-    for (const std::string variant :
-         {"block=128x128x32,warp=64x64,stages=4,stream_k=27", "block=64x64x32,warp=32x32,stages=3,stream_k=132",
-          "block=64x64x32,warp=32x32,stages=2,store=reg,stream_k=500"})
-        for (const GemmSpec& spec : {aligned, odd}) {
-            INFO(variant << ", " << to_string(spec));
-            const std::string packed = variant + (spec.m == odd.m ? ",pack=ab" : "");
-            check_streams_and_replays(context(), spec,
-                                      with_parameters({MmaMultistageConfig{}}, parse_parameters(packed)));
-        }
-}
-
-TEST_CASE("stream-K of mma_multistage: launches that begin early, leave the same bits each time") {
-    REQUIRE_GPU();
-    if (!state_of(context()).device->model().arch->has_dependent_launch) SKIP_TEST("this GPU has no griddepcontrol");
-    for (const GemmLayout layout : kLayouts)
-        for (const char* variant : {"block=128x128x32,warp=64x64,stages=4,stream_k=100,dependent_launch=1",
-                                    "block=64x64x32,warp=32x32,stages=3,stream_k=60,dependent_launch=1"})
-            check_same_bits(context(), spec_of(layout, 1000, 904, 1544), variant);
-}
-
 TEST_CASE("packed operands are right in every layout") {
     REQUIRE_GPU();
     for (const GemmLayout layout : kLayouts) {
@@ -238,6 +155,5 @@ TEST_CASE("sanitizer set: small kernels of every kind", "[.][sanitizer]") {
             check_with(spec_of(layout, 97, 131, 75), variant);
             check_with(spec_of(layout, 70, 72, 104), variant);
         }
-    for (const char* variant : kStreamKVariants) check_with(spec_of(GemmLayout::tn, 131, 97, 331), variant);
     check_with(spec_of(GemmLayout::nt, 97, 131, 75), "block=64x64x32,warp=32x32,stages=3,pack=ab");
 }

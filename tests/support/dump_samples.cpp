@@ -31,10 +31,7 @@ constexpr std::array kMmaParameters{"",
                                     "pack=ab,rasterization=grouped_n",
                                     "pack=ab,dependent_launch=1",
                                     "pack=a,split_k=2",
-                                    "pack=b,split_k=2,store=reg",
-                                    "stream_k=132",
-                                    "stream_k=132,store=reg,rasterization=row,double_buffer=0",
-                                    "stream_k=132,pack=ab,dependent_launch=1"};
+                                    "pack=b,split_k=2,store=reg"};
 constexpr std::array kWmmaParameters{"",
                                      "stages=1",
                                      "stages=2,double_buffer=0",

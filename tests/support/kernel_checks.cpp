@@ -34,10 +34,10 @@ GemmKernel check_with(Context& context, const GemmSpec& spec, const std::string&
     return check_kernel(context, spec, with_parameters({MmaMultistageConfig{}}, parse_parameters(parameters)), options);
 }
 
-void check_same_bits(Context& context, const GemmSpec& asked, const std::string& parameters,
+void check_same_bits(Context& context, const GemmSpec& asked, const KernelConfig& config,
                      const std::function<void()>& between_launches) {
     const GemmSpec spec = resolved(asked);
-    const GemmKernel kernel = check_with(context, spec, parameters);
+    const GemmKernel kernel = check_kernel(context, spec, config);
     Device& device = *state_of(context).device;
     GuardedProblem problem(state_of(context), spec, InputKind::normal, 5, 1.0F, 0.0F);
     std::vector<std::byte> first(static_cast<std::size_t>(spec.m * spec.ldd * bytes(spec.d)));

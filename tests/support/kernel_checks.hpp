@@ -30,25 +30,6 @@ inline constexpr std::array kClusterVariants{
     "block=64x32x128,warp=32x16,stages=3,split_k=4,reduction=cluster,rasterization=zigzag,group=2",
     "block=16x64x64,warp=16x16,stages=12,split_k=8,reduction=cluster,rasterization=grouped_m,group=3"};
 
-/// Stream-K: shares of less than a tile and of more, with every way to pipeline, store and walk the tiles; workers that have nothing to do.
-inline constexpr std::array kStreamKVariants{
-    "block=64x64x32,warp=32x32,stages=3,stream_k=5",
-    "block=64x64x32,warp=32x32,stages=2,double_buffer=0,shared=padding,rasterization=grouped_m,group=3,stream_k=7",
-    "block=64x32x32,warp=32x16,stages=4,rasterization=zigzag,group=2,store=reg,stream_k=9",
-    "block=32x128x32,warp=32x32,stages=5,mma=16x8x8,rasterization=column,stream_k=3",
-    "block=128x64x32,warp=64x32,stages=3,ldsm_a=2,ldsm_b=1,rasterization=grouped_n,group=3,stream_k=4",
-    "block=16x64x64,warp=16x16,stages=6,rasterization=row,stream_k=11"};
-
-/// Problems for them: residues of every alignment in m, n and k, fewer tiles than workers, a tile more than these, K too short to share.
-inline constexpr std::array<Sizes, 8> kStreamKSizes{{{67, 33, 275},
-                                                     {130, 198, 306},
-                                                     {196, 132, 260},
-                                                     {200, 232, 264},
-                                                     {64, 48, 520},
-                                                     {328, 72, 1096},
-                                                     {1, 1, 779},
-                                                     {136, 200, 72}}};
-
 [[nodiscard]] GemmSpec f16(GemmSpec spec, DataType accumulator, DataType d = DataType::f16);
 
 /// Builds the kernel on the context's device and CHECKs that verify() finds it right.
@@ -60,7 +41,7 @@ GemmKernel check_with(Context& context, const GemmSpec& spec, const std::string&
                       const VerifyOptions& options = {});
 
 /// Normal inputs and the same problem again: the launch leaves the same bits.
-void check_same_bits(Context& context, const GemmSpec& spec, const std::string& parameters,
+void check_same_bits(Context& context, const GemmSpec& spec, const KernelConfig& config,
                      const std::function<void()>& between_launches = {});
 
 /// Checks the problem, given a C of D's type, where operands must not be read, which verify() then fills with NaN: C for a

@@ -25,10 +25,6 @@ constexpr VerifyOptions kScaled{.alpha = 2.0F, .beta = -0.5F};
 
 constexpr int kMemoryDumps = 2;
 
-constexpr std::string_view kEndOfLeaveSums = ": \"memory\");\n}\n\n// Waits for what a block left";
-constexpr std::string_view kStoreBehindFlag =
-    ": \"memory\");\n    fragments[0].sums[0] = rC[0][0];\n}\n\n// Waits for what a block left";
-
 constexpr std::array kMutations{
     // ---- barriers and waits
     Mutation{"no barrier in front of the pipeline", "__syncthreads();", "", 0},
@@ -100,32 +96,6 @@ constexpr std::array kMutations{
     Mutation{"packing leaves out cut vectors", "(columns + 7u) / 8", "columns / 8u"},
     Mutation{"packed vectors too close", "vector % per_row * 8", "vector % per_row * 7"},
     Mutation{"packed rows not zeroed at the end", "keep_first(value, columns - column)", "value"},
-    // ---- stream-K: pieces of tiles, and their sums
-    Mutation{"a piece multiplied from its tile's beginning", "const int first_k = walk.first_k(0);",
-             "const int first_k = 0;"},
-    Mutation{"a piece stored as if it ended its tile", "if (!walk.piece.ends_tile) {", "if (false) {"},
-    Mutation{"sums that others left forgotten", "if (walk.piece.first_k_tile != 0)", "if (false)"},
-    Mutation{"sums taken of the first rows alone", "* kTilesM + rows;\n    return reinterpret_cast",
-             "* kTilesM;\n    return reinterpret_cast"},
-    Mutation{"sums of all warps in one place",
-             "(block * kWarpsPerTile + warp) * kTilesM + rows;\n    return reinterpret",
-             "(block * kWarpsPerTile) * kTilesM + rows;\n    return reinterpret"},
-    Mutation{"a block takes its own sums", "partial_fragments(args, block, warp, rows, lane)",
-             "partial_fragments(args, blockIdx.x, warp, rows, lane)"},
-    Mutation{"counters stay set for the next launch", "        *counter = 0;\n", ""},
-    Mutation{"a share ends a k-tile early", "end = share_begin(cluster + 1);", "end = share_begin(cluster + 1) - 1;"},
-    Mutation{"a share begins a k-tile early", "begin = share_begin(cluster);", "begin = share_begin(cluster) - 1;"},
-    Mutation{"tiles left out between whole ones", "next_whole += clusters;", "next_whole += clusters + 1;"},
-    Mutation{"the first whole tile left out", "next_whole = streamed + cluster;",
-             "next_whole = streamed + cluster + 1;"},
-    Mutation{"no wait for the flag of others' sums", "} while (there == 0);", "} while (false);"},
-    Mutation{"the flag is read relaxed", "ld.acquire.gpu.global", "ld.relaxed.gpu.global"},
-    Mutation{"the flag is set relaxed", "st.release.gpu.global", "st.relaxed.gpu.global"},
-    Mutation{"a sum is stored behind the flag", kEndOfLeaveSums, kStoreBehindFlag},
-    Mutation{"K rounded down where it is shared", "(args.k + (kBlockK - 1ll)) / kBlockK", "args.k / kBlockK", 0, 1,
-             "tn, stream-K"},
-    Mutation{"no barrier between pieces", "__syncthreads();  // before the next piece's", "//"},
-    Mutation{"no wait between pieces", "cp_async_wait<0>();", "", 1, 1, "tn, stream-K"},
     Mutation{"alpha twice", "output.alpha * sum", "output.alpha * output.alpha * sum"},
     Mutation{"alpha twice where rows are staged", "pack_d(alpha * sum.x", "pack_d(alpha * alpha * sum.x"},
     Mutation{"C without beta", "fmaf(output.beta,", "fmaf(1.0f,"},
@@ -218,10 +188,6 @@ std::vector<Dump> dumps() {
         {"nn, f16 sums, C, stores from registers, ldmatrix.x2 and .x1",
          with_c(pitched(f16(spec_of(nn, 135, 69, 101), DataType::f16), 136, 104, 72), DataType::f16),
          "block=128x64x32,warp=64x32,stages=3,ldsm_a=2,ldsm_b=1,rasterization=grouped_n,group=3,store=reg", kScaled},
-        {"tn, stream-K", pitched(spec_of(tn, 71, 133, 397), 400, 400, 136),
-         "block=32x32x32,warp=32x16,stages=3,stream_k=4", kHalved},
-        {"nt, stream-K, realigned copies, C, stores from registers", with_c(spec_of(nt, 67, 77, 299), DataType::bf16),
-         "block=32x32x32,warp=32x16,stages=2,store=reg,stream_k=5", kScaled, false},
     };
 }
 
@@ -257,10 +223,6 @@ std::string equivalence(const Dump& dump, const Mutation& mutation) {
         return "rows of partial sums are padded to whole vectors: none is cut";
     if (mutation.name == "a split's K rounded down" && dump.name == "tn, more splits than k-tiles")
         return "K is whole k-tiles";
-    const bool is_of_whole_tiles =
-        mutation.name == "tiles left out between whole ones" || mutation.name == "the first whole tile left out";
-    if (is_of_whole_tiles && dump.name.starts_with("nt, stream-K"))
-        return "nine tiles and five blocks: all are streamed";
     if (mutation.name == "no K predicate on realigned loads")
         return "only chunks within the matrix are read whole, and mend() stops at its last row: what lies beyond K is "
                "zero all the same";

@@ -41,21 +41,25 @@ TEST_CASE("the tool: explain tells of remainder tiles") {
     CHECK_THAT(Tool().run(kSquare).out, !ContainsSubstring("remainder tiles"));
 }
 
-TEST_CASE("the tool: explain and list tell of stream-K, and that its times are a guess") {
+TEST_CASE("the tool: explain tells of stream-K") {
     const Tool tool;
-    const std::string partly_filled = " bf16 tn 1664 2304 4096 --gpu a100";
-    const ToolResult text =
-        tool.run("explain --no-compile" + partly_filled + " --param block=128x256x32,warp=64x64,stages=4,stream_k=108");
-    CHECK_THAT(text.out, ContainsSubstring("_128x256x32_warp64x64_stages4_streamk108\n") &&
-                             ContainsSubstring("108 blocks share the k-tiles of 117 tiles") &&
-                             ContainsSubstring("a guess, which no timing of such kernels went into"));
-    const ToolResult free = tool.run("explain --no-compile" + partly_filled);
-    CHECK_THAT(free.out, ContainsSubstring("Predicted to be the fastest of") && !ContainsSubstring("a guess") &&
-                             !ContainsSubstring("stream-K"));
-    const ToolResult list = tool.run("list --limit 0" + partly_filled);
-    CHECK_THAT(list.out, ContainsSubstring("_streamk108, for the tuner alone\n"));
-    const ToolResult why = tool.run("list --why" + partly_filled + " --param stream_k=108,split_k=2");
-    CHECK_THAT(why.out + why.err, ContainsSubstring("split_k = 2 in equal ones: a kernel does one of them"));
+    const std::string partly_filled = " bf16 tn 1664 3072 4096 --gpu h200";
+    const ToolResult text = tool.run("explain --no-compile" + partly_filled +
+                                     " --param block=128x256x64,warpgroup=64x256,cluster=1x1,swap_ab=0,stream_k=132");
+    CHECK_THAT(text.out, ContainsSubstring("_streamk132\n") &&
+                             ContainsSubstring("132 blocks share the k-tiles of 156 tiles") &&
+                             !ContainsSubstring("a guess"));
+}
+
+TEST_CASE("the tool: explain and list tell of a kernel whose time is a guess") {
+    const Tool tool;
+    const std::string problem = " bf16 tn 1664 2304 4096 --gpu h200";
+    const ToolResult text = tool.run("explain --no-compile" + problem + " --param a_source=rmem");
+    CHECK_THAT(text.out, ContainsSubstring("a guess, which no timing of such kernels went into"));
+    const ToolResult free = tool.run("explain --no-compile" + problem);
+    CHECK_THAT(free.out, ContainsSubstring("Predicted to be the fastest of") && !ContainsSubstring("a guess"));
+    const ToolResult list = tool.run("list --limit 3" + problem + " --param a_source=rmem");
+    CHECK_THAT(list.out, ContainsSubstring("_a-rmem") && ContainsSubstring(", for the tuner alone\n"));
 }
 
 TEST_CASE("the tool: explain answers with the documented fields") {

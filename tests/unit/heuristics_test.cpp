@@ -35,23 +35,16 @@ bool is_untimed(const KernelConfig& config) { return family_of(config).is_untime
 }  // namespace
 
 TEST_CASE("kernels that nobody has timed are chosen where nothing else has what is asked for, and only there") {
-    const GpuModel& gpu = find_gpu("a100");
-    bool is_faster = false;
+    const GpuModel& gpu = find_gpu("h200");
     for (const std::int64_t size : {500, 1000, 1400, 2500, 3000, 4097}) {
-        const CandidateList list = list_candidates(problem_of(square(size)), gpu);
-        CHECK(is_untimed(list.accepted.back().config));
         CHECK_FALSE(is_untimed(choose_config(problem_of(square(size)), gpu)));
-        for (const Candidate& candidate : list.accepted)
-            is_faster = is_faster || candidate.cost.total_us < list.accepted.front().cost.total_us;
-        const Selection asked{.kernel = {}, .family = {}, .parameters = {{"stream_k", "100"}}};
+        CHECK_FALSE(is_untimed(list_candidates(problem_of(square(size)), gpu).accepted.back().config));
+        const Selection asked{.kernel = {}, .family = {}, .parameters = {{"a_source", "rmem"}}};
         const KernelConfig config = choose_config(problem_of(square(size)), gpu, asked);
         CHECK(is_untimed(config));
         CHECK(config == list_candidates(problem_of(square(size)), gpu, asked).accepted.front().config);
         CHECK_FALSE(is_untimed(choose_config(problem_of(square(size)), gpu, {{}, {}, {{"stages", "3"}}})));
     }
-    CHECK(is_faster);  // though one of them was predicted to be
-    CHECK_FALSE(is_untimed(
-        list_candidates(problem_of(square(4096)), gpu, {{}, {}, {{"stream_k", "0"}}}).accepted.back().config));
 }
 
 TEST_CASE("candidates come in order of predicted time, and the choice is their head") {

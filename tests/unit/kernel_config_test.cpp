@@ -84,7 +84,6 @@ MmaMultistageConfig random_config(std::mt19937& random) {
     c.store = pick(random, {EpilogueStore::shared, EpilogueStore::registers});
     c.split_k = pick(random, {1, 2, 4, 8, 16});
     c.pack = pick(random, {Pack::none, Pack::a, Pack::b, Pack::ab});
-    c.stream_k = pick(random, {0, 1, 132, 1024});
     return c;
 }
 
@@ -195,7 +194,7 @@ TEST_CASE("published defaults are as they were published") {
         std::map<std::string, std::string>{
             {"mma_multistage",
              "mma=16x8x16 ldsm_a=4 ldsm_b=4 shared=swizzle double_buffer=1 rasterization=grouped_m group=8 store=smem "
-             "split_k=1 reduction=workspace pack=none stream_k=0 dependent_launch=0 "},
+             "split_k=1 reduction=workspace pack=none dependent_launch=0 "},
             {"mma_sliced_k", "swap_ab=0 dependent_launch=1 early=0 "},
             {"simt_hierarchical",
              "copy=async double_buffer=1 order=left k_lanes=8 copy_slices=8 predicated=1 min_blocks_per_sm=1 store=reg "

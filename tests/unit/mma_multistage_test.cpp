@@ -65,8 +65,7 @@ TEST_CASE("parameters set what they name and read back") {
                                                           {"split_k", "2"},
                                                           {"reduction", "cluster"},
                                                           {"ldsm_b", "2"},
-                                                          {"pack", "ab"},
-                                                          {"stream_k", "108"}});
+                                                          {"pack", "ab"}});
     const auto& c = changed.as<MmaMultistageConfig>();
     CHECK(c.block == TileShape{64, 256, 64});
     CHECK(c.warp == TileShape{32, 64, 64});
@@ -80,7 +79,6 @@ TEST_CASE("parameters set what they name and read back") {
     CHECK(c.reduction == Reduction::cluster);
     CHECK(c.ldmatrix_b == 2);
     CHECK(c.pack == Pack::ab);
-    CHECK(c.stream_k == 108);
     CHECK(with_parameters(config, parameters_of(changed)) == changed);
     CHECK_THROWS_WITH(with_parameters(config, {{"stagez", "3"}}), ContainsSubstring("did you mean 'stages'"));
     CHECK_THROWS_WITH(with_parameters(config, {{"stages", "three"}}),
@@ -141,20 +139,6 @@ TEST_CASE("every rule gives its reason with its numbers") {
     SECTION("split-K") {
         c.split_k = 65;
         CHECK_THAT(violations_of(c), ContainsSubstring("split_k = 65 is outside 1 to 64"));
-    }
-    SECTION("stream-K") {
-        c.stream_k = 108;
-        CHECK(violations_of(c).empty());
-        CHECK(violations_of(c, spec_of(GemmLayout::tn, 8, 8, 8)).empty());  // nothing to share, and right all the same
-        c.split_k = 2;
-        CHECK_THAT(violations_of(c), ContainsSubstring("stream_k = 108 blocks share the K of tiles in unequal parts, "
-                                                       "split_k = 2 in equal ones: a kernel does one of them"));
-        c.split_k = 1;
-        c.stream_k = 1025;
-        CHECK_THAT(violations_of(c), ContainsSubstring("stream_k = 1025 is outside 1 to 1024"));
-        c.stream_k = 1000;
-        CHECK_THAT(violations_of(c, spec_of(GemmLayout::tn, 128 * 1999, 128, 100'000'000)),
-                   ContainsSubstring("stream_k = 1000 deals out 6246875000 k-tiles, 2147483647 at most"));
     }
     SECTION("clusters") {
         c.reduction = Reduction::cluster;
@@ -282,75 +266,6 @@ TEST_CASE("ldmatrix of every candidate meets no bank conflict, and threads divid
             }
         }
     }
-}
-
-TEST_CASE("with stream-K an element's block is the one that stores its tile") {
-    const GemmSpec spec = spec_of(GemmLayout::tn, 4 * 128, 128, 8 * 32);
-    MmaMultistageConfig c;
-    c.rasterization = Rasterization::column;
-    c.group = 1;
-    c.stream_k = 3;  // shares of 10 or 11 k-tiles of 32, of which pieces below 4 are left to the neighbour
-    const auto block_of = [&](std::int64_t row) { return MmaMultistage::owner(problem_of(spec), c, row, 5).block; };
-    CHECK(block_of(0) == 0);
-    CHECK(block_of(128) == 1);
-    CHECK(block_of(2 * 128) == 1);  // the last k-tiles of the second share, 16 to 23, are left to it
-    CHECK(block_of(3 * 128) == 2);
-    c.stream_k = 2;  // two waves, come out even
-    CHECK(block_of(128) == 1);
-    CHECK(block_of(2 * 128) == 0);
-}
-
-TEST_CASE("stream-K is a candidate where whole tiles leave SMs idle, of as many blocks as the GPU holds at once") {
-    const auto streamed = [](const GemmSpec& spec) {
-        std::set<int> blocks;
-        for (const MmaMultistageConfig& c : MmaMultistage::candidates(problem_of(spec), find_gpu("a100"))) {
-            if (c.block == TileShape{128, 256, 32} && c.warp == TileShape{64, 64, 32} && c.stream_k != 0) {
-                blocks.insert(c.stream_k);
-                CHECK(c.split_k == 1);
-            }
-        }
-        return blocks;
-    };
-    CHECK(streamed(spec_of(GemmLayout::tn, 12 * 128, 9 * 256, 4096)).empty());  // a wave of 108
-    CHECK(streamed(spec_of(GemmLayout::tn, 13 * 128, 9 * 256, 4096)) == std::set{108});
-    CHECK(streamed(spec_of(GemmLayout::tn, 13 * 128, 9 * 256, 7 * 32)).empty());  // too few k-tiles for two pieces
-    CHECK(streamed(spec_of(GemmLayout::tn, 5 * 128, 5 * 256, 4096)).empty());     // splits serve these
-    CHECK(streamed(spec_of(GemmLayout::tn, 64, 117 * 256, 4096)).empty());        // tiles of 64 rows do
-    CHECK(streamed(spec_of(GemmLayout::tn, 65, 117 * 256, 4096)) == std::set{108});
-}
-
-TEST_CASE("the entry of stream-K has as many blocks as share the tiles, a workspace, and counters behind it") {
-    const GemmSpec spec = spec_of(GemmLayout::tt, 300, 203, 1001);
-    MmaMultistageConfig config;
-    config.stream_k = 6;
-    const std::vector<KernelEntry> entries = MmaMultistage::entries(problem_of(spec).signature, config);
-    REQUIRE(entries.size() == 1);
-    CHECK(entries[0].blocks_in_order);
-    CHECK(block_count(entries[0].grid, spec) == 6);
-    std::vector<ArgumentRole> roles;
-    for (const KernelArgument& argument : entries[0].arguments) roles.push_back(role_of(argument));
-    using enum ArgumentRole;
-    CHECK(roles == std::vector{a, b, d, workspace, counters, m, n, k, lda, ldb, ldd, alpha});
-    CHECK(MmaMultistage::workspace_bytes(problem_of(spec), config) == 6 * 128 * 128 * 4);
-    CHECK(MmaMultistage::counter_bytes(problem_of(spec), config) == 6 * 4 * 4 * 4);  // four warps of four times 16 rows
-    config.pack = Pack::a;
-    CHECK(MmaMultistage::entries(problem_of(spec).signature, config).size() == 2);
-    CHECK(MmaMultistage::workspace_bytes(problem_of(spec), config) == 300 * 1024 * 2 + 6 * 128 * 128 * 4);
-    config.stream_k = 0;
-    CHECK(MmaMultistage::counter_bytes(problem_of(spec), config) == 0);
-}
-
-TEST_CASE("the anatomy of stream-K says what is shared and what meets in the workspace") {
-    const GemmSpec spec = spec_of(GemmLayout::tn, 13 * 128, 9 * 128, 4096);
-    MmaMultistageConfig c;
-    c.stream_k = 108;
-    const KernelAnatomy anatomy = MmaMultistage::anatomy(problem_of(spec), c);
-    CHECK(anatomy.stream_k_blocks == 108);
-    CHECK(anatomy.streamed_tiles == 117);
-    CHECK(anatomy.partial_tiles > 80);
-    CHECK(anatomy.partial_tiles < 108);
-    CHECK(MmaMultistage::sum_order(c).is_divided);
-    CHECK(MmaMultistage::anatomy(problem_of(spec), MmaMultistageConfig{}).stream_k_blocks == 0);
 }
 
 TEST_CASE("the workspace holds packed operands and partial sums") {

@@ -43,6 +43,7 @@ const OldKernel kOldKernels[] = {
      "hilbert"},
     {{WgmmaWarpSpecializedConfig{}}, "wgmma_bf16_tn_c_128x256x64_stages4_reg_pdl0", "store", "reg"},
     {{WgmmaWarpSpecializedConfig{}}, "wgmma_bf16_tn_64x24x32_wg64x24_stages8_swizzle64_align8", "swizzle", "64"},
+    {{MmaMultistageConfig{}}, "mma_multistage_bf16_tn_128x256x32_warp64x64_stages4_streamk108", "stream_k", "108"},
 };
 
 }  // namespace

@@ -207,17 +207,6 @@ TEST_CASE(
     REQUIRE(fit.after.rms_log < fit.before.rms_log);
 }
 
-TEST_CASE("fit: kernels whose cost is a guess are left out") {
-    const GemmSpec spec = resolved(parse_shape_line("bf16 tn 3000 3000 3000"));
-    const auto point = [&](const char* parameters) {
-        const KernelConfig config = with_parameters({MmaMultistageConfig{}}, parse_parameters(parameters));
-        return FitPoint{spec, kernel_name(problem_of(spec), config), 300};
-    };
-    const FitResult fit = fit_of({point("stages=3"), point("stages=3,stream_k=108")}, find_gpu("a100"));
-    CHECK(fit.points == 1);
-    CHECK(fit.left_out == 1);
-}
-
 TEST_CASE("fit: a row for the table names every constant and its error") {
     const GpuModel& gpu = find_gpu("h100");
     const FitResult fit = fit_of(made_up_points(gpu, family().cost_constants(gpu), 0), gpu);

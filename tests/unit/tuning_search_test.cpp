@@ -59,20 +59,6 @@ TEST_CASE("search space: every accepted candidate once, the heuristic's first") 
     }
 }
 
-// 13 x 9 tiles of 128x256 are nine more than an A100's 108 SMs take at once.
-TEST_CASE("search: where the last wave is partly filled stream-K is tried, though the heuristic never takes it") {
-    const auto is_streamed = [](const std::string& kernel) { return kernel.find("_streamk") != std::string::npos; };
-    const auto space = [](const char* shape) {
-        return search_space(problem_of(parse_shape_line(shape)), find_gpu("a100"), {{}, "mma_multistage", {}});
-    };
-    const SearchSpace partly_filled = space("bf16 tn 1664 2304 4096");
-    CHECK_FALSE(is_streamed(partly_filled.heuristic_kernel));
-    CHECK(std::ranges::count_if(partly_filled.kernels, is_streamed) > 10);
-    const Search tried = search(StrategyKind::model, Landscape(partly_filled, 3));
-    CHECK(std::ranges::any_of(names_of(tried.trials), is_streamed));
-    for (const std::string& kernel : space("bf16 tn 1664 2304 96").kernels) CHECK_FALSE(is_streamed(kernel));
-}
-
 TEST_CASE("search space: a selection narrows it, a forced kernel is all of it") {
     const SearchSpace whole = space_of("bf16 tn 4096 4096 4096");
     const SearchSpace four = space_of("bf16 tn 4096 4096 4096", {std::nullopt, std::nullopt, {{"stages", "4"}}});

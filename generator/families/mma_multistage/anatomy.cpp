@@ -84,7 +84,6 @@ KernelAnatomy MmaMultistage::anatomy(const Problem& problem, const MmaMultistage
     anatomy.split_k = c.split_k;
     anatomy.cluster = c.splits_in_cluster() ? c.split_k : 1;
     anatomy.raster_group = c.group;
-    if (c.stream_k != 0) describe_stream_k(anatomy, c.stream_k, stream_k(spec, c));
     anatomy.ldmatrix_pipeline = {atom, g.a, g.b, c.shared_layout, c.double_buffer, c};
     anatomy.packs_a = packs_a(c.pack);
     anatomy.packs_b = packs_b(c.pack);

@@ -22,8 +22,6 @@ struct MmaMultistageConfig {
     int split_k = 1;  ///< blocks that share the K of one tile
     Reduction reduction = Reduction::workspace;
     Pack pack = Pack::none;
-    /// Persistent blocks that share tiles along K where these don't come out even; 0: a block per tile.
-    int stream_k = 0;
     /// Its entries begin while the launch before ends (griddepcontrol), a block per SM; sm_90 and on.
     bool dependent_launch = false;
 

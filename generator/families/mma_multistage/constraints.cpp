@@ -66,16 +66,6 @@ void check_pipeline(Reasons& reasons, const MmaMultistageConfig& c, const Tensor
         reasons.push_back(fmt::format("split_k = {} is outside 1 to {}", c.split_k, kMaxSplits));
 }
 
-void check_stream_k(Reasons& reasons, const GemmSpec& spec, const MmaMultistageConfig& c) {
-    if (c.stream_k == 0) return;
-    check_stream_k(reasons, c.stream_k, stream_k(spec, c));
-    if (c.split_k > 1)
-        reasons.push_back(
-            fmt::format("stream_k = {} blocks share the K of tiles in unequal parts, split_k = {} in equal "
-                        "ones: a kernel does one of them",
-                        c.stream_k, c.split_k));
-}
-
 void check_reduction(Reasons& reasons, const MmaMultistageConfig& c, const Arch& arch) {
     if (c.reduction != Reduction::cluster) return;
     if (c.split_k < 2)
@@ -128,7 +118,6 @@ Reasons MmaMultistage::violations(const Problem& problem, const MmaMultistageCon
     check_swizzle(reasons, "B", g.b, c.shared_layout);
     check_copy(reasons, "B", g.b, g.threads);
     check_reduction(reasons, c, arch);
-    check_stream_k(reasons, spec, c);
     check_dependent_launch(reasons, c.dependent_launch, arch);
     check_epilogue(reasons, c, g);
     check_rasterization(reasons, c, c.block, spec);

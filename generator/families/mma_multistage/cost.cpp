@@ -1,7 +1,6 @@
 #include "generator/families/mma_multistage/cost.hpp"
 
 #include "generator/base/roofline.hpp"
-#include "generator/base/round_up.hpp"
 #include "generator/families/mma_multistage/family.hpp"
 #include "generator/families/mma_multistage/geometry.hpp"
 #include "generator/families/mma_multistage/shared_accesses.hpp"
@@ -101,40 +100,6 @@ void add_splits(std::vector<MmaMultistageConfig>& candidates, const GemmSpec& sp
         for (const Reduction reduction : reductions(splits, arch)) {
             config.reduction = reduction;
             if (splitting_may_pay(spec, config)) candidates.push_back(config);
-        }
-    }
-}
-
-GridRule grid_of(const MmaMultistageConfig& c) {
-    if (c.stream_k != 0) return {c.block.m, c.block.n, c.stream_k, GridMatrix::d, CappedBlocks{c.stream_k}};
-    return {c.block.m, c.block.n, c.split_k};
-}
-
-/// Blocks that an SM holds at once, where they don't ask to be alone there.
-int usual_residents(const Problem& problem, MmaMultistageConfig config, const Arch& arch) {
-    config.dependent_launch = false;
-    return resident_blocks(geometry(problem.signature, config), arch);
-}
-
-/// Half of each tile lies beyond D, or more: smaller ones do less.
-bool is_half_beyond(const GemmSpec& spec, const TileShape& block) {
-    return 2 * spec.m <= block.m || 2 * spec.n <= block.n;
-}
-
-/// The candidates so far with stream-K in place of whole tiles, where these are more than the GPU holds blocks at once and leave SMs idle
-/// at the end. For fewer tiles there are splits.
-void add_streamed(std::vector<MmaMultistageConfig>& candidates, const Problem& problem, const GpuModel& gpu) {
-    const GemmSpec& spec = problem.row_major;
-    const std::size_t count = candidates.size();
-    for (std::size_t i = 0; i < count; ++i) {
-        MmaMultistageConfig config = candidates[i];
-        if (config.split_k > 1 || is_half_beyond(spec, config.block)) continue;
-        config.stream_k = gpu.sm_count * usual_residents(problem, config, *gpu.arch);
-        const StreamK deal = stream_k(spec, config);
-        if (config.stream_k == 0 || deal.tiles < deal.clusters) continue;
-        for (const std::int64_t blocks : stream_k_choices(deal)) {
-            config.stream_k = static_cast<int>(blocks);
-            candidates.push_back(config);
         }
     }
 }
@@ -314,31 +279,6 @@ double pack_us(const GemmSpec& spec, Pack pack, const GpuModel& gpu, const MmaCo
     return constants.pack_us + packing_traffic(spec, pack) / (constants.dram_share * gpu.dram_bytes_per_second) * 1e6;
 }
 
-/// With stream-K: what a block does, one piece or tile after the other, and until the sums of the last pieces are together. How it
-/// compares with whole tiles nobody has timed.
-void add_streamed_work(CostEstimate& cost, const MmaCostInputs& in, const GpuModel& gpu, double k_tile_cycles_of_all,
-                       double turn_cycles, const MmaCostConstants& constants) {
-    const StreamK deal = stream_k(in.spec, in.config);
-    const auto blocks = static_cast<double>(deal.clusters);
-    const double slots = static_cast<double>(gpu.sm_count) * cost.blocks_per_sm;
-    const double rounds = std::ceil(blocks / slots);
-    const double share = static_cast<double>(deal.streamed) / blocks;  // of a tile
-    const auto whole =
-        static_cast<double>(deal.streamed == 0 ? ceil_div(deal.tiles, deal.clusters) : deal.whole_tiles_per_cluster());
-    const double cycles = (share + whole) * static_cast<double>(deal.k_tiles) * k_tile_cycles_of_all +
-                          (std::ceil(share) + whole) * turn_cycles;
-    const double sums = 4.0 * in.config.block.m * in.config.block.n / constants.store_bytes_per_cycle;
-    const double meeting = deal.streamed == 0 ? 0
-                                              : (1 + static_cast<double>(deal.most_partial_sums())) *
-                                                    (sums + constants.load_latency_cycles);
-    const double us_per_cycle = 1 / static_cast<double>(gpu.clock_mhz);
-    cost.waves = static_cast<double>(deal.tiles) / blocks;
-    cost.math_us = (rounds * cycles + meeting) * us_per_cycle;
-    cost.tail_us =
-        std::max(0.0, cost.math_us - cost.waves * us_per_cycle *
-                                         (static_cast<double>(deal.k_tiles) * k_tile_cycles_of_all + turn_cycles));
-}
-
 }  // namespace
 
 std::vector<MmaMultistageConfig> MmaMultistage::candidates(const Problem& problem, const GpuModel& gpu) {
@@ -350,8 +290,8 @@ std::vector<MmaMultistageConfig> MmaMultistage::candidates(const Problem& proble
         if (turned.block_m != tile.block_m || turned.warp_m != tile.warp_m)
             add_variants(candidates, spec, *gpu.arch, turned);
     }
-    add_streamed(candidates, problem, gpu);
-    for (MmaMultistageConfig& c : candidates) c.dependent_launch = lone_launch_pays(spec, grid_of(c), gpu);
+    for (MmaMultistageConfig& c : candidates)
+        c.dependent_launch = lone_launch_pays(spec, {c.block.m, c.block.n, c.split_k}, gpu);
     return candidates;
 }
 
@@ -400,23 +340,14 @@ CostEstimate mma_pipeline_cost(const MmaCostInputs& in, const GpuModel& gpu, con
     const FetchedOperand a = fetched_a(in);
     const FetchedOperand b = fetched_b(in);
     const UnitCycles unit = unit_cycles(in, a, b, std::min(1.0, blocks / gpu.sm_count), *gpu.arch, constants);
-    const auto turn_cycles = [&](int resident) {
-        return prologue_cycles(in, resident, constants) + epilogue_cycles(in, resident, constants) +
-               read_c_cycles(spec, c, in.geometry);
-    };
     const auto wave_cycles = [&](int resident) {
         if (resident == 0) return 0.0;
         return k_tiles * k_tile_cycles(unit, friction(in, constants), in, k_tiles, resident, constants) +
-               turn_cycles(resident);
+               (prologue_cycles(in, resident, constants) + epilogue_cycles(in, resident, constants) +
+                read_c_cycles(spec, c, in.geometry));
     };
     const int sms = c.splits_in_cluster() ? sms_for_clusters(gpu, c.split_k) : gpu.sm_count;
-    if (c.stream_k != 0) {
-        const int resident = std::min(cost.blocks_per_sm, ceil_div(c.stream_k, gpu.sm_count));
-        add_streamed_work(cost, in, gpu, k_tile_cycles(unit, friction(in, constants), in, k_tiles, resident, constants),
-                          turn_cycles(resident), constants);
-    } else {
-        add_waves(cost, blocks, sms, gpu.clock_mhz, wave_cycles);
-    }
+    add_waves(cost, blocks, sms, gpu.clock_mhz, wave_cycles);
 
     // Each unit alone, its work spread over all SMs.
     const double us_per_cycle = 1 / static_cast<double>(gpu.clock_mhz);

@@ -13,7 +13,7 @@ struct MmaMultistage {
         "f16 and bf16 on mma.sync: cp.async pipeline, ldmatrix, swizzled shared memory (sm_80 and newer)";
     static constexpr std::string_view kTemplateFile = "mma_multistage/mma_multistage.cu";
     static constexpr MathUnit kMathUnit = MathUnit::tensor_cores;
-    static constexpr std::array kRemovedOptions{kHilbertRasterization};
+    static constexpr std::array kRemovedOptions{kHilbertRasterization, RemovedOption{"stream_k", "streamk"}};
 
     [[nodiscard]] static bool selected_by_default(const Problem& problem);
     /// Why mma_multistage can't serve the problem whatever the config: types, architecture, extents.
@@ -27,12 +27,8 @@ struct MmaMultistage {
     /// each with its wavefronts. Empty when there is none.
     [[nodiscard]] static std::vector<std::string> discouraged(const Problem& problem, const Config& config);
     [[nodiscard]] static SumOrder sum_order(const Config& config) {
-        return {.instruction = MathInstruction::mma,
-                .instruction_k = config.mma.k,
-                .is_divided = config.split_k > 1 || config.stream_k > 0};
+        return {.instruction = MathInstruction::mma, .instruction_k = config.mma.k, .is_divided = config.split_k > 1};
     }
-    /// Nobody has timed stream-K yet.
-    [[nodiscard]] static bool is_untimed(const Config& config) { return config.stream_k > 0; }
     /// What the kernel is made of, each choice with its reason. The config breaks no rule for the problem.
     [[nodiscard]] static KernelAnatomy anatomy(const Problem& problem, const Config& config);
     /// Predicted time from waves, tensor-core rate, shared-memory and L2 traffic, DRAM bytes and fixed costs.
@@ -47,13 +43,10 @@ struct MmaMultistage {
     [[nodiscard]] static RenderInput render_input(const GemmSignature& signature, const Config& config);
     /// The packing of A and of B where the config asks for it, the main kernel, and with split-K the reduction.
     [[nodiscard]] static std::vector<KernelEntry> entries(const GemmSignature& signature, const Config& config);
-    /// Packed operands, then split_k partials of m rows of f32, each row rounded up to 4 elements, or for each block of stream-K the f32
-    /// (or f16) sums of a block tile; templates/common/workspace.cuh lays them out.
+    /// Packed operands, then split_k partials of m rows of f32, each row rounded up to 4 elements; templates/common/workspace.cuh lays
+    /// them out.
     [[nodiscard]] static std::int64_t workspace_bytes(const Problem& problem, const Config& config);
-    /// With stream-K one for each 16 rows that a warp has of these sums.
-    [[nodiscard]] static std::int64_t counter_bytes(const Problem& problem, const Config& config);
-    /// Block, warp, lane and accumulator register that compute an element of D; with split-K of the first split, with stream-K of the
-    /// block that stores the element.
+    /// Block, warp, lane and accumulator register that compute an element of D; with split-K of the first split.
     [[nodiscard]] static ElementOwner owner(const Problem& problem, const Config& config, std::int64_t row,
                                             std::int64_t column);
 };

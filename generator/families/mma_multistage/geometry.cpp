@@ -1,6 +1,5 @@
 #include "generator/families/mma_multistage/geometry.hpp"
 
-#include "generator/base/round_up.hpp"
 #include "generator/families/shared/bounded.hpp"
 #include "generator/families/shared/dependent_launch.hpp"
 #include "generator/layout/copy_atom.hpp"
@@ -54,14 +53,6 @@ TensorCoreGeometry geometry(const GemmSignature& signature, const MmaMultistageC
     g.shared_bytes = std::max(g.pipeline_bytes, g.epilogue_bytes);
     if (config.dependent_launch) g.shared_bytes = std::max<std::int64_t>(g.shared_bytes, kLoneBlockBytes);
     return g;
-}
-
-StreamK stream_k(const GemmSpec& spec, const MmaMultistageConfig& config) {
-    const auto tiles_along = [](std::int64_t extent, int block) {
-        return ceil_div(extent, std::int64_t{std::max(block, 1)});
-    };
-    return streamed_tiles(whole_tiles(tiles_along(spec.m, config.block.m) * tiles_along(spec.n, config.block.n),
-                                      std::max<std::int64_t>(tiles_along(spec.k, config.block.k), 1), config.stream_k));
 }
 
 }  // namespace jitgemm

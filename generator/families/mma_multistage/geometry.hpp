@@ -2,7 +2,6 @@
 
 #include "generator/base/gemm_signature.hpp"
 #include "generator/families/mma_multistage/config.hpp"
-#include "generator/families/shared/stream_k.hpp"
 #include "generator/families/shared/tensor_core_geometry.hpp"
 
 namespace jitgemm {
@@ -10,8 +9,5 @@ namespace jitgemm {
 /// Everything that follows from signature and config alone; templates/multistage/tiling.cuh states the same in device code.
 /// Never throws; divisions that don't come out are the constraints' business.
 [[nodiscard]] TensorCoreGeometry geometry(const GemmSignature& signature, const MmaMultistageConfig& config);
-
-/// What a config with stream_k, which may break any rule, deals out to its blocks.
-[[nodiscard]] StreamK stream_k(const GemmSpec& spec, const MmaMultistageConfig& config);
 
 }  // namespace jitgemm

@@ -2,7 +2,6 @@
 
 #include "generator/families/shared/dependent_launch.hpp"
 #include "generator/families/shared/parameter_table.hpp"
-#include "generator/families/shared/stream_k.hpp"
 
 #include <array>
 
@@ -17,7 +16,7 @@ constexpr std::array<std::string_view, 2> kSharedLayouts{"swizzle", "padding"};
 constexpr std::array<std::string_view, 2> kReductions{"workspace", "cluster"};
 constexpr std::array<std::string_view, 4> kPacks{"none", "a", "b", "ab"};
 
-constexpr std::array<ConfigParameter<Config>, 16> kParameters{{
+constexpr std::array<ConfigParameter<Config>, 15> kParameters{{
     shape_parameter<&Config::block>("block", ""),
     shape_2d_parameter<&Config::warp>("warp", "warp"),
     shape_parameter<&Config::mma>("mma", "mma", "16x8x16"),
@@ -32,7 +31,6 @@ constexpr std::array<ConfigParameter<Config>, 16> kParameters{{
     number_parameter<&Config::split_k>("split_k", "split", "1"),
     word_parameter<&Config::reduction, kReductions>("reduction", "", "workspace or cluster", "workspace"),
     word_parameter<&Config::pack, kPacks>("pack", "pack", "none, a, b or ab", "none"),
-    stream_k_parameter<Config>(),
     dependent_launch_parameter<Config>(),
 }};
 

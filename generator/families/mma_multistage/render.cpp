@@ -36,7 +36,6 @@ Macros macros(const GemmSignature& s, const MmaMultistageConfig& c, const Tensor
                   {"GEMM_EPILOGUE_SHARED", stages_rows(c)},
                   {"GEMM_SPLIT_K", c.split_k},
                   {"GEMM_SPLIT_CLUSTER", c.splits_in_cluster()},
-                  {"GEMM_STREAM_K", c.stream_k != 0},
                   {"GEMM_DEPENDENT_LAUNCH", c.dependent_launch},
                   {"GEMM_PACK_A", packs_a(c.pack)},
                   {"GEMM_PACK_B", packs_b(c.pack)},
@@ -108,10 +107,9 @@ RenderInput MmaMultistage::render_input(const GemmSignature& signature, const Mm
 
 std::vector<KernelEntry> MmaMultistage::entries(const GemmSignature& signature, const MmaMultistageConfig& c) {
     const TensorCoreGeometry g = geometry(signature, c);
-    const bool has_workspace = c.splits_in_workspace() || c.pack != Pack::none || c.stream_k != 0;
-    KernelEntry gemm = gemm_entry(g, {c.block.m, c.block.n, c.split_k},
-                                  gemm_arguments(signature.c.has_value(), has_workspace, c.stream_k != 0));
-    if (c.stream_k != 0) launch_streamed(gemm, c.stream_k);
+    const bool has_workspace = c.splits_in_workspace() || c.pack != Pack::none;
+    KernelEntry gemm =
+        gemm_entry(g, {c.block.m, c.block.n, c.split_k}, gemm_arguments(signature.c.has_value(), has_workspace));
     if (c.splits_in_cluster()) gemm.cluster = {c.split_k, 1, 1};
     std::vector<KernelEntry> entries = pack_entries(c.pack, gemm.arguments);
     entries.push_back(gemm);
@@ -122,12 +120,7 @@ std::vector<KernelEntry> MmaMultistage::entries(const GemmSignature& signature, 
 
 std::int64_t MmaMultistage::workspace_bytes(const Problem& problem, const MmaMultistageConfig& c) {
     const GemmSpec& spec = problem.row_major;
-    return packed_workspace_bytes(spec, c.pack) + (c.splits_in_workspace() ? partial_sum_bytes(spec, c.split_k) : 0) +
-           stream_k_sum_bytes(c.stream_k, c.block, spec.accumulator);
-}
-
-std::int64_t MmaMultistage::counter_bytes(const Problem&, const MmaMultistageConfig& c) {
-    return stream_k_counter_bytes(c.stream_k, c.block, c.warp.n);
+    return packed_workspace_bytes(spec, c.pack) + (c.splits_in_workspace() ? partial_sum_bytes(spec, c.split_k) : 0);
 }
 
 ElementOwner MmaMultistage::owner(const Problem& problem, const MmaMultistageConfig& c, std::int64_t row,
@@ -135,7 +128,6 @@ ElementOwner MmaMultistage::owner(const Problem& problem, const MmaMultistageCon
     const GemmSpec& spec = problem.row_major;
     ElementOwner owner = tile_owner(c, c.block, c.warp, spec, row, column);
     owner.block = first_block_of_tile(c, {owner.tile_m, owner.tile_n}, tiles_of(c.block, spec.m, spec.n));
-    if (c.stream_k != 0) owner.block = stream_k(spec, c).taker_of(owner.block);
     const int in_warp_m = static_cast<int>(row % c.warp.m);
     const int in_warp_n = static_cast<int>(column % c.warp.n);
     const MmaAtom* atom = find_mma_atom(c.mma, spec.a, spec.b, spec.accumulator);

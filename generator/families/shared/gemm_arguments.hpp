@@ -8,7 +8,7 @@
 namespace jitgemm {
 
 /// The fields of GemmArgs in the generated gemm_args.cuh, in order.
-[[nodiscard]] std::vector<KernelArgument> gemm_arguments(bool has_c, bool has_workspace, bool has_counters = false);
+[[nodiscard]] std::vector<KernelArgument> gemm_arguments(bool has_c, bool has_workspace);
 
 /// The entry `gemm` of a kernel of this geometry (threads, shared_bytes).
 template <typename Geometry>
