@@ -7,7 +7,6 @@
 namespace jitgemm::emulator {
 
 void decode_integer(InstructionDecoder& decoder);
-void decode_carry(InstructionDecoder& decoder);
 void decode_float_arithmetic(InstructionDecoder& decoder);  ///< of a mnemonic that integers have too
 [[nodiscard]] bool is_float_type(std::string_view name);
 

@@ -9,7 +9,7 @@ void decode_arithmetic(InstructionDecoder& decoder) {
     const ptx::Instruction& source = decoder.source();
     if (source.modifiers.empty()) decoder.unsupported();
     if (is_float_type(source.modifiers.back())) return decode_float_arithmetic(decoder);
-    source.has("cc") ? decode_carry(decoder) : decode_integer(decoder);
+    decode_integer(decoder);
 }
 
 }  // namespace
@@ -18,9 +18,7 @@ std::vector<DecoderRow> integer_decoders() {
     return {{"add", decode_arithmetic}, {"sub", decode_arithmetic}, {"mul", decode_arithmetic},
             {"mad", decode_arithmetic}, {"div", decode_arithmetic}, {"min", decode_arithmetic},
             {"max", decode_arithmetic}, {"abs", decode_arithmetic}, {"neg", decode_arithmetic},
-            {"rem", decode_integer},    {"sad", decode_integer},    {"mul24", decode_integer},
-            {"mad24", decode_integer},  {"dp4a", decode_integer},   {"dp2a", decode_integer},
-            {"addc", decode_carry},     {"subc", decode_carry},     {"madc", decode_carry}};
+            {"rem", decode_integer},    {"dp4a", decode_integer}};
 }
 
 }  // namespace jitgemm::emulator

@@ -1,4 +1,4 @@
-// Logic, shifts and bit fields: and, or, xor, not, cnot, lop3, shl, shr, shf, prmt, bfe, bfi, bfind, brev, clz, popc, szext.
+// Logic, shifts and bit fields: and, or, xor, not, lop3, shl, shr, shf, prmt, bfe, bfi, clz, popc.
 
 #include "runtime/emulator/lanes.hpp"
 #include "runtime/emulator/plain_instructions.hpp"
@@ -13,7 +13,6 @@ constexpr auto kAnd = [](auto a, auto b) { return static_cast<decltype(a)>(a & b
 constexpr auto kOr = [](auto a, auto b) { return static_cast<decltype(a)>(a | b); };
 constexpr auto kXor = [](auto a, auto b) { return static_cast<decltype(a)>(a ^ b); };
 constexpr auto kNot = [](auto a) { return static_cast<decltype(a)>(~a); };
-constexpr auto kCnot = [](auto a) { return static_cast<decltype(a)>(a == 0 ? 1 : 0); };
 
 /// Bit i of the truth table is the result where the bits of a, b, c read as i = 4a + 2b + c.
 constexpr auto kLop3 = [](std::uint32_t a, std::uint32_t b, std::uint32_t c, std::uint32_t table) {
@@ -135,35 +134,6 @@ void execute_bfi(Warp& warp, const Instruction& instruction, Mask mask) {
 
 constexpr auto kPopulation = [](auto a) { return static_cast<std::uint32_t>(std::popcount(a)); };
 constexpr auto kLeadingZeros = [](auto a) { return static_cast<std::uint32_t>(std::countl_zero(a)); };
-constexpr auto kReverse = [](auto a) {
-    using T = decltype(a);
-    T reversed = 0;
-    for (unsigned i = 0; i < 8 * sizeof(T); ++i) reversed = static_cast<T>(reversed << 1U | (a >> i & 1U));
-    return reversed;
-};
-
-/// The highest bit that differs from the sign; all ones when there is none. kShiftAmount: how far to shift it to the top.
-template <bool kShiftAmount>
-struct FindBit {
-    template <typename T>
-    std::uint32_t operator()(T a) const {
-        using U = std::make_unsigned_t<T>;
-        const U bits = static_cast<U>(a < 0 ? static_cast<U>(~static_cast<U>(a)) : static_cast<U>(a));
-        if (bits == 0) return ~std::uint32_t{0};
-        const auto leading = static_cast<std::uint32_t>(std::countl_zero(bits));
-        return kShiftAmount ? leading : static_cast<std::uint32_t>(8 * sizeof(T)) - 1 - leading;
-    }
-};
-
-/// Sign or zero extension from bit n - 1; kWrap takes n modulo 32.
-template <typename T, bool kWrap>
-T extend(T a, std::uint32_t n) {
-    if (!kWrap && n >= 32) return a;
-    const std::uint32_t bits = n & 31U;
-    return bits == 0 ? T{0}
-                     : static_cast<T>(static_cast<T>(static_cast<std::uint32_t>(a) << (32 - bits)) >> (32 - bits));
-}
-
 // ---- table -----------------------------------------------------------------------------------------------------------
 
 using Rows = std::vector<PlainInstruction>;
@@ -178,7 +148,6 @@ void add_logic(Rows& rows) {
     rows.push_back({"or" + type, two, kKind, execute_binary<kOr, T, T, T>});
     rows.push_back({"xor" + type, two, kKind, execute_binary<kXor, T, T, T>});
     rows.push_back({"not" + type, two.substr(1), kKind, execute_unary<kNot, T, T>});
-    rows.push_back({"cnot" + type, two.substr(1), kKind, execute_unary<kCnot, T, T>});
     rows.push_back({"shl" + type, two.substr(1) + "w", kKind, execute_binary<kShiftLeft, T, T, std::uint32_t>});
     for (const char* sign : {".b", ".u"}) {
         rows.push_back({"shr" + (sign + type.substr(2)), two.substr(1) + "w", kKind,
@@ -200,11 +169,6 @@ void add_fields(Rows& rows) {
     rows.push_back({"bfi.b" + bits, letter + letter + letter + "ww", kKind, execute_bfi<T>});
     rows.push_back({"popc.b" + bits, "w" + letter, kKind, execute_unary<kPopulation, U, T>});
     rows.push_back({"clz.b" + bits, "w" + letter, kKind, execute_unary<kLeadingZeros, U, T>});
-    rows.push_back({"brev.b" + bits, letter + letter, kKind, execute_unary<kReverse, T, T>});
-    rows.push_back({"bfind.u" + bits, "w" + letter, kKind, execute_unary<FindBit<false>{}, U, T>});
-    rows.push_back({"bfind.s" + bits, "w" + letter, kKind, execute_unary<FindBit<false>{}, U, S>});
-    rows.push_back({"bfind.shiftamt.u" + bits, "w" + letter, kKind, execute_unary<FindBit<true>{}, U, T>});
-    rows.push_back({"bfind.shiftamt.s" + bits, "w" + letter, kKind, execute_unary<FindBit<true>{}, U, S>});
 }
 
 void add_word_instructions(Rows& rows) {
@@ -220,11 +184,6 @@ void add_word_instructions(Rows& rows) {
     rows.push_back({"prmt.b32.ecl", "wwww", kKind, execute_ternary<prmt_mode<kEdgeLeft>, U, U, U, U>});
     rows.push_back({"prmt.b32.ecr", "wwww", kKind, execute_ternary<prmt_mode<kEdgeRight>, U, U, U, U>});
     rows.push_back({"prmt.b32.rc16", "wwww", kKind, execute_ternary<prmt_mode<kReplicate16>, U, U, U, U>});
-    rows.push_back({"szext.wrap.u32", "www", kKind, execute_binary<extend<U, true>, U, U, U>});
-    rows.push_back({"szext.clamp.u32", "www", kKind, execute_binary<extend<U, false>, U, U, U>});
-    using S = std::int32_t;
-    rows.push_back({"szext.wrap.s32", "www", kKind, execute_binary<extend<S, true>, S, S, U>});
-    rows.push_back({"szext.clamp.s32", "www", kKind, execute_binary<extend<S, false>, S, S, U>});
 }
 
 const PlainInstructions& table() {
@@ -287,12 +246,10 @@ void decode_lop3(InstructionDecoder& decoder) {
 std::vector<DecoderRow> bit_decoders() {
     return {{"and", decode_logic<kAnd, 3>}, {"or", decode_logic<kOr, 3>},
             {"xor", decode_logic<kXor, 3>}, {"not", decode_logic<kPredicateNot, 2>},
-            {"cnot", decode_plain},         {"shl", decode_plain},
-            {"shr", decode_plain},          {"shf", decode_plain},
-            {"prmt", decode_prmt},          {"bfe", decode_plain},
-            {"bfi", decode_plain},          {"bfind", decode_plain},
+            {"shl", decode_plain},          {"shr", decode_plain},
+            {"shf", decode_plain},          {"prmt", decode_prmt},
+            {"bfe", decode_plain},          {"bfi", decode_plain},
             {"popc", decode_plain},         {"clz", decode_plain},
-            {"brev", decode_plain},         {"szext", decode_plain},
             {"lop3", decode_lop3}};
 }
 

@@ -1,4 +1,4 @@
-// setp, set, selp and slct.
+// setp, set and selp.
 
 #include "runtime/emulator/float_arithmetic.hpp"
 #include "runtime/emulator/instruction_decoder.hpp"
@@ -245,68 +245,31 @@ void decode_set(InstructionDecoder& decoder) {
 // ---- selection -------------------------------------------------------------------------------------------------------
 
 template <typename T>
-void select_lanes(Warp& warp, const Instruction& instruction, Mask mask, Mask first) {
+void execute_selp(Warp& warp, const Instruction& instruction, Mask mask) {
     const Destination<T> d(warp, instruction.values[0]);
     const Source<T> a(warp, instruction.values[1]);
     const Source<T> b(warp, instruction.values[2]);
+    const Mask first = warp.predicate(instruction.values[3]);
     for_lanes(mask, [&](std::size_t lane) { d.set(lane, (first >> lane & 1U) != 0 ? a[lane] : b[lane]); });
 }
 
-template <typename T>
-void execute_selp(Warp& warp, const Instruction& instruction, Mask mask) {
-    select_lanes<T>(warp, instruction, mask, warp.predicate(instruction.values[3]));
-}
-
-template <typename T>
-void execute_slct(Warp& warp, const Instruction& instruction, Mask mask) {
-    const Source<std::int32_t> c(warp, instruction.values[3]);
-    Mask first = 0;
-    for_lanes(mask, [&](std::size_t lane) { first |= static_cast<Mask>(c[lane] >= 0) << lane; });
-    select_lanes<T>(warp, instruction, mask, first);
-}
-
-/// By a real: -0 is not negative, NaN selects b.
-template <typename T>
-void execute_slct_real(Warp& warp, const Instruction& instruction, Mask mask) {
-    const Source<float> c(warp, instruction.values[3]);
-    Mask first = 0;
-    for_lanes(mask, [&](std::size_t lane) { first |= static_cast<Mask>(c[lane] >= 0.0F) << lane; });
-    select_lanes<T>(warp, instruction, mask, first);
-}
-
-OperandType take_selected_type(InstructionDecoder& decoder) {
+void decode_selp(InstructionDecoder& decoder) {
     const std::optional<OperandType> type = operand_type_of(decoder.take_next());
     if (!type || bits_of(*type) < 16) decoder.unsupported();
+    decoder.finish_modifiers();
     decoder.require_operands(4, 4);
     for (std::size_t i = 0; i < 3; ++i) decoder.add(i, *type);
-    decoder.destinations(1);
-    return *type;
-}
-
-void decode_selp(InstructionDecoder& decoder) {
-    const OperandType type = take_selected_type(decoder);
-    decoder.finish_modifiers();
     decoder.add(3, OperandType::predicate);
+    decoder.destinations(1);
     decoder.result().unwritten = UnwrittenSource::selected;
-    const bool wide = bits_of(type) == 64;
+    const bool wide = bits_of(*type) == 64;
     decoder.execute(InstructionKind::compare, wide ? execute_selp<std::uint64_t> : execute_selp<std::uint32_t>);
-}
-
-void decode_slct(InstructionDecoder& decoder) {
-    const bool wide = bits_of(take_selected_type(decoder)) == 64;
-    const std::string by = decoder.take_next();
-    decoder.finish_modifiers();
-    if (by != "s32" && by != "f32") decoder.unsupported();
-    decoder.add(3, by == "f32" ? OperandType::real32 : OperandType::bits32);
-    const Handler by_real = wide ? execute_slct_real<std::uint64_t> : execute_slct_real<std::uint32_t>;
-    const Handler by_integer = wide ? execute_slct<std::uint64_t> : execute_slct<std::uint32_t>;
-    decoder.execute(InstructionKind::compare, by == "f32" ? by_real : by_integer);
 }
 
 }  // namespace
 
 std::vector<DecoderRow> compare_decoders() {
-    return {{"setp", decode_setp}, {"set", decode_set}, {"selp", decode_selp}, {"slct", decode_slct}};
+    return {{"setp", decode_setp}, {"set", decode_set}, {"selp", decode_selp}};
 }
 
 }  // namespace jitgemm::emulator

@@ -1,4 +1,4 @@
-// bra, call, ret, exit, trap, nanosleep.
+// bra, call, ret, exit, trap.
 
 #include "runtime/emulator/instruction_decoder.hpp"
 #include "runtime/emulator/warp.hpp"
@@ -14,11 +14,9 @@ void execute_branch(Warp& warp, const Instruction& instruction, Mask mask) { war
 void execute_call(Warp& warp, const Instruction& instruction, Mask mask) { warp.call(instruction, mask); }
 void execute_ret(Warp& warp, const Instruction& /*unused*/, Mask mask) { warp.return_from_function(mask); }
 void execute_exit(Warp& warp, const Instruction& /*unused*/, Mask mask) { warp.exit(mask); }
-void execute_nothing(Warp& /*warp*/, const Instruction& /*instruction*/, Mask /*mask*/) {}
 
-void execute_trap(Warp& warp, const Instruction& instruction, Mask mask) {
-    warp.fail(FaultKind::trap, fmt::format("the program stops itself with {}", instruction.source->name),
-              std::countr_zero(mask));
+void execute_trap(Warp& warp, const Instruction& /*unused*/, Mask mask) {
+    warp.fail(FaultKind::trap, "the program stops itself with trap", std::countr_zero(mask));
 }
 
 void decode_bra(InstructionDecoder& decoder) {
@@ -37,12 +35,6 @@ void decode_bare(InstructionDecoder& decoder) {
     decoder.finish_modifiers();
     decoder.require_operands(0, 0);
     decoder.execute(InstructionKind::control, kHandler);
-}
-
-void decode_nanosleep(InstructionDecoder& decoder) {
-    if (!decoder.take("u32")) decoder.unsupported();
-    decoder.require_operands(1, 1);
-    decoder.execute(InstructionKind::control, execute_nothing);
 }
 
 // ---- call ------------------------------------------------------------------------------------------------------------
@@ -109,9 +101,7 @@ std::vector<DecoderRow> control_decoders() {
             {"call", decode_call},
             {"ret", decode_bare<execute_ret>},
             {"exit", decode_bare<execute_exit>},
-            {"trap", decode_bare<execute_trap>},
-            {"brkpt", decode_bare<execute_trap>},
-            {"nanosleep", decode_nanosleep}};
+            {"trap", decode_bare<execute_trap>}};
 }
 
 }  // namespace jitgemm::emulator

@@ -1,4 +1,4 @@
-// add, sub, mul, mad, div, rem, min, max, abs, neg, sad, mul24, dp4a and the carry chain.
+// add, sub, mul, mad, div, rem, min, max, abs, neg and dp4a.
 
 #include "runtime/emulator/arithmetic_decoders.hpp"
 #include "runtime/emulator/lanes.hpp"
@@ -81,7 +81,6 @@ constexpr auto kMin = [](auto a, auto b) { return b < a ? b : a; };
 constexpr auto kMax = [](auto a, auto b) { return a < b ? b : a; };
 constexpr auto kNeg = [](auto a) { return kSub(decltype(a){0}, a); };
 constexpr auto kAbs = [](auto a) { return a < 0 ? kNeg(a) : a; };
-constexpr auto kSad = [](auto a, auto b, auto c) { return kAdd(c, a < b ? kSub(b, a) : kSub(a, b)); };
 
 constexpr auto kSaturate = [](std::int64_t value) {
     using Limits = std::numeric_limits<std::int32_t>;
@@ -94,32 +93,10 @@ constexpr auto kMadHighSaturating = [](std::int32_t a, std::int32_t b, std::int3
     return kSaturate(std::int64_t{kHigh(a, b)} + c);
 };
 
-/// The low 24 bits, sign-extended for s32.
-template <typename T>
-constexpr std::int64_t low24(T value) {
-    const auto bits = static_cast<std::uint32_t>(value) << 8U;
-    return static_cast<std::int64_t>(static_cast<T>(bits) >> 8);
-}
-constexpr auto kMul24Low = [](auto a, auto b) { return static_cast<decltype(a)>(low24(a) * low24(b)); };
-constexpr auto kMul24High = [](auto a, auto b) { return static_cast<decltype(a)>((low24(a) * low24(b)) >> 16); };
-constexpr auto kMad24Low = [](auto a, auto b, auto c) { return kAdd(kMul24Low(a, b), c); };
-constexpr auto kMad24High = [](auto a, auto b, auto c) { return kAdd(kMul24High(a, b), c); };
-
 template <typename A, typename B>
 std::uint32_t dot4(std::uint32_t a, std::uint32_t b, std::uint32_t c) {
     for (unsigned shift = 0; shift < 32; shift += 8) {
         const int product = int{static_cast<A>(a >> shift)} * int{static_cast<B>(b >> shift)};
-        c += static_cast<std::uint32_t>(product);
-    }
-    return c;
-}
-
-/// dp2a: 16-bit elements of a times the low or high bytes of b.
-template <typename A, typename B, unsigned kFirst>
-std::uint32_t dot2(std::uint32_t a, std::uint32_t b, std::uint32_t c) {
-    for (unsigned i = 0; i < 2; ++i) {
-        const std::int64_t product =
-            std::int64_t{static_cast<A>(a >> (16 * i))} * std::int64_t{static_cast<B>(b >> (8 * (i + kFirst)))};
         c += static_cast<std::uint32_t>(product);
     }
     return c;
@@ -143,7 +120,6 @@ void add_arithmetic(Rows& rows) {
     rows.push_back({"max" + type, two, kKind, execute_binary<kMax, T, T, T>});
     rows.push_back({"mad.lo" + type, three, kKind, execute_ternary<kMadLow, T, T, T, T>});
     rows.push_back({"mad.hi" + type, three, kKind, execute_ternary<kMadHigh, T, T, T, T>});
-    rows.push_back({"sad" + type, three, kKind, execute_ternary<kSad, T, T, T, T>});
 }
 
 template <typename T>
@@ -163,15 +139,6 @@ void add_wide(Rows& rows) {
         {"mad.wide." + integer_name<T>(), wide + narrow + wide, kKind, execute_ternary<kMadWide, W, T, T, W>});
 }
 
-template <typename T>
-void add_24bit(Rows& rows) {
-    const std::string type = "." + integer_name<T>();
-    rows.push_back({"mul24.lo" + type, "www", kKind, execute_binary<kMul24Low, T, T, T>});
-    rows.push_back({"mul24.hi" + type, "www", kKind, execute_binary<kMul24High, T, T, T>});
-    rows.push_back({"mad24.lo" + type, "wwww", kKind, execute_ternary<kMad24Low, T, T, T, T>});
-    rows.push_back({"mad24.hi" + type, "wwww", kKind, execute_ternary<kMad24High, T, T, T, T>});
-}
-
 void add_saturating(Rows& rows) {
     using I = std::int32_t;
     rows.push_back({"add.sat.s32", "www", kKind, execute_binary<kAddSaturating, I, I, I>});
@@ -179,12 +146,10 @@ void add_saturating(Rows& rows) {
     rows.push_back({"mad.hi.sat.s32", "wwww", kKind, execute_ternary<kMadHighSaturating, I, I, I, I>});
 }
 
-template <typename A4, typename B, typename A2>
-void add_dot_products(Rows& rows, const std::string& types) {
+template <typename A, typename B>
+void add_dot_product(Rows& rows, const std::string& types) {
     using U = std::uint32_t;
-    rows.push_back({"dp4a" + types, "wwww", kKind, execute_ternary<dot4<A4, B>, U, U, U, U>});
-    rows.push_back({"dp2a.lo" + types, "wwww", kKind, execute_ternary<dot2<A2, B, 0>, U, U, U, U>});
-    rows.push_back({"dp2a.hi" + types, "wwww", kKind, execute_ternary<dot2<A2, B, 2>, U, U, U, U>});
+    rows.push_back({"dp4a" + types, "wwww", kKind, execute_ternary<dot4<A, B>, U, U, U, U>});
 }
 
 const PlainInstructions& table() {
@@ -203,13 +168,11 @@ const PlainInstructions& table() {
         add_wide<std::int16_t>(rows);
         add_wide<std::uint32_t>(rows);
         add_wide<std::int32_t>(rows);
-        add_24bit<std::uint32_t>(rows);
-        add_24bit<std::int32_t>(rows);
         add_saturating(rows);
-        add_dot_products<std::uint8_t, std::uint8_t, std::uint16_t>(rows, ".u32.u32");
-        add_dot_products<std::uint8_t, std::int8_t, std::uint16_t>(rows, ".u32.s32");
-        add_dot_products<std::int8_t, std::uint8_t, std::int16_t>(rows, ".s32.u32");
-        add_dot_products<std::int8_t, std::int8_t, std::int16_t>(rows, ".s32.s32");
+        add_dot_product<std::uint8_t, std::uint8_t>(rows, ".u32.u32");
+        add_dot_product<std::uint8_t, std::int8_t>(rows, ".u32.s32");
+        add_dot_product<std::int8_t, std::uint8_t>(rows, ".s32.u32");
+        add_dot_product<std::int8_t, std::int8_t>(rows, ".s32.s32");
         return rows;
     }());
     return kTable;

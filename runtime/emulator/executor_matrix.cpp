@@ -1,4 +1,4 @@
-// ldmatrix, stmatrix, movmatrix.
+// ldmatrix, stmatrix.
 
 #include "runtime/emulator/instruction_decoder.hpp"
 #include "runtime/emulator/lanes.hpp"
@@ -79,21 +79,8 @@ void execute_stmatrix(Warp& warp, const Instruction& instruction, Mask mask) {
     }
 }
 
-void execute_movmatrix(Warp& warp, const Instruction& instruction, Mask mask) {
-    warp.require_converged(mask, "movmatrix");
-    const Source<std::uint32_t> source(warp, instruction.values[1]);
-    Matrix matrix{};
-    for (std::size_t lane = 0; lane < kLanes; ++lane) set_fragment(matrix, lane, false, source[lane]);
-    const Destination<std::uint32_t> d(warp, instruction.values[0]);
-    for (std::size_t lane = 0; lane < kLanes; ++lane) d.set(lane, fragment(matrix, lane, true));
-}
-
-void take_common(InstructionDecoder& decoder) {
-    if (!decoder.take("sync") || !decoder.take("aligned") || !decoder.take("m8n8")) decoder.unsupported();
-}
-
 MatrixDetail take_detail(InstructionDecoder& decoder) {
-    take_common(decoder);
+    if (!decoder.take("sync") || !decoder.take("aligned") || !decoder.take("m8n8")) decoder.unsupported();
     MatrixDetail detail;
     const std::string count = decoder.take_any({"x1", "x2", "x4"});
     if (count.empty()) decoder.unsupported();
@@ -124,21 +111,8 @@ void decode_stmatrix(InstructionDecoder& decoder) {
     decoder.execute(InstructionKind::matrix_store, execute_stmatrix);
 }
 
-void decode_movmatrix(InstructionDecoder& decoder) {
-    take_common(decoder);
-    if (!decoder.take("trans") || !decoder.take("b16")) decoder.unsupported();
-    decoder.finish_modifiers();
-    decoder.require_operands(2, 2);
-    decoder.add(0, OperandType::bits32);
-    decoder.add(1, OperandType::bits32);
-    decoder.destinations(1);
-    decoder.execute(InstructionKind::warp, execute_movmatrix);
-}
-
 }  // namespace
 
-std::vector<DecoderRow> matrix_decoders() {
-    return {{"ldmatrix", decode_ldmatrix}, {"stmatrix", decode_stmatrix}, {"movmatrix", decode_movmatrix}};
-}
+std::vector<DecoderRow> matrix_decoders() { return {{"ldmatrix", decode_ldmatrix}, {"stmatrix", decode_stmatrix}}; }
 
 }  // namespace jitgemm::emulator

@@ -1,4 +1,4 @@
-// ld and st of every space, width and vector; prefetch and its like, which compute nothing.
+// ld and st of every space, width and vector; prefetch, which computes nothing; createpolicy.
 
 #include "runtime/emulator/lanes.hpp"
 #include "runtime/emulator/memory_access.hpp"
@@ -261,7 +261,7 @@ void decode_st(InstructionDecoder& decoder) {
 
 void execute_nothing(Warp& /*warp*/, const Instruction& /*instruction*/, Mask /*mask*/) {}
 
-/// prefetch, prefetchu, discard, applypriority: hints to caches the emulator does not have.
+/// A hint to caches the emulator does not have.
 void decode_hint(InstructionDecoder& decoder) {
     if (decoder.take("tensormap")) return decode_prefetch_tensor_map(decoder);
     decoder.add_address(0);
@@ -284,14 +284,7 @@ void decode_createpolicy(InstructionDecoder& decoder) {
 }  // namespace
 
 std::vector<DecoderRow> memory_decoders() {
-    return {{"ld", decode_ld},
-            {"ldu", decode_ld},
-            {"st", decode_st},
-            {"prefetch", decode_hint},
-            {"prefetchu", decode_hint},
-            {"discard", decode_hint},
-            {"applypriority", decode_hint},
-            {"createpolicy", decode_createpolicy}};
+    return {{"ld", decode_ld}, {"st", decode_st}, {"prefetch", decode_hint}, {"createpolicy", decode_createpolicy}};
 }
 
 }  // namespace jitgemm::emulator

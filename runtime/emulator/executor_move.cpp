@@ -1,7 +1,6 @@
-// mov, cvta, isspacep.
+// mov, cvta.
 
 #include "runtime/emulator/address_space.hpp"
-#include "runtime/emulator/block.hpp"
 #include "runtime/emulator/instruction_decoder.hpp"
 #include "runtime/emulator/lanes.hpp"
 
@@ -140,40 +139,8 @@ void decode_cvta(InstructionDecoder& decoder) {
     decoder.execute(InstructionKind::move, execute_cvta);
 }
 
-bool lies_in(const Warp& warp, std::uint64_t generic_address, ptx::StateSpace space) {
-    const ptx::StateSpace own = space_of(generic_address);
-    if (own != ptx::StateSpace::shared) return own == space;
-    const std::uint64_t number = (generic_address - kSharedWindow) >> kSharedRankShift;  // 0: the block's own
-    const auto rank = static_cast<std::uint64_t>(warp.block().rank());
-    return space == ptx::StateSpace::cluster ||
-           (space == ptx::StateSpace::shared && (number == 0 || number == rank + 1));
-}
-
-/// `immediate` is the space.
-void execute_isspacep(Warp& warp, const Instruction& instruction, Mask mask) {
-    const Source<std::uint64_t> a(warp, instruction.values[1]);
-    const auto space = static_cast<ptx::StateSpace>(instruction.immediate);
-    Mask inside = 0;
-    for_each_bit(mask, [&](std::size_t lane) { inside |= static_cast<Mask>(lies_in(warp, a[lane], space)) << lane; });
-    warp.set_predicate(instruction.values[0], mask, inside);
-}
-
-void decode_isspacep(InstructionDecoder& decoder) {
-    const std::optional<ptx::StateSpace> space = space_named(decoder.take_next());
-    if (!space || *space == ptx::StateSpace::constant) decoder.unsupported();
-    decoder.finish_modifiers();
-    decoder.require_operands(2, 2);
-    decoder.add(0, OperandType::predicate);
-    decoder.add(1, OperandType::bits64);
-    decoder.destinations(1);
-    decoder.result().immediate = static_cast<std::int64_t>(*space);
-    decoder.execute(InstructionKind::compare, execute_isspacep);
-}
-
 }  // namespace
 
-std::vector<DecoderRow> move_decoders() {
-    return {{"mov", decode_mov}, {"cvta", decode_cvta}, {"isspacep", decode_isspacep}};
-}
+std::vector<DecoderRow> move_decoders() { return {{"mov", decode_mov}, {"cvta", decode_cvta}}; }
 
 }  // namespace jitgemm::emulator

@@ -32,7 +32,7 @@ enum class FaultKind : std::uint8_t {
     counters,             ///< of a workspace, that a kernel leaves other than zero
     illegal_instruction,  ///< what makes a GPU end the kernel with that error
     deadlock,             ///< every warp waits
-    trap,                 ///< the program's own trap or brkpt
+    trap,                 ///< the program's own trap
     unsupported,          ///< what only shows at run time
     work_limit,           ///< more work than the launch allows
 };

@@ -84,7 +84,6 @@ public:
     void set_predicate(const Value& value, Mask mask, Mask bits) {
         if (value.bank == Bank::predicates) predicates_[value.row] = (predicates_[value.row] & ~mask) | (bits & mask);
     }
-    [[nodiscard]] Mask& carry() { return carry_; }  ///< the condition code of add.cc and its like
 
     // ---- control ----
     void branch(const Instruction& instruction, Mask taken);
@@ -154,7 +153,6 @@ private:
     const std::uint64_t* constant_doublewords_;
     Tally* tallies_;
 
-    Mask carry_ = 0;
     int lane_ = -1;
     std::uint64_t lane_instructions_ = 0;
     std::vector<std::unique_ptr<Frame>> frames_;

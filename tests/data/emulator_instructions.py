@@ -66,7 +66,6 @@ for bits in (16, 32, 64):
         row(f"mad.hi.{t} {three}", lambda a, b, c, v=v, n=bits: low(((v(a) * v(b)) >> n) + v(c), n))
         row(f"min.{t} {two}", lambda a, b, c, v=v, n=bits: low(min(v(a), v(b)), n))
         row(f"max.{t} {two}", lambda a, b, c, v=v, n=bits: low(max(v(a), v(b)), n))
-        row(f"sad.{t} {three}", lambda a, b, c, v=v, n=bits: low(v(c) + abs(v(a) - v(b)), n))
         divisors = [(operand(), d, 0) for d in (3, 7, 1, 1000, low(-5, 64), low(-1, 64))]
         row(f"div.{t} {two}", lambda a, b, c, v=v, n=bits: low(trunc_div(v(a), v(b)), n), operands=divisors)
         row(f"rem.{t} {two}", lambda a, b, c, v=v, n=bits: low(v(a) - v(b) * trunc_div(v(a), v(b)), n), operands=divisors)
@@ -90,35 +89,18 @@ s32 = lambda x: signed(x, 32)
 row("add.sat.s32 %r4, %r1, %r2", lambda a, b, c: clamp32(s32(a) + s32(b)))
 row("sub.sat.s32 %r4, %r1, %r2", lambda a, b, c: clamp32(s32(a) - s32(b)))
 row("mad.hi.sat.s32 %r4, %r1, %r2, %r3", lambda a, b, c: clamp32(((s32(a) * s32(b)) >> 32) + s32(c)))
-row("mul24.lo.u32 %r4, %r1, %r2", lambda a, b, c: low(low(a, 24) * low(b, 24), 32))
-row("mul24.hi.u32 %r4, %r1, %r2", lambda a, b, c: low((low(a, 24) * low(b, 24)) >> 16, 32))
-row("mul24.lo.s32 %r4, %r1, %r2", lambda a, b, c: low(signed(a, 24) * signed(b, 24), 32))
-row("mad24.lo.s32 %r4, %r1, %r2, %r3", lambda a, b, c: low(signed(a, 24) * signed(b, 24) + c, 32))
 
 
-def dot(a, b, c, ka, kb, count, width, first=0):
+def dot(a, b, c, ka, kb):
     total = low(c, 32)
-    for i in range(count):
-        total += value(a >> (width * i), ka, width) * value(b >> (8 * (i + first)), kb, 8)
+    for i in range(4):
+        total += value(a >> (8 * i), ka, 8) * value(b >> (8 * i), kb, 8)
     return low(total, 32)
 
 
 for ka in "us":
     for kb in "us":
-        row(f"dp4a.{ka}32.{kb}32 %r4, %r1, %r2, %r3", lambda a, b, c, ka=ka, kb=kb: dot(a, b, c, ka, kb, 4, 8))
-        row(f"dp2a.lo.{ka}32.{kb}32 %r4, %r1, %r2, %r3", lambda a, b, c, ka=ka, kb=kb: dot(a, b, c, ka, kb, 2, 16))
-        row(f"dp2a.hi.{ka}32.{kb}32 %r4, %r1, %r2, %r3", lambda a, b, c, ka=ka, kb=kb: dot(a, b, c, ka, kb, 2, 16, 2))
-
-# ---- carry chain: 128-bit and 64-bit sums in pieces
-row("add.cc.u32 %r5, %r1, %r2; addc.u32 %r4, %r3, 0", lambda a, b, c: low(low(c, 32) + ((low(a, 32) + low(b, 32)) >> 32), 32))
-row("sub.cc.u32 %r5, %r1, %r2; subc.u32 %r4, %r3, 0", lambda a, b, c: low(low(c, 32) - (1 if low(a, 32) < low(b, 32) else 0), 32))
-row("add.cc.s64 %rd5, %rd1, %rd2; addc.cc.s64 %rd4, %rd3, %rd1; addc.u64 %rd4, %rd4, 0",
-    lambda a, b, c: low((lambda k: low(a + c + k, 64) + ((a + c + k) >> 64))((a + b) >> 64), 64))
-row("mad.lo.cc.u32 %r5, %r1, %r2, %r3; madc.hi.u32 %r4, %r1, %r2, 0",
-    lambda a, b, c: low((low(a, 32) * low(b, 32) + low(c, 32)) >> 32, 32))
-row("mad.lo.cc.s32 %r5, %r1, %r2, %r3; madc.hi.s32 %r4, %r1, %r2, 0",
-    lambda a, b, c: low((s32(a) * s32(b) + low(c, 32)) >> 32, 32))
-row("mad.lo.cc.u64 %rd5, %rd1, %rd2, %rd3; madc.hi.u64 %rd4, %rd1, %rd2, 0", lambda a, b, c: low((a * b + c) >> 64, 64))
+        row(f"dp4a.{ka}32.{kb}32 %r4, %r1, %r2, %r3", lambda a, b, c, ka=ka, kb=kb: dot(a, b, c, ka, kb))
 
 # ---- logic
 for bits in (16, 32, 64):
@@ -127,7 +109,6 @@ for bits in (16, 32, 64):
     row(f"or.b{bits} {r}4, {r}1, {r}2", lambda a, b, c, n=bits: low(a | b, n), 3)
     row(f"xor.b{bits} {r}4, {r}1, {r}2", lambda a, b, c, n=bits: low(a ^ b, n), 3)
     row(f"not.b{bits} {r}4, {r}1", lambda a, b, c, n=bits: low(~a, n), 3)
-    row(f"cnot.b{bits} {r}4, {r}1", lambda a, b, c, n=bits: int(low(a, n) == 0), 3)
     row(f"shl.b{bits} {r}4, {r}1, %r2", lambda a, b, c, n=bits: low(a << min(low(b, 32), 200), n),
         operands=[(operand(), s, 0) for s in (0, 1, 15, 16, 31, 32, 63, 64, 199)], count=9)
 row("and.pred %p4, %p1, %p1", lambda a, b, c: a & 1, 2)
@@ -196,17 +177,6 @@ for bits in (32, 64):
             lambda a, b, c, p=position, k=length, n=bits: bfi(a, b, p, k, n), 3)
     row(f"popc.b{bits} %r4, {r}1", lambda a, b, c, n=bits: bin(low(a, n)).count("1"))
     row(f"clz.b{bits} %r4, {r}1", lambda a, b, c, n=bits: n - low(a, n).bit_length())
-    row(f"brev.b{bits} {r}4, {r}1", lambda a, b, c, n=bits: int(format(low(a, n), f"0{n}b")[::-1], 2))
-
-    def find(a, kind, n):
-        x = low(a, n)
-        if kind == "s" and x >> (n - 1):
-            x = low(~x, n)
-        return x.bit_length() - 1
-    for kind in "us":
-        row(f"bfind.{kind}{bits} %r4, {r}1", lambda a, b, c, k=kind, n=bits, f=find: low(f(a, k, n), 32))
-        row(f"bfind.shiftamt.{kind}{bits} %r4, {r}1",
-            lambda a, b, c, k=kind, n=bits, f=find: low(n - 1 - f(a, k, n), 32) if f(a, k, n) >= 0 else 0xFFFFFFFF)
 
 # ---- comparison and selection
 COMPARE = {"eq": lambda x, y: x == y, "ne": lambda x, y: x != y, "lt": lambda x, y: x < y, "le": lambda x, y: x <= y,
@@ -229,8 +199,6 @@ row("set.gt.f32.u32 %f4, %r1, %r2", lambda a, b, c: 0x3F800000 if low(a, 32) > l
 for bits in (16, 32, 64):
     r = REGISTER[bits]
     row(f"selp.b{bits} {r}4, {r}2, {r}3, %p1", lambda a, b, c, n=bits: low(b if a & 1 else c, n))
-row("slct.u32.s32 %r4, %r1, %r2, %r3", lambda a, b, c: low(a if s32(c) >= 0 else b, 32))
-row("slct.b64.f32 %rd4, %rd1, %rd2, %f3", lambda a, b, c: a if struct.unpack("f", struct.pack("I", low(c, 32)))[0] >= 0 else b)
 
 # ---- moves and integer conversions
 row("mov.b64 {%r4, %r5}, %rd1", lambda a, b, c: low(a, 32), 2)

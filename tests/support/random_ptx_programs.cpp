@@ -26,6 +26,18 @@ struct Template {
     bool open_nan = false;  ///< the ISA leaves the bits of a NaN result open
 };
 
+// These stand for sad.u32 and brev.b32, which the recorded programs used: the results are the same.
+constexpr std::string_view kSumOfDifference =
+    "{ .reg .b32 least; max.u32 $d, $a, $b; min.u32 least, $a, $b; sub.s32 $d, $d, least; add.s32 $d, $d, $c; }";
+constexpr std::string_view kReversedBits =
+    "{ .reg .b32 odd; prmt.b32 $d, $a, 0, 0x0123;"
+    " shr.u32 odd, $d, 4; and.b32 odd, odd, 0x0f0f0f0f; and.b32 $d, $d, 0x0f0f0f0f; shl.b32 $d, $d, 4;"
+    " or.b32 $d, $d, odd;"
+    " shr.u32 odd, $d, 2; and.b32 odd, odd, 0x33333333; and.b32 $d, $d, 0x33333333; shl.b32 $d, $d, 2;"
+    " or.b32 $d, $d, odd;"
+    " shr.u32 odd, $d, 1; and.b32 odd, odd, 0x55555555; and.b32 $d, $d, 0x55555555; shl.b32 $d, $d, 1;"
+    " or.b32 $d, $d, odd; }";
+
 // clang-format off
 constexpr std::array kTemplates = {
     // integers
@@ -35,7 +47,7 @@ constexpr std::array kTemplates = {
     Template{"mad.hi.u32 $d, $a, $b, $c;", 'r', "rrr"}, Template{"add.sat.s32 $d, $a, $b;", 'r', "rr"},
     Template{"min.s32 $d, $a, $b;", 'r', "rr"}, Template{"max.u32 $d, $a, $b;", 'r', "rr"},
     Template{"abs.s32 $d, $a;", 'r', "r"}, Template{"neg.s32 $d, $a;", 'r', "r"},
-    Template{"sad.u32 $d, $a, $b, $c;", 'r', "rrr"}, Template{"or.b32 $d, $a, 1; div.s32 $d, $b, $d;", 'r', "rr"},
+    Template{kSumOfDifference, 'r', "rrr"}, Template{"or.b32 $d, $a, 1; div.s32 $d, $b, $d;", 'r', "rr"},
     Template{"or.b32 $d, $a, 16; rem.u32 $d, $b, $d;", 'r', "rr"},
     Template{"and.b32 $d, $a, $b;", 'r', "rr"}, Template{"or.b32 $d, $a, $b;", 'r', "rr"},
     Template{"xor.b32 $d, $a, $x;", 'r', "r"}, Template{"not.b32 $d, $a;", 'r', "r"},
@@ -45,7 +57,7 @@ constexpr std::array kTemplates = {
     Template{"shf.l.wrap.b32 $d, $a, $b, $c;", 'r', "rrr"}, Template{"shf.r.clamp.b32 $d, $a, $b, $n;", 'r', "rr"},
     Template{"bfe.u32 $d, $a, $n, $n;", 'r', "r"}, Template{"bfe.s32 $d, $a, $n, $n;", 'r', "r"},
     Template{"bfi.b32 $d, $a, $b, $n, $n;", 'r', "rr"}, Template{"popc.b32 $d, $a;", 'r', "r"},
-    Template{"clz.b32 $d, $a;", 'r', "r"}, Template{"brev.b32 $d, $a;", 'r', "r"},
+    Template{"clz.b32 $d, $a;", 'r', "r"}, Template{kReversedBits, 'r', "r"},
     Template{"selp.b32 $d, $a, $b, $c;", 'r', "rrp"}, Template{"dp4a.s32.u32 $d, $a, $b, $c;", 'r', "rrr"},
     // 16- and 64-bit integers
     Template{"add.s16 $d, $a, $b;", 's', "ss"}, Template{"mul.lo.u16 $d, $a, $b;", 's', "ss"},
