@@ -18,8 +18,7 @@ struct GemmSignature {
     int align_a = 16;  ///< bytes
     int align_b = 16;
     int align_d = 16;  ///< bytes of D; where C is less aligned, as few elements as C's alignment allows
-    bool batched = false;
-    GemmEpilogue epilogue = {};
+
     friend bool operator==(const GemmSignature&, const GemmSignature&) = default;
 };
 

@@ -18,65 +18,58 @@ namespace {
 constexpr std::int64_t kMaxBytes = std::numeric_limits<std::int64_t>::max();
 constexpr int kMaxAlignment = 16;
 
-/// An operand as stored: in each of `batch` problems, `lines` runs of `run` contiguous elements, `ld` apart.
+/// An operand as stored: `lines` runs of `run` contiguous elements, `ld` apart.
 struct StoredMatrix {
     char name;
     DataType type;
     bool row_major;
     std::int64_t lines;
     std::int64_t run;
-    std::int64_t ld;  // 0: packed
-    int alignment;    // 0: what ld and the stride give
-    std::int64_t batch;
-    std::optional<std::int64_t> batch_stride;  // unset: whole lines, one behind the other
-    bool is_one_line = false;                  // as_lines() turns it
+    std::int64_t ld;           // 0: packed
+    int alignment;             // 0: what ld gives
+    bool is_one_line = false;  // as_lines() turns it
 };
 
 StoredMatrix stored(char name, DataType type, Order order, std::int64_t rows, std::int64_t columns, std::int64_t ld,
-                    int alignment, std::int64_t batch, std::optional<std::int64_t> batch_stride) {
+                    int alignment) {
     const bool row_major = order == Order::row;
-    return {name,      type,  row_major,   row_major ? rows : columns, row_major ? columns : rows, ld,
-            alignment, batch, batch_stride};
+    return {name, type, row_major, row_major ? rows : columns, row_major ? columns : rows, ld, alignment};
 }
 
 std::int64_t leading_dimension(const StoredMatrix& x) { return x.ld != 0 ? x.ld : std::max<std::int64_t>(1, x.run); }
 
 /// Lines of one element each, side by side. A batch-invariant row has its kernel, whether or not others stand beside it.
 bool lies_in_one_line(const GemmSpec& s, const StoredMatrix& x) {
-    return x.lines > 1 && x.run == 1 && leading_dimension(x) == 1 && s.batch == 1 &&
-           s.deterministic != Determinism::batch_invariant;
+    return x.lines > 1 && x.run == 1 && leading_dimension(x) == 1 && s.deterministic != Determinism::batch_invariant;
 }
 
 StoredMatrix stored_a(const GemmSpec& s) {
-    StoredMatrix a = stored('a', s.a, order_a(s.layout), s.m, s.k, s.lda, s.align_a, s.batch, s.batch_stride_a);
+    StoredMatrix a = stored('a', s.a, order_a(s.layout), s.m, s.k, s.lda, s.align_a);
     a.is_one_line = lies_in_one_line(s, a);
     return a;
 }
 StoredMatrix stored_b(const GemmSpec& s) {
-    StoredMatrix b = stored('b', s.b, order_b(s.layout), s.k, s.n, s.ldb, s.align_b, s.batch, s.batch_stride_b);
+    StoredMatrix b = stored('b', s.b, order_b(s.layout), s.k, s.n, s.ldb, s.align_b);
     b.is_one_line = lies_in_one_line(s, b);
     return b;
 }
 
 StoredMatrix stored_c(const GemmSpec& s) {
-    StoredMatrix c = stored('c', s.c.value_or(s.d), s.d_order, s.m, s.n, s.ldc, s.align_c, s.batch, s.batch_stride_c);
+    StoredMatrix c = stored('c', s.c.value_or(s.d), s.d_order, s.m, s.n, s.ldc, s.align_c);
     if (!s.broadcast_c) return c;
     c.lines = std::min<std::int64_t>(c.lines, 1);
     c.ld = 0;
     return c;
 }
 StoredMatrix stored_d(const GemmSpec& s) {
-    StoredMatrix d = stored('d', s.d, s.d_order, s.m, s.n, s.ldd, s.align_d, s.batch, s.batch_stride_d);
-    d.is_one_line = lies_in_one_line(s, d) && !s.c && !s.epilogue.residual;  // which have D's order, and may be one row
+    StoredMatrix d = stored('d', s.d, s.d_order, s.m, s.n, s.ldd, s.align_d);
+    d.is_one_line = lies_in_one_line(s, d) && !s.c;  // C has D's order, and may be one row
     return d;
 }
 
 std::int64_t extent(const StoredMatrix& x) {
     return x.lines == 0 || x.run == 0 ? 0 : (x.lines - 1) * leading_dimension(x) + x.run;
 }
-
-/// Elements from one problem's to the next.
-std::int64_t batch_stride(const StoredMatrix& x) { return x.batch_stride.value_or(x.lines * leading_dimension(x)); }
 
 /// What so many elements apart and a 256-byte aligned base give.
 int alignment_of(std::int64_t elements, DataType type) {
@@ -88,8 +81,7 @@ int alignment_of(std::int64_t elements, DataType type) {
 bool uses_leading_dimension(const StoredMatrix& x) { return x.lines > 1 && !x.is_one_line; }
 
 int natural_alignment(const StoredMatrix& x) {
-    const int of_problems = x.batch > 1 ? alignment_of(batch_stride(x), x.type) : kMaxAlignment;
-    return uses_leading_dimension(x) ? std::min(of_problems, alignment_of(leading_dimension(x), x.type)) : of_problems;
+    return uses_leading_dimension(x) ? alignment_of(leading_dimension(x), x.type) : kMaxAlignment;
 }
 
 using Reasons = std::vector<std::string>;
@@ -128,37 +120,12 @@ void check_alignment(const StoredMatrix& x, bool strides_are_sound, Reasons& rea
                                       x.name, x.alignment, bytes(x.type), to_string(x.type), kMaxAlignment));
         return;
     }
-    if (!strides_are_sound) return;
-    const auto check = [&](std::string_view stride, std::int64_t elements, std::string_view what) {
-        if (const int most = alignment_of(elements, x.type); x.alignment > most)
-            reasons.push_back(
-                fmt::format("align_{} is {}: {}{} is {} elements of {} bytes, which gives every {} an "
-                            "alignment of only {} bytes",
-                            x.name, x.alignment, stride, x.name, elements, bytes(x.type), what, most));
-    };
-    if (uses_leading_dimension(x)) check("ld", leading_dimension(x), x.row_major ? "row" : "column");
-    if (x.batch > 1) check("batch_stride_", batch_stride(x), "problem");
-}
-
-/// No two problems share an element of an operand, or they share all of it, which D's can't: they are apart, or their lines lie side by side.
-bool check_batch_stride(const StoredMatrix& x, Reasons& reasons) {
-    if (x.batch <= 1 && x.batch_stride.value_or(0) >= 0) return true;
-    const std::int64_t stride = batch_stride(x);
-    const std::int64_t others = std::max<std::int64_t>(x.batch - 1, 1);
-    const std::int64_t most = (kMaxBytes / bytes(x.type) - extent(x)) / others;
-    const bool side_by_side = stride >= x.run && stride <= (leading_dimension(x) - x.run) / others;
-    const auto refuse = [&](const std::string& rule) {
-        reasons.push_back(fmt::format("batch_stride_{} is {}: {}", x.name, stride, rule));
-        return false;
-    };
-    if (stride < 0 || stride > most)
-        return refuse(fmt::format("{} problems have one from 0 to {}, which addresses can reach", x.batch, most));
-    if (stride >= extent(x) || side_by_side || (stride == 0 && x.name != 'd')) return true;
-    return refuse(
-        fmt::format("no two problems share a part of {0}, so it is {1}at least {2}, or at least {3} where the "
-                    "{4}s of all {5} fit into an ld{6}",
-                    static_cast<char>(x.name - 'a' + 'A'), x.name == 'd' ? "" : "0, ", extent(x), x.run,
-                    x.row_major ? "row" : "column", x.batch, x.name));
+    if (!strides_are_sound || !uses_leading_dimension(x)) return;
+    if (const int most = alignment_of(leading_dimension(x), x.type); x.alignment > most)
+        reasons.push_back(fmt::format(
+            "align_{} is {}: ld{} is {} elements of {} bytes, which gives every {} an alignment of only {} "
+            "bytes",
+            x.name, x.alignment, x.name, leading_dimension(x), bytes(x.type), x.row_major ? "row" : "column", most));
 }
 
 /// A number that was cast to an enumeration and is none of it. Nothing else can be said of such a spec.
@@ -171,8 +138,8 @@ void check_enumerations(const GemmSpec& spec, Reasons& reasons) {
 
 void check_matrix(const StoredMatrix& x, Reasons& reasons) {
     const bool sizes_are_sound = x.lines >= 0 && x.run >= 0 && x.lines <= kLargestExtent && x.run <= kLargestExtent;
-    const bool strides_are_sound = sizes_are_sound && check_leading_dimension(x, reasons) &&
-                                   check_total_size(x, reasons) && check_batch_stride(x, reasons);
+    const bool strides_are_sound =
+        sizes_are_sound && check_leading_dimension(x, reasons) && check_total_size(x, reasons);
     check_alignment(x, strides_are_sound, reasons);
 }
 
@@ -239,34 +206,7 @@ void check_types(const GemmSpec& spec, Reasons& reasons) {
     check_one_of("d", spec.d, spec.a, rule->outputs, reasons);
 }
 
-bool is_8bit(DataType type) { return bytes(type) == 1; }
-
-void check_scales(std::string_view name, ScaleFactors scales, DataType type, Reasons& reasons) {
-    if (scales == ScaleFactors::none || is_8bit(type)) return;
-    reasons.push_back(fmt::format("{} has scale factors and is {}: only types of 8 bits have", name, to_string(type)));
-}
-
-void check_epilogue(const GemmSpec& spec, Reasons& reasons) {
-    const GemmEpilogue& epilogue = spec.epilogue;
-    const auto is_float = [](DataType type) { return is_half(type) || type == DataType::f32; };
-    if (epilogue.bias != Bias::none && !is_float(epilogue.bias_type))
-        reasons.push_back(fmt::format("the bias is {}: it must be f16, bf16 or f32", to_string(epilogue.bias_type)));
-    if (epilogue.residual && !is_float(*epilogue.residual))
-        reasons.push_back(
-            fmt::format("the residual is {}: it must be f16, bf16 or f32", to_string(*epilogue.residual)));
-    check_scales("A", epilogue.scale_a, spec.a, reasons);
-    check_scales("B", epilogue.scale_b, spec.b, reasons);
-    check_scales("D", epilogue.scale_d, spec.d, reasons);
-    if (epilogue.scale_d > ScaleFactors::per_tensor)
-        reasons.emplace_back("D has scale factors of parts: it has one for all of it");
-}
-
 Order flipped(Order order) { return order == Order::row ? Order::column : Order::row; }
-
-Bias turned(Bias bias) {
-    if (bias == Bias::none) return bias;
-    return bias == Bias::per_row ? Bias::per_column : Bias::per_row;
-}
 
 }  // namespace
 
@@ -290,15 +230,12 @@ std::vector<std::string> problems(const GemmSpec& spec) {
     check_extent('m', spec.m, reasons);
     check_extent('n', spec.n, reasons);
     check_extent('k', spec.k, reasons);
-    if (spec.batch < 1 || spec.batch > kLargestExtent)
-        reasons.push_back(fmt::format("batch is {}: it is from 1 to {}", spec.batch, kLargestExtent));
     check_types(spec, reasons);
     check_matrix(stored_a(spec), reasons);
     check_matrix(stored_b(spec), reasons);
     if (spec.c) check_matrix(stored_c(spec), reasons);
     check_broadcast_c(spec, reasons);
     check_matrix(stored_d(spec), reasons);
-    check_epilogue(spec, reasons);
     return reasons;
 }
 
@@ -307,24 +244,20 @@ GemmSpec resolved(const GemmSpec& spec) {
         throw SpecError("invalid problem", std::move(reasons));
     }
     GemmSpec result = spec;
-    const auto settle = [](const StoredMatrix& x, std::int64_t& ld, int& alignment,
-                           std::optional<std::int64_t>& stride) {
+    const auto settle = [](const StoredMatrix& x, std::int64_t& ld, int& alignment) {
         ld = leading_dimension(x);
         if (alignment == 0) alignment = natural_alignment(x);
-        stride = x.batch > 1 ? std::optional(batch_stride(x)) : std::nullopt;
     };
-    settle(stored_a(spec), result.lda, result.align_a, result.batch_stride_a);
-    settle(stored_b(spec), result.ldb, result.align_b, result.batch_stride_b);
-    settle(stored_d(spec), result.ldd, result.align_d, result.batch_stride_d);
+    settle(stored_a(spec), result.lda, result.align_a);
+    settle(stored_b(spec), result.ldb, result.align_b);
+    settle(stored_d(spec), result.ldd, result.align_d);
     if (spec.c) {
-        settle(stored_c(spec), result.ldc, result.align_c, result.batch_stride_c);
+        settle(stored_c(spec), result.ldc, result.align_c);
         if (spec.broadcast_c) result.ldc = 0;
     } else {
         result.ldc = 0;
         result.align_c = 0;
-        result.batch_stride_c = std::nullopt;
     }
-    if (result.epilogue.bias == Bias::none) result.epilogue.bias_type = DataType::f32;  // a type of nothing
     return result;
 }
 
@@ -351,9 +284,6 @@ GemmSpec with_row_major_d(const GemmSpec& spec) {
     std::swap(result.lda, result.ldb);
     std::swap(result.align_a, result.align_b);
     std::swap(result.constant_a, result.constant_b);
-    std::swap(result.batch_stride_a, result.batch_stride_b);
-    std::swap(result.epilogue.scale_a, result.epilogue.scale_b);
-    result.epilogue.bias = turned(result.epilogue.bias);
     // The new A is B transposed: the same memory, so what were rows are now columns.
     result.layout = layout_of(flipped(order_b(result.layout)), flipped(order_a(result.layout)));
     result.d_order = Order::row;
@@ -368,8 +298,7 @@ OperandExtents operand_extents(const GemmSpec& resolved_spec) {
 GemmSpec gemm_spec_of_type(DataType type) { return {.a = type}; }
 
 double flops(const GemmSpec& spec) {
-    return 2.0 * static_cast<double>(spec.batch) * static_cast<double>(spec.m) * static_cast<double>(spec.n) *
-           static_cast<double>(spec.k);
+    return 2.0 * static_cast<double>(spec.m) * static_cast<double>(spec.n) * static_cast<double>(spec.k);
 }
 
 }  // namespace jitgemm

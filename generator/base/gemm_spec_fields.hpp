@@ -24,8 +24,6 @@ struct GemmSpecField {
     bool (*is_known)(const GemmSpec&);       ///< whether an enumeration has that number; null where any number goes
     bool is_number;                          ///< in JSON; else its text
     bool is_of_c;                            ///< without C it says nothing: null in JSON
-    std::string_view token;                  ///< before its text in a kernel's name; empty: it isn't in names as such
-    std::string_view unserved;               ///< what no kernel family does yet, where it is not as usual
 };
 
 /// Says what is wrong with one word, or what would be right; who knows where it stands adds that.
@@ -40,14 +38,16 @@ public:
 void read_field(GemmSpec& spec, const GemmSpecField& field, std::string_view name, std::string_view word);
 /// Whether the field is what a spec has unless told otherwise.
 [[nodiscard]] bool is_usual(const GemmSpecField& field, const GemmSpec& spec);
-/// Those of format 2 that are not as usual, each with a space before it: " batch=4 activation=gelu".
+/// Those of format 2 that are not as usual, each with a space before it: " constant-b=yes broadcast-c=yes".
 [[nodiscard]] std::string second_format_text(const GemmSpec& spec);
-/// A field of the epilogue as kernel names have it: "bias-row-f32", "act-gelu"; empty where it is usual.
-[[nodiscard]] std::string epilogue_tokens(const GemmEpilogue& epilogue);
-/// Reads one such token; false where it is none.
-[[nodiscard]] bool read_epilogue_token(std::string_view token, GemmEpilogue& epilogue);
-
-/// A reason for each field that no kernel family serves yet: what every family answers first.
-[[nodiscard]] std::vector<std::string> unserved_fields(const GemmSpec& spec);
+/// A field of earlier versions that no kernel served. Texts may still name it with a word that says nothing.
+struct FormerField {
+    std::string_view key;
+    std::string_view neutral;
+    std::string_view other_neutral;
+};
+[[nodiscard]] std::span<const FormerField> former_fields();
+/// False where the key is none of these. Throws WordError for a word that says something.
+bool read_former_field(std::string_view key, std::string_view word);
 
 }  // namespace jitgemm

@@ -49,12 +49,11 @@ const GemmSpecField& find_field(std::string_view key, int format) {
 void read_assignment(GemmSpec& spec, std::string_view word, int format, std::vector<std::string_view>& seen) {
     const std::size_t equals = word.find('=');
     if (equals == std::string_view::npos) throw WordError(fmt::format("'{}' is not of the form key=value", word));
-    const GemmSpecField& field = find_field(word.substr(0, equals), format);
-    if (std::find(seen.begin(), seen.end(), field.key) != seen.end()) {
-        throw WordError(fmt::format("'{}' stands twice", field.key));
-    }
-    seen.push_back(field.key);
-    read_field(spec, field, field.key, word.substr(equals + 1));
+    const std::string_view key = word.substr(0, equals);
+    if (std::find(seen.begin(), seen.end(), key) != seen.end()) throw WordError(fmt::format("'{}' stands twice", key));
+    seen.push_back(key);
+    if (read_former_field(key, word.substr(equals + 1))) return;
+    read_field(spec, find_field(key, format), key, word.substr(equals + 1));
 }
 
 /// A size left out is no size of 0: the product of nothing is right whatever the kernel does.

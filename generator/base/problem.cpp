@@ -21,9 +21,7 @@ GemmSignature signature_of(const GemmSpec& row_major) {
             .accumulator = row_major.accumulator,
             .align_a = row_major.align_a,
             .align_b = row_major.align_b,
-            .align_d = d_alignment(row_major),
-            .batched = row_major.batch > 1,
-            .epilogue = row_major.epilogue};
+            .align_d = d_alignment(row_major)};
 }
 
 }  // namespace

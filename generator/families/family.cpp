@@ -1,8 +1,8 @@
 #include "generator/families/family.hpp"
 
-#include "generator/base/gemm_spec_fields.hpp"
 #include "generator/base/nearest_name.hpp"
 #include "generator/base/round_up.hpp"
+#include "generator/base/served_types.hpp"
 #include "generator/families/shared/arguments_text.hpp"
 #include "generator/families/shared/parameter_table.hpp"
 #include "generator/families/table.hpp"
@@ -109,13 +109,13 @@ struct Adapter {
         return input;
     }
 
-    /// What no family serves yet, or why this one does not; each family's own checks know nothing of the former.
+    /// Types that no family serves, or why this one does not; each family's own checks know nothing of the former.
     static std::vector<std::string> unsupported(const Problem& problem, const Arch& arch) {
-        std::vector<std::string> reasons = unserved_fields(problem.row_major);
+        std::vector<std::string> reasons = unserved_types(problem.row_major);
         return reasons.empty() ? Typed::unsupported(problem, arch) : reasons;
     }
     static std::vector<std::string> violations(const Problem& problem, const KernelConfig& config, const Arch& arch) {
-        std::vector<std::string> reasons = unserved_fields(problem.row_major);
+        std::vector<std::string> reasons = unserved_types(problem.row_major);
         if (reasons.empty()) reasons = Typed::violations(problem, own(config), arch);
         check_sum_order(reasons, problem.row_major, sum_order(config), arch);
         return reasons;

@@ -18,7 +18,6 @@ namespace {
 constexpr std::array<std::string_view, 4> kLayouts{"tn", "nn", "nt", "tt"};
 constexpr std::string_view kAlign = "_align";
 constexpr std::string_view kCAsD = "c";  // has D's type
-constexpr std::string_view kBatched = "batched";
 constexpr int kUsualAlignment = 16;
 
 std::vector<std::string_view> type_names() {
@@ -88,25 +87,7 @@ private:
         signature.d = take_type(tokens, "d-").value_or(signature.a);
         if (c_as_d) signature.c = signature.d;
         signature.accumulator = take_type(tokens, "acc").value_or(DataType::f32);
-        take_epilogue(tokens, signature);
         return signature;
-    }
-
-    /// "_batched_bias-row-f32_act-gelu", as far as it is there.
-    void take_epilogue(TextReader& tokens, GemmSignature& signature) const {
-        while (true) {
-            TextReader ahead = tokens;
-            const std::string_view token = ahead.take_token();
-            try {
-                if (token == kBatched)
-                    signature.batched = true;
-                else if (!read_epilogue_token(token, signature.epilogue))
-                    return;
-            } catch (const WordError& error) {
-                fail(fmt::format("'{}': {}", token, error.what()));
-            }
-            tokens = ahead;
-        }
     }
 
     GemmLayout layout_token(std::string_view token) const {
@@ -221,10 +202,10 @@ std::string alignment_token(const GemmSignature& s) {
 std::string kernel_name(const KernelId& id) {
     const GemmSignature& s = id.signature;
     const Family& family = family_of(id.config);
-    return fmt::format("{}_{}{}_{}{}{}{}{}{}_{}{}", family.name_in_kernels, to_string(s.a),
-                       token_unless(s.a, "b-", s.b), to_string(s.layout), c_token(s), token_unless(s.a, "d-", s.d),
-                       token_unless(DataType::f32, "acc", s.accumulator), s.batched ? "_batched" : "",
-                       epilogue_tokens(s.epilogue), family.config_name(id.config), alignment_token(s));
+    return fmt::format("{}_{}{}_{}{}{}{}_{}{}", family.name_in_kernels, to_string(s.a), token_unless(s.a, "b-", s.b),
+                       to_string(s.layout), c_token(s), token_unless(s.a, "d-", s.d),
+                       token_unless(DataType::f32, "acc", s.accumulator), family.config_name(id.config),
+                       alignment_token(s));
 }
 
 KernelId parse_kernel_name(std::string_view name) { return NameParser(name).parse(); }

@@ -86,7 +86,7 @@ JG_API void jg_context_destroy(jg_context *context);
 /* ---- kernels ----------------------------------------------------------------------------------------------------- */
 
 /* A problem; what is 0 or NULL is as usual. Words are those of the text form, keys with _ for -: a = "bf16", layout =
- * "tn", bias = "row-f32" (docs/c.md). D (m, n) = alpha * A (m, k) * B (k, n) + beta * C (m, n). */
+ * "tn", constant_b = "yes" (docs/c.md). D (m, n) = alpha * A (m, k) * B (k, n) + beta * C (m, n). */
 typedef struct jg_gemm {
     size_t size; /* sizeof(jg_gemm) */
     int64_t m, n, k;
@@ -96,10 +96,9 @@ typedef struct jg_gemm {
     const char *d_layout;      /* t (the default) or n: of C and D */
     int64_t lda, ldb, ldc, ldd;                 /* in elements; 0: packed */
     int64_t align_a, align_b, align_c, align_d; /* in bytes; 0: what the pitch and a 256-byte aligned base give */
-    int64_t batch;                              /* problems; 0: one */
-    int64_t batch_stride_a, batch_stride_b, batch_stride_c, batch_stride_d; /* in elements; 0: packed; JG_SAME */
-    const char *bias, *activation, *residual;
-    const char *scale_a, *scale_b, *scale_d;
+    /* Must be 0 and NULL: no kernel serves what these members meant in earlier headers (docs/c.md). */
+    int64_t reserved_1, reserved_2, reserved_3, reserved_4, reserved_5;
+    const char *reserved_6, *reserved_7, *reserved_8, *reserved_9, *reserved_10, *reserved_11;
     const char *constant_a, *constant_b; /* no (the default) or yes: no launch that may still run writes it (weights) */
     const char *deterministic; /* run_to_run (the default), or batch_invariant: a row of D has the same bits for any m */
     const char *broadcast_c;   /* no (the default) or yes: c is one row (d_layout n: column) that is added to each of D's */
@@ -107,7 +106,7 @@ typedef struct jg_gemm {
 #define JG_GEMM_INIT \
     {sizeof(jg_gemm), 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, \
      NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL}
-/* Of a batch stride: all problems have one A, B or C. */
+/* A value of members of earlier headers; nothing takes it. */
 #define JG_SAME (-1)
 
 /* The kernel for a problem: from memory, else the disk cache, else compiled now, a second or so. `spec` is text, as the

@@ -10,17 +10,6 @@ from typing import Any, TypedDict
 
 class _UnusualFields(TypedDict, total=False):
     broadcast_c: str | None
-    batch: int
-    batch_stride_a: int
-    batch_stride_b: int
-    batch_stride_c: int | None
-    batch_stride_d: int
-    bias: str
-    activation: str
-    residual: str
-    scale_a: str
-    scale_b: str
-    scale_d: str
     constant_a: str
     constant_b: str
     deterministic: str

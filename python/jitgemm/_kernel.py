@@ -43,17 +43,6 @@ def kernel(
     constant_a: bool | str | None = None,
     constant_b: bool | str | None = None,
     deterministic: str | None = None,
-    batch: int | None = None,
-    batch_stride_a: int | None = None,
-    batch_stride_b: int | None = None,
-    batch_stride_c: int | None = None,
-    batch_stride_d: int | None = None,
-    bias: str | None = None,
-    activation: str | None = None,
-    residual: Any = None,
-    scale_a: str | None = None,
-    scale_b: str | None = None,
-    scale_d: str | None = None,
 ) -> Kernel:
     """The kernel for a problem: from memory, else the cache on disk, else compiled now, a second or so.
 
@@ -69,8 +58,6 @@ def kernel(
       align_a, align_b, align_c, align_d: alignments in bytes (default: what the leading dimensions give).
       constant_a, constant_b: True promises that no kernel still running writes A or B (weights).
       deterministic: "run_to_run" (default) or "batch_invariant".
-      batch, batch_stride_a, batch_stride_b, batch_stride_c, batch_stride_d, bias, activation, residual, scale_a,
-        scale_b, scale_d: fields of problems that no kernel serves yet.
     device: "cuda" (the current GPU), "cuda:1", "emulator", "emulator:sm_90a"; default: that of set_device, else "cuda".
     kernel, family, param: force a kernel by its name, keep to a family, fix parameters ("stages=4,block=128x256x32").
 
@@ -120,10 +107,10 @@ def _assignment(name: str, value: Any) -> str:
 
 
 _FIELDS: dict[str, Callable[[Any], str]] = {
-    **dict.fromkeys(("m", "n", "k", "batch"), _size),
-    **{f"{kind}{matrix}": _size for kind in ("ld", "align_", "batch_stride_") for matrix in "abcd"},
-    **dict.fromkeys(("a", "b", "c", "d", "acc", "residual"), _dtype),
-    **dict.fromkeys(("layout", "d_layout", "bias", "activation", "scale_a", "scale_b", "scale_d"), _word),
+    **dict.fromkeys(("m", "n", "k"), _size),
+    **{f"{kind}{matrix}": _size for kind in ("ld", "align_") for matrix in "abcd"},
+    **dict.fromkeys(("a", "b", "c", "d", "acc"), _dtype),
+    **dict.fromkeys(("layout", "d_layout"), _word),
     **dict.fromkeys(("broadcast_c", "constant_a", "constant_b"), _flag),
     "deterministic": _determinism,
 }

@@ -105,7 +105,7 @@ const Signature& call_signature() {
 }
 
 /// One line for each field in which what the arrays ask differs from what the kernel was made for.
-std::vector<std::string> differences(const GemmSpec& asked, const GemmSpec& made) {
+std::vector<std::string> differences(const GemmSpec& asked, std::int64_t batch, const GemmSpec& made) {
     std::vector<std::string> found;
     const auto compare = [&](const char* name, const auto& here, const auto& there) {
         if (here != there) found.push_back(fmt::format("{} is {} here and {} in the kernel", name, here, there));
@@ -113,7 +113,7 @@ std::vector<std::string> differences(const GemmSpec& asked, const GemmSpec& made
     compare("m", asked.m, made.m);
     compare("n", asked.n, made.n);
     compare("k", asked.k, made.k);
-    compare("batch", asked.batch, made.batch);
+    compare("batch", batch, std::int64_t{1});
     compare("the type of a", to_string(asked.a), to_string(made.a));
     compare("the type of b", to_string(asked.b), to_string(made.b));
     compare("the type of out", to_string(asked.d), to_string(made.d));
@@ -168,7 +168,7 @@ void check_fits(Loaded& loaded, Product& product, bool may_copy) {
     take_idle_pitches(asked, made);
     if (!arrays.out.given() && (made.d_order != asked.d_order || made.ldd != asked.ldd))
         throw OperandError("out must be given", {"the kernel's result is no packed row-major matrix"});
-    if (std::vector<std::string> found = differences(asked, made); !found.empty())
+    if (std::vector<std::string> found = differences(asked, problem.batch, made); !found.empty())
         throw OperandError("these arrays don't fit " + loaded.kernel.info().name, std::move(found));
     loaded.latest = key;
     product.broadcast_c = loaded.latest_broadcasts_c = problem.spec.broadcast_c;

@@ -5,6 +5,8 @@
 #include "python/src/product.hpp"
 #include "runtime/context/context_state.hpp"
 
+#include <fmt/format.h>
+
 #include <array>
 
 namespace jitgemm::python {
@@ -40,22 +42,16 @@ ProductArguments read(PyObject* const* arguments, Py_ssize_t count, PyObject* na
 /// Shapes come and go in some programs: beyond so many plans all are forgotten, and the context's own lookup serves.
 constexpr std::size_t kMostPlans = 100000;
 
-/// Where the arrays lie as a batch, which no kernel serves, and might have been rows, says so, too.
-GemmKernel kernel_for(const std::shared_ptr<Session>& session, const Problem& problem) {
-    try {
-        return kernel_interruptibly(session, problem.spec);
-    } catch (const ConfigError& error) {
-        if (problem.unfolded.empty()) throw;
-        std::vector<std::string> reasons = error.reasons();
-        reasons.push_back(problem.unfolded);
-        throw ConfigError("no kernel serves this problem", std::move(reasons));
-    }
+/// Where the arrays might have been rows of one product, says why they are none.
+void refuse_batch(const Problem& problem) {
+    if (problem.batch == 1) return;
+    std::vector<std::string> reasons{fmt::format("batch={}: no kernel family multiplies batches yet", problem.batch)};
+    if (!problem.unfolded.empty()) reasons.push_back(problem.unfolded);
+    throw ConfigError("no kernel serves this problem", std::move(reasons));
 }
 
-/// The rules of types, sizes and layouts, where no kernel is made. Matrices of no element are no batch.
-void check_rules(Session& session, GemmSpec spec) {
-    spec.batch = 1;
-    spec.batch_stride_a = spec.batch_stride_b = spec.batch_stride_c = spec.batch_stride_d = std::nullopt;
+/// The rules of types, sizes and layouts, where no kernel is made.
+void check_rules(Session& session, const GemmSpec& spec) {
     ContextState& context = state_of(session.context);
     static_cast<void>(
         context.tuned_choices().choose(jitgemm::problem_of(spec), context.device->model(), context.selection));
@@ -67,11 +63,14 @@ std::shared_ptr<const Plan> make_plan(const std::shared_ptr<Session>& session, c
     const auto plan = std::make_shared<Plan>();
     plan->shape = std::move(problem.shape);
     plan->type = problem.type;
-    if (!problem.is_empty()) plan->copy_of_c = std::move(problem.copy_of_c);
+    if (!problem.is_empty()) {
+        refuse_batch(problem);
+        plan->copy_of_c = std::move(problem.copy_of_c);
+    }
     if (problem.is_empty() || plan->copy_of_c)
         check_rules(*session, problem.spec);
     else
-        plan->kernel = kernel_for(session, problem);
+        plan->kernel = kernel_interruptibly(session, problem.spec);
     if (session->plans.size() >= kMostPlans) session->plans.clear();
     return session->plans.insert_or_assign(key, plan).first->second;
 }

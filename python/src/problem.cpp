@@ -98,7 +98,6 @@ public:
         read_types();
         fold_rows();
         read_matrices();
-        read_batch();
         if (!reasons_.empty()) refuse(std::move(reasons_));
         return std::move(problem_);
     }
@@ -126,7 +125,7 @@ private:
         problem_.spec.m = a_.rows.size;
         problem_.spec.n = b_.columns.size;
         problem_.spec.k = a_.columns.size;
-        problem_.spec.batch = count(leading_);
+        problem_.batch = count(leading_);
         read_result(arrays_.out, std::ranges::equal(arrays_.out.extents(), problem_.shape), d_);
         read_result(arrays_.c, can_be_repeated(arrays_.c.extents(), problem_.shape), c_);
         if (arrays_.accumulates) c_ = d_;
@@ -173,7 +172,7 @@ private:
     void fold_rows() {
         const bool b_is_one =
             std::ranges::all_of(b_.leading, [](Extent extent) { return extent.size == 1 || extent.stride == 0; });
-        if (problem_.spec.batch == 1 || !b_is_one) return;
+        if (problem_.batch == 1 || !b_is_one) return;
         const auto a = folded(a_), d = folded(d_), c = folded(c_);
         if (!a) problem_.unfolded = unfolded(arrays_.a);
         if (!d) problem_.unfolded = unfolded(arrays_.out);
@@ -183,7 +182,7 @@ private:
         c_.rows = c.value_or(Extent{d->size, 0});
         c_has_rows_ = c.has_value();
         problem_.spec.m = a->size;
-        problem_.spec.batch = 1;
+        problem_.batch = 1;
     }
 
     void read_matrices() {
@@ -219,7 +218,7 @@ private:
         const bool is_matrix = has_rows_ && has_columns_;
         CopyOfC copy{.shape = problem_.shape, .by_column = is_matrix && of_d == Order::column};
         const Extent runs = of_d == Order::row ? c_.rows : c_.columns;
-        if (is_matrix && spec.batch == 1 && c_has_rows_ && runs.stride == 0) {
+        if (is_matrix && problem_.batch == 1 && c_has_rows_ && runs.stride == 0) {
             spec.broadcast_c = runs.size > 1;
             if (of_d == Order::row)
                 std::fill(copy.shape.begin(), copy.shape.end() - 1, 1);
@@ -281,21 +280,6 @@ private:
     static std::string unordered(const Operand& operand) {
         return fmt::format("{}: neither its rows nor its columns are contiguous and apart from each other; {}",
                            with_strides(operand), contiguous(operand));
-    }
-
-    void read_batch() {
-        GemmSpec& spec = problem_.spec;
-        if (spec.batch == 1 || problem_.is_empty()) return;
-        spec.batch_stride_a = batch_stride(arrays_.a, a_);
-        spec.batch_stride_b = batch_stride(arrays_.b, b_);
-        spec.batch_stride_d = batch_stride(arrays_.out, d_);
-        if (arrays_.has_c()) spec.batch_stride_c = batch_stride(arrays_.accumulates ? arrays_.out : arrays_.c, c_);
-    }
-
-    std::int64_t batch_stride(const Operand& operand, const MatrixView& view) {
-        const std::optional<Extent> batch = joined(repeated(view.leading, leading_));
-        if (!batch) reasons_.push_back(fmt::format("{}: its matrices do not lie at one stride", described(operand)));
-        return batch ? batch->stride : 0;
     }
 
     const Arrays& arrays_;

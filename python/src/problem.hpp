@@ -28,12 +28,13 @@ struct CopyOfC {
 
 /// What the arrays ask for, by numpy's rules for matmul: two dimensions are a matrix, more a batch of them, one a row of A's or a column of B's.
 struct Problem {
-    GemmSpec spec;
+    GemmSpec spec;                     ///< of one product
+    std::int64_t batch = 1;            ///< products, which no kernel makes together
     std::vector<std::int64_t> shape;   ///< of the result
     DataType type = DataType::bf16;    ///< of the result
     std::optional<CopyOfC> copy_of_c;  ///< the spec is that of a C copied so
     std::string unfolded;              ///< why leading dimensions are a batch and no rows, where B would allow either
-    [[nodiscard]] bool is_empty() const { return spec.m == 0 || spec.n == 0 || spec.batch == 0; }
+    [[nodiscard]] bool is_empty() const { return spec.m == 0 || spec.n == 0 || batch == 0; }
 };
 
 /// Strides become layouts and leading dimensions, addresses alignments: nothing is copied. Leading dimensions that A

@@ -62,7 +62,7 @@ public:
     virtual ~Peer() = default;
     [[nodiscard]] virtual std::string name() const = 0;
     /// All ways this peer can compute the problem, its own first choice first; empty with `reason` when it cannot, or when the
-    /// problem has a batch or an epilogue: no peer is told of these yet, and not each of a C of one row.
+    /// C is one row and the peer is not told of that.
     [[nodiscard]] std::vector<BenchCandidate> candidates(const GemmSpec& resolved_spec, std::string& reason);
 
 private:

@@ -25,18 +25,14 @@ public:
 
     [[nodiscard]] DevicePointer pointer() const { return pointer_; }
     void read_host() {
-        lines_.each_problem(
-            [&](std::uint64_t offset) { device_->copy_rows_to_device(pointer_.address + offset, at(offset), rows()); });
+        if (lines_.extent() != 0) device_->copy_rows_to_device(pointer_.address, host(), rows());
     }
     void write_host() {
-        lines_.each_problem(
-            [&](std::uint64_t offset) { device_->copy_rows_to_host(at(offset), pointer_.address + offset, rows()); });
+        if (lines_.extent() != 0) device_->copy_rows_to_host(host(), pointer_.address, rows());
     }
 
 private:
-    [[nodiscard]] std::byte* at(std::uint64_t offset) const {
-        return reinterpret_cast<std::byte*>(static_cast<std::uintptr_t>(host_ + offset));
-    }
+    [[nodiscard]] std::byte* host() const { return reinterpret_cast<std::byte*>(static_cast<std::uintptr_t>(host_)); }
     [[nodiscard]] MemoryRows rows() const {
         return {static_cast<std::size_t>(lines_.count), static_cast<std::size_t>(lines_.bytes),
                 static_cast<std::size_t>(lines_.pitch)};

@@ -11,7 +11,7 @@ namespace jitgemm::c_api {
 namespace {
 
 /// Up to the last member of the header's first version.
-constexpr std::size_t kFirstVersionBytes = offsetof(jg_gemm, scale_d) + sizeof(jg_gemm::scale_d);
+constexpr std::size_t kFirstVersionBytes = offsetof(jg_gemm, reserved_11) + sizeof(jg_gemm::reserved_11);
 
 template <auto Member>
 std::string number(const jg_gemm& gemm) {
@@ -22,11 +22,6 @@ std::string number(const jg_gemm& gemm) {
 template <auto Member>
 std::string size(const jg_gemm& gemm) {
     return std::to_string(gemm.*Member);
-}
-
-template <auto Member>
-std::string stride(const jg_gemm& gemm) {
-    return gemm.*Member == JG_SAME ? "0" : number<Member>(gemm);
 }
 
 template <auto Member>
@@ -56,17 +51,6 @@ constexpr std::array kMembers{
     JITGEMM_MEMBER("align-b", align_b, number),
     JITGEMM_MEMBER("align-c", align_c, number),
     JITGEMM_MEMBER("align-d", align_d, number),
-    JITGEMM_MEMBER("batch", batch, number),
-    JITGEMM_MEMBER("batch-stride-a", batch_stride_a, stride),
-    JITGEMM_MEMBER("batch-stride-b", batch_stride_b, stride),
-    JITGEMM_MEMBER("batch-stride-c", batch_stride_c, stride),
-    JITGEMM_MEMBER("batch-stride-d", batch_stride_d, stride),
-    JITGEMM_MEMBER("bias", bias, word),
-    JITGEMM_MEMBER("activation", activation, word),
-    JITGEMM_MEMBER("residual", residual, word),
-    JITGEMM_MEMBER("scale-a", scale_a, word),
-    JITGEMM_MEMBER("scale-b", scale_b, word),
-    JITGEMM_MEMBER("scale-d", scale_d, word),
     JITGEMM_MEMBER("constant-a", constant_a, word),
     JITGEMM_MEMBER("constant-b", constant_b, word),
     JITGEMM_MEMBER("deterministic", deterministic, word),
@@ -75,12 +59,38 @@ constexpr std::array kMembers{
 
 #undef JITGEMM_MEMBER
 
+#define JITGEMM_RESERVED(number, neutral, print)                                                             \
+    ReservedMember {                                                                                         \
+        "reserved_" #number, neutral, sizeof(jg_gemm::reserved_##number), print<&jg_gemm::reserved_##number> \
+    }
+
+/// Each with the word that programs of earlier headers may have set, and that says nothing: one problem, no operand.
+constexpr std::array kReserved{
+    JITGEMM_RESERVED(1, "1", number),   JITGEMM_RESERVED(2, "-1", number),  JITGEMM_RESERVED(3, "-1", number),
+    JITGEMM_RESERVED(4, "-1", number),  JITGEMM_RESERVED(5, "-1", number),  JITGEMM_RESERVED(6, "none", word),
+    JITGEMM_RESERVED(7, "none", word),  JITGEMM_RESERVED(8, "none", word),  JITGEMM_RESERVED(9, "none", word),
+    JITGEMM_RESERVED(10, "none", word), JITGEMM_RESERVED(11, "none", word),
+};
+
+#undef JITGEMM_RESERVED
+
+void check_reserved(const jg_gemm& gemm) {
+    for (const ReservedMember& member : kReserved) {
+        const std::string value = member.word(gemm);
+        if (value.empty() || value == member.neutral) continue;
+        throw InvalidArgument(
+            fmt::format("{} is {}: it must be 0, because no kernel serves this member", member.name, value));
+    }
+}
+
 }  // namespace
 
 std::span<const GemmMember> gemm_members() { return kMembers; }
+std::span<const ReservedMember> reserved_members() { return kReserved; }
 
 std::string text_of(const jg_gemm* gemm) {
     const jg_gemm known = read_struct(gemm, "jg_gemm", kFirstVersionBytes);
+    check_reserved(known);
     std::string text = "gemm-v2";
     for (const GemmMember& member : kMembers) {
         const std::string value = member.word(known);

@@ -22,8 +22,17 @@ struct GemmMember {
 /// One for each row of gemm_spec_fields().
 [[nodiscard]] std::span<const GemmMember> gemm_members();
 
-/// The text of a struct: "gemm-v2 m=.. a=f16 ...", with the members that are set. Throws InvalidArgument for its size, or a word that
-/// has blanks.
+/// A member that earlier headers had a name for, and that must be 0 now.
+struct ReservedMember {
+    std::string_view name;
+    std::string_view neutral;  ///< what programs of these headers may have set, as word() has it; it says nothing
+    std::size_t bytes;
+    std::string (*word)(const jg_gemm&);  ///< its value, empty for 0
+};
+[[nodiscard]] std::span<const ReservedMember> reserved_members();
+
+/// The text of a struct: "gemm-v2 m=.. a=f16 ...", with the members that are set. Throws InvalidArgument for its size, for
+/// a reserved member that is set, or a word that has blanks.
 [[nodiscard]] std::string text_of(const jg_gemm* gemm);
 
 }  // namespace jitgemm::c_api

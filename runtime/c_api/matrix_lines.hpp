@@ -9,33 +9,22 @@
 
 namespace jitgemm::c_api {
 
-/// A matrix of each problem as rows (or columns) of bytes, of which a launch reads or writes no gap.
+/// A matrix as rows (or columns) of bytes, of which a launch reads or writes no gap.
 struct MatrixLines {
     std::int64_t count;
     std::int64_t bytes;
     std::int64_t pitch;
-    std::int64_t problems;
-    std::int64_t stride;  ///< bytes from one problem's to the next, 0 where all have one
 
     /// Bytes from the first to one past the last.
     [[nodiscard]] std::size_t extent() const {
-        if (count == 0 || bytes == 0) return 0;
-        return static_cast<std::size_t>((problems - 1) * stride + (count - 1) * pitch + bytes);
-    }
-    /// Calls with the offset of each problem's matrix.
-    template <typename Visit>
-    void each_problem(Visit visit) const {
-        if (count == 0 || bytes == 0) return;
-        for (std::int64_t problem = 0; problem < (stride == 0 ? 1 : problems); ++problem)
-            visit(static_cast<std::uint64_t>(problem * stride));
+        return count == 0 || bytes == 0 ? 0 : static_cast<std::size_t>((count - 1) * pitch + bytes);
     }
     /// Calls with offset and length of each line.
     template <typename Visit>
     void each(Visit visit) const {
-        each_problem([&](std::uint64_t offset) {
-            for (std::int64_t i = 0; i < count; ++i)
-                visit(offset + static_cast<std::uint64_t>(i * pitch), static_cast<std::size_t>(bytes));
-        });
+        if (bytes == 0) return;
+        for (std::int64_t i = 0; i < count; ++i)
+            visit(static_cast<std::uint64_t>(i * pitch), static_cast<std::size_t>(bytes));
     }
 };
 

@@ -52,8 +52,7 @@ std::string FilledInput::first_change(const Reference& reference, std::uint64_t 
     const CheckResult bits = reference.compared_element(matrix(), fill_, number);
     const BitTexts texts =
         texts_of(static_cast<std::uint32_t>(bits.expected), static_cast<std::uint32_t>(bits.got), matrix().type);
-    return fmt::format("{}: was {}, is {}", element_name(name_, matrix().batch, place_of(matrix(), number)), texts.was,
-                       texts.is);
+    return fmt::format("{}: was {}, is {}", element_name(name_, place_of(matrix(), number)), texts.was, texts.is);
 }
 
 }  // namespace jitgemm

@@ -1,10 +1,8 @@
 #include "runtime/verify/guarded_matrix.hpp"
 
-#include "generator/base/round_up.hpp"
 #include "runtime/device/launch.hpp"
 
 #include <algorithm>
-#include <optional>
 #include <utility>
 
 namespace jitgemm {
@@ -18,49 +16,12 @@ GemmSpec naturally_aligned(GemmSpec spec) {
     return resolved(spec);
 }
 
-MatrixForm batched(MatrixForm form, std::int64_t batch, std::optional<std::int64_t> stride) {
-    if (batch == 1 || stride.value_or(0) == 0) return form;
-    form.batch = batch;
-    form.batch_stride = *stride;
-    return form;
-}
-
 /// A row (or column) that stands for all of them: one has a stride of 0 where a matrix is read.
 MatrixForm one_line(MatrixForm form) {
     std::int64_t& lines = form.order == Order::row ? form.rows : form.columns;
     lines = std::min<std::int64_t>(lines, 1);
     form.leading_dimension = std::max<std::int64_t>(1, form.run());
     return form;
-}
-
-/// Without room between its lines, aligned as a launch asks of vectors.
-MatrixForm packed(std::int64_t rows, std::int64_t columns, Order order, DataType type, bool generous) {
-    const std::int64_t run = order == Order::row ? columns : rows;
-    return {rows, columns, order, std::max<std::int64_t>(1, run), type, 16, generous};
-}
-
-/// The factors of an operand whose vectors lie along k, `vectors` of them; a set for each of its matrices.
-MatrixForm factors(ScaleFactors scale, Order order, const MatrixForm& operand, bool generous) {
-    const bool by_row = order == Order::row;
-    const std::int64_t k = by_row ? operand.columns : operand.rows;
-    const std::int64_t blocks = scale == ScaleFactors::per_block ? ceil_div(k, kScaleBlock) : 1;
-    const std::int64_t vectors = scale <= ScaleFactors::per_tensor ? 1 : by_row ? operand.rows : operand.columns;
-    const MatrixForm form =
-        packed(by_row ? vectors : blocks, by_row ? blocks : vectors, order, DataType::f32, generous);
-    return scale <= ScaleFactors::per_tensor ? form : batched(form, operand.batch, vectors * blocks);
-}
-
-MatrixForm bias_form(const GemmSpec& spec, bool generous) {
-    const bool per_row = spec.epilogue.bias == Bias::per_row;
-    return packed(per_row ? spec.m : 1, per_row ? 1 : spec.n, Order::row, spec.epilogue.bias_type, generous);
-}
-
-/// As D, and as aligned in elements.
-MatrixForm residual_form(const GemmSpec& spec, MatrixForm d) {
-    const int elements = d.alignment / bytes(d.type);
-    d.type = spec.epilogue.residual.value_or(spec.d);
-    d.alignment = std::min(16, elements * bytes(d.type));
-    return d;
 }
 
 }  // namespace
@@ -86,30 +47,21 @@ DeviceMemory::~DeviceMemory() {
 
 std::int64_t MatrixForm::extent_bytes() const {
     if (lines() == 0 || run() == 0) return 0;
-    return ((batch - 1) * batch_stride + (lines() - 1) * leading_dimension + run()) * bytes(type);
+    return ((lines() - 1) * leading_dimension + run()) * bytes(type);
 }
 
 ProblemForms problem_forms(const GemmSpec& spec, bool generous) {
     const GemmSpec natural = naturally_aligned(spec);
     const auto form = [&](std::int64_t rows, std::int64_t columns, Order order, std::int64_t ld, DataType type,
-                          int alignment, int natural_alignment, std::optional<std::int64_t> stride) {
-        return batched({rows, columns, order, ld, type, alignment, generous && alignment == natural_alignment},
-                       spec.batch, stride);
+                          int alignment, int natural_alignment) {
+        return MatrixForm{rows, columns, order, ld, type, alignment, generous && alignment == natural_alignment};
     };
     ProblemForms forms;
-    forms.a = form(spec.m, spec.k, order_a(spec.layout), spec.lda, spec.a, spec.align_a, natural.align_a,
-                   spec.batch_stride_a);
-    forms.b = form(spec.k, spec.n, order_b(spec.layout), spec.ldb, spec.b, spec.align_b, natural.align_b,
-                   spec.batch_stride_b);
-    forms.c = form(spec.m, spec.n, spec.d_order, spec.ldc, spec.c.value_or(spec.d), spec.align_c, natural.align_c,
-                   spec.batch_stride_c);
+    forms.a = form(spec.m, spec.k, order_a(spec.layout), spec.lda, spec.a, spec.align_a, natural.align_a);
+    forms.b = form(spec.k, spec.n, order_b(spec.layout), spec.ldb, spec.b, spec.align_b, natural.align_b);
+    forms.c = form(spec.m, spec.n, spec.d_order, spec.ldc, spec.c.value_or(spec.d), spec.align_c, natural.align_c);
     if (spec.broadcast_c) forms.c = one_line(forms.c);
-    forms.d = form(spec.m, spec.n, spec.d_order, spec.ldd, spec.d, spec.align_d, natural.align_d, spec.batch_stride_d);
-    forms.bias = bias_form(spec, generous);
-    forms.residual = residual_form(spec, forms.d);
-    forms.scale_a = factors(spec.epilogue.scale_a, Order::row, forms.a, generous);
-    forms.scale_b = factors(spec.epilogue.scale_b, Order::column, forms.b, generous);
-    forms.scale_d = packed(1, 1, Order::row, DataType::f32, generous);
+    forms.d = form(spec.m, spec.n, spec.d_order, spec.ldd, spec.d, spec.align_d, natural.align_d);
     return forms;
 }
 
@@ -142,23 +94,14 @@ DeviceMatrix GuardedMatrix::matrix() const {
             form_.columns,
             stride(form_.rows, row ? form_.leading_dimension : 1),
             stride(form_.columns, row ? 1 : form_.leading_dimension),
-            form_.type,
-            form_.batch,
-            form_.batch_stride};
+            form_.type};
 }
 
-/// The lines of a problem are a group, or the lines of all problems that lie side by side.
 GuardedLines GuardedMatrix::guarded_lines() const {
     const std::int64_t size = bytes(form_.type);
     const bool empty = form_.extent_bytes() == 0;
-    GuardedLines lines{
-        memory_.data(), front_,      empty ? 0 : form_.lines(), form_.run() * size, form_.leading_dimension * size,
-        kGuardBytes,    form_.batch, form_.batch_stride * size};
-    if (!empty && form_.batch > 1 && form_.batch_stride < form_.leading_dimension) {
-        std::swap(lines.lines, lines.groups);
-        std::swap(lines.pitch, lines.group_pitch);
-    }
-    return lines;
+    return {memory_.data(), front_, empty ? 0 : form_.lines(), form_.run() * size, form_.leading_dimension * size,
+            kGuardBytes};
 }
 
 }  // namespace jitgemm

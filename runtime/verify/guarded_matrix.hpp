@@ -27,7 +27,7 @@ private:
     std::int64_t bytes_ = 0;
 };
 
-/// How the matrices of a problem or a batch of them lie in memory; none shares an element with another.
+/// How a matrix lies in memory.
 struct MatrixForm {
     std::int64_t rows = 0;
     std::int64_t columns = 0;
@@ -36,8 +36,6 @@ struct MatrixForm {
     DataType type = DataType::f32;
     int alignment = 16;     ///< bytes the spec promises
     bool generous = false;  ///< begins at 256 bytes instead of at no more than the alignment
-    std::int64_t batch = 1;
-    std::int64_t batch_stride = 0;
     /// Of the first element, in bytes.
     [[nodiscard]] int base_alignment() const { return generous ? 256 : alignment; }
 
@@ -46,19 +44,18 @@ struct MatrixForm {
     [[nodiscard]] std::int64_t extent_bytes() const;
 };
 
-/// The operands of a resolved spec; `c` has D's shape whether or not the spec has C, and `residual`, too; one row (column) of it where the spec
-/// says that C is one. With generous
-/// placement an operand begins at 256 bytes if its alignment is what its leading dimension and such a base give.
-/// Matrices that all problems of a batch share are one; vectors and factors have one row or column where they serve all.
+/// The operands of a resolved spec; `c` has D's shape whether or not the spec has C, and one row (column) of it where the
+/// spec says that C is one. With generous placement an operand begins at 256 bytes if its alignment is what its leading
+/// dimension and such a base give.
 struct ProblemForms {
-    MatrixForm a, b, c, d, bias, residual, scale_a, scale_b, scale_d;
+    MatrixForm a, b, c, d;
 };
 [[nodiscard]] ProblemForms problem_forms(const GemmSpec& resolved_spec, bool generous);
 
 /// So many bytes, aligned to what a launch asks of a workspace.
 [[nodiscard]] MatrixForm workspace_form(std::int64_t bytes);
 
-/// The matrices of an operand in device memory between two guard bands.
+/// An operand in device memory between two guard bands.
 class GuardedMatrix {
 public:
     GuardedMatrix() = default;

@@ -12,7 +12,6 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <bit>
 #include <optional>
 #include <utility>
 
@@ -22,15 +21,11 @@ namespace {
 constexpr std::uint8_t kGuardByte = 0x5a;
 constexpr std::uint32_t kUnwritten = 0x8badf00d;  // D of integers has no NaN
 
-enum Input { kA, kB, kC, kBias, kResidual, kScaleA, kScaleB, kScaleD, kInputCount };
+enum Input { kA, kB, kC, kInputCount };
 
 Fill integer_fill(std::uint64_t seed, int range) { return {.kind = FillKind::integers, .seed = seed, .range = range}; }
 
 Fill unread_fill() { return {.kind = FillKind::constant, .constant = kNanBits}; }
-
-Fill constant_fill(float value) {
-    return {.kind = FillKind::constant, .constant = std::bit_cast<std::uint32_t>(value)};
-}
 
 Fill sparse_fill(std::uint64_t seed, std::int64_t group) {
     return {.kind = FillKind::sparse, .seed = seed, .group = group};
@@ -88,24 +83,13 @@ GuardedProblem::Impl::Impl(ContextState& context, const GemmSpec& asked, InputKi
       exact(kind == InputKind::integers && integers.exact),
       seed(3 * base_seed) {
     const ProblemForms forms = problem_forms(spec, placement == Placement::generous);
-    const GemmEpilogue& epilogue = spec.epilogue;
     const Fill values = or_normal(integer_fill(0, integers.range_c));
-    const Fill signs = or_normal(sparse_fill(0, 1));
     add(kA, forms.a, "A", reads_ab() ? fill_of_a() : unread_fill());
     add(kB, forms.b, "B", reads_ab() ? or_normal(integer_fill(0, integers.range)) : unread_fill());
     if (spec.c) add(kC, forms.c, "C", reads_c() ? values : unread_fill());
-    if (epilogue.bias != Bias::none) add(kBias, forms.bias, "the bias", values);
-    if (epilogue.residual) add(kResidual, forms.residual, "the residual", values);
-    if (epilogue.scale_a != ScaleFactors::none)
-        add(kScaleA, forms.scale_a, "A's scale factors", reads_ab() ? signs : unread_fill());
-    if (epilogue.scale_b != ScaleFactors::none)
-        add(kScaleB, forms.scale_b, "B's scale factors", reads_ab() ? signs : unread_fill());
-    if (epilogue.scale_d != ScaleFactors::none)
-        add(kScaleD, forms.scale_d, "D's scale factor", or_normal(constant_fill(2.0F)));
     d = GuardedMatrix(device, forms.d, "D");
 }
 
-/// The first three inputs of a seed are those of before there were others.
 void GuardedProblem::Impl::add(Input input, const MatrixForm& form, const char* name, const Fill& fill) {
     Fill own = fill;
     own.seed = seed + static_cast<std::uint64_t>(input);
@@ -156,15 +140,9 @@ Check GuardedProblem::Impl::request() const {
             .b = matrix(kB),
             .c = matrix(kC, reads_c()),
             .d = d.matrix(),
-            .bias = matrix(kBias),
-            .residual = matrix(kResidual),
-            .scale_a = matrix(kScaleA),
-            .scale_b = matrix(kScaleB),
-            .scale_d = matrix(kScaleD),
             .k = reads_ab() ? spec.k : 0,
             .alpha = static_cast<double>(alpha),
             .beta = static_cast<double>(beta),
-            .activation = spec.epilogue.activation,
             .bound = error_bound(spec),
             .exact = exact};
 }
@@ -200,27 +178,25 @@ void GuardedProblem::Impl::check_written(const EmulatorDevice& emulator, Verific
                                          std::vector<std::string>& complaints) const {
     const MatrixForm& form = d.form();
     const bool by_row = form.order == Order::row;
-    const auto unwritten = [&](std::int64_t batch, std::int64_t line, std::int64_t first, std::int64_t count) {
+    const auto unwritten = [&](std::int64_t line, std::int64_t first, std::int64_t count) {
         const auto size = static_cast<std::uint64_t>(bytes(form.type));
-        const std::int64_t element = batch * form.batch_stride + line * form.leading_dimension + first;
+        const std::int64_t element = line * form.leading_dimension + first;
         return static_cast<std::int64_t>(emulator.unwritten_bytes(
             DevicePointer{d.matrix().data.address + static_cast<std::uint64_t>(element) * size},
             static_cast<std::uint64_t>(count) * size));
     };
     std::optional<ElementPlace> place;
-    for (std::int64_t batch = 0; form.run() != 0 && batch < form.batch; ++batch) {
-        for (std::int64_t line = 0; line < form.lines(); ++line) {
-            const std::int64_t missing = unwritten(batch, line, 0, form.run());
-            verdict.unwritten += missing;
-            if (missing == 0 || place) continue;
-            std::int64_t first = 0;
-            while (unwritten(batch, line, first, 1) == 0) ++first;
-            place = {batch, by_row ? line : first, by_row ? first : line};
-        }
+    for (std::int64_t line = 0; form.run() != 0 && line < form.lines(); ++line) {
+        const std::int64_t missing = unwritten(line, 0, form.run());
+        verdict.unwritten += missing;
+        if (missing == 0 || place) continue;
+        std::int64_t first = 0;
+        while (unwritten(line, first, 1) == 0) ++first;
+        place = {by_row ? line : first, by_row ? first : line};
     }
     if (place)
         complaints.push_back(fmt::format("{} bytes of D were never written, first those of {}", verdict.unwritten,
-                                         element_name("D", form.batch, *place)));
+                                         element_name("D", *place)));
 }
 
 std::vector<std::string> GuardedProblem::Impl::check_surroundings(Verification& verdict) const {
@@ -239,9 +215,9 @@ void GuardedProblem::Impl::check_elements(Verification& verdict, const Reference
     verdict.wrong = static_cast<std::int64_t>(found.wrong);
     verdict.largest_error = found.largest_error;
     if (verdict.wrong == 0) return;
-    const auto [batch, row, column] = place_of(check.d, found.first);
+    const auto [row, column] = place_of(check.d, found.first);
     const CheckResult element = judge.element(check, found.first);
-    verdict.first = Mismatch{batch, row, column, element.expected, element.got, {}};
+    verdict.first = Mismatch{row, column, element.expected, element.got, {}};
 }
 
 GuardedProblem::GuardedProblem(ContextState& context, const GemmSpec& resolved_spec, InputKind inputs,

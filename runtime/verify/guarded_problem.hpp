@@ -20,7 +20,6 @@ inline constexpr double kCpuReferenceLimit = 1 << 26;
 
 /// The first wrong element, in the order of their numbers, and who computed it.
 struct Mismatch {
-    std::int64_t batch = 0;
     std::int64_t row = 0;
     std::int64_t column = 0;
     double expected = 0;
@@ -48,8 +47,7 @@ enum class Placement : std::uint8_t { exact, generous };
 /// Device buffers of one problem with guard bands: inputs filled as asked and NaN outside the matrices, D and workspace
 /// all NaN with a byte pattern in the bands. Padding between rows (leading dimension beyond the row) counts as band. What
 /// BLAS says is not read (C when beta is 0, A and B when alpha is 0) is NaN throughout. With alpha and beta that are
-/// powers of two or 0 and no activation but relu, small integers are checked bit for bit. What else the spec has (a batch,
-/// bias, residual, scale factors) is made and checked likewise; no launch takes it yet, request() says where it lies. A device that sees every access (the emulator) takes D and
+/// powers of two or 0, small integers are checked bit for bit. A device that sees every access (the emulator) takes D and
 /// workspace for unwritten, and D for stored once.
 class GuardedProblem {
 public:

@@ -25,9 +25,9 @@ public:
 
 private:
     static std::size_t extent(const DeviceMatrix& matrix) {
-        if (!matrix.data || matrix.batch == 0 || matrix.rows == 0 || matrix.columns == 0) return 0;
-        const std::int64_t elements = (matrix.batch - 1) * matrix.batch_stride + (matrix.rows - 1) * matrix.row_stride +
-                                      (matrix.columns - 1) * matrix.column_stride + 1;
+        if (!matrix.data || matrix.rows == 0 || matrix.columns == 0) return 0;
+        const std::int64_t elements =
+            (matrix.rows - 1) * matrix.row_stride + (matrix.columns - 1) * matrix.column_stride + 1;
         return static_cast<std::size_t>(elements * bytes(matrix.type));
     }
 
@@ -44,10 +44,8 @@ struct HostFill {
     /// Visits every element's place, in the order of their numbers.
     template <typename Visit>
     void each(Visit visit) const {
-        for (std::int64_t batch = 0; batch < arguments.batch; ++batch)
-            for (std::int64_t row = 0; row < arguments.rows; ++row)
-                for (std::int64_t column = 0; column < arguments.columns; ++column)
-                    visit(device_code::Place{batch, row, column});
+        for (std::int64_t row = 0; row < arguments.rows; ++row)
+            for (std::int64_t column = 0; column < arguments.columns; ++column) visit(device_code::Place{row, column});
     }
 
     HostMatrix host;
@@ -64,14 +62,9 @@ public:
         if (check.k != 0) {
             bring(arguments_.a, check.a);
             bring(arguments_.b, check.b);
-            bring(arguments_.scale_a, check.scale_a);
-            bring(arguments_.scale_b, check.scale_b);
         }
         bring(arguments_.c, check.c);
         bring(arguments_.d, check.d);
-        bring(arguments_.bias, check.bias);
-        bring(arguments_.residual, check.residual);
-        bring(arguments_.scale_d, check.scale_d);
     }
     [[nodiscard]] const device_code::CheckArguments& arguments() const { return arguments_; }
 
@@ -101,16 +94,16 @@ private:
     std::vector<double> values_;
 };
 
-/// A and B of one problem, as they are multiplied.
 struct Factors {
-    Factors(const device_code::CheckArguments& problem, std::int64_t which)
-        : batch(which),
-          a(problem.k == 0 ? 0 : problem.m, problem.k,
-            [&](auto row, auto k) { return device_code::element_of_a(problem, which, row, k); }),
-          b(problem.k, problem.n,
-            [&](auto k, auto column) { return device_code::element_of_b(problem, which, k, column); }) {}
+    explicit Factors(const device_code::CheckArguments& problem)
+        : a(problem.k == 0 ? 0 : problem.m, problem.k,
+            [&](auto row, auto k) {
+                return device_code::element(problem.a, {row, k});
+            }),
+          b(problem.k, problem.n, [&](auto k, auto column) {
+              return device_code::element(problem.b, {k, column});
+          }) {}
 
-    std::int64_t batch;
     Decoded a, b;
 };
 
@@ -141,7 +134,7 @@ public:
             add_scaled(sums_, factors_.a.row(row)[k], factors_.b.row(k));
             add_scaled_magnitudes(magnitudes_, factors_.a.row(row)[k], factors_.b.row(k));
         }
-        for (std::int64_t column = 0; column < arguments_.n; ++column) judge({factors_.batch, row, column});
+        for (std::int64_t column = 0; column < arguments_.n; ++column) judge({row, column});
     }
     [[nodiscard]] const CheckResult& result() const { return result_; }
 
@@ -153,7 +146,7 @@ private:
         result_.largest_error = std::max(result_.largest_error, error);
         if (error <= 1) return;
         ++result_.wrong;
-        result_.first = std::min<std::uint64_t>(result_.first, device_code::number_of(at, arguments_.m, arguments_.n));
+        result_.first = std::min<std::uint64_t>(result_.first, device_code::number_of(at, arguments_.n));
     }
 
     const device_code::CheckArguments& arguments_;
@@ -173,8 +166,9 @@ std::int64_t host_threads(std::int64_t rows) {
     return std::clamp<std::int64_t>(std::thread::hardware_concurrency(), 1, std::max<std::int64_t>(rows, 1));
 }
 
-void check_problem(const device_code::CheckArguments& arguments, std::int64_t batch, CheckResult& all) {
-    const Factors factors(arguments, batch);
+CheckResult check_rows(const device_code::CheckArguments& arguments) {
+    CheckResult all;
+    const Factors factors(arguments);
     const std::int64_t threads = host_threads(arguments.m);
     std::mutex mutex;
     const auto check_share = [&](std::int64_t first_row) {
@@ -191,6 +185,8 @@ void check_problem(const device_code::CheckArguments& arguments, std::int64_t ba
             check_share(thread);
         }
     }
+    workers.clear();  // waits for them
+    return all;
 }
 
 }  // namespace
@@ -213,15 +209,15 @@ CheckResult HostReference::compare(const DeviceMatrix& matrix, const Fill& fill)
         const device_code::FilledBits bits = device_code::filled_bits(work.arguments, at);
         if (bits.wanted == bits.found) return;
         ++found.wrong;
-        found.first = std::min<std::uint64_t>(found.first, device_code::number_of(at, matrix.rows, matrix.columns));
+        found.first = std::min<std::uint64_t>(found.first, device_code::number_of(at, matrix.columns));
     });
     return found;
 }
 
 CheckResult HostReference::compared_element(const DeviceMatrix& matrix, const Fill& fill, std::uint64_t number) const {
     const HostFill work(*device_, matrix, fill);
-    const auto [batch, row, column] = place_of(matrix, number);
-    const device_code::FilledBits bits = device_code::filled_bits(work.arguments, {batch, row, column});
+    const auto [row, column] = place_of(matrix, number);
+    const device_code::FilledBits bits = device_code::filled_bits(work.arguments, {row, column});
     CheckResult found;
     found.expected = bits.wanted;
     found.got = bits.found;
@@ -230,29 +226,26 @@ CheckResult HostReference::compared_element(const DeviceMatrix& matrix, const Fi
 
 CheckResult HostReference::check(const Check& check) const {
     const HostProblem problem(*device_, check);
-    CheckResult all;
-    for (std::int64_t batch = 0; batch < check.d.batch; ++batch) check_problem(problem.arguments(), batch, all);
-    return all;
+    return check_rows(problem.arguments());
 }
 
 CheckResult HostReference::element(const Check& check, std::uint64_t number) const {
     const HostProblem problem(*device_, check);
     const device_code::CheckArguments& arguments = problem.arguments();
-    const auto [batch, row, column] = place_of(check.d, number);
+    const auto [row, column] = place_of(check.d, number);
     double sum = 0;
     for (std::int64_t k = 0; k < check.k; ++k)
-        sum += device_code::element_of_a(arguments, batch, row, k) *
-               device_code::element_of_b(arguments, batch, k, column);
+        sum += device_code::element(arguments.a, {row, k}) * device_code::element(arguments.b, {k, column});
     CheckResult found;
-    found.expected = device_code::finish(arguments, sum, 0.0, {batch, row, column}).value;
-    found.got = device_code::element(arguments.d, {batch, row, column});
+    found.expected = device_code::finish(arguments, sum, 0.0, {row, column}).value;
+    found.got = device_code::element(arguments.d, {row, column});
     return found;
 }
 
 std::int64_t HostReference::guard_damage(const GuardedLines& lines, std::uint8_t pattern) const {
     const device_code::GuardArguments arguments = guard_arguments(lines, pattern);
     const std::int64_t guarded = device_code::guard_count(arguments);
-    std::vector<std::uint8_t> buffer(static_cast<std::size_t>(guarded + lines.groups * lines.lines * lines.run));
+    std::vector<std::uint8_t> buffer(static_cast<std::size_t>(guarded + lines.lines * lines.run));
     device_->copy_to_host(buffer.data(), lines.buffer, buffer.size());
     std::int64_t damaged = 0;
     for (std::int64_t i = 0; i < guarded; ++i)

@@ -11,7 +11,7 @@
 
 namespace jitgemm {
 
-/// A batch of matrices on the device, by strides in elements; a dimension of one element has the stride 0, so that it serves any number.
+/// A matrix on the device, by strides in elements; a dimension of one element has the stride 0, so that it serves any number.
 struct DeviceMatrix {
     DevicePointer data{};
     std::int64_t rows = 0;
@@ -19,19 +19,16 @@ struct DeviceMatrix {
     std::int64_t row_stride = 0;
     std::int64_t column_stride = 0;
     DataType type = DataType::f32;
-    std::int64_t batch = 1;
-    std::int64_t batch_stride = 0;
 };
 
-/// Which element of a batch. They are numbered problem by problem, row by row, whatever their order in memory.
+/// Elements are numbered row by row, whatever their order in memory.
 struct ElementPlace {
-    std::int64_t batch = 0;
     std::int64_t row = 0;
     std::int64_t column = 0;
 };
 [[nodiscard]] ElementPlace place_of(const DeviceMatrix& matrix, std::uint64_t number);
-/// "D[66, 69]", of a batch "D[66, 69] of problem 3".
-[[nodiscard]] std::string element_name(std::string_view name, std::int64_t batch, const ElementPlace& at);
+/// "D[66, 69]".
+[[nodiscard]] std::string element_name(std::string_view name, const ElementPlace& at);
 
 /// How a matrix is filled: with one bit pattern, with integers in -range .. range but for 0, with one ±1 in each `group`
 /// columns of a row (the last group may have fewer) and zeros elsewhere, or with standard normal values (s8: 32 times that,
@@ -47,19 +44,17 @@ struct Fill {
 };
 
 /// What a check compares, and how far apart expected and got may be: by the bound, or not at all when `exact`.
-/// Expected is what GemmEpilogue says; its operands have D's extents, with strides of 0 where they have one element for many.
+/// C has D's extents, with strides of 0 where it has one element for many.
 struct Check {
     DeviceMatrix a{}, b{}, c{}, d{};  ///< of what is not read the data is null
-    DeviceMatrix bias{}, residual{}, scale_a{}, scale_b{}, scale_d{};
-    std::int64_t k = 0;  ///< 0 when neither A nor B is read; the other extents are D's
+    std::int64_t k = 0;               ///< 0 when neither A nor B is read; the other extents are D's
     double alpha = 1;
     double beta = 0;
-    Activation activation = Activation::none;
     ErrorBound bound{};
     bool exact = false;
 };
 
-/// A buffer of lines with bands before, between and behind them, in bytes; of groups of as many lines each.
+/// A buffer of lines with bands before, between and behind them, in bytes.
 struct GuardedLines {
     DevicePointer buffer;
     std::int64_t front = 0;
@@ -67,8 +62,6 @@ struct GuardedLines {
     std::int64_t run = 0;
     std::int64_t pitch = 0;
     std::int64_t back = 0;
-    std::int64_t groups = 1;
-    std::int64_t group_pitch = 0;
 };
 
 /// What a check found; as the kernels write it.

@@ -114,21 +114,6 @@ REFERENCE_FUNCTION unsigned encode(double value, int type) {
     return encode_float(value, type);
 }
 
-// ---- activations ----------------------------------------------------------------------------------------------------
-
-// Numbers of Activation.
-enum ActivationKind { kNoActivation, kRelu, kGelu, kSilu };
-
-// Hendrycks and Gimpel, "Gaussian Error Linear Units", 2016: GELU by its tanh, and SiLU.
-REFERENCE_FUNCTION double activated(double x, int activation) {
-    switch (activation) {
-        case kRelu: return x > 0.0 ? x : 0.0;
-        case kGelu: return 0.5 * x * (1.0 + tanh(0.79788456080286535588 * (x + 0.044715 * x * x * x)));
-        case kSilu: return x / (1.0 + exp(-x));
-        default: return x;
-    }
-}
-
 // ---- random numbers: a function of seed and position, so that any element can be made anywhere ----------------------
 
 // Steele, Lea, Flood: "Fast splittable pseudorandom number generators", OOPSLA 2014 (the SplitMix64 output function).

@@ -31,7 +31,7 @@ std::int64_t blocks_for(std::int64_t elements) {
     return std::clamp<std::int64_t>(ceil_div<std::int64_t>(elements, kThreads), 1, kMostBlocks);
 }
 
-std::int64_t elements_of(const DeviceMatrix& matrix) { return matrix.batch * matrix.rows * matrix.columns; }
+std::int64_t elements_of(const DeviceMatrix& matrix) { return matrix.rows * matrix.columns; }
 
 // Loaded once per context, like any kernel.
 std::vector<Function> shared_functions(ContextState& context) {
@@ -120,7 +120,7 @@ CheckResult ReferenceKernels::compared_element(const DeviceMatrix& matrix, const
 
 CheckResult ReferenceKernels::check(const Check& check) const {
     const DeviceMatrix& d = check.d;
-    const std::int64_t tiles = d.batch * ceil_div(d.rows, kCheckTile) * ceil_div(d.columns, kCheckTile);
+    const std::int64_t tiles = ceil_div(d.rows, kCheckTile) * ceil_div(d.columns, kCheckTile);
     if (tiles == 0) return {};
     return answer(check.exact ? kCheckExactEntry : kCheckBoundedEntry, std::min(tiles, kMostBlocks),
                   check_arguments(check));
@@ -128,8 +128,8 @@ CheckResult ReferenceKernels::check(const Check& check) const {
 
 CheckResult ReferenceKernels::element(const Check& check, std::uint64_t number) const {
     device_code::CheckArguments arguments = check_arguments(check);
-    const auto [batch, row, column] = place_of(check.d, number);
-    arguments.at = {batch, row, column};
+    const auto [row, column] = place_of(check.d, number);
+    arguments.at = {row, column};
     return answer(kElementEntry, 1, arguments);
 }
 

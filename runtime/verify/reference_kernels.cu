@@ -16,14 +16,14 @@ REFERENCE_FUNCTION long long global_threads() { return (long long)gridDim.x * bl
 
 // Of the i-th element, counted along the lines of memory.
 REFERENCE_FUNCTION Place place_in_memory(const FillArguments& arguments, long long i) {
-    if (arguments.matrix.column_stride == 1) return place_of(i, arguments.rows, arguments.columns);
-    const Place turned = place_of(i, arguments.columns, arguments.rows);
-    return {turned.batch, turned.column, turned.row};
+    if (arguments.matrix.column_stride == 1) return place_of(i, arguments.columns);
+    const Place turned = place_of(i, arguments.rows);
+    return {turned.column, turned.row};
 }
 
 extern "C" __global__ void __launch_bounds__(256) reference_fill(const __grid_constant__ FillArguments arguments) {
     const Operand& matrix = arguments.matrix;
-    const long long count = arguments.batch * arguments.rows * arguments.columns;
+    const long long count = arguments.rows * arguments.columns;
     for (long long i = global_thread(); i < count; i += global_threads()) {
         const Place at = place_in_memory(arguments, i);
         store_bits(matrix.data, index_of(matrix, at), matrix.type, filled(arguments, at));
@@ -47,12 +47,12 @@ extern "C" __global__ void __launch_bounds__(256)
     const FillArguments& fill = arguments.fill;
     if (arguments.number >= 0) {
         if (global_thread() != 0) return;
-        const FilledBits bits = filled_bits(fill, place_of(arguments.number, fill.rows, fill.columns));
+        const FilledBits bits = filled_bits(fill, place_of(arguments.number, fill.columns));
         arguments.result->expected = bits.wanted;
         arguments.result->got = bits.found;
         return;
     }
-    const long long count = fill.batch * fill.rows * fill.columns;
+    const long long count = fill.rows * fill.columns;
     Word wrong = 0;
     Word first = ~0ULL;
     for (long long i = global_thread(); i < count; i += global_threads()) {
@@ -60,7 +60,7 @@ extern "C" __global__ void __launch_bounds__(256)
         const FilledBits bits = filled_bits(fill, at);
         if (bits.wanted == bits.found) continue;
         ++wrong;
-        const Word number = number_of(at, fill.rows, fill.columns);
+        const Word number = number_of(at, fill.columns);
         if (number < first) first = number;
     }
     record(arguments.result, wrong, first, 0.0);
@@ -89,8 +89,8 @@ static __device__ __forceinline__ void check_tile(const CheckArguments& argument
     const int thread_column = threadIdx.x % kStep;
     double sum[kPerThread][kPerThread] = {};
     double absolute[kPerThread][kPerThread] = {};
-    const auto a_at = [&](long long row, long long k) { return element_of_a(arguments, begin.batch, row, k); };
-    const auto b_at = [&](long long column, long long k) { return element_of_b(arguments, begin.batch, k, column); };
+    const auto a_at = [&](long long row, long long k) { return element(arguments.a, {row, k}); };
+    const auto b_at = [&](long long column, long long k) { return element(arguments.b, {k, column}); };
 
     for (long long k = 0; k < arguments.k; k += kDepth) {
         __syncthreads();
@@ -123,13 +123,13 @@ static __device__ __forceinline__ void check_tile(const CheckArguments& argument
     for (int i = 0; i < kPerThread; ++i) {
         UNROLL_ALL
         for (int j = 0; j < kPerThread; ++j) {
-            const Place at = {begin.batch, begin.row + thread_row + i * kStep, begin.column + thread_column + j * kStep};
+            const Place at = {begin.row + thread_row + i * kStep, begin.column + thread_column + j * kStep};
             if (at.row >= arguments.m || at.column >= arguments.n) continue;
             const double error = relative_error(arguments, sum[i][j], absolute[i][j], at);
             if (error > largest) largest = error;
             if (error > 1.0) {
                 ++wrong;
-                const Word number = number_of(at, arguments.m, arguments.n);
+                const Word number = number_of(at, arguments.n);
                 if (number < first) first = number;
             }
         }
@@ -143,9 +143,9 @@ static __device__ __forceinline__ void check_all(const CheckArguments& arguments
     __shared__ double b_tile[kDepth][kTile + 1];
     const long long tiles_m = (arguments.m + kTile - 1) / kTile;
     const long long tiles_n = (arguments.n + kTile - 1) / kTile;
-    for (long long i = blockIdx.x; i < arguments.batch * tiles_m * tiles_n; i += gridDim.x) {
-        const Place tile = place_of(i, tiles_m, tiles_n);
-        check_tile<kBounded>(arguments, {tile.batch, tile.row * kTile, tile.column * kTile}, a_tile, b_tile);
+    for (long long i = blockIdx.x; i < tiles_m * tiles_n; i += gridDim.x) {
+        const Place tile = place_of(i, tiles_n);
+        check_tile<kBounded>(arguments, {tile.row * kTile, tile.column * kTile}, a_tile, b_tile);
     }
 }
 
@@ -164,7 +164,7 @@ extern "C" __global__ void __launch_bounds__(256) reference_element(const __grid
     const Place at = arguments.at;
     double sum = 0.0;
     for (long long k = threadIdx.x; k < arguments.k; k += kThreads)
-        sum = fma(element_of_a(arguments, at.batch, at.row, k), element_of_b(arguments, at.batch, k, at.column), sum);
+        sum = fma(element(arguments.a, {at.row, k}), element(arguments.b, {k, at.column}), sum);
     sums[threadIdx.x] = sum;
     __syncthreads();
     if (threadIdx.x != 0) return;

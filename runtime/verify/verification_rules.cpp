@@ -12,9 +12,6 @@ namespace {
 constexpr int kLargestRange = 8;      // every type holds the integers up to 8, e5m2 no more
 constexpr int kLargestExponent = 60;  // of alpha and beta: beyond, f32 would over- or underflow
 
-constexpr double kSteepest = 1.13;  // slope of gelu; silu's is 1.1
-constexpr double kActivationUnit = 0x1p-11;
-
 bool is_fp8(DataType type) { return type == DataType::e4m3 || type == DataType::e5m2; }
 
 bool is_exact_factor(float factor) {
@@ -44,8 +41,6 @@ double unit_of(double alpha, double beta) {
     return unit;
 }
 
-bool is_rounded(Activation activation) { return activation > Activation::relu; }
-
 /// What D holds without overflow. Sums of random signs are Σ / sqrt(K): six standard deviations of them stay below f16's
 /// 65504.
 double spread_limit(const GemmSpec& spec) {
@@ -68,19 +63,17 @@ void bound_products(IntegerInputs& inputs, std::int64_t k, double most, double s
 IntegerInputs integer_inputs(const GemmSpec& spec, float alpha, float beta) {
     IntegerInputs inputs;
     inputs.range = kLargestRange;
-    const GemmEpilogue& epilogue = spec.epilogue;
-    if (!is_exact_factor(alpha) || !is_exact_factor(beta) || is_rounded(epilogue.activation)) return inputs;
+    if (!is_exact_factor(alpha) || !is_exact_factor(beta)) return inputs;
     const double alpha_size = std::fabs(alpha);
     const double beta_size = spec.c ? std::fabs(beta) : 0.0;
-    const double added = beta_size + (epilogue.bias != Bias::none ? 1 : 0) + (epilogue.residual ? 1 : 0);
     const double limit = sum_limit(spec);
     const double room = limit * unit_of(alpha_size, beta_size);
     const double spread = spread_limit(spec);
     const double room_c = std::min(room, spread);
-    if (added != 0)
-        inputs.range_c = static_cast<int>(std::min<double>(kLargestRange, std::floor(room_c / (2 * added))));
+    if (beta_size != 0)
+        inputs.range_c = static_cast<int>(std::min<double>(kLargestRange, std::floor(room_c / (2 * beta_size))));
     if (inputs.range_c < 1) return {.range = kLargestRange};
-    const double most = alpha_size == 0 ? limit : std::min(limit, (room - added * inputs.range_c) / alpha_size);
+    const double most = alpha_size == 0 ? limit : std::min(limit, (room - beta_size * inputs.range_c) / alpha_size);
     const double most_spread = alpha_size == 0 ? spread : spread / alpha_size;
     if (most < 1 || most_spread < 1) return {.range = kLargestRange};
     inputs.exact = true;
@@ -90,14 +83,12 @@ IntegerInputs integer_inputs(const GemmSpec& spec, float alpha, float beta) {
 
 ErrorBound error_bound(const GemmSpec& spec) {
     const double steps = std::sqrt(static_cast<double>(spec.k)) / 2 + 16;
-    const bool rounded = is_rounded(spec.epilogue.activation);
-    const double sum_unit = steps * summing_unit(spec) * (rounded ? kSteepest : 1.0);
-    const double activation_unit = rounded ? kActivationUnit : 0.0;
+    const double sum_unit = steps * summing_unit(spec);
     const int fraction = fraction_bits(spec.d);
-    if (fraction < 0) return {sum_unit, activation_unit, 0.0, 0.5};  // an integer D is rounded to the nearest
-    // The rounding to D applies to the sum as computed, which is off by the first terms already.
+    if (fraction < 0) return {sum_unit, 0.0, 0.5};  // an integer D is rounded to the nearest
+    // The rounding to D applies to the sum as computed, which is off by the first term already.
     const double output_unit = std::ldexp(1.0, -fraction - 1);
-    return {sum_unit * (1 + output_unit), activation_unit * (1 + output_unit), output_unit, smallest_step(spec.d) / 2};
+    return {sum_unit * (1 + output_unit), output_unit, smallest_step(spec.d) / 2};
 }
 
 }  // namespace jitgemm

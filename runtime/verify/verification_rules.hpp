@@ -11,31 +11,27 @@ struct IntegerInputs {
     bool exact = false;  ///< every order of summation gives the once-rounded result; otherwise the error bound applies
     int range = 1;       ///< A and B hold integers in -range .. range, but for 0
     std::int64_t group = 1;  ///< above 1: A holds one ±1 in each `group` columns of a row and zeros elsewhere
-    int range_c = 8;         ///< of C, the bias and the residual; scale factors are ±1, and 2 for D
+    int range_c = 8;         ///< of C
 };
 
 /// The rule, for Σ = the largest possible sum of absolute products of a row and a column:
 ///
 ///   limit: 2048 where the accumulator is f16 (all integers up to there are f16 values), 2^13 where A or B is fp8
 ///          (Hopper's fp8 tensor cores keep 13 fraction bits of a sum), 2^24 for f32 accumulators, 2^31 - 1 for s32.
-///   exact: Σ ≤ limit, and |alpha|·Σ + (|beta| + 1 for a bias + 1 for a residual)·range_c ≤ limit · unit, where alpha
-///          and beta are 0 or powers of two and unit is the smallest of 1, |alpha| and |beta|, of which everything that
-///          is added is a multiple. No activation but relu.
+///   exact: Σ ≤ limit, and |alpha|·Σ + |beta|·range_c ≤ limit · unit, where alpha and beta are 0 or powers of two and
+///          unit is the smallest of 1, |alpha| and |beta|, of which everything that is added is a multiple.
 ///
-/// Then every partial sum in any order, product with alpha or a scale factor and addition is exact, and rounding to D is
-/// the only one. (D's rounding is checked as well: a bf16 D has only 8 bits for sums of up to 24.) The largest range up to
+/// Then every partial sum in any order, product with alpha and addition is exact, and rounding to D is the only one. (D's rounding is checked as well: a bf16 D has only 8 bits for sums of up to 24.) The largest range up to
 /// 8 that keeps Σ = K·range² small enough is taken; where even 1 is too large, A becomes sparse, which bounds Σ by
 /// ceil(K / group). An f16 D must not overflow, or infinities would hide what is wrong: |alpha|·Σ / sqrt(K) ≤ 2^13 keeps
 /// six standard deviations of random sums within its range.
 [[nodiscard]] IntegerInputs integer_inputs(const GemmSpec& resolved_spec, float alpha, float beta);
 
-/// How far D may be off for inputs that are not exact, x being what the activation is applied to:
+/// How far D may be off for inputs that are not exact:
 ///
-///   |scale_d| · (sum_unit · (|alpha| · Σ|scale_a·a·scale_b·b| + |beta·c| + |bias| + |residual|) + activation_unit · |x|)
-///   + output_unit · |expected| + output_floor
+///   sum_unit · (|alpha| · Σ|a·b| + |beta·c|) + output_unit · |expected| + output_floor
 struct ErrorBound {
     double sum_unit = 0;
-    double activation_unit = 0;
     double output_unit = 0;
     double output_floor = 0;
 };
@@ -55,8 +51,6 @@ struct ErrorBound {
 /// 0.1 · sqrt(K) · u · Σ|a·b| and below twice that in a six-sigma element (verification_rules_test.cpp simulates them);
 /// errors of rounding stay far below (Higham and Mary, SIAM J. Sci. Comput. 41(5), 2019).
 ///
-/// gelu and silu have slopes of up to 1.13, by which sum_unit grows, and are off themselves by up to activation_unit = 2^-11:
-/// of x times (1 + tanh)/2 with the hardware's tanh.approx.f32, which is off by 2^-11, half of that enters D.
 /// The rest is one rounding to D: half a unit of its last place, or half of its smallest step.
 [[nodiscard]] ErrorBound error_bound(const GemmSpec& resolved_spec);
 

@@ -13,11 +13,7 @@ std::string_view inputs_name(InputKind inputs) { return inputs == InputKind::int
 
 std::string element_text(double value) { return std::isnan(value) ? "nan" : fmt::format("{}", value); }
 
-/// "64x64 elements", "3x64x64 elements" of a batch.
-std::string elements_text(const GemmSpec& spec) {
-    const std::string batch = spec.batch == 1 ? "" : fmt::format("{}x", spec.batch);
-    return fmt::format("{}{}x{} elements", batch, spec.m, spec.n);
-}
+std::string elements_text(const GemmSpec& spec) { return fmt::format("{}x{} elements", spec.m, spec.n); }
 
 std::string success_text(const Verification& verdict, const GemmSpec& spec, bool exact) {
     const std::string what =
@@ -33,8 +29,7 @@ std::string wrong_elements_text(const Verification& verdict, const GemmSpec& spe
         text += fmt::format(", by up to {:.3g} times the bound", verdict.largest_error);
     if (verdict.first) {
         const Mismatch& first = *verdict.first;
-        text += fmt::format("; first {}: expected {}, got {}",
-                            element_name("D", spec.batch, {first.batch, first.row, first.column}),
+        text += fmt::format("; first {}: expected {}, got {}", element_name("D", {first.row, first.column}),
                             element_text(first.expected), element_text(first.got));
     }
     return text;

@@ -239,8 +239,14 @@ TEST_CASE("C programs: one that was compiled against the first header runs with 
     const std::string first = source("tests/data/abi/0");
     CHECK(output_of_built(folder, fmt::format("{} -I {} {}/program.c {}", kStrict, first, first, link_options()))
               .empty());
+    // The members that no kernel served are reserved today.
+    std::string renamed;
+    int number = 0;
+    for (const char* member : {"batch", "batch_stride_a", "batch_stride_b", "batch_stride_c", "batch_stride_d", "bias",
+                               "activation", "residual", "scale_a", "scale_b", "scale_d"})
+        renamed += fmt::format(" -D{}=reserved_{}", member, ++number);
     const Ran against_today =
-        run(fmt::format("{} -fsyntax-only -I {}/jitgemm {}/program.c", kStrict, source("include"), first));
+        run(fmt::format("{}{} -fsyntax-only -I {}/jitgemm {}/program.c", kStrict, renamed, source("include"), first));
     INFO(against_today.output);
     CHECK(against_today.status == 0);
 }

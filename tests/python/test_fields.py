@@ -121,7 +121,7 @@ def test_sizes_are_integers_of_any_kind():
         ("a", 4),
         ("constant_b", 1),
         ("constant_b", "yes k=7"),
-        ("bias", b"row"),
+        ("d_layout", b"t"),
         ("deterministic", True),
     ],
 )

@@ -7,16 +7,11 @@
 
 namespace jitgemm::testing {
 
-/// Host copies of the operands of all problems, each beginning at its first element; those the spec doesn't have may be null.
+/// Host copies of the operands, each beginning at its first element; those the spec doesn't have may be null.
 struct PlainOperands {
     const void* a = nullptr;
     const void* b = nullptr;
     const void* c = nullptr;
-    const void* bias = nullptr;
-    const void* residual = nullptr;
-    const void* scale_a = nullptr;
-    const void* scale_b = nullptr;
-    const void* scale_d = nullptr;
 };
 
 /// Of a problem on a device with the host's memory.
@@ -29,11 +24,10 @@ struct PlainOperands {
 /// An element of D before it is rounded to D's type, as gemm_spec.hpp says to the letter: a triple loop in double precision that shares
 /// nothing with runtime/verify.
 [[nodiscard]] double plain_element(const GemmSpec& resolved_spec, const PlainOperands& operands, float alpha,
-                                   float beta, std::int64_t batch, std::int64_t row, std::int64_t column);
+                                   float beta, std::int64_t row, std::int64_t column);
 
-/// Rounded into its place in the D of all problems.
-void store_element(const GemmSpec& resolved_spec, void* d, std::int64_t batch, std::int64_t row, std::int64_t column,
-                   double value);
+/// Rounded into its place in D.
+void store_element(const GemmSpec& resolved_spec, void* d, std::int64_t row, std::int64_t column, double value);
 
 /// What a right kernel does.
 void compute_plainly(const GemmSpec& resolved_spec, const PlainOperands& operands, float alpha, float beta, void* d);

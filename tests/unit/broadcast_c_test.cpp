@@ -86,14 +86,6 @@ TEST_CASE("a C of one row is as aligned as its beginning, and is one row long") 
     CHECK(operand_extents(resolved(by_column(with_row(8, 25, 16)))).c == 8);
     CHECK(operand_extents(resolved(with_row(0, 25, 16))).c == 0);
     CHECK(with_row_major_d(resolved(by_column(with_row(8, 25, 16)))).broadcast_c);
-    GemmSpec batch = with_row(8, 24, 16);
-    batch.batch = 3;
-    CHECK(resolved(batch).batch_stride_c == 24);
-    CHECK(operand_extents(resolved(batch)).c == 24);
-    batch.batch_stride_c = 0;
-    CHECK(resolved(batch).batch_stride_c == 0);
-    batch.batch_stride_c = 23;
-    CHECK_THAT(all_problems(batch), ContainsSubstring("batch_stride_c is 23"));
 }
 
 TEST_CASE("a C of one row has the kernel of a C in full, by its name and to the letter, but for wgmma's own") {

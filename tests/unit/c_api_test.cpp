@@ -191,7 +191,7 @@ TEST_CASE("a wrong option is named, with the nearest or the rule") {
 
 // ---- structs ---------------------------------------------------------------------------------------------------------
 
-TEST_CASE("jg_gemm has a member for each field of a spec, and nothing else") {
+TEST_CASE("jg_gemm has a member for each field of a spec, reserved ones, and nothing else") {
     std::map<std::string_view, const c_api::GemmMember*> members;
     std::size_t bytes = sizeof(jg_gemm::size);
     for (const c_api::GemmMember& member : c_api::gemm_members()) {
@@ -203,19 +203,41 @@ TEST_CASE("jg_gemm has a member for each field of a spec, and nothing else") {
         CHECK(members.contains(field.key));
     }
     CHECK(members.size() == gemm_spec_fields().size());
+    for (const c_api::ReservedMember& member : c_api::reserved_members()) bytes += member.bytes;
     CHECK(bytes == sizeof(jg_gemm));
+}
+
+TEST_CASE("a reserved member of jg_gemm is 0, or what earlier programs set that says nothing") {
+    jg_gemm gemm = JG_GEMM_INIT;
+    gemm.m = gemm.n = gemm.k = 8;
+    const std::string plain = c_api::text_of(&gemm);
+    gemm.reserved_1 = 1;
+    gemm.reserved_5 = JG_SAME;
+    gemm.reserved_6 = gemm.reserved_11 = "none";
+    CHECK(c_api::text_of(&gemm) == plain);
+    gemm.reserved_1 = 4;
+    CHECK_THROWS_WITH(c_api::text_of(&gemm), ContainsSubstring("reserved_1 is 4") && ContainsSubstring("must be 0"));
+    gemm.reserved_1 = 0;
+    gemm.reserved_11 = "tensor";
+    CHECK_THROWS_WITH(c_api::text_of(&gemm),
+                      ContainsSubstring("reserved_11 is tensor") && ContainsSubstring("no kernel serves"));
 }
 
 namespace {
 
 /// A value of each member that is not the usual one, and the same in the text of a spec.
 void set_member(jg_gemm& gemm, const c_api::GemmMember& member, std::string& text) {
-    static const std::map<std::string_view, const char*> kWords{
-        {"a", "f16"},           {"b", "f16"},          {"c", "f32"},          {"d", "f32"},
-        {"acc", "f16"},         {"layout", "tt"},      {"d-layout", "n"},     {"bias", "col-bf16"},
-        {"activation", "gelu"}, {"residual", "f16"},   {"scale-a", "vector"}, {"scale-b", "block"},
-        {"scale-d", "tensor"},  {"constant-a", "yes"}, {"constant-b", "yes"}, {"deterministic", "batch_invariant"},
-        {"broadcast-c", "yes"}};
+    static const std::map<std::string_view, const char*> kWords{{"a", "f16"},
+                                                                {"b", "f16"},
+                                                                {"c", "f32"},
+                                                                {"d", "f32"},
+                                                                {"acc", "f16"},
+                                                                {"layout", "tt"},
+                                                                {"d-layout", "n"},
+                                                                {"constant-a", "yes"},
+                                                                {"constant-b", "yes"},
+                                                                {"broadcast-c", "yes"},
+                                                                {"deterministic", "batch_invariant"}};
     auto* const place = reinterpret_cast<std::byte*>(&gemm) + member.offset;
     if (const auto found = kWords.find(member.key); found != kWords.end()) {
         std::memcpy(place, static_cast<const void*>(&found->second), sizeof found->second);
@@ -265,10 +287,6 @@ TEST_CASE("a struct and its text are the same spec, member by member") {
     gemm = small();
     gemm.a = "f16";
     CHECK(parse_gemm_spec(c_api::text_of(&gemm)).d == DataType::f16);
-    gemm.batch = 4;
-    gemm.batch_stride_b = JG_SAME;
-    CHECK(parse_gemm_spec(c_api::text_of(&gemm)).batch_stride_b == 0);
-    CHECK_FALSE(parse_gemm_spec(c_api::text_of(&gemm)).batch_stride_a.has_value());
     gemm.a = "f16 m=7";
     CHECK_THROWS_WITH(c_api::text_of(&gemm), ContainsSubstring("a is 'f16 m=7': a word has no blanks"));
 }

@@ -153,7 +153,7 @@ TEST_CASE("command line: keys behind their format name a problem, as one word or
     CHECK(Given({"gemm-v1", "m=64", "n=48", "k=32", "a=f16", "ldd=50"}).problem.problem().spec == expected);
     CHECK(Given({"gemm-v1 m=64 n=48 k=32 a=f16 ldd=50"}).problem.problem().spec == expected);
     CHECK(Given({"gemm-v1 m=64 n=48 k=32 a=f16", "--ldd", "50"}).problem.problem().spec == expected);
-    for (const GemmSpec& spec : {expected, resolved(expected), GemmSpec{.m = 8, .n = 8, .k = 8, .batch = 4}})
+    for (const GemmSpec& spec : {expected, resolved(expected), GemmSpec{.m = 8, .n = 8, .k = 8, .constant_b = true}})
         CHECK(Given({to_string(spec)}).problem.problem().spec == spec);
     const ProblemRequest with_c = Given({"gemm-v1 m=64 n=48 k=32 c=f32", "--beta", "0.5"}).problem.problem();
     CHECK(with_c.spec.c == DataType::f32);

@@ -139,13 +139,13 @@ TEST_CASE("the tool: list shows candidates in the heuristic's order and, asked w
 TEST_CASE("the tool: a problem that no family serves is refused by every verb with the reason") {
     const Tool tool;
     const std::string emulator = " --device emulator:sm_80";
-    const std::string why = "batch=4: no kernel family multiplies batches yet";
+    const std::string why = "no kernel family multiplies e4m3 yet";
     for (const std::string& verb :
          std::vector<std::string>{"list --gpu h200", "dump --arch sm_80", "explain --arch sm_80",
                                   "export --arch sm_80 -o '" + (tool.folder() / "exported") + "'", "run" + emulator,
                                   "tune --budget 1s" + emulator}) {
         INFO(verb);
-        const ToolResult result = tool.run(verb + " --m 64 --n 64 --k 64 --batch 4");
+        const ToolResult result = tool.run(verb + " --m 64 --n 64 --k 64 --type e4m3");
         CHECK(result.exit_code == 2);
         CHECK_THAT(result.err + result.out, ContainsSubstring(why));
         const std::size_t once = result.err.find(why);

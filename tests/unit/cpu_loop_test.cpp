@@ -39,7 +39,7 @@ void check(GemmSpec spec, float alpha, float beta) {
         for (std::int64_t j = 0; j < spec.n; ++j)
             REQUIRE(static_cast<double>(
                         d[static_cast<std::size_t>(testing::element_index(spec.d_order, spec.ldd, i, j))]) ==
-                    testing::plain_element(spec, operands, alpha, beta, 0, i, j));
+                    testing::plain_element(spec, operands, alpha, beta, i, j));
 }
 
 }  // namespace

@@ -42,9 +42,6 @@ TEST_CASE("the text that is printed of a problem is read as the text of one") {
     with_all.d_order = Order::column;
     with_all.ldc = with_all.ldd = 72;
     with_all.align_a = 4;
-    with_all.batch = 3;
-    with_all.batch_stride_b = 0;
-    with_all.epilogue = {.bias = Bias::per_row, .activation = Activation::gelu, .scale_a = ScaleFactors::per_tensor};
     with_all.constant_b = true;
     with_all.broadcast_c = true;
     with_all.deterministic = Determinism::batch_invariant;

@@ -110,17 +110,11 @@ TEST_CASE("a peer without the optional functions has one way and its file's name
     CHECK(candidates[0].name == "plain");
 }
 
-TEST_CASE("a peer is not asked for a batch or an epilogue, of which its interface says nothing") {
+TEST_CASE("a peer is not asked for a row of C, of which its interface says nothing") {
     const TemporaryFolder folder;
     if (!compile_peer(folder, "peer", kPeer)) SKIP_TEST("there is no C compiler");
     const std::unique_ptr<Peer> peer = open_peer_library(folder / "peer.so", nullptr);
-    GemmSpec spec = float_problem();
-    spec.batch = 4;
-    spec.epilogue.activation = Activation::relu;
     std::string reason;
-    CHECK(peer->candidates(spec, reason).empty());
-    CHECK_THAT(reason,
-               ContainsSubstring("a peer in C is told of one plain problem alone, not of batch=4 activation=relu"));
     GemmSpec with_row = float_problem();
     with_row.c = DataType::f32;
     with_row.broadcast_c = true;

@@ -283,6 +283,36 @@ TEST_CASE("a winner this version cannot read is passed over, the others kept") {
     REQUIRE(captured.lines_with("unknown protocol 'lukewarm'") == 1);
 }
 
+TEST_CASE(
+    "records of earlier versions are found by the text of their problem, and problems that none serves passed over") {
+    const TemporaryFolder folder;
+    {
+        TuningStore store(folder.path());
+        const std::int64_t sweep = store.begin_sweep(kSweepKey);
+        store.add(sweep, kOtherSpec, {{"kernel", VerifyOutcome{Verdict::fine, "exact"}}});
+        store.add(sweep, kTunedSpec, {{"kernel", VerifyOutcome{Verdict::fine, "exact"}}});
+        REQUIRE(store.add_winners({winner_for(kTunedSpec)}) == 1);
+    }
+    RawDatabase database(folder / "tuning.sqlite");
+    const std::string of_before =
+        "gemm-v1 m=4096 n=512 k=1024 a=bf16 b=bf16 c=none d=bf16 acc=f32 layout=tn d-layout=t lda=1024 ldb=1024 ldc=0 "
+        "ldd=512 align-a=16 align-b=16 align-c=0 align-d=16";
+    database.execute("UPDATE winners SET spec = '" + of_before + "'");
+    database.execute("UPDATE problems SET spec = '" + of_before + "' WHERE spec LIKE '%m=4096 %'");
+    database.execute("UPDATE problems SET spec = 'gemm-v2 m=17 n=4096 k=4096 batch=2' WHERE spec LIKE '%m=17 %'");
+    const CapturedLog captured;
+    TuningStore store(folder.path());
+    const std::vector<ProblemRecord> problems = store.read_sweep(1);
+    REQUIRE(problems.size() == 1);
+    CHECK(problems[0].spec == kTunedSpec);
+    CHECK(problems[0].trials.at(0).verified.has_value());
+    CHECK(captured.lines_with("batch is '2'") == 1);
+    REQUIRE(store.winners().size() == 1);
+    CHECK(store.winners()[0].spec == kTunedSpec);
+    CHECK(store.add_winners({winner_for(kTunedSpec, 0, 9)}) == 1);  // takes the place of the earlier one
+    CHECK(store.winners().size() == 1);
+}
+
 /// Another user, to whom a folder may be closed: root writes wherever it likes.
 void become_somebody_else() {
     constexpr uid_t kNobody = 65534;

@@ -20,14 +20,12 @@ GemmSpec problem(DataType type, std::int64_t k, DataType accumulator = DataType:
 struct ReferenceElement {
     double value = 0;
     double magnitude = 0;
-    double preactivated = 0;
 };
 
 double relative_error(const GemmSpec& spec, const ReferenceElement& expected, double got, bool exact) {
     const device_code::CheckArguments arguments =
         check_arguments({.d = {.type = spec.d}, .bound = error_bound(spec), .exact = exact});
-    return device_code::error_over_bound(arguments, {expected.value, expected.magnitude, expected.preactivated},
-                                         element_bits(got, spec.d));
+    return device_code::error_over_bound(arguments, {expected.value, expected.magnitude}, element_bits(got, spec.d));
 }
 
 /// The largest possible sum of absolute products.

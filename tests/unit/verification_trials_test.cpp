@@ -23,7 +23,7 @@ std::int64_t outputs_seen(const GemmSpec& spec) {
 double sparse_element(std::uint64_t seed, std::int64_t columns, std::int64_t group, std::int64_t column) {
     const DeviceMatrix row{.rows = 1, .columns = columns, .row_stride = columns, .column_stride = 1};
     const auto arguments = fill_arguments(row, {.kind = FillKind::sparse, .seed = seed, .group = group});
-    return device_code::decode(device_code::filled(arguments, {0, 0, column}), device_code::kF32);
+    return device_code::decode(device_code::filled(arguments, {0, column}), device_code::kF32);
 }
 
 }  // namespace

@@ -28,7 +28,7 @@ GemmSpec odd_problem(GemmLayout layout, Order d_order = Order::row) {
 std::byte* host(DevicePointer pointer) { return reinterpret_cast<std::byte*>(pointer.address); }
 
 void store(const GemmSpec& spec, DevicePointer d, std::int64_t row, std::int64_t column, double value) {
-    store_element(spec, host(d), 0, row, column, value);
+    store_element(spec, host(d), row, column, value);
 }
 
 /// What a right kernel does.

@@ -1,4 +1,4 @@
-#include "generator/base/gemm_spec_fields.hpp"
+#include "generator/base/served_types.hpp"
 #include "jitgemm/context.hpp"
 #include "jitgemm/options.hpp"
 #include "runtime/cli/cli_context.hpp"
@@ -55,7 +55,7 @@ void check_limits(const ClimbOptions& climb) {
 }
 
 void check_problem(const GemmSpec& spec) {
-    std::vector<std::string> reasons = unserved_fields(spec);
+    std::vector<std::string> reasons = unserved_types(spec);
     for (const auto& [name, size] : {std::pair{"m", spec.m}, {"n", spec.n}, {"k", spec.k}})
         if (size < 1) reasons.push_back(fmt::format("{} is {}: a ladder needs something to compute", name, size));
     if (spec.a != spec.b)

@@ -2,10 +2,12 @@
 
 #include "jitgemm/error.hpp"
 #include "runtime/support/file_system.hpp"
+#include "runtime/support/log.hpp"
 #include "runtime/tuning/store/sql_fields.hpp"
 
 #include <fmt/format.h>
 
+#include <limits>
 #include <unordered_map>
 
 namespace jitgemm::tuning {
@@ -91,6 +93,20 @@ struct TrialPlace {
 };
 using TrialPlaces = std::unordered_map<std::int64_t, TrialPlace>;
 
+/// The place of a problem that this version cannot read.
+constexpr std::size_t kPassedOver = std::numeric_limits<std::size_t>::max();
+
+/// Adds the problem of that text; gives its place, or kPassedOver with a line in the log.
+std::size_t add_problem(Database& database, const std::string& text, std::vector<ProblemRecord>& problems) {
+    try {
+        problems.push_back({parse_gemm_spec(text), {}, {}});
+        return problems.size() - 1;
+    } catch (const SpecError& error) {
+        log().warn("tuning store {}: passing over a problem: {}", database.path(), error.what());
+        return kPassedOver;
+    }
+}
+
 TrialPlaces read_trials(Database& database, std::int64_t sweep, std::vector<ProblemRecord>& problems) {
     TrialPlaces places;
     std::unordered_map<std::int64_t, std::size_t> problem_places;
@@ -99,9 +115,13 @@ TrialPlaces read_trials(Database& database, std::int64_t sweep, std::vector<Prob
         "ON t.problem = p.id WHERE p.sweep = ? ORDER BY p.id, t.id");
     rows.bind(sweep);
     while (rows.step()) {
-        const auto [place, is_new] = problem_places.try_emplace(rows.integer(0), problems.size());
-        if (is_new) problems.push_back({parse_gemm_spec(rows.text(1)), {}, {}});
+        const auto [place, is_new] = problem_places.try_emplace(rows.integer(0));
+        if (is_new) place->second = add_problem(database, rows.text(1), problems);
         if (rows.is_null(2)) continue;
+        if (place->second == kPassedOver) {
+            places[rows.integer(2)] = {kPassedOver, 0};
+            continue;
+        }
         std::vector<Trial>& trials = problems[place->second].trials;
         places[rows.integer(2)] = {place->second, trials.size()};
         trials.push_back({rows.text(3), rows.real(4), {}, {}, rows.text(5), {}});
@@ -122,6 +142,7 @@ void read_of_trials(Database& database, std::string_view table, std::int64_t swe
         const auto place = places.find(rows.integer(0));
         if (place == places.end())  // the index says otherwise than the table
             throw TuningStoreError(fmt::format("tuning store {} is damaged: {} of no trial", database.path(), table));
+        if (place->second.problem == kPassedOver) continue;
         take(problems[place->second.problem].trials[place->second.trial], read_record<Record>(rows, 1));
     }
 }

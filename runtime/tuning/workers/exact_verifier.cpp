@@ -14,7 +14,7 @@ constexpr std::uint64_t kSeed = 1;
 std::uint64_t seeds_of_tuner(const GemmSpec& spec) {
     constexpr std::uint64_t kMostSeeds = 8;
     constexpr double kMostElements = 1 << 24;
-    const auto elements = static_cast<double>((spec.m + spec.n) * std::max<std::int64_t>(spec.k, 1) * spec.batch);
+    const auto elements = static_cast<double>((spec.m + spec.n) * std::max<std::int64_t>(spec.k, 1));
     return std::min(kMostSeeds, seeds_wanted(spec, kMostElements / elements));
 }
 
