@@ -1,6 +1,7 @@
 #include "jitgemm/gemm_spec.hpp"
 
 #include "generator/base/gemm_spec_fields.hpp"
+#include "generator/base/operand.hpp"
 #include "jitgemm/error.hpp"
 
 #include <fmt/format.h>
@@ -18,73 +19,9 @@ namespace {
 constexpr std::int64_t kMaxBytes = std::numeric_limits<std::int64_t>::max();
 constexpr int kMaxAlignment = 16;
 
-/// An operand as stored: `lines` runs of `run` contiguous elements, `ld` apart.
-struct StoredMatrix {
-    char name;
-    DataType type;
-    bool row_major;
-    std::int64_t lines;
-    std::int64_t run;
-    std::int64_t ld;           // 0: packed
-    int alignment;             // 0: what ld gives
-    bool is_one_line = false;  // as_lines() turns it
-};
-
-StoredMatrix stored(char name, DataType type, Order order, std::int64_t rows, std::int64_t columns, std::int64_t ld,
-                    int alignment) {
-    const bool row_major = order == Order::row;
-    return {name, type, row_major, row_major ? rows : columns, row_major ? columns : rows, ld, alignment};
-}
-
-std::int64_t leading_dimension(const StoredMatrix& x) { return x.ld != 0 ? x.ld : std::max<std::int64_t>(1, x.run); }
-
-/// Lines of one element each, side by side. A batch-invariant row has its kernel, whether or not others stand beside it.
-bool lies_in_one_line(const GemmSpec& s, const StoredMatrix& x) {
-    return x.lines > 1 && x.run == 1 && leading_dimension(x) == 1 && s.deterministic != Determinism::batch_invariant;
-}
-
-StoredMatrix stored_a(const GemmSpec& s) {
-    StoredMatrix a = stored('a', s.a, order_a(s.layout), s.m, s.k, s.lda, s.align_a);
-    a.is_one_line = lies_in_one_line(s, a);
-    return a;
-}
-StoredMatrix stored_b(const GemmSpec& s) {
-    StoredMatrix b = stored('b', s.b, order_b(s.layout), s.k, s.n, s.ldb, s.align_b);
-    b.is_one_line = lies_in_one_line(s, b);
-    return b;
-}
-
-StoredMatrix stored_c(const GemmSpec& s) {
-    StoredMatrix c = stored('c', s.c.value_or(s.d), s.d_order, s.m, s.n, s.ldc, s.align_c);
-    if (!s.broadcast_c) return c;
-    c.lines = std::min<std::int64_t>(c.lines, 1);
-    c.ld = 0;
-    return c;
-}
-StoredMatrix stored_d(const GemmSpec& s) {
-    StoredMatrix d = stored('d', s.d, s.d_order, s.m, s.n, s.ldd, s.align_d);
-    d.is_one_line = lies_in_one_line(s, d) && !s.c;  // C has D's order, and may be one row
-    return d;
-}
-
-std::int64_t extent(const StoredMatrix& x) {
-    return x.lines == 0 || x.run == 0 ? 0 : (x.lines - 1) * leading_dimension(x) + x.run;
-}
-
-/// What so many elements apart and a 256-byte aligned base give.
-int alignment_of(std::int64_t elements, DataType type) {
-    const auto pitch = static_cast<std::uint64_t>(elements) * static_cast<std::uint64_t>(bytes(type));
-    return std::min(kMaxAlignment, 1 << std::min(std::countr_zero(pitch), 8));
-}
-
-/// A lone line never uses its leading dimension.
-bool uses_leading_dimension(const StoredMatrix& x) { return x.lines > 1 && !x.is_one_line; }
-
-int natural_alignment(const StoredMatrix& x) {
-    return uses_leading_dimension(x) ? alignment_of(leading_dimension(x), x.type) : kMaxAlignment;
-}
-
 using Reasons = std::vector<std::string>;
+
+std::string_view line_name(const GemmOperand& x) { return x.order == Order::row ? "row" : "column"; }
 
 void check_extent(char name, std::int64_t value, Reasons& reasons) {
     if (value < 0) reasons.push_back(fmt::format("{} is {}: a size cannot be negative", name, value));
@@ -93,26 +30,24 @@ void check_extent(char name, std::int64_t value, Reasons& reasons) {
 }
 
 /// True when the leading dimension can be reckoned with.
-bool check_leading_dimension(const StoredMatrix& x, Reasons& reasons) {
-    const std::int64_t least = std::max<std::int64_t>(1, x.run);
-    if (x.ld == 0 || x.ld >= least) return true;
-    reasons.push_back(fmt::format("ld{} is {}: a {} of {} holds {} elements, so ld{} is at least {}", x.name, x.ld,
-                                  x.row_major ? "row" : "column", static_cast<char>(x.name - 'a' + 'A'), x.run, x.name,
-                                  least));
+bool check_leading_dimension(const GemmOperand& x, Reasons& reasons) {
+    const std::int64_t least = std::max<std::int64_t>(1, x.run());
+    if (x.pitch == 0 || x.pitch >= least) return true;
+    reasons.push_back(fmt::format("ld{} is {}: a {} of {} holds {} elements, so ld{} is at least {}", x.name, x.pitch,
+                                  line_name(x), x.title, x.run(), x.name, least));
     return false;
 }
 
-bool check_total_size(const StoredMatrix& x, Reasons& reasons) {
-    const std::int64_t lines = std::max<std::int64_t>(1, x.lines);
-    if (leading_dimension(x) <= kMaxBytes / bytes(x.type) / lines) return true;
+bool check_total_size(const GemmOperand& x, Reasons& reasons) {
+    const std::int64_t lines = std::max<std::int64_t>(1, x.lines());
+    if (x.leading_dimension() <= kMaxBytes / bytes(x.type) / lines) return true;
     reasons.push_back(
-        fmt::format("{} takes {} {} of {} elements of {} bytes: more than the {} bytes an address can reach",
-                    static_cast<char>(x.name - 'a' + 'A'), lines, x.row_major ? "rows" : "columns",
-                    leading_dimension(x), bytes(x.type), kMaxBytes));
+        fmt::format("{} takes {} {}s of {} elements of {} bytes: more than the {} bytes an address can reach", x.title,
+                    lines, line_name(x), x.leading_dimension(), bytes(x.type), kMaxBytes));
     return false;
 }
 
-void check_alignment(const StoredMatrix& x, bool strides_are_sound, Reasons& reasons) {
+void check_alignment(const GemmOperand& x, bool strides_are_sound, Reasons& reasons) {
     if (x.alignment == 0) return;
     const bool power_of_two = x.alignment > 0 && std::has_single_bit(static_cast<unsigned>(x.alignment));
     if (!power_of_two || x.alignment > kMaxAlignment || x.alignment < bytes(x.type)) {
@@ -120,12 +55,11 @@ void check_alignment(const StoredMatrix& x, bool strides_are_sound, Reasons& rea
                                       x.name, x.alignment, bytes(x.type), to_string(x.type), kMaxAlignment));
         return;
     }
-    if (!strides_are_sound || !uses_leading_dimension(x)) return;
-    if (const int most = alignment_of(leading_dimension(x), x.type); x.alignment > most)
-        reasons.push_back(fmt::format(
-            "align_{} is {}: ld{} is {} elements of {} bytes, which gives every {} an alignment of only {} "
-            "bytes",
-            x.name, x.alignment, x.name, leading_dimension(x), bytes(x.type), x.row_major ? "row" : "column", most));
+    if (!strides_are_sound || x.alignment <= natural_alignment(x)) return;
+    reasons.push_back(fmt::format(
+        "align_{} is {}: ld{} is {} elements of {} bytes, which gives every {} an alignment of only {} "
+        "bytes",
+        x.name, x.alignment, x.name, x.leading_dimension(), bytes(x.type), line_name(x), natural_alignment(x)));
 }
 
 /// A number that was cast to an enumeration and is none of it. Nothing else can be said of such a spec.
@@ -136,8 +70,9 @@ void check_enumerations(const GemmSpec& spec, Reasons& reasons) {
                 fmt::format("{} is {}: a number that none of its values has", field.key, field.value(spec)));
 }
 
-void check_matrix(const StoredMatrix& x, Reasons& reasons) {
-    const bool sizes_are_sound = x.lines >= 0 && x.run >= 0 && x.lines <= kLargestExtent && x.run <= kLargestExtent;
+void check_operand(const GemmOperand& x, Reasons& reasons) {
+    const bool sizes_are_sound =
+        x.lines() >= 0 && x.run() >= 0 && x.lines() <= kLargestExtent && x.run() <= kLargestExtent;
     const bool strides_are_sound =
         sizes_are_sound && check_leading_dimension(x, reasons) && check_total_size(x, reasons);
     check_alignment(x, strides_are_sound, reasons);
@@ -147,7 +82,7 @@ void check_matrix(const StoredMatrix& x, Reasons& reasons) {
 void check_broadcast_c(const GemmSpec& spec, Reasons& reasons) {
     if (!spec.broadcast_c) return;
     if (!spec.c) reasons.emplace_back("broadcast_c is yes: it says how C lies, and c is none");
-    const std::int64_t run = stored_c(spec).run;
+    const std::int64_t run = spec.d_order == Order::row ? spec.n : spec.m;
     if (spec.c && spec.ldc != 0 && spec.ldc < run)
         reasons.push_back(
             fmt::format("ldc is {}: of a C that is one {} it counts for nothing, and is 0 or at least its {} elements",
@@ -231,11 +166,8 @@ std::vector<std::string> problems(const GemmSpec& spec) {
     check_extent('n', spec.n, reasons);
     check_extent('k', spec.k, reasons);
     check_types(spec, reasons);
-    check_matrix(stored_a(spec), reasons);
-    check_matrix(stored_b(spec), reasons);
-    if (spec.c) check_matrix(stored_c(spec), reasons);
+    for (const GemmOperand& operand : gemm_operands(spec)) check_operand(operand, reasons);
     check_broadcast_c(spec, reasons);
-    check_matrix(stored_d(spec), reasons);
     return reasons;
 }
 
@@ -244,35 +176,27 @@ GemmSpec resolved(const GemmSpec& spec) {
         throw SpecError("invalid problem", std::move(reasons));
     }
     GemmSpec result = spec;
-    const auto settle = [](const StoredMatrix& x, std::int64_t& ld, int& alignment) {
-        ld = leading_dimension(x);
-        if (alignment == 0) alignment = natural_alignment(x);
-    };
-    settle(stored_a(spec), result.lda, result.align_a);
-    settle(stored_b(spec), result.ldb, result.align_b);
-    settle(stored_d(spec), result.ldd, result.align_d);
-    if (spec.c) {
-        settle(stored_c(spec), result.ldc, result.align_c);
-        if (spec.broadcast_c) result.ldc = 0;
-    } else {
-        result.ldc = 0;
-        result.align_c = 0;
+    if (!spec.c) result.ldc = 0, result.align_c = 0;
+    for (const GemmOperand& operand : gemm_operands(spec)) {
+        if (operand.pitch_field != nullptr)
+            result.*operand.pitch_field = operand.is_repeated() ? 0 : operand.leading_dimension();
+        if (operand.alignment_field != nullptr && operand.alignment == 0)
+            result.*operand.alignment_field = natural_alignment(operand);
     }
     return result;
 }
 
 GemmSpec as_lines(const GemmSpec& spec) {
     GemmSpec result = spec;
-    Order a = order_a(spec.layout), b = order_b(spec.layout);
-    const auto turn = [](const StoredMatrix& x, Order& order, std::int64_t& ld) {
-        if (!x.is_one_line) return;
+    std::array<Order, 2> factors{order_a(spec.layout), order_b(spec.layout)};
+    std::size_t place = 0;
+    for (const GemmOperand& operand : gemm_operands(spec)) {
+        Order& order = operand.is_factor() ? factors.at(place++) : result.d_order;
+        if (!operand.is_one_line) continue;
         order = flipped(order);
-        ld = x.lines;
-    };
-    turn(stored_a(spec), a, result.lda);
-    turn(stored_b(spec), b, result.ldb);
-    result.layout = layout_of(a, b);
-    turn(stored_d(spec), result.d_order, result.ldd);
+        result.*operand.pitch_field = operand.lines();
+    }
+    result.layout = layout_of(factors[0], factors[1]);
     return result;
 }
 
@@ -291,8 +215,12 @@ GemmSpec with_row_major_d(const GemmSpec& spec) {
 }
 
 OperandExtents operand_extents(const GemmSpec& resolved_spec) {
-    const std::int64_t c = resolved_spec.c ? extent(stored_c(resolved_spec)) : 0;
-    return {extent(stored_a(resolved_spec)), extent(stored_b(resolved_spec)), c, extent(stored_d(resolved_spec))};
+    const OperandList list = gemm_operands(resolved_spec);
+    const auto extent = [&](std::string_view name) {
+        const GemmOperand* const operand = list.find(name);
+        return operand == nullptr ? 0 : operand->extent();
+    };
+    return {extent("a"), extent("b"), extent("c"), extent("d")};
 }
 
 GemmSpec gemm_spec_of_type(DataType type) { return {.a = type}; }

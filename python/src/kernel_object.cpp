@@ -1,6 +1,6 @@
 #include "python/src/kernel_object.hpp"
 
-#include "generator/base/matrix_storage.hpp"
+#include "generator/base/operand.hpp"
 #include "generator/base/spec_text.hpp"
 #include "python/src/default_device.hpp"
 #include "python/src/errors.hpp"
@@ -142,11 +142,8 @@ std::vector<std::int64_t> result_shape(const Arrays& arrays, const GemmSpec& spe
 
 /// One row (column) has no next one: its leading dimension counts for nothing, and neither does that of a repeated C.
 void take_idle_pitches(GemmSpec& asked, const GemmSpec& made) {
-    const auto is_one_run = [&](ArgumentRole role) { return extent(storage_of(role, asked).runs, asked) <= 1; };
-    if (is_one_run(ArgumentRole::a)) asked.lda = made.lda;
-    if (is_one_run(ArgumentRole::b)) asked.ldb = made.ldb;
-    if (is_one_run(ArgumentRole::d)) asked.ldd = made.ldd;
-    if (is_one_run(ArgumentRole::c) || asked.broadcast_c) asked.ldc = made.ldc;
+    for (const GemmOperand& operand : gemm_operands(asked))
+        if (operand.lines() <= 1) asked.*operand.pitch_field = made.*operand.pitch_field;
 }
 
 /// Sets broadcast_c as well. A C that no kernel reads as it lies is copied first, where the launch is ours.

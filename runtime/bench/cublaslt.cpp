@@ -282,13 +282,13 @@ std::vector<BenchCandidate> CublasLtPeer::candidates_of_one(const GemmSpec& spec
 }  // namespace
 
 ColumnMajorProblem column_major_problem(const GemmSpec& spec) {
-    const ProblemForms forms = problem_forms(spec, true);
     ColumnMajorProblem problem;
     problem.swapped = spec.d_order == Order::row;
-    problem.a = stored(problem.swapped ? forms.b : forms.a, problem.swapped);
-    problem.b = stored(problem.swapped ? forms.a : forms.b, problem.swapped);
-    problem.d = stored(forms.d, problem.swapped);
-    problem.c = spec.c && !spec.broadcast_c ? stored(forms.c, problem.swapped) : problem.d;
+    const auto operand = [&](std::string_view name) { return stored(form_of(spec, name, true), problem.swapped); };
+    problem.a = operand(problem.swapped ? "b" : "a");
+    problem.b = operand(problem.swapped ? "a" : "b");
+    problem.d = operand("d");
+    problem.c = spec.c && !spec.broadcast_c ? operand("c") : problem.d;
     if (spec.broadcast_c) problem.bias = cuda_type(*spec.c);
     problem.compute = compute_type(spec);
     problem.scale = scale_type(spec);

@@ -71,14 +71,12 @@ void call(const PeerLibrary& peer, jitgemm_peer_problem problem, const GemmArgum
 /// Whether the peer takes the problem is only known by asking it to compute one, on operands of that size.
 std::string refusal(const PeerLibrary& peer, const GemmSpec& spec, const jitgemm_peer_problem& problem) {
     if (peer.device == nullptr) return {};
-    const ProblemForms forms = problem_forms(spec, true);
-    const GuardedMatrix a(peer.device, forms.a, "A"), b(peer.device, forms.b, "B"), d(peer.device, forms.d, "D");
-    const GuardedMatrix c = spec.c ? GuardedMatrix(peer.device, forms.c, "C") : GuardedMatrix();
+    std::vector<GuardedMatrix> matrices;
     GemmArguments arguments;
-    arguments.a = a.matrix().data;
-    arguments.b = b.matrix().data;
-    if (spec.c) arguments.c = c.matrix().data;
-    arguments.d = d.matrix().data;
+    for (const GemmOperand& operand : gemm_operands(spec)) {
+        matrices.emplace_back(peer.device, form_of(operand, true), std::string(operand.title));
+        arguments.*operand.pointer = matrices.back().matrix().data;
+    }
     try {
         call(peer, problem, arguments, nullptr);
     } catch (const CudaError&) {
@@ -132,11 +130,10 @@ std::vector<BenchCandidate> LibraryPeer::candidates_of_one(const GemmSpec& spec,
 }  // namespace
 
 jitgemm_peer_problem peer_problem(const GemmSpec& spec) {
-    const ProblemForms forms = problem_forms(spec, true);
     const auto name = [](DataType type) {
         return to_string(type).data();
     };  // literals of the type table, zero-terminated
-    const auto alignment = [](const MatrixForm& form) { return form.base_alignment(); };
+    const auto alignment = [&](std::string_view operand) { return form_of(spec, operand, true).base_alignment(); };
     const auto order = [](Order which) { return which == Order::row ? 't' : 'n'; };
     jitgemm_peer_problem problem{};
     problem.version = JITGEMM_PEER_VERSION;
@@ -152,12 +149,12 @@ jitgemm_peer_problem peer_problem(const GemmSpec& spec) {
     problem.ldb = spec.ldb;
     problem.ldc = spec.ldc;
     problem.ldd = spec.ldd;
-    problem.align_a = alignment(forms.a);
-    problem.align_b = alignment(forms.b);
-    problem.align_c = spec.c ? alignment(forms.c) : 0;
-    problem.align_d = alignment(forms.d);
-    problem.order_a = order(forms.a.order);
-    problem.order_b = order(forms.b.order);
+    problem.align_a = alignment("a");
+    problem.align_b = alignment("b");
+    problem.align_c = spec.c ? alignment("c") : 0;
+    problem.align_d = alignment("d");
+    problem.order_a = order(order_a(spec.layout));
+    problem.order_b = order(order_b(spec.layout));
     problem.order_d = order(spec.d_order);
     problem.alpha = 1.0F;
     return problem;

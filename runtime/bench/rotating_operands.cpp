@@ -18,13 +18,9 @@ std::int64_t stride_of(const MatrixForm& form) {
 
 }  // namespace
 
-RotationPlan rotation_plan(const GemmSpec& spec, std::int64_t wanted_bytes, std::int64_t free_bytes) {
-    const ProblemForms forms = problem_forms(spec, true);
+RotationPlan rotation_plan(const OperandList& operands, std::int64_t wanted_bytes, std::int64_t free_bytes) {
     RotationPlan plan;
-    plan.stride_a = stride_of(forms.a);
-    plan.stride_b = stride_of(forms.b);
-    plan.stride_c = spec.c ? stride_of(forms.c) : 0;
-    plan.stride_d = stride_of(forms.d);
+    for (const GemmOperand& operand : operands) plan.strides.push_back(stride_of(form_of(operand, true)));
     const std::int64_t each = plan.bytes_per_copy();
     const std::int64_t wanted = (wanted_bytes + each - 1) / each;
     const std::int64_t fitting = free_bytes / 5 * 4 / each;
@@ -32,47 +28,53 @@ RotationPlan rotation_plan(const GemmSpec& spec, std::int64_t wanted_bytes, std:
     return plan;
 }
 
+RotationPlan rotation_plan(const GemmSpec& spec, std::int64_t wanted_bytes, std::int64_t free_bytes) {
+    return rotation_plan(gemm_operands(spec), wanted_bytes, free_bytes);
+}
+
 RotatingOperands::RotatingOperands(ContextState& context, const GemmSpec& spec, std::int64_t wanted_bytes,
                                    std::uint64_t seed, float alpha, float beta)
-    : plan_(rotation_plan(spec, wanted_bytes, static_cast<std::int64_t>(context.device->free_memory()))),
+    : RotatingOperands(context, gemm_operands(spec), wanted_bytes, seed, alpha, spec.c ? beta : 0.0F) {}
+
+RotatingOperands::RotatingOperands(ContextState& context, const OperandList& operands, std::int64_t wanted_bytes,
+                                   std::uint64_t seed, float alpha, float beta)
+    : plan_(rotation_plan(operands, wanted_bytes, static_cast<std::int64_t>(context.device->free_memory()))),
       alpha_(alpha),
-      beta_(spec.c ? beta : 0.0F) {
-    const ProblemForms forms = problem_forms(spec, true);
+      beta_(beta) {
     const ReferenceKernels kernels(context);
-    a_ = allocate(context.device, forms.a, plan_.stride_a);
-    b_ = allocate(context.device, forms.b, plan_.stride_b);
-    if (spec.c) c_ = allocate(context.device, forms.c, plan_.stride_c);
-    d_ = allocate(context.device, forms.d, plan_.stride_d);
-    fill(kernels, a_, spec.a, 3 * seed);
-    fill(kernels, b_, spec.b, 3 * seed + 1);
-    if (spec.c) fill(kernels, c_, *spec.c, 3 * seed + 2);
-    context.device->fill_bytes(d_.memory.data(), 0, static_cast<std::size_t>(d_.memory.size_bytes()));
+    for (std::size_t i = 0; i < operands.size(); ++i) {
+        const Copies& copies = operands_.emplace_back(allocate(context.device, operands[i], plan_.strides[i]));
+        if (!operands[i].is_written)
+            fill(kernels, copies, operands[i].type, 3 * seed + i);
+        else
+            context.device->fill_bytes(copies.memory.data(), 0, static_cast<std::size_t>(copies.memory.size_bytes()));
+    }
     context.device->synchronize(nullptr);
 }
 
-RotatingOperands::Operand RotatingOperands::allocate(const std::shared_ptr<Device>& device, const MatrixForm& form,
-                                                     std::int64_t stride) const {
-    Operand operand;
-    operand.memory = DeviceMemory(device, plan_.copies * stride);
-    operand.first = operand.memory.data().address + static_cast<std::uint64_t>(offset_of(form));
-    operand.stride = stride;
-    return operand;
+RotatingOperands::Copies RotatingOperands::allocate(const std::shared_ptr<Device>& device, const GemmOperand& operand,
+                                                    std::int64_t stride) const {
+    Copies copies;
+    copies.pointer = operand.pointer;
+    copies.memory = DeviceMemory(device, plan_.copies * stride);
+    copies.stride = stride;
+    copies.first = copies.memory.data().address + static_cast<std::uint64_t>(offset_of(form_of(operand, true)));
+    return copies;
 }
 
 // Padding and the room between copies are filled as well: one launch per operand, and nothing reads them.
-void RotatingOperands::fill(const ReferenceKernels& kernels, const Operand& operand, DataType type,
-                            std::uint64_t seed) {
-    const std::int64_t elements = operand.memory.size_bytes() / bytes(type);
-    kernels.fill({operand.memory.data(), 1, elements, elements, 1, type}, {.kind = FillKind::normal, .seed = seed});
+void RotatingOperands::fill(const ReferenceKernels& kernels, const Copies& copies, DataType type, std::uint64_t seed) {
+    const std::int64_t elements = copies.memory.size_bytes() / bytes(type);
+    kernels.fill({copies.memory.data(), 1, elements, elements, 1, type}, {.kind = FillKind::normal, .seed = seed});
+}
+
+void RotatingOperands::point(GemmArguments& arguments, std::int64_t index) const {
+    for (const Copies& copies : operands_) arguments.*copies.pointer = copies.at(index % plan_.copies);
 }
 
 GemmArguments RotatingOperands::arguments(std::int64_t index) const {
-    const std::int64_t copy = index % plan_.copies;
     GemmArguments arguments;
-    arguments.a = a_.at(copy);
-    arguments.b = b_.at(copy);
-    if (c_.first) arguments.c = c_.at(copy);
-    arguments.d = d_.at(copy);
+    point(arguments, index);
     arguments.alpha = alpha_;
     arguments.beta = beta_;
     return arguments;

@@ -1,42 +1,51 @@
 #pragma once
 
+#include "generator/base/operand.hpp"
 #include "jitgemm/device_pointer.hpp"
 #include "jitgemm/gemm_arguments.hpp"
 #include "runtime/verify/guarded_matrix.hpp"
 #include "runtime/verify/reference_kernels.hpp"
 
 #include <cstdint>
+#include <numeric>
+#include <vector>
 
 namespace jitgemm {
 
 /// How many copies of a problem's operands are rotated through, and how far apart the copies of one operand lie.
 struct RotationPlan {
     std::int64_t copies = 1;
-    std::int64_t stride_a = 0;  ///< bytes, multiples of 256
-    std::int64_t stride_b = 0;
-    std::int64_t stride_c = 0;  ///< 0 without C
-    std::int64_t stride_d = 0;
-    [[nodiscard]] std::int64_t bytes_per_copy() const { return stride_a + stride_b + stride_c + stride_d; }
+    std::vector<std::int64_t> strides;  ///< of each operand, bytes: multiples of 256
+    [[nodiscard]] std::int64_t bytes_per_copy() const {
+        return std::accumulate(strides.begin(), strides.end(), std::int64_t{0});
+    }
 };
 
 /// Enough copies for `wanted_bytes` in all, but no more than kMostCopies (a graph holds a launch for each) and than fit
 /// into four fifths of the free memory; at least one.
 inline constexpr std::int64_t kMostCopies = 2048;
+[[nodiscard]] RotationPlan rotation_plan(const OperandList& operands, std::int64_t wanted_bytes,
+                                         std::int64_t free_bytes);
 [[nodiscard]] RotationPlan rotation_plan(const GemmSpec& resolved_spec, std::int64_t wanted_bytes,
                                          std::int64_t free_bytes);
 
-/// Copies of a problem's operands: A, B and C standard normal, D zero. They begin where Placement::generous puts them.
+/// Copies of a problem's operands: those that a launch reads standard normal, the others zero. They begin where Placement::generous puts them.
 class RotatingOperands {
 public:
     RotatingOperands(ContextState& context, const GemmSpec& resolved_spec, std::int64_t wanted_bytes,
                      std::uint64_t seed, float alpha, float beta);
+    RotatingOperands(ContextState& context, const OperandList& operands, std::int64_t wanted_bytes, std::uint64_t seed,
+                     float alpha, float beta);
 
     [[nodiscard]] std::int64_t copies() const { return plan_.copies; }
     /// Operands of launch `index`; copies repeat.
     [[nodiscard]] GemmArguments arguments(std::int64_t index) const;
+    /// Their addresses alone.
+    void point(GemmArguments& arguments, std::int64_t index) const;
 
 private:
-    struct Operand {
+    struct Copies {
+        DevicePointer GemmArguments::*pointer = nullptr;
         DeviceMemory memory;
         DevicePointer first;
         std::int64_t stride = 0;
@@ -44,12 +53,12 @@ private:
             return first.address + static_cast<std::uint64_t>(copy * stride);
         }
     };
-    [[nodiscard]] Operand allocate(const std::shared_ptr<Device>& device, const MatrixForm& form,
-                                   std::int64_t stride) const;
-    static void fill(const ReferenceKernels& kernels, const Operand& operand, DataType type, std::uint64_t seed);
+    [[nodiscard]] Copies allocate(const std::shared_ptr<Device>& device, const GemmOperand& operand,
+                                  std::int64_t stride) const;
+    static void fill(const ReferenceKernels& kernels, const Copies& copies, DataType type, std::uint64_t seed);
 
     RotationPlan plan_;
-    Operand a_, b_, c_, d_;
+    std::vector<Copies> operands_;
     float alpha_;
     float beta_;
 };

@@ -5,8 +5,10 @@
 #include "runtime/context/context_state.hpp"
 #include "runtime/device/launch.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <string>
 #include <utility>
 #include <vector>
@@ -50,6 +52,22 @@ void check_host_arrays(const KernelState& state, const GemmArguments& arguments)
         throw SpecError("cannot launch " + state.info.name, std::move(problems));
 }
 
+/// What a launch writes where it reads that operand: D may be exactly C.
+const GemmOperand* written_at(const GemmOperand& input, const OperandList& operands, const GemmArguments& arguments) {
+    const auto* const found = std::find_if(operands.begin(), operands.end(), [&](const GemmOperand& one) {
+        return one.is_written && arguments.*one.pointer == arguments.*input.pointer;
+    });
+    return input.is_written || found == operands.end() ? nullptr : found;
+}
+
+bool is_read_too(const GemmOperand& written, const OperandList& operands, const GemmSpec& spec,
+                 const GemmArguments& arguments) {
+    return std::any_of(operands.begin(), operands.end(), [&](const GemmOperand& input) {
+        return is_used(input, spec, arguments.alpha, arguments.beta) &&
+               written_at(input, operands, arguments) == &written;
+    });
+}
+
 }  // namespace
 
 void launch_on_copies(const GemmKernel& kernel, const GemmArguments& arguments) {
@@ -58,29 +76,25 @@ void launch_on_copies(const GemmKernel& kernel, const GemmArguments& arguments) 
     check_host_arrays(state, arguments);
     if (spec.m == 0 || spec.n == 0) return;
 
-    const bool multiplies = arguments.alpha != 0 && spec.k != 0;
-    const bool reads_c = arguments.beta != 0;
-    const bool c_is_d = reads_c && arguments.c == arguments.d;
-    const auto copy_of = [&](ArgumentRole role, bool is_there, DevicePointer host) {
-        const MatrixLines lines = lines_of(role, spec, arguments);
-        return DeviceCopy(*state.device, host, is_there ? lines : MatrixLines{});
-    };
-    DeviceCopy a = copy_of(ArgumentRole::a, multiplies, arguments.a);
-    DeviceCopy b = copy_of(ArgumentRole::b, multiplies, arguments.b);
-    DeviceCopy c = copy_of(ArgumentRole::c, reads_c && !c_is_d, arguments.c);
-    DeviceCopy d = copy_of(ArgumentRole::d, true, arguments.d);
-    for (DeviceCopy* const read : {&a, &b, &c}) read->read_host();
-    if (c_is_d) d.read_host();
-
+    const OperandList operands = gemm_operands(spec, broadcasts_c(spec, arguments));
+    std::deque<DeviceCopy> copies;
     GemmArguments there = arguments;
-    there.a = a.pointer();
-    there.b = b.pointer();
-    there.c = c_is_d ? d.pointer() : c.pointer();
-    there.d = d.pointer();
+    for (const GemmOperand& operand : operands) {
+        const bool is_copied = is_used(operand, spec, arguments.alpha, arguments.beta) &&
+                               written_at(operand, operands, arguments) == nullptr;
+        DeviceCopy& copy = copies.emplace_back(*state.device, arguments.*operand.pointer,
+                                               is_copied ? lines_of(operand) : MatrixLines{});
+        if (is_copied && (!operand.is_written || is_read_too(operand, operands, spec, arguments))) copy.read_host();
+        there.*operand.pointer = copy.pointer();
+    }
+    for (const GemmOperand& operand : operands)
+        if (const GemmOperand* const same = written_at(operand, operands, arguments))
+            there.*operand.pointer = there.*same->pointer;
     there.workspace = nullptr;  // the context's own does
     there.workspace_bytes = 0;
     kernel.launch(there);
-    d.write_host();
+    for (std::size_t i = 0; i < operands.size(); ++i)
+        if (operands[i].is_written) copies[i].write_host();
 }
 
 }  // namespace jitgemm::c_api

@@ -19,7 +19,7 @@ namespace {
 class Shadow {
 public:
     Shadow() = default;
-    Shadow(EmulatorDevice& device, DevicePointer host, std::size_t bytes, const char* name)
+    Shadow(EmulatorDevice& device, DevicePointer host, std::size_t bytes, const std::string& name)
         : device_(&device), host_(host.address), pointer_(device.allocate_zeroed(bytes)) {
         device.name_memory(pointer_, name);
     }
@@ -49,9 +49,14 @@ private:
     DevicePointer pointer_;
 };
 
-Shadow input(EmulatorDevice& device, DevicePointer host, const MatrixLines& lines, const char* name) {
-    Shadow shadow(device, host, lines.extent(), name);
-    lines.each([&](std::uint64_t offset, std::size_t bytes) { shadow.read_host(offset, bytes); });
+/// An operand in a buffer of its own; nothing where the launch doesn't use it.
+Shadow shadow_of(EmulatorDevice& device, const GemmOperand& operand, const GemmSpec& spec,
+                 const GemmArguments& arguments) {
+    if (!is_used(operand, spec, arguments.alpha, arguments.beta)) return {};
+    const MatrixLines lines = lines_of(operand);
+    Shadow shadow(device, arguments.*operand.pointer, lines.extent(), std::string(operand.title));
+    if (!operand.is_written)
+        lines.each([&](std::uint64_t offset, std::size_t bytes) { shadow.read_host(offset, bytes); });
     return shadow;
 }
 
@@ -78,28 +83,22 @@ void launch_on_host(const GemmKernel& kernel, const GemmArguments& arguments) {
     if (spec.m == 0 || spec.n == 0) return;
 
     EmulatorDevice& device = *as_emulator(*state.device);
-    const bool multiplies = arguments.alpha != 0 && spec.k != 0;
-    const bool reads_c = arguments.beta != 0;
-    const auto operand = [&](ArgumentRole role, bool is_read, DevicePointer host, const char* name) {
-        if (!is_read) return Shadow();
-        return input(device, host, lines_of(role, spec, arguments), name);
-    };
-    const Shadow a = operand(ArgumentRole::a, multiplies, arguments.a, "A");
-    const Shadow b = operand(ArgumentRole::b, multiplies, arguments.b, "B");
-    const Shadow c = operand(ArgumentRole::c, reads_c, arguments.c, "C");
-    const MatrixLines lines = lines_of(ArgumentRole::d, spec, arguments);
-    Shadow d(device, arguments.d, lines.extent(), "D");
-    Shadow workspace = workspace_of(device, state, arguments);
-
+    const OperandList operands = gemm_operands(spec, broadcasts_c(spec, arguments));
+    std::vector<Shadow> shadows;
     GemmArguments emulated = arguments;
-    emulated.a = a.pointer();
-    emulated.b = b.pointer();
-    emulated.c = c.pointer();
-    emulated.d = d.pointer();
+    for (const GemmOperand& operand : operands) {
+        const Shadow& shadow = shadows.emplace_back(shadow_of(device, operand, spec, arguments));
+        emulated.*operand.pointer = shadow.pointer();
+    }
+    Shadow workspace = workspace_of(device, state, arguments);
     emulated.workspace = workspace.pointer();
     emulated.workspace_bytes = workspace.pointer() ? state.workspace_bytes : 0;
     kernel.launch(emulated);
-    lines.each([&](std::uint64_t offset, std::size_t bytes) { d.write_host(offset, bytes); });
+    for (std::size_t i = 0; i < operands.size(); ++i)
+        if (operands[i].is_written)
+            lines_of(operands[i]).each([&](std::uint64_t offset, std::size_t bytes) {
+                shadows[i].write_host(offset, bytes);
+            });
     if (workspace.pointer()) workspace.write_host(0, state.workspace_bytes);
 }
 

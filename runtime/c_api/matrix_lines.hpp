@@ -1,8 +1,6 @@
 #pragma once
 
-#include "generator/base/kernel_argument.hpp"
-#include "jitgemm/gemm_arguments.hpp"
-#include "jitgemm/gemm_spec.hpp"
+#include "generator/base/operand.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -28,7 +26,7 @@ struct MatrixLines {
     }
 };
 
-/// Of role a, b, c or d of a resolved spec; of a C that the spec or the launch broadcasts, the one line.
-[[nodiscard]] MatrixLines lines_of(ArgumentRole role, const GemmSpec& spec, const GemmArguments& arguments);
+/// Of an operand of a resolved spec.
+[[nodiscard]] MatrixLines lines_of(const GemmOperand& operand);
 
 }  // namespace jitgemm::c_api

@@ -1,6 +1,5 @@
 #include "runtime/device/launch.hpp"
 
-#include "generator/base/matrix_storage.hpp"
 #include "jitgemm/device_pointer.hpp"
 
 #include <fmt/format.h>
@@ -8,13 +7,14 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <string_view>
 
 namespace jitgemm {
 namespace {
 
-// What a launch reads or writes, as bytes in memory: `runs` stretches of `run` bytes, `pitch` bytes apart.
+// What a launch reads or writes, as bytes in memory: stretches of `run` bytes, `pitch` bytes apart.
 struct Region {
-    const char* name;
+    std::string_view name;
     std::uint64_t address;
     std::uint64_t bytes;  ///< from the first to one past the last
     std::uint64_t run;
@@ -22,13 +22,12 @@ struct Region {
     int alignment;
 };
 
-Region region(const char* name, ArgumentRole role, DevicePointer pointer, const GemmSpec& spec) {
-    const MatrixStorage matrix = storage_of(role, spec);
-    const auto element = static_cast<std::uint64_t>(bytes(matrix.type));
-    const auto run = static_cast<std::uint64_t>(extent(matrix.run, spec)) * element;
-    const auto runs = static_cast<std::uint64_t>(extent(matrix.runs, spec));
-    const auto pitch = static_cast<std::uint64_t>(extent(matrix.pitch, spec)) * element;
-    return {name, pointer.address, runs == 0 || run == 0 ? 0 : (runs - 1) * pitch + run, run, pitch, matrix.alignment};
+Region region(const GemmOperand& operand, const GemmArguments& arguments) {
+    const auto in_bytes = [&](std::int64_t elements) {
+        return static_cast<std::uint64_t>(elements) * static_cast<std::uint64_t>(bytes(operand.type));
+    };
+    return {operand.title,           (arguments.*operand.pointer).address,  in_bytes(operand.extent()),
+            in_bytes(operand.run()), in_bytes(operand.leading_dimension()), operand.alignment};
 }
 
 // Of equal pitch, two matrices may interleave without touching: slices of columns of one larger matrix.
@@ -45,16 +44,13 @@ bool overlap(const Region& x, const Region& y) {
     return !apart && x.bytes != 0 && y.bytes != 0 && !interleave(x, y);
 }
 
-bool same_place(const GemmSpec& spec, const Region& c, const Region& d) {
-    return c.address == d.address && *spec.c == spec.d && spec.ldc == spec.ldd;
+// D may be a matrix that is read, where each element is read before it is written.
+bool may_be_one(const GemmOperand& input, const GemmOperand& written) {
+    return input.row == written.row && input.column == written.column && input.order == written.order;
 }
 
-Region region_of_c(const GemmSpec& spec, const GemmArguments& arguments) {
-    Region c = region("C", ArgumentRole::c, arguments.c, spec);
-    if (!broadcasts_c(spec, arguments)) return c;
-    c.pitch = 0;
-    c.bytes = c.run;
-    return c;
+bool same_place(const GemmOperand& input, const GemmOperand& written) {
+    return may_be_one(input, written) && input.type == written.type && input.pitch == written.pitch;
 }
 
 // One run of all bytes that the caller gives: a better kernel may use more of them than this one.
@@ -64,12 +60,6 @@ Region region_of_workspace(const GemmArguments& arguments) {
     const std::uint64_t bytes = address == 0 ? 0 : std::min<std::uint64_t>(arguments.workspace_bytes, room);
     return {"the workspace", address, bytes, bytes, bytes, static_cast<int>(kWorkspaceAlignment)};
 }
-
-// What a launch writes.
-struct Written {
-    Region d;
-    Region workspace;
-};
 
 void check_pointer(const Region& operand, std::vector<std::string>& problems) {
     if (operand.address == 0) {
@@ -84,32 +74,25 @@ std::string text_of(const Region& region) {
     return fmt::format("{} [{:#x}, {:#x})", region.name, region.address, region.address + region.bytes);
 }
 
-void check_overlap(const Region& d, const Region& input, const char* allowed, std::vector<std::string>& problems) {
-    if (d.address == 0 || input.address == 0 || !overlap(d, input)) return;
-    problems.push_back(fmt::format("{} overlaps {}{}", text_of(d), text_of(input), allowed));
+std::string overlap_rule(const GemmOperand& input, const GemmOperand& written) {
+    if (input.is_repeated()) return fmt::format(", one row that is added to all of {}'s", written.title);
+    if (!may_be_one(input, written)) return {};
+    return fmt::format("; {} may only be exactly {}, of the same type and leading dimension", written.title,
+                       input.title);
+}
+
+void check_overlap(const GemmOperand& input, const GemmOperand& written, const GemmArguments& arguments,
+                   std::vector<std::string>& problems) {
+    const Region in = region(input, arguments), out = region(written, arguments);
+    if (in.address == 0 || out.address == 0 || !overlap(out, in)) return;
+    if (in.address == out.address && same_place(input, written)) return;
+    problems.push_back(fmt::format("{} overlaps {}{}", text_of(out), text_of(in), overlap_rule(input, written)));
 }
 
 void check_apart(const Region& workspace, const Region& operand, std::vector<std::string>& problems) {
     if (operand.address == 0 || !overlap(workspace, operand)) return;
     problems.push_back(fmt::format("{} overlaps {}; a workspace is memory of its own, apart from all operands",
                                    text_of(workspace), text_of(operand)));
-}
-
-void check_input(const Written& written, const Region& input, std::vector<std::string>& problems) {
-    check_pointer(input, problems);
-    check_overlap(written.d, input, "", problems);
-    check_apart(written.workspace, input, problems);
-}
-
-void check_c(const GemmSpec& spec, const GemmArguments& arguments, const Written& written,
-             std::vector<std::string>& problems) {
-    const Region c = region_of_c(spec, arguments);
-    check_pointer(c, problems);
-    check_apart(written.workspace, c, problems);
-    if (broadcasts_c(spec, arguments))
-        return check_overlap(written.d, c, ", one row that is added to all of D's", problems);
-    if (same_place(spec, c, written.d)) return;
-    check_overlap(written.d, c, "; D may only be exactly C, of the same type and leading dimension", problems);
 }
 
 // The alignment is checked whether or not this kernel needs a workspace: tuning may bring one that does.
@@ -136,14 +119,28 @@ std::vector<std::string> launch_problems(const GemmSpec& spec, const GemmArgumen
     check_workspace(arguments, workspace_bytes, problems);
     if (spec.m == 0 || spec.n == 0) return problems;
 
-    const Written written{region("D", ArgumentRole::d, arguments.d, spec), region_of_workspace(arguments)};
-    check_pointer(written.d, problems);
-    check_apart(written.workspace, written.d, problems);
-    if (spec.k != 0 && arguments.alpha != 0.0F) {
-        check_input(written, region("A", ArgumentRole::a, arguments.a, spec), problems);
-        check_input(written, region("B", ArgumentRole::b, arguments.b, spec), problems);
+    const std::vector<std::string> of_operands =
+        operand_problems(gemm_operands(spec, broadcasts_c(spec, arguments)), spec, arguments);
+    problems.insert(problems.end(), of_operands.begin(), of_operands.end());
+    return problems;
+}
+
+std::vector<std::string> operand_problems(const OperandList& operands, const GemmSpec& spec,
+                                          const GemmArguments& arguments) {
+    std::vector<std::string> problems;
+    const Region workspace = region_of_workspace(arguments);
+    const auto check = [&](const GemmOperand& operand) {
+        check_pointer(region(operand, arguments), problems);
+        check_apart(workspace, region(operand, arguments), problems);
+    };
+    for (const GemmOperand& written : operands)
+        if (written.is_written) check(written);
+    for (const GemmOperand& input : operands) {
+        if (input.is_written || !is_used(input, spec, arguments.alpha, arguments.beta)) continue;
+        check(input);
+        for (const GemmOperand& written : operands)
+            if (written.is_written) check_overlap(input, written, arguments, problems);
     }
-    if (reads_c && spec.c) check_c(spec, arguments, written, problems);
     return problems;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "generator/base/operand.hpp"
 #include "jitgemm/gemm_arguments.hpp"
 #include "jitgemm/gemm_spec.hpp"
 
@@ -19,6 +20,9 @@ namespace jitgemm {
 /// resolved, of either D order. M or N of zero reads and writes nothing, so any pointer will do.
 [[nodiscard]] std::vector<std::string> launch_problems(const GemmSpec& spec, const GemmArguments& arguments,
                                                        std::size_t workspace_bytes);
+/// Of these operands alone: pointers, alignments, and what may not overlap.
+[[nodiscard]] std::vector<std::string> operand_problems(const OperandList& operands, const GemmSpec& spec,
+                                                        const GemmArguments& arguments);
 
 /// Alignment a caller's workspace must have, bytes.
 inline constexpr std::size_t kWorkspaceAlignment = 16;

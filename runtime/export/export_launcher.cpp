@@ -43,43 +43,34 @@ std::string upper(std::string text) {
 
 // ---- operands as the caller sees them --------------------------------------------------------------------------------
 
-struct OperandText {
-    std::string_view name;  // field of the problem
-    std::string_view rows;
-    std::string_view columns;
-    DataType type;
-    Order order;
-    int alignment;
-    bool is_input_product;  // A or B: not read when alpha or k is 0
-    bool is_one_run;        // a C of one row (or column), which has no pitch
+std::string_view name_of(OperandIndex index) {
+    constexpr std::array<std::string_view, 4> kNames{"1", "m", "n", "k"};
+    return kNames.at(static_cast<std::size_t>(index));
+}
 
-    [[nodiscard]] std::string_view lines() const { return order == Order::row ? rows : columns; }
-    [[nodiscard]] std::string_view run() const { return order == Order::row ? columns : rows; }
-};
-
-std::vector<OperandText> operands(const GemmSpec& spec) {
-    std::vector<OperandText> list = {{"a", "m", "k", spec.a, order_a(spec.layout), spec.align_a, true, false},
-                                     {"b", "k", "n", spec.b, order_b(spec.layout), spec.align_b, true, false}};
-    if (spec.c) list.push_back({"c", "m", "n", *spec.c, spec.d_order, spec.align_c, false, spec.broadcast_c});
-    list.push_back({"d", "m", "n", spec.d, spec.d_order, spec.align_d, false, false});
-    return list;
+/// What its lines count, and what an element's place in one does.
+std::string_view lines_of(const GemmOperand& operand) {
+    return name_of(operand.order == Order::row ? operand.row : operand.column);
+}
+std::string_view run_of(const GemmOperand& operand) {
+    return name_of(operand.order == Order::row ? operand.column : operand.row);
 }
 
 std::string_view order_words(Order order) { return order == Order::row ? "row-major" : "column-major"; }
 
-std::string operand_lines(const GemmSpec& spec) {
+std::string operand_lines(const OperandList& operands) {
     std::string lines;
-    for (const OperandText& operand : operands(spec)) {
-        if (operand.is_one_run) {
+    for (const GemmOperand& operand : operands) {
+        if (operand.is_repeated()) {
             lines += fmt::format(" *     {} ({})     {:<5} added to each {} of D, pointer aligned to {} bytes\n",
-                                 upper(std::string(operand.name)), operand.run(), to_string(operand.type),
+                                 upper(std::string(operand.name)), run_of(operand), to_string(operand.type),
                                  operand.order == Order::row ? "row" : "column", operand.alignment);
             continue;
         }
-        lines += fmt::format(" *     {} ({}, {})  {:<5} {}, pointer and {} ld{} aligned to {} bytes\n",
-                             upper(std::string(operand.name)), operand.rows, operand.columns, to_string(operand.type),
-                             order_words(operand.order), operand.order == Order::row ? "row pitch" : "column pitch",
-                             operand.name, operand.alignment);
+        lines += fmt::format(
+            " *     {} ({}, {})  {:<5} {}, pointer and {} ld{} aligned to {} bytes\n", upper(std::string(operand.name)),
+            name_of(operand.row), name_of(operand.column), to_string(operand.type), order_words(operand.order),
+            operand.order == Order::row ? "row pitch" : "column pitch", operand.name, operand.alignment);
     }
     return lines;
 }
@@ -91,16 +82,15 @@ bool may_broadcast_c(const LauncherInput& input) { return input.problem.asked.c 
 
 std::string problem_fields(const LauncherInput& input) {
     std::string pitches;
-    for (const OperandText& operand : operands(input.problem.asked))
-        if (!operand.is_one_run) pitches += fmt::format("{}ld{}", pitches.empty() ? "" : ", ", operand.name);
+    for (const GemmOperand& operand : input.operands)
+        if (!operand.is_repeated()) pitches += fmt::format("{}ld{}", pitches.empty() ? "" : ", ", operand.name);
     return "    int64_t m, n, k;\n    int64_t " + pitches + ";    /* in elements */\n";
 }
 
 /// Of the launcher's own struct: what a problem and the arguments of a launch have.
 std::string full_fields(const LauncherInput& input) {
     std::string pointers;
-    for (const OperandText& operand : operands(input.problem.asked))
-        pointers += fmt::format("    CUdeviceptr {};\n", operand.name);
+    for (const GemmOperand& operand : input.operands) pointers += fmt::format("    CUdeviceptr {};\n", operand.name);
     if (input.workspace.bytes != 0) pointers += "    CUdeviceptr workspace;\n";
     return pointers + problem_fields(input) + "    float alpha;\n" +
            (input.problem.asked.c ? "    float beta;\n" : "") +
@@ -117,9 +107,9 @@ std::string full_problem(const LauncherInput& input) {
             fmt::format("    if (arguments->workspace_bytes >= {}) full.workspace = address(arguments->workspace);\n",
                         input.workspace.bytes);
     }
-    for (const OperandText& operand : operands(input.problem.asked)) {
+    for (const GemmOperand& operand : input.operands) {
         text += fmt::format("    full.{0} = address(arguments->{0});\n", operand.name);
-        if (!operand.is_one_run) text += fmt::format("    full.ld{0} = problem->ld{0};\n", operand.name);
+        if (!operand.is_repeated()) text += fmt::format("    full.ld{0} = problem->ld{0};\n", operand.name);
     }
     for (const std::string_view extent : {"m", "n", "k"}) text += fmt::format("    full.{0} = problem->{0};\n", extent);
     if (begins_early(input))
@@ -130,12 +120,14 @@ std::string full_problem(const LauncherInput& input) {
     return text + (input.problem.asked.c ? "    full.beta = arguments->beta;\n" : "");
 }
 
-std::string exported_problem(const GemmSpec& spec) {
+std::string exported_problem(const LauncherInput& input) {
+    const GemmSpec& spec = input.problem.asked;
     std::string text =
         fmt::format("    problem.m = {};\n    problem.n = {};\n    problem.k = {};\n", spec.m, spec.n, spec.k);
-    text += fmt::format("    problem.lda = {};\n    problem.ldb = {};\n", spec.lda, spec.ldb);
-    if (spec.c && !spec.broadcast_c) text += fmt::format("    problem.ldc = {};\n", spec.ldc);
-    return text + fmt::format("    problem.ldd = {};\n", spec.ldd);
+    for (const GemmOperand& operand : input.operands)
+        if (!operand.is_repeated())
+            text += fmt::format("    problem.ld{} = {};\n", operand.name, operand.leading_dimension());
+    return text;
 }
 
 /// A sentence of the header: the JIT has a workspace of its own, a launcher has none.
@@ -147,14 +139,14 @@ std::string workspace_rule(const LauncherInput& input) {
 
 // ---- checks ----------------------------------------------------------------------------------------------------------
 
-std::string operand_check(const OperandText& operand) {
-    const std::string pitch = operand.is_one_run ? std::string(operand.run()) : fmt::format("ld{}", operand.name);
-    const std::string lines = operand.is_one_run ? "1" : fmt::format("problem->{}", operand.lines());
+std::string operand_check(const GemmOperand& operand) {
+    const std::string pitch = operand.is_repeated() ? std::string(run_of(operand)) : fmt::format("ld{}", operand.name);
+    const std::string lines = operand.is_repeated() ? "1" : fmt::format("problem->{}", lines_of(operand));
     std::string_view condition;
-    if (operand.is_input_product) condition = "problem->alpha != 0 && problem->k != 0 && ";
-    if (operand.name == "c") condition = "problem->beta != 0 && ";
+    if (operand.guard == OperandGuard::alpha) condition = "problem->alpha != 0 && problem->k != 0 && ";
+    if (operand.guard == OperandGuard::beta) condition = "problem->beta != 0 && ";
     return fmt::format("    if ({}!is_operand(problem->{}, {}, problem->{}, problem->{}, {}, {})) return 0;\n",
-                       condition, operand.name, lines, operand.run(), pitch, bytes(operand.type), operand.alignment);
+                       condition, operand.name, lines, run_of(operand), pitch, bytes(operand.type), operand.alignment);
 }
 
 /// Why the kernel is sure of its own m, n and k alone; empty where any will do. One that asks for no bounds reads beyond the
@@ -190,7 +182,7 @@ std::string shape_checks(const LauncherInput& input) {
 
 std::string checks(const LauncherInput& input) {
     std::string text = shape_checks(input);
-    for (const OperandText& operand : operands(input.problem.asked)) text += operand_check(operand);
+    for (const GemmOperand& operand : input.operands) text += operand_check(operand);
     return text;
 }
 
@@ -354,7 +346,7 @@ std::string launcher_header(const LauncherInput& input) {
     return filled(export_text::kHeader,
                   {{"ARGUMENTS", std::string(export_text::kArguments)},
                    {"WORKSPACE", workspace_rule(input)},
-                   {"OPERANDS", operand_lines(input.problem.asked)},
+                   {"OPERANDS", operand_lines(input.operands)},
                    {"FIELDS", problem_fields(input)},
                    {"BETA_C", beta_c(input.problem.asked)},
                    {"KERNEL", input.source.name},
@@ -368,7 +360,7 @@ std::string launcher_header(const LauncherInput& input) {
 
 std::string launcher_source(const LauncherInput& input) {
     const EntriesText entries = entries_text(input);
-    return filled(export_text::kSource, {{"EXPORTED_PROBLEM", exported_problem(input.problem.asked)},
+    return filled(export_text::kSource, {{"EXPORTED_PROBLEM", exported_problem(input)},
                                          {"FULL_FIELDS", full_fields(input)},
                                          {"FULL_PROBLEM", full_problem(input)},
                                          {"MOST_DEPENDENT", begins_early(input) ? "2" : "1"},

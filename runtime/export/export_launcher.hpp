@@ -1,5 +1,6 @@
 #pragma once
 
+#include "generator/base/operand.hpp"
 #include "generator/generate.hpp"
 
 #include <string>
@@ -12,6 +13,7 @@ struct LauncherInput {
     const KernelSource& source;
     Problem problem;
     WorkspaceLayout workspace;
+    OperandList operands = gemm_operands(problem.asked);
 };
 
 /// NAME.h and NAME.c: C99 on cuda.h and libcuda alone.

@@ -10,20 +10,6 @@ namespace {
 
 constexpr std::int64_t kGuardBytes = 64 << 10;
 
-/// The same problem with every alignment as a 256-byte base gives it.
-GemmSpec naturally_aligned(GemmSpec spec) {
-    spec.align_a = spec.align_b = spec.align_c = spec.align_d = 0;
-    return resolved(spec);
-}
-
-/// A row (or column) that stands for all of them: one has a stride of 0 where a matrix is read.
-MatrixForm one_line(MatrixForm form) {
-    std::int64_t& lines = form.order == Order::row ? form.rows : form.columns;
-    lines = std::min<std::int64_t>(lines, 1);
-    form.leading_dimension = std::max<std::int64_t>(1, form.run());
-    return form;
-}
-
 }  // namespace
 
 DeviceMemory::DeviceMemory(std::shared_ptr<Device> device, std::int64_t bytes)
@@ -50,19 +36,18 @@ std::int64_t MatrixForm::extent_bytes() const {
     return ((lines() - 1) * leading_dimension + run()) * bytes(type);
 }
 
-ProblemForms problem_forms(const GemmSpec& spec, bool generous) {
-    const GemmSpec natural = naturally_aligned(spec);
-    const auto form = [&](std::int64_t rows, std::int64_t columns, Order order, std::int64_t ld, DataType type,
-                          int alignment, int natural_alignment) {
-        return MatrixForm{rows, columns, order, ld, type, alignment, generous && alignment == natural_alignment};
-    };
-    ProblemForms forms;
-    forms.a = form(spec.m, spec.k, order_a(spec.layout), spec.lda, spec.a, spec.align_a, natural.align_a);
-    forms.b = form(spec.k, spec.n, order_b(spec.layout), spec.ldb, spec.b, spec.align_b, natural.align_b);
-    forms.c = form(spec.m, spec.n, spec.d_order, spec.ldc, spec.c.value_or(spec.d), spec.align_c, natural.align_c);
-    if (spec.broadcast_c) forms.c = one_line(forms.c);
-    forms.d = form(spec.m, spec.n, spec.d_order, spec.ldd, spec.d, spec.align_d, natural.align_d);
-    return forms;
+MatrixForm form_of(const GemmOperand& operand, bool generous) {
+    return {.rows = operand.rows,
+            .columns = operand.columns,
+            .order = operand.order,
+            .leading_dimension = operand.leading_dimension(),
+            .type = operand.type,
+            .alignment = operand.alignment,
+            .generous = generous && operand.alignment == natural_alignment(operand)};
+}
+
+MatrixForm form_of(const GemmSpec& spec, std::string_view name, bool generous) {
+    return form_of(*gemm_operands(spec).find(name), generous);
 }
 
 MatrixForm workspace_form(std::int64_t bytes) {

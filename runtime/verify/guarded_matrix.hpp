@@ -1,11 +1,13 @@
 #pragma once
 
+#include "generator/base/operand.hpp"
 #include "jitgemm/device_pointer.hpp"
 #include "runtime/verify/reference.hpp"
 
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 
 namespace jitgemm {
 
@@ -44,13 +46,11 @@ struct MatrixForm {
     [[nodiscard]] std::int64_t extent_bytes() const;
 };
 
-/// The operands of a resolved spec; `c` has D's shape whether or not the spec has C, and one row (column) of it where the
-/// spec says that C is one. With generous placement an operand begins at 256 bytes if its alignment is what its leading
-/// dimension and such a base give.
-struct ProblemForms {
-    MatrixForm a, b, c, d;
-};
-[[nodiscard]] ProblemForms problem_forms(const GemmSpec& resolved_spec, bool generous);
+/// With generous placement an operand begins at 256 bytes if its alignment is what its leading dimension and such a base
+/// give.
+[[nodiscard]] MatrixForm form_of(const GemmOperand& operand, bool generous);
+/// Of the operand of that name, which the spec has: "a".
+[[nodiscard]] MatrixForm form_of(const GemmSpec& resolved_spec, std::string_view name, bool generous);
 
 /// So many bytes, aligned to what a launch asks of a workspace.
 [[nodiscard]] MatrixForm workspace_form(std::int64_t bytes);

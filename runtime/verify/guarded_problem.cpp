@@ -11,17 +11,15 @@
 
 #include <fmt/format.h>
 
-#include <array>
 #include <optional>
 #include <utility>
+#include <vector>
 
 namespace jitgemm {
 namespace {
 
 constexpr std::uint8_t kGuardByte = 0x5a;
 constexpr std::uint32_t kUnwritten = 0x8badf00d;  // D of integers has no NaN
-
-enum Input { kA, kB, kC, kInputCount };
 
 Fill integer_fill(std::uint64_t seed, int range) { return {.kind = FillKind::integers, .seed = seed, .range = range}; }
 
@@ -34,17 +32,14 @@ Fill sparse_fill(std::uint64_t seed, std::int64_t group) {
 }  // namespace
 
 struct GuardedProblem::Impl {
-    Impl(ContextState& context, const GemmSpec& asked, InputKind kind, std::uint64_t seed, float alpha_value,
-         float beta_value, Placement placement);
+    Impl(ContextState& context, const GemmSpec& asked, const OperandList& list, InputKind kind, std::uint64_t seed,
+         float alpha_value, float beta_value, Placement placement);
 
-    [[nodiscard]] bool reads_ab() const { return alpha != 0.0F && spec.k != 0; }
-    [[nodiscard]] bool reads_c() const { return spec.c.has_value() && beta != 0.0F; }
-    void add(Input input, const MatrixForm& form, const char* name, const Fill& fill);
-    [[nodiscard]] DeviceMatrix matrix(Input input, bool is_read = true) const;
+    [[nodiscard]] bool uses(const GemmOperand& operand) const { return is_used(operand, spec, alpha, beta); }
+    [[nodiscard]] DeviceMatrix matrix(std::string_view name) const;
     [[nodiscard]] Check request() const;
     [[nodiscard]] bool has_d_of(const Impl& right) const;
-    [[nodiscard]] Fill fill_of_a() const;
-    [[nodiscard]] Fill or_normal(const Fill& fill) const;
+    [[nodiscard]] Fill fill_of(const GemmOperand& operand) const;
     [[nodiscard]] std::size_t workspace_bytes() const { return static_cast<std::size_t>(workspace.form().columns); }
     void poison_bands(const GuardedMatrix& memory) const;
     void poison_d() const;
@@ -66,13 +61,14 @@ struct GuardedProblem::Impl {
     IntegerInputs integers;
     bool exact;
     std::uint64_t seed;
-    std::array<std::optional<FilledInput>, kInputCount> operands;  ///< those that the spec has
+    OperandList operands;
+    std::vector<FilledInput> filled;  ///< of those that are read, in their order
     GuardedMatrix d;
     GuardedMatrix workspace;  ///< empty until a kernel wants one
 };
 
-GuardedProblem::Impl::Impl(ContextState& context, const GemmSpec& asked, InputKind kind, std::uint64_t base_seed,
-                           float alpha_value, float beta_value, Placement placement)
+GuardedProblem::Impl::Impl(ContextState& context, const GemmSpec& asked, const OperandList& list, InputKind kind,
+                    std::uint64_t base_seed, float alpha_value, float beta_value, Placement placement)
     : device(context.device),
       reference(make_reference(context)),
       spec(asked),
@@ -81,27 +77,26 @@ GuardedProblem::Impl::Impl(ContextState& context, const GemmSpec& asked, InputKi
       beta(beta_value),
       integers(integer_inputs(asked, alpha_value, beta_value)),
       exact(kind == InputKind::integers && integers.exact),
-      seed(3 * base_seed) {
-    const ProblemForms forms = problem_forms(spec, placement == Placement::generous);
-    const Fill values = or_normal(integer_fill(0, integers.range_c));
-    add(kA, forms.a, "A", reads_ab() ? fill_of_a() : unread_fill());
-    add(kB, forms.b, "B", reads_ab() ? or_normal(integer_fill(0, integers.range)) : unread_fill());
-    if (spec.c) add(kC, forms.c, "C", reads_c() ? values : unread_fill());
-    d = GuardedMatrix(device, forms.d, "D");
+      seed(3 * base_seed),
+      operands(list) {
+    for (const GemmOperand& operand : operands) {
+        const MatrixForm form = form_of(operand, placement == Placement::generous);
+        const std::string title(operand.title);
+        if (operand.is_written)
+            d = GuardedMatrix(device, form, title);
+        else
+            filled.emplace_back(device, form, title, fill_of(operand)).fill(*reference);
+    }
 }
 
-void GuardedProblem::Impl::add(Input input, const MatrixForm& form, const char* name, const Fill& fill) {
-    Fill own = fill;
-    own.seed = seed + static_cast<std::uint64_t>(input);
-    operands[input].emplace(device, form, name, own).fill(*reference);
-}
-
-Fill GuardedProblem::Impl::fill_of_a() const {
-    return or_normal(integers.group > 1 ? sparse_fill(0, integers.group) : integer_fill(0, integers.range));
-}
-
-Fill GuardedProblem::Impl::or_normal(const Fill& fill) const {
-    return inputs == InputKind::normal ? Fill{.kind = FillKind::normal} : fill;
+/// Of the first factor there may be one nonzero element in so many of a row.
+Fill GuardedProblem::Impl::fill_of(const GemmOperand& operand) const {
+    const std::uint64_t own_seed = seed + filled.size();
+    if (!uses(operand)) return unread_fill();
+    if (inputs == InputKind::normal) return {.kind = FillKind::normal, .seed = own_seed};
+    if (!operand.is_factor()) return integer_fill(own_seed, integers.range_c);
+    if (filled.empty() && integers.group > 1) return sparse_fill(own_seed, integers.group);
+    return integer_fill(own_seed, integers.range);
 }
 
 void GuardedProblem::Impl::poison_bands(const GuardedMatrix& memory) const {
@@ -131,16 +126,24 @@ void GuardedProblem::Impl::poison_workspace(std::size_t bytes) {
         emulator->undefine_memory(workspace.matrix().data, bytes, false);
 }
 
-DeviceMatrix GuardedProblem::Impl::matrix(Input input, bool is_read) const {
-    return is_read && operands[input] ? operands[input]->matrix() : DeviceMatrix{};
+/// Without data where the operand is not read, or not there.
+DeviceMatrix GuardedProblem::Impl::matrix(std::string_view name) const {
+    std::size_t place = 0;
+    for (const GemmOperand& operand : operands) {
+        if (operand.is_written) continue;
+        if (operand.name == name) return uses(operand) ? filled[place].matrix() : DeviceMatrix{};
+        ++place;
+    }
+    return {};
 }
 
 Check GuardedProblem::Impl::request() const {
-    return {.a = matrix(kA),
-            .b = matrix(kB),
-            .c = matrix(kC, reads_c()),
+    const DeviceMatrix a = matrix("a");
+    return {.a = a,
+            .b = matrix("b"),
+            .c = matrix("c"),
             .d = d.matrix(),
-            .k = reads_ab() ? spec.k : 0,
+            .k = a.data ? spec.k : 0,
             .alpha = static_cast<double>(alpha),
             .beta = static_cast<double>(beta),
             .bound = error_bound(spec),
@@ -155,14 +158,13 @@ bool GuardedProblem::Impl::has_d_of(const Impl& right) const {
 
 /// What a kernel changed is made anew: D is judged by the inputs as they should be, and the next kernel finds them so.
 void GuardedProblem::Impl::check_inputs(Verification& verdict, std::vector<std::string>& complaints) const {
-    for (const std::optional<FilledInput>& operand : operands) {
-        if (!operand) continue;
-        const InputDamage damage = operand->damage(*reference);
+    for (const FilledInput& input : filled) {
+        const InputDamage damage = input.damage(*reference);
         if (damage.text.empty()) continue;
         verdict.changed_inputs += damage.elements;
         verdict.guard_damage += damage.outside;
         complaints.push_back(damage.text);
-        operand->fill(*reference);
+        input.fill(*reference);
     }
 }
 
@@ -220,9 +222,13 @@ void GuardedProblem::Impl::check_elements(Verification& verdict, const Reference
     verdict.first = Mismatch{row, column, element.expected, element.got, {}};
 }
 
-GuardedProblem::GuardedProblem(ContextState& context, const GemmSpec& resolved_spec, InputKind inputs,
-                               std::uint64_t seed, float alpha, float beta, Placement placement)
-    : impl_(std::make_unique<Impl>(context, resolved_spec, inputs, seed, alpha, beta, placement)) {
+GuardedProblem::GuardedProblem(ContextState& context, const GemmSpec& resolved_spec, InputKind inputs, std::uint64_t seed,
+                 float alpha, float beta, Placement placement)
+    : GuardedProblem(context, resolved_spec, gemm_operands(resolved_spec), inputs, seed, alpha, beta, placement) {}
+
+GuardedProblem::GuardedProblem(ContextState& context, const GemmSpec& resolved_spec, const OperandList& operands, InputKind inputs,
+                 std::uint64_t seed, float alpha, float beta, Placement placement)
+    : impl_(std::make_unique<Impl>(context, resolved_spec, operands, inputs, seed, alpha, beta, placement)) {
     poison_d();
 }
 
@@ -232,15 +238,18 @@ GuardedProblem& GuardedProblem::operator=(GuardedProblem&&) noexcept = default;
 
 GemmArguments GuardedProblem::arguments() const {
     GemmArguments arguments;
-    arguments.a = impl_->matrix(kA).data;
-    arguments.b = impl_->matrix(kB).data;
-    arguments.c = impl_->matrix(kC).data;
-    arguments.d = impl_->d.matrix().data;
+    point(arguments);
     arguments.alpha = impl_->alpha;
     arguments.beta = impl_->beta;
     arguments.workspace_bytes = impl_->workspace_bytes();
     if (arguments.workspace_bytes != 0) arguments.workspace = impl_->workspace.matrix().data;
     return arguments;
+}
+
+void GuardedProblem::point(GemmArguments& arguments) const {
+    auto input = impl_->filled.begin();
+    for (const GemmOperand& operand : impl_->operands)
+        arguments.*operand.pointer = (operand.is_written ? impl_->d.matrix() : (input++)->matrix()).data;
 }
 
 Check GuardedProblem::request() const { return impl_->request(); }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "generator/base/operand.hpp"
 #include "jitgemm/gemm_arguments.hpp"
 #include "jitgemm/gemm_kernel.hpp"
 #include "runtime/context/context_state.hpp"
@@ -51,12 +52,17 @@ enum class Placement : std::uint8_t { exact, generous };
 /// workspace for unwritten, and D for stored once.
 class GuardedProblem {
 public:
-    GuardedProblem(ContextState& context, const GemmSpec& resolved_spec, InputKind inputs, std::uint64_t seed,
-                   float alpha, float beta, Placement placement = Placement::exact);
+    GuardedProblem(ContextState& context, const GemmSpec& resolved_spec, InputKind inputs, std::uint64_t seed, float alpha,
+            float beta, Placement placement = Placement::exact);
+    /// With other operands than the spec's beside them: these are made, pointed to and guarded, and D is judged without them.
+    GuardedProblem(ContextState& context, const GemmSpec& resolved_spec, const OperandList& operands, InputKind inputs,
+            std::uint64_t seed, float alpha, float beta, Placement placement = Placement::exact);
     ~GuardedProblem();
-    GuardedProblem(GuardedProblem&&) noexcept;
-    GuardedProblem& operator=(GuardedProblem&&) noexcept;
+    GuardedProblem(Problem&&) noexcept;
+    Problem& operator=(Problem&&) noexcept;
     [[nodiscard]] GemmArguments arguments() const;  ///< with the workspace of the last run(), if there was one
+    /// The addresses of all operands.
+    void point(GemmArguments& arguments) const;
     /// All operands, and how D is made of them.
     [[nodiscard]] Check request() const;
     /// D to NaN, its bands to the pattern.

@@ -1,0 +1,176 @@
+#pragma once
+
+#include "jitgemm/data_type.hpp"
+#include "jitgemm/gemm_arguments.hpp"
+#include "jitgemm/gemm_spec.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace jitgemm {
+
+/// \file The operands of a problem: the one list of them. In the header, because each launch reads it.
+
+/// What a row or a column of an operand counts: one of a problem's sizes. `one`: there is one, which stands for all.
+enum class OperandIndex : std::uint8_t { one, m, n, k };
+
+/// What must not be 0 for a launch to read an operand, as in BLAS. alpha: k must not be 0, either.
+enum class OperandGuard : std::uint8_t { none, alpha, beta };
+
+/// A matrix in device memory that a launch reads or writes, as it lies there.
+struct GemmOperand {
+    std::string_view name;   ///< "a", of which fields and members have their names: lda, align_a
+    std::string_view title;  ///< in messages: "A"
+    OperandIndex row = OperandIndex::one;
+    OperandIndex column = OperandIndex::one;
+    bool is_written = false;
+    OperandGuard guard = OperandGuard::none;
+    std::int64_t GemmSpec::*pitch_field = nullptr;  ///< null: packed
+    int GemmSpec::*alignment_field = nullptr;       ///< null: that of one element
+    DevicePointer GemmArguments::*pointer = nullptr;
+
+    DataType type = DataType::f32;
+    Order order = Order::row;
+    std::int64_t rows = 1;
+    std::int64_t columns = 1;
+    std::int64_t pitch = 0;    ///< elements from one line to the next; 0: packed
+    int alignment = 0;         ///< of each line, bytes; 0: what the pitch gives
+    bool is_one_line = false;  ///< lines of one element each, side by side: as_lines() turns it
+
+    /// Rows, or columns where these are contiguous.
+    [[nodiscard]] constexpr std::int64_t lines() const { return order == Order::row ? rows : columns; }
+    /// Contiguous elements of a line.
+    [[nodiscard]] constexpr std::int64_t run() const { return order == Order::row ? columns : rows; }
+    [[nodiscard]] constexpr std::int64_t leading_dimension() const {
+        return pitch != 0 ? pitch : std::max<std::int64_t>(1, run());
+    }
+    /// A lone line never uses its leading dimension.
+    [[nodiscard]] constexpr bool uses_leading_dimension() const { return lines() > 1 && !is_one_line; }
+    /// Elements from the first to one past the last.
+    [[nodiscard]] constexpr std::int64_t extent() const {
+        return lines() <= 0 || run() <= 0 ? 0 : (lines() - 1) * leading_dimension() + run();
+    }
+    /// Multiplied: its index has k.
+    [[nodiscard]] constexpr bool is_factor() const { return row == OperandIndex::k || column == OperandIndex::k; }
+    /// One line stands for all of D's.
+    [[nodiscard]] constexpr bool is_repeated() const { return row == OperandIndex::one || column == OperandIndex::one; }
+};
+
+/// Bytes that lines so many elements apart are aligned to, when the first begins at a multiple of 256 bytes; at most 16.
+[[nodiscard]] inline int alignment_of_pitch(std::int64_t elements, DataType type) {
+    const auto pitch = static_cast<std::uint64_t>(elements) * static_cast<std::uint64_t>(bytes(type));
+    return 1 << std::min(std::countr_zero(pitch), 4);
+}
+[[nodiscard]] inline int natural_alignment(const GemmOperand& operand) {
+    constexpr int kMost = 16;
+    return operand.uses_leading_dimension() ? alignment_of_pitch(operand.leading_dimension(), operand.type) : kMost;
+}
+
+/// Some operands, in the order in which they are checked, filled and written out.
+class OperandList {
+public:
+    void add(const GemmOperand& operand) { operands_.at(size_++) = operand; }
+    [[nodiscard]] const GemmOperand* begin() const { return operands_.data(); }
+    [[nodiscard]] const GemmOperand* end() const { return operands_.data() + size_; }
+    [[nodiscard]] std::size_t size() const { return size_; }
+    [[nodiscard]] const GemmOperand& operator[](std::size_t place) const { return operands_.at(place); }
+    /// Null where there is none of that name.
+    [[nodiscard]] const GemmOperand* find(std::string_view name) const {
+        const auto* const found =
+            std::find_if(begin(), end(), [&](const GemmOperand& one) { return one.name == name; });
+        return found == end() ? nullptr : found;
+    }
+
+private:
+    static constexpr std::size_t kMost = 8;
+    std::array<GemmOperand, kMost> operands_{};
+    std::size_t size_ = 0;
+};
+
+[[nodiscard]] constexpr std::int64_t size_of(OperandIndex index, const GemmSpec& spec) {
+    switch (index) {
+        case OperandIndex::m: return spec.m;
+        case OperandIndex::n: return spec.n;
+        case OperandIndex::k: return spec.k;
+        default: return spec.m > 0 && spec.n > 0 ? 1 : 0;  // stands for none where there is none
+    }
+}
+
+/// With sizes, pitch and alignment as the spec has them. One that is repeated has one line and no pitch.
+[[nodiscard]] inline GemmOperand placed(GemmOperand operand, const GemmSpec& spec) {
+    operand.rows = size_of(operand.row, spec);
+    operand.columns = size_of(operand.column, spec);
+    if (operand.pitch_field != nullptr && !operand.is_repeated()) operand.pitch = spec.*operand.pitch_field;
+    operand.alignment = operand.alignment_field != nullptr ? spec.*operand.alignment_field : bytes(operand.type);
+    // A batch-invariant row has its kernel, whether or not others stand beside it.
+    const bool turns = operand.is_factor() || !spec.c;  // C has D's order, and may be one row
+    operand.is_one_line = turns && operand.lines() > 1 && operand.run() == 1 && operand.leading_dimension() == 1 &&
+                          spec.deterministic != Determinism::batch_invariant;
+    return operand;
+}
+
+/// The operands of a spec, resolved or not, of either D order. `broadcasts_c`: C is one line, by the spec or by the launch.
+[[nodiscard]] inline OperandList gemm_operands(const GemmSpec& spec, bool broadcasts_c) {
+    using enum OperandIndex;
+    const auto by_row = spec.d_order == Order::row;
+    OperandList list;
+    list.add(placed({.name = "a",
+                     .title = "A",
+                     .row = m,
+                     .column = k,
+                     .guard = OperandGuard::alpha,
+                     .pitch_field = &GemmSpec::lda,
+                     .alignment_field = &GemmSpec::align_a,
+                     .pointer = &GemmArguments::a,
+                     .type = spec.a,
+                     .order = order_a(spec.layout)},
+                    spec));
+    list.add(placed({.name = "b",
+                     .title = "B",
+                     .row = k,
+                     .column = n,
+                     .guard = OperandGuard::alpha,
+                     .pitch_field = &GemmSpec::ldb,
+                     .alignment_field = &GemmSpec::align_b,
+                     .pointer = &GemmArguments::b,
+                     .type = spec.b,
+                     .order = order_b(spec.layout)},
+                    spec));
+    if (spec.c)
+        list.add(placed({.name = "c",
+                         .title = "C",
+                         .row = broadcasts_c && by_row ? one : m,
+                         .column = broadcasts_c && !by_row ? one : n,
+                         .guard = OperandGuard::beta,
+                         .pitch_field = &GemmSpec::ldc,
+                         .alignment_field = &GemmSpec::align_c,
+                         .pointer = &GemmArguments::c,
+                         .type = *spec.c,
+                         .order = spec.d_order},
+                        spec));
+    list.add(placed({.name = "d",
+                     .title = "D",
+                     .row = m,
+                     .column = n,
+                     .is_written = true,
+                     .pitch_field = &GemmSpec::ldd,
+                     .alignment_field = &GemmSpec::align_d,
+                     .pointer = &GemmArguments::d,
+                     .type = spec.d,
+                     .order = spec.d_order},
+                    spec));
+    return list;
+}
+[[nodiscard]] inline OperandList gemm_operands(const GemmSpec& spec) { return gemm_operands(spec, spec.broadcast_c); }
+
+/// Whether a launch of some rows and columns reads or writes it.
+[[nodiscard]] inline bool is_used(const GemmOperand& operand, const GemmSpec& spec, float alpha, float beta) {
+    if (operand.guard == OperandGuard::alpha) return spec.k != 0 && alpha != 0.0F;
+    return operand.guard != OperandGuard::beta || beta != 0.0F;
+}
+
+}  // namespace jitgemm
