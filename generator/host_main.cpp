@@ -51,19 +51,10 @@ long long sm_count(int cluster) {
 
 /// What main() has for an argument of the kernel.
 std::string value_in_main(ArgumentRole role, const WorkspaceLayout& workspace) {
-    switch (role) {
-        case ArgumentRole::alpha: return "kAlpha";
-        case ArgumentRole::beta: return "kBeta";
-        case ArgumentRole::counters:
-            return fmt::format("reinterpret_cast<unsigned*>(workspace + {})", workspace.bytes - workspace.counters);
-        case ArgumentRole::a:
-        case ArgumentRole::b:
-        case ArgumentRole::c:
-        case ArgumentRole::d:
-        case ArgumentRole::workspace: return std::string(to_string(role));
-        default: break;
-    }
-    std::string name(to_string(role));
+    if (role == ArgumentRole::counters)
+        return fmt::format("reinterpret_cast<unsigned*>(workspace + {})", workspace.bytes - workspace.counters);
+    if (role.part == ArgumentPart::pointer) return to_string(role);
+    std::string name = to_string(role);
     name.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(name.front())));
     return "k" + name;
 }
@@ -123,8 +114,8 @@ std::vector<TensorMapArgument> encoded_maps(const KernelEntry& entry, const Gemm
     for (const KernelArgument& argument : entry.arguments) {
         const auto* const map = std::get_if<TensorMapArgument>(&argument);
         if (map == nullptr) continue;
-        const bool is_output = map->role == ArgumentRole::c || map->role == ArgumentRole::d;
-        if (is_output || spec.k > 0) maps.push_back(*map);
+        const bool is_factor = gemm_operands(spec).find(map->role.name)->is_factor();
+        if (!is_factor || spec.k > 0) maps.push_back(*map);
     }
     return maps;
 }
@@ -175,7 +166,7 @@ MatrixText matrix_in_main(ArgumentRole role, const GemmSpec& spec, const Workspa
     const MatrixStorage matrix = storage_of(role, spec);
     const auto name = [&](ArgumentRole of) { return value_in_main(of, workspace); };
     const bool is_one_row = role == ArgumentRole::c && spec.broadcast_c;
-    if (!is_packed(role))
+    if (!role.is_packed)
         return {"(CUdeviceptr)" + name(role), name(matrix.run), is_one_row ? "1" : name(matrix.runs),
                 name(matrix.pitch)};
     const std::int64_t offset = packed_offset(role, spec);

@@ -34,35 +34,26 @@ FieldType field_type(const KernelArgument& argument) {
         argument);
 }
 
-std::string map_name(ArgumentRole role) {
-    const ArgumentRole matrix = role == ArgumentRole::packed_a   ? ArgumentRole::a
-                                : role == ArgumentRole::packed_b ? ArgumentRole::b
-                                                                 : role;
-    return fmt::format("map_{}", to_string(matrix));
-}
-
 std::size_t aligned(std::size_t offset, std::size_t alignment) { return ceil_div(offset, alignment) * alignment; }
 
 }  // namespace
 
-std::string_view to_string(ArgumentRole role) {
-    constexpr std::array<std::string_view, 19> kNames{
-        "a", "b",   "c",   "d",   "workspace", "counters",   "packed_a",   "packed_b", "m",   "n",
-        "k", "lda", "ldb", "ldc", "ldd",       "packed_lda", "packed_ldb", "alpha",    "beta"};
-    return kNames.at(static_cast<std::size_t>(role));
+std::string to_string(const ArgumentRole& role) {
+    return fmt::format("{}{}{}", role.is_packed ? "packed_" : "", role.part == ArgumentPart::pitch ? "ld" : "",
+                       role.name);
 }
 
 std::string field_name(const KernelArgument& argument) {
     const auto given = [](std::string_view field, std::string otherwise) {
         return field.empty() ? std::move(otherwise) : std::string(field);
     };
-    return std::visit(Overloaded{[](PointerArgument pointer) { return std::string(to_string(pointer.role)); },
-                                 [](ScalarArgument scalar) { return std::string(to_string(scalar.role)); },
-                                 [&](const ExtentArgument& extent) {
-                                     return given(extent.field, std::string(to_string(extent.role)));
-                                 },
-                                 [&](const TensorMapArgument& map) { return given(map.field, map_name(map.role)); }},
-                      argument);
+    return std::visit(
+        Overloaded{
+            [](PointerArgument pointer) { return to_string(pointer.role); },
+            [](ScalarArgument scalar) { return to_string(scalar.role); },
+            [&](const ExtentArgument& extent) { return given(extent.field, to_string(extent.role)); },
+            [&](const TensorMapArgument& map) { return given(map.field, fmt::format("map_{}", map.role.name)); }},
+        argument);
 }
 
 ArgumentRole role_of(const KernelArgument& argument) {

@@ -13,35 +13,43 @@
 
 namespace jitgemm {
 
-/// What an argument of a kernel is, of a problem that is row-major in D (with_row_major_d). packed_a and packed_b are the copies of A
-/// and B in the workspace, where they need packing (packed_operand.hpp), packed_lda and packed_ldb their leading dimensions.
-enum class ArgumentRole : std::uint8_t {
-    a,
-    b,
-    c,
-    d,
-    workspace,
-    counters,
-    packed_a,
-    packed_b,
-    m,
-    n,
-    k,
-    lda,
-    ldb,
-    ldc,
-    ldd,
-    packed_lda,
-    packed_ldb,
-    alpha,
-    beta
-};
-[[nodiscard]] std::string_view to_string(ArgumentRole role);
-[[nodiscard]] constexpr bool is_packed(ArgumentRole matrix) {
-    return matrix == ArgumentRole::packed_a || matrix == ArgumentRole::packed_b;
-}
+enum class ArgumentPart : std::uint8_t { value, pointer, pitch };
 
-/// An address of device memory, 8 bytes: a, b, c, d, workspace, or counters, the part of the workspace that holds zeros when a
+/// What an argument of a kernel is, of a problem that is row-major in D (with_row_major_d): the address or the pitch of an operand
+/// (operand.hpp), of its copy in the workspace (packed_operand.hpp), or a value of the launch.
+struct ArgumentRole {
+    std::string_view name;  ///< of the operand: "a", or of the value: "m"
+    ArgumentPart part = ArgumentPart::value;
+    bool is_packed = false;  ///< of the copy
+    friend constexpr bool operator==(const ArgumentRole&, const ArgumentRole&) = default;
+
+    static const ArgumentRole a, b, c, d, packed_a, packed_b, lda, ldb, ldc, ldd, packed_lda, packed_ldb;
+    static const ArgumentRole workspace, counters, m, n, k, alpha, beta;
+};
+inline constexpr ArgumentRole ArgumentRole::a{"a", ArgumentPart::pointer};
+inline constexpr ArgumentRole ArgumentRole::b{"b", ArgumentPart::pointer};
+inline constexpr ArgumentRole ArgumentRole::c{"c", ArgumentPart::pointer};
+inline constexpr ArgumentRole ArgumentRole::d{"d", ArgumentPart::pointer};
+inline constexpr ArgumentRole ArgumentRole::packed_a{"a", ArgumentPart::pointer, true};
+inline constexpr ArgumentRole ArgumentRole::packed_b{"b", ArgumentPart::pointer, true};
+inline constexpr ArgumentRole ArgumentRole::lda{"a", ArgumentPart::pitch};
+inline constexpr ArgumentRole ArgumentRole::ldb{"b", ArgumentPart::pitch};
+inline constexpr ArgumentRole ArgumentRole::ldc{"c", ArgumentPart::pitch};
+inline constexpr ArgumentRole ArgumentRole::ldd{"d", ArgumentPart::pitch};
+inline constexpr ArgumentRole ArgumentRole::packed_lda{"a", ArgumentPart::pitch, true};
+inline constexpr ArgumentRole ArgumentRole::packed_ldb{"b", ArgumentPart::pitch, true};
+inline constexpr ArgumentRole ArgumentRole::workspace{"workspace", ArgumentPart::pointer};
+inline constexpr ArgumentRole ArgumentRole::counters{"counters", ArgumentPart::pointer};
+inline constexpr ArgumentRole ArgumentRole::m{"m"};
+inline constexpr ArgumentRole ArgumentRole::n{"n"};
+inline constexpr ArgumentRole ArgumentRole::k{"k"};
+inline constexpr ArgumentRole ArgumentRole::alpha{"alpha"};
+inline constexpr ArgumentRole ArgumentRole::beta{"beta"};
+
+/// "a", "lda", "packed_lda", "m".
+[[nodiscard]] std::string to_string(const ArgumentRole& role);
+
+/// An address of device memory, 8 bytes: of an operand, the workspace, or counters, the part of the workspace that holds zeros when a
 /// kernel begins and holds zeros again when it ends (KernelEntry::counter_bytes).
 struct PointerArgument {
     ArgumentRole role;
@@ -59,7 +67,7 @@ struct ScalarArgument {
     ArgumentRole role;
     friend bool operator==(const ScalarArgument&, const ScalarArgument&) = default;
 };
-/// The tensor map (CUtensorMap, 128 bytes aligned to 64) of matrix a, b, c, d, packed_a or packed_b, encoded when the kernel is
+/// The tensor map (CUtensorMap, 128 bytes aligned to 64) of an operand or of its copy, encoded when the kernel is
 /// launched. Dimension 0 runs along the matrix's contiguous extent. Of a matrix that the launch does not read, all bytes are 0.
 struct TensorMapArgument {
     ArgumentRole role;

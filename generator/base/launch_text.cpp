@@ -33,13 +33,13 @@ std::string_view promotion_name(L2Promotion promotion) {
 
 /// PackedOperand::pitch() of a packed operand.
 std::string pitch_text(const MatrixStorage& matrix, const RoleName& name) {
-    if (matrix.pitch != ArgumentRole::packed_lda && matrix.pitch != ArgumentRole::packed_ldb) return name(matrix.pitch);
+    if (!matrix.pitch.is_packed) return name(matrix.pitch);
     return fmt::format("({0} > 32 ? ({0} + 63) / 64 * 64 : {0} > 16 ? 32 : 16)", name(matrix.run));
 }
 
 /// The address; of a packed operand packed_offset() behind the workspace.
 std::string pointer_text(ArgumentRole role, const GemmSpec& spec, const RoleName& name) {
-    if (!is_packed(role)) return name(role);
+    if (!role.is_packed) return name(role);
     std::string workspace = name(ArgumentRole::workspace);
     if (packed_offset(role, spec) == 0) return workspace;
     const MatrixStorage a = storage_of(ArgumentRole::packed_a, spec);
@@ -53,14 +53,11 @@ MatrixText matrix_text(ArgumentRole role, const GemmSpec& spec, const RoleName& 
 }
 
 // What is not read may be anywhere, and has no map then.
-std::string unread(ArgumentRole role, const RoleName& name) {
-    switch (role) {
-        case ArgumentRole::a:
-        case ArgumentRole::b:
-        case ArgumentRole::packed_a:
-        case ArgumentRole::packed_b:
+std::string unread(const ArgumentRole& role, const GemmSpec& spec, const RoleName& name) {
+    switch (gemm_operands(spec).find(role.name)->guard) {
+        case OperandGuard::alpha:
             return fmt::format("{} == 0 || {} == 0", name(ArgumentRole::alpha), name(ArgumentRole::k));
-        case ArgumentRole::c: return name(ArgumentRole::beta) + " == 0";
+        case OperandGuard::beta: return name(ArgumentRole::beta) + " == 0";
         default: return {};
     }
 }
@@ -120,7 +117,7 @@ std::string tensor_map_statements(const KernelEntry& entry, const GemmSpec& row_
     for (const KernelArgument& argument : entry.arguments) {
         const auto* const map = std::get_if<TensorMapArgument>(&argument);
         if (map == nullptr) continue;
-        const std::string unless = unread(map->role, name);
+        const std::string unless = unread(map->role, row_major, name);
         MatrixText matrix = matrix_text(map->role, row_major, name);
         if (map->role == ArgumentRole::c)
             matrix.runs = row_major.broadcast_c ? "1" : fmt::format("{} ? 1 : {}", is_one_row, matrix.runs);

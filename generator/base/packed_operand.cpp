@@ -20,7 +20,7 @@ PackedOperand packed_b(const GemmSpec& row_major) {
 }
 
 std::int64_t packed_offset(ArgumentRole role, const GemmSpec& row_major) {
-    const bool behind_a = role == ArgumentRole::packed_b && needs_packing(row_major.align_a);
+    const bool behind_a = role.name == "b" && needs_packing(row_major.align_a);
     return behind_a ? packed_a(row_major).workspace_bytes() : 0;
 }
 

@@ -15,22 +15,21 @@ namespace {
 
 constexpr std::uint64_t kPitchUnit = 16;  // of a tensor map, bytes
 
-DevicePointer pointer(ArgumentRole role, const KernelOperands& operands) {
-    switch (role) {
-        case ArgumentRole::a: return operands.a;
-        case ArgumentRole::b: return operands.b;
-        case ArgumentRole::c: return operands.c;
-        case ArgumentRole::d: return operands.d;
-        case ArgumentRole::counters: return operands.counters;
-        default: return operands.workspace;
-    }
+DevicePointer KernelOperands::*pointer_of(const ArgumentRole& role, const OperandList& operands) {
+    if (role == ArgumentRole::counters) return &KernelOperands::counters;
+    if (role == ArgumentRole::workspace || role.is_packed) return &GemmArguments::workspace;
+    const GemmOperand* const operand = operands.find(role.name);
+    return operand == nullptr ? nullptr : operand->pointer;
 }
 
 // What is one run has no pitch that matters, and may have one that a map can't.
-TiledTensorMap map_of(const TensorMapArgument& argument, const GemmSpec& spec, bool of_one_row) {
-    const MatrixStorage matrix = storage_of(argument.role, spec);
+TiledTensorMap map_of(const TensorMapArgument& argument, const GemmSpec& spec, const OperandList& operands,
+                      bool of_one_row) {
+    const MatrixStorage matrix = storage_of(argument.role, operands);
     const auto element = static_cast<std::uint64_t>(bytes(matrix.type));
-    const auto number = [&](ArgumentRole role) { return static_cast<std::uint64_t>(extent(role, spec)); };
+    const auto number = [&](const ArgumentRole& role) {
+        return static_cast<std::uint64_t>(extent(role, spec, operands));
+    };
     TiledTensorMap map;
     map.type = matrix.type;
     map.extents = {number(matrix.run), of_one_row ? 1 : number(matrix.runs)};
@@ -49,6 +48,10 @@ TiledTensorMap map_of(const TensorMapArgument& argument, const GemmSpec& spec, b
 }  // namespace
 
 ArgumentPacker::ArgumentPacker(std::span<const KernelArgument> arguments, const GemmSpec& row_major)
+    : ArgumentPacker(arguments, row_major, gemm_operands(row_major, false)) {}
+
+ArgumentPacker::ArgumentPacker(std::span<const KernelArgument> arguments, const GemmSpec& row_major,
+                               const OperandList& operands)
     : has_k_(row_major.k != 0), broadcasts_c_(row_major.broadcast_c) {
     const ArgumentLayout layout = argument_layout(arguments);
     if (layout.bytes > kMaxArgumentBytes) {
@@ -58,44 +61,50 @@ ArgumentPacker::ArgumentPacker(std::span<const KernelArgument> arguments, const 
     constants_.resize(layout.bytes);
     for (std::size_t i = 0; i < arguments.size(); ++i) {
         const ArgumentField& field = layout.fields[i];
-        std::visit(Overloaded{[&](PointerArgument of) {
-                                  pointers_.push_back({field.offset, of.role});
-                              },
-                              [&](ScalarArgument of) {
-                                  scalars_.push_back({field.offset, of.role});
-                              },
-                              [&](const TensorMapArgument& of) { add(of, field.offset, row_major); },
-                              [&](ExtentArgument of) {
-                                  const std::int64_t value = extent(of.role, row_major);
-                                  std::memcpy(&constants_[field.offset], &value,
-                                              field.bytes);  // of a little-endian machine
-                                  if (of.role == ArgumentRole::k) k_.push_back(field);
-                                  if (of.role == ArgumentRole::ldc) ldc_.push_back(field);
-                              }},
-                   arguments[i]);
+        std::visit(
+            Overloaded{[&](PointerArgument of) {
+                           if (const auto pointer = pointer_of(of.role, operands))
+                               pointers_.push_back({field.offset, pointer});
+                       },
+                       [&](ScalarArgument of) {
+                           const bool is_alpha = of.role == ArgumentRole::alpha;
+                           scalars_.push_back({field.offset, is_alpha ? &GemmArguments::alpha : &GemmArguments::beta});
+                       },
+                       [&](const TensorMapArgument& of) { add(of, field.offset, row_major, operands); },
+                       [&](ExtentArgument of) {
+                           const std::int64_t value = extent(of.role, row_major, operands);
+                           std::memcpy(&constants_[field.offset], &value,
+                                       field.bytes);  // of a little-endian machine
+                           if (of.role == ArgumentRole::k) k_.push_back(field);
+                           if (of.role == ArgumentRole::ldc) ldc_.push_back(field);
+                       }},
+            arguments[i]);
     }
 }
 
-void ArgumentPacker::add(const TensorMapArgument& argument, std::size_t offset, const GemmSpec& row_major) {
-    const std::int64_t in_workspace = is_packed(argument.role) ? packed_offset(argument.role, row_major) : 0;
+void ArgumentPacker::add(const TensorMapArgument& argument, std::size_t offset, const GemmSpec& row_major,
+                         const OperandList& operands) {
+    const ArgumentRole& role = argument.role;
+    const std::int64_t in_workspace = role.is_packed ? packed_offset(role, row_major) : 0;
     const auto add_map = [&](bool of_one_row) {
-        maps_.push_back({offset, argument.role, of_one_row, static_cast<std::uint64_t>(in_workspace),
-                         map_of(argument, row_major, of_one_row), std::make_unique<TensorMapCache>()});
+        maps_.push_back({offset, role, operands.find(role.name)->guard, pointer_of(role, operands), of_one_row,
+                         static_cast<std::uint64_t>(in_workspace), map_of(argument, row_major, operands, of_one_row),
+                         std::make_unique<TensorMapCache>()});
     };
-    if (argument.role != ArgumentRole::c || !broadcasts_c_) add_map(false);
-    if (argument.role == ArgumentRole::c) add_map(true);
+    if (role != ArgumentRole::c || !broadcasts_c_) add_map(false);
+    if (role == ArgumentRole::c) add_map(true);
 }
 
 void ArgumentPacker::pack(const KernelOperands& operands, Device& device, PackedArguments& packed) const {
     std::byte* const bytes = packed.bytes.data();
     packed.size = constants_.size();
     std::memcpy(bytes, constants_.data(), constants_.size());
-    for (const Patch& patch : pointers_) {
-        const std::uint64_t address = pointer(patch.role, operands).address;
+    for (const PointerPatch& patch : pointers_) {
+        const std::uint64_t address = (operands.*patch.pointer).address;
         std::memcpy(bytes + patch.offset, &address, sizeof address);
     }
-    for (const Patch& patch : scalars_) {
-        const float value = patch.role == ArgumentRole::alpha ? operands.alpha : operands.beta;
+    for (const ScalarPatch& patch : scalars_) {
+        const float value = operands.*patch.scalar;
         std::memcpy(bytes + patch.offset, &value, sizeof value);
     }
     if (operands.alpha == 0.0F)
@@ -107,11 +116,11 @@ void ArgumentPacker::pack(const KernelOperands& operands, Device& device, Packed
 
 void ArgumentPacker::pack_map(const MapPatch& patch, const KernelOperands& operands, Device& device,
                               std::byte* bytes) const {
-    const bool is_factor = patch.role != ArgumentRole::c && patch.role != ArgumentRole::d;
-    if (is_factor && (operands.alpha == 0.0F || !has_k_)) return;
+    if (patch.guard == OperandGuard::alpha && (operands.alpha == 0.0F || !has_k_)) return;
+    if (patch.guard == OperandGuard::beta && operands.beta == 0.0F) return;
     const bool of_one_row = operands.broadcast_c || broadcasts_c_;
-    if (patch.role == ArgumentRole::c && (operands.beta == 0.0F || patch.of_one_row != of_one_row)) return;
-    const std::uint64_t address = pointer(patch.role, operands).address + patch.in_workspace;
+    if (patch.role == ArgumentRole::c && patch.of_one_row != of_one_row) return;
+    const std::uint64_t address = (operands.*patch.pointer).address + patch.in_workspace;
     if (patch.cache->find(address, bytes)) [[likely]]
         return;
     TiledTensorMap map = patch.map;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "generator/base/kernel_entry.hpp"
+#include "generator/base/operand.hpp"
 #include "jitgemm/gemm_arguments.hpp"
 #include "jitgemm/gemm_spec.hpp"
 #include "runtime/device/device.hpp"
@@ -32,6 +33,8 @@ class ArgumentPacker {
 public:
     /// `row_major` is resolved and row-major in D. Throws ConfigError for more than kMaxArgumentBytes.
     ArgumentPacker(std::span<const KernelArgument> arguments, const GemmSpec& row_major);
+    /// Of other operands than the spec's beside them.
+    ArgumentPacker(std::span<const KernelArgument> arguments, const GemmSpec& row_major, const OperandList& operands);
 
     /// alpha = 0 passes k = 0, so that neither A nor B is read (BLAS), broadcast_c an ldc of 0. Throws SpecError for a matrix that no
     /// tensor map can address, and what Device::encode_tensor_map throws.
@@ -39,24 +42,31 @@ public:
     [[nodiscard]] std::size_t bytes() const { return constants_.size(); }
 
 private:
-    struct Patch {
+    struct PointerPatch {
         std::size_t offset;
-        ArgumentRole role;
+        DevicePointer KernelOperands::*pointer;
+    };
+    struct ScalarPatch {
+        std::size_t offset;
+        float GemmArguments::*scalar;
     };
     struct MapPatch {
         std::size_t offset;
         ArgumentRole role;
+        OperandGuard guard;
+        DevicePointer KernelOperands::*pointer;
         bool of_one_row;             ///< of a C that is added to every row of D
         std::uint64_t in_workspace;  ///< bytes, of a packed operand
         TiledTensorMap map;          ///< but for the address
         std::unique_ptr<TensorMapCache> cache;
     };
-    void add(const TensorMapArgument& argument, std::size_t offset, const GemmSpec& row_major);
+    void add(const TensorMapArgument& argument, std::size_t offset, const GemmSpec& row_major,
+             const OperandList& operands);
     void pack_map(const MapPatch& patch, const KernelOperands& operands, Device& device, std::byte* bytes) const;
 
     std::vector<std::byte> constants_;  ///< the struct with extents in it, and zeros elsewhere
-    std::vector<Patch> pointers_;
-    std::vector<Patch> scalars_;
+    std::vector<PointerPatch> pointers_;
+    std::vector<ScalarPatch> scalars_;
     std::vector<ArgumentField> k_;    ///< 0 when alpha is
     std::vector<ArgumentField> ldc_;  ///< 0 when C is one row
     std::vector<MapPatch> maps_;

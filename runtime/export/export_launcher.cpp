@@ -190,26 +190,27 @@ std::string checks(const LauncherInput& input) {
 
 // The kernel computes the row-major D; of a column-major one it gets the transposed problem.
 ArgumentRole as_caller_sees(ArgumentRole role, bool swapped) {
-    if (!swapped) return role;
-    switch (role) {
-        case ArgumentRole::a: return ArgumentRole::b;
-        case ArgumentRole::b: return ArgumentRole::a;
-        case ArgumentRole::m: return ArgumentRole::n;
-        case ArgumentRole::n: return ArgumentRole::m;
-        case ArgumentRole::lda: return ArgumentRole::ldb;
-        case ArgumentRole::ldb: return ArgumentRole::lda;
-        default: return role;
-    }
+    if (!swapped || role.is_packed) return role;
+    constexpr std::array<std::string_view, 4> kNames{"a", "b", "m", "n"}, kOthers{"b", "a", "n", "m"};
+    const auto* const found = std::find(kNames.begin(), kNames.end(), role.name);
+    if (found != kNames.end()) role.name = kOthers.at(static_cast<std::size_t>(found - kNames.begin()));
+    return role;
+}
+
+/// Whether the caller's problem has a field of it: not of what isn't there, nor the pitch of one row.
+bool is_field(const ArgumentRole& role, const LauncherInput& input) {
+    if (role == ArgumentRole::workspace) return input.workspace.bytes != 0;
+    if (role == ArgumentRole::beta) return input.problem.asked.c.has_value();
+    if (role.part == ArgumentPart::value) return true;
+    const GemmOperand* const operand = input.operands.find(role.name);
+    return operand != nullptr && (role.part == ArgumentPart::pointer || !operand->is_repeated());
 }
 
 /// What the caller's problem calls an argument of the kernel; 0 where it has no such field.
-std::string name_of(ArgumentRole role, const LauncherInput& input) {
-    using Role = ArgumentRole;
-    const bool of_c = role == Role::c || role == Role::ldc || role == Role::beta;
-    if (role == Role::ldc && input.problem.asked.broadcast_c) return "0";
-    if ((of_c && !input.problem.asked.c) || (role == Role::workspace && input.workspace.bytes == 0)) return "0";
-    if (role == Role::counters)
+std::string name_of(const ArgumentRole& role, const LauncherInput& input) {
+    if (role == ArgumentRole::counters)
         return fmt::format("problem->workspace + {}", input.workspace.bytes - input.workspace.counters);
+    if (!is_field(role, input)) return "0";
     return fmt::format("problem->{}", to_string(as_caller_sees(role, input.problem.transposed)));
 }
 

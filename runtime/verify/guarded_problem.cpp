@@ -68,7 +68,7 @@ struct GuardedProblem::Impl {
 };
 
 GuardedProblem::Impl::Impl(ContextState& context, const GemmSpec& asked, const OperandList& list, InputKind kind,
-                    std::uint64_t base_seed, float alpha_value, float beta_value, Placement placement)
+                           std::uint64_t base_seed, float alpha_value, float beta_value, Placement placement)
     : device(context.device),
       reference(make_reference(context)),
       spec(asked),
@@ -222,12 +222,12 @@ void GuardedProblem::Impl::check_elements(Verification& verdict, const Reference
     verdict.first = Mismatch{row, column, element.expected, element.got, {}};
 }
 
-GuardedProblem::GuardedProblem(ContextState& context, const GemmSpec& resolved_spec, InputKind inputs, std::uint64_t seed,
-                 float alpha, float beta, Placement placement)
+GuardedProblem::GuardedProblem(ContextState& context, const GemmSpec& resolved_spec, InputKind inputs,
+                               std::uint64_t seed, float alpha, float beta, Placement placement)
     : GuardedProblem(context, resolved_spec, gemm_operands(resolved_spec), inputs, seed, alpha, beta, placement) {}
 
-GuardedProblem::GuardedProblem(ContextState& context, const GemmSpec& resolved_spec, const OperandList& operands, InputKind inputs,
-                 std::uint64_t seed, float alpha, float beta, Placement placement)
+GuardedProblem::GuardedProblem(ContextState& context, const GemmSpec& resolved_spec, const OperandList& operands,
+                               InputKind inputs, std::uint64_t seed, float alpha, float beta, Placement placement)
     : impl_(std::make_unique<Impl>(context, resolved_spec, operands, inputs, seed, alpha, beta, placement)) {
     poison_d();
 }

@@ -52,14 +52,14 @@ enum class Placement : std::uint8_t { exact, generous };
 /// workspace for unwritten, and D for stored once.
 class GuardedProblem {
 public:
-    GuardedProblem(ContextState& context, const GemmSpec& resolved_spec, InputKind inputs, std::uint64_t seed, float alpha,
-            float beta, Placement placement = Placement::exact);
+    GuardedProblem(ContextState& context, const GemmSpec& resolved_spec, InputKind inputs, std::uint64_t seed,
+                   float alpha, float beta, Placement placement = Placement::exact);
     /// With other operands than the spec's beside them: these are made, pointed to and guarded, and D is judged without them.
     GuardedProblem(ContextState& context, const GemmSpec& resolved_spec, const OperandList& operands, InputKind inputs,
-            std::uint64_t seed, float alpha, float beta, Placement placement = Placement::exact);
+                   std::uint64_t seed, float alpha, float beta, Placement placement = Placement::exact);
     ~GuardedProblem();
-    GuardedProblem(Problem&&) noexcept;
-    Problem& operator=(Problem&&) noexcept;
+    GuardedProblem(GuardedProblem&&) noexcept;
+    GuardedProblem& operator=(GuardedProblem&&) noexcept;
     [[nodiscard]] GemmArguments arguments() const;  ///< with the workspace of the last run(), if there was one
     /// The addresses of all operands.
     void point(GemmArguments& arguments) const;

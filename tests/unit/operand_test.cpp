@@ -5,11 +5,13 @@
 #include "generator/heuristics.hpp"
 #include "runtime/bench/rotating_operands.hpp"
 #include "runtime/c_api/matrix_lines.hpp"
+#include "runtime/device/argument_packer.hpp"
 #include "runtime/device/launch.hpp"
 #include "runtime/export/export_launcher.hpp"
 #include "runtime/support/element_codec.hpp"
-#include "runtime/verify/problem.hpp"
+#include "runtime/verify/guarded_problem.hpp"
 #include "tests/catch.hpp"
+#include "tests/support/fake_device.hpp"
 #include "tests/support/host_reference_device.hpp"
 
 #include <fmt/format.h>
@@ -17,6 +19,7 @@
 
 #include <cmath>
 #include <cstddef>
+#include <cstring>
 #include <string>
 #include <vector>
 
@@ -94,10 +97,37 @@ TEST_CASE("an operand that is added to the list is checked at each launch") {
     CHECK_THAT(joined(operand_problems(list, spec, arguments)), ContainsSubstring("apart from all operands"));
 }
 
+TEST_CASE("an operand that is added to the list is packed: its address, its pitch and its tensor map") {
+    FakeDevice device;
+    const GemmSpec spec = small();
+    const ArgumentRole bias{"bias", ArgumentPart::pointer};
+    const std::vector<KernelArgument> arguments{PointerArgument{bias}, TensorMapArgument{bias, {8, 1}},
+                                                ExtentArgument{{"bias", ArgumentPart::pitch}, 8}};
+    CHECK(argument_layout(arguments).fields[0].name == "bias");
+    CHECK(argument_layout(arguments).fields[1].name == "map_bias");
+    CHECK(argument_layout(arguments).fields[2].name == "ldbias");
+    struct KernelOperandsWithBias : KernelOperands {
+        DevicePointer bias{};
+    } given;
+    OperandList list = gemm_operands(spec);
+    GemmOperand operand = *with_bias(spec).find("bias");
+    operand.pointer = static_cast<DevicePointer GemmArguments::*>(&KernelOperandsWithBias::bias);
+    list.add(operand);
+    given.bias = 0x50000;
+    PackedArguments packed;
+    ArgumentPacker(arguments, spec, list).pack(given, device, packed);
+    std::uint64_t address = 0;
+    std::memcpy(&address, packed.bytes.data(), sizeof address);
+    CHECK(address == 0x50000);
+    TiledTensorMap map;
+    std::memcpy(&map, packed.bytes.data() + 64, sizeof map);
+    CHECK((map.address == 0x50000 && map.extents[0] == 10 && map.extents[1] == 1));
+}
+
 TEST_CASE("an operand that is added to the list is filled and guarded by verification") {
     HostReferenceContext context;
     const GemmSpec spec = small();
-    const Problem problem(context.impl, spec, with_bias(spec), InputKind::integers, 3, 1, 1);
+    const GuardedProblem problem(context.impl, spec, with_bias(spec), InputKind::integers, 3, 1, 1);
     ArgumentsWithBias arguments;
     problem.point(arguments);
     REQUIRE(arguments.bias);
@@ -131,9 +161,10 @@ TEST_CASE("an operand that is added to the list rotates with the others") {
 
 TEST_CASE("an operand that is added to the list is in the text of an exported launcher") {
     const GemmSpec spec = small();
-    const KernelConfig config = choose_config(spec, find_gpu("a100"));
-    const KernelSource source = generate(spec, config, *find_gpu("a100").arch);
-    const LauncherInput input{"gemm", source, spec, workspace_layout(with_row_major_d(spec), config), with_bias(spec)};
+    const Problem problem = problem_of(spec);
+    const KernelConfig config = choose_config(problem, find_gpu("a100"));
+    const KernelSource source = generate(problem, config, *find_gpu("a100").arch);
+    const LauncherInput input{"gemm", source, problem, workspace_layout(problem, config), with_bias(spec)};
     CHECK_THAT(launcher_header(input), ContainsSubstring("BIAS (n)") && ContainsSubstring("aligned to 4 bytes"));
     CHECK_THAT(launcher_source(input),
                ContainsSubstring("    CUdeviceptr bias;\n") &&

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <string_view>
 
 namespace jitgemm {
@@ -40,17 +41,13 @@ struct ArgumentComments {
     }
 
     [[nodiscard]] std::string of_pointer(Role role) const {
-        switch (role) {
-            case Role::a: return fmt::format("A (m, k), {}", order(role));
-            case Role::b: return fmt::format("B (k, n), {}", order(role));
-            case Role::c:
-                if (has_one_row_of_c())
-                    return is_transposed() ? "C (m), added to each column" : "C (n), added to each row";
-                return "C (m, n), row-major";
-            case Role::d: return "D (m, n), row-major";
-            case Role::counters: return "zeros, before a launch and after it";
-            default: return {};
-        }
+        if (role == Role::a) return fmt::format("A (m, k), {}", order(role));
+        if (role == Role::b) return fmt::format("B (k, n), {}", order(role));
+        if (role == Role::d) return "D (m, n), row-major";
+        if (role == Role::counters) return "zeros, before a launch and after it";
+        if (role != Role::c) return {};
+        if (has_one_row_of_c()) return is_transposed() ? "C (m), added to each column" : "C (n), added to each row";
+        return "C (m, n), row-major";
     }
 
     [[nodiscard]] std::string of_map(const TensorMapArgument& map) const {
@@ -68,17 +65,11 @@ struct ArgumentComments {
     [[nodiscard]] std::string of_extent(const ExtentArgument& extent) const {
         if (is_transposed() && extent.role == Role::n) return "n of the problem";
         if (is_transposed() && extent.role == Role::m) return "m of the problem";
-        const auto pitch = [&](Role matrix, std::string_view name) {
-            const std::string_view line = is_row_major(matrix) ? "row" : "column";
-            return fmt::format("elements from one {0} of {1} to the next", line, name);
-        };
-        switch (extent.role) {
-            case Role::lda: return pitch(Role::a, "A");
-            case Role::ldb: return pitch(Role::b, "B");
-            case Role::ldc: return pitch(Role::c, "C") + "; 0: C is one row";
-            case Role::ldd: return pitch(Role::d, "D");
-            default: return {};
-        }
+        if (extent.role.part != ArgumentPart::pitch) return {};
+        const bool by_row = is_row_major({extent.role.name, ArgumentPart::pointer});
+        const char title = static_cast<char>(std::toupper(static_cast<unsigned char>(extent.role.name.front())));
+        return fmt::format("elements from one {} of {} to the next{}", by_row ? "row" : "column", title,
+                           extent.role == Role::ldc ? "; 0: C is one row" : "");
     }
 
     [[nodiscard]] std::string operator()(const KernelArgument& argument) const {
@@ -101,14 +92,11 @@ struct ArgumentComments {
 };
 
 std::string_view pointer_type(Role role, const GemmSignature& s) {
-    switch (role) {
-        case Role::a: return s.a == DataType::f32 ? "const float*" : "const Bits*";
-        case Role::b: return s.b == DataType::f32 ? "const float*" : "const Bits*";
-        case Role::c: return "const ElementC*";
-        case Role::d: return "ElementD*";
-        case Role::counters: return "unsigned*";
-        default: return "char*";
-    }
+    if (role == Role::a) return s.a == DataType::f32 ? "const float*" : "const Bits*";
+    if (role == Role::b) return s.b == DataType::f32 ? "const float*" : "const Bits*";
+    if (role == Role::c) return "const ElementC*";
+    if (role == Role::d) return "ElementD*";
+    return role == Role::counters ? "unsigned*" : "char*";
 }
 
 std::string_view device_type(const KernelArgument& argument, const GemmSignature& s) {
