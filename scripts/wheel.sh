@@ -69,8 +69,9 @@ settings() {
 
 # auditwheel names the platform by the symbols that the wheel's programs need, and would copy in what they link beside glibc: nothing.
 make_wheel() {
-    local built wanted
+    local built wanted prefix=
     built=$(mktemp -d)
+    if [ -n "$given_build" ]; then prefix=$(sed -n 's/^CMAKE_INSTALL_PREFIX:PATH=//p' "$given_build/CMakeCache.txt"); fi
     if [ -z "$given_build" ]; then say_build_time; fi
     readarray -t wanted < <(settings)
     PATH=$tools/bin:$PATH "$tools/bin/python" -m build --wheel --no-isolation --outdir "$built" "${wanted[@]}" "$repository" >&2
@@ -78,6 +79,8 @@ make_wheel() {
     rm -f "$output"/jitgemm-*.whl
     PATH=$tools/bin:$PATH "$tools/bin/python" -m auditwheel repair --only-plat --wheel-dir "$output" "$built"/*.whl >&2
     rm -rf "$built"
+    # The build backend had the build install into a temporary folder: the build that was given installs where it did before.
+    if [ -n "$prefix" ]; then cmake "-DCMAKE_INSTALL_PREFIX=$prefix" "$given_build" >/dev/null; fi
 }
 
 # Every program of the wheel, by its own symbols: fails where one asks for a newer glibc than the one that was wanted.

@@ -43,7 +43,7 @@ public:
     [[nodiscard]] bool prepare();
 
     [[nodiscard]] std::string lock_path(std::string_view key) const { return fmt::format("{}/locks/{}", root_, key); }
-    /// Nothing when it is held for longer (errno is EWOULDBLOCK), or the folder takes no locks.
+    /// Nothing when it is held for longer, or the folder takes no locks.
     [[nodiscard]] std::optional<FileLock> lock(std::string_view key, std::chrono::milliseconds patience) const;
     [[nodiscard]] std::string temporary(std::string_view key) const;
     /// Renames a finished temporary folder into place; false, and nothing changed, where something lies there already.

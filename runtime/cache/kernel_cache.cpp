@@ -156,13 +156,14 @@ void KernelCache::Impl::refuse_readonly(const std::string& reason) const {
 }
 
 std::optional<FileLock> KernelCache::Impl::wait_for_lock(const CacheLookup& lookup) const {
-    std::optional<FileLock> held = folder.lock(lookup.key, patience_.quiet);
-    if (held || errno != EWOULDBLOCK) return held;
-    const std::chrono::milliseconds rest = patience_.longest - patience_.quiet;
     const std::string file = folder.lock_path(lookup.key);
+    std::error_code hindrance;
+    std::optional<FileLock> held = FileLock::acquire(file, patience_.quiet, hindrance);
+    if (held || hindrance) return held;
+    const std::chrono::milliseconds rest = patience_.longest - patience_.quiet;
     log().warn("waiting for {}, which holds {} and compiles {}; this process compiles it as well in {:.0f} s",
                lock_holder(file), file, lookup.request.name, std::chrono::duration<double>(rest).count());
-    return folder.lock(lookup.key, rest);
+    return FileLock::acquire(file, rest);
 }
 
 KernelCache::Result KernelCache::Impl::join_or_lead(const CacheLookup& lookup, Compiler& compiler) {
