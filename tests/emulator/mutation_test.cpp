@@ -165,9 +165,7 @@ TEST_CASE("mutants of kernels with split K, or packed operands, are caught on th
     check_multistage(6, 9, "4-split-k");
 }
 
-TEST_CASE("mutants of kernels with C are caught on the emulator") {
-    check_multistage(9, dumps().size(), "5-c");
-}
+TEST_CASE("mutants of kernels with C are caught on the emulator") { check_multistage(9, dumps().size(), "5-c"); }
 
 TEST_CASE("mutants of wgmma kernels are caught on the emulator") { check_wgmma(0, 6, "6-wgmma"); }
 

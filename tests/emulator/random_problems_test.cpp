@@ -53,7 +53,8 @@ private:
 std::string complaint(Emulators& emulators, const RandomProblem& problem) {
     try {
         ContextState& context = emulators.of(problem);
-        const Verification verdict = verify(context, context.build(problem_of(problem.spec), problem.config), problem.options);
+        const Verification verdict =
+            verify(context, context.build(problem_of(problem.spec), problem.config), problem.options);
         return verdict.ok ? std::string() : verdict.message;
     } catch (const std::exception& error) {
         return error.what();
