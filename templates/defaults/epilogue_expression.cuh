@@ -9,7 +9,7 @@ __device__ __forceinline__ float2 fmaf(float factor, float2 pair, float2 sum) {
 }
 #endif
 #if GEMM_SLICES && !GEMM_SWAP_AB
-__device__ __forceinline__ Atom operator*(float factor, const Atom& atom) {
+__device__ __forceinline__ Atom operator*(float factor, Atom atom) {
     return {factor * atom.pair[0], factor * atom.pair[1]};
 }
 __device__ __forceinline__ Atom fmaf(float factor, const Atom& atom, Atom sum) {

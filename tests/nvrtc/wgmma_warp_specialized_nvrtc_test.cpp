@@ -143,15 +143,14 @@ TEST_CASE("wgmma: nor do kernels without a producer, of whatever width") {
     for (const GemmLayout layout : {GemmLayout::tn, GemmLayout::nt}) {
         const GemmSpec spec = resolved(spec_of(layout, 4000, 6000, 3000));
         const std::vector<Config> configs = widest_candidates(spec, filling);
-        CHECK(configs.size() > 10);
+        CHECK(configs.size() > 5);
         for (const Config& config : configs) check_no_spills(generate(problem_of(spec), {config}, hopper()), 60);
     }
     GemmSpec with_c = spec_of(GemmLayout::tt, 1500, 3000, 1000);
     with_c.c = DataType::bf16;
     for (const GemmSpec& spec : {resolved(spec_of(GemmLayout::tn, 4000, 6000, 3000)), resolved(with_c)})
         for (const char* const widest :
-             {"block=128x224x64,warpgroup=128x224,stages=3", "block=128x224x64,warpgroup=128x224,stages=3,cluster=2x1",
-              "block=256x224x64,warpgroup=128x224,stages=3,slices=1"}) {
+             {"block=128x224x64,warpgroup=128x224,stages=3", "block=256x224x64,warpgroup=128x224,stages=3,slices=1"}) {
             INFO(widest);
             const KernelConfig config =
                 with_parameters(with_parameters({Config{}}, filling), parse_parameters(std::string(widest)));

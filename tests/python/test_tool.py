@@ -21,8 +21,9 @@ def test_the_tool_comes_with_the_package():
 
 @pytest.mark.parametrize("command", [[sys.executable, "-m", "jitgemm"], [_folders.tool()]], ids=["package", "tool"])
 def test_the_tool_ends_silently_when_its_reader_stops(command):
-    dump = [*command, "dump", "f32 tt 64 64 64", "--arch", "sm_80"]
-    with subprocess.Popen(dump, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+    # More text than a pipe holds, so that the tool still writes when its reader has gone.
+    listing = [*command, "list", "bf16 tt 4096 4096 4096", "--gpu", "h200", "--limit", "0"]
+    with subprocess.Popen(listing, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         process.stdout.close()
         assert process.stderr.read() == b""
     assert process.returncode == -signal.SIGPIPE

@@ -96,9 +96,8 @@ constexpr std::array kMutations{
     Mutation{"packing leaves out cut vectors", "(columns + 7u) / 8", "columns / 8u"},
     Mutation{"packed vectors too close", "vector % per_row * 8", "vector % per_row * 7"},
     Mutation{"packed rows not zeroed at the end", "keep_first(value, columns - column)", "value"},
-    Mutation{"alpha twice", "output.alpha * sum", "output.alpha * output.alpha * sum"},
-    Mutation{"alpha twice where rows are staged", "pack_d(alpha * sum.x", "pack_d(alpha * alpha * sum.x"},
-    Mutation{"C without beta", "fmaf(output.beta,", "fmaf(1.0f,"},
+    Mutation{"alpha twice", "args.alpha * sum", "args.alpha * args.alpha * sum"},
+    Mutation{"C without beta", "fmaf(args.beta,", "fmaf(1.0f,"},
     // ---- a second store, of something else first: a race's loser, seen only where every access is
     Mutation{"D stored twice by one thread", "if (row >= output.m || column >= output.n) return;",
              "if (row >= output.m || column >= output.n) return;\n"

@@ -200,6 +200,12 @@ TEST_CASE(
 TEST_CASE("wgmma: stream-K and swap_ab are refused where they can't be") {
     CHECK_THAT(violations(square(512), "stream_k=7,cluster=2x1"),
                ContainsSubstring("stream_k = 7 blocks are not whole clusters of 2x1"));
+    const GemmSpec few = spec_of(GemmLayout::tn, 256, 1024, 640);  // 8 tiles of 10 k-tiles
+    const std::string overlapped = "block=256x128x64,warpgroup=128x128,schedule=overlapped,stages=4,stream_k=";
+    CHECK_THAT(
+        violations(few, overlapped + "41"),
+        ContainsSubstring("stream_k = 41 deals 80 k-tiles out to 41 clusters: overlapped takes 2 each at least"));
+    CHECK(violations(few, overlapped + "40").empty());
     CHECK_THAT(violations(square(512), "stream_k=2000"), ContainsSubstring("stream_k = 2000 is outside 1 to 1024"));
     const std::string_view swapped = "block=128x64x64,warpgroup=64x64,swap_ab=1";
     CHECK(violations(square(512), swapped).empty());

@@ -48,7 +48,7 @@ constexpr std::string_view kScalePair =
     "}\n";
 
 constexpr std::string_view kScaleAtom =
-    "__device__ __forceinline__ Atom operator*(float factor, const Atom& atom) {\n"
+    "__device__ __forceinline__ Atom operator*(float factor, Atom atom) {\n"
     "    return {factor * atom.pair[0], factor * atom.pair[1]};\n"
     "}\n";
 

@@ -105,10 +105,23 @@ void check_a_source(Reasons& reasons, const Config& c, const WgmmaGeometry& g) {
             fmt::format("a_source = rmem: with stream_k {} consumers leave too few registers", kMaxConsumers));
 }
 
+/// A share may end within a tile where the next one does, too: the piece between is as long as a share. An overlapped consumer
+/// multiplies the first k-tile of a piece and its last one in halves, so that one k-tile would never end.
+void check_shares(Reasons& reasons, const Config& c, const StreamK& deal) {
+    constexpr std::int64_t kLeastPiece = 2;
+    if (c.schedule != WarpgroupSchedule::overlapped || deal.streamed == 0) return;
+    if (deal.streamed * deal.k_tiles / deal.clusters >= kLeastPiece) return;
+    reasons.push_back(
+        fmt::format("stream_k = {} deals {} k-tiles out to {} clusters: overlapped takes {} each at least", c.stream_k,
+                    deal.streamed * deal.k_tiles, deal.clusters, kLeastPiece));
+}
+
 void check_stream_k(Reasons& reasons, const GemmSpec& spec, const Config& c) {
     if (c.stream_k == 0) return;
     const int blocks = bounded_product(c.cluster.m, c.cluster.n);
-    check_stream_k(reasons, c.stream_k, stream_k(spec, c));
+    const StreamK deal = stream_k(spec, c);
+    check_stream_k(reasons, c.stream_k, deal);
+    check_shares(reasons, c, deal);
     if (blocks > 0 && c.stream_k % blocks != 0)
         reasons.push_back(
             fmt::format("stream_k = {} blocks are not whole clusters of {}x{}", c.stream_k, c.cluster.m, c.cluster.n));
