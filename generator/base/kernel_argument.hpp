@@ -22,10 +22,10 @@ struct ArgumentRole {
     ArgumentPart part = ArgumentPart::value;
     bool is_packed = false;  ///< of the copy
     friend constexpr bool operator==(const ArgumentRole&, const ArgumentRole&) = default;
-
+    // NOLINTBEGIN(readability-identifier-naming): written as enumerators are, ArgumentRole::a
     static const ArgumentRole a, b, c, d, packed_a, packed_b, lda, ldb, ldc, ldd, packed_lda, packed_ldb;
     static const ArgumentRole workspace, counters, m, n, k, alpha, beta;
-};
+};  // NOLINTEND(readability-identifier-naming)
 inline constexpr ArgumentRole ArgumentRole::a{"a", ArgumentPart::pointer};
 inline constexpr ArgumentRole ArgumentRole::b{"b", ArgumentPart::pointer};
 inline constexpr ArgumentRole ArgumentRole::c{"c", ArgumentPart::pointer};
