@@ -17,7 +17,7 @@ using jitgemm::testing::DumpSample;
 
 /// Without comments and without the struct of arguments.
 std::string epilogue_code_of(const std::string& body) {
-    const std::string code = std::regex_replace(body, std::regex("//[^\n]*"), "");
+    std::string code = std::regex_replace(body, std::regex("//[^\n]*"), "");
     const std::size_t begin = code.find("struct GemmArgs {");
     if (begin == std::string::npos) return code;
     return code.substr(0, begin) + code.substr(code.find("};", begin));
