@@ -64,7 +64,7 @@ constexpr std::array kMembers{
         "reserved_" #number, neutral, sizeof(jg_gemm::reserved_##number), print<&jg_gemm::reserved_##number> \
     }
 
-/// Each with the word that programs of earlier headers may have set, and that says nothing: one problem, no operand.
+/// Each with the one other value that programs of earlier headers may have set without asking for anything.
 constexpr std::array kReserved{
     JITGEMM_RESERVED(1, "1", number),   JITGEMM_RESERVED(2, "-1", number),  JITGEMM_RESERVED(3, "-1", number),
     JITGEMM_RESERVED(4, "-1", number),  JITGEMM_RESERVED(5, "-1", number),  JITGEMM_RESERVED(6, "none", word),
@@ -79,7 +79,7 @@ void check_reserved(const jg_gemm& gemm) {
         const std::string value = member.word(gemm);
         if (value.empty() || value == member.neutral) continue;
         throw InvalidArgument(
-            fmt::format("{} is {}: it must be 0, because no kernel serves this member", member.name, value));
+            fmt::format("{} is {}: it must be 0 or NULL, because no kernel serves this member", member.name, value));
     }
 }
 

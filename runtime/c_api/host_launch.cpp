@@ -1,7 +1,7 @@
 #include "runtime/c_api/host_launch.hpp"
 
 #include "jitgemm/error.hpp"
-#include "runtime/c_api/matrix_lines.hpp"
+#include "runtime/c_api/host_rows.hpp"
 #include "runtime/context/context_state.hpp"
 #include "runtime/device/launch.hpp"
 #include "runtime/emulator_device/emulator_device.hpp"
@@ -32,17 +32,11 @@ public:
     }
 
     [[nodiscard]] DevicePointer pointer() const { return pointer_; }
-    void read_host(std::uint64_t offset, std::size_t bytes) {
-        device_->copy_to_device(pointer_.address + offset, at(offset), bytes);
-    }
-    void write_host(std::uint64_t offset, std::size_t bytes) {
-        device_->copy_to_host(at(offset), pointer_.address + offset, bytes);
-    }
+    void read_host(const MemoryRows& rows) { device_->copy_rows_to_device(pointer_, host(), rows); }
+    void write_host(const MemoryRows& rows) { device_->copy_rows_to_host(host(), pointer_, rows); }
 
 private:
-    [[nodiscard]] std::byte* at(std::uint64_t offset) const {
-        return reinterpret_cast<std::byte*>(static_cast<std::uintptr_t>(host_ + offset));
-    }
+    [[nodiscard]] std::byte* host() const { return reinterpret_cast<std::byte*>(static_cast<std::uintptr_t>(host_)); }
 
     EmulatorDevice* device_ = nullptr;
     std::uint64_t host_ = 0;
@@ -53,10 +47,8 @@ private:
 Shadow shadow_of(EmulatorDevice& device, const GemmOperand& operand, const GemmSpec& spec,
                  const GemmArguments& arguments) {
     if (!is_used(operand, spec, arguments.alpha, arguments.beta)) return {};
-    const MatrixLines lines = lines_of(operand);
-    Shadow shadow(device, arguments.*operand.pointer, lines.extent(), std::string(operand.title));
-    if (!operand.is_written)
-        lines.each([&](std::uint64_t offset, std::size_t bytes) { shadow.read_host(offset, bytes); });
+    Shadow shadow(device, arguments.*operand.pointer, bytes_of(operand), std::string(operand.title));
+    if (!operand.is_written) shadow.read_host(rows_of(operand));
     return shadow;
 }
 
@@ -65,12 +57,13 @@ Shadow shadow_of(EmulatorDevice& device, const GemmOperand& operand, const GemmS
 Shadow workspace_of(EmulatorDevice& device, const KernelState& state, const GemmArguments& arguments) {
     if (!arguments.workspace || state.workspace_bytes == 0) return {};
     Shadow shadow(device, arguments.workspace, state.workspace_bytes, "the workspace");
-    shadow.read_host(0, state.workspace_bytes);
+    shadow.read_host({1, state.workspace_bytes, state.workspace_bytes});
     return shadow;
 }
 
 void check(const KernelState& state, const GemmArguments& arguments) {
-    if (auto problems = launch_problems(state.problem.asked, arguments, state.workspace_bytes); !problems.empty())
+    if (auto problems = launch_problems(state.operands, state.problem.asked, arguments, state.workspace_bytes);
+        !problems.empty())
         throw SpecError("cannot launch " + state.info.name, std::move(problems));
 }
 
@@ -95,11 +88,8 @@ void launch_on_host(const GemmKernel& kernel, const GemmArguments& arguments) {
     emulated.workspace_bytes = workspace.pointer() ? state.workspace_bytes : 0;
     kernel.launch(emulated);
     for (std::size_t i = 0; i < operands.size(); ++i)
-        if (operands[i].is_written)
-            lines_of(operands[i]).each([&](std::uint64_t offset, std::size_t bytes) {
-                shadows[i].write_host(offset, bytes);
-            });
-    if (workspace.pointer()) workspace.write_host(0, state.workspace_bytes);
+        if (operands[i].is_written) shadows[i].write_host(rows_of(operands[i]));
+    if (workspace.pointer()) workspace.write_host({1, state.workspace_bytes, state.workspace_bytes});
 }
 
 }  // namespace jitgemm::c_api

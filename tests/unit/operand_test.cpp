@@ -4,7 +4,7 @@
 #include "generator/generate.hpp"
 #include "generator/heuristics.hpp"
 #include "runtime/bench/rotating_operands.hpp"
-#include "runtime/c_api/matrix_lines.hpp"
+#include "runtime/c_api/host_rows.hpp"
 #include "runtime/device/argument_packer.hpp"
 #include "runtime/device/launch.hpp"
 #include "runtime/export/export_launcher.hpp"
@@ -173,6 +173,7 @@ TEST_CASE("an operand that is added to the list is in the text of an exported la
 }
 
 TEST_CASE("an operand that is added to the list has lines of bytes that the host's arrays are copied by") {
-    const c_api::MatrixLines lines = c_api::lines_of(*with_bias(small()).find("bias"));
-    CHECK((lines.count == 1 && lines.bytes == 40 && lines.extent() == 40));
+    const GemmOperand bias = *with_bias(small()).find("bias");
+    const MemoryRows rows = c_api::rows_of(bias);
+    CHECK((rows.count == 1 && rows.bytes == 40 && c_api::bytes_of(bias) == 40));
 }
