@@ -39,16 +39,8 @@ std::string operands_line(const Problem& problem) {
     return fmt::format("D = alpha A B{}, D {}-major", plus_c, problem.transposed ? "column" : "row");
 }
 
-/// Whether the kernel's m is n of Problem::row_major (swap_ab).
-bool trades_extents(const KernelSource& source) {
-    return std::ranges::any_of(source.entries.front().arguments, [](const KernelArgument& argument) {
-        const auto* const extent = std::get_if<ExtentArgument>(&argument);
-        return extent != nullptr && extent->role == ArgumentRole::n && field_name(argument) == "m";
-    });
-}
-
 std::string turned_line(const KernelSource& source, const Problem& problem) {
-    if (problem.transposed == trades_extents(source)) return {};
+    if (problem.transposed == computes_transpose(source.entries.front().arguments)) return {};
     return "//   computed as D^T = B^T A^T: the kernel's m is your n, its a is your B\n";
 }
 

@@ -56,6 +56,12 @@ std::string field_name(const KernelArgument& argument) {
         argument);
 }
 
+bool computes_transpose(std::span<const KernelArgument> arguments) {
+    return std::ranges::any_of(arguments, [](const KernelArgument& argument) {
+        return role_of(argument) == ArgumentRole::n && field_name(argument) == "m";
+    });
+}
+
 ArgumentRole role_of(const KernelArgument& argument) {
     return std::visit([](const auto& alternative) { return alternative.role; }, argument);
 }

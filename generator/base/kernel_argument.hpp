@@ -15,8 +15,8 @@ namespace jitgemm {
 
 enum class ArgumentPart : std::uint8_t { value, pointer, pitch };
 
-/// What an argument of a kernel is, of a problem that is row-major in D (with_row_major_d): the address or the pitch of an operand
-/// (operand.hpp), of its copy in the workspace (packed_operand.hpp), or a value of the launch.
+/// What an argument of a kernel is, for a problem with a row-major D: the address or the pitch of an operand
+/// (operand.hpp), the same of its copy in the workspace (packed_operand.hpp), or a value of the launch.
 struct ArgumentRole {
     std::string_view name;  ///< of the operand: "a", or of the value: "m"
     ArgumentPart part = ArgumentPart::value;
@@ -49,8 +49,8 @@ inline constexpr ArgumentRole ArgumentRole::beta{"beta"};
 /// "a", "lda", "packed_lda", "m".
 [[nodiscard]] std::string to_string(const ArgumentRole& role);
 
-/// An address of device memory, 8 bytes: of an operand, the workspace, or counters, the part of the workspace that holds zeros when a
-/// kernel begins and holds zeros again when it ends (KernelEntry::counter_bytes).
+/// An address of device memory, 8 bytes: of an operand, of the workspace, or of the counters. The counters are a part
+/// of the workspace. They are zeros when a kernel begins and when it ends (KernelEntry::counter_bytes).
 struct PointerArgument {
     ArgumentRole role;
     friend bool operator==(const PointerArgument&, const PointerArgument&) = default;
@@ -100,6 +100,9 @@ struct ArgumentLayout {
 [[nodiscard]] std::string field_name(const KernelArgument& argument);
 
 [[nodiscard]] ArgumentRole role_of(const KernelArgument& argument);
+
+/// Whether the kernel computes D^T = B^T A^T: the field it calls m is the problem's n.
+[[nodiscard]] bool computes_transpose(std::span<const KernelArgument> arguments);
 
 /// Most bytes of arguments that a launch passes on: what every kernel may have (CUDA C++ Programming Guide, "Parameter size").
 inline constexpr std::size_t kMaxArgumentBytes = 4096;

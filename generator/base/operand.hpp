@@ -13,9 +13,9 @@
 
 namespace jitgemm {
 
-/// \file The operands of a problem: the one list of them. In the header, because each launch reads it.
+/// \file The one list of a problem's operands. It stands in the header because each launch reads it.
 
-/// What a row or a column of an operand counts: one of a problem's sizes. `one`: there is one, which stands for all.
+/// The size of the problem that an operand has as many rows or columns as. `one`: a single one stands for all.
 enum class OperandIndex : std::uint8_t { one, m, n, k };
 
 /// What must not be 0 for a launch to read an operand, as in BLAS. alpha: k must not be 0, either.
@@ -23,7 +23,7 @@ enum class OperandGuard : std::uint8_t { none, alpha, beta };
 
 /// A matrix in device memory that a launch reads or writes, as it lies there.
 struct GemmOperand {
-    std::string_view name;   ///< "a", of which fields and members have their names: lda, align_a
+    std::string_view name;   ///< "a"; its fields and members are named after it: lda, align_a
     std::string_view title;  ///< in messages: "A"
     OperandIndex row = OperandIndex::one;
     OperandIndex column = OperandIndex::one;
@@ -60,7 +60,7 @@ struct GemmOperand {
     [[nodiscard]] constexpr bool is_repeated() const { return row == OperandIndex::one || column == OperandIndex::one; }
 };
 
-/// Bytes that lines so many elements apart are aligned to, when the first begins at a multiple of 256 bytes; at most 16.
+/// The alignment in bytes, at most 16, that a pitch gives each line where the first begins at a multiple of 256 bytes.
 [[nodiscard]] inline int alignment_of_pitch(std::int64_t elements, DataType type) {
     const auto pitch = static_cast<std::uint64_t>(elements) * static_cast<std::uint64_t>(bytes(type));
     return 1 << std::min(std::countr_zero(pitch), 4);
@@ -113,7 +113,7 @@ private:
     return operand;
 }
 
-/// The operands of a spec, resolved or not, of either D order. `broadcasts_c`: C is one line, by the spec or by the launch.
+/// The operands of a spec, resolved or not. `broadcasts_c`: C is one line, by the spec or by the launch.
 [[nodiscard]] inline OperandList gemm_operands(const GemmSpec& spec, bool broadcasts_c) {
     using enum OperandIndex;
     const auto by_row = spec.d_order == Order::row;
@@ -167,10 +167,13 @@ private:
 }
 [[nodiscard]] inline OperandList gemm_operands(const GemmSpec& spec) { return gemm_operands(spec, spec.broadcast_c); }
 
-/// Whether a launch of some rows and columns reads or writes it.
+/// Whether a launch of some rows and columns reads or writes what is guarded so.
+[[nodiscard]] constexpr bool is_used(OperandGuard guard, bool has_k, float alpha, float beta) {
+    if (guard == OperandGuard::alpha) return has_k && alpha != 0.0F;
+    return guard != OperandGuard::beta || beta != 0.0F;
+}
 [[nodiscard]] inline bool is_used(const GemmOperand& operand, const GemmSpec& spec, float alpha, float beta) {
-    if (operand.guard == OperandGuard::alpha) return spec.k != 0 && alpha != 0.0F;
-    return operand.guard != OperandGuard::beta || beta != 0.0F;
+    return is_used(operand.guard, spec.k != 0, alpha, beta);
 }
 
 }  // namespace jitgemm

@@ -284,7 +284,10 @@ std::vector<BenchCandidate> CublasLtPeer::candidates_of_one(const GemmSpec& spec
 ColumnMajorProblem column_major_problem(const GemmSpec& spec) {
     ColumnMajorProblem problem;
     problem.swapped = spec.d_order == Order::row;
-    const auto operand = [&](std::string_view name) { return stored(form_of(spec, name, true), problem.swapped); };
+    const OperandList operands = gemm_operands(spec);
+    const auto operand = [&](std::string_view name) {
+        return stored(form_of(*operands.find(name), true), problem.swapped);
+    };
     problem.a = operand(problem.swapped ? "b" : "a");
     problem.b = operand(problem.swapped ? "a" : "b");
     problem.d = operand("d");

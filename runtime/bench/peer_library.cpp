@@ -133,7 +133,10 @@ jitgemm_peer_problem peer_problem(const GemmSpec& spec) {
     const auto name = [](DataType type) {
         return to_string(type).data();
     };  // literals of the type table, zero-terminated
-    const auto alignment = [&](std::string_view operand) { return form_of(spec, operand, true).base_alignment(); };
+    const OperandList operands = gemm_operands(spec);
+    const auto alignment = [&](std::string_view operand) {
+        return form_of(*operands.find(operand), true).base_alignment();
+    };
     const auto order = [](Order which) { return which == Order::row ? 't' : 'n'; };
     jitgemm_peer_problem problem{};
     problem.version = JITGEMM_PEER_VERSION;

@@ -10,7 +10,6 @@
 
 #include <fmt/format.h>
 
-#include <cerrno>
 #include <cstdint>
 #include <exception>
 #include <functional>

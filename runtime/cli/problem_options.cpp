@@ -134,9 +134,10 @@ GemmSpec spec_of_kernel(const GemmSignature& kernel) {
 /// A kernel made for less alignment than the problem has serves it when the problem promises no more than that.
 /// (Of a D in columns, or of one, kernels compute the transpose: their A is the problem's B.)
 void lower_alignments(GemmSpec& spec, const GemmSignature& kernel) {
-    const GemmSpec full = resolved(spec);
-    const bool swapped = as_lines(full).d_order == Order::column;
-    const int of_a = swapped ? kernel.align_b : kernel.align_a, of_b = swapped ? kernel.align_a : kernel.align_b;
+    const Problem problem = problem_of(spec);
+    const GemmSpec& full = problem.asked;
+    const int of_a = problem.transposed ? kernel.align_b : kernel.align_a;
+    const int of_b = problem.transposed ? kernel.align_a : kernel.align_b;
     if (spec.align_a == 0 && of_a < full.align_a) spec.align_a = of_a;
     if (spec.align_b == 0 && of_b < full.align_b) spec.align_b = of_b;
     if (spec.align_d == 0 && kernel.align_d < full.align_d) spec.align_d = kernel.align_d;

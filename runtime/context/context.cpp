@@ -172,7 +172,7 @@ GemmKernel ContextState::assemble(const Problem& problem, const KernelSource& so
     const LoadedKernel& kernel = *shared.kernel;
     auto state = std::make_shared<KernelState>();
     state->problem = problem;
-    state->id = id;
+    state->operands = gemm_operands(problem.asked);
     state->source = kernel.source;
     state->compiled = {shared.kernel, &kernel.compiled};
     state->entries = loaded_entries(kernel, problem.row_major, *device);
@@ -245,7 +245,7 @@ Tuner& ContextState::tuner() {
 
 void ContextState::adopt(const GemmKernel& kernel, const tuning::Winner& winner) {
     const tuning::TunedChoices choices({winner}, winner.versions);
-    const Problem problem = problem_of(kernel.spec());
+    const Problem& problem = state_of(kernel).problem;
     const GemmKernel better = build(problem, choices.choose(problem, device->model(), selection));
     KernelAccess::replace(kernel, KernelAccess::shared_state(better));
 }

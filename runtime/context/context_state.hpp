@@ -41,7 +41,7 @@ struct LoadedEntry {
 /// What a launch of a kernel needs.
 struct KernelState {
     Problem problem;
-    KernelId id;
+    OperandList operands;                        ///< of problem.asked
     std::shared_ptr<const KernelSource> source;  ///< shared by all specs this kernel serves
     std::shared_ptr<const CompiledKernel> compiled;
     std::vector<LoadedEntry> entries;

@@ -87,9 +87,9 @@ void ArgumentPacker::add(const TensorMapArgument& argument, std::size_t offset, 
     const ArgumentRole& role = argument.role;
     const std::int64_t in_workspace = role.is_packed ? packed_offset(role, row_major) : 0;
     const auto add_map = [&](bool of_one_row) {
-        maps_.push_back({offset, role, operands.find(role.name)->guard, pointer_of(role, operands), of_one_row,
-                         static_cast<std::uint64_t>(in_workspace), map_of(argument, row_major, operands, of_one_row),
-                         std::make_unique<TensorMapCache>()});
+        maps_.push_back({offset, role, operands.find(role.name)->guard, pointer_of(role, operands),
+                         role == ArgumentRole::c, of_one_row, static_cast<std::uint64_t>(in_workspace),
+                         map_of(argument, row_major, operands, of_one_row), std::make_unique<TensorMapCache>()});
     };
     if (role != ArgumentRole::c || !broadcasts_c_) add_map(false);
     if (role == ArgumentRole::c) add_map(true);
@@ -116,10 +116,9 @@ void ArgumentPacker::pack(const KernelOperands& operands, Device& device, Packed
 
 void ArgumentPacker::pack_map(const MapPatch& patch, const KernelOperands& operands, Device& device,
                               std::byte* bytes) const {
-    if (patch.guard == OperandGuard::alpha && (operands.alpha == 0.0F || !has_k_)) return;
-    if (patch.guard == OperandGuard::beta && operands.beta == 0.0F) return;
+    if (!is_used(patch.guard, has_k_, operands.alpha, operands.beta)) return;
     const bool of_one_row = operands.broadcast_c || broadcasts_c_;
-    if (patch.role == ArgumentRole::c && patch.of_one_row != of_one_row) return;
+    if (patch.is_c && patch.of_one_row != of_one_row) return;
     const std::uint64_t address = (operands.*patch.pointer).address + patch.in_workspace;
     if (patch.cache->find(address, bytes)) [[likely]]
         return;

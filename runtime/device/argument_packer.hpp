@@ -33,7 +33,7 @@ class ArgumentPacker {
 public:
     /// `row_major` is resolved and row-major in D. Throws ConfigError for more than kMaxArgumentBytes.
     ArgumentPacker(std::span<const KernelArgument> arguments, const GemmSpec& row_major);
-    /// Of other operands than the spec's beside them.
+    /// `operands`: the spec's, and any further ones.
     ArgumentPacker(std::span<const KernelArgument> arguments, const GemmSpec& row_major, const OperandList& operands);
 
     /// alpha = 0 passes k = 0, so that neither A nor B is read (BLAS), broadcast_c an ldc of 0. Throws SpecError for a matrix that no
@@ -55,6 +55,7 @@ private:
         ArgumentRole role;
         OperandGuard guard;
         DevicePointer KernelOperands::*pointer;
+        bool is_c;
         bool of_one_row;             ///< of a C that is added to every row of D
         std::uint64_t in_workspace;  ///< bytes, of a packed operand
         TiledTensorMap map;          ///< but for the address

@@ -81,9 +81,8 @@ std::string overlap_rule(const GemmOperand& input, const GemmOperand& written) {
                        input.title);
 }
 
-void check_overlap(const GemmOperand& input, const GemmOperand& written, const GemmArguments& arguments,
+void check_overlap(const GemmOperand& input, const Region& in, const GemmOperand& written, const Region& out,
                    std::vector<std::string>& problems) {
-    const Region in = region(input, arguments), out = region(written, arguments);
     if (in.address == 0 || out.address == 0 || !overlap(out, in)) return;
     if (in.address == out.address && same_place(input, written)) return;
     problems.push_back(fmt::format("{} overlaps {}{}", text_of(out), text_of(in), overlap_rule(input, written)));
@@ -108,10 +107,34 @@ void check_workspace(const GemmArguments& arguments, std::size_t needed, std::ve
     }
 }
 
+void check_operands(const OperandList& operands, const GemmSpec& spec, const GemmArguments& arguments,
+                    std::vector<std::string>& problems) {
+    const Region workspace = region_of_workspace(arguments);
+    const auto checked = [&](const GemmOperand& operand) {
+        const Region place = region(operand, arguments);
+        check_pointer(place, problems);
+        check_apart(workspace, place, problems);
+        return place;
+    };
+    for (const GemmOperand& written : operands)
+        if (written.is_written) checked(written);
+    for (const GemmOperand& input : operands) {
+        if (input.is_written || !is_used(input, spec, arguments.alpha, arguments.beta)) continue;
+        const Region in = checked(input);
+        for (const GemmOperand& written : operands)
+            if (written.is_written) check_overlap(input, in, written, region(written, arguments), problems);
+    }
+}
+
 }  // namespace
 
 std::vector<std::string> launch_problems(const GemmSpec& spec, const GemmArguments& arguments,
                                          std::size_t workspace_bytes) {
+    return launch_problems(gemm_operands(spec), spec, arguments, workspace_bytes);
+}
+
+std::vector<std::string> launch_problems(const OperandList& operands, const GemmSpec& spec,
+                                         const GemmArguments& arguments, std::size_t workspace_bytes) {
     std::vector<std::string> problems;
     const bool reads_c = arguments.beta != 0.0F;
     if (reads_c && !spec.c) problems.push_back(fmt::format("beta is {} but the spec has no C", arguments.beta));
@@ -119,28 +142,17 @@ std::vector<std::string> launch_problems(const GemmSpec& spec, const GemmArgumen
     check_workspace(arguments, workspace_bytes, problems);
     if (spec.m == 0 || spec.n == 0) return problems;
 
-    const std::vector<std::string> of_operands =
-        operand_problems(gemm_operands(spec, broadcasts_c(spec, arguments)), spec, arguments);
-    problems.insert(problems.end(), of_operands.begin(), of_operands.end());
+    if (broadcasts_c(spec, arguments) == spec.broadcast_c)
+        check_operands(operands, spec, arguments, problems);
+    else
+        check_operands(gemm_operands(spec, true), spec, arguments, problems);
     return problems;
 }
 
 std::vector<std::string> operand_problems(const OperandList& operands, const GemmSpec& spec,
                                           const GemmArguments& arguments) {
     std::vector<std::string> problems;
-    const Region workspace = region_of_workspace(arguments);
-    const auto check = [&](const GemmOperand& operand) {
-        check_pointer(region(operand, arguments), problems);
-        check_apart(workspace, region(operand, arguments), problems);
-    };
-    for (const GemmOperand& written : operands)
-        if (written.is_written) check(written);
-    for (const GemmOperand& input : operands) {
-        if (input.is_written || !is_used(input, spec, arguments.alpha, arguments.beta)) continue;
-        check(input);
-        for (const GemmOperand& written : operands)
-            if (written.is_written) check_overlap(input, written, arguments, problems);
-    }
+    check_operands(operands, spec, arguments, problems);
     return problems;
 }
 

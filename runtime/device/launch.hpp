@@ -20,7 +20,10 @@ namespace jitgemm {
 /// resolved, of either D order. M or N of zero reads and writes nothing, so any pointer will do.
 [[nodiscard]] std::vector<std::string> launch_problems(const GemmSpec& spec, const GemmArguments& arguments,
                                                        std::size_t workspace_bytes);
-/// Of these operands alone: pointers, alignments, and what may not overlap.
+/// The same with gemm_operands(spec) given: a kernel lists them once for all its launches.
+[[nodiscard]] std::vector<std::string> launch_problems(const OperandList& operands, const GemmSpec& spec,
+                                                       const GemmArguments& arguments, std::size_t workspace_bytes);
+/// The rules for these operands alone: null and misaligned pointers, and forbidden overlaps.
 [[nodiscard]] std::vector<std::string> operand_problems(const OperandList& operands, const GemmSpec& spec,
                                                         const GemmArguments& arguments);
 

@@ -1,7 +1,6 @@
 #include "runtime/export/export.hpp"
 
 #include "generator/families/family.hpp"
-#include "generator/families/kernel_name.hpp"
 #include "generator/generate.hpp"
 #include "jitgemm/error.hpp"
 #include "jitgemm/version.hpp"

@@ -2,7 +2,6 @@
 
 #include "generator/base/launch_text.hpp"
 #include "generator/families/family.hpp"
-#include "generator/families/kernel_name.hpp"
 #include "generator/families/shared/constraint_checks.hpp"
 #include "runtime/export/export_text.hpp"
 
@@ -48,7 +47,7 @@ std::string_view name_of(OperandIndex index) {
     return kNames.at(static_cast<std::size_t>(index));
 }
 
-/// What its lines count, and what an element's place in one does.
+/// The size that counts its lines, and the size that counts the elements of a line.
 std::string_view lines_of(const GemmOperand& operand) {
     return name_of(operand.order == Order::row ? operand.row : operand.column);
 }
@@ -197,7 +196,7 @@ ArgumentRole as_caller_sees(ArgumentRole role, bool swapped) {
     return role;
 }
 
-/// Whether the caller's problem has a field of it: not of what isn't there, nor the pitch of one row.
+/// Whether the caller's struct has a field for it. It has none for a missing operand, and no pitch for a repeated row.
 bool is_field(const ArgumentRole& role, const LauncherInput& input) {
     if (role == ArgumentRole::workspace) return input.workspace.bytes != 0;
     if (role == ArgumentRole::beta) return input.problem.asked.c.has_value();

@@ -103,7 +103,7 @@ TEST_CASE("a kernel's facts come from its config and its compile") {
     const GemmKernel kernel = bench.context.kernel(square(512));
     const KernelInfo& info = kernel.info();
     const KernelEntry& entry = state_of(kernel).source->entries.front();
-    CHECK(info.name == kernel_name(state_of(kernel).id));
+    CHECK(info.name == kernel_name(state_of(kernel).source->id));
     CHECK(info.arch == "sm_90a");
     CHECK(info.registers == 200);
     CHECK(info.stack_bytes == 8);
@@ -128,7 +128,8 @@ TEST_CASE("a kernel of several launches is described by the one that multiplies"
         packs += state.entries.front().entry.function == "gemm_pack" ? 1 : 0;
         adds_up += state.entries.back().entry.function == "gemm_reduce" ? 1 : 0;
         // Of all entries, the one that multiplies has the most shared memory.
-        const KernelAnatomy anatomy = family_of(state.id.config).anatomy(state.problem, state.id.config);
+        const KernelAnatomy anatomy =
+            family_of(state.source->id.config).anatomy(state.problem, state.source->id.config);
         CHECK(state.info.shared_bytes == anatomy.shared_bytes);
         for (const LoadedEntry& loaded : state.entries) {
             if (loaded.entry.function != "gemm") continue;

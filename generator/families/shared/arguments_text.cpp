@@ -22,12 +22,7 @@ struct ArgumentComments {
         return std::ranges::any_of(arguments, [role](const auto& argument) { return role_of(argument) == role; });
     }
 
-    /// D^T = B^T A^T: the kernel's m is the n of the problem.
-    [[nodiscard]] bool is_transposed() const {
-        return std::ranges::any_of(arguments, [](const auto& argument) {
-            return role_of(argument) == Role::n && field_name(argument) == "m";
-        });
-    }
+    [[nodiscard]] bool is_transposed() const { return computes_transpose(arguments); }
 
     [[nodiscard]] bool has_one_row_of_c() const { return has(Role::c) && !has(Role::ldc); }
 
