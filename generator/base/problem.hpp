@@ -9,7 +9,7 @@ struct Problem {
     GemmSpec asked;           ///< what the caller means, with all leading dimensions and alignments as numbers
     GemmSpec row_major;       ///< what kernels compute: the same problem with a row-major D
     GemmSignature signature;  ///< of row_major
-    bool transposed = false;  ///< row_major is the transpose of what is asked: the kernel's A is the caller's B
+    bool transposed = false;  ///< row_major asks for the transpose of D: its A is the caller's B
 };
 
 /// Throws SpecError with all problems() of the spec.

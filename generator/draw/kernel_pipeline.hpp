@@ -33,8 +33,8 @@ struct KernelPipeline {
     std::vector<PipelineStep> steps;
 };
 
-/// The step in which iteration `k_tile` computes: templates/mma_multistage/mma_multistage.cu copies k-tile i into stage i mod stages and
-/// issues stages − 1 of them ahead.
+/// The step in which iteration `k_tile` computes. templates/mma_multistage/mma_multistage.cu copies k-tile i into stage
+/// i mod stages and issues stages − 1 of them ahead.
 [[nodiscard]] PipelineStep iteration(int stages, std::int64_t k_tile, std::int64_t k_tiles);
 
 [[nodiscard]] KernelPipeline kernel_pipeline(const KernelAnatomy& anatomy, std::int64_t k);

@@ -77,9 +77,9 @@ struct GemmSpec {
 /// The same spec with leading dimensions and alignments as numbers. Throws SpecError with all problems().
 [[nodiscard]] GemmSpec resolved(const GemmSpec& spec);
 
-/// The equivalent spec without lines of one element: a matrix of one row whose columns lie side by side (of one column whose rows do) is that
-/// row (column) in memory, so its order is the other one and its leading dimension what it holds. Takes and returns a resolved spec. With
-/// Determinism::batch_invariant all stay as they are, and so does a D beside a C.
+/// The equivalent spec without lines of one element. A matrix of one row whose columns lie side by side is one line in
+/// memory: it gets the other order, and its length as its leading dimension. A matrix of one column alike. Takes and
+/// returns a resolved spec. With Determinism::batch_invariant nothing changes, and a D beside a C does not change either.
 [[nodiscard]] GemmSpec as_lines(const GemmSpec& spec);
 
 /// The equivalent spec whose D is row-major, of as_lines(spec): a column-major D is the row-major D^T = B^T · A^T, so A and B, m and n trade
@@ -97,8 +97,8 @@ struct OperandExtents {
 [[nodiscard]] std::string to_string(const GemmSpec& spec);
 
 /// Reads to_string's line of either format, any key order, other keys than m, n and k at their defaults where
-/// they are missing (types by A's). Throws SpecError naming the offending word. Fields of earlier versions that no
-/// kernel served (batch, bias, activation, residual, scale-a ...) are read where they say nothing: batch=1, bias=none.
+/// they are missing (types by A's). Throws SpecError naming the offending word. Keys of earlier versions that no kernel
+/// served (batch, bias, activation, residual, scale-a ...) are accepted with a neutral value: batch=1, bias=none.
 [[nodiscard]] GemmSpec parse_gemm_spec(std::string_view text);
 
 /// Reads a shape line, "bf16 tn 4096 4096 4096": type of A and B, layout, m, n, k; D and the accumulator take the type's

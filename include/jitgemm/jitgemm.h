@@ -106,7 +106,7 @@ typedef struct jg_gemm {
 #define JG_GEMM_INIT \
     {sizeof(jg_gemm), 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, \
      NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL}
-/* A value of members of earlier headers; nothing takes it. */
+/* Of earlier headers. reserved_2 to reserved_5 may still be this, and it means nothing. */
 #define JG_SAME (-1)
 
 /* The kernel for a problem: from memory, else the disk cache, else compiled now, a second or so. `spec` is text, as the

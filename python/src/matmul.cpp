@@ -42,7 +42,7 @@ ProductArguments read(PyObject* const* arguments, Py_ssize_t count, PyObject* na
 /// Shapes come and go in some programs: beyond so many plans all are forgotten, and the context's own lookup serves.
 constexpr std::size_t kMostPlans = 100000;
 
-/// Where the arrays might have been rows of one product, says why they are none.
+/// Throws for a batch. Where its arrays might have been rows of one product, it says why they are not.
 void refuse_batch(const Problem& problem) {
     if (problem.batch == 1) return;
     std::vector<std::string> reasons{fmt::format("batch={}: no kernel family multiplies batches yet", problem.batch)};

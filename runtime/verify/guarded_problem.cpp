@@ -89,7 +89,7 @@ GuardedProblem::Impl::Impl(ContextState& context, const GemmSpec& asked, const O
     }
 }
 
-/// Of the first factor there may be one nonzero element in so many of a row.
+/// A row of the first factor may have only one nonzero element in each group of this many.
 Fill GuardedProblem::Impl::fill_of(const GemmOperand& operand) const {
     const std::uint64_t own_seed = seed + filled.size();
     if (!uses(operand)) return unread_fill();

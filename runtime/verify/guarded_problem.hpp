@@ -54,7 +54,7 @@ class GuardedProblem {
 public:
     GuardedProblem(ContextState& context, const GemmSpec& resolved_spec, InputKind inputs, std::uint64_t seed,
                    float alpha, float beta, Placement placement = Placement::exact);
-    /// With other operands than the spec's beside them: these are made, pointed to and guarded, and D is judged without them.
+    /// `operands`: the spec's, and further ones. Further ones are made, filled and guarded, and D is judged without them.
     GuardedProblem(ContextState& context, const GemmSpec& resolved_spec, const OperandList& operands, InputKind inputs,
                    std::uint64_t seed, float alpha, float beta, Placement placement = Placement::exact);
     ~GuardedProblem();

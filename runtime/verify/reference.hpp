@@ -46,7 +46,7 @@ struct Fill {
 /// What a check compares, and how far apart expected and got may be: by the bound, or not at all when `exact`.
 /// C has D's extents, with strides of 0 where it has one element for many.
 struct Check {
-    DeviceMatrix a{}, b{}, c{}, d{};  ///< of what is not read the data is null
+    DeviceMatrix a{}, b{}, c{}, d{};  ///< data is null where the operand is not read
     std::int64_t k = 0;               ///< 0 when neither A nor B is read; the other extents are D's
     double alpha = 1;
     double beta = 0;

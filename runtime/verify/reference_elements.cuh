@@ -117,7 +117,7 @@ struct CompareArguments {
 };
 
 struct CheckArguments {
-    Operand a, b, c, d;  // of what is not read the data is null
+    Operand a, b, c, d;  // data is null where the operand is not read
     long long m, n, k;   // k is 0 when alpha is: neither A nor B is read
     double alpha, beta;
     double sum_unit;      // bound: part of the sum of absolute values

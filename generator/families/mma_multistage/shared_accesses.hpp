@@ -13,7 +13,7 @@ namespace jitgemm {
 
 /// Every kind of shared-memory instruction of the kernel with its wavefronts, in the order data flows: the copies of A and
 /// B into the pipeline, ldmatrix out of it, the epilogue's stores and loads. All warps, k-blocks and passes of an inner
-/// tile are counted; addresses are those of templates/multistage/shared_layout.cuh, copy_*.cuh, shared_to_registers.cuh and
+/// tile are counted; addresses are those of shared_layout.cuh, copy_*.cuh, shared_to_registers.cuh and
 /// epilogue_shared.cuh. A config that breaks rules gives whatever part of it makes sense.
 [[nodiscard]] std::vector<SharedAccess> mma_multistage_shared_accesses(const GemmSignature& signature,
                                                                        const MmaMultistageConfig& config);

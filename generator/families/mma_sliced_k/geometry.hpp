@@ -16,8 +16,8 @@ struct SlicedPanel {
     int bytes = 0;
 };
 
-/// Of a config that may break any rule; what follows from nonsense is 0 or beyond every limit. templates/mma_sliced_k/sliced_k_tiling.cuh states the
-/// same in device code.
+/// Of a config that may break any rule; what follows from nonsense is 0 or beyond every limit.
+/// templates/mma_sliced_k/sliced_k_tiling.cuh says the same in device code.
 struct SlicedKGeometry {
     int threads = 0;
     SlicedPanel of_long, of_few;

@@ -12,7 +12,7 @@
 
 namespace jitgemm {
 
-/// \file Operands copied into the workspace before the kernel proper, their rows padded to whole vectors (templates/common/pack.cuh).
+/// \file Operands copied into the workspace before the main entry, their rows padded (templates/common/pack.cuh).
 
 inline constexpr int kPackThreads = 256;
 

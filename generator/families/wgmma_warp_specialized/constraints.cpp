@@ -60,7 +60,7 @@ void check_operand(Reasons& reasons, std::string_view name, const PanelledTile& 
     if (!tile.k_major && warpgroup_extent != block_extent && warpgroup_extent % kPanel != 0)
         reasons.push_back(fmt::format("{} warpgroups share {}'s panels of {} elements, which {} does not divide into",
                                       block_extent / std::max(warpgroup_extent, 1), name, kPanel, warpgroup_extent));
-    // A share may begin within the swizzle's pattern of eight rows: bits 7 to 9 of the address in shared memory permute the chunks.
+    // A share may begin within the swizzle's pattern of eight rows: bits 7 to 9 of the address permute the chunks.
     const int across = tile.k_major ? block_extent : c.block.k;
     if (across % tile.shares != 0)
         reasons.push_back(fmt::format("{} blocks of a cluster share {}: {} rows of its panels are not as many for each",
@@ -105,15 +105,15 @@ void check_a_source(Reasons& reasons, const Config& c, const WgmmaGeometry& g) {
             fmt::format("a_source = rmem: with stream_k {} consumers leave too few registers", kMaxConsumers));
 }
 
-/// A share may end within a tile where the next one does, too: the piece between is as long as a share. An overlapped consumer
-/// multiplies the first k-tile of a piece and its last one in halves, so that one k-tile would never end.
+/// Two shares may end within one tile. The piece between their ends is then as long as a share. An overlapped consumer
+/// multiplies the first and the last k-tile of a piece in halves: with a piece of one k-tile it would wait for ever.
 void check_shares(Reasons& reasons, const Config& c, const StreamK& deal) {
-    constexpr std::int64_t kLeastPiece = 2;
+    constexpr std::int64_t kLeastShare = 2;
     if (c.schedule != WarpgroupSchedule::overlapped || deal.streamed == 0) return;
-    if (deal.streamed * deal.k_tiles / deal.clusters >= kLeastPiece) return;
+    if (deal.streamed * deal.k_tiles / deal.clusters >= kLeastShare) return;
     reasons.push_back(
         fmt::format("stream_k = {} deals {} k-tiles out to {} clusters: overlapped takes {} each at least", c.stream_k,
-                    deal.streamed * deal.k_tiles, deal.clusters, kLeastPiece));
+                    deal.streamed * deal.k_tiles, deal.clusters, kLeastShare));
 }
 
 void check_stream_k(Reasons& reasons, const GemmSpec& spec, const Config& c) {

@@ -23,7 +23,7 @@ enum class StrategyKind : std::uint8_t { exhaustive, model };
 /// What may be tried for one problem: the heuristic's accepted candidates (constraints, bank conflicts), fastest
 /// predicted first.
 struct SearchSpace {
-    GemmSpec spec;  ///< as asked
+    GemmSpec spec;  ///< resolved, with the D order that was asked for
     std::vector<Candidate> candidates;
     std::vector<std::string> kernels;  ///< canonical names of the candidates, each once
     std::string heuristic_kernel;  ///< the heuristic's choice of all there are, also where a selection leaves it out

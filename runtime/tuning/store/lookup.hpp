@@ -36,13 +36,13 @@ struct TunedChoice {
     double distance = 0;                      ///< and how far that is
 };
 
-/// A winner as requests meet it: its problem, and the kernels that its names stand for.
+/// A stored winner with its problem and its parsed kernel names.
 struct KnownWinner {
     explicit KnownWinner(Winner winner);
 
     Winner record;  ///< its spec is problem.row_major
     Problem problem;
-    std::optional<KernelId> kernel;     ///< unset: another version's, and unknown_kernel says what is wrong
+    std::optional<KernelId> kernel;     ///< unset where this version does not know the name: unknown_kernel says why
     std::optional<KernelId> heuristic;  ///< the same of the heuristic's kernel
     std::string unknown_kernel = {};
 };
