@@ -227,7 +227,7 @@ private:
             if (!conditional.resolved)
                 file.fail(fmt::format("\"{}\" is included inside an #if that is left as it is", name));
         }
-        append_file({.name = name, .section = is_inline(name) ? file.section : stem(name)}, text_of(file, name));
+        append_file({.name = name, .section = is_inline(name) ? file.section : section_of(name)}, text_of(file, name));
     }
 
     /// The template that a name stands for in this rendering.
@@ -251,7 +251,7 @@ private:
         if (trim(line).empty()) return write_blank_line();
         const std::string own_ruler = ruler_name(line);
         if (!own_ruler.empty()) file.section = own_ruler;
-        if (!own_ruler.empty() || file.section != section_) write_ruler(file.section);
+        if (file.section != section_) write_ruler(file.section);
         if (own_ruler.empty()) output_.append(line).push_back('\n');
     }
 
@@ -268,7 +268,11 @@ private:
         if (!output_.empty() && !output_.ends_with("\n\n")) output_.push_back('\n');
     }
 
-    static std::string stem(const std::string& name) { return std::filesystem::path(name).stem().string(); }
+    /// The folder of a template. Generated text has none: its name serves, or a ruler of its own.
+    static std::string section_of(const std::string& name) {
+        const std::filesystem::path path(name);
+        return path.has_parent_path() ? path.parent_path().string() : path.stem().string();
+    }
 
     const TemplateSet& templates_;
     const RenderInput& input_;

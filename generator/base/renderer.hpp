@@ -37,9 +37,9 @@ struct RenderInput {
     std::map<std::string, std::string, std::less<>> pieces = {};
 };
 
-/// Flattens `root` and its quoted includes into one self-contained file, each under a ruler with its name (but for *.inl,
-/// which continue the file that includes them; after a nested include the ruler comes again), resolving every #if whose
-/// condition names a GEMM_* macro. Knows nothing of GEMM. Throws RenderError ("file:line: ...") on an unknown GEMM_ name, a
+/// Flattens `root` and its quoted includes into one self-contained file, and resolves every #if whose condition names a GEMM_*
+/// macro. A ruler names the folder of the templates below it. Files called *.inl continue the file that includes them. A line
+/// "// ---- name" in a template or a generated text begins another section. Knows nothing of GEMM. Throws RenderError ("file:line: ...") on an unknown GEMM_ name, a
 /// missing or cyclic include, an unbalanced #if, or a condition that mixes GEMM_ macros with others.
 [[nodiscard]] std::string render(const TemplateSet& templates, std::string_view root, const RenderInput& input);
 

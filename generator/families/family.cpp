@@ -23,6 +23,18 @@ void check_sum_order(std::vector<std::string>& reasons, const GemmSpec& spec, co
                                       to_string(wanted), to_string(order)));
 }
 
+/// The section of a dump that a generated include belongs to: the folder it would lie in.
+std::string_view section_of_generated(std::string_view name) {
+    if (name == "epilogue_expression.cuh") return "epilogue";
+    if (name == "gemm_args.cuh") return "common";
+    return name.ends_with("_atom.cuh") || name == "cp_async.cuh" ? "ptx" : "parameters";
+}
+
+void add_rulers(RenderInput& input) {
+    for (auto& [name, text] : input.generated)
+        if (name.ends_with(".cuh")) text.insert(0, fmt::format("// ---- {}\n", section_of_generated(name)));
+}
+
 /// A typed family behind the functions that everybody else calls: each takes its own struct out of the config.
 template <typename Typed>
 struct Adapter {
@@ -106,6 +118,7 @@ struct Adapter {
         RenderInput input = Typed::render_input(signature, own(config));
         const std::vector<KernelEntry> entries = Typed::entries(signature, own(config));
         input.generated["gemm_args.cuh"] = arguments_text(entries.front().arguments, signature);
+        add_rulers(input);
         return input;
     }
 

@@ -14,6 +14,9 @@
 //       convert and store                                                rC -> gD
 #include "wgmma_params.cuh"
 #include "ptx/tma.cuh"
+#include "wgmma_atom.cuh"
+#include "ptx/warpgroup.cuh"
+#include "ptx/mbarrier.cuh"
 #include "gemm_args.cuh"
 #if GEMM_DEPENDENT_LAUNCH
 #include "common/dependent_launch.cuh"
@@ -22,11 +25,8 @@
 #include "common/workspace.cuh"
 #include "common/pack.cuh"
 #endif
-#include "wgmma_atom.cuh"
-#include "ptx/warpgroup.cuh"
-#include "ptx/mbarrier.cuh"
-#include "wgmma/wgmma_operands.cuh"
 #include "common/rasterization.cuh"
+#include "wgmma/wgmma_operands.cuh"
 
 // ---- tile of this block
 struct TileOrigin {

@@ -20,11 +20,11 @@
 #if GEMM_PACK_A || GEMM_PACK_B
 #include "common/pack.cuh"
 #endif
-#include "epilogue/output_tile.cuh"
 #include "common/rasterization.cuh"
 #include "multistage/shared_layout.cuh"
-#include "common/global_to_shared.cuh"
+#include "multistage/global_to_shared.cuh"
 #include "multistage/shared_to_registers.cuh"
+#include "epilogue/output_tile.cuh"
 #if GEMM_SPLIT_CLUSTER
 #include "epilogue/output_vector.cuh"
 #include "epilogue/epilogue_cluster.cuh"

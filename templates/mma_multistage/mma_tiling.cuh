@@ -1,4 +1,5 @@
 #pragma once
+// ---- parameters
 // 32-bit registers a thread gives to A, B and C: of one atom, and of a k-block of the warp tile.
 constexpr int kRegistersA = kMmaM * kMmaK / 64;
 constexpr int kRegistersB = kMmaN * kMmaK / 64;

@@ -14,12 +14,12 @@
 #include "sliced_k_params.cuh"
 #include "mma_sliced_k/sliced_k_tiling.cuh"
 #include "ptx/tma.cuh"
+#include "mma_atom.cuh"
+#include "ptx/mbarrier.cuh"
 #include "gemm_args.cuh"
 #if GEMM_DEPENDENT_LAUNCH
 #include "common/dependent_launch.cuh"
 #endif
-#include "mma_atom.cuh"
-#include "ptx/mbarrier.cuh"
 #include "mma_sliced_k/sliced_k_ring.cuh"
 #include "mma_sliced_k/sliced_k_sums.cuh"
 

@@ -1,4 +1,5 @@
 #pragma once
+// ---- parameters
 // What follows from the parameters.
 constexpr int kPanelK = 64;  // of a k-tile each warp's part: rows of 128 bytes, which TMA swizzles
 constexpr int kSlices = kBlockK / kPanelK;  // warps of a block

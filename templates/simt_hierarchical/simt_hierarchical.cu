@@ -15,8 +15,8 @@
 #if GEMM_PARTIAL_SUMS
 #include "common/workspace.cuh"
 #endif
-#include "epilogue/output_tile.cuh"
 #include "common/rasterization.cuh"
+#include "epilogue/output_tile.cuh"
 #include "simt_hierarchical/simt_global_to_shared.cuh"
 #include "simt_hierarchical/simt_shared_to_registers.cuh"
 #include "epilogue/output_vector.cuh"

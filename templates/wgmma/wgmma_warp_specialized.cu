@@ -3,6 +3,12 @@
 #include "loop_nest.inl"
 #include "wgmma_params.cuh"
 #include "ptx/tma.cuh"
+#include "wgmma_atom.cuh"
+#include "ptx/warpgroup.cuh"
+#include "ptx/mbarrier.cuh"
+#if GEMM_CLUSTER > 1
+#include "ptx/cluster.cuh"
+#endif
 #include "gemm_args.cuh"
 #if GEMM_DEPENDENT_LAUNCH
 #include "common/dependent_launch.cuh"
@@ -11,12 +17,7 @@
 #include "common/workspace.cuh"
 #include "common/pack.cuh"
 #endif
-#include "wgmma_atom.cuh"
-#include "ptx/warpgroup.cuh"
-#include "ptx/mbarrier.cuh"
-#if GEMM_CLUSTER > 1
-#include "ptx/cluster.cuh"
-#endif
+#include "common/rasterization.cuh"
 #include "wgmma/wgmma_operands.cuh"
 #if GEMM_STREAM_K
 #include "scheduler/stream_k_walk.cuh"

@@ -10,11 +10,11 @@
 #include "wmma_atom.cuh"
 #include "common/numeric.cuh"
 #include "gemm_args.cuh"
-#include "epilogue/output_tile.cuh"
 #include "common/rasterization.cuh"
 #include "multistage/shared_layout.cuh"
-#include "common/global_to_shared.cuh"
+#include "multistage/global_to_shared.cuh"
 #include "multistage/warp_fragments.cuh"
+#include "epilogue/output_tile.cuh"
 #include "wmma_multistage/wmma_stage_rows.cuh"
 #include "epilogue/epilogue_shared.cuh"
 

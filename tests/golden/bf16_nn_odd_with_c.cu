@@ -17,7 +17,7 @@
 //               for each (kMmaM, kMmaN) of the warp tile            one mma.sync
 //       scale and store                                             epilogue
 
-// ---- params ---------------------------------------------------------------------------------------------------------
+// ---- parameters -----------------------------------------------------------------------------------------------------
 constexpr int kBlockM = 128;  // block tile: the part of D a thread block computes, and of K it loads at a time
 constexpr int kBlockN = 128;
 constexpr int kBlockK = 32;
@@ -36,8 +36,6 @@ using Bits = unsigned short;  // bf16 as stored
 using Accumulator = float;  // one f32 sum
 using ElementC = float;  // f32 as stored
 using ElementD = Bits;  // bf16 as stored
-
-// ---- tiling ---------------------------------------------------------------------------------------------------------
 // What follows from the parameters.
 constexpr int kWarpsM = kBlockM / kWarpM;  // warps of a block along M and N
 constexpr int kWarpsN = kBlockN / kWarpN;
@@ -51,8 +49,6 @@ constexpr int kPitchA = kBlockM * 2 + kRowPadding;  // sA is (kBlockK, kBlockM)
 constexpr int kStageBytesA = kBlockK * kPitchA;
 constexpr int kPitchB = kBlockK * 2 + kRowPadding;  // sB is (kBlockN, kBlockK)
 constexpr int kStageBytesB = kBlockN * kPitchB;
-
-// ---- mma_tiling -----------------------------------------------------------------------------------------------------
 // 32-bit registers a thread gives to A, B and C: of one atom, and of a k-block of the warp tile.
 constexpr int kRegistersA = kMmaM * kMmaK / 64;
 constexpr int kRegistersB = kMmaN * kMmaK / 64;
@@ -64,7 +60,7 @@ constexpr int kFragmentB = kTilesN * kRegistersB;
 constexpr int kChunksA = kWarpM / 8;
 constexpr int kChunksB = kBlockK / 8;
 
-// ---- mma_atom -------------------------------------------------------------------------------------------------------
+// ---- ptx ------------------------------------------------------------------------------------------------------------
 // c += a * b for one 16x8x16 atom; which lane holds which element: SM80_16x8x16_F32BF16BF16F32_TN in the instruction table.
 __device__ __forceinline__ void mma(Accumulator* c, const unsigned* a, const unsigned* b) {
     asm volatile(
@@ -89,7 +85,7 @@ __device__ __forceinline__ void ldmatrix_b(unsigned* r, unsigned address) {
                  : "memory");
 }
 
-// ---- numeric --------------------------------------------------------------------------------------------------------
+// ---- common ---------------------------------------------------------------------------------------------------------
 // Conversions are inline PTX or bit operations, so that no toolkit header is needed.
 
 __device__ __forceinline__ float c_to_float(float value) { return value; }
@@ -100,8 +96,6 @@ __device__ __forceinline__ unsigned pack_d(float low, float high) {
     asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(result) : "f"(high), "f"(low));
     return result;
 }
-
-// ---- gemm_args ------------------------------------------------------------------------------------------------------
 // D (m, n) = alpha * A (m, k) * B (k, n) + beta * C (m, n).
 struct GemmArgs {
     const Bits* a;  // A (m, k), column-major
@@ -118,24 +112,6 @@ struct GemmArgs {
     float alpha;
     float beta;
 };
-
-// ---- epilogue_expression --------------------------------------------------------------------------------------------
-// The factor of C. Where it is 0, C is not read, whatever it holds.
-__device__ __forceinline__ float c_factor(const GemmArgs& args) { return args.beta; }
-
-// An element of D from its sum of products; `c` reads the element of C.
-template <typename ReadC>
-__device__ __forceinline__ float finish(const GemmArgs& args, float sum, const ReadC& c) {
-    float d = args.alpha * sum;
-    if (c_factor(args) != 0.0f) d = fmaf(args.beta, c(), d);
-    return d;
-}
-
-// ---- output_tile ----------------------------------------------------------------------------------------------------
-// Where a block's result goes.
-using OutputTile = GemmArgs;
-
-// ---- rasterization --------------------------------------------------------------------------------------------------
 // The order in which blocks take the tiles of D. Blocks in flight at once should share rows of A and columns of B in L2.
 struct TileCoord {
     unsigned m, n;
@@ -152,7 +128,7 @@ __device__ __forceinline__ TileCoord tile_of_block(unsigned block, TileCoord til
     return {group * kGroup + inside % rows, column};
 }
 
-// ---- shared_layout --------------------------------------------------------------------------------------------------
+// ---- multistage -----------------------------------------------------------------------------------------------------
 // A tile in shared memory is rows of 16-byte chunks, kPitch bytes apart. A warp reads the same chunk of eight consecutive rows
 // at once, so these eight should lie in different banks.
 __device__ __forceinline__ unsigned shared_address(const void* pointer) {
@@ -168,13 +144,11 @@ __device__ __forceinline__ unsigned shared_offset(int row, int chunk) {
     constexpr int kRowsPerPhase = 8 / kSpan;
     return row * kPitch + (chunk ^ (row / kRowsPerPhase % kSpan)) * 16;
 }
-
-// ---- global_to_shared -----------------------------------------------------------------------------------------------
 // gA, gB -> sA, sB. A tile is copied in vectors by all threads of the block; a thread keeps its column of vectors and
 // goes down the rows, kRowsPerPass at a time. What is in range along M and N is found once, in the constructor, and serves
 // every k-tile; only K changes from one to the next. What lies outside the matrix arrives as zeros.
 
-// ---- realign --------------------------------------------------------------------------------------------------------
+// ---- common ---------------------------------------------------------------------------------------------------------
 // Reading what is aligned to one element only (odd leading dimensions): too little for cp.async and for wide loads. A vector of
 // eight elements that starts anywhere lies in two aligned chunks of 16 bytes; both are loaded whole and shifted together in
 // registers. Near the ends of the matrix, where a chunk juts out, the elements are read one by one.
@@ -244,8 +218,6 @@ __device__ __forceinline__ uint4 load_elements(const Bits* vector, int elements)
     }
     return make_uint4(words[0], words[1], words[2], words[3]);
 }
-
-// ---- keep_first -----------------------------------------------------------------------------------------------------
 // Keeps the first `elements` of eight, zeros the rest: the end of K, where whatever lies behind must not count.
 __device__ __forceinline__ uint4 keep_first(const uint4& value, int elements) {
     unsigned w[4] = {value.x, value.y, value.z, value.w};
@@ -253,15 +225,13 @@ __device__ __forceinline__ uint4 keep_first(const uint4& value, int elements) {
     for (int i = 0; i < 4; ++i) w[i] = elements >= 2 * i + 2 ? w[i] : elements == 2 * i + 1 ? w[i] & 0xffffu : 0;
     return make_uint4(w[0], w[1], w[2], w[3]);
 }
-
-// ---- store_shared ---------------------------------------------------------------------------------------------------
 __device__ __forceinline__ void store_shared(unsigned destination, const uint4& value) {
     asm volatile("st.shared.v4.b32 [%0], {%1, %2, %3, %4};" ::"r"(destination), "r"(value.x), "r"(value.y),
                  "r"(value.z), "r"(value.w)
                  : "memory");
 }
 
-// ---- copy_realign ---------------------------------------------------------------------------------------------------
+// ---- multistage -----------------------------------------------------------------------------------------------------
 // A copy of a matrix aligned to one element only, through registers: issue() loads, finish() shifts into place and stores, so
 // that the mma of a k-tile hide the latency between them. These two handle vectors like all others, without a branch; the few
 // that the end of K cuts, or that lie near the ends of the matrix, are written again by mend(), one after the other.
@@ -353,12 +323,8 @@ struct RealignCopy {
         juts = false;
     }
 };
-
-// ---- global_to_shared -----------------------------------------------------------------------------------------------
 using CopyA = RealignCopy<false, kBlockM, kPitchA>;  // K-major: false
 using CopyB = RealignCopy<true, kBlockN, kPitchB>;  // K-major: true
-
-// ---- shared_to_registers --------------------------------------------------------------------------------------------
 // sA, sB -> rA, rB with ldmatrix, and the mma of one warp tile.
 //
 // A warp's operand for one k-block is a sequence of 8x8 matrices, numbered as the mma takes them in registers: register q of the
@@ -421,23 +387,29 @@ __device__ __forceinline__ void mma_warp_tile(Accumulator (&rC)[kTilesM][kTilesN
         }
 }
 
-// ---- accumulator_pair -----------------------------------------------------------------------------------------------
+// ---- epilogue -------------------------------------------------------------------------------------------------------
+// The factor of C. Where it is 0, C is not read, whatever it holds.
+__device__ __forceinline__ float c_factor(const GemmArgs& args) { return args.beta; }
+
+// An element of D from its sum of products; `c` reads the element of C.
+template <typename ReadC>
+__device__ __forceinline__ float finish(const GemmArgs& args, float sum, const ReadC& c) {
+    float d = args.alpha * sum;
+    if (c_factor(args) != 0.0f) d = fmaf(args.beta, c(), d);
+    return d;
+}
+// Where a block's result goes.
+using OutputTile = GemmArgs;
 // Accumulators (0, 1) or (2, 3) of an atom: columns 2t and 2t + 1 of row g or g + 8.
 __device__ __forceinline__ float2 accumulator_pair(const Accumulator* atom, int pair) {
     return make_float2(atom[2 * pair], atom[2 * pair + 1]);
 }
-
-// ---- store_element --------------------------------------------------------------------------------------------------
 __device__ __forceinline__ void store(Bits* d, float value) { *d = static_cast<Bits>(pack_d(value, 0.0f)); }
-
-// ---- finish_element -------------------------------------------------------------------------------------------------
 // D's element at (row, column) from its sum, with C's element there.
 template <typename Row>
 __device__ __forceinline__ float finish_element(const GemmArgs& args, Row row, int column, float sum) {
     return finish(args, sum, [&] { return c_to_float(args.c[row * args.ldc + column]); });
 }
-
-// ---- store_pair -----------------------------------------------------------------------------------------------------
 // A pair of neighbours in a row of D, as a fragment has their sums; what lies beyond D's edges is neither read nor stored.
 __device__ __forceinline__ void store_pair(const OutputTile& output, int row, int column, float2 sum) {
     if (row >= output.m) return;
@@ -447,8 +419,6 @@ __device__ __forceinline__ void store_pair(const OutputTile& output, int row, in
     if (column < output.n) store(d, sum.x);
     if (column + 1 < output.n) store(d + 1, sum.y);
 }
-
-// ---- epilogue_registers ---------------------------------------------------------------------------------------------
 // rC -> gD straight from the fragments: a thread holds columns 2t, 2t + 1 of rows g and g + 8 of each atom, and stores them
 // as a pair where D's alignment allows. Needs no shared memory and no barrier; the stores of a warp come in short runs.
 __device__ __forceinline__ void epilogue(Accumulator (&rC)[kTilesM][kTilesN][kRegistersC], const OutputTile& output,

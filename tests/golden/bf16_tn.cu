@@ -17,7 +17,7 @@
 //               for each (kMmaM, kMmaN) of the warp tile            one mma.sync
 //       scale and store                                             epilogue
 
-// ---- params ---------------------------------------------------------------------------------------------------------
+// ---- parameters -----------------------------------------------------------------------------------------------------
 constexpr int kBlockM = 128;  // block tile: the part of D a thread block computes, and of K it loads at a time
 constexpr int kBlockN = 256;
 constexpr int kBlockK = 32;
@@ -39,8 +39,6 @@ using Bits = unsigned short;  // bf16 as stored
 using Accumulator = float;  // one f32 sum
 using ElementD = Bits;  // bf16 as stored
 using Staged = Bits;  // what the epilogue rearranges through shared memory
-
-// ---- tiling ---------------------------------------------------------------------------------------------------------
 // What follows from the parameters.
 constexpr int kWarpsM = kBlockM / kWarpM;  // warps of a block along M and N
 constexpr int kWarpsN = kBlockN / kWarpN;
@@ -55,8 +53,6 @@ constexpr int kStageBytesA = kBlockM * kPitchA;
 constexpr int kPitchB = kBlockK * 2 + kRowPadding;  // sB is (kBlockN, kBlockK)
 constexpr int kStageBytesB = kBlockN * kPitchB;
 constexpr int kPitchC = kWarpN + 8;  // elements; eight more than a row keep the banks apart
-
-// ---- mma_tiling -----------------------------------------------------------------------------------------------------
 // 32-bit registers a thread gives to A, B and C: of one atom, and of a k-block of the warp tile.
 constexpr int kRegistersA = kMmaM * kMmaK / 64;
 constexpr int kRegistersB = kMmaN * kMmaK / 64;
@@ -68,7 +64,7 @@ constexpr int kFragmentB = kTilesN * kRegistersB;
 constexpr int kChunksA = kBlockK / 8;
 constexpr int kChunksB = kBlockK / 8;
 
-// ---- mma_atom -------------------------------------------------------------------------------------------------------
+// ---- ptx ------------------------------------------------------------------------------------------------------------
 // c += a * b for one 16x8x16 atom; which lane holds which element: SM80_16x8x16_F32BF16BF16F32_TN in the instruction table.
 __device__ __forceinline__ void mma(Accumulator* c, const unsigned* a, const unsigned* b) {
     asm volatile(
@@ -93,7 +89,7 @@ __device__ __forceinline__ void ldmatrix_b(unsigned* r, unsigned address) {
                  : "memory");
 }
 
-// ---- numeric --------------------------------------------------------------------------------------------------------
+// ---- common ---------------------------------------------------------------------------------------------------------
 // Conversions are inline PTX or bit operations, so that no toolkit header is needed.
 
 // Two results as they lie in memory: `low` first.
@@ -102,8 +98,6 @@ __device__ __forceinline__ unsigned pack_d(float low, float high) {
     asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(result) : "f"(high), "f"(low));
     return result;
 }
-
-// ---- gemm_args ------------------------------------------------------------------------------------------------------
 // D (m, n) = alpha * A (m, k) * B (k, n).
 struct GemmArgs {
     const Bits* a;  // A (m, k), row-major
@@ -117,16 +111,6 @@ struct GemmArgs {
     long long ldd;  // elements from one row of D to the next
     float alpha;
 };
-
-// ---- epilogue_expression --------------------------------------------------------------------------------------------
-// D from sums of products.
-__device__ __forceinline__ float finish(const GemmArgs& args, float sum) { return args.alpha * sum; }
-
-// ---- output_tile ----------------------------------------------------------------------------------------------------
-// Where a block's result goes.
-using OutputTile = GemmArgs;
-
-// ---- rasterization --------------------------------------------------------------------------------------------------
 // The order in which blocks take the tiles of D. Blocks in flight at once should share rows of A and columns of B in L2.
 struct TileCoord {
     unsigned m, n;
@@ -141,7 +125,7 @@ __device__ __forceinline__ TileCoord tile_of_block(unsigned block, TileCoord til
     return {group * kGroup + inside % rows, inside / rows};
 }
 
-// ---- shared_layout --------------------------------------------------------------------------------------------------
+// ---- multistage -----------------------------------------------------------------------------------------------------
 // A tile in shared memory is rows of 16-byte chunks, kPitch bytes apart. A warp reads the same chunk of eight consecutive rows
 // at once, so these eight should lie in different banks.
 __device__ __forceinline__ unsigned shared_address(const void* pointer) {
@@ -157,13 +141,11 @@ __device__ __forceinline__ unsigned shared_offset(int row, int chunk) {
     constexpr int kRowsPerPhase = 8 / kSpan;
     return row * kPitch + (chunk ^ (row / kRowsPerPhase % kSpan)) * 16;
 }
-
-// ---- global_to_shared -----------------------------------------------------------------------------------------------
 // gA, gB -> sA, sB. A tile is copied in vectors by all threads of the block; a thread keeps its column of vectors and
 // goes down the rows, kRowsPerPass at a time. What is in range along M and N is found once, in the constructor, and serves
 // every k-tile; only K changes from one to the next. What lies outside the matrix arrives as zeros.
 
-// ---- cp_async -------------------------------------------------------------------------------------------------------
+// ---- ptx ------------------------------------------------------------------------------------------------------------
 // cp.async: kVectorBytes from global to shared memory past the registers. Out of range, nothing is read and zeros are
 // written: that is the instruction's operand ignore-src. Skipped, the instruction isn't executed and the destination
 // stays as it is. Both are predicates, not branches.
@@ -191,7 +173,7 @@ __device__ __forceinline__ void cp_async_wait() {
     asm volatile("cp.async.wait_group %0;" ::"n"(kPending) : "memory");
 }
 
-// ---- copy_async -----------------------------------------------------------------------------------------------------
+// ---- multistage -----------------------------------------------------------------------------------------------------
 // A copy by cp.async, which passes the registers by: global to shared memory, kVectorBytes at a time.
 // A K-major operand has a row of shared memory for each of kExtent rows or columns of D, another operand one for each k.
 template <bool kKMajor, int kExtent, int kPitch, int kVectorBytes>
@@ -262,12 +244,8 @@ struct AsyncCopy {
         k_left -= kBlockK;
     }
 };
-
-// ---- global_to_shared -----------------------------------------------------------------------------------------------
 using CopyA = AsyncCopy<true, kBlockM, kPitchA, kAlignA>;  // K-major: true
 using CopyB = AsyncCopy<true, kBlockN, kPitchB, kAlignB>;  // K-major: true
-
-// ---- shared_to_registers --------------------------------------------------------------------------------------------
 // sA, sB -> rA, rB with ldmatrix, and the mma of one warp tile.
 //
 // A warp's operand for one k-block is a sequence of 8x8 matrices, numbered as the mma takes them in registers: register q of the
@@ -330,13 +308,17 @@ __device__ __forceinline__ void mma_warp_tile(Accumulator (&rC)[kTilesM][kTilesN
         }
 }
 
-// ---- accumulator_pair -----------------------------------------------------------------------------------------------
+// ---- epilogue -------------------------------------------------------------------------------------------------------
+// D from sums of products.
+__device__ __forceinline__ float finish(const GemmArgs& args, float sum) { return args.alpha * sum; }
+// Where a block's result goes.
+using OutputTile = GemmArgs;
 // Accumulators (0, 1) or (2, 3) of an atom: columns 2t and 2t + 1 of row g or g + 8.
 __device__ __forceinline__ float2 accumulator_pair(const Accumulator* atom, int pair) {
     return make_float2(atom[2 * pair], atom[2 * pair + 1]);
 }
 
-// ---- mma_stage_rows -------------------------------------------------------------------------------------------------
+// ---- mma_multistage -------------------------------------------------------------------------------------------------
 // rC -> sC: rows g and g + 8 of the atoms side by side in a warp's tile, a pair of columns at a time.
 __device__ __forceinline__ void stage_rows(Staged* sC, const Accumulator (&rC)[kTilesN][kRegistersC],
                                            const OutputTile& output) {
@@ -351,7 +333,7 @@ __device__ __forceinline__ void stage_rows(Staged* sC, const Accumulator (&rC)[k
         }
 }
 
-// ---- epilogue_shared ------------------------------------------------------------------------------------------------
+// ---- epilogue -------------------------------------------------------------------------------------------------------
 // rC -> sC -> gD. A warp lays kMmaM rows of its tile at a time into its own part of shared memory, scaled and converted, and
 // reads them back as whole vectors of a row: its stores cover runs of kWarpN elements.
 struct alignas(kVectorD * sizeof(Staged)) StagedVector {

@@ -17,7 +17,7 @@
 //               for each (kMmaM, kMmaN) of the warp tile            one wmma.mma
 //       scale and store                                             epilogue
 
-// ---- params ---------------------------------------------------------------------------------------------------------
+// ---- parameters -----------------------------------------------------------------------------------------------------
 constexpr int kBlockM = 256;  // block tile: the part of D a thread block computes, and of K it loads at a time
 constexpr int kBlockN = 128;
 constexpr int kBlockK = 32;
@@ -37,8 +37,6 @@ using Bits = unsigned short;  // f16 as stored
 using Accumulator = unsigned;  // two f16 sums
 using ElementD = Bits;  // f16 as stored
 using Staged = Bits;  // a sum, as the epilogue lays it into shared memory
-
-// ---- tiling ---------------------------------------------------------------------------------------------------------
 // What follows from the parameters.
 constexpr int kWarpsM = kBlockM / kWarpM;  // warps of a block along M and N
 constexpr int kWarpsN = kBlockN / kWarpN;
@@ -54,7 +52,7 @@ constexpr int kPitchB = kBlockK * 2 + kRowPadding;  // sB is (kBlockN, kBlockK)
 constexpr int kStageBytesB = kBlockN * kPitchB;
 constexpr int kPitchC = kWarpN + 8;  // elements; eight more than a row keep the banks apart
 
-// ---- wmma_atom ------------------------------------------------------------------------------------------------------
+// ---- ptx ------------------------------------------------------------------------------------------------------------
 // 32-bit registers of a lane for one fragment of A, B and C; which elements they hold is left to the hardware.
 constexpr int kRegistersA = 8;
 constexpr int kRegistersB = 8;
@@ -95,7 +93,7 @@ __device__ __forceinline__ void store_fragment(unsigned address, const Accumulat
                  : "memory");
 }
 
-// ---- numeric --------------------------------------------------------------------------------------------------------
+// ---- common ---------------------------------------------------------------------------------------------------------
 // Conversions are inline PTX or bit operations, so that no toolkit header is needed.
 
 // Two results as they lie in memory: `low` first.
@@ -104,8 +102,6 @@ __device__ __forceinline__ unsigned pack_d(float low, float high) {
     asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(result) : "f"(high), "f"(low));
     return result;
 }
-
-// ---- gemm_args ------------------------------------------------------------------------------------------------------
 // D (m, n) = alpha * A (m, k) * B (k, n).
 struct GemmArgs {
     const Bits* a;  // A (m, k), row-major
@@ -119,16 +115,6 @@ struct GemmArgs {
     long long ldd;  // elements from one row of D to the next
     float alpha;
 };
-
-// ---- epilogue_expression --------------------------------------------------------------------------------------------
-// D from sums of products.
-__device__ __forceinline__ float finish(const GemmArgs& args, float sum) { return args.alpha * sum; }
-
-// ---- output_tile ----------------------------------------------------------------------------------------------------
-// Where a block's result goes.
-using OutputTile = GemmArgs;
-
-// ---- rasterization --------------------------------------------------------------------------------------------------
 // The order in which blocks take the tiles of D. Blocks in flight at once should share rows of A and columns of B in L2.
 struct TileCoord {
     unsigned m, n;
@@ -145,7 +131,7 @@ __device__ __forceinline__ TileCoord tile_of_block(unsigned block, TileCoord til
     return {group * kGroup + inside % rows, column};
 }
 
-// ---- shared_layout --------------------------------------------------------------------------------------------------
+// ---- multistage -----------------------------------------------------------------------------------------------------
 // A tile in shared memory is rows of 16-byte chunks, kPitch bytes apart. A warp reads the same chunk of eight consecutive rows
 // at once, so these eight should lie in different banks.
 __device__ __forceinline__ unsigned shared_address(const void* pointer) {
@@ -157,13 +143,11 @@ template <int kPitch>
 __device__ __forceinline__ unsigned shared_offset(int row, int chunk) {
     return row * kPitch + chunk * 16;
 }
-
-// ---- global_to_shared -----------------------------------------------------------------------------------------------
 // gA, gB -> sA, sB. A tile is copied in vectors by all threads of the block; a thread keeps its column of vectors and
 // goes down the rows, kRowsPerPass at a time. What is in range along M and N is found once, in the constructor, and serves
 // every k-tile; only K changes from one to the next. What lies outside the matrix arrives as zeros.
 
-// ---- cp_async -------------------------------------------------------------------------------------------------------
+// ---- ptx ------------------------------------------------------------------------------------------------------------
 // cp.async: kVectorBytes from global to shared memory past the registers. Out of range, nothing is read and zeros are
 // written: that is the instruction's operand ignore-src. Skipped, the instruction isn't executed and the destination
 // stays as it is. Both are predicates, not branches.
@@ -191,7 +175,7 @@ __device__ __forceinline__ void cp_async_wait() {
     asm volatile("cp.async.wait_group %0;" ::"n"(kPending) : "memory");
 }
 
-// ---- copy_async -----------------------------------------------------------------------------------------------------
+// ---- multistage -----------------------------------------------------------------------------------------------------
 // A copy by cp.async, which passes the registers by: global to shared memory, kVectorBytes at a time.
 // A K-major operand has a row of shared memory for each of kExtent rows or columns of D, another operand one for each k.
 template <bool kKMajor, int kExtent, int kPitch, int kVectorBytes>
@@ -262,12 +246,8 @@ struct AsyncCopy {
         k_left -= kBlockK;
     }
 };
-
-// ---- global_to_shared -----------------------------------------------------------------------------------------------
 using CopyA = AsyncCopy<true, kBlockM, kPitchA, kAlignA>;  // K-major: true
 using CopyB = AsyncCopy<true, kBlockN, kPitchB, kAlignB>;  // K-major: true
-
-// ---- warp_fragments -------------------------------------------------------------------------------------------------
 // sA, sB -> rA, rB with wmma.load, and the wmma.mma of one warp tile. A fragment is loaded from the address of its first
 // element; which lane gets which elements is the hardware's business.
 
@@ -314,17 +294,21 @@ __device__ __forceinline__ void mma_warp_tile(Accumulator (&rC)[kTilesM][kTilesN
         }
 }
 
-// ---- wmma_stage_rows ------------------------------------------------------------------------------------------------
+// ---- epilogue -------------------------------------------------------------------------------------------------------
+// D from sums of products.
+__device__ __forceinline__ float finish(const GemmArgs& args, float sum) { return args.alpha * sum; }
+// Where a block's result goes.
+using OutputTile = GemmArgs;
+
+// ---- wmma_multistage ------------------------------------------------------------------------------------------------
 // rC -> sC: fragments side by side in a warp's tile. Which lane holds which element is known to wmma.store alone.
 __device__ __forceinline__ void stage_rows(Staged* sC, const Accumulator (&rC)[kTilesN][kRegistersC]) {
 #pragma unroll
     for (int j = 0; j < kTilesN; ++j) store_fragment(shared_address(sC + j * kMmaN), rC[j]);
 }
 
-// ---- store_element --------------------------------------------------------------------------------------------------
+// ---- epilogue -------------------------------------------------------------------------------------------------------
 __device__ __forceinline__ void store(Bits* d, float value) { *d = static_cast<Bits>(pack_d(value, 0.0f)); }
-
-// ---- epilogue_shared ------------------------------------------------------------------------------------------------
 // rC -> sC -> gD. A warp lays kMmaM rows of its tile at a time into its own part of shared memory, as sums, and reads them back
 // as whole vectors of a row, which it scales and converts: its stores (and its reads of C) cover runs of kWarpN elements.
 struct alignas(kVectorD * sizeof(Staged)) StagedVector {

@@ -19,7 +19,7 @@
 //               for each (kMmaM, kMmaN) of the warp tile            one mma.sync
 //       scale and store                                             epilogue
 
-// ---- params ---------------------------------------------------------------------------------------------------------
+// ---- parameters -----------------------------------------------------------------------------------------------------
 constexpr int kBlockM = 64;  // block tile: the part of D a thread block computes, and of K it loads at a time
 constexpr int kBlockN = 64;
 constexpr int kBlockK = 64;
@@ -44,8 +44,6 @@ using Bits = unsigned short;  // f16 as stored
 using Accumulator = unsigned;  // two f16 sums
 using ElementD = Bits;  // f16 as stored
 using Staged = float;  // what the epilogue rearranges through shared memory
-
-// ---- tiling ---------------------------------------------------------------------------------------------------------
 // What follows from the parameters.
 constexpr int kWarpsM = kBlockM / kWarpM;  // warps of a block along M and N
 constexpr int kWarpsN = kBlockN / kWarpN;
@@ -60,8 +58,6 @@ constexpr int kStageBytesA = kBlockM * kPitchA;
 constexpr int kPitchB = kBlockN * 2 + kRowPadding;  // sB is (kBlockK, kBlockN)
 constexpr int kStageBytesB = kBlockK * kPitchB;
 constexpr int kPitchC = kWarpN + 8;  // elements; eight more than a row keep the banks apart
-
-// ---- mma_tiling -----------------------------------------------------------------------------------------------------
 // 32-bit registers a thread gives to A, B and C: of one atom, and of a k-block of the warp tile.
 constexpr int kRegistersA = kMmaM * kMmaK / 64;
 constexpr int kRegistersB = kMmaN * kMmaK / 64;
@@ -73,7 +69,7 @@ constexpr int kFragmentB = kTilesN * kRegistersB;
 constexpr int kChunksA = kBlockK / 8;
 constexpr int kChunksB = kWarpN / 8;
 
-// ---- mma_atom -------------------------------------------------------------------------------------------------------
+// ---- ptx ------------------------------------------------------------------------------------------------------------
 // c += a * b for one 16x8x16 atom; which lane holds which element: SM80_16x8x16_F16F16F16F16_TN in the instruction table.
 __device__ __forceinline__ void mma(Accumulator* c, const unsigned* a, const unsigned* b) {
     asm volatile("mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16 {%0, %1}, {%2, %3, %4, %5}, {%6, %7}, {%0, %1};"
@@ -97,7 +93,7 @@ __device__ __forceinline__ void ldmatrix_b(unsigned* r, unsigned address) {
                  : "memory");
 }
 
-// ---- numeric --------------------------------------------------------------------------------------------------------
+// ---- common ---------------------------------------------------------------------------------------------------------
 // Conversions are inline PTX or bit operations, so that no toolkit header is needed.
 
 // Two results as they lie in memory: `low` first.
@@ -106,8 +102,6 @@ __device__ __forceinline__ unsigned pack_d(float low, float high) {
     asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(result) : "f"(high), "f"(low));
     return result;
 }
-
-// ---- gemm_args ------------------------------------------------------------------------------------------------------
 // D (m, n) = alpha * A (m, k) * B (k, n).
 struct GemmArgs {
     const Bits* a;  // A (m, k), row-major
@@ -122,8 +116,6 @@ struct GemmArgs {
     long long ldd;  // elements from one row of D to the next
     float alpha;
 };
-
-// ---- workspace ------------------------------------------------------------------------------------------------------
 // The workspace holds, each on a 256-byte boundary:
 // - packed A
 // - partial sums: (kSplitK, m, n rounded up to 4)
@@ -147,8 +139,6 @@ __device__ __forceinline__ char* behind_a(const GemmArgs& args) {
 
 __device__ __forceinline__ long long partials_pitch(int n) { return (n + 3ll) / 4 * 4; }
 __device__ __forceinline__ float* partials(const GemmArgs& args) { return reinterpret_cast<float*>(behind_a(args)); }
-
-// ---- realign --------------------------------------------------------------------------------------------------------
 // Reading what is aligned to one element only (odd leading dimensions): too little for cp.async and for wide loads. A vector of
 // eight elements that starts anywhere lies in two aligned chunks of 16 bytes; both are loaded whole and shifted together in
 // registers. Near the ends of the matrix, where a chunk juts out, the elements are read one by one.
@@ -218,8 +208,6 @@ __device__ __forceinline__ uint4 load_elements(const Bits* vector, int elements)
     }
     return make_uint4(words[0], words[1], words[2], words[3]);
 }
-
-// ---- keep_first -----------------------------------------------------------------------------------------------------
 // Keeps the first `elements` of eight, zeros the rest: the end of K, where whatever lies behind must not count.
 __device__ __forceinline__ uint4 keep_first(const uint4& value, int elements) {
     unsigned w[4] = {value.x, value.y, value.z, value.w};
@@ -227,8 +215,6 @@ __device__ __forceinline__ uint4 keep_first(const uint4& value, int elements) {
     for (int i = 0; i < 4; ++i) w[i] = elements >= 2 * i + 2 ? w[i] : elements == 2 * i + 1 ? w[i] & 0xffffu : 0;
     return make_uint4(w[0], w[1], w[2], w[3]);
 }
-
-// ---- pack -----------------------------------------------------------------------------------------------------------
 // First entry: operands too little aligned for wide copies are moved into the workspace, their rows padded to packed_pitch. It costs
 // a pass over the operand, and pays where each element is used often.
 
@@ -262,31 +248,6 @@ extern "C" __global__ void __launch_bounds__(kPackThreads) gemm_pack(const GemmA
         a.move(v);
     }
 }
-
-// ---- epilogue_expression --------------------------------------------------------------------------------------------
-// D from sums of products.
-__device__ __forceinline__ float finish(const GemmArgs& args, float sum) { return args.alpha * sum; }
-
-// ---- output_tile ----------------------------------------------------------------------------------------------------
-// Where a block's sums go: to the workspace, as they are. gemm_reduce finishes them.
-struct OutputTile {
-    float* d;  // (m, n) partial sums of this split
-    long long ldd;
-    int m, n;
-};
-
-__device__ __forceinline__ OutputTile partial_tile(const GemmArgs& args, int split) {
-    OutputTile output;
-    output.ldd = partials_pitch(args.n);
-    output.d = partials(args) + split * (args.m * output.ldd);
-    output.m = args.m;
-    output.n = static_cast<int>(output.ldd);  // the padding too: it is read back in whole vectors
-    return output;
-}
-
-__device__ __forceinline__ float finish(const OutputTile& /*output*/, float sum) { return sum; }
-
-// ---- rasterization --------------------------------------------------------------------------------------------------
 // The order in which blocks take the tiles of D. Blocks in flight at once should share rows of A and columns of B in L2.
 struct TileCoord {
     unsigned m, n;
@@ -301,7 +262,7 @@ __device__ __forceinline__ TileCoord tile_of_block(unsigned block, TileCoord til
     return {group * kGroup + inside % rows, inside / rows};
 }
 
-// ---- shared_layout --------------------------------------------------------------------------------------------------
+// ---- multistage -----------------------------------------------------------------------------------------------------
 // A tile in shared memory is rows of 16-byte chunks, kPitch bytes apart. A warp reads the same chunk of eight consecutive rows
 // at once, so these eight should lie in different banks.
 __device__ __forceinline__ unsigned shared_address(const void* pointer) {
@@ -313,13 +274,11 @@ template <int kPitch>
 __device__ __forceinline__ unsigned shared_offset(int row, int chunk) {
     return row * kPitch + chunk * 16;
 }
-
-// ---- global_to_shared -----------------------------------------------------------------------------------------------
 // gA, gB -> sA, sB. A tile is copied in vectors by all threads of the block; a thread keeps its column of vectors and
 // goes down the rows, kRowsPerPass at a time. What is in range along M and N is found once, in the constructor, and serves
 // every k-tile; only K changes from one to the next. What lies outside the matrix arrives as zeros.
 
-// ---- cp_async -------------------------------------------------------------------------------------------------------
+// ---- ptx ------------------------------------------------------------------------------------------------------------
 // cp.async: kVectorBytes from global to shared memory past the registers. Out of range, nothing is read and zeros are
 // written: that is the instruction's operand ignore-src. Skipped, the instruction isn't executed and the destination
 // stays as it is. Both are predicates, not branches.
@@ -359,7 +318,7 @@ __device__ __forceinline__ void cp_async_wait() {
     asm volatile("cp.async.wait_group %0;" ::"n"(kPending) : "memory");
 }
 
-// ---- copy_async -----------------------------------------------------------------------------------------------------
+// ---- multistage -----------------------------------------------------------------------------------------------------
 // A copy by cp.async, which passes the registers by: global to shared memory, kVectorBytes at a time.
 // A K-major operand has a row of shared memory for each of kExtent rows or columns of D, another operand one for each k.
 template <bool kKMajor, int kExtent, int kPitch, int kVectorBytes>
@@ -430,12 +389,8 @@ struct AsyncCopy {
         k_left -= kBlockK;
     }
 };
-
-// ---- global_to_shared -----------------------------------------------------------------------------------------------
 using CopyA = AsyncCopy<true, kBlockM, kPitchA, kAlignA>;  // K-major: true
 using CopyB = AsyncCopy<false, kBlockN, kPitchB, kAlignB>;  // K-major: false
-
-// ---- shared_to_registers --------------------------------------------------------------------------------------------
 // sA, sB -> rA, rB with ldmatrix, and the mma of one warp tile.
 //
 // A warp's operand for one k-block is a sequence of 8x8 matrices, numbered as the mma takes them in registers: register q of the
@@ -498,7 +453,26 @@ __device__ __forceinline__ void mma_warp_tile(Accumulator (&rC)[kTilesM][kTilesN
         }
 }
 
-// ---- accumulator_pair -----------------------------------------------------------------------------------------------
+// ---- epilogue -------------------------------------------------------------------------------------------------------
+// D from sums of products.
+__device__ __forceinline__ float finish(const GemmArgs& args, float sum) { return args.alpha * sum; }
+// Where a block's sums go: to the workspace, as they are. gemm_reduce finishes them.
+struct OutputTile {
+    float* d;  // (m, n) partial sums of this split
+    long long ldd;
+    int m, n;
+};
+
+__device__ __forceinline__ OutputTile partial_tile(const GemmArgs& args, int split) {
+    OutputTile output;
+    output.ldd = partials_pitch(args.n);
+    output.d = partials(args) + split * (args.m * output.ldd);
+    output.m = args.m;
+    output.n = static_cast<int>(output.ldd);  // the padding too: it is read back in whole vectors
+    return output;
+}
+
+__device__ __forceinline__ float finish(const OutputTile& /*output*/, float sum) { return sum; }
 __device__ __forceinline__ float2 unpack_f16x2(unsigned pair) {
     float2 result;
     asm("{ .reg .b16 low, high; mov.b32 {low, high}, %2; cvt.f32.f16 %0, low; cvt.f32.f16 %1, high; }"
@@ -512,7 +486,7 @@ __device__ __forceinline__ float2 accumulator_pair(const Accumulator* atom, int 
     return unpack_f16x2(atom[pair]);
 }
 
-// ---- mma_stage_rows -------------------------------------------------------------------------------------------------
+// ---- mma_multistage -------------------------------------------------------------------------------------------------
 // rC -> sC: rows g and g + 8 of the atoms side by side in a warp's tile, a pair of columns at a time.
 __device__ __forceinline__ void stage_rows(Staged* sC, const Accumulator (&rC)[kTilesN][kRegistersC]) {
     const int lane = threadIdx.x % 32;
@@ -526,7 +500,7 @@ __device__ __forceinline__ void stage_rows(Staged* sC, const Accumulator (&rC)[k
         }
 }
 
-// ---- epilogue_shared ------------------------------------------------------------------------------------------------
+// ---- epilogue -------------------------------------------------------------------------------------------------------
 // rC -> sC -> gD. A warp lays kMmaM rows of its tile at a time into its own part of shared memory, scaled and converted, and
 // reads them back as whole vectors of a row: its stores cover runs of kWarpN elements.
 struct alignas(kVectorD * sizeof(Staged)) StagedVector {
@@ -568,18 +542,12 @@ __device__ __forceinline__ void epilogue(Accumulator (&rC)[kTilesM][kTilesN][kRe
         __syncwarp();  // read before the next rows overwrite it
     }
 }
-
-// ---- finish_element -------------------------------------------------------------------------------------------------
 // D's element at (row, column) from its sum.
 template <typename Row>
 __device__ __forceinline__ float finish_element(const GemmArgs& args, Row /*row*/, int /*column*/, float sum) {
     return finish(args, sum);
 }
-
-// ---- store_element --------------------------------------------------------------------------------------------------
 __device__ __forceinline__ void store(Bits* d, float value) { *d = static_cast<Bits>(pack_d(value, 0.0f)); }
-
-// ---- split_k_reduce -------------------------------------------------------------------------------------------------
 // Second entry of a split-K kernel: the splits' partial sums added in split order, then finished and stored.
 extern "C" __global__ void __launch_bounds__(kReduceThreads, 1) gemm_reduce(const GemmArgs args) {
     const long long pitch = partials_pitch(args.n);

@@ -16,13 +16,13 @@
 //           for each k                                              one multiply-add, both factors from global memory
 //           scale and store
 
-// ---- params ---------------------------------------------------------------------------------------------------------
+// ---- parameters -----------------------------------------------------------------------------------------------------
 constexpr int kThreadsM = 32;  // threads of a block along M and N
 constexpr int kThreadsN = 32;
 
 using ElementD = float;  // f32 as stored
 
-// ---- gemm_args ------------------------------------------------------------------------------------------------------
+// ---- common ---------------------------------------------------------------------------------------------------------
 // D (m, n) = alpha * A (m, k) * B (k, n).
 struct GemmArgs {
     const float* a;  // A (m, k), row-major
@@ -36,26 +36,20 @@ struct GemmArgs {
     long long ldd;  // elements from one row of D to the next
     float alpha;
 };
-
-// ---- input_to_float -------------------------------------------------------------------------------------------------
 // An element of A or B as f32.
 __device__ __forceinline__ float ab_to_float(float value) { return value; }
 
-// ---- epilogue_expression --------------------------------------------------------------------------------------------
+// ---- epilogue -------------------------------------------------------------------------------------------------------
 // D from sums of products.
 __device__ __forceinline__ float finish(const GemmArgs& args, float sum) { return args.alpha * sum; }
-
-// ---- finish_element -------------------------------------------------------------------------------------------------
 // D's element at (row, column) from its sum.
 template <typename Row>
 __device__ __forceinline__ float finish_element(const GemmArgs& args, Row /*row*/, int /*column*/, float sum) {
     return finish(args, sum);
 }
-
-// ---- store_element --------------------------------------------------------------------------------------------------
 __device__ __forceinline__ void store(float* d, float value) { *d = value; }
 
-// ---- simt_matrix ----------------------------------------------------------------------------------------------------
+// ---- ladder ---------------------------------------------------------------------------------------------------------
 // Elements of A and B as f32, wherever their matrix lies, and the epilogue of an element of D. Products of an index and a
 // leading dimension are 64-bit: a matrix may hold more than 2^31 elements.
 // A is row-major: k and k + 1 are neighbours.

@@ -54,10 +54,14 @@ TEST_CASE("pragma once vanishes") {
     REQUIRE(render_text("#pragma once\nint a;\n# pragma  once // here too\n") == "int a;\n");
 }
 
-TEST_CASE("a quoted include is flattened under a ruler") {
-    const std::string text = render_files({{"root.cu", "// top\n#include \"swizzle.cuh\"\n\nint kernel;\n"},
-                                           {"swizzle.cuh", "#pragma once\nint swizzle;\n"}});
-    REQUIRE(text == "// top\n\n" + ruler_of("swizzle") + "int swizzle;\n\nint kernel;\n");
+TEST_CASE("a quoted include is flattened under a ruler with its folder's name") {
+    const std::string text = render_files({{"root.cu", "// top\n#include \"layouts/swizzle.cuh\"\n\nint kernel;\n"},
+                                           {"layouts/swizzle.cuh", "#pragma once\nint swizzle;\n"}});
+    REQUIRE(text == "// top\n\n" + ruler_of("layouts") + "int swizzle;\n\nint kernel;\n");
+}
+
+TEST_CASE("a template outside of folders has a ruler with its own name") {
+    REQUIRE(render_files({{"root.cu", "#include \"a.cuh\"\n"}, {"a.cuh", "int a;\n"}}) == ruler_of("a") + "int a;\n");
 }
 
 TEST_CASE("a file is included once, wherever it is asked for") {
@@ -67,20 +71,22 @@ TEST_CASE("a file is included once, wherever it is asked for") {
     REQUIRE(text == ruler_of("a") + "int a;\n\n" + ruler_of("b") + "int b;\n");
 }
 
-TEST_CASE("an include at the top of a file comes before that file's ruler") {
-    const std::string text = render_files({{"root.cu", "#include \"outer.cuh\"\n"},
-                                           {"outer.cuh", "#include \"inner.cuh\"\nint outer;\n"},
-                                           {"inner.cuh", "int inner;\n"}});
-    REQUIRE(text == ruler_of("inner") + "int inner;\n\n" + ruler_of("outer") + "int outer;\n");
+TEST_CASE("files of one folder that follow each other share a ruler") {
+    const std::string text = render_files({{"root.cu", "#include \"x/outer.cuh\"\n#include \"y/b.cuh\"\n"},
+                                           {"x/outer.cuh", "#include \"x/inner.cuh\"\n\nint outer;\n"},
+                                           {"x/inner.cuh", "int inner;\n"},
+                                           {"y/b.cuh", "int b;\n"}});
+    REQUIRE(text == ruler_of("x") + "int inner;\n\nint outer;\n\n" + ruler_of("y") + "int b;\n");
 }
 
-TEST_CASE("after a nested include the ruler of what goes on comes again") {
-    const std::string text = render_files({{"root.cu", "// ---- kernel\n#include \"outer.cuh\"\nint k;\n"},
-                                           {"outer.cuh", "int first;\n#include \"inner.cuh\"\n#include \"more.inl\"\n"},
-                                           {"inner.cuh", "int inner;\n"},
-                                           {"more.inl", "int second;\n"}});
-    REQUIRE(text == ruler_of("kernel") + "\n" + ruler_of("outer") + "int first;\n\n" + ruler_of("inner") +
-                        "int inner;\n\n" + ruler_of("outer") + "int second;\n\n" + ruler_of("kernel") + "int k;\n");
+TEST_CASE("after an include from another folder the ruler of what goes on comes again") {
+    const std::string text =
+        render_files({{"root.cu", "// ---- kernel\n#include \"x/outer.cuh\"\nint k;\n"},
+                      {"x/outer.cuh", "int first;\n#include \"y/inner.cuh\"\n#include \"y/more.inl\"\n"},
+                      {"y/inner.cuh", "int inner;\n"},
+                      {"y/more.inl", "int second;\n"}});
+    REQUIRE(text == ruler_of("kernel") + "\n" + ruler_of("x") + "int first;\n\n" + ruler_of("y") + "int inner;\n\n" +
+                        ruler_of("x") + "int second;\n\n" + ruler_of("kernel") + "int k;\n");
 }
 
 TEST_CASE("what clang-format is told of a template is left out") {

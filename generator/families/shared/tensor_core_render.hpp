@@ -22,7 +22,7 @@ struct CpAsyncCaching {
     int l2_prefetch = 128;    ///< bytes that L2 is asked to fetch along; 0: none
 };
 
-/// All that templates/common/global_to_shared.cuh needs: layouts of A and B as macros, the pieces copy_a.cuh and copy_b.cuh, the
+/// All that templates/multistage/global_to_shared.cuh needs: layouts of A and B as macros, the pieces copy_a.cuh and copy_b.cuh, the
 /// aliases of copies.inl, and cp_async.cuh in the widths that are used.
 void add_copies(RenderInput& input, const TensorCoreGeometry& g, const CpAsyncCaching& caching);
 
