@@ -71,7 +71,8 @@ Json shared_memory_json(const KernelAnatomy& a) {
             {"stages", a.stages},
             {"stage_bytes", a.stage_bytes},
             {"pipeline_bytes", a.pipeline_bytes},
-            {"epilogue_bytes", a.epilogue_bytes}};
+            {"epilogue_bytes", a.epilogue_bytes},
+            {"pad_bytes", a.pad_bytes}};
 }
 
 Json operand_json(const OperandPath& path) {

@@ -1,6 +1,7 @@
 /// What is left of a template is what its kernel needs: dumps hold nothing unused, the compiler has nothing to say of them, and
 /// clang-format leaves them as they are.
 
+#include "generator/families/family.hpp"
 #include "generator/generate.hpp"
 #include "runtime/cli/subprocess.hpp"
 #include "runtime/compiler/compiler.hpp"
@@ -11,6 +12,7 @@
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
+#include <iterator>
 #include <map>
 #include <regex>
 #include <set>
@@ -139,6 +141,32 @@ TEST_CASE("a dump declares nothing that it doesn't use, and decides nothing that
         check_declarations(code, words);
         CHECK_FALSE(std::regex_search(code, kDecided));
     }
+}
+
+TEST_CASE("a dump has at most a dozen sections", "[heavy]") {
+    static const std::regex kRuler("// ---- [^\n]*");
+    for (const DumpSample& sample : dump_samples()) {
+        const KernelSource source = sample.source();
+        INFO(source.name);
+        const auto first = std::sregex_iterator(source.body.begin(), source.body.end(), kRuler);
+        CHECK(std::distance(first, std::sregex_iterator()) <= 12);
+    }
+}
+
+TEST_CASE("a banner names shared memory that its kernel asks for and doesn't use", "[heavy]") {
+    int padded = 0;
+    for (const DumpSample& sample : dump_samples()) {
+        const KernelSource source = sample.source();
+        INFO(source.name);
+        const Problem problem = problem_of(sample.spec);
+        const KernelAnatomy anatomy = family_of(sample.config).anatomy(problem, sample.config);
+        if (anatomy.pad_bytes != 0)
+            CHECK(anatomy.shared_bytes == std::max(anatomy.pipeline_bytes, anatomy.epilogue_bytes) + anatomy.pad_bytes);
+        const std::string line = "//   pad      " + std::to_string(anatomy.pad_bytes) + " bytes ";
+        CHECK((banner(source, problem).find(line) != std::string::npos) == (anatomy.pad_bytes != 0));
+        padded += anatomy.pad_bytes != 0 ? 1 : 0;
+    }
+    CHECK(padded > 0);
 }
 
 TEST_CASE("NVRTC has nothing to say of a dump") {

@@ -103,7 +103,7 @@ TEST_CASE("the tool: explain answers with the documented fields") {
     CHECK(keys(document.at("registers")) ==
           Names{"accumulators", "estimated", "fragments", "measured", "source", "spill_bytes"});
     CHECK(keys(document.at("shared_memory")) ==
-          Names{"bytes", "epilogue_bytes", "pipeline_bytes", "stage_bytes", "stages"});
+          Names{"bytes", "epilogue_bytes", "pad_bytes", "pipeline_bytes", "stage_bytes", "stages"});
     CHECK(keys(document.at("tiles")) == Names{"block", "blocks_per_wave", "cluster", "instruction", "mma",
                                               "remainder_tiles", "split_k", "stream_k_blocks", "streamed_tiles",
                                               "threads", "warp", "warp_roles"});

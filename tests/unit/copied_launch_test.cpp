@@ -42,7 +42,7 @@ GemmKernel kernel_of(const GemmSpec& spec, const std::shared_ptr<PlayingDevice>&
                                           PointerArgument{Role::d}}};
     auto state = std::make_shared<KernelState>();
     state->problem = problem_of(spec);
-    state->operands = gemm_operands(spec);
+    state->operands = gemm_operands(state->problem.asked);
     state->info.name = "the_kernel";
     state->device = device;
     state->workspaces = std::make_shared<WorkspacePool>(device);

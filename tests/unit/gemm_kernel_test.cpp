@@ -38,7 +38,7 @@ std::shared_ptr<KernelState> new_state(const GemmSpec& spec, const std::shared_p
                                        const std::vector<const char*>& functions = {"gemm"}) {
     auto state = std::make_shared<KernelState>();
     state->problem = problem_of(spec);
-    state->operands = gemm_operands(spec);
+    state->operands = gemm_operands(state->problem.asked);
     state->info.name = "the_kernel";
     state->device = device;
     state->workspaces = std::make_shared<WorkspacePool>(device);

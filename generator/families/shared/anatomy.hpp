@@ -103,6 +103,7 @@ struct KernelAnatomy {
     std::int64_t pipeline_bytes = 0;  ///< all stages
     std::int64_t epilogue_bytes = 0;
     std::int64_t shared_bytes = 0;  ///< in all: pipeline and epilogue may share
+    std::int64_t pad_bytes = 0;     ///< of shared_bytes, that nothing uses: it keeps a second block off the SM
     std::vector<OperandPath> operands;
     std::vector<SharedAccess> accesses;
     /// Beside these, where an instruction leaves its addresses to the hardware: as ptxas is seen to make it.

@@ -6,6 +6,7 @@
 #include "generator/families/shared/parameter_table.hpp"
 
 #include <algorithm>
+#include <cstdint>
 
 namespace jitgemm {
 
@@ -18,9 +19,14 @@ constexpr ConfigParameter<Config> dependent_launch_parameter(std::string_view us
     return flag_parameter<&Config::dependent_launch>("dependent_launch", "pdl", usual);
 }
 
-/// Shared memory that no two blocks on an SM of 228 KB can have. Blocks that begin while the launch before ends would otherwise
-/// gather on the SMs that it leaves free, and be slow there together.
+/// Two blocks that ask for this much shared memory do not fit on an SM of 228 KB. Blocks that begin while the previous kernel ends
+/// would otherwise gather on the SMs that it leaves free, and be slow there together.
 inline constexpr int kLoneBlockBytes = 116 << 10;
+
+/// Bytes that a block asks for beyond what it uses, so that it has its SM to itself.
+[[nodiscard]] constexpr std::int64_t lone_block_pad(std::int64_t used) {
+    return std::max<std::int64_t>(kLoneBlockBytes - used, 0);
+}
 
 /// What such a launch takes less, measured on an H200 (docs/experiments.md).
 inline constexpr double kEarlyLaunchUs = 0.7;

@@ -57,7 +57,8 @@ struct TensorCoreGeometry {
     int staged_pitch = 0;  ///< bytes from one of its rows to the next
     std::int64_t pipeline_bytes = 0;
     std::int64_t epilogue_bytes = 0;
-    std::int64_t shared_bytes = 0;  ///< the larger of both
+    std::int64_t pad_bytes = 0;     ///< of shared_bytes, that nothing uses (lone_block_pad)
+    std::int64_t shared_bytes = 0;  ///< the larger of pipeline and epilogue, and the pad
 
     /// Estimate within a few registers of what ptxas takes.
     [[nodiscard]] int registers() const;

@@ -69,13 +69,15 @@ SimtHierarchicalGeometry geometry(const GemmSignature& signature, const SimtHier
     if (config.copy == CopyPath::registers) g.staging_registers = g.a.copies + g.b.copies;
     const int aligned = config.split_k > 1 ? kQuad : signature.align_d / bytes(signature.d);
     g.vector_d = std::clamp(aligned, 1, kQuad);
-    g.shared_bytes = std::int64_t{config.stages} * (g.a.stage_floats + g.b.stage_floats) * kFloatBytes;
+    g.pipeline_bytes = std::int64_t{config.stages} * (g.a.stage_floats + g.b.stage_floats) * kFloatBytes;
     if (config.store == EpilogueStore::shared) {
         g.pitch_d = round_up(config.warp.n, kSharedBanks) + kQuad * std::min(g.lanes_n, kQuad);
         const int floats = bounded_product(g.threads / kWarpLanes, g.lanes_m, g.pitch_d);
-        g.shared_bytes = std::max(g.shared_bytes, std::int64_t{kFloatBytes} * floats);
+        g.epilogue_bytes = std::int64_t{kFloatBytes} * floats;
     }
-    if (config.dependent_launch) g.shared_bytes = std::max<std::int64_t>(g.shared_bytes, kLoneBlockBytes);
+    g.shared_bytes = std::max(g.pipeline_bytes, g.epilogue_bytes);
+    if (config.dependent_launch) g.pad_bytes = lone_block_pad(g.shared_bytes);
+    g.shared_bytes += g.pad_bytes;
     return g;
 }
 

@@ -37,6 +37,9 @@ struct SimtHierarchicalGeometry {
     int staging_registers = 0;
     int vector_d = 0;  ///< elements the epilogue stores at once
     int pitch_d = 0;   ///< floats from one row of the epilogue's buffers to the next; they lie where the k-tiles were
+    std::int64_t pipeline_bytes = 0;
+    std::int64_t epilogue_bytes = 0;  ///< lie where the stages were
+    std::int64_t pad_bytes = 0;       ///< of shared_bytes, that nothing uses (lone_block_pad)
     std::int64_t shared_bytes = 0;
 
     /// Estimate within a few registers of what ptxas takes.
