@@ -194,10 +194,10 @@ void ArrayFiles::declare(CLI::App& app) {
     const auto option = [&app](const char* name, std::string& path, const char* description) {
         app.add_option(name, path, description)->group("Arrays")->type_name("FILE.npy");
     };
-    option("--a", a, "A from a file; m, n, k, layout and types then come from the files");
-    option("--b", b, "B from a file");
-    option("--c", c, "C from a file");
-    option("--out", out, "Where D goes");
+    option("--a", a, "Read A from a file; m, n, k, layout and types come from the files");
+    option("--b", b, "Read B from a file");
+    option("--c", c, "Read C from a file");
+    option("--out", out, "Write D to this file");
 }
 
 ArrayProblem read_arrays(const ArrayFiles& files, const ProblemOptions& options, Output& output) {

@@ -212,18 +212,19 @@ Action declare_clear(CLI::App&) { return clear_entries; }
 
 Action declare_verify(CLI::App& app) {
     auto drop = std::make_shared<bool>(false);
-    app.add_flag("--drop", *drop, "Remove what is damaged, and folders that a killed process left");
+    app.add_flag("--drop", *drop, "Remove damaged kernels, and folders that a killed process left behind");
     return [drop](Output& output) { return verify_entries(*drop, output); };
 }
 
 Action declare_prune(CLI::App& app) {
     auto options = std::make_shared<PruneOptions>();
-    app.add_option("--max-size", options->most, "Size that may stay, 500M or 2G; kernels not used for longest go first")
+    app.add_option("--max-size", options->most,
+                   "Largest size that stays: 500M, 2G; the least recently used kernels go first")
         ->type_name("SIZE");
     app.add_option("--older-than", options->age,
-                   "Remove kernels not used for that long: 12h, 30d, 8w; one may stay a day longer")
+                   "Remove kernels that were not used for this time: 12h, 30d, 8w; a kernel may stay a day longer")
         ->type_name("TIME");
-    app.add_flag("--dry-run", options->dry, "Only tell what would be removed");
+    app.add_flag("--dry-run", options->dry, "Print the kernels that would be removed, and remove none");
     return [options](Output& output) { return prune_entries(*options, output); };
 }
 
@@ -234,12 +235,13 @@ Action declare_why(CLI::App& app) {
 }
 
 constexpr std::array kCacheVerbs{
-    Verb{"ls", "Every kernel with its size, compile time, registers", declare_ls},
-    Verb{"info", "Where the cache lies and how large it is", declare_info},
-    Verb{"verify", "Read every kernel and check it; exit 1 when one is damaged", declare_verify},
-    Verb{"prune", "Remove kernels by size of the cache and time since their last use", declare_prune},
+    Verb{"ls", "List every kernel with its size, compile time and registers", declare_ls},
+    Verb{"info", "Print the path and the size of the cache", declare_info},
+    Verb{"verify", "Read and check every kernel; exit with 1 if one is damaged", declare_verify},
+    Verb{"prune", "Remove kernels by the cache's size or by the time since their last use", declare_prune},
     Verb{"clear", "Remove every kernel; tuning results stay", declare_clear},
-    Verb{"why", "For a problem: is its kernel there, and if not, which part of the key differs", declare_why},
+    Verb{"why", "Say whether the kernel of a problem is in the cache, and if not, which part of the key differs",
+         declare_why},
 };
 
 }  // namespace

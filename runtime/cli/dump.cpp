@@ -104,8 +104,8 @@ Action declare_dump(CLI::App& app) {
     options->problem.declare_for_target(app);
     app.add_option("--emit", options->emit, "cu, ptx, cubin or sass")->capture_default_str()->type_name("");
     app.add_flag("--main", options->with_main,
-                 "Add a stand-alone main that verifies and times: nvcc compiles the file alone");
-    app.add_option("-o,--output", options->output, "Write to this file in place of stdout")->type_name("FILE");
+                 "Add a main function that verifies and times the kernel; nvcc compiles the file as it is");
+    app.add_option("-o,--output", options->output, "Write to this file instead of stdout")->type_name("FILE");
     return [options](Output& output) { return run_dump(*options, output); };
 }
 

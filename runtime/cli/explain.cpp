@@ -89,7 +89,7 @@ int explain(const ExplainOptions& options, Output& output) {
 Action declare_explain(CLI::App& app) {
     auto options = std::make_shared<ExplainOptions>();
     options->problem.declare_for_target(app);
-    app.add_flag("!--no-compile", options->compile, "Estimate the registers in place of asking ptxas");
+    app.add_flag("!--no-compile", options->compile, "Estimate the registers instead of compiling the kernel");
     return [options](Output& output) { return explain(*options, output); };
 }
 

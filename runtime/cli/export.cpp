@@ -55,11 +55,11 @@ int run_export(const ExportVerbOptions& options, Output& output) {
 Action declare_export(CLI::App& app) {
     auto options = std::make_shared<ExportVerbOptions>();
     options->problem.declare_for_target(app);
-    app.add_option("-o,--output", options->directory, "Folder to write: cubin, launcher in C, header, meta.json")
+    app.add_option("-o,--output", options->directory, "Folder for the cubin, a launcher in C, a header and meta.json")
         ->type_name("DIR");
-    app.add_option("--name", options->exporting.name, "What files and functions are called (default gemm_TYPE_LAYOUT)")
+    app.add_option("--name", options->exporting.name, "Name of the files and functions (default: gemm_TYPE_LAYOUT)")
         ->type_name("NAME");
-    app.add_flag("--force", options->exporting.force, "Write into a folder that holds something already");
+    app.add_flag("--force", options->exporting.force, "Write into the folder even if it is not empty");
     return [options](Output& output) { return run_export(*options, output); };
 }
 

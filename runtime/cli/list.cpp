@@ -141,8 +141,8 @@ int list(const ListOptions& options, Output& output) {
 Action declare_list(CLI::App& app) {
     auto options = std::make_shared<ListOptions>();
     options->problem.declare_for_target(app);
-    app.add_flag("--why", options->why, "Also the rejected candidates, each with every reason");
-    app.add_option("--limit", options->limit, "How many candidates to show; 0: all")->capture_default_str();
+    app.add_flag("--why", options->why, "Show rejected candidates, too, with every reason");
+    app.add_option("--limit", options->limit, "Number of candidates to show; 0: all")->capture_default_str();
     return [options](Output& output) { return list(*options, output); };
 }
 

@@ -119,11 +119,11 @@ void MeasurementOptions::declare(CLI::App& app) {
         return one;
     };
     option("--protocol", protocol,
-           "steady: graphs of launches over rotating operands; cold: single launches, L2 flushed; sustained: each "
-           "side alone for 150 ms after 100 ms of warm-up")
+           "steady: CUDA graphs over rotating operands; cold: single launches after an L2 flush; sustained: each side "
+           "alone for 150 ms after 100 ms of warm-up")
         ->capture_default_str();
-    option("--rounds", rounds, "Rounds, of which the median counts")->capture_default_str();
-    option("--against", against, "Peer to time side by side: cublaslt or lib:PEER.so; may be repeated")
+    option("--rounds", rounds, "Number of rounds; the result is their median")->capture_default_str();
+    option("--against", against, "Time this peer in the same rounds: cublaslt or lib:PEER.so; may be repeated")
         ->allow_extra_args(false);
 }
 

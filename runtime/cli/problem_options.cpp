@@ -25,9 +25,9 @@ struct OptionRow {
     std::string_view description;
 };
 constexpr std::array kOtherOptions{
-    OptionRow{"type", "Type of A and B, which also gives D's and the accumulator's (default bf16)"},
-    OptionRow{"alpha", "D = alpha A B + beta C (default 1)"},
-    OptionRow{"beta", "Default 1 where C is named, else 0"},
+    OptionRow{"type", "Type of A and B; D and the accumulator follow from it (default: bf16)"},
+    OptionRow{"alpha", "Factor alpha in D = alpha A B + beta C (default: 1)"},
+    OptionRow{"beta", "Factor beta (default: 1 if C is named, else 0)"},
 };
 
 /// What the text of a problem says already.
@@ -158,7 +158,7 @@ void ProblemOptions::declare(CLI::App& app, const char* group, std::string_view 
 
 void ProblemOptions::declare_problem(CLI::App& app) {
     app.add_option("shape", shape_line_,
-                   "The problem as a text in place of the options: TYPE LAYOUT M N K, or gemm-v1 KEY=VALUE ...")
+                   "The problem as text, instead of the options: TYPE LAYOUT M N K, or gemm-v1 KEY=VALUE ...")
         ->expected(-1)
         ->type_name("");
     for (const GemmSpecField& field : gemm_spec_fields()) declare(app, "Problem", field.option, field.help);
@@ -166,30 +166,30 @@ void ProblemOptions::declare_problem(CLI::App& app) {
 }
 
 void ProblemOptions::declare_selection(CLI::App& app) {
-    declare(app, "Kernel", "kernel", "Canonical kernel name: exactly this one");
-    declare(app, "Kernel", "family", "Stay within this kernel family");
-    declare(app, "Kernel", "param", "Fix parameters: name=value[,name=value...]; may be repeated");
+    declare(app, "Kernel", "kernel", "Use exactly the kernel with this name");
+    declare(app, "Kernel", "family", "Choose within this kernel family");
+    declare(app, "Kernel", "param", "Fix parameters of the kernel: name=value[,name=value...]; may be repeated");
     app.get_option("--param")->join(',');
-    declare(app, "Kernel", "templates", "Read the kernel templates from this folder in place of the built-in ones");
+    declare(app, "Kernel", "templates", "Read the kernel templates from this folder instead of the built-in ones");
 }
 
 void ProblemOptions::declare_for_target(CLI::App& app) {
     declare_problem(app);
     declare_selection(app);
-    declare(app, "Target", "arch", "Architecture to generate for: sm_80, sm_90a ... (default this machine's GPU)");
-    declare(app, "Target", "gpu", "Well-known GPU to generate for: h200, a100, rtx4090 ...");
+    declare(app, "Target", "arch", "Architecture to generate for: sm_80, sm_90a ... (default: this machine's GPU)");
+    declare(app, "Target", "gpu", "GPU to generate for, by name: h200, a100, rtx4090 ...");
 }
 
 void ProblemOptions::declare_device(CLI::App& app) {
-    declare(app, "Target", "device", "cuda or cuda:N (default JITGEMM_DEVICE, else cuda)");
+    declare(app, "Target", "device", "cuda or cuda:N (default: JITGEMM_DEVICE, else cuda)");
 }
 
 void ProblemOptions::declare_any_device(CLI::App& app) {
     declare(app, "Target", "device",
-            "auto, cuda, cuda:N, emulator or emulator:ARCH (default JITGEMM_DEVICE, else auto: a GPU, else the "
-            "emulator)");
-    declare(app, "Target", "arch", "The emulator's architecture: sm_80, sm_90a ... (default sm_80)");
-    declare(app, "Target", "emulator-limit", "Most work of an emulated launch in GFLOP, 0 for any (default 20)");
+            "auto, cuda, cuda:N, emulator or emulator:ARCH (default: JITGEMM_DEVICE, else auto: a GPU if there is one, "
+            "else the emulator)");
+    declare(app, "Target", "arch", "Architecture of the emulator: sm_80, sm_90a ... (default: sm_80)");
+    declare(app, "Target", "emulator-limit", "Largest emulated launch in GFLOP, 0 for no limit (default: 20)");
 }
 
 std::optional<std::string> ProblemOptions::text(std::string_view option) const {

@@ -221,10 +221,9 @@ Action declare_run(CLI::App& app) {
     options->arrays.declare(app);
     options->measurement.declare(app);
     app.add_option("--source", options->source,
-                   "Compile this edited dump in place of generated text; problem and config from its banner")
+                   "Compile this edited dump; the problem and the config come from its banner")
         ->type_name("FILE.cu");
-    app.add_flag("--profile", options->profile,
-                 "Print what the emulator counts: instructions, sectors, wavefronts ...");
+    app.add_flag("--profile", options->profile, "Print the emulator's counters: instructions, sectors, wavefronts ...");
     return [options](Output& output) { return run(*options, output); };
 }
 

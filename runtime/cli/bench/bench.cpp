@@ -144,11 +144,12 @@ Action declare_bench(CLI::App& app) {
     options->problem.declare_selection(app);
     options->problem.declare_device(app);
     options->measurement.declare(app);
-    app.add_option("--shapes", options->shapes, "Problems from a file, one per line: TYPE LAYOUT M N K")
+    app.add_option("--shapes", options->shapes, "Read problems from a file, one per line: TYPE LAYOUT M N K")
         ->type_name("FILE");
-    app.add_option("--csv", options->csv, "Also write each row to this file as soon as it is measured; - for stdout")
+    app.add_option("--csv", options->csv, "Write each row to this file as soon as it is measured; - for stdout")
         ->type_name("FILE");
-    app.add_option("--report", options->report, "Write a page: how much faster than each peer, what lost, all rows")
+    app.add_option("--report", options->report,
+                   "Write an HTML page: speed-up over each peer, problems that lost, all rows")
         ->type_name("FILE");
     return [options](Output& output) { return run_bench(*options, output); };
 }

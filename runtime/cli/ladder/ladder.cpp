@@ -125,13 +125,14 @@ Action declare_ladder(CLI::App& app) {
     auto options = std::make_shared<LadderOptions>();
     options->problem.declare_problem(app);
     options->problem.declare_any_device(app);
-    app.add_option("--html", options->html, "Also write a page: charts, and each rung's source and what it changed")
+    app.add_option("--html", options->html,
+                   "Write an HTML page, too: charts, and for each rung its source and its change")
         ->type_name("FILE");
     app.add_option("--cpu-limit", options->climb.cpu_limit_seconds,
-                   "Seconds that the CPU loop may take, 0 to skip it; what is left is extrapolated")
+                   "Time limit of the CPU loop in seconds, 0 to skip it; the rest is extrapolated")
         ->capture_default_str()
         ->type_name("");
-    app.add_option("--rounds", options->climb.rounds, "Rounds of a kernel's timing, of which the median counts")
+    app.add_option("--rounds", options->climb.rounds, "Number of timing rounds of a kernel; the result is their median")
         ->capture_default_str()
         ->type_name("");
     return [options](Output& output) { return run_ladder(*options, output); };

@@ -167,21 +167,23 @@ int show_copy(const CopyOptions& options, Output& output) {
 
 Action declare_layout_copy(CLI::App& app) {
     auto options = std::make_shared<CopyOptions>();
-    app.add_option("--tile", options->tile, "Rows x columns, e.g. 128x64")->required()->type_name("RxC");
-    app.add_option("--threads", options->threads,
-                   "Threads along rows and columns, e.g. 16x8, numbered along the contiguous mode first, or a layout")
+    app.add_option("--tile", options->tile, "Rows x columns, for example 128x64")->required()->type_name("RxC");
+    app.add_option(
+           "--threads", options->threads,
+           "Threads along rows and columns, for example 16x8, numbered along the contiguous mode first; or a layout")
         ->required()
         ->type_name("RxC");
     app.add_option("--vector", options->vector,
-                   "Neighbours a thread takes in a pass; default: as many as one instruction can")
+                   "Contiguous elements that a thread copies in a pass (default: as many as one instruction can)")
         ->check(CLI::PositiveNumber)
         ->type_name("N");
     app.add_option("--type", options->type, "Element type")->capture_default_str()->type_name("TYPE");
-    app.add_option("--order", options->order, "row: a row's elements are contiguous; column: a column's")
+    app.add_option("--order", options->order,
+                   "row: the elements of a row are contiguous; column: the elements of a column are")
         ->capture_default_str()
         ->type_name("row|column");
-    app.add_option("--ld", options->ld, "Elements from one row (column) to the next; default: packed")->type_name("N");
-    app.add_option("--align", options->alignment, "Bytes the first element is aligned to")
+    app.add_option("--ld", options->ld, "Elements from one row (column) to the next (default: packed)")->type_name("N");
+    app.add_option("--align", options->alignment, "Alignment of the first element in bytes")
         ->capture_default_str()
         ->type_name("N");
     app.add_option("--to", options->to, "shared: from global memory; registers: from shared memory")

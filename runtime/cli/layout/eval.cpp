@@ -71,7 +71,8 @@ int evaluate(const EvalOptions& options, Output& output) {
 
 Action declare_layout_eval(CLI::App& app) {
     auto options = std::make_shared<EvalOptions>();
-    app.add_option("EXPRESSION", options->expression, "Layouts, functions, 'a o b', coordinates behind a layout")
+    app.add_option("EXPRESSION", options->expression,
+                   "An expression of layouts, functions, 'a o b', and a layout applied to coordinates")
         ->required();
     app.footer("Functions:\n" + function_list() +
                "  Swizzle<bits,base,shift>               XOR of index bits; composes with 'o'");

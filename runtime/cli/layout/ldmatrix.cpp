@@ -105,7 +105,7 @@ Action declare_layout_ldmatrix(CLI::App& app) {
     declare_atom(app, options->tiling);
     declare_tiling(app, options->tiling);
     app.add_option("--operand", options->operand, "A or B")->required()->type_name("A|B");
-    app.add_option("--smem-major", options->smem_major, "Which way shared memory holds it: k or mn contiguous")
+    app.add_option("--smem-major", options->smem_major, "Contiguous mode in shared memory: k or mn")
         ->capture_default_str()
         ->type_name("k|mn");
     declare_format(app, options->format);

@@ -43,7 +43,7 @@ void declare_format(CLI::App& app, LayoutFormat& format) {
     app.add_option("--format", format.format, "text, json (the same as --json), svg, latex or html")
         ->capture_default_str()
         ->type_name("");
-    app.add_option("-o,--output", format.file, "Write to this file in place of stdout")->type_name("FILE");
+    app.add_option("-o,--output", format.file, "Write to this file instead of stdout")->type_name("FILE");
 }
 
 std::string chosen_format(const LayoutFormat& format, const Output& output) {

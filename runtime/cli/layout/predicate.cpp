@@ -70,8 +70,8 @@ int predicate_tiles(const PredicateOptions& options, Output& output) {
 
 Action declare_layout_predicate(CLI::App& app) {
     auto options = std::make_shared<PredicateOptions>();
-    app.add_option("--extent", options->extent, "True extents of the data, e.g. 41,55")->required();
-    app.add_option("--tile", options->tile, "Extents of a tile, e.g. 4,8")->required();
+    app.add_option("--extent", options->extent, "Extents of the data, for example 41,55")->required();
+    app.add_option("--tile", options->tile, "Extents of a tile, for example 4,8")->required();
     declare_format(app, options->format);
     return [options](Output& output) { return predicate_tiles(*options, output); };
 }

@@ -151,8 +151,8 @@ Action declare_layout_swizzle(CLI::App& app) {
     app.add_option("--tile", options->tile, "Rows x columns of a row-major tile in shared memory")
         ->capture_default_str();
     app.add_option("--type", options->type, "Element type")->capture_default_str();
-    app.add_option("--vector", options->vector, "Bytes a lane stores: 4, 8 or 16")->capture_default_str();
-    app.add_flag("--suggest", options->suggest, "Find the swizzle in place of being told one")->excludes(given);
+    app.add_option("--vector", options->vector, "Bytes that a lane stores: 4, 8 or 16")->capture_default_str();
+    app.add_flag("--suggest", options->suggest, "Find a swizzle instead of evaluating a given one")->excludes(given);
     declare_format(app, options->format);
     return [options](Output& output) { return swizzle(*options, output); };
 }

@@ -54,7 +54,7 @@ void declare_tiling(CLI::App& app, TilingOptions& options) {
     app.add_option("--warps", options.warps, "Warps (wgmma: warpgroups) along M,N,K, or a layout (2,2,1):(2,1,0)")
         ->capture_default_str()
         ->type_name("M,N,K");
-    app.add_option("--val", options.val, "Times that a warp repeats its atoms along M,N,K")
+    app.add_option("--val", options.val, "Number of times that a warp repeats its atom along M,N,K")
         ->capture_default_str()
         ->type_name("M,N,K");
 }

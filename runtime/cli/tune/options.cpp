@@ -81,14 +81,17 @@ void declare_search(CLI::App& app, TuneOptions& options) {
         app.add_flag(name, value, description)->group("Search");
     };
     option("--strategy", options.strategy,
-           "exhaustive; model: best predicted, then what promises most by what was measured")
+           "exhaustive: every candidate; model: the best predicted, then those that the measurements make promising")
         ->capture_default_str();
-    option("--budget", options.budget, "Time for all problems together: 60s, 5m, 1h30m (default: none)");
-    option("--max-candidates", options.max_candidates, "Kernels tried per problem (default: the strategy's own)");
-    flag("--resume", options.resume, "Report a finished sweep that was asked the same in place of a new one");
-    flag("--restart", options.restart, "Begin anew where an unfinished sweep would go on");
-    flag("--refresh", options.refresh, "Measure again the stored winners that other versions measured");
-    option("--shard", options.shard, "I/N: part I (from 0) of the problems split N ways, with its own store");
+    option("--budget", options.budget, "Time limit for all problems together: 60s, 5m, 1h30m (default: none)");
+    option("--max-candidates", options.max_candidates,
+           "Number of kernels to try per problem (default: the strategy decides)");
+    flag("--resume", options.resume, "Report a finished sweep of the same request instead of starting a new one");
+    flag("--restart", options.restart, "Start again instead of continuing an unfinished sweep");
+    flag("--refresh", options.refresh,
+         "Measure winners again that another version of jitgemm, driver or CUDA measured");
+    option("--shard", options.shard,
+           "I/N: take part I (from 0) of the problems split N ways; each part has its own store");
 }
 
 void declare_measuring(CLI::App& app, TuneOptions& options) {
@@ -96,14 +99,14 @@ void declare_measuring(CLI::App& app, TuneOptions& options) {
         return app.add_option(name, value, description)->type_name("")->group("Measuring");
     };
     option("--device,--devices", options.devices,
-           "One, all, or a list: 0,1 or cuda:0,emulator:sm_80 (default JITGEMM_DEVICE, else the first GPU)");
-    option("--protocol", options.protocol, "steady (rotating operands), cold (L2 flushed) or hot (one set of them)")
+           "One device, all, or a list: 0,1 or cuda:0,emulator:sm_80 (default: JITGEMM_DEVICE, else the first GPU)");
+    option("--protocol", options.protocol, "steady: rotating operands; cold: L2 flushed; hot: one set of operands")
         ->capture_default_str();
-    app.add_flag("--no-cublaslt", options.no_cublaslt, "Don't time cuBLASLt beside the finalists")->group("Measuring");
-    option("--workers", options.workers, "Processes that compile (default: one per core)");
-    option("--compile-timeout", options.compile_timeout, "Seconds a compile may take")->capture_default_str();
+    app.add_flag("--no-cublaslt", options.no_cublaslt, "Do not time cuBLASLt beside the finalists")->group("Measuring");
+    option("--workers", options.workers, "Number of compiling processes (default: one per core)");
+    option("--compile-timeout", options.compile_timeout, "Time limit of a compile in seconds")->capture_default_str();
     option("--watchdog", options.watchdog,
-           "Seconds a kernel may take to be verified or timed once, on top of what its work explains")
+           "Time limit in seconds for verifying a kernel or timing it once, beyond the time its work needs")
         ->capture_default_str();
     option("--worker", options.worker, "Program of the worker processes")->group("");
 }
@@ -129,15 +132,14 @@ void TuneOptions::declare(CLI::App& app) {
     problem.declare_problem(app);
     problem.declare_selection(app);
     add_file(app, "--shapes", shapes,
-             "Problems from a file, one per line: TYPE LAYOUT M N K; sizes may be ranges: m=1:128:*2");
+             "Read problems from a file, one per line: TYPE LAYOUT M N K; sizes may be ranges: m=1:128:*2");
     declare_search(app, *this);
     declare_measuring(app, *this);
-    add_file(app, "--report", report, "Write a page: winners, distributions, what mattered, what failed");
-    add_file(app, "--csv", csv, "Write every measurement as a row; - for stdout");
-    add_file(app, "--measurements", measurements, "Write every measurement, compile logs and winners as JSON");
-    app.add_flag("--fit", fit,
-                 "Fit the cost model's constants to what the store holds for this device, and print them");
-    app.add_flag("--quiet", quiet, "No progress");
+    add_file(app, "--report", report, "Write an HTML page: winners, distributions, influence of parameters, failures");
+    add_file(app, "--csv", csv, "Write every measurement as a CSV row; - for stdout");
+    add_file(app, "--measurements", measurements, "Write all measurements, compile logs and winners as JSON");
+    app.add_flag("--fit", fit, "Fit the cost model's constants to this device's stored measurements, and print them");
+    app.add_flag("--quiet", quiet, "Print no progress");
 }
 
 void TuneOptions::check() const {

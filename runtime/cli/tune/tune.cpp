@@ -235,8 +235,8 @@ Action declare_merge(CLI::App& app) {
     return [sources](Output& output) { return run_merge(*sources, output); };
 }
 
-constexpr std::array kTuneVerbs{
-    Verb{"merge", "Take over what other stores hold: parts of a split sweep, other machines' results", declare_merge}};
+constexpr std::array kTuneVerbs{Verb{
+    "merge", "Merge other stores into this one: parts of a split sweep, results of other machines", declare_merge}};
 
 }  // namespace
 

@@ -190,7 +190,8 @@ int forget_winners(const ForgetOptions& options, Output& output) {
 // ---- options --------------------------------------------------------------------------------------------------------
 
 void declare_device_class(CLI::App& app, std::string& device_class) {
-    app.add_option("--device-class", device_class, "Only winners of this class, as `wisdom show` prints it")
+    app.add_option("--device-class", device_class,
+                   "Take only winners of this device class (`wisdom show` prints the classes)")
         ->type_name("CLASS");
 }
 
@@ -226,8 +227,8 @@ Action declare_forget(CLI::App& app) {
 
 constexpr std::array kWisdomVerbs{
     Verb{"export", "Write the stored winners to a file", declare_export},
-    Verb{"import", "Add a file's winners to the store; lines that hold none are named and passed over", declare_import},
-    Verb{"show", "The winners of the store, or of a file", declare_show},
+    Verb{"import", "Add a file's winners to the store; other lines are reported and skipped", declare_import},
+    Verb{"show", "Print the winners of the store or of a file", declare_show},
     Verb{"forget", "Remove winners from the store: of a problem, of a device class, or all", declare_forget},
 };
 
