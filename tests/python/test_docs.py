@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import csv
 import re
 import runpy
+import subprocess
+import sys
 from pathlib import Path
 
 import jitgemm as jg
@@ -71,3 +74,15 @@ def test_the_tour(monkeypatch, tmp_path):
     runpy.run_path(str(ROOT / "examples" / "python" / "tour.py"))
     page = (tmp_path / "tour.html").read_text()
     assert page.count("<svg") >= 4 and "__global__" in page
+
+
+def test_readme_shows_the_table_of_speedups(tmp_path):
+    """README's table and its picture are those of bench/speedups.csv."""
+    readme = (ROOT / "README.md").read_text()
+    data = ROOT / "bench" / "speedups.csv"
+    with data.open(newline="") as file:
+        for row in csv.DictReader(file):
+            assert f"| {row['problems']} | {row['count']} | {row['speedup']} | {row['seen']} |" in readme
+    out = tmp_path / "speedups.svg"
+    subprocess.run([sys.executable, ROOT / "scripts" / "plot-speedups.py", "--out", out], check=True)
+    assert out.read_text() == (ROOT / "docs" / "speedups.svg").read_text()
