@@ -40,9 +40,9 @@ struct PartOfC {
 };
 
 // Fetches a tile's part of C into L1, long before a warp reads it.
-__device__ __forceinline__ void prefetch_c(const GemmArgs& args, const TileOrigin& origin) {
+__device__ __forceinline__ void prefetch_c(const GemmArgs& args, const Tile& tile) {
     constexpr int kLine = 128 / sizeof(ElementC);
-    const int end = c_factor(args) == 0.0f ? 0 : min(origin.row + kBlockM, args.m);
+    const int end = c_factor(args) == 0.0f ? 0 : min(tile.row + kBlockM, tile.end_row);
 #pragma unroll 1
-    for (int row = origin.row; row < end; row += kLine) asm volatile("prefetch.global.L1 [%0];" ::"l"(args.c + row));
+    for (int row = tile.row; row < end; row += kLine) asm volatile("prefetch.global.L1 [%0];" ::"l"(args.c + row));
 }

@@ -72,10 +72,10 @@ struct PartOfC {
 };
 
 // Fetches a tile's part of C into L1, long before a warp reads it.
-__device__ __forceinline__ void prefetch_c(const GemmArgs& args, const TileOrigin& origin) {
+__device__ __forceinline__ void prefetch_c(const GemmArgs& args, const Tile& tile) {
     constexpr int kLine = 128 / sizeof(ElementC);
-    const int end = c_factor(args) == 0.0f ? 0 : min(origin.column + kBlockN, args.n);
+    const int end = c_factor(args) == 0.0f ? 0 : min(tile.column + kBlockN, tile.end_column);
 #pragma unroll 1
-    for (int column = origin.column; column < end; column += kLine)
+    for (int column = tile.column; column < end; column += kLine)
         asm volatile("prefetch.global.L1 [%0];" ::"l"(args.c + column));
 }

@@ -25,32 +25,8 @@
 #include "common/workspace.cuh"
 #include "common/pack.cuh"
 #endif
-#include "common/rasterization.cuh"
+#include "scheduler/one_tile.cuh"
 #include "wgmma/wgmma_operands.cuh"
-
-// ---- tile of this block
-struct TileOrigin {
-    int row, column;  // of D
-};
-
-struct TileWalk {
-    TileCoord tiles;  // of D
-    int k_tiles;  // at least one: where K is 0, it holds zeros
-
-    __device__ __forceinline__ explicit TileWalk(const GemmArgs& args)
-        : tiles{(args.m + kBlockM - 1u) / kBlockM, (args.n + kBlockN - 1u) / kBlockN} {
-        k_tiles = max(1, static_cast<int>((args.k + (kBlockK - 1ll)) / kBlockK));
-    }
-
-#if GEMM_C_TMA
-    __device__ __forceinline__ bool ends_tile() const { return true; }
-#endif
-    __device__ __forceinline__ TileOrigin origin() const {
-        const TileCoord at = tile_of_block(blockIdx.x, tiles);
-        return {static_cast<int>(at.m * kBlockM), static_cast<int>(at.n * kBlockN)};
-    }
-    __device__ __forceinline__ int first_k(int k_tile) const { return k_tile * kBlockK; }
-};
 #if GEMM_C_TMA
 #include "epilogue/c_panels.cuh"
 #endif
@@ -71,37 +47,36 @@ struct TileWalk {
 // ---- copies
 __device__ __forceinline__ void copy_one_tile(const GemmArgs& args, const SharedMemory& shared) {
     const TileWalk walk(args);
-    const bool no_products = args.k == 0;  // there are no maps of A and B
 #if !GEMM_C_TMA
-    if (no_products) shared.clear_ring();
+    if (walk.no_products) shared.clear_ring();
 #endif
     RingPosition ring;
-    copy_tile(args, shared, walk, no_products, ring);
+    copy_tile(args, shared, walk, ring);
 }
 
 #else
 // ---- copies
 // Copies a k-tile into a stage that is free, and announces its bytes.
-__device__ __forceinline__ void copy_k_tile(const GemmArgs& args, const SharedMemory& shared, const TileWalk& walk,
-                                            const TileOrigin& origin, int k_tile, int stage) {
+__device__ __forceinline__ void copy_k_tile(const GemmArgs& args, const SharedMemory& shared, const Tile& tile,
+                                            int k_tile, int stage) {
     mbarrier_arrive_expect(shared.full_barrier(stage), kStageBytes);
-    copy_a(args, shared, walk, origin.row, k_tile, stage);
-    copy_b(args, shared, walk, origin.column, k_tile, stage);
+    copy_a(args, shared, tile, k_tile, stage);
+    copy_b(args, shared, tile, k_tile, stage);
 }
 
 // The first k-tiles, one per stage. The stages are fresh, so there is nothing to wait for.
 __device__ __forceinline__ void fill_ring(const GemmArgs& args, const SharedMemory& shared, const TileWalk& walk,
-                                          const TileOrigin& origin) {
-    if (args.k == 0) {  // there are no maps of A and B
+                                          const Tile& tile) {
+    if (walk.no_products) {
         shared.clear_ring();
         mbarrier_arrive_expect(shared.full_barrier(0), 0);
     } else {
 #pragma unroll 1
-        for (int k_tile = 0; k_tile < min(kStages, walk.k_tiles); ++k_tile)
-            copy_k_tile(args, shared, walk, origin, k_tile, k_tile);
+        for (int k_tile = 0; k_tile < min(kStages, tile.k_tiles); ++k_tile)
+            copy_k_tile(args, shared, tile, k_tile, k_tile);
     }
 #if GEMM_BROADCAST_C
-    prefetch_c(args, origin);
+    prefetch_c(args, tile);
 #endif
 }
 
@@ -111,34 +86,34 @@ __device__ __forceinline__ void fill_ring(const GemmArgs& args, const SharedMemo
 __device__ __forceinline__ void multiply_tile(const GemmArgs& args, const SharedMemory& shared, int warpgroup) {
     const TileWalk walk(args);
 #if !GEMM_WARP_SPECIALIZED
-    const TileOrigin origin = walk.origin();
+    const Tile tile = walk.tile();
     const bool is_first_warp = threadIdx.x < 32;
-    if (is_first_warp && elect_one()) fill_ring(args, shared, walk, origin);
+    if (is_first_warp && elect_one()) fill_ring(args, shared, walk, tile);
 
 #endif
 #include "wgmma/warpgroup_place.inl"
     RingPosition ring;
     Accumulator rC[kTilesM][kTilesN][kRegistersC];  // (kTilesM) wgmmas of 64 rows, (kTilesN) times eight columns
 #if GEMM_C_TMA
-    const auto [origin, read] = multiply_k_tiles(rC, shared, walk, a, b, ring, lane);
+    const auto [tile, read] = multiply_k_tiles(rC, shared, walk, a, b, ring, lane);
 #elif GEMM_WARP_SPECIALIZED
-    const TileOrigin origin = multiply_k_tiles(rC, shared, walk, a, b, ring, lane).origin;
+    const Tile tile = multiply_k_tiles(rC, shared, walk, a, b, ring, lane).tile;
 #else
     wait_for_k_tile(shared, ring);
     multiply<true>(rC, a, b, ring);
     RingPosition read = ring;  // of the k-tile that wgmmas in flight read
     ring.advance();
 #pragma unroll 1
-    for (int k_tile = 1; k_tile < walk.k_tiles; ++k_tile) {
+    for (int k_tile = 1; k_tile < tile.k_tiles; ++k_tile) {
         wait_for_k_tile(shared, ring);
         multiply<false>(rC, a, b, ring);
         wgmma_wait<1>();  // for those of the k-tile before
         const int next = k_tile - 1 + kStages;
-        if (next < walk.k_tiles) {
+        if (next < tile.k_tiles) {
             release(shared, read.stage, lane);
             if (is_first_warp && elect_one()) {  // anew, so that the compiler knows it is one thread
                 mbarrier_wait(shared.empty_barrier(read.stage), read.phase);
-                copy_k_tile(args, shared, walk, origin, next, read.stage);
+                copy_k_tile(args, shared, tile, next, read.stage);
             }
             __syncwarp();  // the whole warp issues wgmmas
         }
@@ -147,8 +122,8 @@ __device__ __forceinline__ void multiply_tile(const GemmArgs& args, const Shared
     }
 #endif
 
-    const int row = origin.row + warpgroup_row + warp * 16;
-    const int column = origin.column + warpgroup_column;
+    const int row = tile.row + warpgroup_row + warp * 16;
+    const int column = tile.column + warpgroup_column;
 #if GEMM_BROADCAST_C
     const PartOfC c(args, row, column, lane);
 #endif

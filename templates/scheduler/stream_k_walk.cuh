@@ -65,6 +65,7 @@ struct TileWalk : BlockTiles {
 #if GEMM_C_TMA
     __device__ __forceinline__ bool ends_tile() const { return piece.ends_tile; }
 #endif
-    __device__ __forceinline__ TileOrigin origin() const { return origin_of(piece.tile); }
-    __device__ __forceinline__ int first_k(int k_tile) const { return (piece.first_k_tile + k_tile) * kBlockK; }
+    __device__ __forceinline__ Tile tile() const {
+        return block_tile(piece.tile, piece.first_k_tile * kBlockK, k_tiles);
+    }
 };

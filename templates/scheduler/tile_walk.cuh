@@ -2,7 +2,7 @@
 #include "scheduler/block_tiles.cuh"
 // The tiles of D, dealt out: cluster c of all takes tiles c, c + clusters, ... in the order of rasterization.
 struct TileWalk : BlockTiles {
-    unsigned tile;  // the current one
+    unsigned index;  // of the current one
     unsigned count;
 #if GEMM_OVERLAPPED
     int k_tiles;  // of each, two at least: what lies beyond K is zeros
@@ -11,7 +11,7 @@ struct TileWalk : BlockTiles {
 #endif
 
     __device__ __forceinline__ explicit TileWalk(const GemmArgs& args)
-        : BlockTiles(args), tile(cluster), count(tiles.m * tiles.n) {
+        : BlockTiles(args), index(cluster), count(tiles.m * tiles.n) {
 #if GEMM_OVERLAPPED
         k_tiles = max(2, static_cast<int>((args.k + (kBlockK - 1ll)) / kBlockK));
 #else
@@ -19,11 +19,10 @@ struct TileWalk : BlockTiles {
 #endif
     }
 
-    __device__ __forceinline__ bool has_tile() const { return tile < count; }
-    __device__ __forceinline__ void next() { tile += clusters; }
+    __device__ __forceinline__ bool has_tile() const { return index < count; }
+    __device__ __forceinline__ void next() { index += clusters; }
 #if GEMM_C_TMA
     __device__ __forceinline__ bool ends_tile() const { return true; }
 #endif
-    __device__ __forceinline__ TileOrigin origin() const { return origin_of(tile); }
-    __device__ __forceinline__ int first_k(int k_tile) const { return k_tile * kBlockK; }
+    __device__ __forceinline__ Tile tile() const { return block_tile(index, 0, k_tiles); }
 };

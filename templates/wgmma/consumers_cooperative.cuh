@@ -9,10 +9,10 @@ __device__ __forceinline__ void multiply_tiles(const GemmArgs& args, const Share
 #pragma unroll 1
     for (; walk.has_tile(); walk.next()) {
         Accumulator rC[kTilesM][kTilesN][kRegistersC];  // (kTilesM) wgmmas of 64 rows, (kTilesN) times eight columns
-        const auto [origin, read] = multiply_k_tiles(rC, shared, walk, a, b, ring, lane);
+        const auto [tile, read] = multiply_k_tiles(rC, shared, walk, a, b, ring, lane);
 #if GEMM_BROADCAST_C
-        const int row = origin.row + warpgroup_row + warp * 16;
-        const int column = origin.column + warpgroup_column;
+        const int row = tile.row + warpgroup_row + warp * 16;
+        const int column = tile.column + warpgroup_column;
         const PartOfC c(args, row, column, lane);
 #endif
         wgmma_wait_for(rC);
@@ -26,8 +26,8 @@ __device__ __forceinline__ void multiply_tiles(const GemmArgs& args, const Share
         if (walk.piece.first_k_tile != 0) add_partial_sums(rC, args, walk, warpgroup * 4 + warp, lane);
 #endif
 #if !GEMM_BROADCAST_C
-        const int row = origin.row + warpgroup_row + warp * 16;
-        const int column = origin.column + warpgroup_column;
+        const int row = tile.row + warpgroup_row + warp * 16;
+        const int column = tile.column + warpgroup_column;
 #endif
 #if GEMM_C_TMA
         wait_for_c(args, shared, ring);

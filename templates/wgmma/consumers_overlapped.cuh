@@ -83,14 +83,14 @@ struct Consumer {
         multiply<true, 1, 2>(rC, a, b, ring);
         read = ring.stage;
         ring.advance();
-        const TileOrigin origin = walk.origin();
-        row = origin.row + first_row;
-        column = origin.column + first_column;
+        const Tile tile = walk.tile();
+        row = tile.row + first_row;
+        column = tile.column + first_column;
 #if GEMM_STREAM_K
         last = walk.piece;
 #endif
 #pragma unroll 1
-        for (int k_tile = 1; k_tile < walk.k_tiles - 1; ++k_tile) {
+        for (int k_tile = 1; k_tile < tile.k_tiles - 1; ++k_tile) {
             wait_for_k_tile(shared, ring);
             multiply<false>(rC, a, b, ring);
 #if GEMM_A_IN_REGISTERS

@@ -44,7 +44,7 @@ __device__ __forceinline__ void multiply_tiles(const GemmArgs& args, const Share
     while (walk.has_tile()) {
         turn.wait();
         Accumulator rC[kTilesM][kTilesN][kRegistersC];  // (kTilesM) wgmmas of 64 rows, (kTilesN) times eight columns
-        const auto [origin, read] = multiply_k_tiles(rC, shared, walk, a, b, ring, lane);
+        const auto [tile, read] = multiply_k_tiles(rC, shared, walk, a, b, ring, lane);
 #if GEMM_C_TMA
         // Here, lest the other one wait for phases of the ring that are two rounds apart.
 #if GEMM_STREAM_K
@@ -55,7 +55,7 @@ __device__ __forceinline__ void multiply_tiles(const GemmArgs& args, const Share
 #endif
         turn.pass_on();
 #if GEMM_BROADCAST_C
-        const PartOfC c(args, origin.row + warp * 16, origin.column, lane);
+        const PartOfC c(args, tile.row + warp * 16, tile.column, lane);
 #endif
         wgmma_wait_for(rC);
         release(shared, read, lane);
@@ -67,22 +67,22 @@ __device__ __forceinline__ void multiply_tiles(const GemmArgs& args, const Share
             if (walk.piece.first_k_tile != 0) add_partial_sums(rC, args, walk, warp, lane);
 #if GEMM_C_TMA
             const PartOfC c(args, shared, ring, 0, warp * 16);
-            epilogue(rC, args, origin.row + warp * 16, origin.column, staging, c, lane);
+            epilogue(rC, args, tile.row + warp * 16, tile.column, staging, c, lane);
             release_c(args, shared, ring, lane);
 #elif GEMM_BROADCAST_C
-            epilogue(rC, args, origin.row + warp * 16, origin.column, staging, c, lane);
+            epilogue(rC, args, tile.row + warp * 16, tile.column, staging, c, lane);
 #else
-            epilogue(rC, args, origin.row + warp * 16, origin.column, staging, lane);
+            epilogue(rC, args, tile.row + warp * 16, tile.column, staging, lane);
 #endif
         }
 #elif GEMM_C_TMA
         const PartOfC c(args, shared, ring, 0, warp * 16);
-        epilogue(rC, args, origin.row + warp * 16, origin.column, staging, c, lane);
+        epilogue(rC, args, tile.row + warp * 16, tile.column, staging, c, lane);
         release_c(args, shared, ring, lane);
 #elif GEMM_BROADCAST_C
-        epilogue(rC, args, origin.row + warp * 16, origin.column, staging, c, lane);
+        epilogue(rC, args, tile.row + warp * 16, tile.column, staging, c, lane);
 #else
-        epilogue(rC, args, origin.row + warp * 16, origin.column, staging, lane);
+        epilogue(rC, args, tile.row + warp * 16, tile.column, staging, lane);
 #endif
         walk.next();
         // The other consumer's tile.

@@ -1,26 +1,26 @@
 #pragma once
 // A's part of a k-tile, and B's; the barrier of the stage counts their bytes.
-__device__ __forceinline__ void copy_a(const GemmArgs& args, const SharedMemory& shared, const TileWalk& walk, int row,
-                                       int k_tile, int stage) {
-    const int k = walk.first_k(k_tile);
+__device__ __forceinline__ void copy_a(const GemmArgs& args, const SharedMemory& shared, const Tile& tile, int k_tile,
+                                       int stage) {
+    const int k = tile.first_k + k_tile * kBlockK;
 #if GEMM_CLUSTER > 1
     // Blocks of a cluster that want the same rows of A are those of one row of it, a bit each.
-    const unsigned short row_of_blocks = kRowOfBlocks << walk.cluster_row;
-    OperandA::load(shared.stage_a(stage), args.map_a, row, k, shared.full_barrier(stage), walk.cluster_column,
+    const unsigned short row_of_blocks = kRowOfBlocks << tile.cluster_row;
+    OperandA::load(shared.stage_a(stage), args.map_a, tile.row, k, shared.full_barrier(stage), tile.cluster_column,
                    row_of_blocks);
 #else
-    OperandA::load(shared.stage_a(stage), args.map_a, row, k, shared.full_barrier(stage));
+    OperandA::load(shared.stage_a(stage), args.map_a, tile.row, k, shared.full_barrier(stage));
 #endif
 }
 
-__device__ __forceinline__ void copy_b(const GemmArgs& args, const SharedMemory& shared, const TileWalk& walk,
-                                       int column, int k_tile, int stage) {
-    const int k = walk.first_k(k_tile);
+__device__ __forceinline__ void copy_b(const GemmArgs& args, const SharedMemory& shared, const Tile& tile, int k_tile,
+                                       int stage) {
+    const int k = tile.first_k + k_tile * kBlockK;
 #if GEMM_CLUSTER > 1
-    const unsigned short column_of_blocks = kColumnOfBlocks << walk.cluster_column * kClusterM;
-    OperandB::load(shared.stage_b(stage), args.map_b, column, k, shared.full_barrier(stage), walk.cluster_row,
+    const unsigned short column_of_blocks = kColumnOfBlocks << tile.cluster_column * kClusterM;
+    OperandB::load(shared.stage_b(stage), args.map_b, tile.column, k, shared.full_barrier(stage), tile.cluster_row,
                    column_of_blocks);
 #else
-    OperandB::load(shared.stage_b(stage), args.map_b, column, k, shared.full_barrier(stage));
+    OperandB::load(shared.stage_b(stage), args.map_b, tile.column, k, shared.full_barrier(stage));
 #endif
 }

@@ -43,21 +43,22 @@ __device__ __forceinline__ void copy_c(const GemmArgs& args, const SharedMemory&
 // Asks for the constant operands of a tile's first k-tiles, while the ring has fresh stages.
 __device__ __forceinline__ void prefetch_tile(const GemmArgs& args, const SharedMemory& shared, const TileWalk& walk,
                                               int& prefetched) {
-    const TileOrigin origin = walk.origin();
+    const Tile tile = walk.tile();
 #pragma unroll 1
-    for (int k_tile = 0; k_tile < walk.k_tiles && prefetched < kStages; ++k_tile, ++prefetched) {
+    for (int k_tile = 0; k_tile < tile.k_tiles && prefetched < kStages; ++k_tile, ++prefetched) {
         mbarrier_arrive_expect(shared.full_barrier(prefetched), kStageBytes);  // of both operands
-        if constexpr (kEarlyA) copy_a(args, shared, walk, origin.row, k_tile, prefetched);
-        if constexpr (kEarlyB) copy_b(args, shared, walk, origin.column, k_tile, prefetched);
+        if constexpr (kEarlyA) copy_a(args, shared, tile, k_tile, prefetched);
+        if constexpr (kEarlyB) copy_b(args, shared, tile, k_tile, prefetched);
     }
 }
 
 // Constant operands are fetched while the previous kernel may still run.
 __device__ __forceinline__ int prefetch_constants(const GemmArgs& args, const SharedMemory& shared) {
     int prefetched = 0;
-    if (args.k == 0) return prefetched;
+    TileWalk walk(args);
+    if (walk.no_products) return prefetched;
 #pragma unroll 1
-    for (TileWalk walk(args); walk.has_tile() && prefetched < kStages; walk.next()) {
+    for (; walk.has_tile() && prefetched < kStages; walk.next()) {
         prefetch_tile(args, shared, walk, prefetched);
 #if GEMM_C_TMA
         if (stages_of_c(args, walk) != 0) break;  // C comes next
@@ -71,17 +72,17 @@ __device__ __forceinline__ int prefetch_constants(const GemmArgs& args, const Sh
 #if GEMM_EARLY
 // The first `prefetched` of them have been announced, and their constant operands are on the way.
 __device__ __forceinline__ void copy_tile(const GemmArgs& args, const SharedMemory& shared, const TileWalk& walk,
-                                          bool no_products, RingPosition& ring, int& prefetched) {
+                                          RingPosition& ring, int& prefetched) {
 #else
 __device__ __forceinline__ void copy_tile(const GemmArgs& args, const SharedMemory& shared, const TileWalk& walk,
-                                          bool no_products, RingPosition& ring) {
+                                          RingPosition& ring) {
 #endif
-    const TileOrigin origin = walk.origin();
+    const Tile tile = walk.tile();
 #pragma unroll 1
-    for (int k_tile = 0; k_tile < walk.k_tiles; ++k_tile) {
+    for (int k_tile = 0; k_tile < tile.k_tiles; ++k_tile) {
         const int stage = ring.stage;
 #if GEMM_C_TMA
-        if (no_products) {  // C may have been there
+        if (walk.no_products) {  // C may have been there
             mbarrier_wait(shared.empty_barrier(stage), ring.phase ^ 1);
             shared.clear_stage(stage);
         }
@@ -92,28 +93,28 @@ __device__ __forceinline__ void copy_tile(const GemmArgs& args, const SharedMemo
         if (is_prefetched) {
             --prefetched;
         } else {
-            announce_k_tile(shared, ring, no_products ? 0 : kStageBytes);
+            announce_k_tile(shared, ring, walk.no_products ? 0 : kStageBytes);
         }
         ring.advance();
-        if (no_products) continue;
-        if (!kEarlyA || !is_prefetched) copy_a(args, shared, walk, origin.row, k_tile, stage);
-        if (!kEarlyB || !is_prefetched) copy_b(args, shared, walk, origin.column, k_tile, stage);
+        if (walk.no_products) continue;
+        if (!kEarlyA || !is_prefetched) copy_a(args, shared, tile, k_tile, stage);
+        if (!kEarlyB || !is_prefetched) copy_b(args, shared, tile, k_tile, stage);
 #else
-        announce_k_tile(shared, ring, no_products ? 0 : kStageBytes);
+        announce_k_tile(shared, ring, walk.no_products ? 0 : kStageBytes);
         ring.advance();
-        if (no_products) continue;
-        copy_a(args, shared, walk, origin.row, k_tile, stage);
-        copy_b(args, shared, walk, origin.column, k_tile, stage);
+        if (walk.no_products) continue;
+        copy_a(args, shared, tile, k_tile, stage);
+        copy_b(args, shared, tile, k_tile, stage);
 #endif
     }
 #if GEMM_BROADCAST_C
-    prefetch_c(args, origin);
+    prefetch_c(args, tile);
 #endif
 #if GEMM_C_TMA
     if (stages_of_c(args, walk) == 0) return;
-    copy_c(args, shared, origin.row, origin.column, ring);
+    copy_c(args, shared, tile.row, tile.column, ring);
 #endif
 #if GEMM_C_TMA && GEMM_OVERLAPPED
-    copy_c(args, shared, origin.row + 64, origin.column, ring);  // the lower halves
+    copy_c(args, shared, tile.row + 64, tile.column, ring);  // the lower halves
 #endif
 }

@@ -1,7 +1,7 @@
 #pragma once
 // The k-tiles of a tile that one consumer multiplies at a stretch. Wgmmas of the last one are in flight still.
 struct Multiplied {
-    TileOrigin origin;  // of the tile
+    Tile tile;
     int read;  // the stage that wgmmas in flight read
 };
 
@@ -19,9 +19,9 @@ __device__ __forceinline__ Multiplied multiply_k_tiles(Accumulator (&rC)[kTilesM
     multiply<true>(rC, a, b, ring);
     int read = ring.stage;
     ring.advance();
-    const TileOrigin origin = walk.origin();  // here what it takes to find it costs nothing
+    const Tile tile = walk.tile();  // here what it takes to find it costs nothing
 #pragma unroll 1
-    for (int k_tile = 1; k_tile < walk.k_tiles; ++k_tile) {
+    for (int k_tile = 1; k_tile < tile.k_tiles; ++k_tile) {
         wait_for_k_tile(shared, ring);
         multiply<false>(rC, a, b, ring);
 #if GEMM_A_IN_REGISTERS
@@ -33,5 +33,5 @@ __device__ __forceinline__ Multiplied multiply_k_tiles(Accumulator (&rC)[kTilesM
         read = ring.stage;
         ring.advance();
     }
-    return {origin, read};
+    return {tile, read};
 }

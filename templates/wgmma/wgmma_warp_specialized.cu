@@ -44,16 +44,15 @@ __device__ __forceinline__ void copy_tiles(const GemmArgs& args, const SharedMem
     wait_on_dependent_grids();
 #endif
     TileWalk walk(args);
-    const bool no_products = args.k == 0;  // there are no maps of A and B
 #if !GEMM_C_TMA
-    if (no_products) shared.clear_ring();
+    if (walk.no_products) shared.clear_ring();
 #endif
     RingPosition ring;
 #pragma unroll 1
 #if GEMM_EARLY
-    for (; walk.has_tile(); walk.next()) copy_tile(args, shared, walk, no_products, ring, prefetched);
+    for (; walk.has_tile(); walk.next()) copy_tile(args, shared, walk, ring, prefetched);
 #else
-    for (; walk.has_tile(); walk.next()) copy_tile(args, shared, walk, no_products, ring);
+    for (; walk.has_tile(); walk.next()) copy_tile(args, shared, walk, ring);
 #endif
 }
 

@@ -1,0 +1,24 @@
+#pragma once
+#include "common/rasterization.cuh"
+#include "scheduler/tile.cuh"
+// The one tile of D that is this block's.
+struct TileWalk {
+    const int &rows, &columns;  // of D
+    bool no_products;  // K is 0: there are no maps of A and B
+    int k_tiles;  // at least one: where K is 0, it holds zeros
+
+    __device__ __forceinline__ explicit TileWalk(const GemmArgs& args)
+        : rows(args.m), columns(args.n), no_products(args.k == 0) {
+        k_tiles = max(1, static_cast<int>((args.k + (kBlockK - 1ll)) / kBlockK));
+    }
+
+#if GEMM_C_TMA
+    __device__ __forceinline__ bool ends_tile() const { return true; }
+#endif
+    __device__ __forceinline__ Tile tile() const {
+        const TileCoord tiles{(rows + kBlockM - 1u) / kBlockM, (columns + kBlockN - 1u) / kBlockN};
+        const TileCoord at = tile_of_block(blockIdx.x, tiles);
+        const int row = at.m * kBlockM, column = at.n * kBlockN;
+        return {row, column, rows, columns, 0, k_tiles};
+    }
+};

@@ -1,0 +1,10 @@
+#pragma once
+// A block's tile of D, and its part of K. Copies, mainloop and epilogue see it in place of the problem's sizes.
+struct Tile {
+    int row, column;  // of D, where it begins
+    const int &end_row, &end_column;  // where D ends
+    int first_k, k_tiles;
+#if GEMM_CLUSTER > 1
+    unsigned cluster_row, cluster_column;  // of the block in its cluster
+#endif
+};
