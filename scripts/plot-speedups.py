@@ -47,7 +47,8 @@ def picture(rows: list[dict[str, str]]) -> str:
     for index, row in enumerate(rows):
         lines += bar(index, row, scale)
     lines += [
-        f'<line x1="{parity:.0f}" y1="{TOP - 8}" x2="{parity:.0f}" y2="{bottom}" stroke="#222" stroke-dasharray="3 3"/>',
+        f'<line x1="{parity:.0f}" y1="{TOP - 8}" x2="{parity:.0f}" y2="{bottom}" stroke="#222" '
+        'stroke-dasharray="3 3"/>',
         text(parity, bottom + 14, "cuBLASLt = 1", ' text-anchor="middle"'),
         text(10, bottom + 38, "Dark: the cost model had not seen these problems. Light: it had seen some of them."),
         "</svg>",

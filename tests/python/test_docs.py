@@ -1,4 +1,4 @@
-"""Every sample of docs/python.md and README.md runs, those for a GPU or torch where there is one, and so does the tour."""
+"""Every sample of docs/python.md and README.md runs, and so does the tour. Some samples need a GPU or torch."""
 
 from __future__ import annotations
 
