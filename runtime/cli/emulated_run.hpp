@@ -28,7 +28,7 @@ struct EmulatedRun {
 [[nodiscard]] int banner_lines(const GemmKernel& kernel);
 
 /// What the emulator counted in one launch (docs/emulator.md says what each counter is): instructions by kind, global and
-/// shared memory, and the source lines that cost memory. Fields of the JSON object are documented in docs/cli.md.
+/// shared memory, and the source lines that cost memory. docs/run-and-bench.md documents the JSON fields.
 [[nodiscard]] std::string profile_text(const EmulatedRun& run, const GemmKernel& kernel);
 [[nodiscard]] Json profile_json(const EmulatedRun& run, const GemmKernel& kernel);
 

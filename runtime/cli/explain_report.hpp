@@ -22,7 +22,7 @@ struct ExplainReport {
 
 /// A page for people.
 [[nodiscard]] std::string to_text(const ExplainReport& report);
-/// Every number of it (docs/cli.md).
+/// Every number of it (docs/explore.md).
 [[nodiscard]] Json to_json(const ExplainReport& report);
 
 }  // namespace jitgemm::cli

@@ -14,8 +14,8 @@ enum class RowStatus { ok, wrong, unsupported, failed };
 [[nodiscard]] std::string_view to_string(RowStatus status);
 
 /// One problem, our kernel and at most one peer, as the flat object that run prints with --json and bench writes as a
-/// CSV line. Field names and their order are documented in docs/cli.md and do not change; what is unknown is null
-/// (empty in CSV).
+/// CSV line. docs/run-and-bench.md documents the fields. Names and order do not change. Unknown values are null (empty
+/// in CSV).
 [[nodiscard]] Json report_row(const GemmKernel& kernel, const Measurement& measurement, const PeerMeasurement* peer);
 /// The same for a problem that gave no figure.
 [[nodiscard]] Json report_row(const GemmSpec& spec, RowStatus status, const std::string& reason);

@@ -6,7 +6,7 @@
 
 namespace jitgemm {
 
-/// The fields that name a problem in every document: type, layout, m, n, k ... (docs/cli.md).
+/// The fields that name a problem in every document: type, layout, m, n, k ... (docs/problems.md).
 [[nodiscard]] nlohmann::ordered_json to_json(const GemmSpec& spec);
 
 }  // namespace jitgemm

@@ -109,7 +109,7 @@ struct LadderReport {
 [[nodiscard]] std::string ladder_row(const LadderReport& report, std::size_t rung);
 [[nodiscard]] std::string ladder_footing(const LadderReport& report);
 
-/// The fields are documented in docs/cli.md and do not change; what is unknown is null.
+/// The fields are documented in docs/explore.md and do not change; what is unknown is null.
 [[nodiscard]] Json ladder_document(const LadderReport& report);
 
 /// One self-contained page: charts, a table, and for each rung its figures, its generated source and what changed in it
