@@ -1,6 +1,6 @@
 """Documents that kernels and the tool answer with, for type checkers.
 
-docs/cli.md says what the fields mean. A document may have more of them.
+The pages that docs/cli.md lists say what the fields mean. A document may have more of them.
 """
 
 from __future__ import annotations

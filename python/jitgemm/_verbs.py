@@ -1,4 +1,4 @@
-"""What the tool does: each function starts it, and returns the document that docs/cli.md describes."""
+"""What the tool does: each function starts it, and returns its document; docs/cli.md lists the pages on them."""
 
 from __future__ import annotations
 
