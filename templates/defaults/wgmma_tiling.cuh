@@ -34,6 +34,15 @@ constexpr unsigned kRowOfBlocks = ((1 << kCluster) - 1) / kColumnOfBlocks;
 #else
 constexpr int kReaders = kConsumersPerTile * 4;  // warps that read a stage
 #endif
+#if GEMM_OVERLAPPED
+constexpr int kPanelRows = 64;  // of C
+constexpr int kPanelsC = kConsumers * ((kWarpgroupN + kSliceColumns - 1) / kSliceColumns);
+constexpr int kTilesOfC = 1;
+#else
+constexpr int kPanelRows = kBlockM;
+constexpr int kPanelsC = kBlockN / kWarpgroupN * ((kWarpgroupN + kSliceColumns - 1) / kSliceColumns);
+constexpr int kTilesOfC = kTilesM;
+#endif
 constexpr int kStagingBytes = kConsumers * 4 * kSlices * 16 * kSliceColumns * static_cast<int>(sizeof(Staged));
 
 // sA and sB hold panels of rows of kPanelBytes: what TMA's swizzle spans.

@@ -2,12 +2,6 @@
 #include "epilogue/load_c.cuh"
 // C is one row that each of D's has added, as a bias is: of D^T one column. A thread has rows g and g + 8 of its warp's 16, which it
 // reads while the last wgmmas are at work.
-#if GEMM_OVERLAPPED
-constexpr int kTilesOfC = 1;  // half a warpgroup tile
-#else
-constexpr int kTilesOfC = kTilesM;
-#endif
-
 struct PartOfC {
     ElementC rows[kTilesOfC * 2];  // of every 64 rows two
 

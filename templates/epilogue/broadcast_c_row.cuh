@@ -8,13 +8,13 @@ __device__ __forceinline__ float2 to_float(PairOfC pair) { return pair; }
 __device__ __forceinline__ PairOfC shuffle(PairOfC pair, int lane) {
     return make_float2(__shfl_sync(0xffffffff, pair.x, lane), __shfl_sync(0xffffffff, pair.y, lane));
 }
-__device__ __forceinline__ PairOfC load_pair_of_c(const ElementC* c, bool is_wanted) {
+__device__ __forceinline__ PairOfC load_pair_of_c(const ElementC* c, int columns) {
     PairOfC pair;
     asm volatile(
         "{ .reg .pred p; setp.ne.s32 p, %3, 0; mov.f32 %0, 0f00000000; mov.f32 %1, 0f00000000; "
         "@p ld.global.v2.f32 {%0, %1}, [%2]; }"
         : "=f"(pair.x), "=f"(pair.y)
-        : "l"(c), "r"(static_cast<int>(is_wanted)));
+        : "l"(c), "r"(static_cast<int>(columns > 0)));
     return pair;
 }
 #elif GEMM_PAIRS_OF_C
@@ -23,11 +23,11 @@ __device__ __forceinline__ float2 to_float(PairOfC pair) {
     return make_float2(c_to_float(static_cast<Bits>(pair)), c_to_float(static_cast<Bits>(pair >> 16)));
 }
 __device__ __forceinline__ PairOfC shuffle(PairOfC pair, int lane) { return __shfl_sync(0xffffffff, pair, lane); }
-__device__ __forceinline__ PairOfC load_pair_of_c(const ElementC* c, bool is_wanted) {
+__device__ __forceinline__ PairOfC load_pair_of_c(const ElementC* c, int columns) {
     PairOfC pair;
     asm volatile("{ .reg .pred p; setp.ne.s32 p, %2, 0; mov.b32 %0, 0; @p ld.global.b32 %0, [%1]; }"
                  : "=r"(pair)
-                 : "l"(c), "r"(static_cast<int>(is_wanted)));
+                 : "l"(c), "r"(static_cast<int>(columns > 0)));
     return pair;
 }
 #else
@@ -38,6 +38,9 @@ __device__ __forceinline__ float2 to_float(PairOfC pair) { return make_float2(c_
 __device__ __forceinline__ PairOfC shuffle(PairOfC pair, int lane) {
     return {static_cast<ElementC>(__shfl_sync(0xffffffff, pair.x, lane)),
             static_cast<ElementC>(__shfl_sync(0xffffffff, pair.y, lane))};
+}
+__device__ __forceinline__ PairOfC load_pair_of_c(const ElementC* c, int columns) {
+    return {load_c(c, columns > 0), load_c(c + 1, columns > 1)};
 }
 #endif
 
@@ -52,17 +55,14 @@ struct PartOfC {
         const int columns = c_factor(args) == 0.0f ? 0 : args.n - column;
         const ElementC* const c = args.c + column;
 #pragma unroll
-        for (int i = 0; i < kRegisters; ++i)
-#if GEMM_PAIRS_OF_C
-            pairs[i] = load_pair_of_c(c + i * 64, i * 64 < columns);  // whose number is even
-#else
-            pairs[i] = {load_c(c + i * 64, i * 64 < columns), load_c(c + i * 64 + 1, i * 64 + 1 < columns)};
-#endif
+        for (int i = 0; i < kRegisters; ++i) pairs[i] = load_pair_of_c(c + i * 64, columns - i * 64);
     }
 
-    // Of the eight columns from a `column` of the tile on the two that this thread has of an atom.
-    __device__ __forceinline__ float2 of_atom(int column, int lane) const {
-        return to_float(shuffle(pairs[column / 64], column % 64 / 2 + lane % 4));
+    // What the j-th atom of a slice has added.
+    __device__ __forceinline__ Atom atom(int slice, int j, int lane) const {
+        const int column = slice * kSliceColumns + j * 8;
+        const float2 pair = to_float(shuffle(pairs[column / 64], column % 64 / 2 + lane % 4));
+        return {{pair, pair}};
     }
 
 #if !GEMM_OVERLAPPED

@@ -5,6 +5,7 @@
 #if GEMM_BROADCAST_C
 #include "epilogue/broadcast_c_column.cuh"
 #endif
+constexpr int kStagers = 128;  // threads that fill a slice together: a warpgroup
 #include "epilogue/staging.cuh"
 // rC -> sD -> gD, D column-major: a column of D is a row in memory. A warpgroup lays slices of 64 rows by kSliceColumns into its own
 // part of shared memory, finished, converted and transposed, and has TMA store each; kSlices of them may be in flight, while it
@@ -61,6 +62,14 @@ __device__ __forceinline__ void stage_slice(unsigned place, const Finished& fini
 #endif
 }
 
+__device__ __forceinline__ void store_slice(unsigned slice, const TensorMap& map, int row, int column, bool stores) {
+    fence_proxy_async();
+    warpgroup_sync();
+    if (!stores) return;
+    tma_store(slice, map, row, column);
+    tma_store_commit();
+}
+
 // 64 rows of a warpgroup tile; those of this warp begin at (row, column) of D.
 #if GEMM_BROADCAST_C
 __device__ __forceinline__ void store_rows(const Accumulator (&rC)[kTilesN][kRegistersC], const GemmArgs& args, int row,
@@ -69,16 +78,11 @@ __device__ __forceinline__ void store_rows(const Accumulator (&rC)[kTilesN][kReg
 __device__ __forceinline__ void store_rows(const Accumulator (&rC)[kTilesN][kRegistersC], const GemmArgs& args, int row,
                                            int column, Staging& staging, int lane) {
 #endif
-    constexpr int kWhole = kWarpgroupN / kSliceColumns;
     const int warp = threadIdx.x / 32 % 4;
     const bool stores = warp == 0 && lane == 0;
     const unsigned place = place_in_slice(warp, lane);
 #pragma unroll
-#if GEMM_REST_COLUMNS
-    for (int i = 0; i <= kWhole; ++i) {
-#else
-    for (int i = 0; i < kWhole; ++i) {
-#endif
+    for (int i = 0; i < kSlicesOfRow; ++i) {
         const unsigned slice = staging.take();
         if (stores) tma_store_wait_read<kSlices - 1>();  // of the store that last used this part
         warpgroup_sync();
@@ -90,25 +94,16 @@ __device__ __forceinline__ void store_rows(const Accumulator (&rC)[kTilesN][kReg
 #else
         const auto finished = [&](int j, int pair) { return finish(args, accumulator_pair(sums[j], pair)); };
 #endif
+        const int slice_column = column + i * kSliceColumns;
 #if GEMM_REST_COLUMNS
-        if (i == kWhole)
+        if (i == kSlicesOfRow - 1) {
             stage_slice<kRestColumns>(slice + place, finished);
-        else
-            stage_slice<kSliceColumns>(slice + place, finished);
-#else
-        stage_slice<kSliceColumns>(slice + place, finished);
-#endif
-        fence_proxy_async();
-        warpgroup_sync();
-        if (stores) {
-            const int slice_column = column + i * kSliceColumns;
-#if GEMM_REST_COLUMNS
-            tma_store(slice, i == kWhole ? args.map_d_rest : args.map_d, row, slice_column);
-#else
-            tma_store(slice, args.map_d, row, slice_column);
-#endif
-            tma_store_commit();
+            store_slice(slice, args.map_d_rest, row, slice_column, stores);
+            continue;
         }
+#endif
+        stage_slice<kSliceColumns>(slice + place, finished);
+        store_slice(slice, args.map_d, row, slice_column, stores);
     }
 }
 #include "epilogue/store_tile.cuh"

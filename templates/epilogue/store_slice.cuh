@@ -57,6 +57,7 @@ __device__ __forceinline__ void store_elements(ElementD* d, const Vector& vector
 // warp that would run while one waits.
 template <int kColumns, bool kSwizzled>
 __device__ __forceinline__ void store_slice(unsigned slice, const GemmArgs& args, int row, int column, int lane) {
+    __syncwarp();  // all of the slice is there
     constexpr int kRowBytes = kColumns * sizeof(ElementD);
     constexpr int kVectors = kRowBytes / kVectorBytes;  // of a row
     constexpr int kRows = 32 / kVectors;  // at once

@@ -10,6 +10,7 @@ __device__ __forceinline__ float load_sum(unsigned address) {
 // To (row, column) of D on; what juts out of D stays. C is not read when beta is 0, whatever it holds.
 template <int kColumns, bool kSwizzled>
 __device__ __forceinline__ void store_slice(unsigned slice, const GemmArgs& args, int row, int column, int lane) {
+    __syncwarp();  // all of the slice is there
     constexpr int kRowBytes = kColumns * 4;
     constexpr int kRows = 32 / kColumns;  // at once
     constexpr int kBatch = 8 / kRows;  // rows of C on their way at a time; more take long to compile

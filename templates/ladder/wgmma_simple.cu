@@ -27,15 +27,9 @@
 #endif
 #include "scheduler/one_tile.cuh"
 #include "wgmma/wgmma_operands.cuh"
-#if GEMM_C_TMA
-#include "epilogue/c_panels.cuh"
-#endif
+#include "wgmma/wgmma_k_tile.cuh"
 #include "epilogue.cuh"
 #include "multiply.cuh"
-#include "wgmma/wgmma_k_tile.cuh"
-#if GEMM_C_TMA
-#include "epilogue/c_in_ring.cuh"
-#endif
 #if GEMM_WARP_SPECIALIZED
 #include "wgmma/wgmma_mainloop.cuh"
 #include "wgmma/producer.cuh"

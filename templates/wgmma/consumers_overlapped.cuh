@@ -11,7 +11,6 @@ struct Consumer {
 #else
     unsigned long long a, b;  // matrix descriptors, see multiply
 #endif
-    Staging staging;
 #if GEMM_STREAM_K
     Piece last;  // multiplied, or almost
     int warp;  // of those of the tile
@@ -21,9 +20,10 @@ struct Consumer {
     int row, column;  // of the last tile in D
     int read = -1;  // the stage that wgmmas in flight read; none yet
     RingPosition ring;
+    Staging staging;
 
     __device__ __forceinline__ Consumer(const GemmArgs& args, const SharedMemory& shared, int warpgroup)
-        : args(args), shared(shared), walk(args), lane(threadIdx.x % 32) {
+        : args(args), shared(shared), walk(args), lane(threadIdx.x % 32), staging(shared.staging) {
         first_row = warpgroup / kConsumersN * kWarpgroupM;
         first_column = warpgroup % kConsumersN * kWarpgroupN;
 #if !GEMM_A_IN_REGISTERS
@@ -37,7 +37,6 @@ struct Consumer {
 #if GEMM_STREAM_K
         warp = threadIdx.x / 32;
 #endif
-        staging = Staging(shared.staging);
     }
 
     // Half of the last tile: 16 rows of each of its warps.

@@ -25,15 +25,9 @@
 #else
 #include "scheduler/tile_walk.cuh"
 #endif
-#if GEMM_C_TMA
-#include "epilogue/c_panels.cuh"
-#endif
+#include "wgmma/wgmma_k_tile.cuh"
 #include "epilogue.cuh"
 #include "multiply.cuh"
-#include "wgmma/wgmma_k_tile.cuh"
-#if GEMM_C_TMA
-#include "epilogue/c_in_ring.cuh"
-#endif
 #include "consumers.cuh"
 #include "wgmma/producer.cuh"
 

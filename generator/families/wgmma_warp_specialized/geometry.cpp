@@ -61,8 +61,7 @@ int stages_of_c(const GemmSignature& signature, const WgmmaWarpSpecializedConfig
     if (c.store != OutputStore::tma || c.swap_ab || c.broadcast_c || !c.warp_specialized) return 0;
     if (g.consumers == kMaxConsumers && c.stream_k != 0) return 0;  // which leaves too few registers: ptxas spills
     const bool by_halves = c.schedule == WarpgroupSchedule::overlapped;
-    const int panels =
-        bounded_product(by_halves ? g.consumers : g.consumers_n, ceil_div(c.warpgroup.n, g.slice_columns));
+    const int panels = panels_of_c(c, g);
     const int panel_bytes = bounded_product(c_panel_rows(c), g.slice_columns, g.staged_bytes);
     const int panels_per_stage = quotient_or_zero(bounded(g.stage_bytes), panel_bytes);
     if (panels < 1 || panels_per_stage < 1 || c.block.m > kMaxBoxExtent) return 0;
@@ -72,6 +71,11 @@ int stages_of_c(const GemmSignature& signature, const WgmmaWarpSpecializedConfig
 }
 
 }  // namespace
+
+int panels_of_c(const WgmmaWarpSpecializedConfig& c, const WgmmaGeometry& g) {
+    const int warpgroup_tiles = c.schedule == WarpgroupSchedule::overlapped ? g.consumers : g.consumers_n;
+    return bounded_product(warpgroup_tiles, ceil_div(c.warpgroup.n, g.slice_columns));
+}
 
 WgmmaGeometry geometry(const GemmSignature& signature, const WgmmaWarpSpecializedConfig& c) {
     WgmmaGeometry g;

@@ -66,4 +66,7 @@ inline constexpr int kSliceRows = 16;
     return c.schedule == WarpgroupSchedule::overlapped ? kWgmmaM : c.block.m;
 }
 
+/// Panels of C that the ring brings at a time: for a tile, or half of one.
+[[nodiscard]] int panels_of_c(const WgmmaWarpSpecializedConfig& config, const WgmmaGeometry& geometry);
+
 }  // namespace jitgemm

@@ -133,6 +133,16 @@ std::string derived_lines(const GemmSignature& s, const Config& c, const WgmmaGe
                           "registers of a thread for its sums in eight columns of a wgmma");
     text += constant_line("kKBlocks", g.k_blocks, "k-blocks of 16 in a k-tile");
     if (c.stream_k != 0) text += constant_line("kWarpsPerTile", warps_per_tile, "warps that share a tile");
+    if (g.c_stages != 0) {
+        const bool by_halves = c.schedule == WarpgroupSchedule::overlapped;
+        text += constant_line("kPanelRows", c_panel_rows(c),
+                              by_halves ? "rows of a panel of C: the half of a consumer's tile that is stored at a time"
+                                        : "rows of a panel of C: those of the block tile");
+        text += constant_line("kPanelsC", panels_of_c(c, g), "panels of C that are wanted at a time");
+    }
+    if (c.swap_ab && c.broadcast_c)
+        text += constant_line("kTilesOfC", c.schedule == WarpgroupSchedule::overlapped ? 1 : c.warpgroup.m / kWgmmaM,
+                              "of these, that C is read for at a time");
     text += constant_line("kReaders", warps_per_tile * blocks, "warps that read a stage before it is free");
     if (blocks > 1) {
         const int column = (1 << c.cluster.m) - 1;
@@ -229,6 +239,15 @@ std::string_view epilogue_template(const Config& c) {
     return "epilogue/epilogue_staged.cuh";
 }
 
+std::string_view stage_template(const WgmmaGeometry& g) {
+    return g.staged_bytes == 4 ? "epilogue/stage_slice_f32.cuh" : "epilogue/stage_slice_16_bits.cuh";
+}
+
+std::string_view store_template(const GemmSignature& s, const Config& c) {
+    if (stores_by_tma(c)) return "epilogue/store_slice_by_tma.cuh";
+    return adds_c_by_row(s, c) ? "epilogue/store_slice_with_c.cuh" : "epilogue/store_slice.cuh";
+}
+
 std::string_view multiply_template(const Config& c) {
     return has_a_in_registers(c) ? "wgmma/multiply_from_registers.cuh" : "wgmma/multiply_from_shared.cuh";
 }
@@ -318,6 +337,10 @@ RenderInput WgmmaWarpSpecialized::render_input(const GemmSignature& asked, const
     if (has_a_in_registers(c)) input.pieces["fragments_a.cuh"] = fragments_template(g.a);
     input.pieces["consumers.cuh"] = consumers_template(c);
     input.pieces["epilogue.cuh"] = epilogue_template(c);
+    if (!c.swap_ab) {
+        input.pieces["stage_slice.cuh"] = stage_template(g);
+        input.pieces["store_slice.cuh"] = store_template(signature, c);
+    }
     input.pieces["operand_a.cuh"] = operand_template(g.a);
     input.pieces["operand_b.cuh"] = operand_template(g.b);
     input.generated["operands.inl"] =

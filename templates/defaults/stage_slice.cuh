@@ -1,0 +1,2 @@
+#pragma once
+#include "epilogue/stage_slice_16_bits.cuh"

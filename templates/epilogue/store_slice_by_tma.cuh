@@ -1,0 +1,15 @@
+#pragma once
+// A slice of 16 rows from shared memory to (row, column) of D on, by TMA.
+template <int kColumns, bool kSwizzled>
+__device__ __forceinline__ void store_slice(unsigned slice, const GemmArgs& args, int row, int column, int lane) {
+    fence_proxy_async();
+    __syncwarp();
+    if (lane == 0) {
+#if GEMM_REST_COLUMNS
+        tma_store(slice, kColumns == kRestColumns ? args.map_d_rest : args.map_d, column, row);
+#else
+        tma_store(slice, args.map_d, column, row);
+#endif
+        tma_store_commit();
+    }
+}
