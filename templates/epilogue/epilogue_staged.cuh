@@ -41,23 +41,25 @@ __device__ __forceinline__ void store_rows(const Accumulator (&rC)[kTilesN][kReg
 #endif
         __syncwarp();
         const auto* const sums = rC + i * kSliceColumns / 8;
+// clang-format off
 #if GEMM_SLICE_OF_SUMS
         const auto finished = [&](int j) { return atom_of(sums[j]); };  // store_slice finishes them
 #elif GEMM_READ_C
         const auto finished = [&](int j) { return finish_atom(sums[j], args, row, slice_column + j * 8, lane); };
 #elif GEMM_C_TMA
-    const unsigned panel = c.panel(i);
-    const auto finished = [&](int j) {
-        return finish(args, atom_of(sums[j]), [&] { return c.atom(panel, i, j, lane); });
-    };
+        const unsigned panel = c.panel(i);
+        const auto finished = [&](int j) {
+            return finish(args, atom_of(sums[j]), [&] { return c.atom(panel, i, j, lane); });
+        };
 #elif GEMM_BROADCAST_C
-    const auto finished = [&](int j) {
-        const Atom addend = c.atom(i, j, lane);
-        return finish(args, atom_of(sums[j]), [&] { return addend; });
-    };
+        const auto finished = [&](int j) {
+            const Atom addend = c.atom(i, j, lane);
+            return finish(args, atom_of(sums[j]), [&] { return addend; });
+        };
 #else
-    const auto finished = [&](int j) { return finish(args, atom_of(sums[j])); };
+        const auto finished = [&](int j) { return finish(args, atom_of(sums[j])); };
 #endif
+        // clang-format on
 #if GEMM_REST_COLUMNS
         if (i == kSlicesOfRow - 1) {
             stage_slice<kRestColumns, false>(slice, finished, lane);
