@@ -11,42 +11,34 @@ struct alignas(kVectorD * sizeof(ElementC)) VectorC {
 };
 #endif
 
-#if GEMM_VECTOR_D > 1
-// kVectorD elements of a row of D; a vector cut by the right edge goes element by element.
-#else
-// One element of D.
-#endif
+// A vector of a row of D. One that the right edge cuts goes element by element.
 __device__ __forceinline__ void store_vector(const OutputTile& output, int row, int column, const float* sum) {
     ElementOut* d = output.d + row * output.ldd + column;
+// clang-format off
 #if GEMM_READ_C
     const ElementC* c = output.c + row * output.ldc + column;
+    const auto finished = [&](int i) { return finish(output, sum[i], [&] { return c_to_float(c[i]); }); };
+#else
+    const auto finished = [&](int i) { return finish(output, sum[i]); };
 #endif
+// clang-format on
 #if GEMM_VECTOR_D > 1
     if (column + kVectorD > output.n) {
 #pragma unroll
         for (int i = 0; i < kVectorD; ++i) {
             if (column + i >= output.n) break;
-#if GEMM_READ_C
-            store(d + i, finish(output, sum[i], [&] { return c_to_float(c[i]); }));
-#else
-            store(d + i, finish(output, sum[i]));
-#endif
+            store(d + i, finished(i));
         }
         return;
     }
 #endif
 #if GEMM_READ_C
-    VectorC addend = {};
-    if (c_factor(output) != 0.0f) addend = *reinterpret_cast<const VectorC*>(c);
+    VectorC vector_c = {};
+    if (c_factor(output) != 0.0f) vector_c = *reinterpret_cast<const VectorC*>(c);
+    c = vector_c.element;
 #endif
     OutputVector vector;
 #pragma unroll
-    for (int i = 0; i < kVectorD; ++i) {
-#if GEMM_READ_C
-        store(&vector.element[i], finish(output, sum[i], [&] { return c_to_float(addend.element[i]); }));
-#else
-        store(&vector.element[i], finish(output, sum[i]));
-#endif
-    }
+    for (int i = 0; i < kVectorD; ++i) store(&vector.element[i], finished(i));
     *reinterpret_cast<OutputVector*>(d) = vector;
 }

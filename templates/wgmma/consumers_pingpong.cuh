@@ -31,27 +31,26 @@ __device__ __forceinline__ void multiply_tiles(const GemmArgs& args, const Share
     Staging staging(shared.staging);
     const Turn turn{warpgroup};
     RingPosition ring;
-    if (warpgroup == 1) {
-        turn.pass_on();  // the other one begins
+    const auto skip_tile = [&] {  // that is the other consumer's
 #if GEMM_C_TMA
         ring.skip(walk.k_tiles + stages_of_c(args, walk));
 #else
         ring.skip(walk.k_tiles);
 #endif
         walk.next();
+    };
+    if (warpgroup == 1) {
+        turn.pass_on();  // the other one begins
+        skip_tile();
     }
 #pragma unroll 1
-    while (walk.has_tile()) {
+    for (; walk.has_tile(); walk.next(), skip_tile()) {
         turn.wait();
         Accumulator rC[kTilesM][kTilesN][kRegistersC];  // (kTilesM) wgmmas of 64 rows, (kTilesN) times eight columns
         const auto [tile, read] = multiply_k_tiles(rC, shared, walk, a, b, ring, lane);
 #if GEMM_C_TMA
         // Here, lest the other one wait for phases of the ring that are two rounds apart.
-#if GEMM_STREAM_K
         if (walk.ends_tile()) wait_for_c(args, shared, ring);
-#else
-        wait_for_c(args, shared, ring);
-#endif
 #endif
         turn.pass_on();
 #if GEMM_BROADCAST_C
@@ -63,19 +62,11 @@ __device__ __forceinline__ void multiply_tiles(const GemmArgs& args, const Share
 #if GEMM_STREAM_K
         if (!walk.piece.ends_tile) {
             leave_partial_sums(rC, args, warp, lane);
-        } else {
-            if (walk.piece.first_k_tile != 0) add_partial_sums(rC, args, walk, warp, lane);
-#if GEMM_C_TMA
-            const PartOfC c(args, shared, ring, 0, warp * 16);
-            epilogue(rC, args, tile.row + warp * 16, tile.column, staging, c, lane);
-            release_c(args, shared, ring, lane);
-#elif GEMM_BROADCAST_C
-            epilogue(rC, args, tile.row + warp * 16, tile.column, staging, c, lane);
-#else
-            epilogue(rC, args, tile.row + warp * 16, tile.column, staging, lane);
-#endif
+            continue;
         }
-#elif GEMM_C_TMA
+        if (walk.piece.first_k_tile != 0) add_partial_sums(rC, args, walk, warp, lane);
+#endif
+#if GEMM_C_TMA
         const PartOfC c(args, shared, ring, 0, warp * 16);
         epilogue(rC, args, tile.row + warp * 16, tile.column, staging, c, lane);
         release_c(args, shared, ring, lane);
@@ -84,14 +75,6 @@ __device__ __forceinline__ void multiply_tiles(const GemmArgs& args, const Share
 #else
         epilogue(rC, args, tile.row + warp * 16, tile.column, staging, lane);
 #endif
-        walk.next();
-        // The other consumer's tile.
-#if GEMM_C_TMA
-        ring.skip(walk.k_tiles + stages_of_c(args, walk));
-#else
-        ring.skip(walk.k_tiles);
-#endif
-        walk.next();
     }
 #if GEMM_STORE_TMA
     if (lane == 0) tma_store_wait_read<0>();  // before the block's shared memory goes
