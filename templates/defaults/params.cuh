@@ -31,6 +31,9 @@
 #ifndef GEMM_MBARRIER_ARRIVE
 #define GEMM_MBARRIER_ARRIVE 0  // threads arrive at mbarriers without announcing bytes
 #endif
+#ifndef GEMM_TENSOR_MAPS
+#define GEMM_TENSOR_MAPS 0  // TMA copies A and B
+#endif
 #ifndef GEMM_CLUSTER
 #define GEMM_CLUSTER 1  // blocks of a cluster that takes tiles together and shares operands
 #endif

@@ -20,6 +20,7 @@
 #if GEMM_PACK_A || GEMM_PACK_B
 #include "common/pack.cuh"
 #endif
+#include "scheduler/tile.cuh"
 #include "common/rasterization.cuh"
 #include "multistage/shared_layout.cuh"
 #include "multistage/global_to_shared.cuh"
@@ -58,14 +59,16 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const GemmArgs ar
 
     // gA -> sA, gB -> sB: M and N predicates are computed here, once.
 #if GEMM_PACK_A
-    CopyA copy_a(packed_a(args), packed_pitch(packed_columns_a(args)), tile_row, args.m, first_k, end_k);
+    CopyA copy_a(packed_a(args), packed_pitch(packed_columns_a(args)), tile.row, tile.end_row, tile.first_k,
+                 tile.end_k);
 #else
-    CopyA copy_a(args.a, args.lda, tile_row, args.m, first_k, end_k);
+    CopyA copy_a(args.a, args.lda, tile.row, tile.end_row, tile.first_k, tile.end_k);
 #endif
 #if GEMM_PACK_B
-    CopyB copy_b(packed_b(args), packed_pitch(packed_columns_b(args)), tile_column, args.n, first_k, end_k);
+    CopyB copy_b(packed_b(args), packed_pitch(packed_columns_b(args)), tile.column, tile.end_column, tile.first_k,
+                 tile.end_k);
 #else
-    CopyB copy_b(args.b, args.ldb, tile_column, args.n, first_k, end_k);
+    CopyB copy_b(args.b, args.ldb, tile.column, tile.end_column, tile.first_k, tile.end_k);
 #endif
 
     unsigned lane_offset_a[kChunksA];  // bytes into a stage, see shared_to_registers
@@ -97,7 +100,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const GemmArgs ar
     load_fragments_b(rB[0], sB, lane_offset_b, 0);
 
 #pragma unroll 1
-    for (int k_tile = 0; k_tile < k_tiles; ++k_tile) {
+    for (int k_tile = 0; k_tile < tile.k_tiles; ++k_tile) {
 #pragma unroll
         for (int k_block = 0; k_block < kKBlocks; ++k_block) {
             if (k_block == kKBlocks - 1) {  // the fragments of the next step lie in the next stage
@@ -126,7 +129,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const GemmArgs ar
     unsigned rB[kFragmentB];
 
 #pragma unroll 1
-    for (int k_tile = 0; k_tile < k_tiles; ++k_tile) {
+    for (int k_tile = 0; k_tile < tile.k_tiles; ++k_tile) {
 #if GEMM_COPY_ASYNC
         cp_async_wait<kStages - 2>();
 #endif

@@ -14,7 +14,7 @@
 #endif
 
 #pragma unroll 1
-    for (int k_tile = 1 - kStages; k_tile < k_tiles; ++k_tile) {
+    for (int k_tile = 1 - kStages; k_tile < tile.k_tiles; ++k_tile) {
         copy_a.issue(sA + write_stage * kStageBytesA, 0, 1);
         copy_b.issue(sB + write_stage * kStageBytesB, 0, 1);
         if (k_tile >= 0) {

@@ -3,7 +3,11 @@
 struct Tile {
     int row, column;  // of D, where it begins
     const int &end_row, &end_column;  // where D ends
+#if GEMM_TENSOR_MAPS
     int first_k, k_tiles;
+#else
+    int first_k, end_k, k_tiles;
+#endif
 #if GEMM_CLUSTER > 1
     unsigned cluster_row, cluster_column;  // of the block in its cluster
 #endif

@@ -4,10 +4,10 @@
 #if GEMM_SPLIT_K > 1
 #if GEMM_SPLIT_CLUSTER
     const int split = blockIdx.x % kSplitK;  // rank in the cluster, which shares a tile
-    const TileCoord tile = tile_of_block(blockIdx.x / kSplitK, tiles);
+    const TileCoord at = tile_of_block(blockIdx.x / kSplitK, tiles);
 #else
     const int split = blockIdx.x / (tiles.m * tiles.n);
-    const TileCoord tile = tile_of_block(blockIdx.x % (tiles.m * tiles.n), tiles);
+    const TileCoord at = tile_of_block(blockIdx.x % (tiles.m * tiles.n), tiles);
 #endif
     const long long k_share = (args.k + (kSplitK * kBlockK - 1ll)) / (kSplitK * kBlockK) * kBlockK;  // in whole k-tiles
     const int first_k = min(split * k_share, static_cast<long long>(args.k));
@@ -15,15 +15,16 @@
     const int k_tiles = (end_k - first_k + (kBlockK - 1ll)) / kBlockK;
 #elif GEMM_WAVE
     const RemainderTile share = tile_share(blockIdx.x, tiles.m * tiles.n, (args.k + (kBlockK - 1ll)) / kBlockK);
-    const TileCoord tile = tile_of_block(share.tile, tiles);
+    const TileCoord at = tile_of_block(share.tile, tiles);
     const int first_k = share.is_partial ? share.cut : 0;
     const int end_k = share.is_partial || !share.is_remainder ? args.k : min(share.cut, args.k);
     const int k_tiles = (end_k - first_k + (kBlockK - 1ll)) / kBlockK;
 #else
-    const TileCoord tile = tile_of_block(blockIdx.x, tiles);
+    const TileCoord at = tile_of_block(blockIdx.x, tiles);
     const int first_k = 0;
     const int end_k = args.k;
     const int k_tiles = (args.k + (kBlockK - 1ll)) / kBlockK;
 #endif
-    const int tile_row = static_cast<int>(tile.m) * kBlockM;
-    const int tile_column = static_cast<int>(tile.n) * kBlockN;
+    const int tile_row = static_cast<int>(at.m) * kBlockM;
+    const int tile_column = static_cast<int>(at.n) * kBlockN;
+    const Tile tile{tile_row, tile_column, args.m, args.n, first_k, end_k, k_tiles};

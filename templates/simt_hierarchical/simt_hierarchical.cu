@@ -15,6 +15,7 @@
 #if GEMM_PARTIAL_SUMS
 #include "common/workspace.cuh"
 #endif
+#include "scheduler/tile.cuh"
 #include "common/rasterization.cuh"
 #include "epilogue/output_tile.cuh"
 #include "simt_hierarchical/simt_global_to_shared.cuh"
@@ -52,8 +53,8 @@ extern "C" __global__ void __launch_bounds__(kThreads, kMinBlocksPerSm) gemm(con
     float* sA = reinterpret_cast<float*>(shared_memory);  // (kStages, kBlockK, kBlockM), row pitch kPitchA
     float* sB = sA + kStages * kStageA;  // (kStages, kBlockK, kBlockN), row pitch kPitchB
 
-    CopyA copy_a(args.a, args.lda, tile_row, args.m, first_k, end_k);
-    CopyB copy_b(args.b, args.ldb, tile_column, args.n, first_k, end_k);
+    CopyA copy_a(args.a, args.lda, tile.row, tile.end_row, tile.first_k, tile.end_k);
+    CopyB copy_b(args.b, args.ldb, tile.column, tile.end_column, tile.first_k, tile.end_k);
 
     float rC[kThreadM][kThreadN] = {};
 
@@ -87,7 +88,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, kMinBlocksPerSm) gemm(con
     load_fragment<kThreadN, kLanesN>(rB[0], from_b);
 
 #pragma unroll 1
-    for (int k_tile = 0; k_tile < k_tiles; ++k_tile) {
+    for (int k_tile = 0; k_tile < tile.k_tiles; ++k_tile) {
 #pragma unroll
         for (int k = 0; k < kBlockK; ++k) {
             if (k == kBlockK - 1) {  // the fragments of the next k lie in the next stage
@@ -123,7 +124,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, kMinBlocksPerSm) gemm(con
     float rB[kThreadN];
 
 #pragma unroll 1
-    for (int k_tile = 0; k_tile < k_tiles; ++k_tile) {
+    for (int k_tile = 0; k_tile < tile.k_tiles; ++k_tile) {
         wait_for_oldest_copy();  // read_stage visible to all; write_stage read by all
         const float* from_a = sA + read_stage * kStageA + row;
         const float* from_b = sB + read_stage * kStageB + column;

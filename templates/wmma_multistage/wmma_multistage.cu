@@ -10,6 +10,7 @@
 #include "wmma_atom.cuh"
 #include "common/numeric.cuh"
 #include "gemm_args.cuh"
+#include "scheduler/tile.cuh"
 #include "common/rasterization.cuh"
 #include "multistage/shared_layout.cuh"
 #include "multistage/global_to_shared.cuh"
@@ -30,8 +31,8 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const GemmArgs ar
     const unsigned warp_b = sB + fragment_offset_b(warp_column, 0);
 
     // gA -> sA, gB -> sB: M and N predicates are computed here, once.
-    CopyA copy_a(args.a, args.lda, tile_row, args.m, first_k, end_k);
-    CopyB copy_b(args.b, args.ldb, tile_column, args.n, first_k, end_k);
+    CopyA copy_a(args.a, args.lda, tile.row, tile.end_row, tile.first_k, tile.end_k);
+    CopyB copy_b(args.b, args.ldb, tile.column, tile.end_column, tile.first_k, tile.end_k);
 
     Accumulator rC[kTilesM][kTilesN][kRegistersC];  // (kTilesM, kTilesN) fragments of the warp tile
 #pragma unroll
@@ -45,7 +46,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const GemmArgs ar
                 // One buffer: it is filled, used, and filled again; nothing is in flight while the tensor cores work.
 
 #pragma unroll 1
-    for (int k_tile = 0; k_tile < k_tiles; ++k_tile) {
+    for (int k_tile = 0; k_tile < tile.k_tiles; ++k_tile) {
         copy_a.issue(sA, 0, 1);
         copy_b.issue(sB, 0, 1);
         copy_a.finish(sA);
@@ -73,7 +74,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const GemmArgs ar
     copy_b.issue(sB + write_stage * kStageBytesB, 0, 1);
 
 #pragma unroll 1
-    for (int k_tile = 0; k_tile < k_tiles; ++k_tile) {
+    for (int k_tile = 0; k_tile < tile.k_tiles; ++k_tile) {
 #pragma unroll
         for (int k_block = 0; k_block < kKBlocks; ++k_block) {
             if (k_block == kKBlocks - 1) {  // the fragments of the next step lie in the next stage
@@ -102,7 +103,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const GemmArgs ar
 #endif
 #else
 #pragma unroll 1
-    for (int k_tile = 0; k_tile < k_tiles; ++k_tile) {
+    for (int k_tile = 0; k_tile < tile.k_tiles; ++k_tile) {
 #if GEMM_COPY_ASYNC
         cp_async_wait<kStages - 2>();
 #endif

@@ -112,6 +112,16 @@ struct GemmArgs {
     float alpha;
     float beta;
 };
+
+// ---- scheduler ------------------------------------------------------------------------------------------------------
+// A block's tile of D, and its part of K. Copies, mainloop and epilogue see it in place of the problem's sizes.
+struct Tile {
+    int row, column;  // of D, where it begins
+    const int &end_row, &end_column;  // where D ends
+    int first_k, end_k, k_tiles;
+};
+
+// ---- common ---------------------------------------------------------------------------------------------------------
 // The order in which blocks take the tiles of D. Blocks in flight at once should share rows of A and columns of B in L2.
 struct TileCoord {
     unsigned m, n;
@@ -441,12 +451,13 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const GemmArgs ar
 
     // Which tile of D, and which part of K: [first_k, end_k).
     const TileCoord tiles = {(args.m + kBlockM - 1u) / kBlockM, (args.n + kBlockN - 1u) / kBlockN};
-    const TileCoord tile = tile_of_block(blockIdx.x, tiles);
+    const TileCoord at = tile_of_block(blockIdx.x, tiles);
     const int first_k = 0;
     const int end_k = args.k;
     const int k_tiles = (args.k + (kBlockK - 1ll)) / kBlockK;
-    const int tile_row = static_cast<int>(tile.m) * kBlockM;
-    const int tile_column = static_cast<int>(tile.n) * kBlockN;
+    const int tile_row = static_cast<int>(at.m) * kBlockM;
+    const int tile_column = static_cast<int>(at.n) * kBlockN;
+    const Tile tile{tile_row, tile_column, args.m, args.n, first_k, end_k, k_tiles};
 
     const int lane = threadIdx.x % 32;
     const int warp = threadIdx.x / 32;
@@ -457,8 +468,8 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const GemmArgs ar
     const unsigned sB = sA + kStages * kStageBytesA;  // (kStages, B tile)
 
     // gA -> sA, gB -> sB: M and N predicates are computed here, once.
-    CopyA copy_a(args.a, args.lda, tile_row, args.m, first_k, end_k);
-    CopyB copy_b(args.b, args.ldb, tile_column, args.n, first_k, end_k);
+    CopyA copy_a(args.a, args.lda, tile.row, tile.end_row, tile.first_k, tile.end_k);
+    CopyB copy_b(args.b, args.ldb, tile.column, tile.end_column, tile.first_k, tile.end_k);
 
     unsigned lane_offset_a[kChunksA];  // bytes into a stage, see shared_to_registers
     unsigned lane_offset_b[kChunksB];
@@ -483,7 +494,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const GemmArgs ar
     unsigned rB[2][kFragmentB];
 
 #pragma unroll 1
-    for (int k_tile = 1 - kStages; k_tile < k_tiles; ++k_tile) {
+    for (int k_tile = 1 - kStages; k_tile < tile.k_tiles; ++k_tile) {
         copy_a.issue(sA + write_stage * kStageBytesA, 0, 1);
         copy_b.issue(sB + write_stage * kStageBytesB, 0, 1);
         if (k_tile >= 0) {

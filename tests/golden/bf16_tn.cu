@@ -111,6 +111,16 @@ struct GemmArgs {
     long long ldd;  // elements from one row of D to the next
     float alpha;
 };
+
+// ---- scheduler ------------------------------------------------------------------------------------------------------
+// A block's tile of D, and its part of K. Copies, mainloop and epilogue see it in place of the problem's sizes.
+struct Tile {
+    int row, column;  // of D, where it begins
+    const int &end_row, &end_column;  // where D ends
+    int first_k, end_k, k_tiles;
+};
+
+// ---- common ---------------------------------------------------------------------------------------------------------
 // The order in which blocks take the tiles of D. Blocks in flight at once should share rows of A and columns of B in L2.
 struct TileCoord {
     unsigned m, n;
@@ -383,12 +393,13 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const GemmArgs ar
 
     // Which tile of D, and which part of K: [first_k, end_k).
     const TileCoord tiles = {(args.m + kBlockM - 1u) / kBlockM, (args.n + kBlockN - 1u) / kBlockN};
-    const TileCoord tile = tile_of_block(blockIdx.x, tiles);
+    const TileCoord at = tile_of_block(blockIdx.x, tiles);
     const int first_k = 0;
     const int end_k = args.k;
     const int k_tiles = (args.k + (kBlockK - 1ll)) / kBlockK;
-    const int tile_row = static_cast<int>(tile.m) * kBlockM;
-    const int tile_column = static_cast<int>(tile.n) * kBlockN;
+    const int tile_row = static_cast<int>(at.m) * kBlockM;
+    const int tile_column = static_cast<int>(at.n) * kBlockN;
+    const Tile tile{tile_row, tile_column, args.m, args.n, first_k, end_k, k_tiles};
 
     const int lane = threadIdx.x % 32;
     const int warp = threadIdx.x / 32;
@@ -399,8 +410,8 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const GemmArgs ar
     const unsigned sB = sA + kStages * kStageBytesA;  // (kStages, B tile)
 
     // gA -> sA, gB -> sB: M and N predicates are computed here, once.
-    CopyA copy_a(args.a, args.lda, tile_row, args.m, first_k, end_k);
-    CopyB copy_b(args.b, args.ldb, tile_column, args.n, first_k, end_k);
+    CopyA copy_a(args.a, args.lda, tile.row, tile.end_row, tile.first_k, tile.end_k);
+    CopyB copy_b(args.b, args.ldb, tile.column, tile.end_column, tile.first_k, tile.end_k);
 
     unsigned lane_offset_a[kChunksA];  // bytes into a stage, see shared_to_registers
     unsigned lane_offset_b[kChunksB];
@@ -439,7 +450,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const GemmArgs ar
     load_fragments_b(rB[0], sB, lane_offset_b, 0);
 
 #pragma unroll 1
-    for (int k_tile = 0; k_tile < k_tiles; ++k_tile) {
+    for (int k_tile = 0; k_tile < tile.k_tiles; ++k_tile) {
 #pragma unroll
         for (int k_block = 0; k_block < kKBlocks; ++k_block) {
             if (k_block == kKBlocks - 1) {  // the fragments of the next step lie in the next stage

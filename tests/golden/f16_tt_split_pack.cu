@@ -248,6 +248,16 @@ extern "C" __global__ void __launch_bounds__(kPackThreads) gemm_pack(const GemmA
         a.move(v);
     }
 }
+
+// ---- scheduler ------------------------------------------------------------------------------------------------------
+// A block's tile of D, and its part of K. Copies, mainloop and epilogue see it in place of the problem's sizes.
+struct Tile {
+    int row, column;  // of D, where it begins
+    const int &end_row, &end_column;  // where D ends
+    int first_k, end_k, k_tiles;
+};
+
+// ---- common ---------------------------------------------------------------------------------------------------------
 // The order in which blocks take the tiles of D. Blocks in flight at once should share rows of A and columns of B in L2.
 struct TileCoord {
     unsigned m, n;
@@ -584,13 +594,14 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const GemmArgs ar
     // Which tile of D, and which part of K: [first_k, end_k).
     const TileCoord tiles = {(args.m + kBlockM - 1u) / kBlockM, (args.n + kBlockN - 1u) / kBlockN};
     const int split = blockIdx.x / (tiles.m * tiles.n);
-    const TileCoord tile = tile_of_block(blockIdx.x % (tiles.m * tiles.n), tiles);
+    const TileCoord at = tile_of_block(blockIdx.x % (tiles.m * tiles.n), tiles);
     const long long k_share = (args.k + (kSplitK * kBlockK - 1ll)) / (kSplitK * kBlockK) * kBlockK;  // in whole k-tiles
     const int first_k = min(split * k_share, static_cast<long long>(args.k));
     const int end_k = min((split + 1) * k_share, static_cast<long long>(args.k));
     const int k_tiles = (end_k - first_k + (kBlockK - 1ll)) / kBlockK;
-    const int tile_row = static_cast<int>(tile.m) * kBlockM;
-    const int tile_column = static_cast<int>(tile.n) * kBlockN;
+    const int tile_row = static_cast<int>(at.m) * kBlockM;
+    const int tile_column = static_cast<int>(at.n) * kBlockN;
+    const Tile tile{tile_row, tile_column, args.m, args.n, first_k, end_k, k_tiles};
 
     const int lane = threadIdx.x % 32;
     const int warp = threadIdx.x / 32;
@@ -601,8 +612,9 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const GemmArgs ar
     const unsigned sB = sA + kStages * kStageBytesA;  // (kStages, B tile)
 
     // gA -> sA, gB -> sB: M and N predicates are computed here, once.
-    CopyA copy_a(packed_a(args), packed_pitch(packed_columns_a(args)), tile_row, args.m, first_k, end_k);
-    CopyB copy_b(args.b, args.ldb, tile_column, args.n, first_k, end_k);
+    CopyA copy_a(packed_a(args), packed_pitch(packed_columns_a(args)), tile.row, tile.end_row, tile.first_k,
+                 tile.end_k);
+    CopyB copy_b(args.b, args.ldb, tile.column, tile.end_column, tile.first_k, tile.end_k);
 
     unsigned lane_offset_a[kChunksA];  // bytes into a stage, see shared_to_registers
     unsigned lane_offset_b[kChunksB];
@@ -637,7 +649,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const GemmArgs ar
     unsigned rB[kFragmentB];
 
 #pragma unroll 1
-    for (int k_tile = 0; k_tile < k_tiles; ++k_tile) {
+    for (int k_tile = 0; k_tile < tile.k_tiles; ++k_tile) {
         cp_async_wait<kStages - 2>();
         __syncthreads();  // read_stage visible to all; write_stage read by all
         copy_a.issue(sA + write_stage * kStageBytesA, 0, 1);

@@ -56,6 +56,7 @@ std::map<std::string, int, std::less<>> macros(const GemmSignature& s, const Con
         {"GEMM_PINGPONG", c.schedule == WarpgroupSchedule::pingpong},
         {"GEMM_OVERLAPPED", c.schedule == WarpgroupSchedule::overlapped},
         {"GEMM_MBARRIER_ARRIVE", 1},
+        {"GEMM_TENSOR_MAPS", 1},
         {"GEMM_CLUSTER", blocks_of_cluster(c)},
         {"GEMM_SETMAXNREG", deals_out_registers(c, g)},
         {"GEMM_RASTERIZATION", static_cast<int>(c.rasterization)},
