@@ -36,10 +36,13 @@ std::vector<Sample> samples_in(const std::string& text) {
     return samples;
 }
 
+/// Without a comment at the end, whose words may change.
+std::string without_comment(const std::string& line) { return line.substr(0, line.find("  // ")); }
+
 std::set<std::string> lines_of(const std::string& text) {
     std::set<std::string> all;
     std::istringstream lines(text);
-    for (std::string line; std::getline(lines, line);) all.insert(line);
+    for (std::string line; std::getline(lines, line);) all.insert(without_comment(line));
     return all;
 }
 
@@ -62,7 +65,7 @@ TEST_CASE("the tool prints what README says it prints") {
         CHECK(result.exit_code == 0);
         for (const std::string& line : sample.lines) {
             INFO(line);
-            CHECK(printed.contains(line));
+            CHECK(printed.contains(without_comment(line)));
         }
     }
     CHECK(checked >= 1);
