@@ -21,7 +21,7 @@
 namespace jitgemm {
 namespace {
 
-/// What one core of a laptop does of mma.sync with all checks on; docs/performance.md measures it.
+/// What one core of a laptop does of mma.sync with all checks on; docs/lab/launches.md has the measurement.
 constexpr double kGflopPerSecond = 0.5;
 
 GpuModel emulated_gpu(const Arch& arch) {

@@ -1,5 +1,5 @@
 /// Correct kernels, spoilt one text at a time: does verification on the emulator notice? Each test writes its rows
-/// into the build folder: docs/emulator-mutations.md has those of tests/mutations-*.md.
+/// into the build folder, as tests/mutations-*.md. docs/emulator.md has the sums.
 
 #include "generator/generate.hpp"
 #include "runtime/emulator_device/emulator_device.hpp"

@@ -10,7 +10,7 @@ using namespace jitgemm;
 namespace {
 
 /// Two kernels of a problem, and what they took on an H200 (`jitgemm tune`, the median of their rounds
-/// relative to a reference kernel that ran in turn with them; docs/experiments.md).
+/// relative to a reference kernel that ran in turn with them; docs/lab/cost-models.md).
 struct Fact {
     const char* shape;
     const char* fast;

@@ -28,7 +28,7 @@ OperandTraffic traffic_of(const GemmSpec& spec, const Config& config, const GpuM
     return operand_traffic(spec, config, tile_deal(spec, config, gpu), gpu);
 }
 
-/// Bytes that DRAM delivered, as ncu counts them (dram__bytes_read.sum, docs/experiments.md).
+/// Bytes that DRAM delivered, as ncu counts them (dram__bytes_read.sum, docs/lab/wgmma.md).
 struct Fact {
     Sizes sizes;
     const char* config;

@@ -31,7 +31,7 @@ bool is_along_rows(const Config& c) {
     return c.group == 1 && c.rasterization == (c.swap_ab ? Rasterization::grouped_n : Rasterization::grouped_m);
 }
 
-/// A ping-pong kernel of 16384x16384x64, and what it took on an H200 (docs/experiments.md).
+/// A ping-pong kernel of 16384x16384x64, and what it took on an H200 (docs/lab/wgmma.md).
 struct Fact {
     const char* kernel;
     double measured_us;

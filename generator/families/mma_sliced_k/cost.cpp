@@ -17,12 +17,13 @@ using Config = MmaSlicedKConfig;
 constexpr int kUsualWarps = 8;
 constexpr int kFewWarps = 4;  // where two stages of eight are more than shared memory
 constexpr int kShallowestRing = 2;
-/// What an SM has in flight. More is no faster, and beyond fifty boxes of each operand it is slower (docs/experiments.md).
+/// What an SM has in flight. More is no faster, and beyond fifty boxes of each operand it is slower
+/// (docs/lab/few-rows.md).
 constexpr std::int64_t kBytesInFlight = 144 << 10;
 constexpr int kMostBoxes = 48;
 
 // Fitted beside wgmma_warp_specialized's and mma_multistage's to what 485 problems took on an H200; what second lines, cut sectors, rows
-// that K ends within and the sums of a tile take, and a launch, to 560 kernels of 200 problems more (docs/experiments.md). Cycles are of
+// that K ends within and the sums of a tile take, and a launch, to 560 kernels of 200 problems more (docs/lab/cost-models.md). Cycles are of
 // the SM clock.
 constexpr double kBoxCycles = 12.5;           // of a box that TMA fetches into an SM, and
 constexpr double kLineCycles = 1.41;          // of a line of it

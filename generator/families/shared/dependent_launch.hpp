@@ -28,7 +28,7 @@ inline constexpr int kLoneBlockBytes = 116 << 10;
     return std::max<std::int64_t>(kLoneBlockBytes - used, 0);
 }
 
-/// What such a launch takes less, measured on an H200 (docs/experiments.md).
+/// What such a launch takes less, measured on an H200 (docs/lab/launches.md).
 inline constexpr double kEarlyLaunchUs = 0.7;
 
 /// And what it takes less where the launch before has left SMs without a block: these are free for its own from the beginning.

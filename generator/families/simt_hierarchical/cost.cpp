@@ -24,7 +24,7 @@ struct Tile {
     int block_m, block_n, warp_m, warp_n, thread_m, thread_n, copy_slices, min_blocks_per_sm;
 };
 
-// What an H200, and 128x32 an H100, ran fastest for large, middle and small problems (docs/experiments.md).
+// What an H200, and 128x32 an H100, ran fastest for large, middle and small problems (docs/lab/simt.md).
 constexpr Tile kTiles[] = {
     {256, 128, 64, 64, 16, 8, 4, 1},  {256, 128, 64, 64, 16, 8, 8, 1},  {256, 128, 64, 64, 16, 8, 14, 1},
     {256, 128, 64, 64, 16, 8, 15, 1}, {128, 256, 64, 64, 16, 8, 4, 1},  {128, 256, 64, 64, 16, 8, 8, 1},
@@ -123,7 +123,7 @@ void add_variants(std::vector<SimtHierarchicalConfig>& candidates, const GemmSpe
 
 // ---- cost -----------------------------------------------------------------------------------------------------------
 
-// Fitted to 3,318 kernels of 71 problems on an H200 (docs/experiments.md), but where a line says otherwise. Cycles are of an SM, whose
+// Fitted to 3,318 kernels of 71 problems on an H200 (docs/lab/cost-models.md), but where a line says otherwise. Cycles are of an SM, whose
 // clock with f32 arithmetic is above that of the tensor cores; slots are of a scheduler, which issues one instruction per cycle.
 constexpr double kClockShare = 1.128;    // measured: 1980 MHz of 1755
 constexpr double kSchedulers = 4;        // of an SM

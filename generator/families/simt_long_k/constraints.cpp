@@ -21,7 +21,7 @@ constexpr int kLongKMaxStages = 16;
 constexpr int kLongKMaxResident = 16;
 constexpr int kLongKMaxSplits = 1024;
 constexpr int kLongKMaxCopies = 32;  // of an operand in a thread and step: all are unrolled
-// Beyond these it was the fastest of none of 39 problems (docs/experiments.md).
+// Beyond these it was the fastest of none of 39 problems (docs/lab/simt.md).
 constexpr std::int64_t kMostReduceBlocks = 2500;
 constexpr std::int64_t kShortestLongK = 256;
 

@@ -94,7 +94,7 @@ void add_shapes(std::vector<SimtLongKConfig>& candidates, const Problem& problem
 
 // ---- cost -----------------------------------------------------------------------------------------------------------
 
-// Fitted to 1,334 kernels of 32 problems on an H200 (docs/experiments.md): 15 % off in the mean, and the kernel chosen 6 % behind
+// Fitted to 1,334 kernels of 32 problems on an H200 (docs/lab/simt.md): 15 % off in the mean, and the kernel chosen 6 % behind
 // the best one. Slots are of a scheduler, which issues one instruction per cycle; cycles of an SM, whose clock with f32 arithmetic is
 // above that of the tensor cores.
 constexpr double kSchedulersOfAnSm = 4;

@@ -21,7 +21,7 @@ namespace {
 using Config = WgmmaWarpSpecializedConfig;
 
 // Fitted, with those of k_tile_cycles.cpp, to 27,263 kernels timed on an H200 (334 problems) and an H100 (264), see
-// docs/experiments.md: cycles are of the SM clock.
+// docs/lab/cost-models.md: cycles are of the SM clock.
 constexpr double kClockShare = 0.953;           // of the GPU's, that tensor cores leave at work
 constexpr double kExposedEpilogueCycles = 937;  // per tile, unless another warpgroup multiplies meanwhile,
 constexpr double kEpilogueCycles = 2210;        // per tile of 128x256, in proportion for others;
@@ -32,7 +32,7 @@ constexpr double kLastPingpongCycles = 603;  // and once where none does any mor
 constexpr double kExposedPingpongCycles = 1320;
 constexpr double kTransposingCycles = 93.1;  // more, per tile
 // Where the epilogue reads C from global memory as it goes: a latency per 16 columns of 64 rows. Between 1.3 and 1.4 us each at seven
-// problems on an H200 (docs/experiments.md), not fitted.
+// problems on an H200 (docs/lab/wgmma.md), not fitted.
 constexpr double kReadCCycles = 2400;
 // Of a C of one row, per tile: 300 to 370 of three tiles at 8192x8192x512 on an H200, not fitted.
 constexpr double kBroadcastCCycles = 330;
@@ -56,7 +56,7 @@ constexpr double kDependentLaunchUs = 0.306;  // hopper's griddepcontrol, 132 bl
 /// What it takes less to read all operands before the launch before has ended: 9 % of a mean of 12 us, in trials on an H200 (few rows,
 /// eight weight shapes); not fitted.
 constexpr double kEarlyUs = 1;
-constexpr double kLoneKTileUs = 0.25;           // more, of tiles of one k-tile (49 kernels, docs/experiments.md)
+constexpr double kLoneKTileUs = 0.25;           // more, of tiles of one k-tile (49 kernels, docs/lab/cost-models.md)
 constexpr double kClusterUs = 0.627;            // of clusters of up to four blocks
 constexpr double kLargestClusterUs = 1.02;      // and of eight
 constexpr double kPiecesSlowdown = 1.059;       // of k-tiles of pieces in clusters,
@@ -68,7 +68,7 @@ constexpr double kLeavingBytesPerCycle = 35.6;  // and what a block writes
 constexpr double kTakingBytesPerCycle = 38.5;   // and reads of them
 constexpr double kStoreBytesPerCycle = 27.8;
 // Row by row, times the alignment of rows, and what a tile's rows take whatever their length: 60 ping-pong kernels of K 16 to 115 with
-// tiles of 64x16 to 128x96 on an H100 (docs/experiments.md).
+// tiles of 64x16 to 128x96 on an H100 (docs/lab/wgmma.md).
 constexpr double kRowStoreBytesPerCycle = 3.97;
 constexpr double kRowStoreCycles = 140;
 constexpr double kPackUs = 3;              // of a launch that packs,

@@ -17,7 +17,7 @@ using Config = WgmmaWarpSpecializedConfig;
 
 constexpr double kSharedBytesPerCycle = 128;  // what a wgmma reads of its operands: all that shared memory gives
 // Fitted, with those of cost.cpp, to 27,263 kernels timed on an H200 (334 problems) and an H100 (264); what is filled up at the end of K,
-// pairs, and pieces in blocks alone to 16,600 more on an H200. See docs/experiments.md.
+// pairs, and pieces in blocks alone to 16,600 more on an H200. See docs/lab/cost-models.md.
 constexpr double kL2BytesPerCycle = 155;         // that an SM takes from L2 alone,
 constexpr double kL2BytesPerCycleOfAll = 10700;  // and all SMs together;
 constexpr double kL2Exponent = 1.45;             // of what both take, between their sum (1) and the longer one

@@ -11,7 +11,7 @@ namespace {
 using Config = WgmmaWarpSpecializedConfig;
 
 // Of bf16 tn 16384^3 and 2048x8192x28672, read by ncu on an H100, and of how much longer 715 stream-K kernels of 16 large problems took
-// there than others (docs/experiments.md).
+// there than others (docs/lab/wgmma.md).
 constexpr double kL2Share = 0.5;        // of L2, that panels stay in
 constexpr double kMostDrift = 1.5;      // blocks drift apart: what panels are fetched again, at most,
 constexpr double kDriftingWaves = 10;   // and the waves after which it is half of that

@@ -24,7 +24,7 @@ constexpr int kStageCounts[] = {2, 3};
 // order of magnitude, not a fit.
 constexpr double kExposedLoadCycles = 800;
 constexpr double kExposedStoreCycles = 200;
-// Of a k-tile of 32: what an H200 takes longer for two of them than for one of 64 (docs/performance.md).
+// Of a k-tile of 32: what an H200 takes longer for two of them than for one of 64 (docs/lab/mma-sync.md).
 constexpr double kShortBlocks = 1.25;
 
 /// The mma_multistage config with the same tiles and pipeline. It has two stages at least, so that a single buffer is costed
@@ -58,7 +58,7 @@ std::vector<WmmaMultistageConfig> WmmaMultistage::candidates(const Problem&, con
                 config.block = {tile.block_m, tile.block_n, block_k};
                 config.warp = {tile.warp_m, tile.warp_n, block_k};
                 config.stages = stages;
-                // An H200 ran k-tiles of 64 fastest with two stages, and copies through L1 (docs/performance.md).
+                // An H200 ran k-tiles of 64 fastest with two stages, and copies through L1 (docs/lab/mma-sync.md).
                 const bool long_block = block_k > WmmaMultistageConfig{}.block.k;
                 if (long_block) config.cache = CopyCache::ca;
                 if (!long_block || stages == 2) candidates.push_back({config});
