@@ -349,9 +349,8 @@ __device__ __forceinline__ void stage_rows(Staged* sC, const Accumulator (&rC)[k
 struct alignas(kVectorD * sizeof(Staged)) StagedVector {
     Staged element[kVectorD];
 };
-using OutputVector = StagedVector;
 
-// One vector of one row of D, staged in shared memory; a vector cut by the right edge goes element by element.
+// A vector of a row of D. One that the right edge cuts goes element by element.
 __device__ __forceinline__ void store_vector(const OutputTile& output, int row, int column, const Staged* staged) {
     if (row >= output.m || column >= output.n) return;
     auto* d = output.d + row * output.ldd + column;
@@ -360,9 +359,8 @@ __device__ __forceinline__ void store_vector(const OutputTile& output, int row, 
         for (int i = 0; column + i < output.n; ++i) d[i] = staged[i];
         return;
     }
-    *reinterpret_cast<OutputVector*>(d) = *reinterpret_cast<const StagedVector*>(staged);
+    *reinterpret_cast<StagedVector*>(d) = *reinterpret_cast<const StagedVector*>(staged);
 }
-
 __device__ __forceinline__ void epilogue(Accumulator (&rC)[kTilesM][kTilesN][kRegistersC], const OutputTile& output,
                                          int warp_row, int warp_column, char* shared_memory, int warp, int lane) {
     constexpr int kVectorsPerRow = kWarpN / kVectorD;

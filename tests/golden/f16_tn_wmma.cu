@@ -331,26 +331,24 @@ __device__ __forceinline__ float staged_sum(Bits sum) {
     asm("cvt.f32.f16 %0, %1;" : "=f"(result) : "h"(sum));
     return result;
 }
-__device__ __forceinline__ float finish_staged(const OutputTile& output, Staged staged) {
-    return finish(output, staged_sum(staged));
-}
 
-// One vector of one row of D, staged in shared memory; a vector cut by the right edge goes element by element.
+// A vector of a row of D. One that the right edge cuts goes element by element.
 __device__ __forceinline__ void store_vector(const OutputTile& output, int row, int column, const Staged* staged) {
+    const auto finished = [&](int i) { return finish(output, staged_sum(staged[i])); };
     if (row >= output.m || column >= output.n) return;
     auto* d = output.d + row * output.ldd + column;
     if (column + kVectorD > output.n) {
 #pragma unroll 1
-        for (int i = 0; column + i < output.n; ++i) store(d + i, finish_staged(output, staged[i]));
+        for (int i = 0; column + i < output.n; ++i) store(d + i, finished(i));
         return;
     }
-    const StagedVector sum = *reinterpret_cast<const StagedVector*>(staged);
+    const StagedVector sums = *reinterpret_cast<const StagedVector*>(staged);
+    staged = sums.element;
     OutputVector value;
 #pragma unroll
-    for (int i = 0; i < kVectorD; ++i) store(&value.element[i], finish_staged(output, sum.element[i]));
+    for (int i = 0; i < kVectorD; ++i) store(&value.element[i], finished(i));
     *reinterpret_cast<OutputVector*>(d) = value;
 }
-
 __device__ __forceinline__ void epilogue(Accumulator (&rC)[kTilesM][kTilesN][kRegistersC], const OutputTile& output,
                                          int warp_row, int warp_column, char* shared_memory, int warp, int lane) {
     constexpr int kVectorsPerRow = kWarpN / kVectorD;

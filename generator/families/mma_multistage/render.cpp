@@ -101,6 +101,9 @@ RenderInput MmaMultistage::render_input(const GemmSignature& signature, const Mm
     input.generated["params.cuh"] = params_text(signature, c, g);
     input.generated["epilogue_expression.cuh"] = epilogue_expression(signature, FinishedUnit::element);
     input.generated["mma_atom.cuh"] = mma_atom_text(signature, c, g);
+    if (stages_rows(c))
+        input.pieces["staged_vector.cuh"] =
+            signature.c && !c.splits_in_workspace() ? "epilogue/staged_sums.cuh" : "epilogue/staged_results.cuh";
     add_copies(input, g, {});
     return input;
 }

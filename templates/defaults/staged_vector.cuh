@@ -1,0 +1,6 @@
+#pragma once
+#if GEMM_STAGED_SUMS
+#include "epilogue/staged_sums.cuh"
+#else
+#include "epilogue/staged_results.cuh"
+#endif

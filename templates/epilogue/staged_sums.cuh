@@ -1,0 +1,68 @@
+#pragma once
+#include "epilogue/store_element.cuh"
+// rC -> sC -> gD. A warp lays kMmaM rows of its tile at a time into its own part of shared memory, as sums, and reads them back
+// as whole vectors of a row, which it scales and converts: its stores (and its reads of C) cover runs of kWarpN elements.
+struct alignas(kVectorD * sizeof(Staged)) StagedVector {
+    Staged element[kVectorD];
+};
+#if GEMM_STAGED_F32 == GEMM_STORE_F32
+using OutputVector = StagedVector;
+#else
+struct alignas(kVectorD * sizeof(ElementOut)) OutputVector {
+    ElementOut element[kVectorD];
+};
+#endif
+
+#if GEMM_STAGED_F32
+__device__ __forceinline__ float staged_sum(float sum) { return sum; }
+#else
+__device__ __forceinline__ float staged_sum(Bits sum) {
+    float result;
+    asm("cvt.f32.f16 %0, %1;" : "=f"(result) : "h"(sum));
+    return result;
+}
+#endif
+
+#if GEMM_READ_C
+struct alignas(kVectorD * sizeof(ElementC)) VectorC {
+    ElementC element[kVectorD];
+};
+// A vector of C; zeros where it is not whole, or nothing is read.
+__device__ __forceinline__ VectorC load_c(const OutputTile& output, int row, int column) {
+    VectorC c = {};
+    if (c_factor(output) != 0.0f && row < output.m && column + kVectorD <= output.n)
+        c = *reinterpret_cast<const VectorC*>(output.c + row * output.ldc + column);
+    return c;
+}
+
+// A vector of a row of D, with one of C. One that the right edge cuts goes element by element.
+__device__ __forceinline__ void store_vector(const OutputTile& output, int row, int column, const Staged* staged,
+                                             const VectorC& vector_c) {
+    const ElementC* c = output.c + row * output.ldc + column;
+    const auto finished = [&](int i) {
+        return finish(output, staged_sum(staged[i]), [&] { return c_to_float(c[i]); });
+    };
+#else
+// A vector of a row of D. One that the right edge cuts goes element by element.
+__device__ __forceinline__ void store_vector(const OutputTile& output, int row, int column, const Staged* staged) {
+    const auto finished = [&](int i) { return finish(output, staged_sum(staged[i])); };
+#endif
+    if (row >= output.m || column >= output.n) return;
+    auto* d = output.d + row * output.ldd + column;
+#if GEMM_VECTOR_D > 1
+    if (column + kVectorD > output.n) {
+#pragma unroll 1
+        for (int i = 0; column + i < output.n; ++i) store(d + i, finished(i));
+        return;
+    }
+#endif
+    const StagedVector sums = *reinterpret_cast<const StagedVector*>(staged);
+    staged = sums.element;
+#if GEMM_READ_C
+    c = vector_c.element;
+#endif
+    OutputVector value;
+#pragma unroll
+    for (int i = 0; i < kVectorD; ++i) store(&value.element[i], finished(i));
+    *reinterpret_cast<OutputVector*>(d) = value;
+}
