@@ -92,9 +92,9 @@ std::string launch_text(const KernelSource& source, const GemmSpec& spec) {
 }
 
 /// encode_tensor_map() with the stars where C++ has them, and a check of what it answers.
-std::string encode_text() {
-    std::string text = "\n#include <cuda.h>\n\n";
-    for (const char letter : kEncodeTensorMapText) {
+std::string encode_text(const std::vector<KernelEntry>& entries) {
+    std::string text = "\n#include <cuda.h>\n";
+    for (const char letter : encode_tensor_map_texts(entries)) {
         const bool behind_star = text.ends_with(" *") && letter != ' ';
         if (behind_star) text.replace(text.size() - 2, 2, letter == ')' ? "*" : "* ");
         text += letter;
@@ -123,7 +123,7 @@ std::vector<TensorMapArgument> encoded_maps(const KernelEntry& entry, const Gemm
 /// What launches call, before main().
 std::string launches(const KernelSource& source, const GemmSpec& spec) {
     const auto asks = [](const KernelEntry& entry) { return needs_sm_count(entry.grid); };
-    return (encoded_maps(source.entries.front(), spec).empty() ? "" : encode_text()) +
+    return (encoded_maps(source.entries.front(), spec).empty() ? "" : encode_text({source.entries.front()})) +
            std::string(std::ranges::any_of(source.entries, asks) ? kSmCount : "") + launch_text(source, spec);
 }
 
@@ -142,44 +142,28 @@ std::string attributes_text(const KernelSource& source) {
     return text;
 }
 
-/// A call in lines of up to 120 characters, its arguments below each other: as clang-format has it.
-std::string in_lines(std::string_view call) {
-    constexpr std::size_t kWidth = 120;
-    const std::string indent(call.find("(&") + 1, ' ');  // of its first argument, an address
-    std::string text, line;
-    while (!call.empty()) {
-        const std::size_t comma = std::min(call.find(", "), call.size());
-        const std::string argument(call.substr(0, std::min(comma + 1, call.size())));
-        call.remove_prefix(std::min(comma + 2, call.size()));
-        if (!line.empty() && line.size() + 1 + argument.size() > kWidth) {
-            text += line + "\n";
-            line = indent + argument;
-        } else {
-            line += (line.empty() ? "" : " ") + argument;
-        }
-    }
-    return text + line;
-}
-
-/// Where a tensor map's matrix lies, packed or not: all of it is known here.
-MatrixText matrix_in_main(ArgumentRole role, const GemmSpec& spec, const WorkspaceLayout& workspace) {
-    const MatrixStorage matrix = storage_of(role, spec);
-    const auto name = [&](ArgumentRole of) { return value_in_main(of, workspace); };
-    const bool is_one_row = role == ArgumentRole::c && spec.broadcast_c;
-    if (!role.is_packed)
-        return {"(CUdeviceptr)" + name(role), name(matrix.run), is_one_row ? "1" : name(matrix.runs),
-                name(matrix.pitch)};
-    const std::int64_t offset = packed_offset(role, spec);
-    return {"(CUdeviceptr)workspace" + (offset > 0 ? fmt::format(" + {}", offset) : ""), name(matrix.run),
-            name(matrix.runs), std::to_string(extent(matrix.pitch, spec))};
+/// Where a tensor map's operand lies, packed or not: all of it is known here.
+TensorText tensor_in_main(const TensorMapArgument& map, const GemmSpec& spec, const WorkspaceLayout& workspace) {
+    const ArgumentRole& role = map.role;
+    const std::int64_t offset = role.is_packed ? packed_offset(role, spec) : 0;
+    TensorText text{role.is_packed ? "(CUdeviceptr)workspace" + (offset > 0 ? fmt::format(" + {}", offset) : "")
+                                   : "(CUdeviceptr)" + value_in_main(role, workspace),
+                    {}};
+    for (const TensorMapDimension& dimension : named_dimensions(map, storage_of(role, spec)))
+        text.dimensions.push_back({value_in_main(dimension.extent, workspace),
+                                   dimension.pitch.is_packed ? std::to_string(extent(dimension.pitch, spec))
+                                                             : value_in_main(dimension.pitch, workspace)});
+    if (role == ArgumentRole::c && spec.broadcast_c) text.dimensions.at(1).extent = "1";
+    return text;
 }
 
 /// Statements that encode the tensor maps.
 std::string tensor_maps_text(const KernelEntry& entry, const GemmSpec& spec, const WorkspaceLayout& workspace) {
     std::string text;
     for (const TensorMapArgument& map : encoded_maps(entry, spec)) {
-        const std::string call = encode_call(map, spec, "args", matrix_in_main(map.role, spec, workspace));
-        text += in_lines("    check(" + call + ",") + fmt::format("\n          \"encode {}\");\n", field_name(map));
+        const std::string call = encode_call(map, spec, "args", tensor_in_main(map, spec, workspace));
+        const std::string line = "    check(" + call + ",";
+        text += in_lines(line, line.find("(&") + 1) + fmt::format("\n          \"encode {}\");\n", field_name(map));
     }
     return text;
 }

@@ -43,6 +43,10 @@ std::string to_string(const ArgumentRole& role) {
                        role.name);
 }
 
+std::vector<TensorMapDimension> box_of_matrix(const std::array<int, 2>& box) {
+    return {static_cast<std::uint32_t>(box[0]), static_cast<std::uint32_t>(box[1])};
+}
+
 std::string field_name(const KernelArgument& argument) {
     const auto given = [](std::string_view field, std::string otherwise) {
         return field.empty() ? std::move(otherwise) : std::string(field);
@@ -54,6 +58,13 @@ std::string field_name(const KernelArgument& argument) {
             [&](const ExtentArgument& extent) { return given(extent.field, to_string(extent.role)); },
             [&](const TensorMapArgument& map) { return given(map.field, fmt::format("map_{}", map.role.name)); }},
         argument);
+}
+
+std::set<int> tensor_map_ranks(std::span<const KernelArgument> arguments) {
+    std::set<int> ranks;
+    for (const KernelArgument& argument : arguments)
+        if (const auto* const map = std::get_if<TensorMapArgument>(&argument)) ranks.insert(map->rank());
+    return ranks;
 }
 
 bool computes_transpose(std::span<const KernelArgument> arguments) {

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -67,16 +68,33 @@ struct ScalarArgument {
     ArgumentRole role;
     friend bool operator==(const ScalarArgument&, const ScalarArgument&) = default;
 };
+/// A dimension of a tensor map, whose numbers are arguments: "k" elements, "lda" apart. Those of the first two that have no name are
+/// the operand's, as it lies in memory: a run of contiguous elements, and as many runs, a pitch apart.
+struct TensorMapDimension {
+    std::uint32_t box = 1;  ///< elements of one copy along it
+    ArgumentRole extent{};
+    ArgumentRole pitch{};  ///< from one to the next; of dimension 0 it is one element
+
+    // NOLINTNEXTLINE(google-explicit-constructor): most have nothing but a box
+    constexpr TensorMapDimension(std::uint32_t elements, ArgumentRole extent_role = {}, ArgumentRole pitch_role = {})
+        : box(elements), extent(extent_role), pitch(pitch_role) {}
+    friend constexpr bool operator==(const TensorMapDimension&, const TensorMapDimension&) = default;
+};
 /// The tensor map (CUtensorMap, 128 bytes aligned to 64) of an operand or of its copy, encoded when the kernel is
-/// launched. Dimension 0 runs along the matrix's contiguous extent. Of a matrix that the launch does not read, all bytes are 0.
+/// launched. Dimension 0 is the contiguous one. Of an operand that the launch does not read, all bytes are 0.
 struct TensorMapArgument {
     ArgumentRole role;
-    std::array<std::uint32_t, 2> box{};  ///< elements of one copy: along the contiguous extent, and across it
+    std::vector<TensorMapDimension> dimensions{};  ///< kMaxTensorRank at most
     TensorMapSwizzle swizzle = TensorMapSwizzle::none;
     L2Promotion promotion = L2Promotion::none;
     std::string_view field{};  ///< what the struct calls it, where that is not map_a and so on
+
+    [[nodiscard]] int rank() const { return static_cast<int>(dimensions.size()); }
     friend bool operator==(const TensorMapArgument&, const TensorMapArgument&) = default;
 };
+/// The dimensions of an operand's own map, in boxes of so many elements: along the contiguous extent, and across it.
+[[nodiscard]] std::vector<TensorMapDimension> box_of_matrix(const std::array<int, 2>& box);
+
 using KernelArgument = std::variant<PointerArgument, ExtentArgument, ScalarArgument, TensorMapArgument>;
 
 /// An argument as a field of the struct that a kernel takes by value.
@@ -100,6 +118,9 @@ struct ArgumentLayout {
 [[nodiscard]] std::string field_name(const KernelArgument& argument);
 
 [[nodiscard]] ArgumentRole role_of(const KernelArgument& argument);
+
+/// Of the tensor maps, each once, the least first.
+[[nodiscard]] std::set<int> tensor_map_ranks(std::span<const KernelArgument> arguments);
 
 /// Whether the kernel computes D^T = B^T A^T: the field it calls m is the problem's n.
 [[nodiscard]] bool computes_transpose(std::span<const KernelArgument> arguments);

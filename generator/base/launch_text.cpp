@@ -6,9 +6,13 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
+#include <set>
 
 namespace jitgemm {
 namespace {
+
+constexpr int kLineBytes = 128;  // that a packed operand's rows are padded to
 
 std::string_view map_type(DataType type) {
     switch (type) {
@@ -31,10 +35,12 @@ std::string_view promotion_name(L2Promotion promotion) {
     return kNames.at(static_cast<std::size_t>(promotion));
 }
 
-/// PackedOperand::pitch() of a packed operand.
-std::string pitch_text(const MatrixStorage& matrix, const RoleName& name) {
-    if (!matrix.pitch.is_packed) return name(matrix.pitch);
-    return fmt::format("({0} > 32 ? ({0} + 63) / 64 * 64 : {0} > 16 ? 32 : 16)", name(matrix.run));
+/// PackedOperand::pitch() of a packed operand with lines of `run` elements.
+std::string pitch_text(const ArgumentRole& pitch, const ArgumentRole& run, DataType type, const RoleName& name) {
+    if (!pitch.is_packed) return name(pitch);
+    const int line = kLineBytes / bytes(type);
+    return fmt::format("({0} > {2} ? ({0} + {4}) / {1} * {1} : {0} > {3} ? {2} : {3})", name(run), line, line / 2,
+                       line / 4, line - 1);
 }
 
 /// The address; of a packed operand packed_offset() behind the workspace.
@@ -43,13 +49,16 @@ std::string pointer_text(ArgumentRole role, const GemmSpec& spec, const RoleName
     std::string workspace = name(ArgumentRole::workspace);
     if (packed_offset(role, spec) == 0) return workspace;
     const MatrixStorage a = storage_of(ArgumentRole::packed_a, spec);
-    return fmt::format("{} + (CUdeviceptr)(({} * {} * 2 + 255) / 256 * 256)", workspace, name(a.runs),
-                       pitch_text(a, name));
+    return fmt::format("{} + (CUdeviceptr)(({} * {} * {} + 255) / 256 * 256)", workspace, name(a.runs),
+                       pitch_text(a.pitch, a.run, a.type, name), bytes(a.type));
 }
 
-MatrixText matrix_text(ArgumentRole role, const GemmSpec& spec, const RoleName& name) {
-    const MatrixStorage matrix = storage_of(role, spec);
-    return {pointer_text(role, spec, name), name(matrix.run), name(matrix.runs), pitch_text(matrix, name)};
+TensorText tensor_text(const TensorMapArgument& map, const GemmSpec& spec, const RoleName& name) {
+    const MatrixStorage matrix = storage_of(map.role, spec);
+    TensorText text{pointer_text(map.role, spec, name), {}};
+    for (const TensorMapDimension& dimension : named_dimensions(map, matrix))
+        text.dimensions.push_back({name(dimension.extent), pitch_text(dimension.pitch, matrix.run, matrix.type, name)});
+    return text;
 }
 
 // What is not read may be anywhere, and has no map then.
@@ -62,37 +71,86 @@ std::string unread(const ArgumentRole& role, const GemmSpec& spec, const RoleNam
     }
 }
 
-}  // namespace
-
-const std::string_view kEncodeTensorMapText =
-    R"(static CUresult encode_tensor_map(void *map, CUtensorMapDataType type, int element_bytes, CUdeviceptr pointer,
-                                  int64_t run, int64_t runs, int64_t pitch, unsigned box_run, unsigned box_runs,
-                                  CUtensorMapSwizzle swizzle, CUtensorMapL2promotion promotion) {
-    const cuuint64_t extents[2] = {(cuuint64_t)run, (cuuint64_t)runs};
-    const cuuint64_t row_bytes = (cuuint64_t)(runs == 1 ? run : pitch) * (unsigned)element_bytes;
-    const cuuint64_t pitches[1] = {runs == 1 ? (row_bytes + 15) / 16 * 16 : row_bytes};
-    const cuuint32_t box[2] = {box_run, box_runs};
-    const cuuint32_t steps[2] = {1, 1};
+constexpr std::string_view kEncodeBody =
+    R"(    // Of a dimension of one no pitch matters, and it may be one that a map can't have.
+    for (int i = 1; i < {0}; ++i)
+        if (extents[i] == 1) pitches[i] = (extents[i - 1] * pitches[i - 1] + 15) / 16 * 16;
     // The driver asks for an address that 64 divides. C99 promises that of no variable.
     unsigned char room[sizeof(CUtensorMap) + 64];
     CUtensorMap *const aligned = (CUtensorMap *)(void *)(room + 64 - (uintptr_t)room % 64);
     const CUresult result =
-        cuTensorMapEncodeTiled(aligned, type, 2, (void *)pointer, extents, pitches, box, steps,
+        cuTensorMapEncodeTiled(aligned, type, {0}, (void *)pointer, extents, pitches + 1, box, steps,
                                CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle, promotion, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
     if (result == CUDA_SUCCESS) memcpy(map, aligned, sizeof(*aligned));
     return result;
-}
+}}
 )";
 
+std::string encoder_of_rank(int rank) {
+    return rank == 2 ? "encode_tensor_map" : fmt::format("encode_tensor_map_{}d", rank);
+}
+
+}  // namespace
+
+std::string in_lines(std::string_view list, std::size_t indent) {
+    constexpr std::size_t kWidth = 120;
+    const std::string spaces(indent, ' ');
+    std::string text, line;
+    while (!list.empty()) {
+        const std::size_t comma = std::min(list.find(", "), list.size());
+        const std::string item(list.substr(0, std::min(comma + 1, list.size())));
+        list.remove_prefix(std::min(comma + 2, list.size()));
+        if (!line.empty() && line.size() + 1 + item.size() > kWidth) {
+            text += line + "\n";
+            line = spaces + item;
+        } else {
+            line += (line.empty() ? "" : " ") + item;
+        }
+    }
+    return text + line;
+}
+
+std::string encode_tensor_map_text(int rank) {
+    const auto each = [&](int first, std::string_view text) {
+        std::string list;
+        for (int i = first; i < rank; ++i) list += (i == first ? "" : ", ") + fmt::format(fmt::runtime(text), i);
+        return list;
+    };
+    const std::string parameters = fmt::format(
+        "static CUresult {}(void *map, CUtensorMapDataType type, int element_bytes, CUdeviceptr pointer, {}, {}{}{}, "
+        "CUtensorMapSwizzle swizzle, CUtensorMapL2promotion promotion) {{",
+        encoder_of_rank(rank), each(0, "int64_t extent_{}"), each(1, "int64_t pitch_{}"), rank > 1 ? ", " : "",
+        each(0, "unsigned box_{}"));
+    const auto array = [&](std::string_view text) { return in_lines(text, text.find('{') + 1) + "\n"; };
+    return in_lines(parameters, parameters.find('(') + 1) + "\n" +
+           array(fmt::format("    const cuuint64_t extents[{}] = {{{}}};", rank, each(0, "(cuuint64_t)extent_{}"))) +
+           array(fmt::format("    cuuint64_t pitches[{}] = {{(cuuint64_t)element_bytes{}{}}};", rank,
+                             rank > 1 ? ", " : "", each(1, "(cuuint64_t)pitch_{} * (unsigned)element_bytes"))) +
+           array(fmt::format("    const cuuint32_t box[{}] = {{{}}};", rank, each(0, "box_{}"))) +
+           array(fmt::format("    const cuuint32_t steps[{}] = {{{}}};", rank, each(0, "1"))) +
+           fmt::format(kEncodeBody, rank);
+}
+
+std::string encode_tensor_map_texts(const std::vector<KernelEntry>& entries) {
+    std::set<int> ranks;
+    for (const KernelEntry& entry : entries) ranks.merge(tensor_map_ranks(entry.arguments));
+    std::string text;
+    for (const int rank : ranks) text += "\n" + encode_tensor_map_text(rank);
+    return text;
+}
+
 std::string encode_call(const TensorMapArgument& map, const GemmSpec& row_major, std::string_view target,
-                        const MatrixText& matrix) {
+                        const TensorText& tensor) {
     const DataType type = storage_of(map.role, row_major).type;
+    std::string numbers;
+    for (const TensorDimensionText& dimension : tensor.dimensions) numbers += dimension.extent + ", ";
+    for (std::size_t i = 1; i < tensor.dimensions.size(); ++i) numbers += tensor.dimensions[i].pitch + ", ";
+    for (const TensorMapDimension& dimension : map.dimensions) numbers += fmt::format("{}, ", dimension.box);
     return fmt::format(
-        "encode_tensor_map(&{}.{}, CU_TENSOR_MAP_DATA_TYPE_{}, {}, {}, {}, {}, {}, {}, {}, "
-        "CU_TENSOR_MAP_SWIZZLE_{}, "
+        "{}(&{}.{}, CU_TENSOR_MAP_DATA_TYPE_{}, {}, {}, {}CU_TENSOR_MAP_SWIZZLE_{}, "
         "CU_TENSOR_MAP_L2_PROMOTION_{})",
-        target, field_name(map), map_type(type), bytes(type), matrix.pointer, matrix.run, matrix.runs, matrix.pitch,
-        map.box[0], map.box[1], swizzle_name(map.swizzle), promotion_name(map.promotion));
+        encoder_of_rank(map.rank()), target, field_name(map), map_type(type), bytes(type), tensor.pointer, numbers,
+        swizzle_name(map.swizzle), promotion_name(map.promotion));
 }
 
 bool has_tensor_maps(const KernelEntry& entry) {
@@ -118,10 +176,12 @@ std::string tensor_map_statements(const KernelEntry& entry, const GemmSpec& row_
         const auto* const map = std::get_if<TensorMapArgument>(&argument);
         if (map == nullptr) continue;
         const std::string unless = unread(map->role, row_major, name);
-        MatrixText matrix = matrix_text(map->role, row_major, name);
-        if (map->role == ArgumentRole::c)
-            matrix.runs = row_major.broadcast_c ? "1" : fmt::format("{} ? 1 : {}", is_one_row, matrix.runs);
-        const std::string call = encode_call(*map, row_major, target, matrix);
+        TensorText tensor = tensor_text(*map, row_major, name);
+        if (map->role == ArgumentRole::c) {
+            std::string& runs = tensor.dimensions.at(1).extent;
+            runs = row_major.broadcast_c ? "1" : fmt::format("{} ? 1 : {}", is_one_row, runs);
+        }
+        const std::string call = encode_call(*map, row_major, target, tensor);
         text += statement(unless.empty() ? call : fmt::format("{} ? CUDA_SUCCESS : {}", unless, call));
     }
     return text;

@@ -2,9 +2,11 @@
 
 #include "generator/base/kernel_entry.hpp"
 
+#include <cstddef>
 #include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace jitgemm {
 
@@ -15,13 +17,17 @@ namespace jitgemm {
 /// What the value of an argument is called where the C text stands: "problem->lda".
 using RoleName = std::function<std::string(ArgumentRole)>;
 
-/// A matrix as C text, for encode_tensor_map().
-struct MatrixText {
-    std::string pointer, run, runs, pitch;
+/// A tensor in global memory as C text: its address, and its dimensions from the contiguous one on.
+struct TensorDimensionText {
+    std::string extent, pitch;
+};
+struct TensorText {
+    std::string pointer;
+    std::vector<TensorDimensionText> dimensions;
 };
 /// The C expression, of type CUresult, that encodes a tensor map of `target`.
 [[nodiscard]] std::string encode_call(const TensorMapArgument& map, const GemmSpec& row_major, std::string_view target,
-                                      const MatrixText& matrix);
+                                      const TensorText& tensor);
 
 /// Such expressions for all tensor maps of `target`, each only where the launch reads the matrix; `is_one_row` is the expression that
 /// tells whether C is where the spec leaves that open, and `statement(expression)` makes a line of one.
@@ -32,7 +38,12 @@ struct MatrixText {
 
 [[nodiscard]] bool has_tensor_maps(const KernelEntry& entry);
 
-/// encode_tensor_map() in C, for who has cuda.h: two dimensions, from the contiguous one on, extents and box in elements.
-extern const std::string_view kEncodeTensorMapText;
+/// encode_tensor_map() in C, for who has cuda.h: extents, pitches and box from the contiguous dimension on, in elements.
+[[nodiscard]] std::string encode_tensor_map_text(int rank);
+/// One for each rank that the entries' maps have, each behind an empty line.
+[[nodiscard]] std::string encode_tensor_map_texts(const std::vector<KernelEntry>& entries);
+
+/// A list of arguments or values in lines of up to 120 characters, below each other: as clang-format has it.
+[[nodiscard]] std::string in_lines(std::string_view list, std::size_t indent);
 
 }  // namespace jitgemm

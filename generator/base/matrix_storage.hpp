@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstdint>
+#include <vector>
 
 namespace jitgemm {
 
@@ -37,6 +38,21 @@ struct MatrixStorage {
 /// As a C in full lies, whatever a launch has.
 [[nodiscard]] inline MatrixStorage storage_of(const ArgumentRole& role, const GemmSpec& spec) {
     return storage_of(role, gemm_operands(spec, false));
+}
+
+/// The dimensions of an operand's map, their numbers all named.
+[[nodiscard]] inline std::vector<TensorMapDimension> named_dimensions(const TensorMapArgument& argument,
+                                                                      const MatrixStorage& matrix) {
+    std::vector<TensorMapDimension> dimensions = argument.dimensions;
+    const auto fill = [](ArgumentRole& role, const ArgumentRole& otherwise) {
+        if (role.name.empty()) role = otherwise;
+    };
+    for (TensorMapDimension& dimension : dimensions) {
+        const bool is_first = &dimension == dimensions.data();
+        fill(dimension.extent, is_first ? matrix.run : matrix.runs);
+        fill(dimension.pitch, matrix.pitch);
+    }
+    return dimensions;
 }
 
 /// m, n, k or a pitch of a resolved spec; 0 of an operand that it does not have.

@@ -86,9 +86,13 @@ struct Adapter {
         return false;
     }
 
-    static SumOrder sum_order(const KernelConfig& config) {
-        if constexpr (requires { Typed::sum_order(own(config)); }) return Typed::sum_order(own(config));
-        return {};
+    static SumOrder sum_order(DataType operands, const KernelConfig& config) {
+        if constexpr (requires { Typed::sum_order(operands, own(config)); })
+            return Typed::sum_order(operands, own(config));
+        else if constexpr (requires { &Typed::sum_order; })
+            return Typed::sum_order(own(config));  // whatever the type
+        else
+            return {};
     }
 
     static constexpr bool (*selected_by_default())(const Problem&) {
@@ -130,7 +134,7 @@ struct Adapter {
     static std::vector<std::string> violations(const Problem& problem, const KernelConfig& config, const Arch& arch) {
         std::vector<std::string> reasons = unserved_types(problem.row_major);
         if (reasons.empty()) reasons = Typed::violations(problem, own(config), arch);
-        check_sum_order(reasons, problem.row_major, sum_order(config), arch);
+        check_sum_order(reasons, problem.row_major, sum_order(problem.row_major.a, config), arch);
         return reasons;
     }
 

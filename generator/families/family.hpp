@@ -37,7 +37,7 @@ struct Family {
     /// Whether no timing of such kernels went into cost(), so that what it says of them is a guess: the choice passes them over, unless nothing
     /// else has what is asked for, and leaves them to the tuner.
     bool (*is_untimed)(const KernelConfig&);
-    SumOrder (*sum_order)(const KernelConfig&);
+    SumOrder (*sum_order)(DataType operands, const KernelConfig&);
     KernelAnatomy (*anatomy)(const Problem&, const KernelConfig&);
     /// Predicted times of a config without violations; of others there may be nothing to compute.
     CostEstimate (*cost)(const Problem&, const KernelConfig&, const GpuModel&);

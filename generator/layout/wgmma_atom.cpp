@@ -11,7 +11,6 @@ using enum MmaType;
 
 constexpr int kWarpgroupRows = 64;
 constexpr int kLargestN = 256;
-constexpr int kOperandBits = 256;  ///< of one row of A along K
 constexpr int kFirstComputeCapability = 90;
 
 struct TypeRow {
@@ -27,7 +26,7 @@ constexpr TypeRow kTypeRows[] = {
 /// N of 8 to 256; integers beyond 32 only in steps of 16.
 bool has_n(MmaType accumulator, int n) { return accumulator != s32 || n <= 32 || n % 16 == 0; }
 
-int k_of(const WgmmaForm& form) { return kOperandBits / bits(form.a); }
+int k_of(const WgmmaForm& form) { return kWgmmaRowBytes * 8 / bits(form.a); }
 
 bool is_half(MmaType type) { return bits(type) == 16; }
 

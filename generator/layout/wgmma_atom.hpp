@@ -9,7 +9,10 @@
 
 namespace jitgemm {
 
-/// One warpgroup instruction: C (64×N) += A (64×K) · B (N×K), K being 32 bytes. B, and A unless it is in registers, lie in
+/// What one wgmma multiplies of a row of A or B along K, whatever the type.
+inline constexpr int kWgmmaRowBytes = 32;
+
+/// One warpgroup instruction: C (64×N) += A (64×K) · B (N×K), K being kWgmmaRowBytes. B, and A unless it is in registers, lie in
 /// shared memory, which all 128 threads share.
 struct WgmmaForm {
     int n = 8;  ///< 8 to 256 in steps of 8; integers beyond 32 in steps of 16
@@ -34,6 +37,9 @@ struct WgmmaForm {
 /// The form that multiplies two such operands, B and unless told otherwise A from shared memory, with that n, or nothing.
 [[nodiscard]] std::optional<WgmmaForm> wgmma_form(DataType operands, DataType accumulator, int n,
                                                   bool a_in_registers = false);
+
+/// The k of a wgmma that multiplies elements of this type: 16 of 16 bits, 32 of 8.
+[[nodiscard]] inline int wgmma_k(DataType operands) { return kWgmmaRowBytes / bytes(operands); }
 
 [[nodiscard]] MmaAtom wgmma_atom(const WgmmaForm& form);
 

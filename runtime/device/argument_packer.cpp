@@ -22,7 +22,7 @@ DevicePointer KernelOperands::*pointer_of(const ArgumentRole& role, const Operan
     return operand == nullptr ? nullptr : operand->pointer;
 }
 
-// What is one run has no pitch that matters, and may have one that a map can't.
+// A dimension of one has no pitch that matters, and may have one that a map can't: it gets the least that does.
 TiledTensorMap map_of(const TensorMapArgument& argument, const GemmSpec& spec, const OperandList& operands,
                       bool of_one_row) {
     const MatrixStorage matrix = storage_of(argument.role, operands);
@@ -32,13 +32,27 @@ TiledTensorMap map_of(const TensorMapArgument& argument, const GemmSpec& spec, c
     };
     TiledTensorMap map;
     map.type = matrix.type;
-    map.extents = {number(matrix.run), of_one_row ? 1 : number(matrix.runs)};
-    map.pitches = {map.extents[1] == 1 ? ceil_div(map.extents[0] * element, kPitchUnit) * kPitchUnit
-                                       : number(matrix.pitch) * element};
-    map.box = {argument.box[0], argument.box[1]};
+    map.rank = argument.rank();
+    std::uint64_t pitch = element;
+    for (std::size_t i = 0; const TensorMapDimension& dimension : named_dimensions(argument, matrix)) {
+        map.extents.at(i) = of_one_row && i == 1 ? 1 : number(dimension.extent);
+        map.box.at(i) = dimension.box;
+        if (i > 0) {
+            const std::uint64_t least = ceil_div(map.extents[i - 1] * pitch, kPitchUnit) * kPitchUnit;
+            pitch = map.extents[i] == 1 ? least : number(dimension.pitch) * element;
+            map.pitches[i - 1] = pitch;
+        }
+        ++i;
+    }
     map.swizzle = argument.swizzle;
     map.promotion = argument.promotion;
     return map;
+}
+
+void check_rank(const TensorMapArgument& map) {
+    if (map.rank() < 1 || map.rank() > kMaxTensorRank)
+        throw ConfigError("no launch", {fmt::format("{} has {} dimensions, a tensor map 1 to {}", field_name(map),
+                                                    map.rank(), kMaxTensorRank)});
 }
 
 [[noreturn]] void throw_no_map(ArgumentRole role, std::vector<std::string> problems) {
@@ -58,6 +72,8 @@ ArgumentPacker::ArgumentPacker(std::span<const KernelArgument> arguments, const 
         throw ConfigError("no launch", {fmt::format("the kernel's arguments have {} bytes, a launch passes on {}",
                                                     layout.bytes, kMaxArgumentBytes)});
     }
+    for (const KernelArgument& argument : arguments)
+        if (const auto* const map = std::get_if<TensorMapArgument>(&argument)) check_rank(*map);
     constants_.resize(layout.bytes);
     for (std::size_t i = 0; i < arguments.size(); ++i) {
         const ArgumentField& field = layout.fields[i];

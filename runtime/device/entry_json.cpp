@@ -11,6 +11,12 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+Json box_json(const TensorMapArgument& map) {
+    Json box = Json::array();
+    for (const TensorMapDimension& dimension : map.dimensions) box.push_back(dimension.box);
+    return box;
+}
+
 Json kind_json(const KernelArgument& argument) {
     return std::visit(Overloaded{[](PointerArgument) {
                                      return Json{{"kind", "pointer"}};
@@ -23,7 +29,7 @@ Json kind_json(const KernelArgument& argument) {
                                  },
                                  [](const TensorMapArgument& map) {
                                      return Json{{"kind", "tensor_map"},
-                                                 {"box", map.box},
+                                                 {"box", box_json(map)},
                                                  {"swizzle", to_string(map.swizzle)},
                                                  {"l2_promotion", to_string(map.promotion)}};
                                  }},

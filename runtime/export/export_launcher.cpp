@@ -302,8 +302,7 @@ std::string helpers(const std::vector<KernelEntry>& entries) {
     std::string text;
     if (persistent || capped) text += export_text::kLeast;
     if (persistent) text += export_text::kPersistent;
-    if (any(has_tensor_maps)) text += fmt::format("\n{}", kEncodeTensorMapText);
-    return text;
+    return text + encode_tensor_map_texts(entries);
 }
 
 std::string zero_counters(const LauncherInput& input) {

@@ -4,36 +4,12 @@ struct alignas(64) TensorMap {
     unsigned long long words[16];
 };
 
-// Copies by TMA between a matrix in global memory and shared memory, a box at a time, the shape of which the tensor map says. `x`
-// counts elements along the matrix's contiguous extent, `y` across it. What lies outside the matrix arrives as zeros and is not
-// stored.
-__device__ __forceinline__ void tma_load(unsigned target, const TensorMap& map, int x, int y, unsigned full) {
-    asm volatile(
-        "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3}], [%4];" ::
-            "r"(target),
-        "l"(&map), "r"(x), "r"(y), "r"(full)
-        : "memory");
-}
+// Copies by TMA between a tensor in global memory and shared memory, a box at a time, the shape of which the tensor map says. `x`
+// counts elements along the contiguous dimension, the other coordinates along the others. What lies outside the tensor arrives as
+// zeros and is not stored.
+#include "tma_copies.inl"
 
-#if GEMM_CLUSTER > 1
-// The same into every block of the cluster whose bit in `blocks` is set: to the same address, with the barrier there.
-__device__ __forceinline__ void tma_load_multicast(unsigned target, const TensorMap& map, int x, int y, unsigned full,
-                                                   unsigned short blocks) {
-    asm volatile(
-        "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster "
-        "[%0], [%1, {%2, %3}], [%4], %5;" ::"r"(target),
-        "l"(&map), "r"(x), "r"(y), "r"(full), "h"(blocks)
-        : "memory");
-}
-
-#endif
 #if GEMM_STORE_TMA
-__device__ __forceinline__ void tma_store(unsigned source, const TensorMap& map, int x, int y) {
-    asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%0, {%1, %2}], [%3];" ::"l"(&map), "r"(x),
-                 "r"(y), "r"(source)
-                 : "memory");
-}
-
 __device__ __forceinline__ void tma_store_commit() { asm volatile("cp.async.bulk.commit_group;" ::: "memory"); }
 
 // Until no more than kPending groups of this thread's stores are still to be read from shared memory.

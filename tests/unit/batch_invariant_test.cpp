@@ -23,7 +23,7 @@ GemmSpec invariant(GemmSpec spec) {
 
 SumOrder chosen_order(const GemmSpec& spec, const GpuModel& gpu) {
     const KernelConfig config = choose_config(problem_of(spec), gpu);
-    return family_of(config).sum_order(config);
+    return family_of(config).sum_order(spec.a, config);
 }
 
 }  // namespace
@@ -87,5 +87,5 @@ TEST_CASE("batch-invariant: a stored winner that divides K is passed over") {
     const TunedChoices choices({winner}, h200_facts().versions);
     const TunedChoice choice = choices.choose(problem_of(spec), gpu);
     CHECK(choice.source != ChoiceSource::exact);
-    CHECK_FALSE(family_of(choice.config).sum_order(choice.config).is_divided);
+    CHECK_FALSE(family_of(choice.config).sum_order(spec.a, choice.config).is_divided);
 }

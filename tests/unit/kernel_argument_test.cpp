@@ -9,6 +9,8 @@
 
 #include <cstddef>
 #include <cstring>
+#include <set>
+#include <string>
 
 using namespace jitgemm;
 using Catch::Matchers::ContainsSubstring;
@@ -115,6 +117,42 @@ TEST_CASE("a single row may have any pitch: the map gets one it can have") {
     const GemmSpec spec =
         resolved({.m = 1, .n = 200, .k = 101, .c = DataType::bf16, .layout = GemmLayout::tt, .lda = 101});
     CHECK(decoded(unpacked(pack_arguments(kMixed, spec, operands(), device)).map_a).pitches[0] == 208);
+}
+
+TEST_CASE("a tensor map has as many dimensions as it is given: a strided batch of matrices is one of rank 3") {
+    FakeDevice device;
+    // The problem's n stands for the number of matrices, ldc for the elements from one to the next.
+    const GemmSpec spec =
+        resolved({.m = 300, .n = 7, .k = 104, .c = DataType::bf16, .layout = GemmLayout::tt, .lda = 112, .ldc = 40000});
+    const std::vector<KernelArgument> arguments{
+        TensorMapArgument{Role::a, {64, 128, {1, Role::n, Role::ldc}}, TensorMapSwizzle::span128}};
+    CHECK(tensor_map_ranks(arguments) == std::set{3});
+    const PackedArguments packed = pack_arguments(arguments, spec, operands(), device);
+    TiledTensorMap map;
+    std::memcpy(&map, packed.bytes.data(), sizeof map);
+    CHECK((map.rank == 3 && map.address == kA && map.swizzle == TensorMapSwizzle::span128));
+    CHECK((map.extents[0] == 104 && map.extents[1] == 300 && map.extents[2] == 7));
+    CHECK((map.pitches[0] == 224 && map.pitches[1] == 80000));
+    CHECK((map.box[0] == 64 && map.box[1] == 128 && map.box[2] == 1));
+    CHECK(tensor_map_problems(map).empty());
+}
+
+TEST_CASE("a dimension of one may have any pitch: the map gets one it can have") {
+    FakeDevice device;
+    const GemmSpec spec = resolved({.m = 3, .n = 1, .k = 104, .c = DataType::bf16, .layout = GemmLayout::tt, .ldc = 1});
+    const std::vector<KernelArgument> arguments{TensorMapArgument{Role::a, {64, 2, {1, Role::n, Role::ldc}}}};
+    TiledTensorMap map;
+    std::memcpy(&map, pack_arguments(arguments, spec, operands(), device).bytes.data(), sizeof map);
+    CHECK((map.extents[2] == 1 && map.pitches[1] == 3 * 208));
+}
+
+TEST_CASE("a tensor map of no dimension, or of more than five, is refused") {
+    for (const std::size_t rank : {0, 6}) {
+        const std::vector<KernelArgument> arguments{
+            TensorMapArgument{Role::a, std::vector<TensorMapDimension>(rank, TensorMapDimension(8))}};
+        CHECK_THROWS_WITH(ArgumentPacker(arguments, spec_of(64, 64, 64)),
+                          ContainsSubstring("map_a has " + std::to_string(rank) + " dimensions"));
+    }
 }
 
 TEST_CASE("what a launch does not read has no tensor map, and may be null") {

@@ -473,7 +473,7 @@ TEST_CASE("wgmma: C comes through the ring where it lies as D does and the ring 
     };
     const KernelArgument by_tma = argument(spec, cooperative);
     REQUIRE(std::holds_alternative<TensorMapArgument>(by_tma));
-    CHECK(std::get<TensorMapArgument>(by_tma).box == std::array<std::uint32_t, 2>{64, 128});
+    CHECK(std::get<TensorMapArgument>(by_tma).dimensions == box_of_matrix({64, 128}));
     CHECK(std::holds_alternative<PointerArgument>(argument(other, cooperative)));
 }
 

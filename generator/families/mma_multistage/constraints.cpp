@@ -18,11 +18,13 @@ constexpr int kMinStages = 2;
 constexpr int kMaxStages = 16;
 constexpr int kMaxSplits = 64;
 
-void check_tiles(Reasons& reasons, const MmaMultistageConfig& c) {
+void check_tiles(Reasons& reasons, const MmaMultistageConfig& c, int element_bytes) {
+    const int least_row = 2 * kChunkBytes / element_bytes;
     check_divides(reasons, "block_tile.m", c.block.m, "warp_tile.m", c.warp.m);
     check_divides(reasons, "block_tile.n", c.block.n, "warp_tile.n", c.warp.n);
     check_divides(reasons, "block_tile.k", c.block.k, "mma_shape.k", c.mma.k);
-    check_divides(reasons, "block_tile.k", c.block.k, "the 16 that a chunk-aligned row needs", 16);
+    check_divides(reasons, "block_tile.k", c.block.k, fmt::format("the {} that a chunk-aligned row needs", least_row),
+                  least_row);
     check_divides(reasons, "warp_tile.m", c.warp.m, "mma_shape.m", c.mma.m);
     check_divides(reasons, "warp_tile.n", c.warp.n, "mma_shape.n", c.mma.n);
     if (c.warp.k != c.block.k)
@@ -108,7 +110,7 @@ Reasons MmaMultistage::violations(const Problem& problem, const MmaMultistageCon
     Reasons reasons = MmaMultistage::unsupported(problem, arch);
     if (!reasons.empty()) return reasons;
     const TensorCoreGeometry g = geometry(problem.signature, c);
-    check_tiles(reasons, c);
+    check_tiles(reasons, c, bytes(problem.signature.a));
     check_atom(reasons, spec, c, arch);
     check_warps(reasons, g, kMaxWarps);
     check_ldmatrix(reasons, c, g);

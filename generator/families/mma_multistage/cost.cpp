@@ -178,7 +178,8 @@ UnitCycles unit_cycles(const MmaCostInputs& in, const FetchedOperand& a, const F
     const TensorCoreGeometry& g = in.geometry;
     const double sums = in.signature.accumulator == DataType::f16 ? constants.f16_accumulator : 1.0;
     const double fill = g.a.stage_bytes + g.b.stage_bytes;
-    const double reads = static_cast<double>(g.threads) / 32 * (c.warp.m + c.warp.n) * c.block.k * 2;
+    const double reads =
+        static_cast<double>(g.threads) / 32 * (c.warp.m * g.a.element_bytes + c.warp.n * g.b.element_bytes) * c.block.k;
     return {.tensor = 2.0 * c.block.m * c.block.n * c.block.k / mma_flops_per_clock(arch) * sums,
             .copies = copy_overhead_cycles(g.a, constants) + copy_overhead_cycles(g.b, constants),
             .shared = (reads + fill) * in.conflicts / constants.shared_bytes_per_cycle,

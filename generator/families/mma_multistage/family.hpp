@@ -26,7 +26,7 @@ struct MmaMultistage {
     /// Why the heuristic should not propose the config, though it may be asked for: mainloop accesses with bank conflicts,
     /// each with its wavefronts. Empty when there is none.
     [[nodiscard]] static std::vector<std::string> discouraged(const Problem& problem, const Config& config);
-    [[nodiscard]] static SumOrder sum_order(const Config& config) {
+    [[nodiscard]] static SumOrder sum_order(DataType, const Config& config) {
         return {.instruction = MathInstruction::mma, .instruction_k = config.mma.k, .is_divided = config.split_k > 1};
     }
     /// What the kernel is made of, each choice with its reason. The config breaks no rule for the problem.

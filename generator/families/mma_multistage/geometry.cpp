@@ -12,8 +12,8 @@ namespace {
 
 int staged_element_bytes(const GemmSignature& signature, const MmaMultistageConfig& config) {
     if (config.store == EpilogueStore::registers) return 0;
-    const bool f32 = config.split_k > 1 || signature.c.has_value() || signature.d == DataType::f32;
-    return f32 ? 4 : kElementBytes;
+    const bool f32 = config.split_k > 1 || signature.c.has_value();
+    return bytes(f32 ? DataType::f32 : signature.d);
 }
 
 int output_vector(const GemmSignature& signature, const MmaMultistageConfig& config) {
@@ -24,7 +24,8 @@ OperandGeometry operand_of(Operand operand, const GemmSignature& signature, cons
                            int threads) {
     const bool is_a = operand == Operand::a;
     const bool packed = is_a ? packs_a(config.pack) : packs_b(config.pack);
-    return operand_geometry({.k_major = is_k_major(operand, signature.layout),
+    return operand_geometry({.element_bytes = bytes(is_a ? signature.a : signature.b),
+                             .k_major = is_k_major(operand, signature.layout),
                              .alignment = packed ? kChunkBytes
                                           : is_a ? signature.align_a
                                                  : signature.align_b,
@@ -37,7 +38,8 @@ OperandGeometry operand_of(Operand operand, const GemmSignature& signature, cons
 }  // namespace
 
 TensorCoreGeometry geometry(const GemmSignature& signature, const MmaMultistageConfig& config) {
-    TensorCoreGeometry g = tiled_geometry(config.block, config.warp, config.mma, config.double_buffer);
+    TensorCoreGeometry g =
+        tiled_geometry(config.block, config.warp, config.mma, bytes(signature.a), config.double_buffer);
     const int registers_c = signature.accumulator == DataType::f16 ? 2 : 4;
     g.accumulator_registers = bounded_product(g.tiles_m, g.tiles_n, registers_c);
     g.a = operand_of(Operand::a, signature, config, g.threads);

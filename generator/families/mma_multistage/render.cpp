@@ -71,7 +71,7 @@ std::string params_text(const GemmSignature& s, const MmaMultistageConfig& c, co
         text += constant_line("kPackThreads", kPackThreads, "threads of a block that packs an operand");
     if (split) text += constant_line("kReduceThreads", kReduceThreads, "threads of a block that adds partial sums");
     text += "\n";
-    text += alias_line("Bits", "unsigned short", fmt::format("{} as stored", to_string(s.a)));
+    text += alias_line("Bits", word_of(s.a), fmt::format("{} as stored", to_string(s.a)));
     text += alias_line("Accumulator", s.accumulator == DataType::f16 ? "unsigned" : "float",
                        s.accumulator == DataType::f16 ? "two f16 sums" : "one f32 sum");
     if (s.c) text += alias_line("ElementC", element_type(*s.c), fmt::format("{} as stored", to_string(*s.c)));

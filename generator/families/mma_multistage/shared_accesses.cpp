@@ -34,8 +34,8 @@ struct OperandTile {
     }
     /// Of (m or n, k).
     [[nodiscard]] int address(Coordinate element) const {
-        return geometry.k_major ? address(element.row, element.column * kElementBytes)
-                                : address(element.column, element.row * kElementBytes);
+        return geometry.k_major ? address(element.row, element.column * geometry.element_bytes)
+                                : address(element.column, element.row * geometry.element_bytes);
     }
 };
 

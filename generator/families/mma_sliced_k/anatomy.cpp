@@ -15,14 +15,14 @@ using Config = MmaSlicedKConfig;
 constexpr int kMatricesAtOnce = 4;
 
 /// Of the long operand an ldmatrix x4 takes 16 rows of a k-block, of the few rows 8 of two.
-LdmatrixChoice loads_of_long(const SlicedPanel& panel, int rows) {
-    const int instructions = rows / kSlicedMma.m;
-    return {kMatricesAtOnce, !panel.k_major, kMatricesAtOnce * instructions, instructions};
+LdmatrixChoice loads_of_long(const SlicedKGeometry& g, const Config& c) {
+    const int instructions = c.block.m / g.mma.m;
+    return {kMatricesAtOnce, !g.of_long.k_major, kMatricesAtOnce * instructions, instructions};
 }
 
-LdmatrixChoice loads_of_few(const SlicedPanel& panel, int rows) {
-    const int instructions = rows / kSlicedMma.n;
-    return {kMatricesAtOnce, !panel.k_major, kMatricesAtOnce * instructions, instructions, 2};
+LdmatrixChoice loads_of_few(const SlicedKGeometry& g, const Config& c) {
+    const int instructions = c.block.n / g.mma.n;
+    return {kMatricesAtOnce, !g.of_few.k_major, kMatricesAtOnce * instructions, instructions, 2};
 }
 
 OperandPath path_of(Operand operand, const SlicedPanel& panel, const LdmatrixChoice& loads) {
@@ -44,15 +44,15 @@ OperandPath path_of(Operand operand, const SlicedPanel& panel, const LdmatrixCho
 KernelAnatomy MmaSlicedK::anatomy(const Problem& problem, const Config& c) {
     const GemmSpec& spec = problem.row_major;
     const SlicedKGeometry g = geometry(problem.signature, c);
-    const MmaAtom& atom = *find_mma_atom(kSlicedMma, spec.a, spec.b, spec.accumulator);
+    const MmaAtom& atom = *find_mma_atom(g.mma, spec.a, spec.b, spec.accumulator);
     KernelAnatomy anatomy =
-        anatomy_of(g, c.block, {c.block.m, c.block.n, kSlicedPanelK}, kSlicedMma, std::string(atom.ptx_name));
+        anatomy_of(g, c.block, {c.block.m, c.block.n, g.panel_k}, g.mma, std::string(atom.ptx_name));
     anatomy.stages = c.stages;
-    anatomy.stage_bytes = g.stage_bytes * c.warps();
+    anatomy.stage_bytes = g.stage_bytes * g.warps;
     anatomy.pipeline_bytes = g.pipeline_bytes;
     anatomy.epilogue_bytes = g.sums_bytes;
-    OperandPath of_long = path_of(c.swap_ab ? Operand::b : Operand::a, g.of_long, loads_of_long(g.of_long, c.block.m));
-    OperandPath of_few = path_of(c.swap_ab ? Operand::a : Operand::b, g.of_few, loads_of_few(g.of_few, c.block.n));
+    OperandPath of_long = path_of(c.swap_ab ? Operand::b : Operand::a, g.of_long, loads_of_long(g, c));
+    OperandPath of_few = path_of(c.swap_ab ? Operand::a : Operand::b, g.of_few, loads_of_few(g, c));
     anatomy.operands = {std::move(of_long), std::move(of_few)};
     if (c.swap_ab) std::swap(anatomy.operands[0], anatomy.operands[1]);
     if (c.swap_ab) turn_tiles(anatomy);
@@ -70,11 +70,12 @@ ElementOwner MmaSlicedK::owner(const Problem& problem, const Config& c, std::int
     if (c.swap_ab) std::swap(owner.tile_m, owner.tile_n);
     const int in_tile_m = static_cast<int>(of_long % c.block.m);
     const int in_tile_n = static_cast<int>(of_few % c.block.n);
-    const MmaAtom& atom = *find_mma_atom(kSlicedMma, spec.a, spec.b, spec.accumulator);
-    const ThreadValue held = owner_of(atom.layout_c, {in_tile_m % kSlicedMma.m, in_tile_n % kSlicedMma.n});
+    const TileShape mma = sliced_mma(spec.a);
+    const MmaAtom& atom = *find_mma_atom(mma, spec.a, spec.b, spec.accumulator);
+    const ThreadValue held = owner_of(atom.layout_c, {in_tile_m % mma.m, in_tile_n % mma.n});
     owner.lane = held.thread;
     const int registers = atom.registers(Operand::c);
-    const int index = in_tile_m / kSlicedMma.m * (c.block.n / kSlicedMma.n) + in_tile_n / kSlicedMma.n;
+    const int index = in_tile_m / mma.m * (c.block.n / mma.n) + in_tile_n / mma.n;
     owner.accumulator_register = index * registers + held.value / (atom.layout_c.values() / registers);
     return owner;
 }

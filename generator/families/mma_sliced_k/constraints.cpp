@@ -20,26 +20,27 @@ constexpr int kFewestStages = 2;
 constexpr int kMostStages = 32;
 constexpr std::int64_t kLargestPitch = 1LL << 40;  // bytes
 
-void check_tma_operand(Reasons& reasons, char name, int alignment, std::int64_t pitch) {
+void check_tma_operand(Reasons& reasons, char name, int alignment, std::int64_t pitch_bytes) {
     if (alignment < kTmaAlignment)
         reasons.push_back(fmt::format(
             "mma_sliced_k copies by TMA, which wants {} aligned to {} bytes and rows at multiples of it, not {}", name,
             kTmaAlignment, alignment));
-    if (pitch * 2 >= kLargestPitch)
+    if (pitch_bytes >= kLargestPitch)
         reasons.push_back(
-            fmt::format("{}'s rows are {} bytes apart, TMA reaches below {}", name, pitch * 2, kLargestPitch));
+            fmt::format("{}'s rows are {} bytes apart, TMA reaches below {}", name, pitch_bytes, kLargestPitch));
 }
 
 /// Lines of shared memory of 16, 32, 64 or 128 bytes are what TMA swizzles (16: leaves as they are).
 bool is_one_of(int value, std::initializer_list<int> list) { return std::ranges::find(list, value) != list.end(); }
 
 void check_tiles(Reasons& reasons, const GemmSpec& multiplied, const Config& c) {
+    const int panel_k = sliced_panel_k(multiplied.a);
     if (!is_one_of(c.block.m, {16, 32, kMostLong}))
         reasons.push_back(fmt::format("block_tile.m = {} is none of 16, 32, 64 rows of the long operand", c.block.m));
     if (!is_one_of(c.block.n, {8, 16, kMostFew}))
         reasons.push_back(fmt::format("block_tile.n = {} is none of 8, 16, 32", c.block.n));
-    check_divides(reasons, "block_tile.k", c.block.k, "the k of a warp", kSlicedPanelK);
-    check_range(reasons, "warps (block_tile.k / 64)", c.warps(), 1, kMostWarps);
+    check_divides(reasons, "block_tile.k", c.block.k, "the k of a warp", panel_k);
+    check_range(reasons, fmt::format("warps (block_tile.k / {})", panel_k), c.block.k / panel_k, 1, kMostWarps);
     check_range(reasons, "stages", c.stages, kFewestStages, kMostStages);
     if (multiplied.n > c.block.n)
         reasons.push_back(
@@ -58,12 +59,16 @@ void check_early(Reasons& reasons, const GemmSpec& multiplied, const Config& c) 
 
 bool MmaSlicedK::selected_by_default(const Problem&) { return true; }
 
+SumOrder MmaSlicedK::sum_order(DataType operands, const Config&) {
+    return {.instruction = MathInstruction::mma, .instruction_k = sliced_mma(operands).k, .is_divided = true};
+}
+
 Reasons MmaSlicedK::unsupported(const Problem& problem, const Arch& arch) {
     const GemmSpec& spec = problem.row_major;
     Reasons reasons = unsupported_on_tensor_cores(kName, spec, arch);
     if (!arch.has_tma) reasons.push_back(fmt::format("mma_sliced_k needs sm_90 (TMA), not {}", arch.name));
-    check_tma_operand(reasons, 'A', spec.align_a, spec.lda);
-    check_tma_operand(reasons, 'B', spec.align_b, spec.ldb);
+    check_tma_operand(reasons, 'A', spec.align_a, spec.lda * bytes(spec.a));
+    check_tma_operand(reasons, 'B', spec.align_b, spec.ldb * bytes(spec.b));
     if (std::min(spec.m, spec.n) > kMostFew)
         reasons.push_back(
             fmt::format("mma_sliced_k multiplies at most {} rows or columns, not {} by {}", kMostFew, spec.m, spec.n));

@@ -51,7 +51,7 @@ constexpr double kFirstLinesCycles = 3540;  // until the first ones have come to
 /// Stages that bring so much into flight, of eight warps or, where these have no room, of four.
 void set_ring(Config& c, const GemmSignature& signature, const Arch& arch) {
     for (const int warps : {kUsualWarps, kFewWarps}) {
-        c.block.k = warps * kSlicedPanelK;
+        c.block.k = warps * sliced_panel_k(signature.a);
         c.stages = 1;
         const std::int64_t of_stage = geometry(signature, c).pipeline_bytes;
         c.stages = std::max(static_cast<int>(kBytesInFlight / of_stage), kShallowestRing);
@@ -61,20 +61,21 @@ void set_ring(Config& c, const GemmSignature& signature, const Arch& arch) {
 
 /// Of L2, that a panel's box touches, in first ones of its rows.
 double lines(const SlicedPanel& panel, std::int64_t pitch) {
-    return panel.box[1] * (1 + kSecondLine * second_line_share(pitch * 2));
+    return panel.box[1] * (1 + kSecondLine * second_line_share(pitch * panel.element_bytes));
 }
 
 /// Of DRAM's bandwidth.
 double dram_share(const GemmSpec& multiplied, const Config& c) {
-    return kDramShare * (second_line_share(multiplied.lda * 2) > 0 ? kCutLineShare : 1) *
-           (begins_within_sectors(multiplied.lda * 2) ? kCutSectorShare : 1) *
+    const std::int64_t pitch_bytes = multiplied.lda * bytes(multiplied.a);
+    return kDramShare * (second_line_share(pitch_bytes) > 0 ? kCutLineShare : 1) *
+           (begins_within_sectors(pitch_bytes) ? kCutSectorShare : 1) *
            (c.stages == kShallowestRing ? kTwoStagesShare : 1);
 }
 
 /// What a tile takes beside its panels.
-double tile_cycles(const GemmSpec& multiplied, const Config& c) {
-    const double sums = static_cast<double>(c.warps()) * c.block.m * c.block.n;
-    const double ending_rows = multiplied.k % kSlicedPanelK != 0 ? c.block.m : 0;
+double tile_cycles(const GemmSpec& multiplied, const Config& c, const SlicedKGeometry& g) {
+    const double sums = static_cast<double>(g.warps) * c.block.m * c.block.n;
+    const double ending_rows = multiplied.k % g.panel_k != 0 ? c.block.m : 0;
     return kTileCycles + sums / kSumsPerCycle + kEndingRowCycles * ending_rows;
 }
 
@@ -102,7 +103,7 @@ std::vector<Config> MmaSlicedK::candidates(const Problem& problem, const GpuMode
             set_ring(c, problem.signature, *gpu.arch);
             list.push_back(c);
             ++c.stages;
-            if (c.warps() * c.stages <= kMostBoxes) list.push_back(c);
+            if (geometry(problem.signature, c).warps * c.stages <= kMostBoxes) list.push_back(c);
         }
     }
     return list;
@@ -112,13 +113,13 @@ CostEstimate MmaSlicedK::cost(const Problem& problem, const Config& c, const Gpu
     CostEstimate cost;
     const GemmSpec spec = as_multiplied(problem.row_major, c.swap_ab);
     const SlicedKGeometry g = geometry(problem.signature, c);
-    if (c.block.m < 1 || c.warps() < 1 || g.shared_bytes > gpu.arch->shared_bytes_per_block) return cost;
+    if (c.block.m < 1 || g.warps < 1 || g.shared_bytes > gpu.arch->shared_bytes_per_block) return cost;
     cost.blocks_per_sm = 1;
     const auto tiles = static_cast<double>(ceil_div(spec.m, std::int64_t{c.block.m}));
     const double k_tiles = std::ceil(static_cast<double>(spec.k) / c.block.k);
-    const double panels = k_tiles * c.warps();
+    const double panels = k_tiles * g.warps;
     const double us_per_cycle = 1 / static_cast<double>(gpu.clock_mhz);
-    const double tile_bytes = 2.0 * c.block.m * static_cast<double>(spec.k);
+    const double tile_bytes = static_cast<double>(bytes(spec.a)) * c.block.m * static_cast<double>(spec.k);
     const double dram_bytes_per_us = dram_share(spec, c) * gpu.dram_bytes_per_second / 1e6;
     const auto sm_us = [&](double blocks) {
         const double share = blocks / gpu.sm_count;
@@ -126,9 +127,9 @@ CostEstimate MmaSlicedK::cost(const Problem& problem, const Config& c, const Gpu
             2 * kBoxCycles + kLineCycles * lines(g.of_long, spec.lda) + few_lines_cycles(g.of_few, spec, c, share);
         const double rate = share > 0.5 ? kBytesPerCycleOfTwo : kBytesPerCycle;
         const double panel_cycles = norm({box_cycles, static_cast<double>(g.stage_bytes) / rate}, kNorm) *
-                                    (c.warps() == kFewWarps ? kFewWarpsSlowdown : 1);
+                                    (g.warps == kFewWarps ? kFewWarpsSlowdown : 1);
         const double first_cycles = g.of_few.k_major ? 0 : kFirstLinesCycles * share;
-        return (panels * panel_cycles + tile_cycles(spec, c) + first_cycles) * us_per_cycle;
+        return (panels * panel_cycles + tile_cycles(spec, c, g) + first_cycles) * us_per_cycle;
     };
     // Of a round of tiles, one per block.
     const auto round_us = [&](double blocks) {
@@ -143,8 +144,8 @@ CostEstimate MmaSlicedK::cost(const Problem& problem, const Config& c, const Gpu
     cost.dram_us = compulsory_bytes(problem.row_major) / dram_bytes_per_us;
     cost.tail_us = rest > 0 ? round_us(rest) * (1 - rest / sms) : 0;
     constexpr double kCyclesPerMma = 16;  // of four that an SM issues at once
-    const int mmas_of_k = (c.block.m / kSlicedMma.m) * (c.block.n / kSlicedMma.n);
-    const double mmas = panels * kSlicedPanelK / kSlicedMma.k * mmas_of_k;
+    const int mmas_of_k = (c.block.m / g.mma.m) * (c.block.n / g.mma.n);
+    const double mmas = panels * g.panel_k / g.mma.k * mmas_of_k;
     cost.math_unit_us = std::ceil(cost.waves) * mmas * kCyclesPerMma / 4 * us_per_cycle;
     cost.math_us = cost.math_unit_us;
     cost.overhead_us = kOverheadUs - (c.early ? kEarlyUs : 0) +

@@ -21,9 +21,7 @@ struct MmaSlicedK {
     [[nodiscard]] static std::vector<std::string> violations(const Problem& problem, const Config& config,
                                                              const Arch& arch);
     [[nodiscard]] static std::vector<std::string> discouraged(const Problem&, const Config&) { return {}; }
-    [[nodiscard]] static SumOrder sum_order(const Config&) {
-        return {.instruction = MathInstruction::mma, .instruction_k = kSlicedMma.k, .is_divided = true};
-    }
+    [[nodiscard]] static SumOrder sum_order(DataType operands, const Config& config);
     [[nodiscard]] static KernelAnatomy anatomy(const Problem& problem, const Config& config);
     [[nodiscard]] static CostEstimate cost(const Problem& problem, const Config& config, const GpuModel& gpu);
     [[nodiscard]] static std::span<const ConfigParameter<Config>> parameter_table();

@@ -9,16 +9,16 @@
 namespace jitgemm {
 namespace {
 
-constexpr int kElementBytes = 2;
 constexpr int kBarrierBytes = 8;
 constexpr int kMostVector = 4;  // sums that a thread reads at once
 
-SlicedPanel panel(bool k_major, int rows) {
+SlicedPanel panel(bool k_major, int element_bytes, int rows, int panel_k) {
     SlicedPanel panel;
+    panel.element_bytes = element_bytes;
     panel.k_major = k_major;
-    panel.box = {k_major ? kSlicedPanelK : rows, k_major ? rows : kSlicedPanelK};
-    panel.line_bytes = bounded_product(panel.box[0], kElementBytes);
-    panel.bytes = bounded_product(rows, kSlicedPanelK, kElementBytes);
+    panel.box = {k_major ? panel_k : rows, k_major ? rows : panel_k};
+    panel.line_bytes = bounded_product(panel.box[0], element_bytes);
+    panel.bytes = bounded_product(rows, panel_k, element_bytes);
     return panel;
 }
 
@@ -32,21 +32,23 @@ int sums_pitch(const MmaSlicedKConfig& c) {
 
 SlicedKGeometry geometry(const GemmSignature& asked, const MmaSlicedKConfig& c) {
     const GemmSignature signature = as_multiplied(asked, c.swap_ab);
-    const int warps = std::max(c.warps(), 0);
     SlicedKGeometry g;
-    g.threads = bounded_product(warps, 32);
-    g.of_long = panel(is_k_major(Operand::a, signature.layout), c.block.m);
-    g.of_few = panel(is_k_major(Operand::b, signature.layout), c.block.n);
-    const int atoms = bounded_product(c.block.m / 16, c.block.n / 8);
+    g.panel_k = sliced_panel_k(signature.a);
+    g.mma = sliced_mma(signature.a);
+    g.warps = std::max(c.block.k / g.panel_k, 0);
+    g.threads = bounded_product(g.warps, 32);
+    g.of_long = panel(is_k_major(Operand::a, signature.layout), bytes(signature.a), c.block.m, g.panel_k);
+    g.of_few = panel(is_k_major(Operand::b, signature.layout), bytes(signature.b), c.block.n, g.panel_k);
+    const int atoms = bounded_product(c.block.m / g.mma.m, c.block.n / g.mma.n);
     g.accumulator_registers = bounded_product(atoms, signature.accumulator == DataType::f16 ? 2 : 4);
-    g.fragment_registers = 4 + bounded_product(c.block.n / 8, 4);
+    g.fragment_registers = 4 + bounded_product(c.block.n / g.mma.n, 4);
     g.vector_d = std::clamp(signature.align_d / bytes(signature.d), 1, kMostVector);
     g.stage_bytes = std::int64_t{g.of_long.bytes} + g.of_few.bytes;
-    g.pipeline_bytes = g.stage_bytes * bounded_product(warps, std::max(c.stages, 0));
+    g.pipeline_bytes = g.stage_bytes * bounded_product(g.warps, std::max(c.stages, 0));
     const int rows = c.swap_ab ? c.block.n : c.block.m;
-    g.sums_bytes = std::int64_t{4} * bounded_product(warps, rows, sums_pitch(c));
+    g.sums_bytes = std::int64_t{4} * bounded_product(g.warps, rows, sums_pitch(c));
     g.shared_bytes =
-        g.pipeline_bytes + g.sums_bytes + std::int64_t{kBarrierBytes} * bounded_product(warps, std::max(c.stages, 0));
+        g.pipeline_bytes + g.sums_bytes + std::int64_t{kBarrierBytes} * bounded_product(g.warps, std::max(c.stages, 0));
     return g;
 }
 

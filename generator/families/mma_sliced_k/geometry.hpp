@@ -8,8 +8,21 @@
 
 namespace jitgemm {
 
+/// The k of a k-tile that is one warp's: lines of 128 bytes, which TMA swizzles.
+[[nodiscard]] inline int sliced_panel_k(DataType operands) {
+    constexpr int kLineBytes = 128;
+    return kLineBytes / bytes(operands);
+}
+
+/// The instruction: 16 rows of the long operand by 8 of the other one, 32 bytes of each along K.
+[[nodiscard]] inline TileShape sliced_mma(DataType operands) {
+    constexpr int kRowBytes = 32;
+    return {16, 8, kRowBytes / bytes(operands)};
+}
+
 /// A warp's part of an operand's k-tile, as TMA lays it (templates/mma_sliced_k/sliced_k_ring.cuh).
 struct SlicedPanel {
+    int element_bytes = 0;
     bool k_major = true;
     std::array<int, 2> box{};  ///< elements: along the contiguous extent, and across it
     int line_bytes = 0;        ///< of a line of shared memory: what the swizzle spans
@@ -19,7 +32,10 @@ struct SlicedPanel {
 /// Of a config that may break any rule; what follows from nonsense is 0 or beyond every limit.
 /// templates/mma_sliced_k/sliced_k_tiling.cuh says the same in device code.
 struct SlicedKGeometry {
+    int warps = 0;  ///< each takes a panel of the k-tile
     int threads = 0;
+    int panel_k = 0;
+    TileShape mma{};
     SlicedPanel of_long, of_few;
     int accumulator_registers = 0;  ///< per thread
     int fragment_registers = 0;

@@ -2,6 +2,7 @@
 #include "generator/families/mma_sliced_k/geometry.hpp"
 #include "generator/families/shared/epilogue_expression.hpp"
 #include "generator/families/shared/params_text.hpp"
+#include "generator/families/shared/tma_text.hpp"
 #include "generator/families/shared/wrapper_text.hpp"
 #include "generator/layout/mma_atom.hpp"
 
@@ -53,10 +54,7 @@ std::string params_text(const GemmSignature& s, const Config& c, const SlicedKGe
 std::vector<KernelArgument> arguments(const GemmSignature& s, const Config& c, const SlicedKGeometry& g) {
     using Role = ArgumentRole;
     const auto map = [](Role role, const SlicedPanel& panel) {
-        return TensorMapArgument{role,
-                                 {static_cast<std::uint32_t>(panel.box[0]), static_cast<std::uint32_t>(panel.box[1])},
-                                 swizzle_of(panel),
-                                 L2Promotion::bytes128};
+        return TensorMapArgument{role, box_of_matrix(panel.box), swizzle_of(panel), L2Promotion::bytes128};
     };
     std::vector<KernelArgument> list{map(Role::a, c.swap_ab ? g.of_few : g.of_long),
                                      map(Role::b, c.swap_ab ? g.of_long : g.of_few)};
@@ -88,7 +86,8 @@ RenderInput MmaSlicedK::render_input(const GemmSignature& signature, const Confi
     input.macros.merge(type_macros(signature));
     input.generated["sliced_k_params.cuh"] = params_text(signature, c, g);
     input.generated["epilogue_expression.cuh"] = epilogue_expression(signature, FinishedUnit::element);
-    const MmaAtom& atom = *find_mma_atom(kSlicedMma, signature.a, signature.b, signature.accumulator);
+    input.generated["tma_copies.inl"] = tma_wrappers(tensor_map_ranks(arguments(signature, c, g)), {});
+    const MmaAtom& atom = *find_mma_atom(g.mma, signature.a, signature.b, signature.accumulator);
     input.generated["mma_atom.cuh"] = mma_wrapper(atom) + "\n" +
                                       ldmatrix_wrapper(Operand::a, kLdmatrix, !g.of_long.k_major) + "\n" +
                                       ldmatrix_wrapper(Operand::b, kLdmatrix, !g.of_few.k_major);

@@ -24,6 +24,14 @@ int type_code(std::optional<DataType> type) {
     return *type == DataType::f16 ? 0 : *type == DataType::bf16 ? 1 : 2;
 }
 
+std::string_view word_of(DataType type) {
+    switch (bytes(type)) {
+        case 1: return "unsigned char";
+        case 2: return "unsigned short";
+        default: return "unsigned";
+    }
+}
+
 std::string_view element_type(DataType type) { return type == DataType::f32 ? "float" : "Bits"; }
 
 std::string constant_line(std::string_view name, int value, std::string_view comment) {

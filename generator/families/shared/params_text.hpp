@@ -17,6 +17,9 @@ namespace jitgemm {
 /// 0 f16, 1 bf16, 2 f32, 3 none.
 [[nodiscard]] int type_code(std::optional<DataType> type);
 
+/// The unsigned C type of as many bytes as an element.
+[[nodiscard]] std::string_view word_of(DataType type);
+
 /// What device code calls an element in memory: "float", or "Bits" of a 16-bit type.
 [[nodiscard]] std::string_view element_type(DataType type);
 

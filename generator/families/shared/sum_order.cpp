@@ -1,5 +1,7 @@
 #include "generator/families/shared/sum_order.hpp"
 
+#include "generator/layout/wgmma_atom.hpp"
+
 #include <fmt/format.h>
 
 namespace jitgemm {
@@ -10,9 +12,9 @@ std::string to_string(const SumOrder& order) {
 }
 
 SumOrder batch_invariant_order(const GemmSpec& spec, const Arch& arch) {
-    constexpr int kHalfPrecisionK = 16;  // of wgmma, and of mma.sync's largest shape
     if (spec.a == DataType::f32) return {};
-    return {.instruction = fastest_instruction(arch, MathUnit::tensor_cores), .instruction_k = kHalfPrecisionK};
+    // The k of a wgmma is that of mma.sync's largest shape.
+    return {.instruction = fastest_instruction(arch, MathUnit::tensor_cores), .instruction_k = wgmma_k(spec.a)};
 }
 
 }  // namespace jitgemm

@@ -19,12 +19,13 @@ int TensorCoreGeometry::registers() const {
 
 OperandGeometry operand_geometry(const OperandTraits& traits) {
     OperandGeometry operand;
+    operand.element_bytes = traits.element_bytes;
     operand.k_major = traits.k_major;
     operand.async = traits.may_be_async && widest_cp_async(traits.alignment) != nullptr;
     operand.shifted = !operand.async && traits.alignment < kChunkBytes;
     operand.vector_bytes = operand.async ? traits.alignment : kChunkBytes;
     operand.tile_rows = traits.k_major ? traits.mn_extent : traits.block_k;
-    operand.row_bytes = (traits.k_major ? traits.block_k : traits.mn_extent) * kElementBytes;
+    operand.row_bytes = (traits.k_major ? traits.block_k : traits.mn_extent) * traits.element_bytes;
     operand.pitch_bytes = operand.row_bytes + traits.padding_bytes;
     operand.stage_bytes = bounded_product(operand.tile_rows, operand.pitch_bytes);
     operand.vectors_per_row = operand.row_bytes / operand.vector_bytes;
@@ -44,7 +45,7 @@ int chunk_offset(const OperandGeometry& operand, SharedLayout layout, int row, i
 }
 
 TensorCoreGeometry tiled_geometry(const TileShape& block, const TileShape& warp, const TileShape& mma,
-                                  bool double_buffer) {
+                                  int element_bytes, bool double_buffer) {
     TensorCoreGeometry g;
     g.warps_m = quotient_or_zero(block.m, warp.m);
     g.warps_n = quotient_or_zero(block.n, warp.n);
@@ -52,7 +53,8 @@ TensorCoreGeometry tiled_geometry(const TileShape& block, const TileShape& warp,
     g.k_blocks = quotient_or_zero(block.k, mma.k);
     g.tiles_m = quotient_or_zero(warp.m, mma.m);
     g.tiles_n = quotient_or_zero(warp.n, mma.n);
-    const int fragment = bounded_product(warp.m + warp.n, mma.k) / 64;  // two elements to a register, 32 lanes
+    constexpr int kBytesOfRegister = 4 * 32;  // of all lanes
+    const int fragment = bounded_product(warp.m + warp.n, mma.k, element_bytes) / kBytesOfRegister;
     g.fragment_registers = fragment * (double_buffer ? 2 : 1);
     return g;
 }

@@ -8,14 +8,13 @@
 
 namespace jitgemm {
 
-inline constexpr int kElementBytes = 2;  ///< f16 and bf16 alike
-
 /// How one operand's tile travels: from global memory in vectors, into rows of shared memory.
 struct OperandGeometry {
     bool k_major = true;  ///< shared memory holds it with K contiguous, as global memory does
     bool async = true;    ///< cp.async; else through registers
     bool shifted =
         true;  ///< where through registers: aligned loads, shifted into place (less than 16 bytes of alignment)
+    int element_bytes = 0;
     int vector_bytes = 16;
     int tile_rows = 0;    ///< rows of shared memory: M/N extents when K-major, else K
     int row_bytes = 0;    ///< data in a row
@@ -27,6 +26,7 @@ struct OperandGeometry {
 
 /// What an operand's geometry follows from.
 struct OperandTraits {
+    int element_bytes = 0;
     bool k_major = true;
     int alignment = 16;        ///< bytes
     int mn_extent = 0;         ///< of the block tile: M or N
@@ -43,7 +43,7 @@ struct OperandTraits {
 /// Byte offset in a stage of a 16-byte chunk of a row of shared memory, as templates/multistage/shared_layout.cuh places it.
 [[nodiscard]] int chunk_offset(const OperandGeometry& operand, SharedLayout layout, int row, int chunk);
 
-/// What follows from the signature and the config of a kernel of 16-bit operands on tensor cores (mma.sync, wmma).
+/// What follows from the signature and the config of a kernel on tensor cores (mma.sync, wmma).
 struct TensorCoreGeometry {
     int warps_m = 0, warps_n = 0, threads = 0;
     int k_blocks = 0;
@@ -64,9 +64,9 @@ struct TensorCoreGeometry {
     [[nodiscard]] int registers() const;
 };
 
-/// What follows from the tiles alone: warps, threads, k-blocks, atoms, fragments.
+/// What follows from the tiles and the size of an element of A and B: warps, threads, k-blocks, atoms, fragments.
 [[nodiscard]] TensorCoreGeometry tiled_geometry(const TileShape& block, const TileShape& warp, const TileShape& mma,
-                                                bool double_buffer);
+                                                int element_bytes, bool double_buffer);
 
 /// Blocks of this geometry that fit an SM at once, by the estimate of its registers; 0 when none fits.
 [[nodiscard]] int resident_blocks(const TensorCoreGeometry& geometry, const Arch& arch);

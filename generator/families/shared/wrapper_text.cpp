@@ -108,7 +108,8 @@ std::string fragment_load(const WmmaAtom& atom, Operand operand, bool k_major) {
                to_string(operand), is_a ? atom.shape.m : atom.shape.k, is_a ? atom.shape.k : atom.shape.n,
                is_a ? 'a' : 'b') +
            statement({instruction}, registers("=r", "r", count),
-                     {"\"r\"(address)", "\"n\"(kOffset)", fmt::format("\"n\"(kPitch{} / 2)", to_string(operand))},
+                     {"\"r\"(address)", "\"n\"(kOffset)",
+                      fmt::format("\"n\"(kPitch{} / {})", to_string(operand), bits(atom.type) / 8)},
                      true) +
            "}\n";
 }

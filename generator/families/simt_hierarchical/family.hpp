@@ -22,7 +22,7 @@ struct SimtHierarchical {
     [[nodiscard]] static std::vector<std::string> violations(const Problem& problem, const Config& config,
                                                              const Arch& arch);
     [[nodiscard]] static std::vector<std::string> discouraged(const Problem& problem, const Config& config);
-    [[nodiscard]] static SumOrder sum_order(const Config& config) {
+    [[nodiscard]] static SumOrder sum_order(DataType, const Config& config) {
         return {.is_divided = config.split_k > 1 || config.blocks_per_wave > 0};
     }
     [[nodiscard]] static KernelAnatomy anatomy(const Problem& problem, const Config& config);

@@ -2,7 +2,6 @@
 
 #include "generator/families/shared/orientation.hpp"
 #include "generator/families/shared/packing.hpp"
-#include "generator/families/shared/tensor_core_geometry.hpp"
 #include "generator/families/wgmma_warp_specialized/geometry.hpp"
 #include "generator/families/wgmma_warp_specialized/stream_k.hpp"
 #include "generator/layout/bank_conflicts.hpp"
@@ -17,7 +16,7 @@
 namespace jitgemm {
 namespace {
 
-OperandPath path_of(Operand operand, const PanelledTile& tile, bool packed) {
+OperandPath path_of(Operand operand, const PanelledTile& tile, int wgmma_k, bool packed) {
     const char mn = operand == Operand::a ? 'M' : 'N';
     OperandPath path;
     path.operand = operand;
@@ -27,7 +26,7 @@ OperandPath path_of(Operand operand, const PanelledTile& tile, bool packed) {
                             tile.shares > 1 ? fmt::format(", to {} blocks of the cluster", tile.shares) : "");
     path.place = fmt::format("{} panel{} of rows of {} bytes, swizzled over {} bytes", tile.panels,
                              tile.panels == 1 ? "" : "s", kPanelBytes, kPanelBytes);
-    path.width_reason = fmt::format("wgmma reads it from shared memory, {} of K at a time", kWgmmaK);
+    path.width_reason = fmt::format("wgmma reads it from shared memory, {} of K at a time", wgmma_k);
     path.trans_reason = tile.k_major ? "K is contiguous in shared memory"
                                      : fmt::format("{} is contiguous in shared memory, as the instruction is told", mn);
     return path;
@@ -36,26 +35,27 @@ OperandPath path_of(Operand operand, const PanelledTile& tile, bool packed) {
 /// Where an element of A lies in a stage: the 16-byte chunks of a row are permuted by bits 7 and on of its address.
 int address_in(const PanelledTile& tile, const WgmmaWarpSpecializedConfig& c, int row, int k) {
     const int across = tile.k_major ? row : k;
-    const int along = (tile.k_major ? k : row) * kElementBytes;
+    const int along = (tile.k_major ? k : row) * tile.element_bytes;
     const int panel_rows = tile.k_major ? c.block.m : c.block.k;
     const int address = (along / kPanelBytes * panel_rows + across) * kPanelBytes + along % kPanelBytes;
     return address ^ (address >> 3 & (kPanelBytes - kChunkBytes));
 }
 
 /// A's fragments, of which each warp loads those of its rows: four 8x8 matrices, two of rows by two of k.
-SharedAccess fragment_access(Operand operand, const PanelledTile& tile, const WgmmaWarpSpecializedConfig& c,
-                             int consumers_n) {
+SharedAccess fragment_access(Operand operand, const WgmmaWarpSpecializedConfig& c, const WgmmaGeometry& g) {
+    const PanelledTile& tile = g.a;
+    const int columns = kChunkBytes / tile.element_bytes;  // of a matrix
     SharedAccess access;
     access.what = fmt::format("ldmatrix {}", to_string(operand));
     access.instruction = tile.k_major ? "ldmatrix.x4" : "ldmatrix.x4.trans";
     for (int row = 0; row < c.block.m; row += kSliceRows)
-        for (int k = 0; k < c.block.k; k += kWgmmaK) {
+        for (int k = 0; k < c.block.k; k += g.wgmma_k) {
             const LaneAddresses addresses = lane_addresses([&](int lane) {
                 const int line = lane % 8;
                 return address_in(tile, c, row + lane / 8 % 2 * 8 + (tile.k_major ? line : 0),
-                                  k + lane / 16 * 8 + (tile.k_major ? 0 : line));
+                                  k + lane / 16 * columns + (tile.k_major ? 0 : line));
             });
-            add_instruction(access, matrix_wavefronts(4, addresses), consumers_n);
+            add_instruction(access, matrix_wavefronts(4, addresses), std::max(g.consumers_n, 1));
         }
     return access;
 }
@@ -66,9 +66,9 @@ void describe_fragments(KernelAnatomy& anatomy, const WgmmaWarpSpecializedConfig
     const int wgmmas = c.warpgroup.m / kWgmmaM;
     path.ldmatrix = LdmatrixChoice{.x = 4, .trans = !g.a.k_major, .matrices = 4 * wgmmas, .instructions = wgmmas};
     path.width_reason =
-        fmt::format("an ldmatrix x4 loads a warp's {} rows of it, {} of K at a time", kSliceRows, kWgmmaK);
+        fmt::format("an ldmatrix x4 loads a warp's {} rows of it, {} of K at a time", kSliceRows, g.wgmma_k);
     if (!g.a.k_major) path.trans_reason = "its rows are contiguous in shared memory: ldmatrix transposes";
-    anatomy.accesses.push_back(fragment_access(path.operand, g.a, c, std::max(g.consumers_n, 1)));
+    anatomy.accesses.push_back(fragment_access(path.operand, c, g));
 }
 
 }  // namespace
@@ -81,7 +81,7 @@ KernelAnatomy WgmmaWarpSpecialized::anatomy(const Problem& problem, const Config
     KernelAnatomy anatomy;
     anatomy.block = c.block;
     anatomy.warp = {kSliceRows, c.warpgroup.n, c.block.k};
-    anatomy.mma = {kWgmmaM, c.warpgroup.n, kWgmmaK};
+    anatomy.mma = {kWgmmaM, c.warpgroup.n, g.wgmma_k};
     anatomy.instruction = wgmma_ptx_name(form);
     if (c.warp_specialized)
         anatomy.roles = {{"consumer", g.consumers * 4, g.consumer_registers}, {"producer", 4, g.producer_registers}};
@@ -98,8 +98,8 @@ KernelAnatomy WgmmaWarpSpecialized::anatomy(const Problem& problem, const Config
     anatomy.shared_bytes = g.shared_bytes;
     anatomy.packs_a = needs_packing(spec.align_a);
     anatomy.packs_b = needs_packing(spec.align_b);
-    anatomy.operands = {path_of(Operand::a, c.swap_ab ? g.b : g.a, anatomy.packs_a),
-                        path_of(Operand::b, c.swap_ab ? g.a : g.b, anatomy.packs_b)};
+    anatomy.operands = {path_of(Operand::a, c.swap_ab ? g.b : g.a, g.wgmma_k, anatomy.packs_a),
+                        path_of(Operand::b, c.swap_ab ? g.a : g.b, g.wgmma_k, anatomy.packs_b)};
     if (a_in_registers) describe_fragments(anatomy, c, g);
     if (c.stream_k != 0) describe_stream_k(anatomy, c.stream_k, stream_k(as_multiplied(spec, c.swap_ab), c));
     if (c.swap_ab) turn_tiles(anatomy);

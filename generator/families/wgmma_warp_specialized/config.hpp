@@ -7,9 +7,8 @@
 
 namespace jitgemm {
 
-/// Rows of one wgmma, and the k that one multiplies.
+/// Rows of one wgmma. The k that one multiplies follows from the type of A and B: wgmma_k.
 inline constexpr int kWgmmaM = 64;
-inline constexpr int kWgmmaK = 16;
 inline constexpr int kMaxWgmmaN = 256;
 
 /// How the consumer warpgroups of a block share its tiles: each its part of every tile; each a whole tile in its turn, so that one

@@ -7,6 +7,7 @@
 #include "generator/families/shared/tensor_core_constraints.hpp"
 #include "generator/families/wgmma_warp_specialized/geometry.hpp"
 #include "generator/families/wgmma_warp_specialized/stream_k.hpp"
+#include "generator/layout/wgmma_atom.hpp"
 
 #include <fmt/format.h>
 
@@ -26,19 +27,19 @@ constexpr int kStreamedScratch = 64;   // and of one that walks over the pieces 
 /// What TMA can't address is packed first.
 void check_tma_operand(Reasons& reasons, std::string_view name, int alignment, std::int64_t pitch,
                        const PackedOperand& operand) {
-    if (needs_packing(alignment)) pitch = operand.pitch();
-    if (pitch * 2 >= kLargestPitch)
+    const std::int64_t bytes = (needs_packing(alignment) ? operand.pitch() : pitch) * operand.element_bytes;
+    if (bytes >= kLargestPitch)
         reasons.push_back(
-            fmt::format("{}'s rows are {} bytes apart, TMA reaches below {}", name, pitch * 2, kLargestPitch));
+            fmt::format("{}'s rows are {} bytes apart, TMA reaches below {}", name, bytes, kLargestPitch));
 }
 
-void check_tiles(Reasons& reasons, const Config& c) {
+void check_tiles(Reasons& reasons, const Config& c, int wgmma_k) {
     check_divides(reasons, "block_tile.m", c.block.m, "warpgroup_tile.m", c.warpgroup.m);
     check_divides(reasons, "block_tile.n", c.block.n, "warpgroup_tile.n", c.warpgroup.n);
     check_divides(reasons, "warpgroup_tile.m", c.warpgroup.m, "the rows of a wgmma", kWgmmaM);
     check_divides(reasons, "warpgroup_tile.n", c.warpgroup.n, "the steps of a wgmma's n", 8);
     check_range(reasons, "warpgroup_tile.n", c.warpgroup.n, 8, kMaxWgmmaN);
-    check_divides(reasons, "block_tile.k", c.block.k, "the k of a wgmma", kWgmmaK);
+    check_divides(reasons, "block_tile.k", c.block.k, "the k of a wgmma", wgmma_k);
     if (c.warpgroup.k != c.block.k)
         reasons.push_back(fmt::format("warpgroup_tile.k = {} differs from block_tile.k = {}: warpgroups don't divide K",
                                       c.warpgroup.k, c.block.k));
@@ -53,13 +54,13 @@ void check_tiles(Reasons& reasons, const Config& c) {
 
 void check_operand(Reasons& reasons, std::string_view name, const PanelledTile& tile, const Config& c,
                    int warpgroup_extent, int block_extent) {
-    constexpr int kPanel = kPanelBytes / kElementBytes;
-    if (tile.k_major && c.block.k % kPanel != 0)
+    const int panel = tile.panel_elements;
+    if (tile.k_major && c.block.k % panel != 0)
         reasons.push_back(fmt::format("block_tile.k = {} of {} is not whole panels of {} elements ({} bytes)",
-                                      c.block.k, name, kPanel, kPanelBytes));
-    if (!tile.k_major && warpgroup_extent != block_extent && warpgroup_extent % kPanel != 0)
+                                      c.block.k, name, panel, kPanelBytes));
+    if (!tile.k_major && warpgroup_extent != block_extent && warpgroup_extent % panel != 0)
         reasons.push_back(fmt::format("{} warpgroups share {}'s panels of {} elements, which {} does not divide into",
-                                      block_extent / std::max(warpgroup_extent, 1), name, kPanel, warpgroup_extent));
+                                      block_extent / std::max(warpgroup_extent, 1), name, panel, warpgroup_extent));
     // A share may begin within the swizzle's pattern of eight rows: bits 7 to 9 of the address permute the chunks.
     const int across = tile.k_major ? block_extent : c.block.k;
     if (across % tile.shares != 0)
@@ -96,10 +97,10 @@ void check_resources(Reasons& reasons, const Config& c, const WgmmaGeometry& g, 
 /// walks over the pieces of stream-K, ptxas spills some.
 void check_a_source(Reasons& reasons, const Config& c, const WgmmaGeometry& g) {
     if (c.a_source != OperandSource::registers) return;
-    constexpr int kTurn = kFragmentsA * kWgmmaK;
-    if (c.block.k % kTurn != 0)
+    const int turn = kFragmentsA * g.wgmma_k;
+    if (c.block.k % turn != 0)
         reasons.push_back(fmt::format("a_source = rmem: fragments of A take turns every {} of K, not block_tile.k = {}",
-                                      kTurn, c.block.k));
+                                      turn, c.block.k));
     if (g.consumers == kMaxConsumers && c.stream_k != 0)
         reasons.push_back(
             fmt::format("a_source = rmem: with stream_k {} consumers leave too few registers", kMaxConsumers));
@@ -198,6 +199,10 @@ void check_swap_ab(Reasons& reasons, const GemmSpec& spec, const Config& c) {
 
 bool WgmmaWarpSpecialized::selected_by_default(const Problem&) { return true; }
 
+SumOrder WgmmaWarpSpecialized::sum_order(DataType operands, const Config& config) {
+    return {.instruction = kMathInstruction, .instruction_k = wgmma_k(operands), .is_divided = config.stream_k > 0};
+}
+
 Reasons WgmmaWarpSpecialized::unsupported(const Problem& problem, const Arch& arch) {
     const GemmSpec& spec = problem.row_major;
     Reasons reasons = unsupported_on_tensor_cores(kName, spec, arch);
@@ -215,7 +220,7 @@ Reasons WgmmaWarpSpecialized::violations(const Problem& problem, const Config& c
     if (!reasons.empty()) return reasons;
     const GemmSpec multiplied = as_multiplied(spec, c.swap_ab);
     const WgmmaGeometry g = geometry(as_multiplied(problem.signature, c.swap_ab), c);
-    check_tiles(reasons, c);
+    check_tiles(reasons, c, g.wgmma_k);
     check_cluster(reasons, c, arch);
     check_operand(reasons, c.swap_ab ? "B" : "A", g.a, c, c.warpgroup.m, c.block.m);
     check_operand(reasons, c.swap_ab ? "A" : "B", g.b, c, c.warpgroup.n, c.block.n);

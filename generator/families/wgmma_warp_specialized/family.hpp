@@ -27,9 +27,7 @@ struct WgmmaWarpSpecialized {
     [[nodiscard]] static std::vector<std::string> discouraged(const Problem& problem, const Config& config);
     /// A from registers: timed, but what it costs (4 to 32 %) has no term.
     [[nodiscard]] static bool is_untimed(const Config& config) { return config.a_source != OperandSource::shared; }
-    [[nodiscard]] static SumOrder sum_order(const Config& config) {
-        return {.instruction = kMathInstruction, .instruction_k = kWgmmaK, .is_divided = config.stream_k > 0};
-    }
+    [[nodiscard]] static SumOrder sum_order(DataType operands, const Config& config);
     [[nodiscard]] static KernelAnatomy anatomy(const Problem& problem, const Config& config);
     [[nodiscard]] static CostEstimate cost(const Problem& problem, const Config& config, const GpuModel& gpu);
     [[nodiscard]] static std::span<const ConfigParameter<Config>> parameter_table();

@@ -4,8 +4,7 @@
 #include "generator/base/round_up.hpp"
 #include "generator/base/tensor_map.hpp"
 #include "generator/families/shared/bounded.hpp"
-#include "generator/families/shared/tensor_core_geometry.hpp"
-#include "generator/layout/copy_atom.hpp"
+#include "generator/layout/wgmma_atom.hpp"
 
 #include <algorithm>
 
@@ -15,7 +14,7 @@ namespace {
 constexpr int kBarrierBytes = 8;
 constexpr int kWarps = 4;              // of a warpgroup
 constexpr int kSmallestRow = 16;       // bytes of a box
-constexpr int kFragmentRegisters = 4;  // of a thread, each two elements of A
+constexpr int kFragmentRegisters = 4;  // of a thread, for the 32 bytes of K of a wgmma
 
 /// Registers per thread that setmaxnreg deals out of a launch's 65536 / threads, by the number of consumers and by what wgmmas hold of
 /// theirs. One needs no more than each thread has at launch.
@@ -35,14 +34,15 @@ constexpr RegisterDeal deal(int consumers, int held) {
 /// Where no warp is a producer, each has what it was launched with.
 constexpr RegisterDeal even_deal(int consumers) { return {0, consumers < 3 ? 255 : 168}; }
 
-PanelledTile panelled(bool k_major, int rows, int block_k, int shares) {
+PanelledTile panelled(bool k_major, int element_bytes, int rows, int block_k, int shares) {
     PanelledTile tile;
-    constexpr int kPanel = kPanelBytes / kElementBytes;
+    tile.element_bytes = element_bytes;
+    tile.panel_elements = kPanelBytes / element_bytes;
     tile.k_major = k_major;
     tile.shares = std::max(shares, 1);
-    tile.panels = k_major ? block_k / kPanel : ceil_div(rows, kPanel);
+    tile.panels = k_major ? block_k / tile.panel_elements : ceil_div(rows, tile.panel_elements);
     tile.bytes = bounded_product(tile.panels, k_major ? rows : block_k, kPanelBytes);
-    tile.box = {kPanel, (k_major ? rows : block_k) / tile.shares};
+    tile.box = {tile.panel_elements, (k_major ? rows : block_k) / tile.shares};
     return tile;
 }
 
@@ -84,7 +84,8 @@ WgmmaGeometry geometry(const GemmSignature& signature, const WgmmaWarpSpecialize
                       ? 2
                       : bounded_product(quotient_or_zero(c.block.m, c.warpgroup.m), g.consumers_n);
     g.threads = bounded_product(g.consumers + (c.warp_specialized ? 1 : 0), 128);
-    g.k_blocks = c.block.k / kWgmmaK;
+    g.wgmma_k = wgmma_k(signature.a);
+    g.k_blocks = c.block.k / g.wgmma_k;
     g.accumulator_registers =
         bounded_product(c.warpgroup.m / kWgmmaM, c.warpgroup.n) / (signature.accumulator == DataType::f16 ? 4 : 2);
     if (c.a_source == OperandSource::registers) g.fragment_registers = kFragmentsA * kFragmentRegisters;
@@ -92,8 +93,8 @@ WgmmaGeometry geometry(const GemmSignature& signature, const WgmmaWarpSpecialize
         c.warp_specialized ? deal(g.consumers, g.accumulator_registers + g.fragment_registers) : even_deal(g.consumers);
     g.producer_registers = registers.producer;
     g.consumer_registers = registers.consumer;
-    g.a = panelled(is_k_major(Operand::a, signature.layout), c.block.m, c.block.k, c.cluster.n);
-    g.b = panelled(is_k_major(Operand::b, signature.layout), c.block.n, c.block.k, c.cluster.m);
+    g.a = panelled(is_k_major(Operand::a, signature.layout), bytes(signature.a), c.block.m, c.block.k, c.cluster.n);
+    g.b = panelled(is_k_major(Operand::b, signature.layout), bytes(signature.b), c.block.n, c.block.k, c.cluster.m);
     g.stage_bytes = std::int64_t{g.a.bytes} + g.b.bytes;
     g.pipeline_bytes = g.stage_bytes * c.stages;
     g.staged_bytes = adds_c_by_row(signature, c) ? bytes(DataType::f32) : bytes(signature.d);

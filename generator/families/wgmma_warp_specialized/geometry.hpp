@@ -17,8 +17,10 @@ inline constexpr int kPanelBytes = 128;
 /// An operand in shared memory: panels of rows of kPanelBytes, as TMA lays them and wgmma reads them.
 struct PanelledTile {
     bool k_major = true;
+    int element_bytes = 0;
     int panels = 0;
-    int bytes = 0;  ///< of a stage
+    int bytes = 0;           ///< of a stage
+    int panel_elements = 0;  ///< in a row of a panel
     /// Elements of what one block copies at once: along the contiguous extent, and across it.
     std::array<int, 2> box{};
     int shares = 1;  ///< blocks of a cluster that copy it together
@@ -29,6 +31,7 @@ struct WgmmaGeometry {
     int consumers = 0;  ///< warpgroups that multiply
     int consumers_n = 0;
     int threads = 0;
+    int wgmma_k = 0;  ///< that one wgmma multiplies
     int k_blocks = 0;
     int accumulator_registers = 0;  ///< per thread of a consumer
     int fragment_registers = 0;     ///< where it has A there
@@ -55,7 +58,7 @@ struct WgmmaGeometry {
 
 inline constexpr int kMaxConsumers = 3;
 
-/// Fragments of A, 16 rows by 16 of K, that a warp has in registers: each until the wgmma that reads it is done.
+/// Fragments of A, 16 rows by the k of a wgmma, that a warp has in registers: each until the wgmma that reads it is done.
 inline constexpr int kFragmentsA = 4;
 
 /// Rows of D that a warp has of a wgmma.

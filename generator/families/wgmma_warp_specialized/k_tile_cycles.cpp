@@ -4,6 +4,7 @@
 #include "generator/families/shared/cut_rows.hpp"
 #include "generator/families/shared/norm.hpp"
 #include "generator/families/shared/readers.hpp"
+#include "generator/layout/wgmma_atom.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -41,18 +42,20 @@ constexpr double kDeepPipeline = 2800;           // cycles of k-tiles in flight 
 constexpr double kShallowPipeline = 0.176;       // and what a shallower one costs
 
 /// N below 64 is bound by what wgmmas read of shared memory.
-double multiply_cycles(const Config& c) {
-    const double per_wgmma = std::max(c.warpgroup.n / 2.0, (2048 + 32.0 * c.warpgroup.n) / kSharedBytesPerCycle);
-    return static_cast<double>(c.block.m) / kWgmmaM * c.block.n / c.warpgroup.n * c.block.k / kWgmmaK * per_wgmma;
+double multiply_cycles(const Config& c, int wgmma_k) {
+    const double read = static_cast<double>(kWgmmaM + c.warpgroup.n) * kWgmmaRowBytes;
+    const double per_wgmma = std::max(c.warpgroup.n / 2.0, read / kSharedBytesPerCycle);
+    return static_cast<double>(c.block.m) / kWgmmaM * c.block.n / c.warpgroup.n * c.block.k / wgmma_k * per_wgmma;
 }
 
 /// What L2 has to do for one block's share of an operand's k-tile, in bytes of rows that begin with a line. Other rows of 128 bytes
 /// lie in two lines, and in five sectors where they begin within one.
 /// Blocks that share it save less than the requests they don't make, as if L2 served those of neighbours for a line together anyway.
 double fetched_bytes(const PanelledTile& tile, std::int64_t pitch) {
-    const double fifth_sector = begins_within_sectors(pitch * 2) ? kFifthSector / 8 : 0;  // half of the rows have one
+    const std::int64_t pitch_bytes = pitch * tile.element_bytes;
+    const double fifth_sector = begins_within_sectors(pitch_bytes) ? kFifthSector / 8 : 0;  // half of the rows have one
     return static_cast<double>(tile.bytes) / std::pow(tile.shares, kSharesExponent) *
-           (1 + kSecondLine * second_line_share(pitch * 2) + fifth_sector);
+           (1 + kSecondLine * second_line_share(pitch_bytes) + fifth_sector);
 }
 
 /// Rows of one block's boxes that reach beyond an operand's extent, of the mean k-tile. TMA fills them with zeros, slower than it
@@ -126,7 +129,7 @@ double pair_slowdown(const GemmSpec& multiplied, const Config& c) {
 KTileCycles k_tile_cycles(const GemmSpec& multiplied, const Config& c, const WgmmaGeometry& g, const StreamK& deal,
                           const GpuModel& gpu, double dram_cycles) {
     KTileCycles cycles{};
-    cycles.multiply = multiply_cycles(c);
+    cycles.multiply = multiply_cycles(c, g.wgmma_k);
     const std::int64_t cluster_blocks = std::int64_t{c.cluster.m} * c.cluster.n;
     const auto at_work = static_cast<double>(deal.clusters_at_work() * cluster_blocks);
     cycles.fetch = fetch_cycles(multiplied, c, g, at_work, gpu);

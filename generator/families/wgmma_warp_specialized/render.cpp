@@ -6,6 +6,7 @@
 #include "generator/families/shared/packing.hpp"
 #include "generator/families/shared/params_text.hpp"
 #include "generator/families/shared/stream_k.hpp"
+#include "generator/families/shared/tma_text.hpp"
 #include "generator/families/shared/wrapper_text.hpp"
 #include "generator/families/wgmma_warp_specialized/geometry.hpp"
 #include "generator/layout/wgmma_atom.hpp"
@@ -132,7 +133,7 @@ std::string derived_lines(const GemmSignature& s, const Config& c, const WgmmaGe
     text += constant_line("kTilesN", c.warpgroup.n / 8, "groups of eight columns of a warpgroup tile");
     text += constant_line("kRegistersC", s.accumulator == DataType::f16 ? 2 : 4,
                           "registers of a thread for its sums in eight columns of a wgmma");
-    text += constant_line("kKBlocks", g.k_blocks, "k-blocks of 16 in a k-tile");
+    text += constant_line("kKBlocks", g.k_blocks, fmt::format("k-blocks of {} in a k-tile", g.wgmma_k));
     if (c.stream_k != 0) text += constant_line("kWarpsPerTile", warps_per_tile, "warps that share a tile");
     if (g.c_stages != 0) {
         const bool by_halves = c.schedule == WarpgroupSchedule::overlapped;
@@ -155,7 +156,7 @@ std::string derived_lines(const GemmSignature& s, const Config& c, const WgmmaGe
     }
     text +=
         constant_line("kStagingBytes", static_cast<int>(g.staging_bytes), "shared memory for the slices of all warps");
-    text += constant_line("kPanelElements", kPanelBytes / bytes(s.a), "elements in a row of a panel");
+    text += constant_line("kPanelElements", g.a.panel_elements, "elements in a row of a panel");
     return text + fmt::format("constexpr unsigned long long kSwizzleMode = 1;  // of a matrix descriptor: {} bytes\n",
                               kPanelBytes);
 }
@@ -175,7 +176,7 @@ std::string nest_line(int level, std::string_view text, std::string_view right =
 }
 
 /// The loops of the kernel in words: they open the dump.
-std::string loop_nest(const Config& c) {
+std::string loop_nest(const Config& c, const WgmmaGeometry& g) {
     const bool alternates = c.schedule == WarpgroupSchedule::pingpong;
     std::string text =
         c.stream_k != 0
@@ -188,10 +189,10 @@ std::string loop_nest(const Config& c) {
                       alternates ? "a consumer, the two in turn: for each k-tile"
                                  : "the consumers, each its part of the tile: for each k-tile",
                       "sA, sB -> rC");
-    text += nest_line(2,
-                      alternates ? "for each k-block of 16, for each 64 rows of the tile"
-                                 : "for each k-block of 16, for each 64 rows of that part",
-                      "one wgmma");
+    text += nest_line(
+        2,
+        fmt::format("for each k-block of {}, for each 64 rows of {}", g.wgmma_k, alternates ? "the tile" : "that part"),
+        "one wgmma");
     switch (c.schedule) {
         case WarpgroupSchedule::pingpong:
             return text + nest_line(2, "convert and store, while the other one multiplies", "rC -> gD");
@@ -277,11 +278,7 @@ std::vector<KernelArgument> arguments(const GemmSignature& s, const Config& c, c
     using Role = ArgumentRole;
     const Pack pack = pack_of(s);
     const auto map = [&](Role role, const std::array<int, 2>& box, int swizzle, std::string_view field = {}) {
-        return TensorMapArgument{role,
-                                 {static_cast<std::uint32_t>(box[0]), static_cast<std::uint32_t>(box[1])},
-                                 swizzle_of(swizzle),
-                                 L2Promotion::bytes128,
-                                 field};
+        return TensorMapArgument{role, box_of_matrix(box), swizzle_of(swizzle), L2Promotion::bytes128, field};
     };
     // Those of D^T are the caller's, turned around.
     const Role a = c.swap_ab ? Role::b : packs_a(pack) ? Role::packed_a : Role::a;
@@ -330,9 +327,11 @@ RenderInput WgmmaWarpSpecialized::render_input(const GemmSignature& asked, const
     input.generated["wgmma_params.cuh"] = tile_lines(c) + register_lines(c, g) + slice_lines(c, g) +
                                           pack_line(signature) + early_lines(c) + "\n" + type_lines(signature, c) +
                                           "\n" + derived_lines(signature, c, g);
-    input.generated["loop_nest.inl"] = loop_nest(c);
+    input.generated["loop_nest.inl"] = loop_nest(c, g);
     if (!c.persistent) input.pieces[std::string(kTemplateFile)] = "ladder/wgmma_simple.cu";
     input.generated["epilogue_expression.cuh"] = epilogue_expression(signature, finished_unit(signature, c, g));
+    input.generated["tma_copies.inl"] =
+        tma_wrappers(tensor_map_ranks(arguments(signature, c, g)), {in_cluster, stores_by_tma(c)});
     input.generated["wgmma_atom.cuh"] = instructions(signature, c, g);
     input.pieces["multiply.cuh"] = multiply_template(c);
     if (has_a_in_registers(c)) input.pieces["fragments_a.cuh"] = fragments_template(g.a);

@@ -2,6 +2,7 @@
 
 #include "generator/families/shared/tensor_core_constraints.hpp"
 #include "generator/families/wmma_multistage/geometry.hpp"
+#include "generator/layout/swizzle.hpp"
 #include "generator/layout/wmma_atom.hpp"
 
 #include <fmt/format.h>
@@ -15,7 +16,6 @@ namespace {
 constexpr int kMaxWarps = 32;
 constexpr int kMaxStages = 8;
 constexpr int kMaxPadding = 64;
-constexpr int kPaddingStep = 8;  // elements: rows begin on 16 bytes, as cp.async and wmma.load want them
 constexpr std::array kL2Prefetches{0, 64, 128, 256};
 
 void check_tiles(Reasons& reasons, const WmmaMultistageConfig& c) {
@@ -48,10 +48,11 @@ void check_pipeline(Reasons& reasons, const WmmaMultistageConfig& c, const Tenso
         reasons.push_back(fmt::format("l2_prefetch = {} is none of 0, 64, 128 and 256 bytes", c.l2_prefetch));
 }
 
-void check_padding(Reasons& reasons, const WmmaMultistageConfig& c) {
-    if (c.padding < 0 || c.padding > kMaxPadding || c.padding % kPaddingStep != 0)
+void check_padding(Reasons& reasons, const WmmaMultistageConfig& c, int element_bytes) {
+    const int step = kChunkBytes / element_bytes;  // as cp.async and wmma.load want them
+    if (c.padding < 0 || c.padding > kMaxPadding || c.padding % step != 0)
         reasons.push_back(fmt::format("padding = {} is no multiple of {} from 0 to {}: rows begin on 16 bytes",
-                                      c.padding, kPaddingStep, kMaxPadding));
+                                      c.padding, step, kMaxPadding));
 }
 
 void check_epilogue(Reasons& reasons, const WmmaMultistageConfig& c, const TensorCoreGeometry& g) {
@@ -75,7 +76,7 @@ Reasons WmmaMultistage::violations(const Problem& problem, const WmmaMultistageC
     check_fragments(reasons, spec, c);
     check_warps(reasons, g, kMaxWarps);
     check_pipeline(reasons, c, g);
-    check_padding(reasons, c);
+    check_padding(reasons, c, bytes(problem.signature.a));
     check_copy(reasons, "A", g.a, g.threads);
     check_copy(reasons, "B", g.b, g.threads);
     check_epilogue(reasons, c, g);

@@ -25,7 +25,7 @@ struct WmmaMultistage {
                                                              const Arch& arch);
     /// None: what its ingredients cost when left out is what the family is there to show.
     [[nodiscard]] static std::vector<std::string> discouraged(const Problem& problem, const Config& config);
-    [[nodiscard]] static SumOrder sum_order(const Config& config) {
+    [[nodiscard]] static SumOrder sum_order(DataType, const Config& config) {
         return {.instruction = MathInstruction::mma, .instruction_k = config.mma.k};
     }
     /// Accesses are those that the ISA specifies: copies into the pipeline and what the epilogue reads back. Which addresses the

@@ -13,11 +13,13 @@ constexpr int kShiftRegisters = 12;  // a thread's, to shift vectors of one oper
 OperandGeometry operand_of(Operand operand, const GemmSignature& signature, const WmmaMultistageConfig& config,
                            int threads) {
     const bool is_a = operand == Operand::a;
-    return operand_geometry({.k_major = is_k_major(operand, signature.layout),
+    const int element_bytes = bytes(is_a ? signature.a : signature.b);
+    return operand_geometry({.element_bytes = element_bytes,
+                             .k_major = is_k_major(operand, signature.layout),
                              .alignment = is_a ? signature.align_a : signature.align_b,
                              .mn_extent = is_a ? config.block.m : config.block.n,
                              .block_k = config.block.k,
-                             .padding_bytes = config.padding * kElementBytes,
+                             .padding_bytes = config.padding * element_bytes,
                              .threads = threads,
                              .may_be_async = config.async});
 }
@@ -30,7 +32,8 @@ int registers_on_the_way(const OperandGeometry& operand) {
 
 TensorCoreGeometry geometry(const GemmSignature& signature, const WmmaMultistageConfig& config) {
     // f16 fragments hold everything twice by name, but ptxas keeps one copy.
-    TensorCoreGeometry g = tiled_geometry(config.block, config.warp, config.mma, config.double_buffer);
+    TensorCoreGeometry g =
+        tiled_geometry(config.block, config.warp, config.mma, bytes(signature.a), config.double_buffer);
     g.staged_bytes = bytes(signature.accumulator);
     g.accumulator_registers = bounded_product(config.warp.m, config.warp.n) / 32 * g.staged_bytes / 4;
     g.a = operand_of(Operand::a, signature, config, g.threads);

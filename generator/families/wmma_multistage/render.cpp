@@ -59,7 +59,7 @@ std::string copy_lines(const TensorCoreGeometry& g) {
 
 std::string type_lines(const GemmSignature& s) {
     const bool f16_sums = s.accumulator == DataType::f16;
-    std::string text = alias_line("Bits", "unsigned short", fmt::format("{} as stored", to_string(s.a)));
+    std::string text = alias_line("Bits", word_of(s.a), fmt::format("{} as stored", to_string(s.a)));
     text += alias_line("Accumulator", f16_sums ? "unsigned" : "float", f16_sums ? "two f16 sums" : "one f32 sum");
     if (s.c) text += alias_line("ElementC", element_type(*s.c), fmt::format("{} as stored", to_string(*s.c)));
     text += alias_line("ElementD", element_type(s.d), fmt::format("{} as stored", to_string(s.d)));

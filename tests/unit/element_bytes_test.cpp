@@ -1,0 +1,99 @@
+/// Sizes of tiles follow from the type of A and B and from the instruction table: a type that no family serves yet has its own.
+
+#include "generator/base/packed_operand.hpp"
+#include "generator/families/mma_multistage/geometry.hpp"
+#include "generator/families/mma_sliced_k/geometry.hpp"
+#include "generator/families/wgmma_warp_specialized/geometry.hpp"
+#include "generator/families/wmma_multistage/geometry.hpp"
+#include "generator/layout/mma_atom.hpp"
+#include "generator/layout/wgmma_atom.hpp"
+#include "tests/catch.hpp"
+
+#include <array>
+#include <optional>
+
+using namespace jitgemm;
+
+namespace {
+
+GemmSignature signature_of(DataType type, GemmLayout layout = GemmLayout::tn) {
+    return {.layout = layout, .a = type, .b = type, .c = std::nullopt, .d = DataType::bf16};
+}
+
+WgmmaGeometry wgmma_geometry(DataType type, int block_k, GemmLayout layout = GemmLayout::tn) {
+    return geometry(signature_of(type, layout),
+                    WgmmaWarpSpecializedConfig{.block = {128, 256, block_k}, .warpgroup = {64, 256, block_k}});
+}
+
+}  // namespace
+
+TEST_CASE("the k of a wgmma is the instruction table's, for each type that a GEMM can name") {
+    for (const DataType type : {DataType::f16, DataType::bf16, DataType::tf32, DataType::e4m3, DataType::e5m2})
+        CHECK(wgmma_k(type) == wgmma_atom(*wgmma_form(type, DataType::f32, 128)).shape.k);
+    CHECK(wgmma_k(DataType::s8) == wgmma_atom(*wgmma_form(DataType::s8, DataType::s32, 128)).shape.k);
+    for (const DataType type : {DataType::f16, DataType::e4m3})
+        CHECK(find_mma_atom(sliced_mma(type), type, type, DataType::f32) != nullptr);
+}
+
+TEST_CASE("wgmma: a k-tile of 8-bit elements is twice as long in the same bytes") {
+    const WgmmaGeometry halves = wgmma_geometry(DataType::bf16, 64);
+    const WgmmaGeometry eights = wgmma_geometry(DataType::e4m3, 128);
+    CHECK((halves.wgmma_k == 16 && eights.wgmma_k == 32));
+    CHECK((halves.k_blocks == 4 && eights.k_blocks == 4));
+    CHECK((halves.a.panel_elements == 64 && eights.a.panel_elements == 128));
+    CHECK((halves.a.box == std::array{64, 128} && eights.a.box == std::array{128, 128}));
+    CHECK((halves.b.panels == 1 && eights.b.panels == 1));
+    CHECK((eights.a.bytes == 128 * 128 && eights.b.bytes == 256 * 128));
+    CHECK((halves.stage_bytes == 49152 && eights.stage_bytes == halves.stage_bytes));
+    CHECK(eights.shared_bytes == halves.shared_bytes);
+    CHECK(wgmma_geometry(DataType::tf32, 32).stage_bytes == halves.stage_bytes);
+}
+
+TEST_CASE("wgmma: where M and N are contiguous, panels of 8-bit elements are half as many, their rows those of K") {
+    const WgmmaGeometry halves = wgmma_geometry(DataType::bf16, 64, GemmLayout::nt);
+    const WgmmaGeometry eights = wgmma_geometry(DataType::e4m3, 64, GemmLayout::nt);
+    CHECK((halves.b.panels == 4 && eights.b.panels == 2));
+    CHECK((halves.b.box == std::array{64, 64} && eights.b.box == std::array{128, 64}));
+    CHECK(2 * eights.stage_bytes == halves.stage_bytes);
+}
+
+TEST_CASE("mma_multistage and wmma: rows and stages of shared memory count the bytes of an element") {
+    const auto rows = [](DataType type, int k, int mma_k) {
+        return geometry(signature_of(type),
+                        MmaMultistageConfig{.block = {128, 128, k}, .warp = {64, 64, k}, .mma = {16, 8, mma_k}});
+    };
+    const TensorCoreGeometry halves = rows(DataType::bf16, 32, 16);
+    const TensorCoreGeometry eights = rows(DataType::e4m3, 64, 32);
+    CHECK((halves.a.row_bytes == 64 && eights.a.row_bytes == 64));
+    CHECK((halves.k_blocks == 2 && eights.k_blocks == 2));
+    CHECK((eights.a.stage_bytes == halves.a.stage_bytes && eights.pipeline_bytes == halves.pipeline_bytes));
+    CHECK(eights.fragment_registers == halves.fragment_registers);
+    const WmmaMultistageConfig padded{.padding = 16};
+    const OperandGeometry a = geometry(signature_of(DataType::s8), padded).a;
+    CHECK((a.row_bytes == padded.block.k && a.pitch_bytes == padded.block.k + 16));
+}
+
+TEST_CASE("sliced-K: a warp's panel has lines of 128 bytes, whatever the type") {
+    const MmaSlicedKConfig config{.block = {16, 8, 1024}};
+    const SlicedKGeometry halves = geometry(signature_of(DataType::bf16), config);
+    const SlicedKGeometry eights = geometry(signature_of(DataType::e4m3), config);
+    CHECK((halves.panel_k == 64 && eights.panel_k == 128));
+    CHECK((halves.warps == 16 && eights.warps == 8));
+    CHECK((halves.of_long.line_bytes == 128 && eights.of_long.line_bytes == 128));
+    CHECK((eights.stage_bytes == halves.stage_bytes && 2 * eights.pipeline_bytes == halves.pipeline_bytes));
+    CHECK((halves.mma.k == 16 && eights.mma.k == 32));
+}
+
+TEST_CASE("a packed copy's rows are whole lines, halves or quarters of one, whatever the type") {
+    GemmSpec spec{.m = 3, .n = 8, .k = 70, .a = DataType::bf16, .b = DataType::bf16};
+    CHECK((packed_a(spec).pitch() == 128 && packed_a(spec).vectors() == 3 * 9));
+    spec.a = DataType::e4m3;
+    CHECK((packed_a(spec).pitch() == 128 && packed_a(spec).vectors() == 3 * 5));
+    CHECK((packed_a(spec).bytes() == 210 && packed_a(spec).packed_bytes() == 384));
+    spec.k = 33;
+    CHECK(packed_a(spec).pitch() == 64);
+    spec.a = DataType::bf16;
+    CHECK(packed_a(spec).pitch() == 64);
+    spec.k = 32;
+    CHECK(packed_a(spec).pitch() == 32);
+}
