@@ -50,9 +50,9 @@ struct PartOfC {
     PairOfC pairs[kRegisters];
 
     // From a column of D on. Nothing is read when beta is 0, and nothing beyond the row.
-    __device__ __forceinline__ PartOfC(const GemmArgs& args, int /*any row*/, int column, int lane) {
+    __device__ __forceinline__ PartOfC(const GemmArgs& args, const Tile& tile, int /*any row*/, int column, int lane) {
         column += lane * 2;
-        const int columns = c_factor(args) == 0.0f ? 0 : args.n - column;
+        const int columns = c_factor(args) == 0.0f ? 0 : tile.end_column - column;
         const ElementC* const c = args.c + column;
 #pragma unroll
         for (int i = 0; i < kRegisters; ++i) pairs[i] = load_pair_of_c(c + i * 64, columns - i * 64);

@@ -26,11 +26,12 @@ constexpr bool kSwizzledSlices = kSliceColumns * sizeof(Staged) > 16;
 // rC -> sD -> gD. Of 64 rows of a warpgroup tile a warp has 16: (row, column) of D on. It lays slices of them by kSliceColumns into its
 // own part of shared memory, which holds kSlices, and stores each.
 #if GEMM_C_TMA || GEMM_BROADCAST_C
-__device__ __forceinline__ void store_rows(const Accumulator (&rC)[kTilesN][kRegistersC], const GemmArgs& args, int row,
-                                           int column, Staging& staging, const PartOfC& c, int lane) {
+__device__ __forceinline__ void store_rows(const Accumulator (&rC)[kTilesN][kRegistersC], const GemmArgs& args,
+                                           const Tile& tile, int row, int column, Staging& staging, const PartOfC& c,
+                                           int lane) {
 #else
-__device__ __forceinline__ void store_rows(const Accumulator (&rC)[kTilesN][kRegistersC], const GemmArgs& args, int row,
-                                           int column, Staging& staging, int lane) {
+__device__ __forceinline__ void store_rows(const Accumulator (&rC)[kTilesN][kRegistersC], const GemmArgs& args,
+                                           const Tile& tile, int row, int column, Staging& staging, int lane) {
 #endif
 #pragma unroll
     for (int i = 0; i < kSlicesOfRow; ++i) {
@@ -45,7 +46,7 @@ __device__ __forceinline__ void store_rows(const Accumulator (&rC)[kTilesN][kReg
 #if GEMM_SLICE_OF_SUMS
         const auto finished = [&](int j) { return atom_of(sums[j]); };  // store_slice finishes them
 #elif GEMM_READ_C
-        const auto finished = [&](int j) { return finish_atom(sums[j], args, row, slice_column + j * 8, lane); };
+        const auto finished = [&](int j) { return finish_atom(sums[j], args, tile, row, slice_column + j * 8, lane); };
 #elif GEMM_C_TMA
         const unsigned panel = c.panel(i);
         const auto finished = [&](int j) {
@@ -63,12 +64,12 @@ __device__ __forceinline__ void store_rows(const Accumulator (&rC)[kTilesN][kReg
 #if GEMM_REST_COLUMNS
         if (i == kSlicesOfRow - 1) {
             stage_slice<kRestColumns, false>(slice, finished, lane);
-            store_slice<kRestColumns, false>(slice, args, row, slice_column, lane);
+            store_slice<kRestColumns, false>(slice, args, tile, row, slice_column, lane);
             continue;
         }
 #endif
         stage_slice<kSliceColumns, kSwizzledSlices>(slice, finished, lane);
-        store_slice<kSliceColumns, kSwizzledSlices>(slice, args, row, slice_column, lane);
+        store_slice<kSliceColumns, kSwizzledSlices>(slice, args, tile, row, slice_column, lane);
     }
 }
 #include "epilogue/store_tile.cuh"

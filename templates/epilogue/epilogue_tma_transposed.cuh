@@ -72,11 +72,12 @@ __device__ __forceinline__ void store_slice(unsigned slice, const TensorMap& map
 
 // 64 rows of a warpgroup tile; those of this warp begin at (row, column) of D.
 #if GEMM_BROADCAST_C
-__device__ __forceinline__ void store_rows(const Accumulator (&rC)[kTilesN][kRegistersC], const GemmArgs& args, int row,
-                                           int column, Staging& staging, const PartOfC& c, int lane) {
+__device__ __forceinline__ void store_rows(const Accumulator (&rC)[kTilesN][kRegistersC], const GemmArgs& args,
+                                           const Tile& /*tile*/, int row, int column, Staging& staging,
+                                           const PartOfC& c, int lane) {
 #else
-__device__ __forceinline__ void store_rows(const Accumulator (&rC)[kTilesN][kRegistersC], const GemmArgs& args, int row,
-                                           int column, Staging& staging, int lane) {
+__device__ __forceinline__ void store_rows(const Accumulator (&rC)[kTilesN][kRegistersC], const GemmArgs& args,
+                                           const Tile& /*tile*/, int row, int column, Staging& staging, int lane) {
 #endif
     const int warp = threadIdx.x / 32 % 4;
     const bool stores = warp == 0 && lane == 0;

@@ -56,7 +56,8 @@ __device__ __forceinline__ void store_elements(ElementD* d, const Vector& vector
 // To (row, column) of D on; what juts out of D stays. Some rows are read before the first of them is stored: a consumer has no other
 // warp that would run while one waits.
 template <int kColumns, bool kSwizzled>
-__device__ __forceinline__ void store_slice(unsigned slice, const GemmArgs& args, int row, int column, int lane) {
+__device__ __forceinline__ void store_slice(unsigned slice, const GemmArgs& args, const Tile& tile, int row, int column,
+                                            int lane) {
     __syncwarp();  // all of the slice is there
     constexpr int kRowBytes = kColumns * sizeof(ElementD);
     constexpr int kVectors = kRowBytes / kVectorBytes;  // of a row
@@ -66,8 +67,8 @@ __device__ __forceinline__ void store_slice(unsigned slice, const GemmArgs& args
     const int element = lane % kVectors * kVectorElements;
     const int chunk = lane % kVectors * kVectorBytes / 16;
     const int byte = lane % kVectors * kVectorBytes % 16;
-    const int rows = lane < kRows * kVectors ? min(16, args.m - row) : 0;
-    const int columns = min(kColumns, args.n - column);
+    const int rows = lane < kRows * kVectors ? min(16, tile.end_row - row) : 0;
+    const int columns = min(kColumns, tile.end_column - column);
     ElementD* d = args.d + (row + first_row) * args.ldd + column;
 #pragma unroll 1
     for (int r = first_row; r < 16 + first_row; r += kBatch * kRows) {

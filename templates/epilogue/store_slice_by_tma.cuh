@@ -1,7 +1,8 @@
 #pragma once
 // A slice of 16 rows from shared memory to (row, column) of D on, by TMA.
 template <int kColumns, bool kSwizzled>
-__device__ __forceinline__ void store_slice(unsigned slice, const GemmArgs& args, int row, int column, int lane) {
+__device__ __forceinline__ void store_slice(unsigned slice, const GemmArgs& args, const Tile& /*tile*/, int row,
+                                            int column, int lane) {
     fence_proxy_async();
     __syncwarp();
     if (lane == 0) {

@@ -119,7 +119,7 @@ __device__ __forceinline__ void multiply_tile(const GemmArgs& args, const Shared
     const int row = tile.row + warpgroup_row + warp * 16;
     const int column = tile.column + warpgroup_column;
 #if GEMM_BROADCAST_C
-    const PartOfC c(args, row, column, lane);
+    const PartOfC c(args, tile, row, column, lane);
 #endif
     wgmma_wait_for(rC);
 #if GEMM_C_TMA
@@ -129,11 +129,11 @@ __device__ __forceinline__ void multiply_tile(const GemmArgs& args, const Shared
 #if GEMM_C_TMA
     wait_for_c(args, shared, ring);
     const PartOfC c(args, shared, ring, warpgroup % kConsumersN * kPanelsPerRow, warpgroup_row + warp * 16);
-    epilogue(rC, args, row, column, staging, c, lane);
+    epilogue(rC, args, tile, row, column, staging, c, lane);
 #elif GEMM_BROADCAST_C
-    epilogue(rC, args, row, column, staging, c, lane);
+    epilogue(rC, args, tile, row, column, staging, c, lane);
 #else
-    epilogue(rC, args, row, column, staging, lane);
+    epilogue(rC, args, tile, row, column, staging, lane);
 #endif
 #if GEMM_STORE_TMA
     if (lane == 0) tma_store_wait_read<0>();  // before the block's shared memory goes

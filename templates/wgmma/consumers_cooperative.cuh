@@ -13,7 +13,7 @@ __device__ __forceinline__ void multiply_tiles(const GemmArgs& args, const Share
 #if GEMM_BROADCAST_C
         const int row = tile.row + warpgroup_row + warp * 16;
         const int column = tile.column + warpgroup_column;
-        const PartOfC c(args, row, column, lane);
+        const PartOfC c(args, tile, row, column, lane);
 #endif
         wgmma_wait_for(rC);
         release(shared, read, lane);
@@ -32,12 +32,12 @@ __device__ __forceinline__ void multiply_tiles(const GemmArgs& args, const Share
 #if GEMM_C_TMA
         wait_for_c(args, shared, ring);
         const PartOfC c(args, shared, ring, warpgroup % kConsumersN * kPanelsPerRow, warpgroup_row + warp * 16);
-        epilogue(rC, args, row, column, staging, c, lane);
+        epilogue(rC, args, tile, row, column, staging, c, lane);
         release_c(args, shared, ring, lane);
 #elif GEMM_BROADCAST_C
-        epilogue(rC, args, row, column, staging, c, lane);
+        epilogue(rC, args, tile, row, column, staging, c, lane);
 #else
-        epilogue(rC, args, row, column, staging, lane);
+        epilogue(rC, args, tile, row, column, staging, lane);
 #endif
     }
 #if GEMM_STORE_TMA

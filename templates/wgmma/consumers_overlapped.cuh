@@ -48,18 +48,19 @@ struct Consumer {
 #else
     __device__ __forceinline__ void store_half(const Accumulator (&rC)[kTilesM][kTilesN][kRegistersC]) {
 #endif
+        const Tile tile = walk.tile();  // the one that comes next, maybe: edges are those of D
 #if GEMM_C_TMA
         RingPosition of_c = kHalf == 0 ? ring : ring.before(stages_of_c(args));  // which is past both halves' then
         wait_for_c(args, shared, of_c);
         const PartOfC c(args, shared, of_c, threadIdx.x / 128 * kPanelsPerRow, threadIdx.x / 32 % 4 * 16);
-        store_rows(rC[kHalf], args, row + kHalf * 64, column, staging, c, lane);
+        store_rows(rC[kHalf], args, tile, row + kHalf * 64, column, staging, c, lane);
         release_c(args, shared, of_c, lane);
 #endif
 #if GEMM_BROADCAST_C
-        const PartOfC c(args, row + kHalf * 64, column, lane);
-        store_rows(rC[kHalf], args, row + kHalf * 64, column, staging, c, lane);
+        const PartOfC c(args, tile, row + kHalf * 64, column, lane);
+        store_rows(rC[kHalf], args, tile, row + kHalf * 64, column, staging, c, lane);
 #elif !GEMM_C_TMA
-        store_rows(rC[kHalf], args, row + kHalf * 64, column, staging, lane);
+        store_rows(rC[kHalf], args, tile, row + kHalf * 64, column, staging, lane);
 #endif
     }
 

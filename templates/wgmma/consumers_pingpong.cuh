@@ -54,7 +54,7 @@ __device__ __forceinline__ void multiply_tiles(const GemmArgs& args, const Share
 #endif
         turn.pass_on();
 #if GEMM_BROADCAST_C
-        const PartOfC c(args, tile.row + warp * 16, tile.column, lane);
+        const PartOfC c(args, tile, tile.row + warp * 16, tile.column, lane);
 #endif
         wgmma_wait_for(rC);
         release(shared, read, lane);
@@ -68,12 +68,12 @@ __device__ __forceinline__ void multiply_tiles(const GemmArgs& args, const Share
 #endif
 #if GEMM_C_TMA
         const PartOfC c(args, shared, ring, 0, warp * 16);
-        epilogue(rC, args, tile.row + warp * 16, tile.column, staging, c, lane);
+        epilogue(rC, args, tile, tile.row + warp * 16, tile.column, staging, c, lane);
         release_c(args, shared, ring, lane);
 #elif GEMM_BROADCAST_C
-        epilogue(rC, args, tile.row + warp * 16, tile.column, staging, c, lane);
+        epilogue(rC, args, tile, tile.row + warp * 16, tile.column, staging, c, lane);
 #else
-        epilogue(rC, args, tile.row + warp * 16, tile.column, staging, lane);
+        epilogue(rC, args, tile, tile.row + warp * 16, tile.column, staging, lane);
 #endif
     }
 #if GEMM_STORE_TMA
