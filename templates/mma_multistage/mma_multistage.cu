@@ -20,7 +20,7 @@
 #if GEMM_PACK_A || GEMM_PACK_B
 #include "common/pack.cuh"
 #endif
-#include "scheduler/tile.cuh"
+#include "common/tile.cuh"
 #include "common/rasterization.cuh"
 #include "multistage/shared_layout.cuh"
 #include "multistage/global_to_shared.cuh"

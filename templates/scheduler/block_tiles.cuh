@@ -1,6 +1,6 @@
 #pragma once
 #include "common/rasterization.cuh"
-#include "scheduler/tile.cuh"
+#include "common/tile.cuh"
 #if GEMM_CLUSTER > 1
 // The tiles of D as clusters take them: kClusterM by kClusterN at once, of which each block has its own.
 #else

@@ -1,6 +1,6 @@
 #pragma once
 #include "common/rasterization.cuh"
-#include "scheduler/tile.cuh"
+#include "common/tile.cuh"
 // The one tile of D that is this block's.
 struct TileWalk {
     const int &rows, &columns;  // of D

@@ -15,7 +15,7 @@
 #if GEMM_PARTIAL_SUMS
 #include "common/workspace.cuh"
 #endif
-#include "scheduler/tile.cuh"
+#include "common/tile.cuh"
 #include "common/rasterization.cuh"
 #include "epilogue/output_tile.cuh"
 #include "simt_hierarchical/simt_global_to_shared.cuh"

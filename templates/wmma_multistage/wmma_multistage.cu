@@ -10,7 +10,7 @@
 #include "wmma_atom.cuh"
 #include "common/numeric.cuh"
 #include "gemm_args.cuh"
-#include "scheduler/tile.cuh"
+#include "common/tile.cuh"
 #include "common/rasterization.cuh"
 #include "multistage/shared_layout.cuh"
 #include "multistage/global_to_shared.cuh"
