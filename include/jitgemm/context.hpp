@@ -14,41 +14,41 @@ namespace jitgemm {
 
 struct ContextState;  // the library's own
 
-/// Whether a request may measure.
+/// Whether a request may tune its problem.
 enum class Tune : std::uint8_t {
-    never,          ///< what is stored, else the heuristic
-    now,            ///< a problem that was not tuned on this class of devices yet is tuned first: seconds to minutes
-    in_background,  ///< the same, while the kernel that `never` gives serves; then it is replaced in all its handles
+    never,          ///< use stored results, else the heuristic's choice
+    now,            ///< tune first, if the problem was not tuned on this class of devices: seconds to minutes
+    in_background,  ///< serve the kernel of `never` at once, tune meanwhile, then replace the kernel in all its handles
 };
 
-/// Told once that tuning in the background has ended, from another thread: the kernel's handle, and why there is no
-/// better kernel, empty where it was tuned. Must not destroy the context.
+/// Called once when tuning in the background has ended, from another thread. `failure` says why there is no better
+/// kernel; it is empty after success. The callback must not destroy the context.
 using TunedCallback = std::function<void(const GemmKernel& kernel, const std::string& failure)>;
 
-/// Kernels for one device. Thread-safe. The calling thread's current CUcontext is as it was after every call. A context
-/// that was moved from can be assigned to and destroyed; anything else throws Error. So it is with the contexts and
-/// kernels that a fork has of its parent. A fork waits up to 10 s for kernels that other threads are compiling; where
-/// that is not enough, its child gets CompileError for whatever it makes.
+/// Kernels for one device. Thread-safe. No call changes the calling thread's current CUcontext.
+///
+/// A moved-from context can be assigned to and destroyed; every other call throws Error. The same holds in a forked
+/// child for the contexts and kernels of its parent. fork() waits up to 10 s for kernels that other threads are
+/// compiling. If that is too short, the child gets a CompileError for every kernel that it requests.
 class Context {
 public:
-    /// Throws CudaError saying what was looked for where when there is no driver or no such device, Error when there is no folder
-    /// of templates of that name. NVRTC is looked for when something is to be compiled.
+    /// Throws CudaError if there is no driver or no such device (the message lists the places that were searched),
+    /// Error if Options::template_directory does not exist. NVRTC is searched at the first compile.
     explicit Context(const Options& options = Options::from_environment());
     ~Context();
     Context(Context&&) noexcept;
     Context& operator=(Context&&) noexcept;
 
-    /// The kernel for a spec: from memory, else the disk cache, else compiled now. A repeated request is one hash lookup.
-    /// Throws SpecError, ConfigError, CompileError (also when no NVRTC is found; the message says where was looked),
-    /// RenderError (a template of Options::template_directory is at fault), CudaError.
+    /// The kernel for a spec. It comes from memory, else from the disk cache, else it is compiled. A repeated request
+    /// is one hash lookup. Throws SpecError, ConfigError, CompileError (also if no NVRTC is found; the message lists
+    /// the places that were searched), RenderError (for a wrong template in Options::template_directory), CudaError.
     [[nodiscard]] GemmKernel kernel(const GemmSpec& spec);
 
-    /// The same, tuned. Candidates are compiled and measured by processes of their own (Options::tool) on this context's
-    /// device, which they share with whatever else runs there; results go into Options::tuning_directory. Where the
-    /// options fix kernel, family or parameters, or this very problem was tuned before, nothing is measured and
-    /// `on_tuned` is called at once. With
-    /// Tune::now errors of tuning are thrown; in the background they are told to `on_tuned`, or else logged. A context
-    /// that goes away ends its tuning.
+    /// The tuned kernel for a spec. Separate processes (Options::tool) compile and measure candidates on this context's
+    /// device, which they share with other work. Results are stored in Options::tuning_directory. Nothing is measured,
+    /// and `on_tuned` is called at once, if the options fix the kernel, the family or parameters, or if this problem
+    /// was tuned before. With Tune::now errors of tuning are thrown; in the background they are passed to `on_tuned`,
+    /// or logged without it. Destroying the context ends its tuning.
     [[nodiscard]] GemmKernel kernel(const GemmSpec& spec, Tune tune, TunedCallback on_tuned = {});
 
     [[nodiscard]] DeviceBuffer allocate(std::size_t bytes);

@@ -7,7 +7,7 @@
 
 namespace jitgemm {
 
-/// Element types a GEMM can name. Which of them a kernel family serves is the family's own constraint.
+/// Element types of a problem. Each kernel family serves some of them.
 enum class DataType : std::uint8_t { f16, bf16, f32, tf32, e4m3, e5m2, s8, s32 };
 
 /// One row of the type table: the name used on the command line and in kernel names, and the storage size.
@@ -20,9 +20,9 @@ struct DataTypeInfo {
 };
 
 [[nodiscard]] std::span<const DataTypeInfo> data_type_table();
-/// False of a number that was cast to the type and is none of the above.
+/// False for a number that was cast to the type and is none of its values.
 [[nodiscard]] constexpr bool is_known(DataType type) { return type <= DataType::s32; }
-/// Throws SpecError for a number that is no type, as the next two do.
+/// This function and the next two throw SpecError for an unknown type.
 [[nodiscard]] const DataTypeInfo& info(DataType type);
 [[nodiscard]] std::string_view to_string(DataType type);
 [[nodiscard]] int bytes(DataType type);
@@ -30,15 +30,15 @@ struct DataTypeInfo {
 /// The type of that name ("bf16"), or nothing.
 [[nodiscard]] std::optional<DataType> parse_data_type(std::string_view name);
 
-/// The type a person means: its name in any case, or what other libraries call it ("bfloat16", "FP16", "float32").
+/// The type of a word: its name in any case, or a name of other libraries ("bfloat16", "FP16", "float32").
 [[nodiscard]] std::optional<DataType> data_type_of_word(std::string_view word);
 
-/// What A and B of one type are accumulated in, where nothing else is said.
+/// The default accumulator for A and B of this type.
 [[nodiscard]] constexpr DataType default_accumulator(DataType type) {
     return type == DataType::s8 || type == DataType::s32 ? DataType::s32 : DataType::f32;
 }
 
-/// The type of D, where nothing else is said. An 8-bit float's is bf16: D in 8 bits needs scales.
+/// The default type of D. For 8-bit floats it is bf16, because an 8-bit D needs scales.
 [[nodiscard]] constexpr DataType default_output(DataType type) {
     switch (type) {
         case DataType::f16:

@@ -7,13 +7,13 @@
 
 namespace jitgemm {
 
-/// Root of every exception jitgemm throws on purpose.
+/// Base class of all exceptions that jitgemm throws.
 class Error : public std::runtime_error {
 public:
     using std::runtime_error::runtime_error;
 };
 
-/// An error that carries every violated rule at once; what() lists them, one per line.
+/// An error with all broken rules; what() lists them, one per line.
 class ReasonedError : public Error {
 public:
     ReasonedError(const std::string& subject, std::vector<std::string> reasons);
@@ -23,25 +23,25 @@ private:
     std::vector<std::string> reasons_;
 };
 
-/// The problem as asked makes no sense (negative size, leading dimension too small, unknown type ...).
+/// The problem is invalid: a negative size, a leading dimension that is too small, an unknown type ...
 class SpecError : public ReasonedError {
 public:
     using ReasonedError::ReasonedError;
 };
 
-/// A kernel config that does not fit the problem or the architecture, or a malformed kernel name.
+/// A kernel's config does not fit the problem or the architecture, or a kernel name is malformed.
 class ConfigError : public ReasonedError {
 public:
     using ReasonedError::ReasonedError;
 };
 
-/// A template the renderer cannot resolve; what() starts with "file:line: ".
+/// A template cannot be rendered; what() starts with "file:line: ".
 class RenderError : public Error {
 public:
     using Error::Error;
 };
 
-/// NVRTC refused the source, or is missing; log() holds the compiler's own words.
+/// NVRTC rejected the source or is missing; log() is the compiler's log.
 class CompileError : public Error {
 public:
     CompileError(const std::string& message, std::string log) : Error(message), log_(std::move(log)) {}
@@ -51,7 +51,8 @@ private:
     std::string log_;
 };
 
-/// A failed CUDA driver call, or no driver or device to call: result_name() is e.g. "CUDA_ERROR_OUT_OF_MEMORY", call() e.g. "cuMemAlloc".
+/// A CUDA driver call failed, or there is no driver or no device. Example: result_name() is "CUDA_ERROR_OUT_OF_MEMORY",
+/// call() is "cuMemAlloc".
 class CudaError : public Error {
 public:
     CudaError(const std::string& message, std::string result_name, std::string call)

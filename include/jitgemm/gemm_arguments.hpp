@@ -7,16 +7,17 @@
 
 namespace jitgemm {
 
-/// Whether a launch may begin while the one before it in its stream ends (CUDA C++ Programming Guide, "Programmatic Dependent Launch and
-/// Synchronization"). Kernels that may wait for it before they touch memory, but for operands that the spec calls constant, so that all are
-/// right behind and before any launch.
+/// Whether a kernel may start before the previous kernel of its stream has ended (CUDA C++ Programming Guide,
+/// "Programmatic Dependent Launch and Synchronization"). The kernel then waits for the previous one before it accesses
+/// memory, except for operands that the spec calls constant. So the results are right after and before every other
+/// kernel.
 enum class DependentLaunch : std::uint8_t {
-    automatic,  ///< where the kernel was made for it: it was expected to be faster so
-    off,        ///< it begins when the launch before has ended
-    on,         ///< as automatic, but SpecError from a kernel that was not made for it
+    automatic,  ///< yes, if the kernel was generated with dependent_launch=1
+    off,        ///< no: it starts when the previous kernel has ended
+    on,         ///< yes; SpecError if the kernel was generated with dependent_launch=0
 };
 
-/// Operands of one launch. Pointers are device addresses; `c` is read only when the spec has C and beta is not 0.
+/// Operands of one launch. Pointers are device addresses. C is read only if the spec has a C and beta is not 0.
 struct GemmArguments {
     DevicePointer a{};
     DevicePointer b{};
@@ -24,13 +25,15 @@ struct GemmArguments {
     DevicePointer d{};
     float alpha = 1.0F;
     float beta = 0.0F;
-    /// Optional; else the context's own for that stream. Aligned to 16 bytes even where this kernel needs none: tuning
-    /// may bring one that does. All its bytes lie apart from A, B, C and D. What a launch leaves in it is undefined.
+    /// Optional. Without it the context's own workspace for the stream serves. It must be aligned to 16 bytes, even if
+    /// this kernel needs none: tuning may replace the kernel. It must not overlap A, B, C or D. Its contents after a
+    /// launch are undefined.
     DevicePointer workspace{};
     std::size_t workspace_bytes = 0;
     DependentLaunch dependent_launch = DependentLaunch::automatic;
-    /// C is one row that is added to each row of D, as a bias is (one column, where D is column-major): n (m) elements. Where the spec says
-    /// so, each launch does, and the kernel is chosen for it; any other spec with C takes it as well, and its ldc counts for nothing.
+    /// Treat C as a bias: one row of n elements, added to every row of D (one column of m elements if D is
+    /// column-major). If the spec has broadcast_c, every launch does this, and the kernel is chosen for it. Every other
+    /// spec with a C allows it, too; ldc is ignored.
     bool broadcast_c = false;
 };
 

@@ -1,4 +1,4 @@
-/* jitgemm in C: D = alpha * A * B + beta * C, by a kernel that is generated and compiled for the problem in hand.
+/* jitgemm in C: D = alpha * A * B + beta * C, by a kernel that is generated and compiled for each problem.
  *
  *     jg_context *context = NULL;
  *     jg_kernel *kernel = NULL;
@@ -8,21 +8,22 @@
  *     arguments.a = a; arguments.b = b; arguments.d = d;
  *     if (jg_kernel_launch(kernel, &arguments, stream) != JG_OK) return fail(jg_last_error());
  *
- * C99; no CUDA header is included, and neither libcuda nor libnvrtc linked: both are looked for when they are needed.
- * docs/c.md has what this page has no room for.
+ * The header is C99 and includes no CUDA header. The library links neither libcuda nor libnvrtc; it loads them when it
+ * needs them. docs/c.md has more.
  *
- * What is said to be thread-safe may be called from any thread at any time, on the same objects too, as long as nobody
- * destroys what another call uses. The calling thread's current CUcontext, locale, signal mask and floating-point
- * environment are as they were after every call. No call aborts the process, and no C++ exception leaves one.
+ * Threads: functions that are called thread-safe below may run in any thread at any time, also on the same objects. No
+ * call may use an object that another call destroys. No call changes the thread's current CUcontext, locale, signal
+ * mask or floating-point environment. No call aborts the process or throws a C++ exception.
  *
- * A fork waits up to 10 s for kernels that other threads are compiling. Its child makes a context of its own: of its
- * parent's contexts and kernels every call but destroy fails. Where the fork could not wait long enough, the child is
- * answered JG_COMPILE_FAILED. CUDA serves no fork.
- * dlclose: once a kernel was compiled, this library and libnvrtc stay loaded, and so does libcuda once a GPU was used.
+ * fork: the child must create its own context. Every call on the parent's contexts and kernels fails in the child,
+ * except destroy. fork() waits up to 10 s for kernels that other threads are compiling. If that is too short, the
+ * child's compiles return JG_COMPILE_FAILED. CUDA itself does not work in a forked child.
  *
- * The structs begin with their size and are only ever appended to, functions and constants are only added: a program
- * that was compiled against an older header runs with every libjitgemm.so.0. A struct of a newer header is taken as
- * long as the bytes that the library doesn't know are zero. */
+ * dlclose: this library and libnvrtc stay loaded after the first compile, and libcuda after the first use of a GPU.
+ *
+ * Compatibility: structs begin with their size and only grow at the end. Functions and constants are only added. So a
+ * program that was compiled with an older header runs with every libjitgemm.so.0. The library accepts a struct of a
+ * newer header if all bytes that it does not know are zero. */
 #ifndef JITGEMM_H
 #define JITGEMM_H
 
@@ -42,130 +43,132 @@ extern "C" {
 typedef struct jg_context jg_context; /* kernels for one device */
 typedef struct jg_kernel jg_kernel;   /* a kernel ready to launch for one problem */
 
-/* ---- what calls answer ------------------------------------------------------------------------------------------- */
+/* ---- status ------------------------------------------------------------------------------------------------------ */
 
 typedef int32_t jg_status;
 enum {
     JG_OK = 0,
-    JG_INVALID = 1,        /* an argument, an option, the problem or what a launch was given breaks a rule */
-    JG_NO_KERNEL = 2,      /* no kernel serves the problem, or the one that was asked for doesn't fit it */
-    JG_COMPILE_FAILED = 3, /* NVRTC refused the source or was not found */
-    JG_CUDA_FAILED = 4,    /* a call of the driver failed, or there is no driver, or no device of that number */
-    JG_OUT_OF_MEMORY = 5,  /* of the host's */
-    JG_FAILED = 6          /* the rest: a file, a fault that the emulator found */
+    JG_INVALID = 1,        /* an argument, an option, the problem or an operand of a launch breaks a rule */
+    JG_NO_KERNEL = 2,      /* no kernel serves the problem, or the named kernel does not fit it */
+    JG_COMPILE_FAILED = 3, /* NVRTC rejected the source or was not found */
+    JG_CUDA_FAILED = 4,    /* a driver call failed, or there is no driver or no such device */
+    JG_OUT_OF_MEMORY = 5,  /* host memory */
+    JG_FAILED = 6          /* any other error: a file, a fault that the emulator found */
 };
 
-/* Why the calling thread's last call failed: what was asked, and every rule it breaks, a line each; "" where it
- * succeeded. Stays until the thread's next call of a function other than this and jg_version. Never NULL.
- * Thread-safe: each thread has its own. */
+/* Why the calling thread's last call failed: the request, and every broken rule on a line of its own. "" if the call
+ * succeeded. The text stays valid until the thread calls another function than this one and jg_version. Never NULL.
+ * Thread-safe: each thread has its own text. */
 JG_API const char *jg_last_error(void);
 
-/* Of the library that is loaded: "0.1.0". Thread-safe. */
+/* The version of the loaded library: "0.1.0". Thread-safe. */
 JG_API const char *jg_version(void);
 
-/* What the library logs, on stderr unless told otherwise. The level is an option of contexts, the process's, and
- * "warning" at first. `message` is valid during the call. Messages come from any thread, one at a time; a callback must
- * not throw, and what jitgemm logs of calls made within it is dropped. */
+/* The library logs to stderr. The level belongs to the process and starts as "warning"; the context option `log` sets
+ * it. A callback receives the messages instead. They come from any thread, one at a time. `message` is valid during the
+ * call. A callback must not throw. Messages of jitgemm calls within a callback are dropped. */
 enum { JG_LOG_TRACE = 0, JG_LOG_DEBUG = 1, JG_LOG_INFO = 2, JG_LOG_WARNING = 3, JG_LOG_ERROR = 4 };
 typedef void jg_log_callback(int32_t level, const char *message, void *user);
-/* For the process; NULL: stderr again. When it returns, the callback before is not running and not called any more. Not
- * to be called from a callback: JG_FAILED. Thread-safe. */
+/* Sets the callback of the process; NULL restores stderr. After the return the previous callback neither runs nor is
+ * called again. A call from within a callback returns JG_FAILED. Thread-safe. */
 JG_API jg_status jg_set_log(jg_log_callback *callback, void *user);
 
 /* ---- contexts ---------------------------------------------------------------------------------------------------- */
 
-/* `options`: "key=value; key=value", on top of what the environment says; NULL or "" for that alone. Keys: device
- * ("cuda": the current context's, else GPU 0; "cuda:N"; "emulator:ARCH": on the CPU, checked, some million times
- * slower), cache-dir, log, nvrtc, kernel, family, param, tuning-seconds ...: docs/c.md has all of them. On failure
- * *context is NULL. Thread-safe. */
+/* `options` is "key=value; key=value" and overrides the environment; NULL or "": the environment alone. Keys: device
+ * ("cuda": the current CUcontext's device, else GPU 0; "cuda:N"; "emulator:ARCH": the CPU runs and checks the kernel,
+ * about a million times slower), cache-dir, log, nvrtc, kernel, family, param, tuning-seconds ... (docs/c.md lists
+ * all). On failure *context is NULL. Thread-safe. */
 JG_API jg_status jg_context_create(const char *options, jg_context **context);
-/* Kernels of the context stay usable: what they need lives until the last of them is destroyed. NULL is nothing to
- * destroy. Once per context, when no other call uses it; any thread will do. */
+/* Destroys the context. Its kernels stay usable. NULL is allowed. Call this once per context, from any thread, when no
+ * other call uses it. */
 JG_API void jg_context_destroy(jg_context *context);
 
 /* ---- kernels ----------------------------------------------------------------------------------------------------- */
 
-/* A problem; what is 0 or NULL is as usual. Words are those of the text form, keys with _ for -: a = "bf16", layout =
- * "tn", constant_b = "yes" (docs/c.md). D (m, n) = alpha * A (m, k) * B (k, n) + beta * C (m, n). */
+/* A problem: D (m, n) = alpha * A (m, k) * B (k, n) + beta * C (m, n). A member that is 0 or NULL has its default. The
+ * words are those of the text form, and members are its keys with _ for -: a = "bf16", layout = "tn", constant_b =
+ * "yes" (docs/c.md). */
 typedef struct jg_gemm {
     size_t size; /* sizeof(jg_gemm) */
     int64_t m, n, k;
-    const char *a, *b, *c, *d; /* f16 bf16 f32 tf32 e4m3 e5m2 s8; a NULL: bf16; b, d: what goes with a; c: no C */
+    const char *a, *b, *c, *d; /* f16 bf16 f32 tf32 e4m3 e5m2 s8; NULL: a bf16, b and d by a, no C */
     const char *acc;           /* type of the accumulator */
-    const char *layout;        /* tn (the default), nn, nt, tt: A, B; t row-major, n column-major */
-    const char *d_layout;      /* t (the default) or n: of C and D */
+    const char *layout;        /* order of A and B: tn (the default), nn, nt, tt; t is row-major, n column-major */
+    const char *d_layout;      /* order of C and D: t (the default) or n */
     int64_t lda, ldb, ldc, ldd;                 /* in elements; 0: packed */
-    int64_t align_a, align_b, align_c, align_d; /* in bytes; 0: what the pitch and a 256-byte aligned base give */
-    /* Must be 0 and NULL: no kernel serves what these members meant in earlier headers (docs/c.md). */
+    int64_t align_a, align_b, align_c, align_d; /* in bytes; 0: as the pitch allows, with a base aligned to 256 bytes */
+    /* Must be 0 and NULL. Earlier headers gave these members names, but no kernel served them (docs/c.md). */
     int64_t reserved_1, reserved_2, reserved_3, reserved_4, reserved_5;
     const char *reserved_6, *reserved_7, *reserved_8, *reserved_9, *reserved_10, *reserved_11;
-    const char *constant_a, *constant_b; /* no (the default) or yes: no launch that may still run writes it (weights) */
-    const char *deterministic; /* run_to_run (the default), or batch_invariant: a row of D has the same bits for any m */
-    const char *broadcast_c;   /* no (the default) or yes: c is one row (d_layout n: column) that is added to each of D's */
+    const char *constant_a, *constant_b; /* yes: no kernel still running on the stream writes it (weights) */
+    const char *deterministic; /* run_to_run, or batch_invariant: the bits of a row of D do not depend on m */
+    const char *broadcast_c;   /* yes: treat C as a bias, one row added to every row of D (d_layout n: one column) */
 } jg_gemm;
 #define JG_GEMM_INIT \
     {sizeof(jg_gemm), 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, \
      NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL}
-/* Of earlier headers. reserved_2 to reserved_5 may still be this, and it means nothing. */
+/* A constant of earlier headers. reserved_2 to reserved_5 may have this value; it has no effect. */
 #define JG_SAME (-1)
 
-/* The kernel for a problem: from memory, else the disk cache, else compiled now, a second or so. `spec` is text, as the
- * command line and shape files have it: "bf16 tn 4096 4096 4096" (type, layout, m, n, k) or "gemm-v1 m=4096 n=4096
- * k=4096 a=f16 ..." (any key left out is as usual). On failure *kernel is NULL.
- * Thread-safe: who asks for one kernel at once waits for one compile, others compile side by side. */
+/* Creates the kernel for a problem. It comes from memory, else from the disk cache, else it is compiled, which takes
+ * about a second. `spec` is the text form of the command line: "bf16 tn 4096 4096 4096" (type, layout, m, n, k), or
+ * "gemm-v1 m=4096 n=4096 k=4096 a=f16 ..." (other keys have defaults). On failure *kernel is NULL. Thread-safe:
+ * threads that request one kernel share one compile; different kernels compile at the same time. */
 JG_API jg_status jg_kernel_create(jg_context *context, const char *spec, jg_kernel **kernel);
-/* The same, of a struct: jg_gemm gemm = JG_GEMM_INIT; gemm.m = 4096; ... Thread-safe. */
+/* Creates the kernel for a struct: jg_gemm gemm = JG_GEMM_INIT; gemm.m = 4096; ... Thread-safe. */
 JG_API jg_status jg_kernel_create_from_gemm(jg_context *context, const jg_gemm *gemm, jg_kernel **kernel);
-/* Once per kernel, when no other call uses it; any thread will do. A launch that is enqueued, or captured into a graph,
- * needs the kernel until it has ended. NULL is nothing to destroy. */
+/* Destroys the kernel. NULL is allowed. Call this once per kernel, from any thread, when no other call uses it. An
+ * enqueued launch needs the kernel until it has ended, a captured one as long as the graph is launched. */
 JG_API void jg_kernel_destroy(jg_kernel *kernel);
 
-/* Searches for a better kernel for the problem, by processes of the program `jitgemm` on the context's device, for as
- * long as the option tuning-seconds says: this and every other kernel of the context for the same problem then launch
- * what was found, and later contexts find it in the store. Nothing happens where the problem was tuned before.
- * Thread-safe: one search of a context at a time, launches go on meanwhile. */
+/* Searches for a faster kernel for the problem. Processes of the program `jitgemm` measure on the context's device, up
+ * to the option tuning-seconds. Afterwards this kernel and all others of the context for the same problem launch the
+ * winner, and later contexts find it in the store. Nothing happens if the problem was tuned before. Thread-safe: a
+ * context runs one search at a time, and launches go on meanwhile. */
 JG_API jg_status jg_kernel_tune(jg_kernel *kernel);
 
-/* What is known of a kernel. `what` is one of
+/* Answers a question about a kernel. `what` is one of
  *     "name"       canonical name                                  text
  *     "spec"       the problem in full: "gemm-v1 m=..."            text
  *     "source"     the CUDA file that was compiled                 text
  *     "json"       problem, kernel, registers, choice ...          text, one object
- *     "cubin"      what was loaded; PTX on the emulator            bytes
+ *     "cubin"      the loaded binary; PTX on the emulator          bytes
  *     "workspace"  bytes of workspace that a launch needs          uint64_t
- * *size is the room in `buffer` and becomes what it takes; with a `buffer` of NULL that is all. A text's closing 0
- * counts. Too little room: JG_INVALID, *size what it takes, the buffer as it was. Tuning may change the answer between
- * two calls. Thread-safe. */
+ * *size is the capacity of `buffer` in bytes; the call sets it to the size of the answer. A text includes its closing
+ * 0. With a NULL `buffer` only *size is set. If the capacity is too small, the call returns JG_INVALID, sets *size and
+ * leaves the buffer unchanged. Tuning may change the answer between two calls. Thread-safe. */
 JG_API jg_status jg_kernel_query(const jg_kernel *kernel, const char *what, void *buffer, size_t *size);
 
-/* Operands of a launch, also of launchers that `jitgemm export` writes. Device addresses; on the emulator the program's
- * own arrays. */
+/* Operands of a launch; launchers that `jitgemm export` writes take the same struct. Pointers are device addresses; on
+ * the emulator they are host addresses. */
 #ifndef JG_ARGUMENTS_INIT
 typedef struct jg_arguments {
     size_t size;   /* sizeof(jg_arguments) */
-    const void *a; /* A and B are not read where alpha or k is 0 */
+    const void *a; /* A and B are not read if alpha or k is 0 */
     const void *b;
-    const void *c; /* not read where beta is 0 */
-    void *d;       /* exactly c, or apart from all inputs */
+    const void *c; /* not read if beta is 0 */
+    void *d;       /* equal to c, or no overlap with any input */
     float alpha;
     float beta;      /* 0 unless the problem has a C */
-    void *workspace; /* aligned to 16, apart from all operands; NULL: the context's own for that stream */
+    void *workspace; /* aligned to 16 bytes, no overlap with operands; NULL: the context's own for the stream */
     size_t workspace_bytes;
-    int64_t dependent_launch; /* may it begin while the launch before ends? 0: if made for it, 1: no, 2: yes or an error */
-    int64_t broadcast_c;      /* 1: c is one row (d_layout n: column) that is added to each of D's, as a bias is */
+    int64_t dependent_launch; /* start before the previous kernel has ended? 0: if generated for it, 1: no, 2: yes */
+    int64_t broadcast_c;      /* 1: treat C as a bias, one row added to every row of D (d_layout n: one column) */
 } jg_arguments;
 #define JG_ARGUMENTS_INIT {sizeof(jg_arguments), NULL, NULL, NULL, NULL, 1.0f, 0.0f, NULL, 0, 0, 0} /* alpha 1 */
 #endif
 
-/* Of jg_arguments.dependent_launch: whether the launch may begin while the one before it in the stream ends (programmatic
- * dependent launch): where the kernel was made for it; no; yes, and JG_INVALID from a kernel that was not. The kernel
- * waits before it touches memory that others write, so that any of them is right behind and before any launch. */
+/* Whether the kernel may start before the previous kernel of the stream has ended (programmatic dependent launch).
+ * AUTO: yes, if it was generated with dependent_launch=1. OFF: no. ON: yes, and JG_INVALID if it was generated
+ * without. The kernel waits before it accesses memory that others may write, so the results are right with each of the
+ * three. */
 enum { JG_DEPENDENT_AUTO = 0, JG_DEPENDENT_OFF = 1, JG_DEPENDENT_ON = 2 };
 
-/* Enqueues on a CUstream or cudaStream_t, NULL the legacy default one; may be captured into a graph. m or n of 0
- * enqueues nothing. A launch that fails has enqueued nothing. On the emulator it has ended when the call returns,
- * whatever the stream. A misaligned workspace is JG_INVALID even where this kernel needs none: tuning may bring one
- * that does. Thread-safe, without a lock. */
+/* Enqueues the kernel on a CUstream or cudaStream_t; NULL is the legacy default stream. The stream may be capturing a
+ * graph. Nothing is enqueued if m or n is 0, or if the call fails. On the emulator the kernel has ended when the call
+ * returns. A misaligned workspace is JG_INVALID even if this kernel needs none, because tuning may replace the kernel.
+ * Thread-safe. A launch takes no lock if it brings its workspace or needs none. */
 JG_API jg_status jg_kernel_launch(const jg_kernel *kernel, const jg_arguments *arguments, void *stream);
 
 #ifdef __cplusplus

@@ -1,6 +1,6 @@
-/* The interface of a peer library, a shared object that jitgemm times its kernels against:
- * jitgemm bench --against lib:PEER.so. Plain C. A peer defines jitgemm_peer_gemm and may define the other two functions.
- * See docs/peers.md. */
+/* The interface of a peer library, a shared object that jitgemm times its kernels against: jitgemm bench --against
+ * lib:PEER.so. A peer is written in C. It defines jitgemm_peer_gemm and may define the other two functions. See
+ * docs/peers.md. */
 #ifndef JITGEMM_PEER_H
 #define JITGEMM_PEER_H
 
@@ -10,13 +10,13 @@
 extern "C" {
 #endif
 
-/* Of struct jitgemm_peer_problem. A newer version only adds fields at its end. */
+/* Version of struct jitgemm_peer_problem. A newer version only adds fields at the end. */
 #define JITGEMM_PEER_VERSION 1
 
 /* D (m x n) = alpha * A (m x k) * B (k x n) + beta * C (m x n). */
 struct jitgemm_peer_problem {
     uint32_t version;               /* JITGEMM_PEER_VERSION of the jitgemm that calls */
-    uint32_t variant;               /* which of the peer's ways to compute it: 0 .. jitgemm_peer_variants(problem) - 1 */
+    uint32_t variant;               /* one of the peer's variants: 0 .. jitgemm_peer_variants(problem) - 1 */
     int64_t m, n, k;
     const char *type_a;             /* "f16", "bf16", "f32", "tf32", "e4m3", "e5m2", "s8", "s32" */
     const char *type_b;
@@ -24,16 +24,16 @@ struct jitgemm_peer_problem {
     const char *type_d;
     const char *type_accumulator;
     int64_t lda, ldb, ldc, ldd;     /* leading dimensions, in elements */
-    int32_t align_a, align_b, align_c, align_d; /* bytes that every pointer is at least aligned to */
-    char order_a, order_b, order_d; /* 't': row-major, 'n': column-major; C lies as D does */
+    int32_t align_a, align_b, align_c, align_d; /* least alignment of every pointer, in bytes */
+    char order_a, order_b, order_d; /* 't': row-major, 'n': column-major; C has the order of D */
     char reserved;
     float alpha, beta;
 };
 
-/* Enqueues the problem on `stream` (a cudaStream_t) and returns 0; anything else means "cannot". a, b, c and d are device
- * addresses; c is null without C. The CUDA context of the device is current. The stream may be being captured into a
- * graph: nothing that synchronizes, and what has to be set up once belongs into the first call for a problem, which is
- * never captured. */
+/* Enqueues the problem on `stream` (a cudaStream_t) and returns 0; any other value means that the peer cannot compute
+ * it. a, b, c and d are device addresses; c is null without C. The CUDA context of the device is current. The stream
+ * may be capturing a graph, so the function must not synchronize. The first call for a problem is never captured: set
+ * up there. */
 int jitgemm_peer_gemm(const struct jitgemm_peer_problem *problem, const void *a, const void *b, const void *c, void *d,
                       void *stream);
 

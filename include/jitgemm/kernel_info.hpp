@@ -11,29 +11,29 @@ namespace jitgemm {
 enum class CacheSource : std::uint8_t { memory, disk, compiled };
 [[nodiscard]] std::string_view to_string(CacheSource source);
 
-/// Why a kernel was taken for its problem.
+/// Why a kernel was chosen for its problem.
 enum class ChoiceSource : std::uint8_t {
-    exact,      ///< it won when this very problem was tuned on this class of devices
-    nearest,    ///< it won on a near problem of the same types, layout and alignment
-    heuristic,  ///< the cost model's choice, unmeasured
+    exact,      ///< it won when this problem was tuned on this class of devices
+    nearest,    ///< it won on a similar problem with the same types, layout and alignments
+    heuristic,  ///< the cost model chose it; it was not measured
     forced,     ///< the caller named it
-    hint,       ///< faster than the heuristic's choice in a search that was cut short, narrowed or of other versions
-    installed,  ///< comes with the library: measured faster than the heuristic's choice on this class of devices
+    hint,       ///< it beat the heuristic's choice in a search that was incomplete, or made by another version
+    installed,  ///< it comes with the library, and beat the heuristic's choice on this class of devices
 };
 [[nodiscard]] std::string_view to_string(ChoiceSource source);
 
-/// What is known of a compiled kernel.
+/// Facts about a compiled kernel.
 struct KernelInfo {
     std::string name;  ///< canonical kernel name
     std::string arch;
     int registers = 0;    ///< per thread
     int spill_bytes = 0;  ///< stores plus loads
     int stack_bytes = 0;
-    // Of the launch that multiplies, not of one that packs operands or adds up sums.
+    // The next three describe the entry that multiplies, not those that pack operands or add partial sums.
     int threads = 0;
     int shared_bytes = 0;  ///< dynamic
     std::int64_t blocks = 0;
-    double compile_ms = 0;  ///< of the compile that made the binary, whenever that was
+    double compile_ms = 0;  ///< duration of the compile that made the binary, now or earlier
     CacheSource cache = CacheSource::compiled;
     ChoiceSource choice = ChoiceSource::forced;
     std::string choice_reason;  ///< a sentence for people

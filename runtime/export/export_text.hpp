@@ -71,16 +71,16 @@ CUresult @NAME@_unload(@NAME@_kernel *kernel);
 inline constexpr std::string_view kArguments = R"(#ifndef JG_ARGUMENTS_INIT
 typedef struct jg_arguments {
     size_t size;   /* sizeof(jg_arguments) */
-    const void *a; /* A and B are not read where alpha or k is 0 */
+    const void *a; /* A and B are not read if alpha or k is 0 */
     const void *b;
-    const void *c; /* not read where beta is 0 */
-    void *d;       /* exactly c, or apart from all inputs */
+    const void *c; /* not read if beta is 0 */
+    void *d;       /* equal to c, or no overlap with any input */
     float alpha;
     float beta;      /* 0 unless the problem has a C */
-    void *workspace; /* aligned to 16, apart from all operands; NULL: the context's own for that stream */
+    void *workspace; /* aligned to 16 bytes, no overlap with operands; NULL: the context's own for the stream */
     size_t workspace_bytes;
-    int64_t dependent_launch; /* may it begin while the launch before ends? 0: if made for it, 1: no, 2: yes or an error */
-    int64_t broadcast_c;      /* 1: c is one row (d_layout n: column) that is added to each of D's, as a bias is */
+    int64_t dependent_launch; /* start before the previous kernel has ended? 0: if generated for it, 1: no, 2: yes */
+    int64_t broadcast_c;      /* 1: treat C as a bias, one row added to every row of D (d_layout n: one column) */
 } jg_arguments;
 #define JG_ARGUMENTS_INIT {sizeof(jg_arguments), NULL, NULL, NULL, NULL, 1.0f, 0.0f, NULL, 0, 0, 0} /* alpha 1 */
 #endif
