@@ -184,10 +184,12 @@ void ProblemOptions::declare_device(CLI::App& app) {
     declare(app, "Target", "device", "cuda or cuda:N (default: JITGEMM_DEVICE, else cuda)");
 }
 
-void ProblemOptions::declare_any_device(CLI::App& app) {
+void ProblemOptions::declare_any_device(CLI::App& app, std::string_view fallback) {
     declare(app, "Target", "device",
-            "auto, cuda, cuda:N, emulator or emulator:ARCH (default: JITGEMM_DEVICE, else auto: a GPU if there is one, "
-            "else the emulator)");
+            fmt::format(
+                "cuda, cuda:N, emulator, emulator:ARCH, or auto: a GPU if there is one, else the emulator (default: "
+                "JITGEMM_DEVICE, else {})",
+                fallback));
     declare(app, "Target", "arch", "Architecture of the emulator: sm_80, sm_90a ... (default: sm_80)");
     declare(app, "Target", "emulator-limit", "Largest emulated launch in GFLOP, 0 for no limit (default: 20)");
 }

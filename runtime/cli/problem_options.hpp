@@ -35,7 +35,7 @@ public:
     /// --device, for verbs that need a GPU.
     void declare_device(CLI::App& app);
     /// --device, --arch and --emulator-limit, for verbs that the emulator serves too.
-    void declare_any_device(CLI::App& app);
+    void declare_any_device(CLI::App& app, std::string_view fallback);
 
     [[nodiscard]] bool given(std::string_view option) const { return given_.contains(option); }
     [[nodiscard]] bool has_shape_line() const { return !shape_line_.empty(); }

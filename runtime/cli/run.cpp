@@ -217,7 +217,7 @@ Action declare_run(CLI::App& app) {
     auto options = std::make_shared<RunOptions>();
     options->problem.declare_problem(app);
     options->problem.declare_selection(app);
-    options->problem.declare_any_device(app);
+    options->problem.declare_any_device(app, "auto");
     options->arrays.declare(app);
     options->measurement.declare(app);
     app.add_option("--source", options->source,

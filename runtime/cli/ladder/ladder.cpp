@@ -124,7 +124,7 @@ int run_ladder(LadderOptions& options, Output& output) {
 Action declare_ladder(CLI::App& app) {
     auto options = std::make_shared<LadderOptions>();
     options->problem.declare_problem(app);
-    options->problem.declare_any_device(app);
+    options->problem.declare_any_device(app, "cuda");
     app.add_option("--html", options->html,
                    "Write an HTML page, too: charts, and for each rung its source and its change")
         ->type_name("FILE");
