@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <cstring>
 #include <string>
 
@@ -20,6 +21,19 @@ DevicePointer KernelOperands::*pointer_of(const ArgumentRole& role, const Operan
     if (role == ArgumentRole::workspace || role.is_packed) return &GemmArguments::workspace;
     const GemmOperand* const operand = operands.find(role.name);
     return operand == nullptr ? nullptr : operand->pointer;
+}
+
+struct LaunchScalar {
+    ArgumentRole role;
+    float GemmArguments::*value;
+};
+constexpr std::array<LaunchScalar, 2> kLaunchScalars{
+    {{ArgumentRole::alpha, &GemmArguments::alpha}, {ArgumentRole::beta, &GemmArguments::beta}}};
+
+float GemmArguments::*scalar_of(const ArgumentRole& role) {
+    for (const LaunchScalar& scalar : kLaunchScalars)
+        if (scalar.role == role) return scalar.value;
+    throw ConfigError("no launch", {fmt::format("no launch has a scalar {}", to_string(role))});
 }
 
 // A dimension of one has no pitch that matters, and may have one that a map can't: it gets the least that does.
@@ -77,24 +91,22 @@ ArgumentPacker::ArgumentPacker(std::span<const KernelArgument> arguments, const 
     constants_.resize(layout.bytes);
     for (std::size_t i = 0; i < arguments.size(); ++i) {
         const ArgumentField& field = layout.fields[i];
-        std::visit(
-            Overloaded{[&](PointerArgument of) {
-                           if (const auto pointer = pointer_of(of.role, operands))
-                               pointers_.push_back({field.offset, pointer});
-                       },
-                       [&](ScalarArgument of) {
-                           const bool is_alpha = of.role == ArgumentRole::alpha;
-                           scalars_.push_back({field.offset, is_alpha ? &GemmArguments::alpha : &GemmArguments::beta});
-                       },
-                       [&](const TensorMapArgument& of) { add(of, field.offset, row_major, operands); },
-                       [&](ExtentArgument of) {
-                           const std::int64_t value = extent(of.role, row_major, operands);
-                           std::memcpy(&constants_[field.offset], &value,
-                                       field.bytes);  // of a little-endian machine
-                           if (of.role == ArgumentRole::k) k_.push_back(field);
-                           if (of.role == ArgumentRole::ldc) ldc_.push_back(field);
-                       }},
-            arguments[i]);
+        std::visit(Overloaded{[&](PointerArgument of) {
+                                  if (const auto pointer = pointer_of(of.role, operands))
+                                      pointers_.push_back({field.offset, pointer});
+                              },
+                              [&](ScalarArgument of) {
+                                  scalars_.push_back({field.offset, scalar_of(of.role)});
+                              },
+                              [&](const TensorMapArgument& of) { add(of, field.offset, row_major, operands); },
+                              [&](ExtentArgument of) {
+                                  const std::int64_t value = extent(of.role, row_major, operands);
+                                  std::memcpy(&constants_[field.offset], &value,
+                                              field.bytes);  // of a little-endian machine
+                                  if (of.role == ArgumentRole::k) k_.push_back(field);
+                                  if (of.role == ArgumentRole::ldc) ldc_.push_back(field);
+                              }},
+                   arguments[i]);
     }
 }
 

@@ -242,3 +242,9 @@ TEST_CASE("every rule of cuTensorMapEncodeTiled is named with its number") {
     CHECK_THAT(problem([](auto& map) { map.box[0] = 72; }),
                ContainsSubstring("144 bytes, more than the swizzle's 128"));
 }
+
+TEST_CASE("a scalar that no launch has is refused, not taken for another") {
+    const std::vector<KernelArgument> arguments{ScalarArgument{ArgumentRole{"gamma"}}};
+    CHECK_THROWS_WITH(ArgumentPacker(arguments, spec_of(300, 200, 104)),
+                      ContainsSubstring("no launch has a scalar gamma"));
+}
