@@ -112,16 +112,12 @@ struct GemmArgs {
     float alpha;
     float beta;
 };
-
-// ---- scheduler ------------------------------------------------------------------------------------------------------
 // A block's tile of D, and its part of K. Copies, mainloop and epilogue see it in place of the problem's sizes.
 struct Tile {
     int row, column;  // of D, where it begins
     const int &end_row, &end_column;  // where D ends
     int first_k, end_k, k_tiles;
 };
-
-// ---- common ---------------------------------------------------------------------------------------------------------
 // The order in which blocks take the tiles of D. Blocks in flight at once should share rows of A and columns of B in L2.
 struct TileCoord {
     unsigned m, n;
