@@ -181,7 +181,7 @@ std::vector<std::string> dead_links(const fs::path& file) {
 
 std::vector<fs::path> pages() {
     std::vector<fs::path> files{kRoot / "README.md", kRoot / "CONTRIBUTING.md"};
-    for (const auto& entry : fs::directory_iterator(kRoot / "docs"))
+    for (const auto& entry : fs::recursive_directory_iterator(kRoot / "docs"))
         if (entry.path().extension() == ".md") files.push_back(entry.path());
     return files;
 }
