@@ -207,9 +207,9 @@ std::string resources_text(const ExplainReport& report) {
     const Arch& arch = *report.explanation.gpu.arch;
     std::string text = heading("Registers and shared memory");
     text += row("registers", registers_text(report));
-    text += row("shared memory",
-                fmt::format("{} bytes per block (pipeline {}, epilogue {}); {} allows {}", a.shared_bytes,
-                            a.pipeline_bytes, a.epilogue_bytes, arch.name, arch.shared_bytes_per_block));
+    text +=
+        row("shared memory", fmt::format("{} bytes per block (pipeline {}, epilogue {}); {} allows {}", a.shared_bytes,
+                                         a.pipeline_bytes, a.epilogue_bytes, arch.name, arch.shared_bytes_per_block));
     if (a.pad_bytes == 0) return text;
     return text + row("", fmt::format("{} of these bytes are a pad: it keeps a second block off the SM", a.pad_bytes));
 }
