@@ -194,7 +194,7 @@ TEST_CASE("the replay sees steps of nothing and products that leave their type")
     CHECK_THAT(wrong_with("bf16 tn 40000000 4 64", "split_k=64,reduction=workspace", "split * (args.m * output.ldd)",
                           "split * args.m * output.ldd /* leaves its type */"),
                ContainsSubstring("leaves its type"));
-    CHECK_THAT(wrong_with("bf16 tn 100 200 64", "split_k=1,pack=none", "(tile.m) * kBlockM",
-                          "(tile.m) * kBlockM + 1 /* no business */"),
+    CHECK_THAT(wrong_with("bf16 tn 100 200 64", "split_k=1,pack=none", "(at.m) * kBlockM",
+                          "(at.m) * kBlockM + 1 /* no business */"),
                ContainsSubstring("no business"));
 }
