@@ -147,7 +147,7 @@ TEST_CASE("a dimension of one may have any pitch: the map gets one it can have")
 }
 
 TEST_CASE("a tensor map of no dimension, or of more than five, is refused") {
-    for (const std::size_t rank : {0, 6}) {
+    for (const std::size_t rank : {std::size_t{0}, std::size_t{6}}) {
         const std::vector<KernelArgument> arguments{
             TensorMapArgument{Role::a, std::vector<TensorMapDimension>(rank, TensorMapDimension(8))}};
         CHECK_THROWS_WITH(ArgumentPacker(arguments, spec_of(64, 64, 64)),
