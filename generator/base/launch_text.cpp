@@ -1,6 +1,7 @@
 #include "generator/base/launch_text.hpp"
 
 #include "generator/base/matrix_storage.hpp"
+#include "generator/base/packed_operand.hpp"
 
 #include <fmt/format.h>
 
@@ -11,8 +12,6 @@
 
 namespace jitgemm {
 namespace {
-
-constexpr int kLineBytes = 128;  // that a packed operand's rows are padded to
 
 std::string_view map_type(DataType type) {
     switch (type) {
@@ -38,7 +37,7 @@ std::string_view promotion_name(L2Promotion promotion) {
 /// PackedOperand::pitch() of a packed operand with lines of `run` elements.
 std::string pitch_text(const ArgumentRole& pitch, const ArgumentRole& run, DataType type, const RoleName& name) {
     if (!pitch.is_packed) return name(pitch);
-    const int line = kLineBytes / bytes(type);
+    const std::int64_t line = PackedOperand{.element_bytes = bytes(type)}.line();
     return fmt::format("({0} > {2} ? ({0} + {4}) / {1} * {1} : {0} > {3} ? {2} : {3})", name(run), line, line / 2,
                        line / 4, line - 1);
 }
