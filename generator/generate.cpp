@@ -34,8 +34,8 @@ std::string launch_line(const KernelEntry& entry, const GemmSpec& row_major) {
 }
 
 /// The memory that a kernel asks for and doesn't use.
-std::string pad_line(const KernelSource& source, const Problem& problem) {
-    const std::int64_t pad = family_of(source.id.config).anatomy(problem, source.id.config).pad_bytes;
+std::string pad_line(const KernelId& id) {
+    const std::int64_t pad = family_of(id.config).pad_bytes(id.signature, id.config);
     if (pad == 0) return {};
     return fmt::format(
         "//   pad      {} bytes of that shared memory are not used: they keep a second block off the SM\n", pad);
@@ -97,7 +97,7 @@ std::string banner(const KernelSource& source, const Problem& problem) {
                     to_string(asked), lines_line(asked) + turned_line(source, problem), kArchLabel, source.arch->name);
     for (const KernelEntry& entry : source.entries)
         text += fmt::format("//   launch   {}\n", launch_line(entry, problem.row_major));
-    text += pad_line(source, problem);
+    text += pad_line(source.id);
     text += fmt::format("//   compile  nvcc -arch={} -std=c++17 -cubin kernel.cu\n", source.arch->name);
     text += fmt::format("//   command  jitgemm dump{} --arch {} --kernel {}\n", command_line_options(problem),
                         source.arch->name, source.name);

@@ -117,6 +117,11 @@ struct Adapter {
         return 0;
     }
 
+    static std::int64_t pad_bytes(const GemmSignature& signature, const KernelConfig& config) {
+        if constexpr (requires { &Typed::pad_bytes; }) return Typed::pad_bytes(signature, own(config));
+        return 0;
+    }
+
     /// The struct of arguments is printed here, from what the host passes: all entries of a kernel take the same.
     static RenderInput render_input(const GemmSignature& signature, const KernelConfig& config) {
         RenderInput input = Typed::render_input(signature, own(config));
@@ -177,6 +182,7 @@ struct Adapter {
             .workspace_bytes = [](const Problem& problem,
                                   const KernelConfig& config) { return Typed::workspace_bytes(problem, own(config)); },
             .counter_bytes = counter_bytes,
+            .pad_bytes = pad_bytes,
             .owner = [](const Problem& problem, const KernelConfig& config, std::int64_t row,
                         std::int64_t column) { return Typed::owner(problem, own(config), row, column); }};
     }

@@ -61,6 +61,8 @@ struct Family {
     std::int64_t (*workspace_bytes)(const Problem&, const KernelConfig&);
     /// And of counters, which are zeros when a kernel begins and zeros again when it ends.
     std::int64_t (*counter_bytes)(const Problem&, const KernelConfig&);
+    /// Bytes of shared memory that a block asks for and does not use, so that it has its SM to itself; 0 for most kernels.
+    std::int64_t (*pad_bytes)(const GemmSignature&, const KernelConfig&);
     ElementOwner (*owner)(const Problem&, const KernelConfig&, std::int64_t row, std::int64_t column);
 };
 
