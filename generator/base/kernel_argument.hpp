@@ -68,8 +68,8 @@ struct ScalarArgument {
     ArgumentRole role;
     friend bool operator==(const ScalarArgument&, const ScalarArgument&) = default;
 };
-/// A dimension of a tensor map, whose numbers are arguments: "k" elements, "lda" apart. Those of the first two that have no name are
-/// the operand's, as it lies in memory: a run of contiguous elements, and as many runs, a pitch apart.
+/// A dimension of a tensor map, whose numbers are arguments: "k" elements, "lda" apart. Those of the first two that
+/// have no name are the operand's, as it lies in memory: a run of contiguous elements, and as many runs, a pitch apart.
 struct TensorMapDimension {
     std::uint32_t box = 1;  ///< elements of one copy along it
     ArgumentRole extent{};
@@ -92,7 +92,7 @@ struct TensorMapArgument {
     [[nodiscard]] int rank() const { return static_cast<int>(dimensions.size()); }
     friend bool operator==(const TensorMapArgument&, const TensorMapArgument&) = default;
 };
-/// The dimensions of an operand's own map, in boxes of so many elements: along the contiguous extent, and across it.
+/// The dimensions of an operand's own map. `box`: elements of a box along the contiguous extent, and across it.
 [[nodiscard]] std::vector<TensorMapDimension> box_of_matrix(const std::array<int, 2>& box);
 
 using KernelArgument = std::variant<PointerArgument, ExtentArgument, ScalarArgument, TensorMapArgument>;
@@ -125,7 +125,8 @@ struct ArgumentLayout {
 /// Whether the kernel computes D^T = B^T A^T: the field it calls m is the problem's n.
 [[nodiscard]] bool computes_transpose(std::span<const KernelArgument> arguments);
 
-/// Most bytes of arguments that a launch passes on: what every kernel may have (CUDA C++ Programming Guide, "Parameter size").
+/// Most bytes of arguments that a launch passes on: what every kernel may have (CUDA C++ Programming Guide, "Parameter
+/// size").
 inline constexpr std::size_t kMaxArgumentBytes = 4096;
 
 }  // namespace jitgemm

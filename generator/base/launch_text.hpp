@@ -10,7 +10,8 @@
 
 namespace jitgemm {
 
-/// C statements, a line each, that fill the argument struct `target` of an entry, but for its tensor maps; `value` says what with.
+/// C statements, a line each, that fill the argument struct `target` of an entry, but for its tensor maps; `value` says
+/// what with.
 [[nodiscard]] std::string argument_assignments(const KernelEntry& entry, std::string_view target,
                                                const std::function<std::string(const KernelArgument&)>& value);
 
@@ -29,8 +30,8 @@ struct TensorText {
 [[nodiscard]] std::string encode_call(const TensorMapArgument& map, const GemmSpec& row_major, std::string_view target,
                                       const TensorText& tensor);
 
-/// Such expressions for all tensor maps of `target`, each only where the launch reads the matrix; `is_one_row` is the expression that
-/// tells whether C is where the spec leaves that open, and `statement(expression)` makes a line of one.
+/// Such expressions for all tensor maps of `target`, each only where the launch reads the matrix; `is_one_row` is the
+/// expression that tells whether C is where the spec leaves that open, and `statement(expression)` makes a line of one.
 [[nodiscard]] std::string tensor_map_statements(const KernelEntry& entry, const GemmSpec& row_major,
                                                 std::string_view target, const RoleName& name,
                                                 std::string_view is_one_row,
@@ -38,7 +39,8 @@ struct TensorText {
 
 [[nodiscard]] bool has_tensor_maps(const KernelEntry& entry);
 
-/// encode_tensor_map() in C, for who has cuda.h: extents, pitches and box from the contiguous dimension on, in elements.
+/// encode_tensor_map() in C, for who has cuda.h: extents, pitches and box from the contiguous dimension on, in
+/// elements.
 [[nodiscard]] std::string encode_tensor_map_text(int rank);
 /// One for each rank that the entries' maps have, each behind an empty line.
 [[nodiscard]] std::string encode_tensor_map_texts(const std::vector<KernelEntry>& entries);

@@ -8,9 +8,9 @@
 
 namespace jitgemm {
 
-/// How an operand lies in memory, and what packing makes of it: a copy in the workspace whose rows are padded to whole lines of L2,
-/// or to a half or a quarter of one. What begins within a line is read with the line before, and what begins
-/// within a sector takes TMA longest (templates/common/pack.cuh).
+/// How an operand lies in memory, and what packing makes of it: a copy in the workspace whose rows are padded to whole
+/// lines of L2, or to a half or a quarter of one. What begins within a line is read with the line before, and what
+/// begins within a sector takes TMA longest (templates/common/pack.cuh).
 struct PackedOperand {
     std::int64_t rows = 0;     ///< along k, or along m or n
     std::int64_t columns = 0;  ///< neighbours in memory
@@ -42,11 +42,13 @@ private:
 [[nodiscard]] PackedOperand packed_a(const GemmSpec& row_major);
 [[nodiscard]] PackedOperand packed_b(const GemmSpec& row_major);
 
-/// Whether TMA can't address the operand, whose addresses and pitches it wants in 16 bytes: a tensor map is then of its packed copy.
+/// Whether TMA can't address the operand, whose addresses and pitches it wants in 16 bytes: a tensor map is then of its
+/// packed copy.
 inline constexpr int kTmaAlignment = 16;
 [[nodiscard]] inline bool needs_packing(int alignment) { return alignment < kTmaAlignment; }
 
-/// Where in the workspace the copy of role packed_a or packed_b begins, when all that needs packing is packed: A, then B.
+/// Where in the workspace the copy of role packed_a or packed_b begins, when all that needs packing is packed: A, then
+/// B.
 [[nodiscard]] std::int64_t packed_offset(ArgumentRole role, const GemmSpec& row_major);
 
 }  // namespace jitgemm

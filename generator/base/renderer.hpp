@@ -14,8 +14,8 @@ class TemplateSet {
 public:
     /// The files CMake embedded in the library.
     static const TemplateSet& embedded();
-    /// The files below a folder on disk, read once; those embedded where none is named (""). Throws RenderError when the
-    /// folder cannot be read.
+    /// The files below a folder on disk, read once; those embedded where none is named (""). Throws RenderError when
+    /// the folder cannot be read.
     static TemplateSet from_directory(const std::string& directory);
 
     using Files = std::map<std::string, std::string, std::less<>>;
@@ -28,19 +28,20 @@ private:
     std::shared_ptr<const Files> files_;
 };
 
-/// What a rendering is given: values of GEMM_* macros (one left out has its default of defaults/params.cuh), the text of
-/// generated includes ("params.cuh", "mma_atom.cuh"), and the template that an include name stands for ("copy_a.cuh" →
-/// "multistage/copy_async.cuh"; any other name is that of a template).
+/// What a rendering is given: values of GEMM_* macros (one left out has its default of defaults/params.cuh), the text
+/// of generated includes ("params.cuh", "mma_atom.cuh"), and the template that an include name stands for ("copy_a.cuh"
+/// → "multistage/copy_async.cuh"; any other name is that of a template).
 struct RenderInput {
     std::map<std::string, int, std::less<>> macros;
     std::map<std::string, std::string, std::less<>> generated;
     std::map<std::string, std::string, std::less<>> pieces = {};
 };
 
-/// Flattens `root` and its quoted includes into one self-contained file, and resolves every #if whose condition names a GEMM_*
-/// macro. A ruler names the folder of the templates below it. Files called *.inl continue the file that includes them. A line
-/// "// ---- name" in a template or a generated text begins another section. Knows nothing of GEMM. Throws RenderError ("file:line: ...") on an unknown GEMM_ name, a
-/// missing or cyclic include, an unbalanced #if, or a condition that mixes GEMM_ macros with others.
+/// Flattens `root` and its quoted includes into one self-contained file, and resolves every #if whose condition names a
+/// GEMM_* macro. A ruler names the folder of the templates below it. Files called *.inl continue the file that includes
+/// them. A line "// ---- name" in a template or a generated text begins another section. Knows nothing of GEMM. Throws
+/// RenderError ("file:line: ...") on an unknown GEMM_ name, a missing or cyclic include, an unbalanced #if, or a
+/// condition that mixes GEMM_ macros with others.
 [[nodiscard]] std::string render(const TemplateSet& templates, std::string_view root, const RenderInput& input);
 
 }  // namespace jitgemm

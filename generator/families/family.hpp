@@ -34,8 +34,8 @@ struct Family {
     std::vector<std::string> (*violations)(const Problem&, const KernelConfig&, const Arch&);
     /// Why a config that breaks no rule is none to propose unasked (bank conflicts); each with its numbers.
     std::vector<std::string> (*discouraged)(const Problem&, const KernelConfig&);
-    /// Whether no timing of such kernels went into cost(), so that what it says of them is a guess: the choice passes them over, unless nothing
-    /// else has what is asked for, and leaves them to the tuner.
+    /// Whether no timing of such kernels went into cost(), so that what it says of them is a guess: the choice passes
+    /// them over, unless nothing else has what is asked for, and leaves them to the tuner.
     bool (*is_untimed)(const KernelConfig&);
     SumOrder (*sum_order)(DataType operands, const KernelConfig&);
     KernelAnatomy (*anatomy)(const Problem&, const KernelConfig&);
@@ -61,7 +61,8 @@ struct Family {
     std::int64_t (*workspace_bytes)(const Problem&, const KernelConfig&);
     /// And of counters, which are zeros when a kernel begins and zeros again when it ends.
     std::int64_t (*counter_bytes)(const Problem&, const KernelConfig&);
-    /// Bytes of shared memory that a block asks for and does not use, so that it has its SM to itself; 0 for most kernels.
+    /// Bytes of shared memory that a block asks for and does not use, so that it has its SM to itself; 0 for most
+    /// kernels.
     std::int64_t (*pad_bytes)(const GemmSignature&, const KernelConfig&);
     ElementOwner (*owner)(const Problem&, const KernelConfig&, std::int64_t row, std::int64_t column);
 };

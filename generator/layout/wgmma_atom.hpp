@@ -12,8 +12,8 @@ namespace jitgemm {
 /// What one wgmma multiplies of a row of A or B along K, whatever the type.
 inline constexpr int kWgmmaRowBytes = 32;
 
-/// One warpgroup instruction: C (64×N) += A (64×K) · B (N×K), K being kWgmmaRowBytes. B, and A unless it is in registers, lie in
-/// shared memory, which all 128 threads share.
+/// One warpgroup instruction: C (64×N) += A (64×K) · B (N×K), K being kWgmmaRowBytes. B, and A unless it is in
+/// registers, lie in shared memory, which all 128 threads share.
 struct WgmmaForm {
     int n = 8;  ///< 8 to 256 in steps of 8; integers beyond 32 in steps of 16
     MmaType a = MmaType::f16;
@@ -34,7 +34,8 @@ struct WgmmaForm {
 /// The form of one of these names, or nothing. PTX's names leave open where A lies: they mean shared memory.
 [[nodiscard]] std::optional<WgmmaForm> find_wgmma(std::string_view name);
 
-/// The form that multiplies two such operands, B and unless told otherwise A from shared memory, with that n, or nothing.
+/// The form that multiplies two such operands, B and unless told otherwise A from shared memory, with that n, or
+/// nothing.
 [[nodiscard]] std::optional<WgmmaForm> wgmma_form(DataType operands, DataType accumulator, int n,
                                                   bool a_in_registers = false);
 

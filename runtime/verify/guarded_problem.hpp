@@ -46,15 +46,16 @@ struct Verification {
 enum class Placement : std::uint8_t { exact, generous };
 
 /// Device buffers of one problem with guard bands: inputs filled as asked and NaN outside the matrices, D and workspace
-/// all NaN with a byte pattern in the bands. Padding between rows (leading dimension beyond the row) counts as band. What
-/// BLAS says is not read (C when beta is 0, A and B when alpha is 0) is NaN throughout. With alpha and beta that are
-/// powers of two or 0, small integers are checked bit for bit. A device that sees every access (the emulator) takes D and
-/// workspace for unwritten, and D for stored once.
+/// all NaN with a byte pattern in the bands. Padding between rows (leading dimension beyond the row) counts as band.
+/// What BLAS says is not read (C when beta is 0, A and B when alpha is 0) is NaN throughout. With alpha and beta that
+/// are powers of two or 0, small integers are checked bit for bit. A device that sees every access (the emulator) takes
+/// D and workspace for unwritten, and D for stored once.
 class GuardedProblem {
 public:
     GuardedProblem(ContextState& context, const GemmSpec& resolved_spec, InputKind inputs, std::uint64_t seed,
                    float alpha, float beta, Placement placement = Placement::exact);
-    /// `operands`: the spec's, and further ones. Further ones are made, filled and guarded, and D is judged without them.
+    /// `operands`: the spec's, and further ones. Further ones are made, filled and guarded, and D is judged without
+    /// them.
     GuardedProblem(ContextState& context, const GemmSpec& resolved_spec, const OperandList& operands, InputKind inputs,
                    std::uint64_t seed, float alpha, float beta, Placement placement = Placement::exact);
     ~GuardedProblem();
@@ -69,15 +70,16 @@ public:
     void poison_d();
     /// One launch, waited for, of a kernel that finds NaN in D and in a workspace of just the size it asks for.
     void run(const GemmKernel& kernel);
-    /// Compares the inputs with their fill, which they hold again afterwards, and D with the reference on the device, and
-    /// looks for damage around all of them and the workspace.
+    /// Compares the inputs with their fill, which they hold again afterwards, and D with the reference on the device,
+    /// and looks for damage around all of them and the workspace.
     [[nodiscard]] Verification check() const;
     /// Whether check() compares bit for bit.
     [[nodiscard]] bool is_exact() const;
     /// As check(), in m·n steps in place of m·n·k: D is compared with that of `right`, the same problem (is_exact())
     /// whose D check() found right. Where they differ check() itself decides and describes.
     [[nodiscard]] Verification check_against(const GuardedProblem& right) const;
-    /// D alone, compared on the host whatever the device (HostReference). Throws Error above kCpuReferenceLimit multiply-adds.
+    /// D alone, compared on the host whatever the device (HostReference). Throws Error above kCpuReferenceLimit
+    /// multiply-adds.
     [[nodiscard]] Verification check_on_cpu() const;
 
 private:

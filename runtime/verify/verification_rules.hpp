@@ -21,11 +21,11 @@ struct IntegerInputs {
 ///   exact: Σ ≤ limit, and |alpha|·Σ + |beta|·range_c ≤ limit · unit, where alpha and beta are 0 or powers of two and
 ///          unit is the smallest of 1, |alpha| and |beta|, of which everything that is added is a multiple.
 ///
-/// Then every partial sum in any order, product with alpha and addition is exact, and rounding to D is the only one. (D's
-/// rounding is checked as well: a bf16 D has only 8 bits for sums of up to 24.) The largest range up to 8 that keeps
-/// Σ = K·range² small enough is taken; where even 1 is too large, A becomes sparse, which bounds Σ by
-/// ceil(K / group). An f16 D must not overflow, or infinities would hide what is wrong: |alpha|·Σ / sqrt(K) ≤ 2^13 keeps
-/// six standard deviations of random sums within its range.
+/// Then every partial sum in any order, product with alpha and addition is exact, and rounding to D is the only one.
+/// (D's rounding is checked as well: a bf16 D has only 8 bits for sums of up to 24.) The largest range up to 8 that
+/// keeps Σ = K·range² small enough is taken; where even 1 is too large, A becomes sparse, which bounds Σ by ceil(K /
+/// group). An f16 D must not overflow, or infinities would hide what is wrong: |alpha|·Σ / sqrt(K) ≤ 2^13 keeps six
+/// standard deviations of random sums within its range.
 [[nodiscard]] IntegerInputs integer_inputs(const GemmSpec& resolved_spec, float alpha, float beta);
 
 /// How far D may be off for inputs that are not exact:

@@ -1,4 +1,5 @@
-/// Sizes of tiles follow from the type of A and B and from the instruction table: a type that no family serves yet has its own.
+/// Sizes of tiles follow from the type of A and B and from the instruction table: a type that no family serves yet has
+/// its own.
 
 #include "generator/base/packed_operand.hpp"
 #include "generator/families/mma_multistage/geometry.hpp"

@@ -16,15 +16,17 @@ struct MmaCostRow {
     MmaCostConstants constants;
 };
 
-// Rows are printed by a fit (docs/tuning-search.md), with the error they were found to have. The first serves every GPU whose
-// architecture has none: relations between units change less from one generation to the next than their peaks, which the
-// GPU model knows.
+// Rows are printed by a fit (docs/tuning-search.md), with the error they were found to have. The first serves every GPU
+// whose architecture has none: relations between units change less from one generation to the next than their peaks,
+// which the GPU model knows.
 constexpr std::array<MmaCostRow, 1> kRows{{
-    // 3,991 timings of 92 problems of bench shapes: rms error of the predictions 9.9 %, the choice 2.7 % slower than the best; of problems
-    // left out 10.9 % and 3.1 % (docs/lab/cost-models.md). prologue_cycles, first_copy_cycles and store_cycles are of 805 timings of 37 problems
-    // on an H100, most of a K below 120; narrow_copy_cycles, realign_cycles and store_bytes_per_cycle of 3,700 of few rows or columns on an
-    // H200; second_line, second_line_of_dram and short_line_cycles, and anew launch_us, reduce_us, partials_share, pack_us,
-    // load_latency_cycles, first_bytes_per_cycle, cluster_cycles, remote_bytes_per_cycle and dram_share, of 8,500 more of 571 problems.
+    // 3,991 timings of 92 problems of bench shapes: rms error of the predictions 9.9 %, the choice 2.7 % slower than
+    // the best; of problems left out 10.9 % and 3.1 % (docs/lab/cost-models.md). prologue_cycles, first_copy_cycles and
+    // store_cycles are of 805 timings of 37 problems on an H100, most of a K below 120; narrow_copy_cycles,
+    // realign_cycles and store_bytes_per_cycle of 3,700 of few rows or columns on an H200; second_line,
+    // second_line_of_dram and short_line_cycles, and anew launch_us, reduce_us, partials_share, pack_us,
+    // load_latency_cycles, first_bytes_per_cycle, cluster_cycles, remote_bytes_per_cycle and dram_share, of 8,500 more
+    // of 571 problems.
     {.gpu = "h200",
      .arch = "sm_90a",
      .sm_count = 132,

@@ -22,9 +22,9 @@ constexpr int kShallowestRing = 2;
 constexpr std::int64_t kBytesInFlight = 144 << 10;
 constexpr int kMostBoxes = 48;
 
-// Fitted beside wgmma_warp_specialized's and mma_multistage's to what 485 problems took on an H200; what second lines, cut sectors, rows
-// that K ends within and the sums of a tile take, and a launch, to 560 kernels of 200 problems more (docs/lab/cost-models.md). Cycles are of
-// the SM clock.
+// Fitted beside wgmma_warp_specialized's and mma_multistage's to what 485 problems took on an H200; what second lines,
+// cut sectors, rows that K ends within and the sums of a tile take, and a launch, to 560 kernels of 200 problems more
+// (docs/lab/cost-models.md). Cycles are of the SM clock.
 constexpr double kBoxCycles = 12.5;           // of a box that TMA fetches into an SM, and
 constexpr double kLineCycles = 1.41;          // of a line of it
 constexpr double kSecondLine = 0.216;         // what a row's second line of L2 costs of its first one
@@ -42,7 +42,8 @@ constexpr double kNorm = 3.67;              // how sharply the slower of an SM a
 constexpr double kOverheadUs = 1.31;        // of a launch that begins early
 constexpr double kEarlyUs = 1;              // which first panels take less that are fetched before the wait
 
-// Few rows whose elements of one k lie side by side come in a short line for each k, the same ones to every SM at about the same time.
+// Few rows whose elements of one k lie side by side come in a short line for each k, the same ones to every SM at about
+// the same time.
 constexpr double kShortLineCycles = 0.652;  // of such a line,
 constexpr double kSharedLineCycles = 2.04;  // where all SMs ask for it more,
 constexpr double kOutsideLineCycles = 4;    // where it lies partly outside the matrix more

@@ -19,8 +19,8 @@ constexpr ConfigParameter<Config> dependent_launch_parameter(std::string_view us
     return flag_parameter<&Config::dependent_launch>("dependent_launch", "pdl", usual);
 }
 
-/// Two blocks that ask for this much shared memory do not fit on an SM of 228 KB. Blocks that begin while the previous kernel ends
-/// would otherwise gather on the SMs that it leaves free, and be slow there together.
+/// Two blocks that ask for this much shared memory do not fit on an SM of 228 KB. Blocks that begin while the previous
+/// kernel ends would otherwise gather on the SMs that it leaves free, and be slow there together.
 inline constexpr int kLoneBlockBytes = 116 << 10;
 
 /// Bytes that a block asks for beyond what it uses, so that it has its SM to itself.
@@ -31,7 +31,8 @@ inline constexpr int kLoneBlockBytes = 116 << 10;
 /// What such a launch takes less, measured on an H200 (docs/lab/launches.md).
 inline constexpr double kEarlyLaunchUs = 0.7;
 
-/// And what it takes less where the launch before has left SMs without a block: these are free for its own from the beginning.
+/// And what it takes less where the launch before has left SMs without a block: these are free for its own from the
+/// beginning.
 [[nodiscard]] inline double idle_sms_us(double blocks, int sm_count) {
     constexpr double kOfAllSms = 0.3;
     return kOfAllSms * std::max(0.0, 1 - blocks / sm_count);
@@ -42,7 +43,8 @@ void check_dependent_launch(Reasons& reasons, bool dependent_launch, const Arch&
 
 /// Whether candidates begin while the launch before ends: where they can, and a launch takes less than about 200 us.
 [[nodiscard]] bool dependent_launch_pays(const GemmSpec& spec, const Arch& arch);
-/// The same of kernels whose blocks then want an SM each (kLoneBlockBytes, where an SM has as much): all of them must run at once.
+/// The same of kernels whose blocks then want an SM each (kLoneBlockBytes, where an SM has as much): all of them must
+/// run at once.
 [[nodiscard]] bool lone_launch_pays(const GemmSpec& spec, const GridRule& grid, const GpuModel& gpu);
 
 }  // namespace jitgemm

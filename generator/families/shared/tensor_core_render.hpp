@@ -22,8 +22,8 @@ struct CpAsyncCaching {
     int l2_prefetch = 128;    ///< bytes that L2 is asked to fetch along; 0: none
 };
 
-/// All that templates/multistage/global_to_shared.cuh needs: layouts of A and B as macros, the pieces copy_a.cuh and copy_b.cuh, the
-/// aliases of copies.inl, and cp_async.cuh in the widths that are used.
+/// All that templates/multistage/global_to_shared.cuh needs: layouts of A and B as macros, the pieces copy_a.cuh and
+/// copy_b.cuh, the aliases of copies.inl, and cp_async.cuh in the widths that are used.
 void add_copies(RenderInput& input, const TensorCoreGeometry& g, const CpAsyncCaching& caching);
 
 }  // namespace jitgemm

@@ -45,8 +45,8 @@ constexpr int kShortestCut = 1024;                   // of K
 constexpr std::int64_t kFewestCut = 3;               // tiles are cut from a third of a wave on
 constexpr std::int64_t kMostCutWaves = 40;
 
-/// Elements and pairs of D are stored side by side where they are much of the work: measured to pay up to a K of about 100. No K as
-/// short is shared among blocks, whose partial sums need none of it.
+/// Elements and pairs of D are stored side by side where they are much of the work: measured to pay up to a K of about
+/// 100. No K as short is shared among blocks, whose partial sums need none of it.
 EpilogueStore store_for(const GemmSpec& spec) {
     constexpr std::int64_t kShortK = 128;
     static_assert(kShortK / 2 < kShortestSplit && kShortK < kShortestCut);
@@ -123,8 +123,9 @@ void add_variants(std::vector<SimtHierarchicalConfig>& candidates, const GemmSpe
 
 // ---- cost -----------------------------------------------------------------------------------------------------------
 
-// Fitted to 3,318 kernels of 71 problems on an H200 (docs/lab/cost-models.md), but where a line says otherwise. Cycles are of an SM, whose
-// clock with f32 arithmetic is above that of the tensor cores; slots are of a scheduler, which issues one instruction per cycle.
+// Fitted to 3,318 kernels of 71 problems on an H200 (docs/lab/cost-models.md), but where a line says otherwise. Cycles
+// are of an SM, whose clock with f32 arithmetic is above that of the tensor cores; slots are of a scheduler, which
+// issues one instruction per cycle.
 constexpr double kClockShare = 1.128;    // measured: 1980 MHz of 1755
 constexpr double kSchedulers = 4;        // of an SM
 constexpr double kFmaSlots = 1.02;       // register banks met twice: with sums from the right, of large tiles otherwise
@@ -153,7 +154,8 @@ constexpr double kPartialBytesPerUs = 2.83e6;     // of partial sums that it rea
 constexpr double kAddPartialsUs = 8.01;           // second entry of a kernel that cuts tiles
 constexpr double kRestUsPerByte = 0.36e-6;        // of what is cut off tiles: stored, read, added to D
 
-/// Bytes of the sectors that so many neighbours in memory take where they begin at any multiple of `alignment`, in the mean.
+/// Bytes of the sectors that so many neighbours in memory take where they begin at any multiple of `alignment`, in the
+/// mean.
 double bytes_of_sectors(double bytes, int alignment) { return bytes + std::max(0.0, kSectorBytes - alignment); }
 
 /// What a block does, in the mean: only its share of rows and columns of the matrices is copied and stored.
@@ -171,7 +173,8 @@ double fma_slots(const Config& c) {
     return c.order == UpdateOrder::left ? kLeftFmaSlots : kEvenFmaSlots;
 }
 
-/// A large tile whose copies ask for bounds gains nothing by the fewer lines of eight k: medians of 416 pairs within 0.1 %.
+/// A large tile whose copies ask for bounds gains nothing by the fewer lines of eight k: medians of 416 pairs within
+/// 0.1 %.
 double transposed_cycles(const Config& c) {
     return c.k_lanes == 8 && !(is_full_tile(c) && c.predicated) ? kTransposed8Cycles : kTransposedCycles;
 }
@@ -208,7 +211,8 @@ HierarchicalWork block_work(const GemmSpec& spec, const Config& c, const SimtHie
     return work;
 }
 
-/// A k-tile of every resident block. Warps are whole ones of a scheduler: three on one and two on the others take the time of three.
+/// A k-tile of every resident block. Warps are whole ones of a scheduler: three on one and two on the others take the
+/// time of three.
 double k_tile_cycles(const Config& c, const SimtHierarchicalGeometry& g, const HierarchicalWork& work, int resident) {
     const double warps = resident * g.threads / static_cast<double>(kWarpLanes);
     const double of_a_scheduler = std::ceil(warps / kSchedulers);
@@ -218,7 +222,8 @@ double k_tile_cycles(const Config& c, const SimtHierarchicalGeometry& g, const H
     return norm({issue, warps * work.wavefronts, fill, loads}, kUnitsNorm) + kBarrierCycles / resident;
 }
 
-/// Of the k-tiles and the stores of waves, what hides behind each other: later blocks of an SM begin one by one, while others compute.
+/// Of the k-tiles and the stores of waves, what hides behind each other: later blocks of an SM begin one by one, while
+/// others compute.
 double hidden_cycles(const CostEstimate& cost, double mainloop_cycles, double store_cycles) {
     const double of_others = 1 - 1.0 / cost.blocks_per_sm;
     return of_others * std::max(0.0, cost.waves - 1) * std::min(mainloop_cycles, store_cycles);
@@ -235,8 +240,8 @@ double overhead_us(const GemmSpec& spec, const Config& c) {
     return us;
 }
 
-/// Remainder tiles share a wave out among all SMs: those without a greater part compute the others, `partials` one after the other
-/// (templates/scheduler/remainder_tiles.cuh). `last_wave_us` is the wave's time with whole tiles.
+/// Remainder tiles share a wave out among all SMs: those without a greater part compute the others, `partials` one
+/// after the other (templates/scheduler/remainder_tiles.cuh). `last_wave_us` is the wave's time with whole tiles.
 void cut_last_wave(CostEstimate& cost, const GemmSpec& spec, const Config& c, const GpuModel& gpu,
                    double last_wave_us) {
     const auto cut = static_cast<double>(remainder_tiles(spec, c.block, c.blocks_per_wave));

@@ -27,8 +27,8 @@ constexpr int kInFlightBytes = 72 << 10;  // of an SM: what hides DRAM's latency
 constexpr int kDeepestPipeline = 8;
 constexpr int kSmallestDeepPipeline = 3;  // stages
 
-/// Elements along M or N that a thread may have so that `lanes` of them cover a tile's extent: as few as possible, or a few more
-/// that come in pairs or quads.
+/// Elements along M or N that a thread may have so that `lanes` of them cover a tile's extent: as few as possible, or a
+/// few more that come in pairs or quads.
 std::set<int> thread_extents(std::int64_t extent, int lanes, bool k_major) {
     const std::int64_t tiles = std::max<std::int64_t>(1, (extent + kMostOfATile - 1) / kMostOfATile);
     const int least = static_cast<int>((extent + tiles * lanes - 1) / (tiles * lanes));
@@ -94,9 +94,9 @@ void add_shapes(std::vector<SimtLongKConfig>& candidates, const Problem& problem
 
 // ---- cost -----------------------------------------------------------------------------------------------------------
 
-// Fitted to 1,334 kernels of 32 problems on an H200 (docs/lab/simt.md): 15 % off in the mean, and the kernel chosen 6 % behind
-// the best one. Slots are of a scheduler, which issues one instruction per cycle; cycles of an SM, whose clock with f32 arithmetic is
-// above that of the tensor cores.
+// Fitted to 1,334 kernels of 32 problems on an H200 (docs/lab/simt.md): 15 % off in the mean, and the kernel chosen 6 %
+// behind the best one. Slots are of a scheduler, which issues one instruction per cycle; cycles of an SM, whose clock
+// with f32 arithmetic is above that of the tensor cores.
 constexpr double kSchedulersOfAnSm = 4;
 constexpr double kClockShare = 1.08;
 constexpr double kFmaSlots = 1.21;      // register banks met twice
@@ -155,8 +155,8 @@ bool is_in_range(const SimtLongKConfig& c) {
            within(c.block_k, kAnyCount) && within(c.split_k, kAnyCount);
 }
 
-/// Registers that a thread wants beyond those that the blocks of an SM leave it: an estimate of what tells kernels that spill,
-/// right for 1,232 of the 1,334.
+/// Registers that a thread wants beyond those that the blocks of an SM leave it: an estimate of what tells kernels that
+/// spill, right for 1,232 of the 1,334.
 double missing_registers(const SimtLongKConfig& c, const SimtLongKGeometry& g, const Arch& arch) {
     constexpr int kUnit = 8;  // in which registers are handed out
     const double wanted = c.thread.m * c.thread.n + 4 * std::min(c.thread.m, c.thread.n) +

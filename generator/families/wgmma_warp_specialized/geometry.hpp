@@ -58,7 +58,8 @@ struct WgmmaGeometry {
 
 inline constexpr int kMaxConsumers = 3;
 
-/// Fragments of A, 16 rows by the k of a wgmma, that a warp has in registers: each until the wgmma that reads it is done.
+/// Fragments of A, 16 rows by the k of a wgmma, that a warp has in registers: each until the wgmma that reads it is
+/// done.
 inline constexpr int kFragmentsA = 4;
 
 /// Rows of D that a warp has of a wgmma.

@@ -11,8 +11,9 @@ namespace {
 
 using Config = WgmmaWarpSpecializedConfig;
 
-// Fitted, within 8 %, to 19 ping-pong kernels of 16384x16384x64 on an H200, which take 146 to 180 us (docs/lab/wgmma.md). DRAM takes
-// best what is contiguous: stores of whole rows at once reach 4.3 TB/s, parts of 128 bytes of them 3.3.
+// Fitted, within 8 %, to 19 ping-pong kernels of 16384x16384x64 on an H200, which take 146 to 180 us
+// (docs/lab/wgmma.md). DRAM takes best what is contiguous: stores of whole rows at once reach 4.3 TB/s, parts of 128
+// bytes of them 3.3.
 constexpr double kWrites = 1.17;     // what D takes of what reads do,
 constexpr double kPartRows = 0.155;  // more where the part of a row that is in flight vanishes,
 constexpr double kShortRow = 0.08;   // and where a tile's rows have so many bytes, less of longer ones
