@@ -1,8 +1,8 @@
 #pragma once
-// Programmatic dependent launch: a kernel may begin before the launch before it has ended.
-// The next launch may begin where this one leaves SMs free.
+// Programmatic dependent launch: a kernel may begin before the previous kernel has ended.
+// From here on, the next kernel may begin on SMs that this one leaves free.
 __device__ __forceinline__ void launch_dependent_grids() {
     asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
 }
-// What the launch before wrote may be read from here on, and what it read be written.
+// From here on, this kernel may read the previous kernel's results, and overwrite what that kernel read.
 __device__ __forceinline__ void wait_on_dependent_grids() { asm volatile("griddepcontrol.wait;" ::: "memory"); }

@@ -1,5 +1,5 @@
 #pragma once
-// ---- main: verifies the kernel above on small integers, whose sums are exact, and times it -----------------------------
+// ---- main: verifies the kernel above on small integers, whose sums are exact, and times it ---------------------
 // A reading aid, not part of the kernel.
 #include "build_line.inl"
 #include <cuda_bf16.h>
@@ -48,7 +48,7 @@ void check(cudaError_t error, const char* what) {
     std::exit(1);
 }
 
-// -1, 0 or 1, most of them 0 when K is large: the sum of |products| stays below 2048, exact in any type and any order.
+// -1, 0 or 1. Most are 0 when K is large: the sum of |products| stays below 2048, and is exact in any type and order.
 __device__ float small_integer(long long index, unsigned seed) {
     unsigned long long bits = (index + 1) * 0x9e3779b97f4a7c15ull + seed * 0xbf58476d1ce4e5b9ull;
     bits = (bits ^ bits >> 29) * 0x94d049bb133111ebull;
@@ -92,7 +92,7 @@ __global__ void count_wrong(const Input* a, const Input* b, const ElementD* d, u
 #endif
         const ElementD expected = rounded(sum);
         const ElementD got = d[row * kLdd + column];
-        // Bit for bit, but for the sign of zero.
+        // Results are equal bit for bit. Only the sign of zero may differ.
 #if GEMM_TYPE_D == 2
         if (!(got == expected)) atomicAdd(wrong, 1ull);
 #else

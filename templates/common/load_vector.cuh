@@ -1,5 +1,5 @@
 #pragma once
-// Eight elements, of which only the first `elements` lie inside the matrix: the others are not read but zero.
+// Reads the first `elements` of eight: only these lie inside the matrix. The others become zero.
 __device__ __forceinline__ uint4 load_vector(const Bits* source, int elements) {
     if (elements >= 8) return *reinterpret_cast<const uint4*>(source);
     unsigned words[4] = {};

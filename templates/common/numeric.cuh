@@ -1,6 +1,6 @@
 #pragma once
 #if GEMM_TYPE_C < 2 || GEMM_TYPE_D < 2
-// Conversions are inline PTX or bit operations, so that no toolkit header is needed.
+// Conversions are inline PTX or bit operations: the kernel needs no toolkit header.
 
 #endif
 #if GEMM_TYPE_C == 0
@@ -16,14 +16,14 @@ __device__ __forceinline__ float c_to_float(float value) { return value; }
 #endif
 
 #if GEMM_TYPE_D == 0
-// Two results as they lie in memory: `low` first.
+// Converts two neighbours of D and packs them as they lie in memory: `low` first.
 __device__ __forceinline__ unsigned pack_d(float low, float high) {
     unsigned result;
     asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(result) : "f"(high), "f"(low));
     return result;
 }
 #elif GEMM_TYPE_D == 1
-// Two results as they lie in memory: `low` first.
+// Converts two neighbours of D and packs them as they lie in memory: `low` first.
 __device__ __forceinline__ unsigned pack_d(float low, float high) {
     unsigned result;
     asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(result) : "f"(high), "f"(low));

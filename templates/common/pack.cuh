@@ -1,10 +1,10 @@
 #pragma once
 #include "common/realign.cuh"
 #include "common/keep_first.cuh"
-// First entry: operands too little aligned for wide copies are moved into the workspace, their rows padded to packed_pitch. It costs
-// a pass over the operand, and pays where each element is used often.
+// First entry: copies an operand that is not aligned for wide copies into the workspace. Its rows are padded to
+// packed_pitch. The extra pass pays where the main kernel reads each element often.
 
-// A matrix (rows, columns) with pitch ld, and its copy; a thread moves vectors of eight elements.
+// A matrix (rows, columns) with pitch ld, and its copy. A thread moves vectors of eight elements.
 struct Packing {
     const Bits* matrix;
     long long ld;
@@ -25,7 +25,7 @@ struct Packing {
     }
 };
 
-// There are fewer than 2^32 - 2^24 vectors, and no more than 2^24 threads: a step never wraps.
+// There are fewer than 2^32 - 2^24 vectors and at most 2^24 threads, so `vector += step` never wraps.
 extern "C" __global__ void __launch_bounds__(kPackThreads) gemm_pack(const GemmArgs args) {
 #if GEMM_DEPENDENT_LAUNCH
     launch_dependent_grids();

@@ -1,10 +1,10 @@
 #pragma once
-// The order in which blocks take the tiles of D. Blocks in flight at once should share rows of A and columns of B in L2.
+// The order in which blocks take the tiles of D. Blocks that run at once should share rows of A and columns of B in L2.
 struct TileCoord {
     unsigned m, n;
 };
 
-// Of D's `tiles`.
+// The tile of a block, where D has `tiles` tiles.
 __device__ __forceinline__ TileCoord tile_of_block(unsigned block, TileCoord tiles) {
 #if GEMM_RASTERIZATION == 0
     // Along rows: n first.

@@ -1,9 +1,9 @@
 #pragma once
-// Reading what is aligned to one element only (odd leading dimensions): too little for cp.async and for wide loads. A vector of
-// eight elements that starts anywhere lies in two aligned chunks of 16 bytes; both are loaded whole and shifted together in
-// registers. Near the ends of the matrix, where a chunk juts out, the elements are read one by one.
+// Reads a matrix that is aligned to one element only (an odd leading dimension). cp.async and wide loads can't do that.
+// A vector of eight elements lies in two aligned chunks of 16 bytes. Both are loaded whole, and shifted together in
+// registers. Near the ends of the matrix a chunk may jut out: there the elements are read one by one.
 struct RawVector {
-    uint4 low, high;  // the aligned chunk the vector starts in, and the one behind it
+    uint4 low, high;  // the aligned chunk where the vector starts, and the next chunk
 };
 
 // Bytes from the start of that chunk to the vector.
@@ -26,7 +26,7 @@ struct WholeChunks {
     }
 };
 
-// The chunks of a vector; zeros, and nothing read, out of range.
+// The chunks of a vector. Out of range, it reads nothing and returns zeros.
 __device__ __forceinline__ RawVector load_raw(const Bits* vector, bool in_range) {
     const uint4* chunk = reinterpret_cast<const uint4*>(reinterpret_cast<unsigned long long>(vector) & ~15ull);
     RawVector raw = {};
@@ -34,8 +34,8 @@ __device__ __forceinline__ RawVector load_raw(const Bits* vector, bool in_range)
     return raw;
 }
 
-// The vector out of its two chunks: a barrel shifter of 8, 4 and 2 bytes. Written out, for it stands in a kernel often: loops over
-// words would cost NVRTC a quarter of its time.
+// Shifts the vector out of its two chunks: a barrel shifter of 8, 4 and 2 bytes. It is written out because a kernel
+// calls it often: loops over words would cost NVRTC a quarter of its time.
 __device__ __forceinline__ uint4 realign(const RawVector& raw, unsigned misalignment) {
     const bool by8 = misalignment & 8;
     const unsigned w0 = by8 ? raw.low.z : raw.low.x;
@@ -57,7 +57,7 @@ __device__ __forceinline__ uint4 realign(const RawVector& raw, unsigned misalign
                       __funnelshift_r(v3, v4, bits));
 }
 
-// The first `elements` (at least one) of a vector, each read by itself; behind them comes the last one again.
+// Reads the first `elements` (at least one) of a vector one by one, and fills the rest with the last of them.
 __device__ __forceinline__ uint4 load_elements(const Bits* vector, int elements) {
     unsigned words[4];
 #pragma unroll

@@ -1,5 +1,5 @@
 #pragma once
-// A block's tile of D, and its part of K. Copies, mainloop and epilogue see it in place of the problem's sizes.
+// A block's tile of D, and its part of K. Copies, mainloop and epilogue take sizes from here alone.
 struct Tile {
     int row, column;  // of D, where it begins
     const int &end_row, &end_column;  // where D ends

@@ -1,6 +1,6 @@
 #pragma once
-// Defaults, so that a template compiles alone (nvcc -I templates/defaults) and a family sets only what it has. A rendering puts
-// the chosen values here.
+// Defaults, so that a template compiles alone (nvcc -I templates/defaults) and a family sets only what it has. A
+// rendering puts the chosen values here.
 #ifndef GEMM_BLOCK_M
 #define GEMM_BLOCK_M 128
 #endif

@@ -1,5 +1,6 @@
 #pragma once
-// Defaults, so that host_main.cuh can be read and checked beside a kernel; a rendering puts the problem's own numbers here.
+// Defaults, so that host_main.cuh can be read and checked beside a kernel; a rendering puts the problem's own numbers
+// here.
 constexpr long long kM = 512, kN = 512, kK = 512, kLda = 512, kLdb = 512, kLdc = 512, kLdd = 512;
 constexpr long long kAStrideM = 512, kAStrideK = 1, kBStrideK = 1, kBStrideN = 512;
 constexpr long long kElementsA = 512 * 512, kElementsB = 512 * 512, kElementsC = 512 * 512, kElementsD = 512 * 512;

@@ -1,5 +1,6 @@
 #pragma once
-// Default, so that the template compiles alone: 64x128x16 of bf16, f32 sums. A rendering puts the wrapper of its instruction here.
+// Default, so that the template compiles alone: 64x128x16 of bf16, f32 sums. A rendering puts the wrapper of its
+// instruction here.
 #define GEMM_ATOM_SUMS                                                                                               \
     "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, "     \
     "%23, %24, %25, %26, %27, %28, %29, %30, %31, %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, " \

@@ -1,5 +1,6 @@
 #pragma once
-// Defaults, so that a template compiles alone: fragments of 16x16x16. A rendering puts the wrappers of its own shape here.
+// Defaults, so that a template compiles alone: fragments of 16x16x16. A rendering puts the wrappers of its own shape
+// here.
 static_assert(kMmaM == 16 && kMmaN == 16 && kMmaK == 16, "other shapes need a rendering");
 #if GEMM_A_K_MAJOR
 #define GEMM_WMMA_A "row"
@@ -76,12 +77,12 @@ __device__ __forceinline__ void mma(Accumulator* c, const unsigned* a, const uns
         : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3]), "+f"(c[4]), "+f"(c[5]), "+f"(c[6]), "+f"(c[7])
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]), "r"(b[2]), "r"(b[3]));
 #elif GEMM_ACCUMULATOR_F16
-    asm volatile(
-        GEMM_WMMA_MMA
-        " {%0, %1, %2, %3}, {%4, %5, %6, %7, %8, %9, %10, %11}, {%12, %13, %14, %15, %16, %17, %18, %19}, {%0, %1, %2, %3};"
-        : "+r"(c[0]), "+r"(c[1]), "+r"(c[2]), "+r"(c[3])
-        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(a[4]), "r"(a[5]), "r"(a[6]), "r"(a[7]), "r"(b[0]), "r"(b[1]),
-          "r"(b[2]), "r"(b[3]), "r"(b[4]), "r"(b[5]), "r"(b[6]), "r"(b[7]));
+    asm volatile(GEMM_WMMA_MMA
+                 " {%0, %1, %2, %3}, {%4, %5, %6, %7, %8, %9, %10, %11}, {%12, %13, %14, %15, %16, %17, %18, %19}, "
+                 "{%0, %1, %2, %3};"
+                 : "+r"(c[0]), "+r"(c[1]), "+r"(c[2]), "+r"(c[3])
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(a[4]), "r"(a[5]), "r"(a[6]), "r"(a[7]), "r"(b[0]),
+                   "r"(b[1]), "r"(b[2]), "r"(b[3]), "r"(b[4]), "r"(b[5]), "r"(b[6]), "r"(b[7]));
 #else
     asm volatile(GEMM_WMMA_MMA
                  " {%0, %1, %2, %3, %4, %5, %6, %7}, {%8, %9, %10, %11, %12, %13, %14, %15},"

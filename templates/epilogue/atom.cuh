@@ -1,6 +1,6 @@
 #pragma once
 #include "epilogue/accumulator_pair.cuh"
-// Eight columns of a warp's 16 rows: a thread's pairs in rows g and g + 8.
+// A thread's part of 16 rows by eight columns: a pair in row g and a pair in row g + 8.
 struct Atom {
     float2 pair[2];
 };

@@ -1,11 +1,11 @@
 #pragma once
 #include "epilogue/load_c.cuh"
-// C is one row that each of D's has added, as a bias is: of D^T one column. A thread has rows g and g + 8 of its warp's 16, which it
-// reads while the last wgmmas are at work.
+// C is a bias: one row, added to every row of D. For D^T it is one column. A thread has rows g and g + 8 of its warp's
+// 16. It reads their elements of C while the last wgmmas run.
 struct PartOfC {
-    ElementC rows[kTilesOfC * 2];  // of every 64 rows two
+    ElementC rows[kTilesOfC * 2];  // two of every 64 rows
 
-    // From a row of D^T on. Nothing is read when beta is 0, and nothing beyond the column.
+    // The part that begins at a row of D^T. Nothing is read when beta is 0, and nothing beyond the column.
     __device__ __forceinline__ PartOfC(const GemmArgs& args, const Tile& tile, int row, int /*any column*/, int lane) {
         row += lane / 4;
         const int left = c_factor(args) == 0.0f ? 0 : tile.end_row - row;
@@ -17,7 +17,7 @@ struct PartOfC {
     }
 
 #if !GEMM_OVERLAPPED
-    // The rows so many below.
+    // The part `distance` rows below.
     __device__ __forceinline__ PartOfC below(int distance) const {
         PartOfC part = *this;
         part.rows[0] = rows[distance / 32];
@@ -26,7 +26,7 @@ struct PartOfC {
     }
 
 #endif
-    // What a pair of sums in row g (pair 0) or g + 8 (1) has added.
+    // The elements of C for a pair of sums in row g (pair 0) or g + 8 (pair 1).
     __device__ __forceinline__ float2 pair(int pair) const {
         const float addend = c_to_float(rows[pair]);
         return make_float2(addend, addend);

@@ -1,7 +1,7 @@
 #pragma once
 #include "epilogue/load_c.cuh"
-// C is one row that each of D's has added, as a bias is. A warp reads a tile's part of it at once, while the last wgmmas are at work, and
-// passes to each thread what is added to its sums.
+// C is a bias: one row, added to every row of D. A warp reads a tile's part of it at once, while the last wgmmas run,
+// and passes each thread the elements for its sums.
 #if GEMM_PAIRS_OF_C && GEMM_TYPE_C == 2
 using PairOfC = float2;  // as stored
 __device__ __forceinline__ float2 to_float(PairOfC pair) { return pair; }
@@ -44,12 +44,12 @@ __device__ __forceinline__ PairOfC load_pair_of_c(const ElementC* c, int columns
 }
 #endif
 
-// The columns of a warpgroup tile: lane l has pair l of every 64.
+// C for the columns of a warpgroup tile: lane l has pair l of every 64 columns.
 struct PartOfC {
     static constexpr int kRegisters = (kWarpgroupN + 63) / 64;
     PairOfC pairs[kRegisters];
 
-    // From a column of D on. Nothing is read when beta is 0, and nothing beyond the row.
+    // The part that begins at a column of D. Nothing is read when beta is 0, and nothing beyond the row.
     __device__ __forceinline__ PartOfC(const GemmArgs& args, const Tile& tile, int /*any row*/, int column, int lane) {
         column += lane * 2;
         const int columns = c_factor(args) == 0.0f ? 0 : tile.end_column - column;
@@ -58,7 +58,7 @@ struct PartOfC {
         for (int i = 0; i < kRegisters; ++i) pairs[i] = load_pair_of_c(c + i * 64, columns - i * 64);
     }
 
-    // What the j-th atom of a slice has added.
+    // The elements of C for the j-th atom of a slice.
     __device__ __forceinline__ Atom atom(int slice, int j, int lane) const {
         const int column = slice * kSliceColumns + j * 8;
         const float2 pair = to_float(shuffle(pairs[column / 64], column % 64 / 2 + lane % 4));
@@ -66,7 +66,7 @@ struct PartOfC {
     }
 
 #if !GEMM_OVERLAPPED
-    // The same for all rows.
+    // All rows of D have the same C.
     __device__ __forceinline__ const PartOfC& below(int /*distance*/) const { return *this; }
 #endif
 };

@@ -1,7 +1,7 @@
 #pragma once
 #include "epilogue/finish_element.cuh"
 // C is read from global memory, element by element.
-// Two neighbours of D; what lies beyond C's edges is not read.
+// Two neighbours of D. Nothing beyond C's edges is read.
 __device__ __forceinline__ float2 finish_pair(const GemmArgs& args, const Tile& tile, int row, int column, float2 sum) {
     if (row < tile.end_row && column < tile.end_column) sum.x = finish_element(args, row, column, sum.x);
     if (row < tile.end_row && column + 1 < tile.end_column) sum.y = finish_element(args, row, column + 1, sum.y);

@@ -1,6 +1,6 @@
 #pragma once
-// C comes through the ring as well: behind the k-tiles stand kStagesC stages with C's part, in panels of kPanelRows by the columns of a
-// slice, which lie as the slices of D do.
+// C comes through the ring, too. After the k-tiles of a tile come kStagesC stages with its part of C, in panels of
+// kPanelRows by kSliceColumns. A panel has the layout of a slice of D.
 constexpr int kPanelsPerRow = kSlicesOfRow;  // of a warpgroup tile
 constexpr int kPanelBytesC = kPanelRows * kSliceColumns * static_cast<int>(sizeof(ElementC));
 constexpr int kPanelsPerStage = kStageBytes / kPanelBytesC;
@@ -19,7 +19,7 @@ __device__ constexpr int panel_column(int panel) {
 #endif
 
 #if GEMM_REST_COLUMNS
-// The last panel of a row is a narrower one.
+// The last panel of a row is narrower.
 __device__ constexpr bool is_rest_panel(int panel) { return panel % kPanelsPerRow == kPanelsPerRow - 1; }
 __device__ constexpr int bytes_of_panel(int panel) {
     return is_rest_panel(panel) ? kPanelBytesC / kSliceColumns * kRestColumns : kPanelBytesC;
@@ -28,7 +28,7 @@ __device__ constexpr int bytes_of_panel(int panel) {
 __device__ constexpr int bytes_of_panel(int /*any*/) { return kPanelBytesC; }
 #endif
 
-// Of the panels of a stage, counted from C's first one.
+// Bytes of C in a stage, counted from C's first stage.
 __device__ constexpr int bytes_of_c(int stage) {
     int bytes = 0;
     for (int panel = stage * kPanelsPerStage; panel < kPanelsC && panel < (stage + 1) * kPanelsPerStage; ++panel)
@@ -36,13 +36,13 @@ __device__ constexpr int bytes_of_c(int stage) {
     return bytes;
 }
 
-// A warp's part of C in the ring, which is past it, from one of its rows on.
+// A warp's part of C in the ring, from row `row` on. The ring has moved behind it.
 struct PartOfC {
     unsigned ring;
     int first_stage;
-    int first_panel;  // of its warpgroup
+    int first_panel;  // of this warpgroup
     int row;  // in the panel
-    int row_step;  // 0 where all rows of C are one
+    int row_step;  // 0 where C is one row, else 1
 
     __device__ __forceinline__ PartOfC(const GemmArgs& args, const SharedMemory& shared, const RingPosition& ring,
                                        int first_panel, int in_panel)
@@ -54,7 +54,7 @@ struct PartOfC {
     }
 
 #if !GEMM_OVERLAPPED
-    // The same so many rows below.
+    // The part `rows` rows below.
     __device__ __forceinline__ PartOfC below(int rows) const {
         PartOfC part = *this;
         part.row += rows * row_step;
@@ -69,7 +69,7 @@ struct PartOfC {
                index % kPanelsPerStage * kPanelBytesC;
     }
 
-    // Where 16 bytes lie in a panel, which is that of a slice.
+    // The address of a 16-byte chunk in the panel of a slice.
     __device__ __forceinline__ unsigned address(unsigned panel, int slice, int below, int chunk) const {
         constexpr int kElement = sizeof(ElementC);
         const int at = row + below * row_step;
@@ -79,7 +79,7 @@ struct PartOfC {
         return chunk_address<kSliceColumns * kElement, kSwizzledSlices>(panel, at, chunk);
     }
 
-    // What the j-th atom of a slice has added: a thread's pairs, as stage_slice lays those of D.
+    // The elements of C for the j-th atom of a slice: a thread has the same pairs as stage_slice has of D.
     __device__ __forceinline__ Atom atom(unsigned panel, int slice, int j, int lane) const {
 #if GEMM_SLICE_F32
         Atom atom;
@@ -91,7 +91,7 @@ struct PartOfC {
                          : "memory");
         return atom;
 #else
-        // Two 8x8 matrices, of lanes 0 to 15 the rows; the fragments are those of stmatrix.
+        // Two 8x8 matrices. Lanes 0 to 15 give their rows. Fragments are those of stmatrix.
         unsigned r[2];
         asm volatile("ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%0, %1}, [%2];"
                      : "=r"(r[0]), "=r"(r[1])
@@ -105,15 +105,15 @@ struct PartOfC {
     }
 };
 
-// The ring's stages that C takes for each tile, or half of one, that is stored at a time; 0 where C is not read.
+// Stages of the ring that C takes for the rows that are stored at once: a tile, or half of it. 0 where C is not read.
 __device__ __forceinline__ int stages_of_c(const GemmArgs& args) { return c_factor(args) == 0.0f ? 0 : kStagesC; }
 
-// Those behind the k-tiles at hand; none where they don't end their tile.
+// Stages of C after the current k-tiles: none where these don't end their tile.
 __device__ __forceinline__ int stages_of_c(const GemmArgs& args, const TileWalk& walk) {
     return walk.ends_tile() ? stages_of_c(args) : 0;
 }
 
-// Until C's part has arrived, which the ring has come to; then it is past that, too.
+// Waits until C's part has arrived in the next stages, and moves `ring` behind them.
 __device__ __forceinline__ void wait_for_c(const GemmArgs& args, const SharedMemory& shared, RingPosition& ring) {
 #pragma unroll 1
     for (int i = stages_of_c(args); i > 0; --i) {
@@ -123,7 +123,7 @@ __device__ __forceinline__ void wait_for_c(const GemmArgs& args, const SharedMem
 }
 
 #if GEMM_PERSISTENT
-// This warp has read C's part, which the ring is past.
+// This warp has read C's part, in the stages before `ring`.
 __device__ __forceinline__ void release_c(const GemmArgs& args, const SharedMemory& shared, const RingPosition& ring,
                                           int lane) {
     __syncwarp();

@@ -1,15 +1,16 @@
 #pragma once
-// sP of every block of the cluster -> sums -> gD. The kSplitK blocks of a cluster hold sums of one tile over different parts of
-// K, each in its own shared memory: sP (kBlockM, kBlockN), f32, row pitch kPitchP. Each reads the vectors that are its share out
-// of all of them (distributed shared memory), adds them in the order of the splits, and stores.
+// sP of every block of the cluster -> sums -> gD. The kSplitK blocks of a cluster have sums of one tile over different
+// parts of K, each in its own shared memory: sP (kBlockM, kBlockN), f32, row pitch kPitchP. Each block reads its share
+// of the vectors from all of them (distributed shared memory), adds in the order of the splits, and stores.
 
-// What any block of the cluster wrote to shared memory before this, all of them see after it; what it read, it has.
+// Waits for all blocks of the cluster. Afterwards each sees what any of them wrote to shared memory before, and may
+// overwrite what they read.
 __device__ __forceinline__ void cluster_sync() {
     asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
     asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
 }
 
-// Where the same shared memory lies in the block of that rank.
+// The address of the same shared memory in block `rank` of the cluster.
 __device__ __forceinline__ unsigned address_in_block(unsigned address, int rank) {
     unsigned result;
     asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(result) : "r"(address), "r"(rank));
@@ -32,17 +33,18 @@ __device__ __forceinline__ void load_sums(float (&part)[kVectorD], unsigned addr
 #endif
 }
 
-// A thread's vectors lie kSplitK * kThreads apart. It reads several before it adds, for a peer's shared memory is far away.
+// A thread's vectors lie kSplitK * kThreads apart. It reads several before it adds: other blocks' shared memory is far
+// away.
 __device__ __forceinline__ void add_up_and_store(const OutputTile& output, unsigned sP, int tile_row, int tile_column,
                                                  int split) {
     constexpr int kVectorsPerRow = kBlockN / kVectorD;
     constexpr int kVectors = kBlockM * kVectorsPerRow;
     constexpr int kStride = kSplitK * kThreads;
     constexpr int kOfAThread = (kVectors + kStride - 1) / kStride;
-    constexpr int kFitRegisters = kSplitK * kVectorD < 64 ? 64 / (kSplitK * kVectorD) : 1;  // 64 of them
+    constexpr int kFitRegisters = kSplitK * kVectorD < 64 ? 64 / (kSplitK * kVectorD) : 1;  // 64 registers
     constexpr int kAtOnce = kOfAThread < kFitRegisters ? kOfAThread : kFitRegisters;
 
-    unsigned peer[kSplitK];  // every block's sP
+    unsigned peer[kSplitK];  // sP of each block
 #pragma unroll
     for (int s = 0; s < kSplitK; ++s) peer[s] = address_in_block(sP, s);
 

@@ -1,6 +1,6 @@
 #pragma once
 #include "epilogue/accumulator_pair.cuh"
-// rC -> sP: eight more elements than a row keep the banks of the eight rows apart that a warp writes at once.
+// rC -> sP. A warp writes eight rows at once: eight elements of padding put them into different banks.
 constexpr int kPitchP = kBlockN + 8;
 
 __device__ __forceinline__ void lay_out_sums(const Accumulator (&rC)[kTilesM][kTilesN][kRegistersC],
@@ -9,7 +9,7 @@ __device__ __forceinline__ void lay_out_sums(const Accumulator (&rC)[kTilesM][kT
 #if GEMM_COPY_ASYNC
     cp_async_wait<0>();
 #endif
-    __syncthreads();  // the mainloop is done with shared memory
+    __syncthreads();  // all warps have finished the mainloop: shared memory is free
 #pragma unroll
     for (int i = 0; i < kTilesM; ++i)
 #pragma unroll

@@ -1,8 +1,9 @@
 #pragma once
 #include "epilogue/accumulator_pair.cuh"
 #include "epilogue/store_pair.cuh"
-// rC -> gD straight from the fragments: a thread holds columns 2t, 2t + 1 of rows g and g + 8 of each atom, and stores them
-// as a pair where D's alignment allows. Needs no shared memory and no barrier; the stores of a warp come in short runs.
+// rC -> gD straight from the fragments. A thread has columns 2t and 2t + 1 of rows g and g + 8 of each atom. It stores
+// them as a pair where D's alignment allows. This needs neither shared memory nor a barrier, but the stores of a warp
+// are short runs.
 __device__ __forceinline__ void epilogue(Accumulator (&rC)[kTilesM][kTilesN][kRegistersC], const OutputTile& output,
                                          int warp_row, int warp_column, int lane) {
     const int row = warp_row + lane / 4;

@@ -10,7 +10,7 @@ __device__ __forceinline__ void epilogue(Accumulator (&rC)[kTilesM][kTilesN][kRe
 #if GEMM_COPY_ASYNC
     cp_async_wait<0>();
 #endif
-    __syncthreads();  // the mainloop is done with shared memory
+    __syncthreads();  // all warps have finished the mainloop: shared memory is free
 
 #pragma unroll
     for (int i = 0; i < kTilesM; ++i) {
@@ -21,7 +21,8 @@ __device__ __forceinline__ void epilogue(Accumulator (&rC)[kTilesM][kTilesN][kRe
 #endif
         __syncwarp();
 #if GEMM_READ_C
-        // Some vectors of C are on their way at a time, which may come from DRAM: a load behind a store waits for what that stores.
+        // kBatch loads of C are in flight at once, as C may come from DRAM. A load after a store would wait for the
+        // store's data.
         constexpr int kBatch = kVectors < 128 ? (kVectors + 31) / 32 : 4;
 #pragma unroll 1
         for (int first = lane; first < kVectors; first += kBatch * 32) {
@@ -55,6 +56,6 @@ __device__ __forceinline__ void epilogue(Accumulator (&rC)[kTilesM][kTilesN][kRe
             store_vector(output, warp_row + i * kMmaM + row, warp_column + column, sC + row * kPitchC + column);
         }
 #endif
-        __syncwarp();  // read before the next rows overwrite it
+        __syncwarp();  // all lanes have read the rows before the next overwrite them
     }
 }

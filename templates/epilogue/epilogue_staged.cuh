@@ -4,8 +4,8 @@
 #include "epilogue_expression.cuh"
 constexpr int kStagers = 32;  // threads that fill a slice together: a warp
 #include "epilogue/staging.cuh"
-// Where row and 16-byte chunk of a slice lie. TMA permutes the chunks of rows of 32, 64 and 128 bytes by bits 7 and on of the
-// address (PTX ISA, "Swizzling Modes").
+// The address of a 16-byte chunk of a row of a slice. TMA swizzles rows of 32, 64 and 128 bytes: it permutes their
+// chunks by the address bits from 7 on (PTX ISA, "Swizzling Modes").
 template <int kRowBytes, bool kSwizzled>
 __device__ __forceinline__ unsigned chunk_address(unsigned slice, int row, int chunk) {
     const unsigned address = slice + row * kRowBytes + chunk * 16;
@@ -23,8 +23,8 @@ constexpr bool kSwizzledSlices = kSliceColumns * sizeof(Staged) > 16;
 #include "epilogue/c_elements.cuh"
 #endif
 
-// rC -> sD -> gD. Of 64 rows of a warpgroup tile a warp has 16: (row, column) of D on. It lays slices of them by kSliceColumns into its
-// own part of shared memory, which holds kSlices, and stores each.
+// rC -> sD -> gD. A warp has 16 of 64 rows of a warpgroup tile, from (row, column) of D on. It writes slices of 16 rows
+// by kSliceColumns to its own part of shared memory, which holds kSlices of them, and stores each.
 #if GEMM_C_TMA || GEMM_BROADCAST_C
 __device__ __forceinline__ void store_rows(const Accumulator (&rC)[kTilesN][kRegistersC], const GemmArgs& args,
                                            const Tile& tile, int row, int column, Staging& staging, const PartOfC& c,
@@ -38,7 +38,7 @@ __device__ __forceinline__ void store_rows(const Accumulator (&rC)[kTilesN][kReg
         const unsigned slice = staging.take();
         const int slice_column = column + i * kSliceColumns;
 #if GEMM_STORE_TMA
-        if (lane == 0) tma_store_wait_read<kSlices - 1>();  // of the store that last used this part
+        if (lane == 0) tma_store_wait_read<kSlices - 1>();  // until the store that last used this slice has read it
 #endif
         __syncwarp();
         const auto* const sums = rC + i * kSliceColumns / 8;

@@ -7,19 +7,19 @@
 #endif
 constexpr int kStagers = 128;  // threads that fill a slice together: a warpgroup
 #include "epilogue/staging.cuh"
-// rC -> sD -> gD, D column-major: a column of D is a row in memory. A warpgroup lays slices of 64 rows by kSliceColumns into its own
-// part of shared memory, finished, converted and transposed, and has TMA store each; kSlices of them may be in flight, while it
-// goes on.
-constexpr int kColumnBytes = 64 * static_cast<int>(sizeof(ElementD));  // what TMA's swizzle spans
+// rC -> sD -> gD, D column-major: a column of D is a row in memory. A warpgroup finishes slices of 64 rows by
+// kSliceColumns, converts and transposes them, and writes them to its own part of shared memory. TMA stores each slice.
+// kSlices of them may be in flight.
+constexpr int kColumnBytes = 64 * static_cast<int>(sizeof(ElementD));  // the span of TMA's swizzle
 
-// The four warps of a warpgroup.
+// Waits for the four warps of a warpgroup.
 __device__ __forceinline__ void warpgroup_sync() {
-    constexpr int kFirstBarrier = 3;  // 0 is __syncthreads, 1 and 2 are a pair's
+    constexpr int kFirstBarrier = 3;  // barriers 0 to 2 have other uses
     asm volatile("bar.sync %0, 128;" ::"r"(kFirstBarrier + threadIdx.x / 128) : "memory");
 }
 
-// 8x8 matrices of 16-bit elements, transposed, from the fragments of a warp, a register each; lane l gives the address of column
-// l % 8 of matrix l / 8.
+// Stores four 8x8 matrices of 16-bit elements, transposed: each is one register of every lane. Lane l gives the address
+// of column l % 8 of matrix l / 8.
 #if GEMM_STMATRIX
 __device__ __forceinline__ void stmatrix_transposed(unsigned address, const unsigned (&r)[4]) {
     asm volatile("stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(address), "r"(r[0]),
@@ -34,14 +34,15 @@ __device__ __forceinline__ void stmatrix_transposed(unsigned address, const unsi
 }
 #endif
 
-// Where a lane's column of the first two atoms of a slice lies: this warp's 16 rows are chunks 2 * warp and the next of 16 bytes. TMA
-// permutes the chunks by bits 7 to 9 of the address (PTX ISA, "Swizzling Modes").
+// The offset of a lane's column of the first two atoms in a slice. This warp's 16 rows are two 16-byte chunks, 2 * warp
+// and the next. TMA permutes the chunks by bits 7 to 9 of the address (PTX ISA, "Swizzling Modes").
 __device__ __forceinline__ unsigned place_in_slice(int warp, int lane) {
     const int chunk = warp * 2 + lane / 8 % 2;
     return (lane / 16 * 8 + lane % 8) * kColumnBytes + (chunk ^ lane % 8) * 16;
 }
 
-// One slice; `place` is the lane's in it, `finished` gives a thread's pairs in its atoms, of eight columns each: in row g (pair 0) or g + 8 (1).
+// Writes one slice. `place` is the lane's address in it. `finished(j, pair)` gives a thread's pair of the j-th atom of
+// eight columns: in row g (pair 0) or g + 8 (pair 1).
 template <int kColumns, typename Finished>
 __device__ __forceinline__ void stage_slice(unsigned place, const Finished& finished) {
     const auto packed = [&](int j, int pair) {
@@ -70,7 +71,7 @@ __device__ __forceinline__ void store_slice(unsigned slice, const TensorMap& map
     tma_store_commit();
 }
 
-// 64 rows of a warpgroup tile; those of this warp begin at (row, column) of D.
+// Stores 64 rows of a warpgroup tile. Those of this warp begin at (row, column) of D.
 #if GEMM_BROADCAST_C
 __device__ __forceinline__ void store_rows(const Accumulator (&rC)[kTilesN][kRegistersC], const GemmArgs& args,
                                            const Tile& /*tile*/, int row, int column, Staging& staging,
@@ -85,7 +86,7 @@ __device__ __forceinline__ void store_rows(const Accumulator (&rC)[kTilesN][kReg
 #pragma unroll
     for (int i = 0; i < kSlicesOfRow; ++i) {
         const unsigned slice = staging.take();
-        if (stores) tma_store_wait_read<kSlices - 1>();  // of the store that last used this part
+        if (stores) tma_store_wait_read<kSlices - 1>();  // until the store that last used this slice has read it
         warpgroup_sync();
         const auto* const sums = rC + i * kSliceColumns / 8;
 #if GEMM_BROADCAST_C

@@ -2,7 +2,7 @@
 #include "epilogue_expression.cuh"
 #include "common/numeric.cuh"
 #if GEMM_HAS_C
-// D's element at (row, column) from its sum, with C's element there.
+// D's element at (row, column) from its sum and C's element.
 template <typename Row>
 __device__ __forceinline__ float finish_element(const GemmArgs& args, Row row, int column, float sum) {
     return finish(args, sum, [&] { return c_to_float(args.c[row * args.ldc + column]); });

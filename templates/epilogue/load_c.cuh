@@ -1,5 +1,6 @@
 #pragma once
-// An element of C where it is wanted, else 0. Predicated: with a branch each, loads would wait for one another.
+// An element of C where it is wanted, else 0. The load has a predicate: with branches, loads would wait for one
+// another.
 __device__ __forceinline__ ElementC load_c(const ElementC* c, bool is_wanted) {
     ElementC element;
 #if GEMM_TYPE_C == 2

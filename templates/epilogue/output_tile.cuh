@@ -1,7 +1,7 @@
 #pragma once
 #include "epilogue_expression.cuh"
 #if GEMM_PARTIAL_SUMS
-// Where a block's sums go: to the workspace, as they are. gemm_reduce finishes them.
+// A block's sums go to the workspace unscaled. gemm_reduce finishes them.
 struct OutputTile {
     float* d;  // (m, n) partial sums of this split
     long long ldd;
@@ -13,12 +13,12 @@ __device__ __forceinline__ OutputTile partial_tile(const GemmArgs& args, int spl
     output.ldd = partials_pitch(args.n);
     output.d = partials(args) + split * (args.m * output.ldd);
     output.m = args.m;
-    output.n = static_cast<int>(output.ldd);  // the padding too: it is read back in whole vectors
+    output.n = static_cast<int>(output.ldd);  // with the padding: gemm_reduce reads whole vectors
     return output;
 }
 
 __device__ __forceinline__ float finish(const OutputTile& /*output*/, float sum) { return sum; }
 #else
-// Where a block's result goes.
+// A block's result goes to D.
 using OutputTile = GemmArgs;
 #endif

@@ -1,7 +1,7 @@
 #pragma once
 #include "epilogue/output_tile.cuh"
 #include "epilogue/store_element.cuh"
-// sums -> gD: finished and converted to D's type, a vector of a row at a time.
+// sums -> gD: finishes sums, converts them to D's type, and stores a vector of a row at a time.
 struct alignas(kVectorD * sizeof(ElementOut)) OutputVector {
     ElementOut element[kVectorD];
 };
@@ -11,7 +11,7 @@ struct alignas(kVectorD * sizeof(ElementC)) VectorC {
 };
 #endif
 
-// A vector of a row of D. One that the right edge cuts goes element by element.
+// Stores a vector of a row of D. Where the right edge cuts it, its elements are stored one by one.
 __device__ __forceinline__ void store_vector(const OutputTile& output, int row, int column, const float* sum) {
     ElementOut* d = output.d + row * output.ldd + column;
 // clang-format off

@@ -1,7 +1,7 @@
 #pragma once
 #include "epilogue/finish_element.cuh"
 #include "epilogue/store_element.cuh"
-// Second entry of a split-K kernel: the splits' partial sums added in split order, then finished and stored.
+// Second entry of a split-K kernel: adds the splits' partial sums in the order of the splits, finishes and stores them.
 extern "C" __global__ void __launch_bounds__(kReduceThreads, 1) gemm_reduce(const GemmArgs args) {
 #if GEMM_DEPENDENT_LAUNCH
     launch_dependent_grids();
@@ -9,7 +9,7 @@ extern "C" __global__ void __launch_bounds__(kReduceThreads, 1) gemm_reduce(cons
 #endif
     const long long pitch = partials_pitch(args.n);
     const long long size = args.m * pitch;
-    const long long quads = size / 4;  // of four columns, the last one of a row padded
+    const long long quads = size / 4;  // groups of four columns, of which a row's last may be padded
     const long long step = static_cast<long long>(gridDim.x) * kReduceThreads;
     for (long long quad = static_cast<long long>(blockIdx.x) * kReduceThreads + threadIdx.x; quad < quads;
          quad += step) {

@@ -1,6 +1,6 @@
 #pragma once
-// 8x8 matrices of 16-bit elements from the fragments of a warp, a register each; lane l gives the address of row l % 8 of matrix
-// l / 8.
+// Stores 8x8 matrices of 16-bit elements: each is one register of every lane. Lane l gives the address of row l % 8 of
+// matrix l / 8.
 #if GEMM_STMATRIX
 __device__ __forceinline__ void stmatrix(unsigned address, const unsigned (&r)[4]) {
     asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(address), "r"(r[0]),
@@ -15,7 +15,7 @@ __device__ __forceinline__ void stmatrix(unsigned address, const unsigned (&r)[2
 }
 #endif
 
-// One slice of 16-bit elements; `finished` gives its atoms, of eight columns each.
+// Writes one slice of 16-bit elements. `finished(j)` gives its j-th atom of eight columns.
 template <int kColumns, bool kSwizzled, typename Finished>
 __device__ __forceinline__ void stage_slice(unsigned slice, const Finished& finished, int lane) {
     constexpr int kRowBytes = kColumns * 2;

@@ -3,7 +3,7 @@ __device__ __forceinline__ void store_shared(unsigned address, float2 pair) {
     asm volatile("st.shared.v2.f32 [%0], {%1, %2};" ::"r"(address), "f"(pair.x), "f"(pair.y) : "memory");
 }
 
-// One slice of f32; `finished` gives its atoms, of eight columns each.
+// Writes one slice of f32. `finished(j)` gives its j-th atom of eight columns.
 template <int kColumns, bool kSwizzled, typename Finished>
 __device__ __forceinline__ void stage_slice(unsigned slice, const Finished& finished, int lane) {
 #pragma unroll

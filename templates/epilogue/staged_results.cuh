@@ -1,11 +1,11 @@
 #pragma once
-// rC -> sC -> gD. A warp lays kMmaM rows of its tile at a time into its own part of shared memory, scaled and converted, and
-// reads them back as whole vectors of a row: its stores cover runs of kWarpN elements.
+// rC -> sC -> gD. A warp finishes kMmaM rows of its tile at a time, and writes them to its own part of shared memory.
+// It reads them back as whole vectors of a row: its stores cover runs of kWarpN elements.
 struct alignas(kVectorD * sizeof(Staged)) StagedVector {
     Staged element[kVectorD];
 };
 
-// A vector of a row of D. One that the right edge cuts goes element by element.
+// Stores a vector of a row of D. Where the right edge cuts it, its elements are stored one by one.
 __device__ __forceinline__ void store_vector(const OutputTile& output, int row, int column, const Staged* staged) {
     if (row >= output.m || column >= output.n) return;
     auto* d = output.d + row * output.ldd + column;

@@ -1,7 +1,8 @@
 #pragma once
 #include "epilogue/store_element.cuh"
-// rC -> sC -> gD. A warp lays kMmaM rows of its tile at a time into its own part of shared memory, as sums, and reads them back
-// as whole vectors of a row, which it scales and converts: its stores (and its reads of C) cover runs of kWarpN elements.
+// rC -> sC -> gD. A warp writes the sums of kMmaM rows of its tile at a time to its own part of shared memory. It reads
+// them back as whole vectors of a row, and finishes these: its stores (and its reads of C) cover runs of kWarpN
+// elements.
 struct alignas(kVectorD * sizeof(Staged)) StagedVector {
     Staged element[kVectorD];
 };
@@ -27,7 +28,7 @@ __device__ __forceinline__ float staged_sum(Bits sum) {
 struct alignas(kVectorD * sizeof(ElementC)) VectorC {
     ElementC element[kVectorD];
 };
-// A vector of C; zeros where it is not whole, or nothing is read.
+// A vector of C. It is zero where the edge cuts the vector, and where nothing is read.
 __device__ __forceinline__ VectorC load_c(const OutputTile& output, int row, int column) {
     VectorC c = {};
     if (c_factor(output) != 0.0f && row < output.m && column + kVectorD <= output.n)
@@ -35,7 +36,7 @@ __device__ __forceinline__ VectorC load_c(const OutputTile& output, int row, int
     return c;
 }
 
-// A vector of a row of D, with one of C. One that the right edge cuts goes element by element.
+// Stores a vector of a row of D, with one of C. Where the right edge cuts it, its elements are stored one by one.
 __device__ __forceinline__ void store_vector(const OutputTile& output, int row, int column, const Staged* staged,
                                              const VectorC& vector_c) {
     const ElementC* c = output.c + row * output.ldc + column;
@@ -43,7 +44,7 @@ __device__ __forceinline__ void store_vector(const OutputTile& output, int row, 
         return finish(output, staged_sum(staged[i]), [&] { return c_to_float(c[i]); });
     };
 #else
-// A vector of a row of D. One that the right edge cuts goes element by element.
+// Stores a vector of a row of D. Where the right edge cuts it, its elements are stored one by one.
 __device__ __forceinline__ void store_vector(const OutputTile& output, int row, int column, const Staged* staged) {
     const auto finished = [&](int i) { return finish(output, staged_sum(staged[i])); };
 #endif

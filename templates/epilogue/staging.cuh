@@ -2,7 +2,7 @@
 constexpr int kSliceBytes = kStagers / 2 * kSliceColumns * static_cast<int>(sizeof(Staged));  // 16 rows per warp
 constexpr int kSlicesOfRow = (kWarpgroupN + kSliceColumns - 1) / kSliceColumns;  // of a warpgroup tile
 
-// Their part of shared memory, (kSlices) slices that they fill in turn.
+// The stagers' part of shared memory: (kSlices) slices, which they fill in turn.
 struct Staging {
     unsigned first;
     unsigned next;

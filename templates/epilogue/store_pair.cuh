@@ -4,7 +4,7 @@
 #if GEMM_READ_C
 #include "epilogue/finish_element.cuh"
 #endif
-// A pair of neighbours in a row of D, as a fragment has their sums; what lies beyond D's edges is neither read nor stored.
+// Stores two neighbours of a row of D. Nothing beyond D's edges is read or stored.
 __device__ __forceinline__ void store_pair(const OutputTile& output, int row, int column, float2 sum) {
     if (row >= output.m) return;
 #if GEMM_READ_C

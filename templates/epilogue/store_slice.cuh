@@ -1,8 +1,8 @@
 #pragma once
-// A slice of 16 rows from shared memory to gD: each row in vectors of kVectorBytes, neighbours by neighbouring threads.
+// A slice of 16 rows, shared memory -> gD. Rows go in vectors of kVectorBytes: neighbouring threads store neighbours.
 #if GEMM_SHIFT_ROWS
-// D's rows begin at any multiple of 2 bytes, vectors at multiples of 4: where a row begins between these, its first element is stored by
-// itself and the vectors are of the elements behind it.
+// D's rows begin at any multiple of 2 bytes, vectors at multiples of 4. Where a row begins between these, its first
+// element is stored by itself, and the vectors begin at the second.
 #endif
 #if GEMM_VECTOR_BYTES == 4
 using Vector = unsigned;
@@ -37,7 +37,7 @@ constexpr int kVectorBytes = sizeof(Vector);
 constexpr int kVectorElements = kVectorBytes / sizeof(ElementD);
 
 #if GEMM_VECTOR_BYTES > 4 || GEMM_TYPE_D != 2
-// The first `elements` of a vector, fewer than it has: the end of a row.
+// Stores the first `elements` of a vector, at the end of a row.
 __device__ __forceinline__ void store_elements(ElementD* d, const Vector& vector, int elements) {
 #if GEMM_VECTOR_BYTES == 4
     if (elements > 0) d[0] = static_cast<ElementD>(vector);
@@ -53,12 +53,12 @@ __device__ __forceinline__ void store_elements(ElementD* d, const Vector& vector
 }
 
 #endif
-// To (row, column) of D on; what juts out of D stays. Some rows are read before the first of them is stored: a consumer has no other
-// warp that would run while one waits.
+// Stores from (row, column) of D on, but nothing beyond D. A lane reads kBatch vectors before it stores the first: no
+// other warp of the consumer would run while it waits.
 template <int kColumns, bool kSwizzled>
 __device__ __forceinline__ void store_slice(unsigned slice, const GemmArgs& args, const Tile& tile, int row, int column,
                                             int lane) {
-    __syncwarp();  // all of the slice is there
+    __syncwarp();  // all lanes have written the slice
     constexpr int kRowBytes = kColumns * sizeof(ElementD);
     constexpr int kVectors = kRowBytes / kVectorBytes;  // of a row
     constexpr int kRows = 32 / kVectors;  // at once
@@ -77,7 +77,7 @@ __device__ __forceinline__ void store_slice(unsigned slice, const GemmArgs& args
         for (int i = 0; i < kBatch; ++i)
             vectors[i] = load_vector(chunk_address<kRowBytes, kSwizzled>(slice, (r + i * kRows) % 16, chunk) + byte);
 #if GEMM_SHIFT_ROWS
-        Vector next[kBatch];  // of the row, but for the last vector
+        Vector next[kBatch];  // the next vector of the row; unused at its end
 #pragma unroll
         for (int i = 0; i < kBatch; ++i) next[i] = __shfl_down_sync(0xffffffff, vectors[i], 1);
 #endif

@@ -1,20 +1,20 @@
 #pragma once
 #include "epilogue/store_element.cuh"
-// A slice of 16 rows of sums from shared memory to gD, scaled and with C added: neighbouring threads have neighbouring elements.
+// A slice of 16 rows of sums, shared memory -> gD, finished with C. Neighbouring threads have neighbouring elements.
 __device__ __forceinline__ float load_sum(unsigned address) {
     float sum;
     asm volatile("ld.shared.f32 %0, [%1];" : "=f"(sum) : "r"(address) : "memory");
     return sum;
 }
 
-// To (row, column) of D on; what juts out of D stays. C is not read when beta is 0, whatever it holds.
+// Stores from (row, column) of D on, but nothing beyond D. When beta is 0, C is not read, whatever it holds.
 template <int kColumns, bool kSwizzled>
 __device__ __forceinline__ void store_slice(unsigned slice, const GemmArgs& args, const Tile& tile, int row, int column,
                                             int lane) {
-    __syncwarp();  // all of the slice is there
+    __syncwarp();  // all lanes have written the slice
     constexpr int kRowBytes = kColumns * 4;
     constexpr int kRows = 32 / kColumns;  // at once
-    constexpr int kBatch = 8 / kRows;  // rows of C on their way at a time; more take long to compile
+    constexpr int kBatch = 8 / kRows;  // rows of C in flight at once; more take long to compile
     const int first_row = lane / kColumns;
     const int element = lane % kColumns;
     const int rows = first_row < kRows && column + element < tile.end_column ? min(16, tile.end_row - row) : 0;

@@ -2,8 +2,8 @@
 #include "common/input_to_float.cuh"
 #include "epilogue/finish_element.cuh"
 #include "epilogue/store_element.cuh"
-// Elements of A and B as f32, wherever their matrix lies, and the epilogue of an element of D. Products of an index and a
-// leading dimension are 64-bit: a matrix may hold more than 2^31 elements.
+// Elements of A and B as f32, and the epilogue of an element of D. Products of an index and a leading dimension have 64
+// bits: a matrix may hold more than 2^31 elements.
 #if GEMM_A_K_MAJOR
 // A is row-major: k and k + 1 are neighbours.
 __device__ __forceinline__ float element_a(const GemmArgs& args, int row, int k) {

@@ -11,19 +11,19 @@
 
 // ---- kernel
 extern "C" __global__ void __launch_bounds__(kThreadsM* kThreadsN) gemm(const GemmArgs args) {
-    // Which block tile of D: blocks go along its rows, tile by tile.
+    // This block's tile of D: blocks go along the rows of D.
     const unsigned tiles_n = (args.n + kThreadsN - 1u) / kThreadsN;
     const int tile_row = blockIdx.x / tiles_n * kThreadsM;
     const int tile_column = blockIdx.x % tiles_n * kThreadsN;
 
 #if GEMM_ALONG_N
-    // Neighbouring threads take neighbouring columns of a row: what a warp stores to D lies side by side, and so moves in few
+    // Neighbouring threads take neighbouring columns of a row. A warp's stores to D are neighbours, too, and take few
     // transactions ("coalesced").
     const int row = tile_row + threadIdx.x / kThreadsN;
     const int column = tile_column + threadIdx.x % kThreadsN;
 #else
-    // Neighbouring threads take neighbouring rows of a column: what a warp stores to D lies ldd elements apart, a transaction
-    // each. That is this twin's lesson; with coalesced=true they go along a row.
+    // Neighbouring threads take neighbouring rows of a column. A warp's stores to D lie ldd elements apart, and each
+    // takes a transaction. With coalesced=true, threads go along a row.
     const int row = tile_row + threadIdx.x % kThreadsM;
     const int column = tile_column + threadIdx.x / kThreadsM;
 #endif

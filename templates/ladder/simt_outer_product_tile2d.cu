@@ -1,8 +1,8 @@
 // Outer products in 2-D loop tiling on FP32 cores.
 //
-//   for each block tile (kBlockM, kBlockN) of D                     thread blocks take one after the other: any matrix from any grid
+//   for each block tile (kBlockM, kBlockN) of D                     thread blocks take one after the other
 //       for each chunk of kBlockK                                   inner product outside: global -> shared
-//           for each k of it                                        outer product inside: a column of A times a row of B, shared -> registers
+//           for each k of it                                        outer product inside: shared -> registers
 //               for each element of the (kTileM, kTileN) thread tile    one multiply-add
 //       scale and store
 #include "params.cuh"
@@ -17,23 +17,24 @@ extern "C" __global__ void __launch_bounds__(kThreadsM* kThreadsN) gemm(const Ge
     float* const sA = shared_memory;
     float* const sB = sA + kPanelSizeA;
 
-    // A thread's elements are kThreadsM rows and kThreadsN columns apart: a warp reads one m and 32 neighbouring n at a time.
+    // A thread's elements are kThreadsM rows and kThreadsN columns apart: a warp reads one m and 32 neighbouring n at a
+    // time.
     const int thread_m = threadIdx.x / kThreadsN;
     const int thread_n = threadIdx.x % kThreadsN;
 
     const long long tiles_m = (args.m + kBlockM - 1ll) / kBlockM;
     const long long tiles_n = (args.n + kBlockN - 1ll) / kBlockN;
 
-    // Grid-stride: block b takes tiles b, b + gridDim.x, b + 2 gridDim.x ... along the rows of D.
+    // Grid-stride: block b takes tiles b, b + gridDim.x, b + 2 gridDim.x ... along the rows of D. Any grid does.
     for (long long tile = blockIdx.x; tile < tiles_m * tiles_n; tile += gridDim.x) {
         const int tile_row = static_cast<int>(tile / tiles_n) * kBlockM;
         const int tile_column = static_cast<int>(tile % tiles_n) * kBlockN;
 
-        float rC[kTileM][kTileN] = {};  // sums of the thread tile, of all chunks so far
+        float rC[kTileM][kTileN] = {};  // sums of the thread tile
         for (int first_k = 0; first_k < args.k; first_k += kBlockK) {
             copy_panel_a(sA, args, tile_row, first_k);
             copy_panel_b(sB, args, first_k, tile_column);
-            __syncthreads();  // panels are there for all threads
+            __syncthreads();  // all threads have written the panels
 
 #pragma unroll 4
             for (int k = 0; k < kBlockK; ++k) {
@@ -47,7 +48,7 @@ extern "C" __global__ void __launch_bounds__(kThreadsM* kThreadsN) gemm(const Ge
 #pragma unroll
                     for (int j = 0; j < kTileN; ++j) rC[i][j] = fmaf(rA[i], rB[j], rC[i][j]);
             }
-            __syncthreads();  // and read by all: they may be filled again
+            __syncthreads();  // all threads have read them: they may be filled again
         }
 
 #pragma unroll

@@ -1,8 +1,8 @@
 // Inner products from shared memory on FP32 cores.
 //
-//   for each block tile (kBlockM, kBlockN) of D                     thread blocks take one after the other: any matrix from any grid
+//   for each block tile (kBlockM, kBlockN) of D                     thread blocks take one after the other
 //       for each panel of kBlockK                                   one, where it holds all of K: global -> shared
-//           for each k of it                                        inner product: one multiply-add per thread, factors from shared memory
+//           for each k of it                                        inner product: one multiply-add per thread
 //       scale and store                                             one element per thread
 #include "params.cuh"
 #include "common/numeric.cuh"
@@ -16,13 +16,13 @@ extern "C" __global__ void __launch_bounds__(kThreadsM* kThreadsN) gemm(const Ge
     float* const sA = shared_memory;
     float* const sB = sA + kPanelSizeA;
 
-    const int thread_m = threadIdx.x / kThreadsN;  // of a warp one m and 32 neighbouring n
+    const int thread_m = threadIdx.x / kThreadsN;  // a warp has one m and 32 neighbouring n
     const int thread_n = threadIdx.x % kThreadsN;
 
     const long long tiles_m = (args.m + kBlockM - 1ll) / kBlockM;
     const long long tiles_n = (args.n + kBlockN - 1ll) / kBlockN;
 
-    // Grid-stride: block b takes tiles b, b + gridDim.x, b + 2 gridDim.x ... along the rows of D.
+    // Grid-stride: block b takes tiles b, b + gridDim.x, b + 2 gridDim.x ... along the rows of D. Any grid does.
     for (long long tile = blockIdx.x; tile < tiles_m * tiles_n; tile += gridDim.x) {
         const int tile_row = static_cast<int>(tile / tiles_n) * kBlockM;
         const int tile_column = static_cast<int>(tile % tiles_n) * kBlockN;
@@ -31,12 +31,12 @@ extern "C" __global__ void __launch_bounds__(kThreadsM* kThreadsN) gemm(const Ge
         for (int first_k = 0; first_k < args.k; first_k += kBlockK) {
             copy_panel_a(sA, args, tile_row, first_k);
             copy_panel_b(sB, args, first_k, tile_column);
-            __syncthreads();  // panels are there for all threads
+            __syncthreads();  // all threads have written the panels
 
             const int depth = min(kBlockK, args.k - first_k);
 #pragma unroll 8
             for (int k = 0; k < depth; ++k) sum = fmaf(sA[offset_a(thread_m, k)], sB[offset_b(k, thread_n)], sum);
-            __syncthreads();  // and read by all: they may be filled again
+            __syncthreads();  // all threads have read them: they may be filled again
         }
 
         const int row = tile_row + thread_m;

@@ -1,8 +1,8 @@
-// Half-precision GEMM on wgmma, its operands copied by TMA: a block for each tile of D. Two rungs of the ladder.
+// Half-precision GEMM on wgmma. TMA copies the operands. Each block has one tile of D. Two rungs of the ladder.
 //
 //   for the block's tile (kBlockM, kBlockN) of D
 #if GEMM_WARP_SPECIALIZED
-//       the producer: for each k-tile of kBlockK                         gA, gB -> sA, sB, as the ring of kStages has room
+//       the producer: for each k-tile of kBlockK                         gA, gB -> sA, sB, as the ring has room
 //       the consumers, each its part of the tile: for each k-tile        sA, sB -> rC
 //           for each k-block of 16, for each 64 rows of that part        one wgmma
 #else
@@ -58,7 +58,7 @@ __device__ __forceinline__ void copy_k_tile(const GemmArgs& args, const SharedMe
     copy_b(args, shared, tile, k_tile, stage);
 }
 
-// The first k-tiles, one per stage. The stages are fresh, so there is nothing to wait for.
+// Copies the first k-tiles, one per stage. The stages are unused, so there is nothing to wait for.
 __device__ __forceinline__ void fill_ring(const GemmArgs& args, const SharedMemory& shared, const TileWalk& walk,
                                           const Tile& tile) {
     if (walk.no_products) {
@@ -95,17 +95,17 @@ __device__ __forceinline__ void multiply_tile(const GemmArgs& args, const Shared
 #else
     wait_for_k_tile(shared, ring);
     multiply<true>(rC, a, b, ring);
-    RingPosition read = ring;  // of the k-tile that wgmmas in flight read
+    RingPosition read = ring;  // the k-tile that wgmmas in flight read
     ring.advance();
 #pragma unroll 1
     for (int k_tile = 1; k_tile < tile.k_tiles; ++k_tile) {
         wait_for_k_tile(shared, ring);
         multiply<false>(rC, a, b, ring);
-        wgmma_wait<1>();  // for those of the k-tile before
+        wgmma_wait<1>();  // for those of the previous k-tile
         const int next = k_tile - 1 + kStages;
         if (next < tile.k_tiles) {
             release(shared, read.stage, lane);
-            if (is_first_warp && elect_one()) {  // anew, so that the compiler knows it is one thread
+            if (is_first_warp && elect_one()) {  // again: the compiler must see that it is one thread
                 mbarrier_wait(shared.empty_barrier(read.stage), read.phase);
                 copy_k_tile(args, shared, tile, next, read.stage);
             }
@@ -123,7 +123,7 @@ __device__ __forceinline__ void multiply_tile(const GemmArgs& args, const Shared
 #endif
     wgmma_wait_for(rC);
 #if GEMM_C_TMA
-    release(shared, read, lane);  // C may want the stage
+    release(shared, read, lane);  // C may need the stage
 #endif
     Staging staging(shared.staging);
 #if GEMM_C_TMA
@@ -136,7 +136,7 @@ __device__ __forceinline__ void multiply_tile(const GemmArgs& args, const Shared
     epilogue(rC, args, tile, row, column, staging, lane);
 #endif
 #if GEMM_STORE_TMA
-    if (lane == 0) tma_store_wait_read<0>();  // before the block's shared memory goes
+    if (lane == 0) tma_store_wait_read<0>();  // TMA must have read shared memory before the block ends
 #endif
 }
 
@@ -145,7 +145,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const __grid_cons
     extern __shared__ __align__(1024) char shared_memory[];
     const SharedMemory shared(static_cast<unsigned>(__cvta_generic_to_shared(shared_memory)));
     const int warpgroup =
-        __shfl_sync(0xffffffff, threadIdx.x / 128, 0);  // one for the warp, which the compiler can't know
+        __shfl_sync(0xffffffff, threadIdx.x / 128, 0);  // the shuffle tells the compiler that lanes agree
 
     if (threadIdx.x == 0) shared.init_barriers();
     __syncthreads();

@@ -2,7 +2,7 @@
 //
 //   for each block tile (kBlockM, kBlockN) of D                     one thread block each
 //       for each k-tile of kBlockK                                  mainloop: kStages tiles in flight, global -> shared
-//           for each k-block of kMmaK                               one warp tile (kWarpM, kWarpN) per warp, shared -> registers
+//           for each k-block of kMmaK                               one warp tile per warp, shared -> registers
 //               for each (kMmaM, kMmaN) of the warp tile            one mma.sync
 //       scale and store                                             epilogue
 #include "params.cuh"
@@ -41,7 +41,7 @@
 #endif
 
 // ---- kernel
-// One block on an SM at least: without this number ptxas may spill registers to make room for one more block.
+// The 1 allows one block per SM: without it ptxas may spill registers to make room for more blocks.
 #if GEMM_SPLIT_CLUSTER
 extern "C" __global__ void __launch_bounds__(kThreads, 1) __cluster_dims__(kSplitK) gemm(const GemmArgs args) {
 #else
@@ -57,7 +57,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const GemmArgs ar
 
 #include "multistage/warp_of_this_thread.inl"
 
-    // gA -> sA, gB -> sB: M and N predicates are computed here, once.
+    // gA -> sA, gB -> sB. The constructors compute which rows and columns of D are in range.
 #if GEMM_PACK_A
     CopyA copy_a(packed_a(args), packed_pitch(packed_columns_a(args)), tile.row, tile.end_row, tile.first_k,
                  tile.end_k);
@@ -71,7 +71,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const GemmArgs ar
     CopyB copy_b(args.b, args.ldb, tile.column, tile.end_column, tile.first_k, tile.end_k);
 #endif
 
-    unsigned lane_offset_a[kChunksA];  // bytes into a stage, see shared_to_registers
+    unsigned lane_offset_a[kChunksA];  // in a stage, in bytes; see shared_to_registers
     unsigned lane_offset_b[kChunksB];
     ldmatrix_offsets_a(lane_offset_a, lane, warp_row);
     ldmatrix_offsets_b(lane_offset_b, lane, warp_column);
@@ -103,21 +103,21 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const GemmArgs ar
     for (int k_tile = 0; k_tile < tile.k_tiles; ++k_tile) {
 #pragma unroll
         for (int k_block = 0; k_block < kKBlocks; ++k_block) {
-            if (k_block == kKBlocks - 1) {  // the fragments of the next step lie in the next stage
+            if (k_block == kKBlocks - 1) {  // the next fragments lie in the next stage
                 copy_a.finish(sA + write_stage * kStageBytesA);
                 copy_b.finish(sB + write_stage * kStageBytesB);
 #if GEMM_COPY_ASYNC
                 cp_async_commit();
                 cp_async_wait<kStages - 2>();
 #endif
-                __syncthreads();  // next stage visible to all; this one free for refilling
+                __syncthreads();  // all see the next stage; this one may be filled again
                 write_stage = read_stage;
                 read_stage = read_stage + 1 == kStages ? 0 : read_stage + 1;
             }
             const int next = (k_block + 1) % kKBlocks;
             load_fragments_a(rA[(k_block + 1) % 2], sA + read_stage * kStageBytesA, lane_offset_a, next);
             load_fragments_b(rB[(k_block + 1) % 2], sB + read_stage * kStageBytesB, lane_offset_b, next);
-            if (k_block < kKBlocks - 1) {  // the k-tile after those in flight, a slice per k-block
+            if (k_block < kKBlocks - 1) {  // copies a slice of the k-tile after those in flight
                 copy_a.issue(sA + write_stage * kStageBytesA, k_block, kKBlocks - 1);
                 copy_b.issue(sB + write_stage * kStageBytesB, k_block, kKBlocks - 1);
             }
@@ -133,7 +133,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const GemmArgs ar
 #if GEMM_COPY_ASYNC
         cp_async_wait<kStages - 2>();
 #endif
-        __syncthreads();  // read_stage visible to all; write_stage read by all
+        __syncthreads();  // all see read_stage, and have read write_stage
         copy_a.issue(sA + write_stage * kStageBytesA, 0, 1);
         copy_b.issue(sB + write_stage * kStageBytesB, 0, 1);
 #pragma unroll

@@ -1,6 +1,6 @@
 #pragma once
 // ---- parameters
-// 32-bit registers a thread gives to A, B and C: of one atom, and of a k-block of the warp tile.
+// 32-bit registers of a thread for A, B and C: for one atom, and for a k-block of the warp tile.
 constexpr int kRegistersA = kMmaM * kMmaK / 64;
 constexpr int kRegistersB = kMmaN * kMmaK / 64;
 #if GEMM_ACCUMULATOR_F16
@@ -11,7 +11,7 @@ constexpr int kRegistersC = 4;
 constexpr int kFragmentA = kTilesM * kRegistersA;
 constexpr int kFragmentB = kTilesN * kRegistersB;
 
-// 16-byte chunks of a row of shared memory that a warp's fragments step through.
+// 16-byte chunks along a row of shared memory that the fragments of a warp take.
 #if GEMM_A_K_MAJOR
 constexpr int kChunksA = kBlockK / 8;
 #else

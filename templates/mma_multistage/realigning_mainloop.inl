@@ -1,7 +1,8 @@
 // clang-format off
-    // Mainloop of copies that pass through registers and shift: a k-tile is loaded before the mma of the one in use and stored
-    // after them. Such copies are long, so they stand here once: the loop begins kStages - 1 k-tiles early and only copies
-    // until the first one is there. A k-tile beyond the last one reads nothing and arrives as zeros.
+    // Mainloop for copies that shift vectors in registers. A k-tile is loaded before the mmas of the current one, and
+    // stored after them. The code of such a copy is long, so it stands here once: the loop begins kStages - 1 k-tiles
+    // early, and only copies until the first k-tile has landed. A k-tile beyond the last reads nothing and arrives as
+    // zeros.
     int read_stage = kStages - 1;
     int write_stage = 0;
 
@@ -39,12 +40,12 @@
         copy_b.finish(sB + write_stage * kStageBytesB);
 #if GEMM_COPY_ASYNC
         cp_async_commit();
-        cp_async_wait<kStages - 2>();  // all but the newest: the k-tile needed next has landed
+        cp_async_wait<kStages - 2>();  // the k-tile needed next has landed
 #endif
-        __syncthreads();  // next stage visible to all; this one free for refilling
+        __syncthreads();  // all see the next stage; this one may be filled again
         write_stage = write_stage + 1 == kStages ? 0 : write_stage + 1;
 #if GEMM_STAGES == 2
-        if (k_tile < -1) continue;  // never with two stages; but without it ptxas spends up to 22 registers more
+        if (k_tile < -1) continue;  // never true with two stages, but saves up to 22 registers there
 #else
         if (k_tile < -1) continue;
 #endif
@@ -52,7 +53,7 @@
 #if GEMM_DOUBLE_BUFFER
         load_fragments_a(rA[0], sA + read_stage * kStageBytesA, lane_offset_a, 0);
         load_fragments_b(rB[0], sB + read_stage * kStageBytesB, lane_offset_b, 0);
-        if (k_tile >= 0) mma_warp_tile(rC, rA[1], rB[1]);  // the last k-block; there is an even number of them
+        if (k_tile >= 0) mma_warp_tile(rC, rA[1], rB[1]);  // the last k-block: their number is even
 #endif
     }
 

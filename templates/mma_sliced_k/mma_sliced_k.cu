@@ -1,13 +1,15 @@
-// Half-precision GEMM for a few rows or columns on mma.sync: sliced-K, operands copied by TMA.
+// Half-precision GEMM for a few rows or columns on mma.sync. The warps of a block share out K. TMA copies the operands.
 //
 #if GEMM_LONG_B
-// B is the long operand, which is read once: its columns are the rows of an mma, the few rows of A its columns.
+// B is the long operand, which is read once. Its columns are the rows of an mma. The few rows of A are an mma's
+// columns.
 #else
-// A is the long operand, which is read once; all columns of B meet each of its rows.
+// A is the long operand, which is read once. Its rows are the rows of an mma. The few columns of B are an mma's
+// columns.
 #endif
 //
-//   for each block tile: kBlockM rows of the long operand by all of the few      a block takes one after the other
-//       for each k-tile of kBlockK: a panel of kPanelK of each operand           gA, gB -> the ring of the warp that wants it
+//   for each block tile: kBlockM rows of the long operand by the few             a block takes one after the other
+//       for each k-tile of kBlockK: a panel of kPanelK of each operand           gA, gB -> the ring of one warp
 //           for each k-block of 16                                               ring -> fragments -> rC
 //       the sums of the block's warps                                            rC -> sP
 //       add them, scale and store                                                sP -> gD
@@ -30,7 +32,7 @@ struct Fragments {
     unsigned rB[kPanelK / 32][kTilesN][4];  // of two k-blocks
 };
 
-// `place_long` and `place_few` are where the lane's rows for ldmatrix lie in a panel.
+// `place_long` and `place_few` are the offsets of the lane's rows for ldmatrix in a panel.
 __device__ __forceinline__ void load_fragments(Fragments& fragments, unsigned stage, unsigned place_long,
                                                unsigned place_few) {
 #pragma unroll
@@ -57,7 +59,7 @@ __device__ __forceinline__ void multiply(Accumulator (&rC)[kTilesM][kTilesN][kRe
 // ---- kernel
 extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const __grid_constant__ GemmArgs args) {
     extern __shared__ __align__(1024) char shared_memory[];
-    const int warp = __shfl_sync(0xffffffff, threadIdx.x / 32, 0);  // one for the warp, which the compiler can't know
+    const int warp = __shfl_sync(0xffffffff, threadIdx.x / 32, 0);  // the shuffle tells the compiler that lanes agree
     const int lane = threadIdx.x % 32;
     float* const sP = reinterpret_cast<float*>(shared_memory + kRingBytes);
     const WarpRing ring(static_cast<unsigned>(__cvta_generic_to_shared(shared_memory)), warp);
@@ -69,25 +71,26 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const __grid_cons
 #else
     const unsigned tiles = (args.m + kBlockM - 1u) / kBlockM;
 #endif
-    const int k_tiles = static_cast<int>((args.k + (kBlockK - 1ll)) / kBlockK);  // none: no maps of A and B either
-    PanelWalk next{k_tiles == 0 ? tiles : blockIdx.x, 0};  // that is to be fetched
+    const int k_tiles = static_cast<int>((args.k + (kBlockK - 1ll)) / kBlockK);  // 0 for K = 0, without maps of A and B
+    PanelWalk next{k_tiles == 0 ? tiles : blockIdx.x, 0};  // the panel to fetch next
 #if GEMM_DEPENDENT_LAUNCH
     launch_dependent_grids();
 #if !GEMM_EARLY
     wait_on_dependent_grids();
 #endif
 #endif
-    // The ring is filled: first what is read once, which is more.
+    // Fills the ring. The long operand comes first: it is larger.
     PanelWalk next_few = next;
     for (int stage = 0; stage < kStages && next.tile < tiles; ++stage, next.advance(k_tiles))
         if (lane == 0) ring.copy_long(args, stage, next);
 #if GEMM_EARLY
-    wait_on_dependent_grids();  // the long operand is constant, all else may have been written or read by the launch before
+    wait_on_dependent_grids();  // the previous kernel may use all but the long operand, which is constant
 #endif
     for (int stage = 0; stage < kStages && next_few.tile < tiles; ++stage, next_few.advance(k_tiles))
         if (lane == 0) ring.copy_few(args, stage, next_few);
 
-    // ldmatrix x4 of the long operand takes 16 rows by 16 of K, of the few 8 by 32: lane l the row l % 8 of matrix l / 8.
+    // ldmatrix.x4 takes 16 rows by 16 of K of the long operand, 8 by 32 of the few. Lane l gives row l % 8 of matrix l
+    // / 8.
     const unsigned place_long = LongPanel::place(lane / 8 % 2 * 8, lane / 16 * 8, lane % 8);
     const unsigned place_few = FewPanel::place(0, lane / 8 * 8, lane % 8);
     int stage = 0;
@@ -100,7 +103,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const __grid_cons
             mbarrier_wait(ring.full_barrier(stage), phase);
             Fragments fragments;
             load_fragments(fragments, ring.stage(stage), place_long, place_few);
-            __syncwarp();  // all lanes have read the stage, it may be filled again
+            __syncwarp();  // all lanes have read the stage: it may be filled again
             if (next.tile < tiles) {
                 if (lane == 0) {
                     ring.copy_long(args, stage, next);
@@ -114,7 +117,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const __grid_cons
                 phase ^= 1;
             }
         }
-        __syncthreads();  // the sums of the tile before have been read
+        __syncthreads();  // the previous tile's sums have been read
         lay_out_sums(rC, sP + warp * kSumsOfAWarp, lane);
         __syncthreads();
         add_up_and_store(args, sP, tile);

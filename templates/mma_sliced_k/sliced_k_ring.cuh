@@ -1,5 +1,5 @@
 #pragma once
-// Which panels a warp fetches, one after the other: of each tile of its block those of all k-tiles.
+// The panels that a warp fetches: for each tile of its block, those of all k-tiles.
 struct PanelWalk {
     unsigned tile;
     int k_tile;
@@ -11,21 +11,21 @@ struct PanelWalk {
     }
 };
 
-// A panel: kRows of an operand (rows of A, columns of B) by kPanelK, as TMA lays it into shared memory. Its lines there are those rows
-// if K is contiguous, else one line for each k. Of each line the 16-byte chunks are permuted by bits 7 and on of the address (PTX
-// ISA, "Swizzling Modes").
+// A panel is kRows of an operand (rows of A, columns of B) by kPanelK in shared memory. Where K is contiguous, a line
+// is one of these rows, else one k. TMA permutes the 16-byte chunks of a line by the address bits from 7 on (PTX ISA,
+// "Swizzling Modes").
 template <int kRows, bool kKMajor>
 struct Panel {
     static constexpr int kLineBytes = (kKMajor ? kPanelK : kRows) * 2;
     static constexpr int kBytes = kRows * kPanelK * 2;
 
-    // Where line `line` of the 8x8 matrix at (row, k) lies, both multiples of 8.
+    // The offset of line `line` of the 8x8 matrix at (row, k), both multiples of 8.
     static __device__ __forceinline__ unsigned place(int row, int k, int line) {
         const int offset = kKMajor ? (row + line) * kLineBytes + k * 2 : (k + line) * kLineBytes + row * 2;
         return offset ^ (offset >> 3 & (kLineBytes - 16));
     }
-    // The same so many rows and k further. Across lines these are whole patterns of the swizzle, and within a line they change other
-    // bits than `place` has set.
+    // The offset `rows` rows and `k` k further. Across lines, these are whole patterns of the swizzle. Within a line,
+    // they change bits that are zero in the unswizzled `place`.
     static __device__ __forceinline__ unsigned moved(unsigned place, int rows, int k) {
         return kKMajor ? (place ^ k * 2) + rows * kLineBytes : (place ^ rows * 2) + k * kLineBytes;
     }
@@ -39,9 +39,9 @@ constexpr int kStageBytes = LongPanel::kBytes + FewPanel::kBytes;
 constexpr int kRingBytes = kSlices * kStages * kStageBytes;  // of all warps
 constexpr int kBarriersAt = kRingBytes + kSlices * kSumsOfAWarp * 4;  // behind sP
 
-// Each warp fetches for itself what it multiplies: panel `warp` of every k-tile. So nobody else waits for a stage or frees it.
+// Each warp fetches its own panels: panel `warp` of every k-tile. No other warp waits for its stages or frees them.
 struct WarpRing {
-    unsigned stages;  // (kStages) a panel of the long operand and one of the few
+    unsigned stages;  // (kStages) a panel of the long operand and a panel of the few
     unsigned full;  // (kStages) barriers: all bytes of the stage have arrived
     int panel;
 
@@ -56,10 +56,10 @@ struct WarpRing {
 
     __device__ __forceinline__ void init_barriers() const {
         for (int stage = 0; stage < kStages; ++stage) mbarrier_init(full_barrier(stage), 1);
-        fence_proxy_async();  // TMA arrives at them
+        fence_proxy_async();  // TMA arrives at the barriers
     }
 
-    // One lane: the long operand's panel, behind which the few's must follow, whose bytes are announced along.
+    // One lane copies the long operand's panel, and announces the bytes of both panels. copy_few must follow.
     __device__ __forceinline__ void copy_long(const GemmArgs& args, int to, const PanelWalk& at) const {
         mbarrier_arrive_expect(full_barrier(to), kStageBytes);
 #if GEMM_LONG_B

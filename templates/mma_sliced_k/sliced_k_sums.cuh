@@ -26,7 +26,7 @@ struct alignas(kVectorD * 4) SumVector {
     float element[kVectorD];
 };
 
-// sP -> gD: a thread adds up vectors of the tile in the order of the warps.
+// sP -> gD: a thread adds up vectors of the tile, in the order of the warps.
 __device__ __forceinline__ void add_up_and_store(const GemmArgs& args, const float* sP, unsigned tile) {
     constexpr int kVectorsPerRow = kColumnsP / kVectorD;
 #pragma unroll 1

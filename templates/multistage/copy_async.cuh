@@ -1,7 +1,7 @@
 #pragma once
 #include "cp_async.cuh"
-// A copy by cp.async, which passes the registers by: global to shared memory, kVectorBytes at a time.
-// A K-major operand has a row of shared memory for each of kExtent rows or columns of D, another operand one for each k.
+// A copy by cp.async, which needs no registers: global to shared memory, kVectorBytes at a time. In shared memory, a
+// K-major operand has a row for each of kExtent rows (or columns) of D. Any other operand has a row for each k.
 template <bool kKMajor, int kExtent, int kPitch, int kVectorBytes>
 struct AsyncCopy {
     static constexpr int kRows = kKMajor ? kExtent : kBlockK;
@@ -34,20 +34,21 @@ struct AsyncCopy {
         }
     }
 
-    // Rows and columns of the matrix from this thread's vector of pass 0 on.
+    // Rows and columns of the matrix that are left from this thread's vector of pass 0 on.
     __device__ __forceinline__ int rows_left() const { return kKMajor ? extent_left : k_left; }
     __device__ __forceinline__ int columns_left() const { return kKMajor ? k_left : extent_left; }
 
-    // A step of eight rows doesn't change the swizzle, so the offset of pass 0 serves all passes.
+    // Passes are multiples of eight rows apart, which doesn't change the swizzle: the offset of pass 0 serves all
+    // passes.
     __device__ __forceinline__ unsigned destination(unsigned stage, int pass) const {
         const int step = kRowsPerPass % 8 == 0 ? 0 : pass * kRowsPerPass;
         return stage + shared_offset<kPitch>(row + step, column / 8) + column % 8 * 2 +
                (pass * kRowsPerPass - step) * kPitch;
     }
 
-    // One of `slices` parts of the whole vectors.
+    // Issues one of `slices` parts of the whole vectors.
     __device__ __forceinline__ void issue(unsigned stage, int slice, int slices) const {
-        const bool cut = columns_left() > 0 && columns_left() < kVector;  // left to finish()
+        const bool cut = columns_left() > 0 && columns_left() < kVector;  // finish() copies it
         const int rows_whole = columns_left() >= kVector ? rows_left() : 0;
         const Bits* vector = source + kPasses * slice / slices * pass_pitch;
 #pragma unroll
@@ -60,7 +61,7 @@ struct AsyncCopy {
         }
     }
 
-    // The vectors cut by the edge of the matrix, and on to the next k-tile.
+    // Copies the vectors that the edge of the matrix cuts, and moves on to the next k-tile.
     __device__ __forceinline__ void finish(unsigned stage) {
         if (columns_left() > 0 && columns_left() < kVector) {
 #pragma unroll 1

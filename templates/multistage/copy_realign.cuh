@@ -2,10 +2,11 @@
 #include "common/realign.cuh"
 #include "common/keep_first.cuh"
 #include "common/store_shared.cuh"
-// A copy of a matrix aligned to one element only, through registers: issue() loads, finish() shifts into place and stores, so
-// that the mma of a k-tile hide the latency between them. These two handle vectors like all others, without a branch; the few
-// that the end of K cuts, or that lie near the ends of the matrix, are written again by mend(), one after the other.
-// A K-major operand has a row of shared memory for each of kExtent rows or columns of D, another operand one for each k.
+// A copy through registers of a matrix that is aligned to one element only. issue() loads. finish() shifts vectors into
+// place and stores them. The mmas of a k-tile run between the two and hide the latency. Both treat all vectors alike,
+// without a branch. The end of K cuts a few vectors, and a few lie near the ends of the matrix: mend() writes these
+// again, one by one. In shared memory, a K-major operand has a row for each of kExtent rows (or columns) of D. Any
+// other operand has a row for each k.
 template <bool kKMajor, int kExtent, int kPitch>
 struct RealignCopy {
     static constexpr int kRows = kKMajor ? kExtent : kBlockK;
@@ -20,7 +21,7 @@ struct RealignCopy {
     int extent_left;  // elements of M or N from this thread's vector on
     int k_left;  // elements of K from this thread's vector of the next k-tile on
     int row, column;  // of pass 0, in the tile
-    bool juts = false;  // a chunk of a vector of the next k-tile juts out of the matrix
+    bool juts = false;  // a vector of the next k-tile has a chunk that juts out of the matrix
     RawVector raw[kPasses];
 
     __device__ __forceinline__ RealignCopy(const Bits* matrix, long long ld, int first, int extent, int first_k, int k)
@@ -41,11 +42,11 @@ struct RealignCopy {
         }
     }
 
-    // Rows and columns of the matrix from this thread's vector of pass 0 on.
+    // Rows and columns of the matrix that are left from this thread's vector of pass 0 on.
     __device__ __forceinline__ int rows_left() const { return kKMajor ? extent_left : k_left; }
     __device__ __forceinline__ int columns_left() const { return kKMajor ? k_left : extent_left; }
 
-    // A step of eight rows changes neither the swizzle nor the misalignment, so those of pass 0 serve all passes.
+    // Passes are multiples of eight rows apart. That changes neither the swizzle nor the misalignment of pass 0.
     __device__ __forceinline__ unsigned destination(unsigned stage, int pass) const {
         const int step = kRowsPerPass % 8 == 0 ? 0 : pass * kRowsPerPass;
         return stage + shared_offset<kPitch>(row + step, column / 8) + (pass * kRowsPerPass - step) * kPitch;
@@ -55,7 +56,7 @@ struct RealignCopy {
         return misalignment_of(kRowsPerPass % 8 == 0 ? source : source + pass * pass_pitch);
     }
 
-    // One of `slices` parts of the loads.
+    // Issues one of `slices` parts of the loads.
     __device__ __forceinline__ void issue(unsigned, int slice, int slices) {
         const Bits* vector = source + kPasses * slice / slices * pass_pitch;
 #pragma unroll
@@ -68,7 +69,7 @@ struct RealignCopy {
         }
     }
 
-    // The stores, and on to the next k-tile.
+    // Stores the vectors, and moves on to the next k-tile.
     __device__ __forceinline__ void finish(unsigned stage) {
 #pragma unroll
         for (int pass = 0; pass < kPasses; ++pass) {

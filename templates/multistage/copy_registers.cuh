@@ -1,8 +1,9 @@
 #pragma once
 #include "common/load_vector.cuh"
 #include "common/store_shared.cuh"
-// A copy through registers of a matrix aligned to 16 bytes: issue() loads vectors, finish() stores them.
-// A K-major operand has a row of shared memory for each of kExtent rows or columns of D, another operand one for each k.
+// A copy through registers of a matrix aligned to 16 bytes: issue() loads vectors, finish() stores them. In shared
+// memory, a K-major operand has a row for each of kExtent rows (or columns) of D. Any other operand has a row for each
+// k.
 template <bool kKMajor, int kExtent, int kPitch>
 struct RegisterCopy {
     static constexpr int kRows = kKMajor ? kExtent : kBlockK;
@@ -36,11 +37,11 @@ struct RegisterCopy {
         }
     }
 
-    // Rows and columns of the matrix from this thread's vector of pass 0 on.
+    // Rows and columns of the matrix that are left from this thread's vector of pass 0 on.
     __device__ __forceinline__ int rows_left() const { return kKMajor ? extent_left : k_left; }
     __device__ __forceinline__ int columns_left() const { return kKMajor ? k_left : extent_left; }
 
-    // One of `slices` parts of the loads.
+    // Issues one of `slices` parts of the loads.
     __device__ __forceinline__ void issue(unsigned, int slice, int slices) {
 #pragma unroll
         for (int pass = kPasses * slice / slices; pass < kPasses * (slice + 1) / slices; ++pass)
@@ -48,7 +49,7 @@ struct RegisterCopy {
                 load_vector(source + pass * pass_pitch, rows_left() > pass * kRowsPerPass ? columns_left() : 0);
     }
 
-    // The stores, and on to the next k-tile.
+    // Stores the vectors, and moves on to the next k-tile.
     __device__ __forceinline__ void finish(unsigned stage) {
 #pragma unroll
         for (int pass = 0; pass < kPasses; ++pass) {

@@ -1,7 +1,7 @@
 // clang-format off
-                // Prologue: the first kStages - 1 k-tiles are in flight. A k-tile beyond the last one reads nothing and arrives as
-                // zeros: so there is one commit group per k-tile throughout, and "all but the newest kStages - 2 groups" always means
-                // "the k-tile needed next has landed". Unrolling would gain nothing but instructions to compile and to fetch.
+                // Prologue: puts the first kStages - 1 k-tiles in flight. A k-tile beyond the last reads nothing and
+                // arrives as zeros. So each k-tile has one commit group, and the k-tile needed next has landed when all
+                // but the newest kStages - 2 groups have. Unrolling would only add instructions.
 
 #pragma unroll 1
     for (int stage = 0; stage < kStages - 1; ++stage) {

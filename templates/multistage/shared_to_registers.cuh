@@ -1,18 +1,18 @@
 #pragma once
 // sA, sB -> rA, rB with ldmatrix, and the mma of one warp tile.
 //
-// A warp's operand for one k-block is a sequence of 8x8 matrices, numbered as the mma takes them in registers: register q of the
-// fragment holds matrix q. Matrix q of A covers rows 16 * (q / (2 * kAtomK8)) + 8 * (q % 2) and k-columns 8 * (q / 2 % kAtomK8);
-// matrix q of B columns 8 * (q / kAtomK8) and k-rows 8 * (q % kAtomK8). One ldmatrix takes kLdmatrixA (kLdmatrixB)
-// matrices in a row; lane l gives the address of row l % 8 of the l / 8-th of them.
+// A warp's operand for one k-block is a sequence of 8x8 matrices. Register q of the fragment holds matrix q.
+// Matrix q of A begins at row 16 * (q / (2 * kAtomK8)) + 8 * (q % 2) and k 8 * (q / 2 % kAtomK8).
+// Matrix q of B begins at column 8 * (q / kAtomK8) and k 8 * (q % kAtomK8).
+// One ldmatrix loads kLdmatrixA (kLdmatrixB) matrices. Lane l gives the address of row l % 8 of matrix l / 8.
 constexpr int kAtomK8 = kMmaK / 8;
 __device__ constexpr int a_matrix_row(int q) { return q / (2 * kAtomK8) * 16 + q % 2 * 8; }
 __device__ constexpr int a_matrix_k(int q) { return q / 2 % kAtomK8 * 8; }
 __device__ constexpr int b_matrix_column(int q) { return q / kAtomK8 * 8; }
 __device__ constexpr int b_matrix_k(int q) { return q % kAtomK8 * 8; }
 
-// The address of a matrix splits in two: steps across shared-memory rows come in multiples of eight, which no swizzle
-// notices, so they are constants; steps along a row pass through the swizzle, so a lane keeps one offset per chunk.
+// The address of a matrix has two parts. Steps across rows are multiples of eight rows: the swizzle repeats there, so
+// they are constants. Steps along a row change the swizzle, so a lane keeps one offset per chunk.
 __device__ __forceinline__ void ldmatrix_offsets_a(unsigned* lane_offset, int lane, int warp_row) {
     const int q = lane / 8 % kLdmatrixA;
 #if GEMM_A_K_MAJOR
@@ -69,7 +69,7 @@ __device__ __forceinline__ void load_fragments_b(unsigned* rB, unsigned stage, c
     }
 }
 
-// Serpentine in n, so that two mma in a row share an operand at the turns too.
+// Goes through n back and forth: consecutive mmas share an operand at the turns, too.
 __device__ __forceinline__ void mma_warp_tile(Accumulator (&rC)[kTilesM][kTilesN][kRegistersC], const unsigned* rA,
                                               const unsigned* rB) {
 #pragma unroll

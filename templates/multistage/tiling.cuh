@@ -1,6 +1,6 @@
 #pragma once
 // ---- parameters
-// What follows from the parameters.
+// Derived from the parameters.
 constexpr int kWarpsM = kBlockM / kWarpM;  // warps of a block along M and N
 constexpr int kWarpsN = kBlockN / kWarpN;
 constexpr int kThreads = kWarpsM * kWarpsN * 32;
@@ -8,7 +8,7 @@ constexpr int kKBlocks = kBlockK / kMmaK;
 constexpr int kTilesM = kWarpM / kMmaM;  // atoms of a warp tile along M and N
 constexpr int kTilesN = kWarpN / kMmaN;
 
-// Tiles in shared memory: pitch of a row, and a stage's size, in bytes.
+// Tiles in shared memory: the pitch of a row and the size of a stage, in bytes.
 #if GEMM_A_K_MAJOR
 constexpr int kPitchA = kBlockK * 2 + kRowPadding;  // sA is (kBlockM, kBlockK)
 constexpr int kStageBytesA = kBlockM * kPitchA;
@@ -28,5 +28,5 @@ constexpr int kStageBytesB = kBlockK * kPitchB;
 #endif
 #endif
 #if GEMM_EPILOGUE_SHARED
-constexpr int kPitchC = kWarpN + 8;  // elements; eight more than a row keep the banks apart
+constexpr int kPitchC = kWarpN + 8;  // elements; eight more than a row put its neighbours into other banks
 #endif

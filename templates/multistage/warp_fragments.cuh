@@ -1,6 +1,6 @@
 #pragma once
-// sA, sB -> rA, rB with wmma.load, and the wmma.mma of one warp tile. A fragment is loaded from the address of its first
-// element; which lane gets which elements is the hardware's business.
+// sA, sB -> rA, rB with wmma.load, and the wmma.mma of one warp tile. wmma.load takes the address of a fragment's first
+// element. The hardware decides which lane gets which elements.
 
 // Bytes from the start of a stage to element (row, k) of A, (column, k) of B.
 __device__ constexpr int fragment_offset_a(int row, int k) {
@@ -19,8 +19,8 @@ __device__ constexpr int fragment_offset_b(int column, int k) {
 #endif
 }
 
-// The fragments of one k-block, the i-th and those behind it. What an address has in common with the others is added once: the
-// rest is a constant that the instruction adds.
+// Loads the fragments of one k-block, from the i-th on. Addresses differ from a common one by constants, which the
+// instruction adds.
 template <int i = 0>
 __device__ __forceinline__ void load_fragments_a(unsigned (&rA)[kTilesM][kRegistersA], unsigned k_block_a) {
     load_fragment_a<fragment_offset_a(i * kMmaM, 0)>(rA[i], k_block_a);
@@ -33,14 +33,14 @@ __device__ __forceinline__ void load_fragments_b(unsigned (&rB)[kTilesN][kRegist
     if constexpr (j + 1 < kTilesN) load_fragments_b<j + 1>(rB, k_block_b);
 }
 
-// A k-block of this warp's rows of A and columns of B; the addresses are those of a stage's first k.
+// Loads a k-block of this warp's rows of A and columns of B. The addresses are those of a stage's first k.
 __device__ __forceinline__ void load_k_block(unsigned (&rA)[kTilesM][kRegistersA], unsigned (&rB)[kTilesN][kRegistersB],
                                              unsigned warp_a, unsigned warp_b, int k_block) {
     load_fragments_a(rA, warp_a + fragment_offset_a(0, k_block * kMmaK));
     load_fragments_b(rB, warp_b + fragment_offset_b(0, k_block * kMmaK));
 }
 
-// Serpentine in n, so that two wmma in a row share an operand at the turns too.
+// Goes through n back and forth: consecutive wmmas share an operand at the turns, too.
 __device__ __forceinline__ void mma_warp_tile(Accumulator (&rC)[kTilesM][kTilesN][kRegistersC],
                                               const unsigned (&rA)[kTilesM][kRegistersA],
                                               const unsigned (&rB)[kTilesN][kRegistersB]) {
@@ -54,7 +54,7 @@ __device__ __forceinline__ void mma_warp_tile(Accumulator (&rC)[kTilesM][kTilesN
 }
 #if GEMM_STAGES == 1 || !GEMM_DOUBLE_BUFFER
 
-// All k-blocks of a k-tile that has landed.
+// Multiplies all k-blocks of a k-tile that has landed.
 __device__ __forceinline__ void mma_k_tile(Accumulator (&rC)[kTilesM][kTilesN][kRegistersC], unsigned warp_a,
                                            unsigned warp_b) {
 #if GEMM_DOUBLE_BUFFER

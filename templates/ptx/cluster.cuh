@@ -1,5 +1,6 @@
 #pragma once
-// Blocks of a cluster: what any of them wrote to shared memory before this, all of them see after it; what it read, it has.
+// Waits for all blocks of the cluster. Afterwards each sees what any of them wrote to shared memory before, and may
+// overwrite what they read.
 __device__ __forceinline__ void cluster_sync() {
     asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
     asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");

@@ -1,6 +1,6 @@
 #pragma once
-// Four warps that issue wgmma together. A fence comes before the first one that uses registers which other instructions have written;
-// what a committed group reads and writes may be touched again when it is no longer pending.
+// A warpgroup is four warps that issue wgmma together. A fence stands between other writes to a register and the first
+// wgmma that uses it. Operands and sums of a committed group may be touched again when the group is no longer pending.
 __device__ __forceinline__ void wgmma_fence() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
 
 __device__ __forceinline__ void wgmma_commit() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
@@ -11,7 +11,7 @@ __device__ __forceinline__ void wgmma_wait() {
 }
 
 #if !GEMM_OVERLAPPED
-// For all of them: the sums are there. (That each is named keeps the compiler from using one before.)
+// Waits for all wgmmas: the sums are there. The empty asm names each sum, so that the compiler uses none before.
 __device__ __forceinline__ void wgmma_wait_for(Accumulator (&rC)[kTilesM][kTilesN][kRegistersC]) {
     wgmma_wait<0>();
 #pragma unroll
@@ -28,7 +28,7 @@ __device__ __forceinline__ void wgmma_wait_for(Accumulator (&rC)[kTilesM][kTiles
 
 #endif
 #if GEMM_SETMAXNREG
-// Registers per thread of a warpgroup from here on: what the producer gives up, the consumers take.
+// Sets the registers per thread of a warpgroup. The producer gives up registers, which the consumers take.
 template <int kRegisters>
 __device__ __forceinline__ void give_up_registers() {
     asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(kRegisters));

@@ -2,17 +2,17 @@
 #include "common/rasterization.cuh"
 #include "common/tile.cuh"
 #if GEMM_CLUSTER > 1
-// The tiles of D as clusters take them: kClusterM by kClusterN at once, of which each block has its own.
+// The tiles of D. A cluster takes kClusterM by kClusterN tiles at once, one for each of its blocks.
 #else
 // The tiles of D, and the block that takes some of them.
 #endif
 struct BlockTiles {
     const int &rows, &columns;  // of D
-    bool no_products;  // K is 0: there are no maps of A and B
+    bool no_products;  // K is 0, and there are no maps of A and B
 #if GEMM_CLUSTER > 1
-    TileCoord tiles;  // of D, of a cluster each
-    unsigned cluster;  // this one,
-    unsigned clusters = gridDim.x / kCluster;  // of so many
+    TileCoord tiles;  // of D, counted in tiles of a cluster
+    unsigned cluster;  // index of this cluster
+    unsigned clusters = gridDim.x / kCluster;  // of the grid
     unsigned cluster_row, cluster_column;  // of the block in its cluster
 
     __device__ __forceinline__ explicit BlockTiles(const GemmArgs& args)
@@ -25,7 +25,7 @@ struct BlockTiles {
           cluster_row(blockIdx.x % kClusterM),
           cluster_column(blockIdx.x % kCluster / kClusterM) {}
 
-    // This block's part of a cluster's tile.
+    // This block's tile of those that its cluster takes.
     __device__ __forceinline__ Tile block_tile(unsigned index, int first_k, int k_tiles) const {
         const TileCoord at = tile_of_block(index, tiles);
         const int row = (at.m * kClusterM + cluster_row) * kBlockM;
@@ -34,8 +34,8 @@ struct BlockTiles {
     }
 #else
     TileCoord tiles;  // of D
-    unsigned cluster;  // this block,
-    unsigned clusters = gridDim.x;  // of so many
+    unsigned cluster;  // index of this block
+    unsigned clusters = gridDim.x;  // blocks of the grid
 
     __device__ __forceinline__ explicit BlockTiles(const GemmArgs& args)
         : rows(args.m),

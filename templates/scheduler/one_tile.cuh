@@ -1,11 +1,11 @@
 #pragma once
 #include "common/rasterization.cuh"
 #include "common/tile.cuh"
-// The one tile of D that is this block's.
+// The one tile of D that this block computes.
 struct TileWalk {
     const int &rows, &columns;  // of D
-    bool no_products;  // K is 0: there are no maps of A and B
-    int k_tiles;  // at least one: where K is 0, it holds zeros
+    bool no_products;  // K is 0, and there are no maps of A and B
+    int k_tiles;  // at least one, which holds zeros where K is 0
 
     __device__ __forceinline__ explicit TileWalk(const GemmArgs& args)
         : rows(args.m), columns(args.n), no_products(args.k == 0) {

@@ -1,11 +1,12 @@
 #pragma once
-// Sums of pieces that don't end their tile, left in the workspace for the cluster that has its end: for each block one piece at
-// most, (kTilesM, kTilesN) fragments of its warps, and for each of these kTilesM a counter that says they are there.
+// A piece that doesn't end its tile leaves its sums in the workspace, for the cluster that has the end of the tile. A
+// block leaves at most one piece: (kTilesM, kTilesN) fragments of each warp, and for each of the kTilesM a counter that
+// says they are there.
 struct alignas(4 * kRegistersC) Fragment {
     Accumulator sums[kRegistersC];
 };
 
-// Of the `rows`-th of a warp's kTilesM, in what a block left.
+// The place of fragments (`rows`, 0 to kTilesN) of a warp, for the piece that `block` leaves.
 __device__ __forceinline__ Fragment* partial_fragments(const GemmArgs& args, unsigned block, int warp, int rows,
                                                        int lane) {
     const unsigned long long first = (block * kWarpsPerTile + warp) * kTilesM + rows;
@@ -35,7 +36,7 @@ __device__ __forceinline__ void leave_sums(const Accumulator (&rC)[kTilesN][kReg
                      : "memory");
 }
 
-// Waits for what a block left; the counter is zero again for the next launch.
+// Waits for the sums of a counter, and sets it back to zero for the next launch.
 __device__ __forceinline__ void take_counter(unsigned* counter, int lane) {
     if (lane == 0) {
         unsigned there;
@@ -56,7 +57,7 @@ __device__ __forceinline__ unsigned add(unsigned pair, unsigned addend) {
 __device__ __forceinline__ float add(float sum, float addend) { return sum + addend; }
 #endif
 
-// What the clusters before this one left of the tile that `piece` ends, added in an order that is always the same.
+// Adds the sums that earlier clusters left of the tile that `piece` ends. The order of the additions never changes.
 __device__ __forceinline__ void add_sums(Accumulator (&rC)[kTilesN][kRegistersC], const GemmArgs& args,
                                          const TileWalk& walk, const Piece& piece, int warp, int rows, int lane) {
     const int tile_begin = piece.tile * walk.tile_k_tiles;
@@ -64,7 +65,7 @@ __device__ __forceinline__ void add_sums(Accumulator (&rC)[kTilesN][kRegistersC]
     for (int from = walk.share_begin(cluster); from > tile_begin;) {
         const int to = from;
         from = walk.share_begin(--cluster);
-        if (from == to) continue;  // nothing was its share
+        if (from == to) continue;  // its share was empty
 #if GEMM_CLUSTER > 1
         const unsigned block = blockIdx.x - (walk.cluster - cluster) * kCluster;
 #else
@@ -82,7 +83,7 @@ __device__ __forceinline__ void add_sums(Accumulator (&rC)[kTilesN][kRegistersC]
 }
 #if !GEMM_OVERLAPPED
 
-// Of all rows of a warp.
+// The same for all rows of a warp.
 __device__ __forceinline__ void leave_partial_sums(const Accumulator (&rC)[kTilesM][kTilesN][kRegistersC],
                                                    const GemmArgs& args, int warp, int lane) {
 #pragma unroll

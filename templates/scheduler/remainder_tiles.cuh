@@ -1,10 +1,10 @@
 #pragma once
-// Tiles left over from whole waves of kWave blocks would keep but a few SMs busy for the time of a whole tile. Each is cut in two
-// along K: one block for the greater part, which goes to D, and one for the rest, which goes to the workspace; a second entry adds
-// these to D. The SMs that have no greater part compute the others, several one after the other.
+// Tiles left over from whole waves of kWave blocks would keep only a few SMs busy, for the time of a whole tile. So
+// each is cut in two along K. One block stores the greater part to D, another the rest to the workspace, and a second
+// entry adds that to D. SMs without a greater part compute several of the rests, one after the other.
 struct RemainderTile {
     unsigned tile;  // in the order of tile_of_block
-    unsigned left_over;  // index among the remainder tiles
+    unsigned left_over;  // index among the left-over tiles
     int cut;  // first k of the rest
     bool is_remainder, is_partial;
 };
@@ -14,10 +14,10 @@ __device__ __forceinline__ RemainderTile tile_share(unsigned block, unsigned til
     const unsigned whole = tiles - remainder_tiles;
     RemainderTile share;
     share.is_remainder = block >= whole;
-    share.is_partial = block >= tiles;  // behind all greater parts, which take longer
+    share.is_partial = block >= tiles;  // after all greater parts, which take longer
     share.tile = share.is_partial ? block - remainder_tiles : block;
     share.left_over = share.is_remainder ? share.tile - whole : 0;
-    // `partials` of equal length take an SM as long as one greater part does.
+    // Lengths are chosen so that `partials` rests take an SM as long as one greater part.
     const unsigned idle = kWave - remainder_tiles;
     const unsigned partials = (remainder_tiles + idle - 1) / idle;
     share.cut = static_cast<int>(static_cast<long long>(k_tiles) * partials / (partials + 1)) * kBlockK;
@@ -36,12 +36,12 @@ __device__ __forceinline__ OutputTile partial_tile(const GemmArgs& args, unsigne
     output.m = kBlockM;
     output.n = kBlockN;
 #if GEMM_HAS_C
-    output.beta = 0.0f;  // C is added to the greater part
+    output.beta = 0.0f;  // the greater part adds C
 #endif
     return output;
 }
 
-// Second entry: D += partial sums, a vector of a row per thread and step.
+// Second entry: D += partial sums. A thread adds a vector of a row in each step.
 extern "C" __global__ void __launch_bounds__(kReduceThreads, 1) gemm_add_partials(const GemmArgs args) {
 #if GEMM_DEPENDENT_LAUNCH
     launch_dependent_grids();

@@ -1,32 +1,32 @@
 #pragma once
 #include "scheduler/block_tiles.cuh"
-// The work, dealt out evenly (stream-K; Osama et al., PPoPP 2023). Whole waves of tiles are taken as they are, a tile by a cluster.
-// Of the tiles that no whole number of waves holds, and of one wave more, the k-tiles lie end to end, and each cluster takes an
-// equal share of these: pieces of tiles. Sums of a tile that several clusters have pieces of meet in its last piece
-// (partial_sums). A share is taken from its end on, so that the piece others wait for comes first; and clusters wait for those
-// before them alone, which began earlier.
+// Deals out the work evenly (stream-K; Osama et al., PPoPP 2023). Most tiles go in whole waves, one tile to each
+// cluster. The tiles that fill no wave, and one wave more, are streamed: their k-tiles lie end to end, and each cluster
+// takes an equal share. So a share is made of pieces of tiles. The cluster with a tile's last piece adds up the sums of
+// all its pieces (partial_sums). A cluster walks its share from the end: the piece that others wait for comes first. It
+// waits only for clusters of a lower index, which began earlier.
 struct Piece {
     unsigned tile;
     int first_k_tile;
-    int ends_tile;  // not a bool: one that lives as long as a tile is a predicate that ptxas spills
+    int ends_tile;  // not a bool: ptxas would spill a predicate that lives as long as a tile
 };
 
 struct TileWalk : BlockTiles {
     static constexpr int kLeastPiece = 4;  // k-tiles
 
     int tile_k_tiles;
-    unsigned count, streamed;  // tiles, of which the first ones are streamed
-    int begin, end;  // what is left of this cluster's share of their k-tiles
+    unsigned count, streamed;  // all tiles, and how many of the first are streamed
+    int begin, end;  // k-tiles that are left of this cluster's share
     unsigned next_whole;
     Piece piece;  // the current one
-    int k_tiles;  // of it; none: there is no piece left
+    int k_tiles;  // of the current piece; 0 when no piece is left
 
     __device__ __forceinline__ explicit TileWalk(const GemmArgs& args) : BlockTiles(args), count(tiles.m * tiles.n) {
 #if GEMM_OVERLAPPED
-        // Two at least: what lies beyond K is zeros.
+        // At least two: beyond K they hold zeros.
         tile_k_tiles = max(2, static_cast<int>((args.k + (kBlockK - 1ll)) / kBlockK));
 #else
-        // Where there is no K, one of zeros.
+        // At least one, which holds zeros where K is 0.
         tile_k_tiles = max(1, static_cast<int>((args.k + (kBlockK - 1ll)) / kBlockK));
 #endif
         const unsigned rest = count % clusters;
@@ -37,7 +37,7 @@ struct TileWalk : BlockTiles {
         next();
     }
 
-    // Where a cluster's share begins; pieces of a few k-tiles are left to the neighbour.
+    // Where a cluster's share begins. The neighbour takes pieces of less than kLeastPiece k-tiles.
     __device__ __forceinline__ int share_begin(unsigned of_cluster) const {
         const unsigned all = streamed * tile_k_tiles;
         // all * of_cluster / clusters, in 32 bits

@@ -3,7 +3,7 @@
     const TileCoord tiles = {(args.m + kBlockM - 1u) / kBlockM, (args.n + kBlockN - 1u) / kBlockN};
 #if GEMM_SPLIT_K > 1
 #if GEMM_SPLIT_CLUSTER
-    const int split = blockIdx.x % kSplitK;  // rank in the cluster, which shares a tile
+    const int split = blockIdx.x % kSplitK;  // rank in the cluster, whose blocks share the tile
     const TileCoord at = tile_of_block(blockIdx.x / kSplitK, tiles);
 #else
     const int split = blockIdx.x / (tiles.m * tiles.n);

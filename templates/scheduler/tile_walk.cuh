@@ -1,13 +1,13 @@
 #pragma once
 #include "scheduler/block_tiles.cuh"
-// The tiles of D, dealt out: cluster c of all takes tiles c, c + clusters, ... in the order of rasterization.
+// Deals out the tiles of D: cluster c takes tiles c, c + clusters, ... in the order of rasterization.
 struct TileWalk : BlockTiles {
     unsigned index;  // of the current one
     unsigned count;
 #if GEMM_OVERLAPPED
-    int k_tiles;  // of each, two at least: what lies beyond K is zeros
+    int k_tiles;  // of each tile, at least two: beyond K they hold zeros
 #else
-    int k_tiles;  // of each; where there is no K, one of zeros
+    int k_tiles;  // of each tile, at least one, which holds zeros where K is 0
 #endif
 
     __device__ __forceinline__ explicit TileWalk(const GemmArgs& args)

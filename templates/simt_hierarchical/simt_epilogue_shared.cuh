@@ -1,17 +1,19 @@
 #pragma once
 #include "common/store_shared.cuh"
-// rC -> shared memory -> gD, for rows of D that begin at any multiple of 4 bytes: there a quad can't be stored at once, and its
-// elements one by one, four apart from lane to lane, are four times the sectors of memory. So each warp lays kLanesM rows of its
-// tile (kWarpM, kWarpN) at a time into a buffer of its own, quad by quad, and stores them with neighbours on neighbouring lanes.
-// (first_row, first_column) is D's element of the lane's rC[0][0]. The k-tiles in shared memory are done with.
+// rC -> shared memory -> gD, for rows of D that begin at any multiple of 4 bytes. A quad can't be stored at once there,
+// and single elements of quads touch four times the sectors. So each warp writes kLanesM rows of its tile (kWarpM,
+// kWarpN) at a time to its own buffer, quad by quad, and stores them with neighbours on neighbouring lanes. The buffer
+// lies over the k-tiles, which nobody reads any more. The lane's rC[0][0] is the sum of D's element (first_row,
+// first_column).
 
-// Floats from row to row of the buffer. Eight lanes write at once, rows of min(kLanesN, 4) quads: these meet different banks.
+// Floats from row to row of the buffer. Eight lanes write at once, in rows of min(kLanesN, 4) quads: all to different
+// banks.
 constexpr int kPitchD = (kWarpN + 31) / 32 * 32 + 4 * (kLanesN < 4 ? kLanesN : 4);
 
 __device__ __forceinline__ void epilogue(const float (&rC)[kThreadM][kThreadN], const OutputTile& output, int first_row,
                                          int first_column, char* shared_memory) {
 #if GEMM_COPY_ASYNC
-    asm volatile("cp.async.wait_all;" ::: "memory");  // copies beyond the last k-tile, which are zeros
+    asm volatile("cp.async.wait_all;" ::: "memory");  // zeros of the k-tiles beyond the last
 #endif
     __syncthreads();
     const int lane = threadIdx.x % 32;
@@ -29,7 +31,7 @@ __device__ __forceinline__ void epilogue(const float (&rC)[kThreadM][kThreadN], 
                          make_uint4(__float_as_uint(rC[i][j]), __float_as_uint(rC[i][j + 1]),
                                     __float_as_uint(rC[i][j + 2]), __float_as_uint(rC[i][j + 3])));
         __syncwarp();
-        // D's row of the buffer's first one; the others follow four apart.
+        // The row of D in the buffer's first row. The others follow, four apart.
         const int top = warp_row + i / 4 * kLanesM * 4 + i % 4;
 #pragma unroll
         for (int j = 0; j < kThreadN; j += kVectorD) {
@@ -39,6 +41,6 @@ __device__ __forceinline__ void epilogue(const float (&rC)[kThreadM][kThreadN], 
             if (row < output.m && column < output.n)
                 store_vector(output, row, column, sD + element / kWarpN * kPitchD + element % kWarpN);
         }
-        __syncwarp();  // before the next rows are written over these
+        __syncwarp();  // all lanes have read these rows
     }
 }

@@ -2,31 +2,31 @@
 #if !GEMM_COPY_ASYNC
 #include "common/input_to_float.cuh"
 #endif
-// gA, gB -> sA, sB by all threads of the block. A thread keeps its place in a row and goes down the rows, pass by pass. What lies
-// outside the matrix arrives as zeros.
+// gA, gB -> sA, sB by all threads of the block. A thread keeps its place in a row and goes down the rows, pass by pass.
+// Elements outside the matrix arrive as zeros.
 #if GEMM_COPY_ASYNC
 #if GEMM_COPY_TRANSPOSED || !GEMM_PREDICATED
-// cp.async of kFloats: global to shared memory past the registers. Out of range, nothing is read and the destination is zeroed.
+// cp.async of kFloats, global to shared memory. Out of range, it reads nothing and zeros the destination.
 template <int kFloats>
 __device__ __forceinline__ void cp_async(float* destination, const float* source, bool in_range) {
     const unsigned address = static_cast<unsigned>(__cvta_generic_to_shared(destination));
     if constexpr (kFloats == 4)
         asm volatile(
-            "{ .reg .pred ignore; setp.eq.s32 ignore, %2, 0; cp.async.cg.shared.global.L2::128B [%0], [%1], 16, ignore; }" ::
-                "r"(address),
+            "{ .reg .pred ignore; setp.eq.s32 ignore, %2, 0; "
+            "cp.async.cg.shared.global.L2::128B [%0], [%1], 16, ignore; }" ::"r"(address),
             "l"(source), "r"(static_cast<int>(in_range))
             : "memory");
     else
         asm volatile(
-            "{ .reg .pred ignore; setp.eq.s32 ignore, %2, 0; cp.async.ca.shared.global.L2::128B [%0], [%1], %3, ignore; }" ::
-                "r"(address),
+            "{ .reg .pred ignore; setp.eq.s32 ignore, %2, 0; "
+            "cp.async.ca.shared.global.L2::128B [%0], [%1], %3, ignore; }" ::"r"(address),
             "l"(source), "r"(static_cast<int>(in_range)), "n"(kFloats * 4)
             : "memory");
 }
 
 #endif
 #if GEMM_COPY_STRAIGHT && GEMM_PREDICATED
-// cp.async of kFloats: global to shared memory past the registers. Only the first `bytes` are read, the rest is zero.
+// cp.async of kFloats, global to shared memory. It reads the first `bytes`, and zeros the rest.
 template <int kFloats>
 __device__ __forceinline__ void cp_async_cut(float* destination, const float* source, int bytes) {
     const unsigned address = static_cast<unsigned>(__cvta_generic_to_shared(destination));
@@ -42,19 +42,19 @@ __device__ __forceinline__ void cp_async_cut(float* destination, const float* so
 #endif
 __device__ __forceinline__ void cp_async_commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }
 
-// Until the k-tile needed next has landed for all threads; they are then done with the one before, too.
+// Waits until the k-tile needed next has landed for all threads. They have then read the previous one.
 __device__ __forceinline__ void wait_for_oldest_copy() {
     asm volatile("cp.async.wait_group %0;" ::"n"(kStages - 2) : "memory");
     __syncthreads();
 }
 #else
-// Until all threads have written the k-tile needed next; they are then done with the one before, too.
+// Waits until all threads have written the k-tile needed next. They have then read the previous one.
 __device__ __forceinline__ void wait_for_oldest_copy() { __syncthreads(); }
 #endif
 #if GEMM_COPY_TRANSPOSED
 
-// Tile (kRows, kBlockK) of a matrix contiguous along k, element by element into rows of one k. A warp copies kKLanes of k from
-// 32 / kKLanes rows of the matrix at once.
+// Copies a tile (kRows, kBlockK) of a matrix contiguous along k, element by element, into rows of one k. A warp copies
+// kKLanes of k from 32 / kKLanes rows of the matrix at once.
 template <int kRows, int kPitch>
 struct TransposedCopy {
     static constexpr int kRowsPerPass = kThreads / kKLanes;
@@ -67,8 +67,8 @@ struct TransposedCopy {
     int rows_left;  // rows of the matrix from this thread's row on
 #endif
     int k_left;  // elements of K from this thread's first one of the next k-tile on
-    int row;  // of that, in the tile
-    int place;  // of that, in a stage
+    int row;  // this thread's row in the tile
+    int place;  // of its first element in a stage
 #if !GEMM_COPY_ASYNC
     Element fetched[kPasses][kSteps];
 #endif
@@ -86,7 +86,7 @@ struct TransposedCopy {
 #endif
     }
 
-    // One of `slices` parts of the tile.
+    // Copies one of `slices` parts of the tile.
     __device__ __forceinline__ void issue(float* stage, int slice, int slices) {
 #pragma unroll
         for (int pass = kPasses * slice / slices; pass < kPasses * (slice + 1) / slices; ++pass) {
@@ -94,14 +94,14 @@ struct TransposedCopy {
             if (kRows % kRowsPerPass != 0 && row + pass * kRowsPerPass >= kRows) break;
 #endif
             const Element* row_of_pass = source + pass * pass_pitch;
-            asm("mov.b64 %0, %0;" : "+l"(row_of_pass));  // hides the sum: each step would find a way of its own to it
+            asm("mov.b64 %0, %0;" : "+l"(row_of_pass));  // or each step would compute it in its own way
 #pragma unroll
             for (int step = 0; step < kSteps; ++step) {
                 const Element* element = row_of_pass + step * kKLanes;
 #if GEMM_PREDICATED
                 const bool in_range = rows_left > pass * kRowsPerPass && k_left > step * kKLanes;
 #else
-                const bool in_range = k_left > 0;  // the problem is whole tiles
+                const bool in_range = k_left > 0;  // M and N are whole tiles
 #endif
 #if GEMM_COPY_ASYNC
                 cp_async<1>(stage + place + step * kKLanes * kPitch + pass * kRowsPerPass, element, in_range);
@@ -112,7 +112,7 @@ struct TransposedCopy {
         }
     }
 
-    // On to the next k-tile.
+    // Moves on to the next k-tile.
 #if GEMM_COPY_ASYNC
     __device__ __forceinline__ void finish() {
         source += kBlockK;
@@ -138,7 +138,7 @@ struct TransposedCopy {
 #endif
 #if GEMM_COPY_STRAIGHT
 
-// Tile (kBlockK, kColumns) of a matrix contiguous along M or N, in vectors of kVector elements.
+// Copies a tile (kBlockK, kColumns) of a matrix contiguous along M or N, in vectors of kVector elements.
 template <int kColumns, int kPitch, int kVector>
 struct StraightCopy {
     static constexpr int kVectorsPerRow = kColumns / kVector;
@@ -150,9 +150,9 @@ struct StraightCopy {
     long long block_pitch;  // elements from one k-tile to the next
     int k_left;  // rows from this thread's row of the next k-tile on
     int row;  // of pass 0, in the tile
-    int place;  // of that vector, in a stage
+    int place;  // of this thread's vector in a stage
 #if GEMM_COPY_ASYNC && GEMM_PREDICATED
-    int row_bytes;  // of a vector that lie in the matrix: the edge may cut it
+    int row_bytes;  // of a vector inside the matrix: the edge may cut it
 #elif !GEMM_COPY_ASYNC
     bool column_in_range;
     Element fetched[kPasses];
@@ -174,7 +174,7 @@ struct StraightCopy {
 #endif
     }
 
-    // One of `slices` parts of the tile.
+    // Copies one of `slices` parts of the tile.
     __device__ __forceinline__ void issue(float* stage, int slice, int slices) {
 #pragma unroll
         for (int pass = kPasses * slice / slices; pass < kPasses * (slice + 1) / slices; ++pass) {
@@ -185,7 +185,7 @@ struct StraightCopy {
 #if GEMM_PREDICATED
             const bool in_range = k_left > pass * kRowsPerPass;
 #else
-            const bool in_range = k_left > 0;  // the problem is whole tiles
+            const bool in_range = k_left > 0;  // M and N are whole tiles
 #endif
 #if GEMM_COPY_ASYNC && GEMM_PREDICATED
             cp_async_cut<kVector>(stage + place + pass * kRowsPerPass * kPitch, vector, in_range ? row_bytes : 0);
@@ -197,7 +197,7 @@ struct StraightCopy {
         }
     }
 
-    // On to the next k-tile.
+    // Moves on to the next k-tile.
 #if GEMM_COPY_ASYNC
     __device__ __forceinline__ void finish() {
         source += block_pitch;

@@ -2,7 +2,7 @@
 //
 //   for each block tile (kBlockM, kBlockN) of D                     one thread block each
 //       for each k-tile of kBlockK                                  mainloop: kStages tiles in flight, global -> shared
-//           for each k of it                                        fragments of the warp tile (kWarpM, kWarpN), shared -> registers
+//           for each k of it                                        one warp tile per warp, shared -> registers
 //               for each element of (kThreadM, kThreadN)            one fma per thread: a rank-1 update of its sums
 //       scale and store                                             epilogue
 #include "simt_params.cuh"
@@ -42,8 +42,8 @@ extern "C" __global__ void __launch_bounds__(kThreads, kMinBlocksPerSm) gemm(con
 
 #include "scheduler/tile_of_this_block.inl"
 
-    // Lane bit 0 goes along m and the next ones along n, so that both fragments' loads find pairs of lanes with one address:
-    // then 16-byte loads of a warp take two wavefronts in place of four.
+    // Lane bit 0 goes along m and the next bits along n. So pairs of lanes load from one address, for both fragments: a
+    // warp's 16-byte load then takes two wavefronts, not four.
     const int lane = threadIdx.x % 32;
     const int warp = threadIdx.x / 32;
     const int row =
@@ -58,8 +58,8 @@ extern "C" __global__ void __launch_bounds__(kThreads, kMinBlocksPerSm) gemm(con
 
     float rC[kThreadM][kThreadN] = {};
 
-    // Prologue: the first kStages - 1 k-tiles are in flight. A k-tile beyond the last one reads nothing and arrives as
-    // zeros, so that every k-tile is alike.
+    // Prologue: puts the first kStages - 1 k-tiles in flight. A k-tile beyond the last reads nothing and arrives as
+    // zeros, so that all k-tiles are alike.
 
 #pragma unroll
     for (int stage = 0; stage < kStages - 1; ++stage) {
@@ -82,7 +82,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, kMinBlocksPerSm) gemm(con
     float rA[2][kThreadM];  // fragments of this k and of the next
     float rB[2][kThreadN];
     wait_for_oldest_copy();
-    const float* from_a = sA + row;  // of the stage that is read
+    const float* from_a = sA + row;  // in the stage that is read
     const float* from_b = sB + column;
     load_fragment<kThreadM, kLanesM>(rA[0], from_a);
     load_fragment<kThreadN, kLanesN>(rB[0], from_b);
@@ -91,7 +91,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, kMinBlocksPerSm) gemm(con
     for (int k_tile = 0; k_tile < tile.k_tiles; ++k_tile) {
 #pragma unroll
         for (int k = 0; k < kBlockK; ++k) {
-            if (k == kBlockK - 1) {  // the fragments of the next k lie in the next stage
+            if (k == kBlockK - 1) {  // the next fragments lie in the next stage
                 write_stage = read_stage;
                 read_stage = read_stage + 1 == kStages ? 0 : read_stage + 1;
                 from_a = sA + read_stage * kStageA + row;
@@ -100,11 +100,11 @@ extern "C" __global__ void __launch_bounds__(kThreads, kMinBlocksPerSm) gemm(con
             const int next = (k + 1) % kBlockK;
             load_fragment<kThreadM, kLanesM>(rA[(k + 1) % 2], from_a + next * kPitchA);
             load_fragment<kThreadN, kLanesN>(rB[(k + 1) % 2], from_b + next * kPitchB);
-            if (k < kCopySlices) {  // the k-tile after those in flight, a slice per k
+            if (k < kCopySlices) {  // copies a slice of the k-tile after those in flight
                 copy_a.issue(sA + write_stage * kStageA, k, kCopySlices);
                 copy_b.issue(sB + write_stage * kStageB, k, kCopySlices);
             }
-            if (k == kBlockK - 2) {  // the last fragments of this stage are in flight
+            if (k == kBlockK - 2) {  // this stage's last fragments are in flight
 #if GEMM_COPY_ASYNC
                 copy_a.finish();
                 copy_b.finish();
@@ -113,7 +113,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, kMinBlocksPerSm) gemm(con
                 copy_a.finish(sA + write_stage * kStageA);
                 copy_b.finish(sB + write_stage * kStageB);
 #endif
-                wait_for_oldest_copy();  // next stage visible to all; this one free for refilling
+                wait_for_oldest_copy();  // all see the next stage; this one may be filled again
             }
             rank_1_update(rC, rA[k % 2], rB[k % 2]);
         }
@@ -125,14 +125,14 @@ extern "C" __global__ void __launch_bounds__(kThreads, kMinBlocksPerSm) gemm(con
 
 #pragma unroll 1
     for (int k_tile = 0; k_tile < tile.k_tiles; ++k_tile) {
-        wait_for_oldest_copy();  // read_stage visible to all; write_stage read by all
+        wait_for_oldest_copy();  // all see read_stage, and have read write_stage
         const float* from_a = sA + read_stage * kStageA + row;
         const float* from_b = sB + read_stage * kStageB + column;
 #pragma unroll
         for (int k = 0; k < kBlockK; ++k) {
             load_fragment<kThreadM, kLanesM>(rA, from_a + k * kPitchA);
             load_fragment<kThreadN, kLanesN>(rB, from_b + k * kPitchB);
-            if (k < kCopySlices) {  // the k-tile after those in flight, a slice per k
+            if (k < kCopySlices) {  // copies a slice of the k-tile after those in flight
                 copy_a.issue(sA + write_stage * kStageA, k, kCopySlices);
                 copy_b.issue(sB + write_stage * kStageB, k, kCopySlices);
             }

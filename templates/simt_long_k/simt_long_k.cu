@@ -1,8 +1,9 @@
-// GEMM on FP32 cores for a small result of a long K, sums in f32. There are few sums and many products of each: K is what threads share out, on every level.
+// GEMM on FP32 cores for a small result of a long K, sums in f32. Each of the few sums has many products, so blocks,
+// warps and lanes share out K.
 //
 //   for each block tile (kBlockM, kBlockN) of D                     kSplitK thread blocks each
 //       for each kSplitK-th k-tile of kBlockK                       mainloop: kStages tiles in flight, global -> shared
-//           for each kStepK k of it                                 every thread four: a warp has sums of the whole block tile
+//           for each kStepK k of it                                 four for each thread: warps sum all of the tile
 //               for each element of (kThreadM, kThreadN)            four fmas per thread
 //       sums of all threads that share an element                   epilogue: registers -> shared -> workspace
 //   sums of all blocks, scale and store                             second entry
@@ -25,7 +26,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, kMinBlocksPerSm) gemm(con
     wait_on_dependent_grids();
 #endif
 
-    // Which tile of D, and which k-tiles: every kSplitK-th, so that all blocks together read their way along the rows.
+    // This block's tile of D, and its k-tiles: every kSplitK-th, so that all blocks together walk along the rows.
     const unsigned tiles_n = (args.n + (kBlockN - 1u)) / kBlockN;
     const unsigned tiles = (args.m + (kBlockM - 1u)) / kBlockM * tiles_n;
     const unsigned tile = blockIdx.x % tiles;
@@ -38,7 +39,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, kMinBlocksPerSm) gemm(con
 
     float* sA = reinterpret_cast<float*>(shared_memory);  // (kStages, tile of A), row pitch kPitchA
     float* sB = sA + kStages * kStageA;  // (kStages, tile of B), row pitch kPitchB
-    long long k_left = args.k - first_k;  // of K from the k-tile on that is copied next
+    long long k_left = args.k - first_k;  // of K, from the k-tile that is copied next
 #if GEMM_A_K_MAJOR
     const float* gA = args.a + tile_row * args.lda + first_k;
     CopyA copy_a(gA, args.lda, kSplitK * kBlockK);
@@ -54,7 +55,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, kMinBlocksPerSm) gemm(con
     CopyB copy_b(gB, args.ldb, kSplitK * kBlockK * args.ldb);
 #endif
 
-    // A step's copies of the next k-tile: sizes of the tile that lie in the matrix, by rows and columns in global memory.
+    // Issues a step's copies of the next k-tile, for its rows and columns in global memory that lie inside the matrix.
     const auto issue_copies = [&](int stage) {
         const int k_here = static_cast<int>(max(0ll, min(static_cast<long long>(kBlockK), k_left)));
 #if GEMM_A_K_MAJOR
@@ -75,7 +76,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, kMinBlocksPerSm) gemm(con
         k_left -= kSplitK * kBlockK;
     };
 
-    // Prologue: the first kStages - 1 k-tiles are in flight. Of a k-tile beyond the last one nothing is read.
+    // Prologue: puts the first kStages - 1 k-tiles in flight. A k-tile beyond the last reads nothing.
 
 #pragma unroll 1
     for (int stage = 0; stage < kStages - 1; ++stage) {
@@ -92,7 +93,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, kMinBlocksPerSm) gemm(con
     int write_stage = kStages - 1;
 #pragma unroll 1
     for (int k_tile = 0; k_tile < k_tiles; ++k_tile) {
-        wait_for_oldest_copy();  // read_stage visible to all; write_stage read by all
+        wait_for_oldest_copy();  // all see read_stage, and have read write_stage
 #if GEMM_A_K_MAJOR
         const float* from_a = sA + read_stage * kStageA + place.m * kPitchA + place.k;
 #else
@@ -115,7 +116,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, kMinBlocksPerSm) gemm(con
 #else
             load_mn_major<kThreadN, kPieceB, kWarpLanesN, kPitchB>(rB, from_b + step * kStepK * kPitchB);
 #endif
-            issue_copies(write_stage);  // between the fmas: all at once would fill the load-store unit's queue
+            issue_copies(write_stage);  // spread among the fmas: all at once would fill the load-store unit's queue
 #pragma unroll
             for (int k = 0; k < 4; ++k) rank_1_update(rC, rA[k], rB[k]);
         }
@@ -124,6 +125,6 @@ extern "C" __global__ void __launch_bounds__(kThreads, kMinBlocksPerSm) gemm(con
         read_stage = read_stage + 1 == kStages ? 0 : read_stage + 1;
     }
 
-    wait_for_all_copies();  // and nobody reads stages any more: sums may lie there
+    wait_for_all_copies();  // nobody reads the stages any more: the sums may lie there
     sum_up_in_block(args, rC, reinterpret_cast<float*>(shared_memory), split, tile_row, tile_column);
 }

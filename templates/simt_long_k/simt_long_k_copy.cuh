@@ -1,7 +1,7 @@
 #pragma once
-// gA, gB -> sA, sB by all threads of the block, in rows as they lie in global memory.
+// gA, gB -> sA, sB by all threads of the block. Rows in shared memory are rows in global memory.
 
-// cp.async of kFloats: global to shared memory past the registers. Only the first `bytes` are read, the rest is zero.
+// cp.async of kFloats, global to shared memory. It reads the first `bytes`, and zeros the rest.
 template <int kFloats>
 __device__ __forceinline__ void cp_async_cut(float* destination, const float* source, int bytes) {
     const unsigned address = static_cast<unsigned>(__cvta_generic_to_shared(destination));
@@ -16,7 +16,7 @@ __device__ __forceinline__ void cp_async_cut(float* destination, const float* so
 
 __device__ __forceinline__ void cp_async_commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }
 
-// Until the k-tile needed next has landed for all threads; they are then done with the one before, too.
+// Waits until the k-tile needed next has landed for all threads. They have then read the previous one.
 __device__ __forceinline__ void wait_for_oldest_copy() {
     asm volatile("cp.async.wait_group %0;" ::"n"(kStages - 2) : "memory");
     __syncthreads();
@@ -26,9 +26,9 @@ __device__ __forceinline__ void wait_for_all_copies() {
     __syncthreads();
 }
 
-// The tiles of a matrix that this block takes one after the other, kRows rows of kColumns elements, in vectors of kVector. A
-// thread keeps its place in a row and goes down the rows, pass by pass, a few in each of a k-tile's steps. What lies outside the
-// matrix arrives as zeros.
+// Copies this block's tiles of a matrix, kRows rows of kColumns elements, in vectors of kVector. A thread keeps its
+// place in a row and goes down the rows, pass by pass, with a few passes in each step of a k-tile. Elements outside the
+// matrix arrive as zeros.
 template <int kRows, int kColumns, int kVector, int kPitch>
 struct TileCopy {
     static constexpr int kVectors = (kColumns + kVector - 1) / kVector;  // of a row
@@ -41,10 +41,10 @@ struct TileCopy {
 
     const float* source;  // this thread's first element of the row it copies next
     long long pass_pitch;  // elements from one pass to the next
-    long long tile_pitch;  // from behind the last pass of a tile to the next tile
+    long long tile_pitch;  // from the end of a tile's last pass to the next tile
     int column;  // of this thread in a row
     int first_row;  // of this thread in a tile
-    int row;  // that it copies next
+    int row;  // the row it copies next
 
     __device__ __forceinline__ TileCopy(const float* tile, long long ld, long long tile_to_tile) {
         column = threadIdx.x % kVectors * kVector;
@@ -56,7 +56,7 @@ struct TileCopy {
         row = first_row;
     }
 
-    // A step's passes. So many rows and columns of the tile lie in the matrix.
+    // Copies a step's passes. `rows` and `columns` of the tile lie inside the matrix.
     __device__ __forceinline__ void issue(float* stage, int rows, int columns) {
 #pragma unroll
         for (int part = 0; part < kParts; ++part) {
@@ -75,7 +75,7 @@ struct TileCopy {
         row += kPassesPerStep * kRowsPerPass;
     }
 
-    // On to the next tile.
+    // Moves on to the next tile.
     __device__ __forceinline__ void finish() {
         source += tile_pitch;
         row = first_row;

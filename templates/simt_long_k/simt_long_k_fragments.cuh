@@ -1,7 +1,7 @@
 #pragma once
 // sA, sB -> registers: a thread's elements of four k.
 #if GEMM_A_K_MAJOR || GEMM_B_K_MAJOR
-// Of a tile whose rows hold k: four neighbours of a row at once, rows kRowPitch apart.
+// For a tile whose rows go along k: loads four neighbours of a row at once. Rows are kRowPitch apart.
 template <int kElements, int kRowPitch>
 __device__ __forceinline__ void load_k_major(float (&fragment)[4][kElements], const float* tile) {
 #pragma unroll
@@ -21,7 +21,7 @@ struct alignas(kFloats * sizeof(float)) Piece {
     float element[kFloats];
 };
 
-// Of a tile with a row per k: pieces of kPiece neighbours, a piece of each of kLanes lanes side by side.
+// For a tile with a row for each k: loads pieces of kPiece neighbours. The pieces of kLanes lanes lie side by side.
 template <int kElements, int kPiece, int kLanes, int kPitch>
 __device__ __forceinline__ void load_mn_major(float (&fragment)[4][kElements], const float* tile) {
 #pragma unroll
@@ -36,8 +36,8 @@ __device__ __forceinline__ void load_mn_major(float (&fragment)[4][kElements], c
 }
 #endif
 
-// rC += rA * rB^T. Each row of sums goes in the opposite direction of the one before: consecutive fmas then share an operand,
-// which the register file need not deliver again (its two banks deliver one register each per cycle, and an fma has three).
+// rC += rA * rB^T. Rows of sums go back and forth, so that consecutive fmas share an operand, which is then not read
+// again: an fma has three operands, and the register file delivers two per cycle, one from each bank.
 __device__ __forceinline__ void rank_1_update(float (&rC)[kThreadM][kThreadN], const float* rA, const float* rB) {
 #pragma unroll
     for (int i = 0; i < kThreadM; ++i)

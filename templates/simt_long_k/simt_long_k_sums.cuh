@@ -1,14 +1,15 @@
 #pragma once
 #include "epilogue/finish_element.cuh"
 #include "epilogue/store_element.cuh"
-// The same element of D has sums in kParts threads of every block and in every split: they are added up in shared memory, then
-// in the second entry, always in the same order. The workspace holds (kSplitK, m, n) sums of blocks.
+// kParts threads of each block, in every split, have a sum of the same element of D. Each block adds up its own in
+// shared memory. The second entry adds the blocks' sums, which the workspace holds: (kSplitK, m, n). The order of the
+// additions never changes.
 constexpr int kParts = kWarps * kWarpLanesK;
 constexpr int kLanesMN = kWarpLanesM * kWarpLanesN;
 constexpr int kTileSums = kBlockM * kBlockN;
-constexpr int kPartPitch = kLanesMN * (kThreadM * kThreadN | 1);  // odd where lanes lie parts apart: their banks differ
+constexpr int kPartPitch = kLanesMN * (kThreadM * kThreadN | 1);  // an odd number of parts: lanes use different banks
 
-// Lanes that add up one element: a power of two.
+// The number of lanes that add up one element: a power of two.
 __device__ constexpr int sum_threads() {
     int threads = 1;
     while (threads < 32 && 2 * threads * kTileSums <= kThreads) threads *= 2;
@@ -16,7 +17,8 @@ __device__ constexpr int sum_threads() {
 }
 constexpr int kSumThreads = sum_threads();
 
-// Where a thread's element lies in D's tile: it has pieces of neighbours, and those of the lanes lie side by side.
+// The place of a thread's element in the tile of D. A thread has pieces of neighbours. The lanes' pieces lie side by
+// side.
 template <int kPiece, int kLanes>
 __device__ __forceinline__ int place_in_tile(int element, int lane) {
     return (element / kPiece * kLanes + lane) * kPiece + element % kPiece;
@@ -53,7 +55,8 @@ __device__ __forceinline__ void sum_up_in_block(const GemmArgs& args, const floa
     }
 }
 
-// Second entry: the blocks' sums added up, finished and stored. A block has 32 columns of a row; its warps share out the splits.
+// Second entry: adds up the blocks' sums, finishes and stores them. A block has 32 columns of a row. Its warps share
+// the splits.
 extern "C" __global__ void __launch_bounds__(kReduceWarps * 32) gemm_reduce(const GemmArgs args) {
 #if GEMM_DEPENDENT_LAUNCH
     launch_dependent_grids();

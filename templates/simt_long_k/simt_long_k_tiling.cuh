@@ -1,31 +1,32 @@
 #pragma once
-// What follows from the parameters.
+// Derived from the parameters.
 constexpr int kThreads = kWarps * 32;
-constexpr int kStepK = 4 * kWarpLanesK * kWarps;  // of K that all threads take at once, each of them four
+constexpr int kStepK = 4 * kWarpLanesK * kWarps;  // k that all threads take at once, four each
 constexpr int kSteps = kBlockK / kStepK;
 constexpr int kUnroll = kThreadM * kThreadN >= 48 || kSteps % 2 != 0   ? 1
                         : kThreadM * kThreadN >= 24 || kSteps % 4 != 0 ? 2
                                                                        : 4;
 
-// Tiles lie in shared memory as in global memory, in rows of kBlockK k or of the kBlockM or kBlockN elements of one k. Pitches, in
-// floats, keep the banks of lanes that read at once apart.
+// Tiles in shared memory have the rows of global memory: kBlockK k, or the kBlockM (kBlockN) elements of one k. Pitches
+// are in floats. They put lanes that read at once into different banks.
 #if GEMM_A_K_MAJOR || GEMM_B_K_MAJOR
-// Where a row holds k, a thread's four k are neighbours, one 16-byte load.
+// Where a row goes along k, a thread's four k are neighbours: one 16-byte load.
 #if !GEMM_A_K_MAJOR || !GEMM_B_K_MAJOR
 constexpr int kPitchK = 1;  // from one of a thread's k to the next
 #endif
-constexpr int kLanePitchK = 4;  // from one lane's first one to the next lane's
+constexpr int kLanePitchK = 4;  // from one lane's first k to the next lane's
 constexpr int kRowPitch = kWarpLanesK >= 8 ? kBlockK : kBlockK + ((4 * kWarpLanesK - kBlockK) % 32 + 32) % 32;
 #else
 constexpr int kPitchK = kWarpLanesK;  // from one of a thread's k to the next
-constexpr int kLanePitchK = 1;  // from one lane's first one to the next lane's
+constexpr int kLanePitchK = 1;  // from one lane's first k to the next lane's
 #endif
 #if !GEMM_A_K_MAJOR || !GEMM_B_K_MAJOR
 
-// Neighbours along M or N that a thread has, where a row holds them.
+// Neighbours along M or N in one piece of a thread, where rows go along M or N.
 __device__ constexpr int piece_of(int elements) { return elements % 4 == 0 ? 4 : elements % 2 == 0 ? 2 : 1; }
 
-// Of such rows: whole pieces and whole vectors of the copies, an odd number of them where lanes read several rows at once.
+// The pitch of rows along M or N: whole pieces and whole vectors, an odd number of them where lanes read several rows
+// at once.
 __device__ constexpr int pitch_of(int elements, int vector, int piece) {
     const int unit = vector > piece ? vector : piece;
     const int units = (elements + unit - 1) / unit;
@@ -52,13 +53,13 @@ constexpr int kPitchB = pitch_of(kBlockN, kVectorB, kPieceB);
 constexpr int kStageB = kBlockK * kPitchB;
 #endif
 
-// Where a thread's elements and k begin within its block's.
+// The first element and k of a thread in the block's tile.
 struct ThreadPlace {
     int m, n, k;
 };
 
-// Neighbouring lanes take neighbouring k; of the others, bit 0 goes along M and the next ones along N, so that both fragments'
-// loads find pairs of lanes with one address.
+// The low bits of a lane go along k. The next bit goes along M and the others along N: so pairs of lanes load from one
+// address, for both fragments.
 __device__ __forceinline__ ThreadPlace thread_place() {
     constexpr int kPair = kWarpLanesM > 1 ? 2 : 1;
     const int lane = threadIdx.x % 32;

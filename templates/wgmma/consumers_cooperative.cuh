@@ -41,6 +41,6 @@ __device__ __forceinline__ void multiply_tiles(const GemmArgs& args, const Share
 #endif
     }
 #if GEMM_STORE_TMA
-    if (lane == 0) tma_store_wait_read<0>();  // before the block's shared memory goes
+    if (lane == 0) tma_store_wait_read<0>();  // TMA must have read shared memory before the block ends
 #endif
 }

@@ -1,23 +1,23 @@
 #pragma once
-// Each consumer multiplies its part of every tile, 128 rows, and stores the upper 64 of them while the tensor cores are at the last
-// k-tile of the lower ones, and the lower ones while they are at the first k-tile of the next tile.
+// Each consumer multiplies 128 rows of every tile. It stores the upper 64 while the tensor cores multiply the last
+// k-tile of the lower 64. It stores the lower 64 while they multiply the first k-tile of the next tile.
 struct Consumer {
     const GemmArgs& args;
     const SharedMemory& shared;
     TileWalk walk;
 #if GEMM_A_IN_REGISTERS
-    unsigned a;  // of this lane, see multiply
+    unsigned a;  // this lane's address, see multiply
     unsigned long long b;  // matrix descriptor
 #else
     unsigned long long a, b;  // matrix descriptors, see multiply
 #endif
 #if GEMM_STREAM_K
-    Piece last;  // multiplied, or almost
-    int warp;  // of those of the tile
+    Piece last;  // the piece whose sums are in rC
+    int warp;  // index among the warps that multiply the tile
 #endif
     int lane;
-    int first_row, first_column;  // of this warp's in the block tile
-    int row, column;  // of the last tile in D
+    int first_row, first_column;  // of this warp's rows in the block tile
+    int row, column;  // where this warp's rows of the last tile begin in D
     int read = -1;  // the stage that wgmmas in flight read; none yet
     RingPosition ring;
     Staging staging;
@@ -39,7 +39,7 @@ struct Consumer {
 #endif
     }
 
-    // Half of the last tile: 16 rows of each of its warps.
+    // Stores half of the last tile: 16 rows of each warp.
     template <int kHalf>
 #if GEMM_STREAM_K
     __device__ __forceinline__ void store_half(Accumulator (&rC)[kTilesM][kTilesN][kRegistersC]) {
@@ -48,9 +48,9 @@ struct Consumer {
 #else
     __device__ __forceinline__ void store_half(const Accumulator (&rC)[kTilesM][kTilesN][kRegistersC]) {
 #endif
-        const Tile tile = walk.tile();  // the one that comes next, maybe: edges are those of D
+        const Tile tile = walk.tile();  // this may be the next tile already: only D's edges are used
 #if GEMM_C_TMA
-        RingPosition of_c = kHalf == 0 ? ring : ring.before(stages_of_c(args));  // which is past both halves' then
+        RingPosition of_c = kHalf == 0 ? ring : ring.before(stages_of_c(args));  // `ring` is then behind both
         wait_for_c(args, shared, of_c);
         const PartOfC c(args, shared, of_c, threadIdx.x / 128 * kPanelsPerRow, threadIdx.x / 32 % 4 * 16);
         store_rows(rC[kHalf], args, tile, row + kHalf * 64, column, staging, c, lane);
@@ -64,7 +64,7 @@ struct Consumer {
 #endif
     }
 
-    // The last tile's lower half, whose wgmmas are through.
+    // Stores the last tile's lower half. Its wgmmas have ended.
     __device__ __forceinline__ void finish_tile(Accumulator (&rC)[kTilesM][kTilesN][kRegistersC]) {
 #if !GEMM_C_TMA
         release(shared, read, lane);
@@ -72,12 +72,13 @@ struct Consumer {
         store_half<1>(rC);
     }
 
-    // A tile of two k-tiles or more; its lower half stays in rC. Finishes the tile before it, if there is one.
+    // Multiplies a tile of two k-tiles or more, and leaves its lower half in rC. Finishes the previous tile, if there
+    // is one.
     __device__ __forceinline__ void multiply_tile(Accumulator (&rC)[kTilesM][kTilesN][kRegistersC]) {
         wait_for_k_tile(shared, ring);
         multiply<true, 0, 1>(rC, a, b, ring);
 #if !GEMM_A_IN_REGISTERS
-        wgmma_wait<1>();  // for all but these
+        wgmma_wait<1>();  // for all but the upper half's
 #endif
         if (read >= 0) finish_tile(rC);
         multiply<true, 1, 2>(rC, a, b, ring);
@@ -94,9 +95,9 @@ struct Consumer {
             wait_for_k_tile(shared, ring);
             multiply<false>(rC, a, b, ring);
 #if GEMM_A_IN_REGISTERS
-            release(shared, read, lane);  // none from before is in flight
+            release(shared, read, lane);  // no wgmma that reads it is in flight
 #else
-            wgmma_wait<1>();  // for those of the k-tile before
+            wgmma_wait<1>();  // for those of the previous k-tile
             release(shared, read, lane);
 #endif
             read = ring.stage;
@@ -106,7 +107,7 @@ struct Consumer {
         multiply<false, 0, 1>(rC, a, b, ring);
         multiply<false, 1, 2>(rC, a, b, ring);
 #if GEMM_A_IN_REGISTERS
-        release(shared, read, lane);  // none but those of the lower half are in flight
+        release(shared, read, lane);  // only those of the lower half are in flight
 #else
         wgmma_wait<1>();  // for all but those of the lower half
         release(shared, read, lane);
@@ -116,7 +117,7 @@ struct Consumer {
         ring.advance();
         store_half<0>(rC);
         ring.skip(2 * stages_of_c(args, walk));
-        wgmma_wait<0>();  // the next k-tile may come into the stage that the lower half's read
+        wgmma_wait<0>();  // the stage that the lower half read may be filled again
         release(shared, read, lane);
 #else
         store_half<0>(rC);
@@ -131,8 +132,8 @@ __device__ __forceinline__ void multiply_tiles(const GemmArgs& args, const Share
     Consumer consumer(args, shared, warpgroup);
     const TileWalk& walk = consumer.walk;
     Accumulator rC[kTilesM][kTilesN][kRegistersC];  // (kTilesM) wgmmas of 64 rows, (kTilesN) times eight columns
-    // What follows is for ptxas, which would else serialise all wgmmas: sums that nothing has set yet may be in flight (C7514), the
-    // way out is within the loop (C7514), and what comes behind it waits (C7518).
+    // This form keeps ptxas from serialising all wgmmas. Sums are set before they may be in flight (C7514), the
+    // function returns within the loop (C7514), and a wait follows the loop (C7518).
 #pragma unroll
     for (int j = 0; j < kTilesN; ++j)
 #pragma unroll
@@ -144,7 +145,7 @@ __device__ __forceinline__ void multiply_tiles(const GemmArgs& args, const Share
             wgmma_wait<0>();
             consumer.finish_tile(rC);
 #if GEMM_STORE_TMA
-            if (consumer.lane == 0) tma_store_wait_read<0>();  // before the block's shared memory goes
+            if (consumer.lane == 0) tma_store_wait_read<0>();  // TMA must have read shared memory before the block ends
 #endif
             return;
         }

@@ -1,13 +1,13 @@
 #pragma once
 #include "wgmma/wgmma_mainloop.cuh"
-// The two consumers multiply in turn, each while the other one stores its tile: a named barrier for each (bar.sync), which it waits
-// at before its k-tiles and at which the other one arrives when it has issued its own. Without it they would wait for phases of the
-// ring that are two rounds apart, which parity can't tell.
+// The two consumers multiply in turn: one stores its tile while the other multiplies. Each has a named barrier
+// (bar.sync). It waits there before its k-tiles, and the other arrives when it has issued its own. Without turns, the
+// consumers could wait for phases of the ring that are two rounds apart. Parity can't tell these.
 struct Turn {
     int warpgroup;
 
     static constexpr int kThreadsOfBoth = 256;
-    static constexpr int kFirstBarrier = 1;  // 0 is __syncthreads
+    static constexpr int kFirstBarrier = 1;  // barrier 0 is __syncthreads
 
     __device__ __forceinline__ void wait() const {
         asm volatile("bar.sync %0, %1;" ::"r"(kFirstBarrier + warpgroup), "n"(kThreadsOfBoth) : "memory");
@@ -31,7 +31,7 @@ __device__ __forceinline__ void multiply_tiles(const GemmArgs& args, const Share
     Staging staging(shared.staging);
     const Turn turn{warpgroup};
     RingPosition ring;
-    const auto skip_tile = [&] {  // that is the other consumer's
+    const auto skip_tile = [&] {  // the other consumer has it
 #if GEMM_C_TMA
         ring.skip(walk.k_tiles + stages_of_c(args, walk));
 #else
@@ -40,7 +40,7 @@ __device__ __forceinline__ void multiply_tiles(const GemmArgs& args, const Share
         walk.next();
     };
     if (warpgroup == 1) {
-        turn.pass_on();  // the other one begins
+        turn.pass_on();  // the other consumer begins
         skip_tile();
     }
 #pragma unroll 1
@@ -49,7 +49,7 @@ __device__ __forceinline__ void multiply_tiles(const GemmArgs& args, const Share
         Accumulator rC[kTilesM][kTilesN][kRegistersC];  // (kTilesM) wgmmas of 64 rows, (kTilesN) times eight columns
         const auto [tile, read] = multiply_k_tiles(rC, shared, walk, a, b, ring, lane);
 #if GEMM_C_TMA
-        // Here, lest the other one wait for phases of the ring that are two rounds apart.
+        // C is awaited within the turn: the consumers must not wait for phases that are two rounds apart.
         if (walk.ends_tile()) wait_for_c(args, shared, ring);
 #endif
         turn.pass_on();
@@ -77,6 +77,6 @@ __device__ __forceinline__ void multiply_tiles(const GemmArgs& args, const Share
 #endif
     }
 #if GEMM_STORE_TMA
-    if (lane == 0) tma_store_wait_read<0>();  // before the block's shared memory goes
+    if (lane == 0) tma_store_wait_read<0>();  // TMA must have read shared memory before the block ends
 #endif
 }

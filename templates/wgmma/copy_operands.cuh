@@ -1,10 +1,10 @@
 #pragma once
-// A's part of a k-tile, and B's; the barrier of the stage counts their bytes.
+// Copies A's part of a k-tile, or B's. The full barrier of the stage counts their bytes.
 __device__ __forceinline__ void copy_a(const GemmArgs& args, const SharedMemory& shared, const Tile& tile, int k_tile,
                                        int stage) {
     const int k = tile.first_k + k_tile * kBlockK;
 #if GEMM_CLUSTER > 1
-    // Blocks of a cluster that want the same rows of A are those of one row of it, a bit each.
+    // Blocks of one row of the cluster want the same rows of A. Each has a bit.
     const unsigned short row_of_blocks = kRowOfBlocks << tile.cluster_row;
     OperandA::load(shared.stage_a(stage), args.map_a, tile.row, k, shared.full_barrier(stage), tile.cluster_column,
                    row_of_blocks);

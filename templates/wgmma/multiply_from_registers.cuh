@@ -1,11 +1,11 @@
 #pragma once
 #include "fragments_a.cuh"
-// sA -> rA, and rA, sB -> rC for the wgmmas of that k-tile: rows 64 * kFirstRows and on of the warpgroup tile, up to 64 * kEndRows.
-// `a` is where this lane's row of the warp's first fragment lies in stage 0, `b` the matrix descriptor of stage 0. A tile's first
-// k-block sets the sums, the others add to them.
+// sA -> rA, then rA, sB -> rC: issues the wgmmas of a k-tile, for rows 64 * kFirstRows to 64 * kEndRows of the
+// warpgroup tile. `a` is this lane's address in the warp's first fragment in stage 0, `b` the matrix descriptor of
+// stage 0. A tile's first k-block sets the sums, the others add to them.
 //
-// kFragmentsA fragments take turns. Each wgmma is a group, and is waited for before the fragment that it reads is loaded anew: the
-// wgmmas in flight behind this are the last kFragmentsA of these, and none from before.
+// kFragmentsA fragments take turns. Each wgmma is a group, and must end before its fragment is loaded again. So only
+// the last kFragmentsA wgmmas of this k-tile are in flight on return, and none of earlier k-tiles.
 template <bool kFirst, int kFirstRows = 0, int kEndRows = kTilesM>
 __device__ __forceinline__ void multiply(Accumulator (&rC)[kTilesM][kTilesN][kRegistersC], unsigned a,
                                          unsigned long long b, const RingPosition& ring) {
@@ -13,7 +13,7 @@ __device__ __forceinline__ void multiply(Accumulator (&rC)[kTilesM][kTilesN][kRe
     static_assert(kKBlocks * kTilesHere % kFragmentsA == 0, "the next k-tile begins with the first fragment");
     a += ring.stage * kStageBytes;
     b += ring.stage * (kStageBytes >> 4);
-    unsigned rA[kFragmentsA][4];  // (kFragmentsA) of the warp's 16 rows by 16 of K
+    unsigned rA[kFragmentsA][4];  // (kFragmentsA) fragments of 16 rows by 16 of K
 #pragma unroll
     for (int k_block = 0; k_block < kKBlocks; ++k_block)
 #pragma unroll

@@ -1,6 +1,7 @@
 #pragma once
-// sA, sB -> rC for the wgmmas of that k-tile, as one group: rows 64 * kFirstRows and on of the warpgroup tile, up to
-// 64 * kEndRows. `a` and `b` are the matrix descriptors of stage 0. A tile's first k-block sets the sums, the others add to them.
+// sA, sB -> rC: issues the wgmmas of a k-tile as one group, for rows 64 * kFirstRows to 64 * kEndRows of the warpgroup
+// tile. `a` and `b` are the matrix descriptors of stage 0. A tile's first k-block sets the sums, the others add to
+// them.
 template <bool kFirst, int kFirstRows = 0, int kEndRows = kTilesM>
 __device__ __forceinline__ void multiply(Accumulator (&rC)[kTilesM][kTilesN][kRegistersC], unsigned long long a,
                                          unsigned long long b, const RingPosition& ring) {

@@ -1,7 +1,7 @@
 #pragma once
-// A tile of kRows rows of A (or columns of B) by kBlockK, K contiguous, as TMA lays it into shared memory and wgmma reads it:
-// panels of kPanelElements of K, one behind the other, each (kRows, kPanelElements) with rows of kPanelBytes; of each row the
-// 16-byte chunks are permuted (PTX ISA, "Shared Memory Matrix Layout": K-major).
+// A tile of kRows rows of A (or columns of B) by kBlockK, K contiguous. TMA writes it to shared memory, and wgmma reads
+// it there. It is a sequence of panels (kRows, kPanelElements) with rows of kPanelBytes. The 16-byte chunks of each row
+// are permuted (PTX ISA, "Shared Memory Matrix Layout": K-major).
 #if GEMM_CLUSTER > 1
 template <int kRows, int kShares>
 #else
@@ -11,19 +11,19 @@ struct KMajorTile {
     static constexpr int kPanels = kBlockK / kPanelElements;
     static constexpr int kBytes = kPanels * kRows * kPanelBytes;
 #if GEMM_B_K_MAJOR || !GEMM_A_IN_REGISTERS
-    // Of a matrix descriptor all but the address: eight rows, 8 * kPanelBytes, to the next eight; and the swizzle.
+    // A matrix descriptor without its address: the swizzle, and 8 * kPanelBytes from eight rows to the next eight.
     static constexpr unsigned long long kDescriptor = kSwizzleMode << 62 | (8ull * kPanelBytes >> 4) << 32;
 
-    // In units of 16 bytes, from the tile to what a wgmma multiplies: 16 of K, from a row on, a multiple of eight.
+    // The offset of a wgmma's operand in the tile, in units of 16 bytes: 16 of K, from `row` on, a multiple of eight.
     static __device__ __forceinline__ constexpr unsigned offset(int row, int k_block) {
         const int panel = k_block * 32 / kPanelBytes;
         return ((panel * kRows + row) * kPanelBytes + k_block * 32 % kPanelBytes) >> 4;
     }
 
 #endif
-    // The tile at (row, k) of the matrix. `full` counts its bytes.
+    // Copies the tile at (row, k) of the matrix. `full` counts its bytes.
 #if GEMM_CLUSTER > 1
-    // Where kShares blocks of a cluster want the same tile, each copies its share of the rows to all of them.
+    // kShares blocks of a cluster want this tile. Each copies its share of the rows to all of them.
     static __device__ __forceinline__ void load(unsigned tile, const TensorMap& map, int row, int k, unsigned full,
                                                 int share, unsigned short blocks) {
         constexpr int kShareRows = kRows / kShares;

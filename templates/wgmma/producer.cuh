@@ -1,15 +1,16 @@
 #pragma once
 #include "wgmma/copy_operands.cuh"
-// One thread copies. It fills the ring with the k-tiles of this block's tiles, as consumers release the stages.
+// One thread of the block copies. It fills the ring with the k-tiles of this block's tiles, as consumers release the
+// stages.
 
-// Waits until the next stage of the ring has been read, and announces the bytes that will fill it.
+// Waits until the next stage of the ring has been read, and announces the bytes that the copies will bring.
 __device__ __forceinline__ void announce_k_tile(const SharedMemory& shared, const RingPosition& ring, int bytes) {
     mbarrier_wait(shared.empty_barrier(ring.stage), ring.phase ^ 1);
     mbarrier_arrive_expect(shared.full_barrier(ring.stage), bytes);
 }
 
 #if GEMM_C_TMA
-// The part of C that begins at (row, column) follows the k-tiles of its tile.
+// Copies the part of C that begins at (row, column), into the stages after its k-tiles.
 __device__ __forceinline__ void copy_c(const GemmArgs& args, const SharedMemory& shared, int row, int column,
                                        RingPosition& ring) {
     const bool is_one_row = args.ldc == 0;
@@ -40,7 +41,7 @@ __device__ __forceinline__ void copy_c(const GemmArgs& args, const SharedMemory&
 
 #endif
 #if GEMM_EARLY
-// Asks for the constant operands of a tile's first k-tiles, while the ring has fresh stages.
+// Copies the constant operands of a tile's first k-tiles, while the ring has unused stages.
 __device__ __forceinline__ void prefetch_tile(const GemmArgs& args, const SharedMemory& shared, const TileWalk& walk,
                                               int& prefetched) {
     const Tile tile = walk.tile();
@@ -52,7 +53,7 @@ __device__ __forceinline__ void prefetch_tile(const GemmArgs& args, const Shared
     }
 }
 
-// Constant operands are fetched while the previous kernel may still run.
+// Copies constant operands while the previous kernel may still run. Returns the number of k-tiles.
 __device__ __forceinline__ int prefetch_constants(const GemmArgs& args, const SharedMemory& shared) {
     int prefetched = 0;
     TileWalk walk(args);
@@ -68,9 +69,9 @@ __device__ __forceinline__ int prefetch_constants(const GemmArgs& args, const Sh
 }
 
 #endif
-// The k-tiles of a tile go into the next stages of the ring.
+// Copies the k-tiles of a tile into the next stages of the ring.
 #if GEMM_EARLY
-// The first `prefetched` of them have been announced, and their constant operands are on the way.
+// The first `prefetched` of them are announced, and their constant operands are in flight.
 __device__ __forceinline__ void copy_tile(const GemmArgs& args, const SharedMemory& shared, const TileWalk& walk,
                                           RingPosition& ring, int& prefetched) {
 #else
@@ -82,13 +83,13 @@ __device__ __forceinline__ void copy_tile(const GemmArgs& args, const SharedMemo
     for (int k_tile = 0; k_tile < tile.k_tiles; ++k_tile) {
         const int stage = ring.stage;
 #if GEMM_C_TMA
-        if (walk.no_products) {  // C may have been there
+        if (walk.no_products) {  // the stage may have held C
             mbarrier_wait(shared.empty_barrier(stage), ring.phase ^ 1);
             shared.clear_stage(stage);
         }
 #endif
 #if GEMM_EARLY
-        // The stage of a prefetched k-tile may have been read by now. Nobody may wait for the phase before its first one.
+        // A prefetched k-tile must not wait for its stage: the stage was unused, and consumers may have read it by now.
         const bool is_prefetched = prefetched > 0;
         if (is_prefetched) {
             --prefetched;

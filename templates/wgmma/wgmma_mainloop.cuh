@@ -1,5 +1,5 @@
 #pragma once
-// The k-tiles of a tile that one consumer multiplies at a stretch. Wgmmas of the last one are in flight still.
+// A tile whose k-tiles a consumer has multiplied. Wgmmas of the last k-tile are still in flight.
 struct Multiplied {
     Tile tile;
     int read;  // the stage that wgmmas in flight read
@@ -19,15 +19,15 @@ __device__ __forceinline__ Multiplied multiply_k_tiles(Accumulator (&rC)[kTilesM
     multiply<true>(rC, a, b, ring);
     int read = ring.stage;
     ring.advance();
-    const Tile tile = walk.tile();  // here what it takes to find it costs nothing
+    const Tile tile = walk.tile();  // computed here, while the first wgmmas run, it costs nothing
 #pragma unroll 1
     for (int k_tile = 1; k_tile < tile.k_tiles; ++k_tile) {
         wait_for_k_tile(shared, ring);
         multiply<false>(rC, a, b, ring);
 #if GEMM_A_IN_REGISTERS
-        release(shared, read, lane);  // none from before is in flight
+        release(shared, read, lane);  // no wgmma that reads it is in flight
 #else
-        wgmma_wait<1>();  // for those of the k-tile before
+        wgmma_wait<1>();  // for those of the previous k-tile
         release(shared, read, lane);
 #endif
         read = ring.stage;

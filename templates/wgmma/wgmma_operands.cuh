@@ -3,14 +3,15 @@
 #include "operand_b.cuh"
 #include "operands.inl"
 
-// As a matrix descriptor has it: 14 bits, in units of 16 bytes. (In a cluster, bits above tell whose shared memory it is.)
+// The address field of a matrix descriptor: 14 bits, in units of 16 bytes. The mask drops the bits that name a block of
+// a cluster.
 __device__ __forceinline__ unsigned descriptor_address(unsigned shared_address) {
     return (shared_address & 0x3ffff) >> 4;
 }
 
 constexpr int kStageBytes = OperandA::kBytes + OperandB::kBytes;
 
-// Where a warp stands in the ring of stages, and the parity of the phase that the stage's barriers are in.
+// A position in the ring of stages, and the parity of the current phase of the stage's barriers.
 struct RingPosition {
     int stage = 0;
     unsigned phase = 0;
@@ -22,9 +23,9 @@ struct RingPosition {
         }
     }
 #if GEMM_PINGPONG
-    // Past stages that are another warpgroup's.
+    // Skips stages that another warpgroup reads.
 #elif GEMM_OVERLAPPED && GEMM_C_TMA
-    // Past stages that are read later.
+    // Skips stages that are read later.
 #endif
 #if GEMM_PINGPONG || GEMM_OVERLAPPED && GEMM_C_TMA
     __device__ __forceinline__ void skip(int stages) {
@@ -34,7 +35,7 @@ struct RingPosition {
     }
 #endif
 #if GEMM_C_TMA
-    // So many stages before, a round at most.
+    // The position `stages` stages before, at most one round.
     __device__ __forceinline__ RingPosition before(int stages) const {
         RingPosition there = *this;
         there.stage -= stages;
@@ -47,8 +48,8 @@ struct RingPosition {
 #endif
 };
 
-// What shared memory holds, by address: the ring's stages, each a tile of A and one of B; what the epilogue stages; and for each
-// stage two barriers.
+// Addresses in shared memory: the ring's stages, each with a tile of A and a tile of B; the epilogue's staging; two
+// barriers for each stage.
 struct SharedMemory {
     unsigned ring;
     unsigned staging;
@@ -67,7 +68,7 @@ struct SharedMemory {
     __device__ __forceinline__ unsigned empty_barrier(int stage) const { return empty + stage * 8; }
 
 #if GEMM_C_TMA
-    // One thread, for a product of nothing.
+    // One thread calls this where K is 0.
     __device__ __forceinline__ void clear_stage(int stage) const {
 #pragma unroll 1
         for (unsigned byte = 0; byte < kStageBytes; byte += 16)
@@ -75,7 +76,7 @@ struct SharedMemory {
         fence_proxy_async();
     }
 #else
-    // One thread, for a product of nothing.
+    // One thread calls this where K is 0.
     __device__ __forceinline__ void clear_ring() const {
 #pragma unroll 1
         for (unsigned byte = 0; byte < kStages * kStageBytes; byte += 16)
@@ -90,6 +91,6 @@ struct SharedMemory {
             mbarrier_init(empty_barrier(stage), kReaders);
         }
         asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
-        fence_proxy_async();  // TMA arrives at them, too
+        fence_proxy_async();  // TMA arrives at the barriers, too
     }
 };

@@ -1,4 +1,4 @@
-// Half-precision GEMM on wgmma, its operands copied by TMA.
+// Half-precision GEMM on wgmma. TMA copies the operands.
 //
 #include "loop_nest.inl"
 #include "wgmma_params.cuh"
@@ -60,11 +60,11 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const __grid_cons
     extern __shared__ __align__(1024) char shared_memory[];
     const SharedMemory shared(static_cast<unsigned>(__cvta_generic_to_shared(shared_memory)));
     const int warpgroup =
-        __shfl_sync(0xffffffff, threadIdx.x / 128, 0);  // one for the warp, which the compiler can't know
+        __shfl_sync(0xffffffff, threadIdx.x / 128, 0);  // the shuffle tells the compiler that lanes agree
 
     if (threadIdx.x == 0) shared.init_barriers();
 #if GEMM_CLUSTER > 1
-    cluster_sync();  // no block copies into another whose barriers are not there yet
+    cluster_sync();  // all barriers exist before any block copies into another
 #else
     __syncthreads();
 #endif
@@ -85,12 +85,12 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const __grid_cons
         take_registers<kConsumerRegisters>();
 #endif
 #if GEMM_EARLY
-        wait_on_dependent_grids();  // C may be read, and D written
+        wait_on_dependent_grids();  // before C is read and D written
 #endif
         multiply_tiles(args, shared, warpgroup);
     }
 #if GEMM_CLUSTER > 1
     __syncwarp();
-    cluster_sync();  // no block ends while others may still copy to its shared memory or arrive at its barriers
+    cluster_sync();  // no block ends while others may use its shared memory or barriers
 #endif
 }

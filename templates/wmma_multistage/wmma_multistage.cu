@@ -2,7 +2,7 @@
 //
 //   for each block tile (kBlockM, kBlockN) of D                     one thread block each
 //       for each k-tile of kBlockK                                  mainloop: kStages tiles in flight, global -> shared
-//           for each k-block of kMmaK                               one warp tile (kWarpM, kWarpN) per warp, shared -> registers
+//           for each k-block of kMmaK                               one warp tile per warp, shared -> registers
 //               for each (kMmaM, kMmaN) of the warp tile            one wmma.mma
 //       scale and store                                             epilogue
 #include "wmma_params.cuh"
@@ -20,7 +20,7 @@
 #include "epilogue/epilogue_shared.cuh"
 
 // ---- kernel
-// One block on an SM at least: without this number ptxas may spill registers to make room for one more block.
+// The 1 allows one block per SM: without it ptxas may spill registers to make room for more blocks.
 extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const GemmArgs args) {
     extern __shared__ __align__(128) char shared_memory[];
 
@@ -30,7 +30,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const GemmArgs ar
     const unsigned warp_a = sA + fragment_offset_a(warp_row, 0);  // this warp's rows of A and columns of B in stage 0
     const unsigned warp_b = sB + fragment_offset_b(warp_column, 0);
 
-    // gA -> sA, gB -> sB: M and N predicates are computed here, once.
+    // gA -> sA, gB -> sB. The constructors compute which rows and columns of D are in range.
     CopyA copy_a(args.a, args.lda, tile.row, tile.end_row, tile.first_k, tile.end_k);
     CopyB copy_b(args.b, args.ldb, tile.column, tile.end_column, tile.first_k, tile.end_k);
 
@@ -43,7 +43,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const GemmArgs ar
             for (int r = 0; r < kRegistersC; ++r) rC[i][j][r] = 0;
 
 #if GEMM_STAGES == 1
-                // One buffer: it is filled, used, and filled again; nothing is in flight while the tensor cores work.
+                // One buffer is filled, used, and filled again. Nothing is in flight while the tensor cores work.
 
 #pragma unroll 1
     for (int k_tile = 0; k_tile < tile.k_tiles; ++k_tile) {
@@ -55,9 +55,9 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const GemmArgs ar
         cp_async_commit();
         cp_async_wait<0>();
 #endif
-        __syncthreads();  // all of the tile is there
+        __syncthreads();  // all threads have written the tile
         mma_k_tile(rC, warp_a, warp_b);
-        __syncthreads();  // all have read it
+        __syncthreads();  // all threads have read it
     }
 #else
 #include "multistage/multistage_prologue.inl"
@@ -77,21 +77,21 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const GemmArgs ar
     for (int k_tile = 0; k_tile < tile.k_tiles; ++k_tile) {
 #pragma unroll
         for (int k_block = 0; k_block < kKBlocks; ++k_block) {
-            if (k_block == kKBlocks - 1) {  // the fragments of the next step lie in the next stage
+            if (k_block == kKBlocks - 1) {  // the next fragments lie in the next stage
                 copy_a.finish(sA + write_stage * kStageBytesA);
                 copy_b.finish(sB + write_stage * kStageBytesB);
 #if GEMM_COPY_ASYNC
                 cp_async_commit();
                 cp_async_wait<kStages - 2>();
 #endif
-                __syncthreads();  // next stage visible to all; this one free for refilling
+                __syncthreads();  // all see the next stage; this one may be filled again
                 write_stage = read_stage;
                 read_stage = read_stage + 1 == kStages ? 0 : read_stage + 1;
             }
             const int next = (k_block + 1) % kKBlocks;
             load_k_block(rA[(k_block + 1) % 2], rB[(k_block + 1) % 2], warp_a + read_stage * kStageBytesA,
                          warp_b + read_stage * kStageBytesB, next);
-            if (k_block == kKBlocks - 1) {  // refill it at once: loads need all the time they can get
+            if (k_block == kKBlocks - 1) {  // filled again at once: loads take long
                 copy_a.issue(sA + write_stage * kStageBytesA, 0, 1);
                 copy_b.issue(sB + write_stage * kStageBytesB, 0, 1);
             }
@@ -99,7 +99,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const GemmArgs ar
         }
     }
 #if GEMM_COPY_ASYNC
-    cp_async_commit();  // what was asked for beyond the end of K
+    cp_async_commit();  // closes the group of the copies beyond the end of K
 #endif
 #else
 #pragma unroll 1
@@ -107,7 +107,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const GemmArgs ar
 #if GEMM_COPY_ASYNC
         cp_async_wait<kStages - 2>();
 #endif
-        __syncthreads();  // read_stage visible to all; write_stage read by all
+        __syncthreads();  // all see read_stage, and have read write_stage
         copy_a.issue(sA + write_stage * kStageBytesA, 0, 1);
         copy_b.issue(sB + write_stage * kStageBytesB, 0, 1);
         mma_k_tile(rC, warp_a + read_stage * kStageBytesA, warp_b + read_stage * kStageBytesB);

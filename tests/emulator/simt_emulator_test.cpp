@@ -57,7 +57,8 @@ TEST_CASE("emulated SIMT families: without its padding the panel of B conflicts,
 }
 
 TEST_CASE("emulated SIMT families: either barrier is missed") {
-    for (const char* barrier : {"__syncthreads();  // panels", "__syncthreads();  // and read"}) {
+    for (const char* barrier :
+         {"__syncthreads();  // all threads have written", "__syncthreads();  // all threads have read"}) {
         const EmulatedVerification verdict = verdict_of_edited({"simt_outer_product", ""}, barrier, "//");
         CHECK_FALSE(verdict.verification.ok);
         CHECK(verdict.fault.has_value());

@@ -13,7 +13,7 @@
 //
 //   for each block tile (kBlockM, kBlockN) of D                     one thread block each
 //       for each k-tile of kBlockK                                  mainloop: kStages tiles in flight, global -> shared
-//           for each k-block of kMmaK                               one warp tile (kWarpM, kWarpN) per warp, shared -> registers
+//           for each k-block of kMmaK                               one warp tile per warp, shared -> registers
 //               for each (kMmaM, kMmaN) of the warp tile            one mma.sync
 //       scale and store                                             epilogue
 
@@ -36,7 +36,7 @@ using Bits = unsigned short;  // bf16 as stored
 using Accumulator = float;  // one f32 sum
 using ElementC = float;  // f32 as stored
 using ElementD = Bits;  // bf16 as stored
-// What follows from the parameters.
+// Derived from the parameters.
 constexpr int kWarpsM = kBlockM / kWarpM;  // warps of a block along M and N
 constexpr int kWarpsN = kBlockN / kWarpN;
 constexpr int kThreads = kWarpsM * kWarpsN * 32;
@@ -44,19 +44,19 @@ constexpr int kKBlocks = kBlockK / kMmaK;
 constexpr int kTilesM = kWarpM / kMmaM;  // atoms of a warp tile along M and N
 constexpr int kTilesN = kWarpN / kMmaN;
 
-// Tiles in shared memory: pitch of a row, and a stage's size, in bytes.
+// Tiles in shared memory: the pitch of a row and the size of a stage, in bytes.
 constexpr int kPitchA = kBlockM * 2 + kRowPadding;  // sA is (kBlockK, kBlockM)
 constexpr int kStageBytesA = kBlockK * kPitchA;
 constexpr int kPitchB = kBlockK * 2 + kRowPadding;  // sB is (kBlockN, kBlockK)
 constexpr int kStageBytesB = kBlockN * kPitchB;
-// 32-bit registers a thread gives to A, B and C: of one atom, and of a k-block of the warp tile.
+// 32-bit registers of a thread for A, B and C: for one atom, and for a k-block of the warp tile.
 constexpr int kRegistersA = kMmaM * kMmaK / 64;
 constexpr int kRegistersB = kMmaN * kMmaK / 64;
 constexpr int kRegistersC = 4;
 constexpr int kFragmentA = kTilesM * kRegistersA;
 constexpr int kFragmentB = kTilesN * kRegistersB;
 
-// 16-byte chunks of a row of shared memory that a warp's fragments step through.
+// 16-byte chunks along a row of shared memory that the fragments of a warp take.
 constexpr int kChunksA = kWarpM / 8;
 constexpr int kChunksB = kBlockK / 8;
 
@@ -86,11 +86,11 @@ __device__ __forceinline__ void ldmatrix_b(unsigned* r, unsigned address) {
 }
 
 // ---- common ---------------------------------------------------------------------------------------------------------
-// Conversions are inline PTX or bit operations, so that no toolkit header is needed.
+// Conversions are inline PTX or bit operations: the kernel needs no toolkit header.
 
 __device__ __forceinline__ float c_to_float(float value) { return value; }
 
-// Two results as they lie in memory: `low` first.
+// Converts two neighbours of D and packs them as they lie in memory: `low` first.
 __device__ __forceinline__ unsigned pack_d(float low, float high) {
     unsigned result;
     asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(result) : "f"(high), "f"(low));
@@ -112,18 +112,18 @@ struct GemmArgs {
     float alpha;
     float beta;
 };
-// A block's tile of D, and its part of K. Copies, mainloop and epilogue see it in place of the problem's sizes.
+// A block's tile of D, and its part of K. Copies, mainloop and epilogue take sizes from here alone.
 struct Tile {
     int row, column;  // of D, where it begins
     const int &end_row, &end_column;  // where D ends
     int first_k, end_k, k_tiles;
 };
-// The order in which blocks take the tiles of D. Blocks in flight at once should share rows of A and columns of B in L2.
+// The order in which blocks take the tiles of D. Blocks that run at once should share rows of A and columns of B in L2.
 struct TileCoord {
     unsigned m, n;
 };
 
-// Of D's `tiles`.
+// The tile of a block, where D has `tiles` tiles.
 __device__ __forceinline__ TileCoord tile_of_block(unsigned block, TileCoord tiles) {
     // Groups of kGroup rows of tiles, walked from left to right, m first within a group.
     const unsigned group = block / (kGroup * tiles.n);
@@ -135,14 +135,14 @@ __device__ __forceinline__ TileCoord tile_of_block(unsigned block, TileCoord til
 }
 
 // ---- multistage -----------------------------------------------------------------------------------------------------
-// A tile in shared memory is rows of 16-byte chunks, kPitch bytes apart. A warp reads the same chunk of eight consecutive rows
-// at once, so these eight should lie in different banks.
+// A tile in shared memory has rows of 16-byte chunks, kPitch bytes apart. A warp reads the same chunk of eight
+// consecutive rows at once, so these eight chunks should lie in different banks.
 __device__ __forceinline__ unsigned shared_address(const void* pointer) {
     return static_cast<unsigned>(__cvta_generic_to_shared(pointer));
 }
 
-// Swizzle: chunk c of row r lies in slot c ^ (r / kRowsPerPhase % kSpan). kSpan, the largest power of two that divides the
-// chunks of a row (at most 8), keeps the slots inside the row; kRowsPerPhase rows side by side fill the 32 banks.
+// Swizzle: chunk c of row r lies in slot c ^ (r / kRowsPerPhase % kSpan). kSpan, the largest power of two that divides
+// the chunks of a row (at most 8), keeps the slots inside the row. kRowsPerPhase consecutive rows fill the 32 banks.
 template <int kPitch>
 __device__ __forceinline__ unsigned shared_offset(int row, int chunk) {
     constexpr int kChunks = kPitch / 16;
@@ -150,16 +150,16 @@ __device__ __forceinline__ unsigned shared_offset(int row, int chunk) {
     constexpr int kRowsPerPhase = 8 / kSpan;
     return row * kPitch + (chunk ^ (row / kRowsPerPhase % kSpan)) * 16;
 }
-// gA, gB -> sA, sB. A tile is copied in vectors by all threads of the block; a thread keeps its column of vectors and
-// goes down the rows, kRowsPerPass at a time. What is in range along M and N is found once, in the constructor, and serves
-// every k-tile; only K changes from one to the next. What lies outside the matrix arrives as zeros.
+// gA, gB -> sA, sB. All threads of the block copy a tile in vectors. A thread keeps its column of vectors and goes down
+// the rows, kRowsPerPass at a time. The constructor finds once which rows and columns of D are in range: this serves
+// every k-tile. Elements outside the matrix arrive as zeros.
 
 // ---- common ---------------------------------------------------------------------------------------------------------
-// Reading what is aligned to one element only (odd leading dimensions): too little for cp.async and for wide loads. A vector of
-// eight elements that starts anywhere lies in two aligned chunks of 16 bytes; both are loaded whole and shifted together in
-// registers. Near the ends of the matrix, where a chunk juts out, the elements are read one by one.
+// Reads a matrix that is aligned to one element only (an odd leading dimension). cp.async and wide loads can't do that.
+// A vector of eight elements lies in two aligned chunks of 16 bytes. Both are loaded whole, and shifted together in
+// registers. Near the ends of the matrix a chunk may jut out: there the elements are read one by one.
 struct RawVector {
-    uint4 low, high;  // the aligned chunk the vector starts in, and the one behind it
+    uint4 low, high;  // the aligned chunk where the vector starts, and the next chunk
 };
 
 // Bytes from the start of that chunk to the vector.
@@ -182,7 +182,7 @@ struct WholeChunks {
     }
 };
 
-// The chunks of a vector; zeros, and nothing read, out of range.
+// The chunks of a vector. Out of range, it reads nothing and returns zeros.
 __device__ __forceinline__ RawVector load_raw(const Bits* vector, bool in_range) {
     const uint4* chunk = reinterpret_cast<const uint4*>(reinterpret_cast<unsigned long long>(vector) & ~15ull);
     RawVector raw = {};
@@ -190,8 +190,8 @@ __device__ __forceinline__ RawVector load_raw(const Bits* vector, bool in_range)
     return raw;
 }
 
-// The vector out of its two chunks: a barrel shifter of 8, 4 and 2 bytes. Written out, for it stands in a kernel often: loops over
-// words would cost NVRTC a quarter of its time.
+// Shifts the vector out of its two chunks: a barrel shifter of 8, 4 and 2 bytes. It is written out because a kernel
+// calls it often: loops over words would cost NVRTC a quarter of its time.
 __device__ __forceinline__ uint4 realign(const RawVector& raw, unsigned misalignment) {
     const bool by8 = misalignment & 8;
     const unsigned w0 = by8 ? raw.low.z : raw.low.x;
@@ -213,7 +213,7 @@ __device__ __forceinline__ uint4 realign(const RawVector& raw, unsigned misalign
                       __funnelshift_r(v3, v4, bits));
 }
 
-// The first `elements` (at least one) of a vector, each read by itself; behind them comes the last one again.
+// Reads the first `elements` (at least one) of a vector one by one, and fills the rest with the last of them.
 __device__ __forceinline__ uint4 load_elements(const Bits* vector, int elements) {
     unsigned words[4];
 #pragma unroll
@@ -224,7 +224,7 @@ __device__ __forceinline__ uint4 load_elements(const Bits* vector, int elements)
     }
     return make_uint4(words[0], words[1], words[2], words[3]);
 }
-// Keeps the first `elements` of eight, zeros the rest: the end of K, where whatever lies behind must not count.
+// Keeps the first `elements` of eight and zeros the rest. At the end of K, elements behind it must not count.
 __device__ __forceinline__ uint4 keep_first(const uint4& value, int elements) {
     unsigned w[4] = {value.x, value.y, value.z, value.w};
 #pragma unroll
@@ -238,10 +238,11 @@ __device__ __forceinline__ void store_shared(unsigned destination, const uint4& 
 }
 
 // ---- multistage -----------------------------------------------------------------------------------------------------
-// A copy of a matrix aligned to one element only, through registers: issue() loads, finish() shifts into place and stores, so
-// that the mma of a k-tile hide the latency between them. These two handle vectors like all others, without a branch; the few
-// that the end of K cuts, or that lie near the ends of the matrix, are written again by mend(), one after the other.
-// A K-major operand has a row of shared memory for each of kExtent rows or columns of D, another operand one for each k.
+// A copy through registers of a matrix that is aligned to one element only. issue() loads. finish() shifts vectors into
+// place and stores them. The mmas of a k-tile run between the two and hide the latency. Both treat all vectors alike,
+// without a branch. The end of K cuts a few vectors, and a few lie near the ends of the matrix: mend() writes these
+// again, one by one. In shared memory, a K-major operand has a row for each of kExtent rows (or columns) of D. Any
+// other operand has a row for each k.
 template <bool kKMajor, int kExtent, int kPitch>
 struct RealignCopy {
     static constexpr int kRows = kKMajor ? kExtent : kBlockK;
@@ -256,7 +257,7 @@ struct RealignCopy {
     int extent_left;  // elements of M or N from this thread's vector on
     int k_left;  // elements of K from this thread's vector of the next k-tile on
     int row, column;  // of pass 0, in the tile
-    bool juts = false;  // a chunk of a vector of the next k-tile juts out of the matrix
+    bool juts = false;  // a vector of the next k-tile has a chunk that juts out of the matrix
     RawVector raw[kPasses];
 
     __device__ __forceinline__ RealignCopy(const Bits* matrix, long long ld, int first, int extent, int first_k, int k)
@@ -277,11 +278,11 @@ struct RealignCopy {
         }
     }
 
-    // Rows and columns of the matrix from this thread's vector of pass 0 on.
+    // Rows and columns of the matrix that are left from this thread's vector of pass 0 on.
     __device__ __forceinline__ int rows_left() const { return kKMajor ? extent_left : k_left; }
     __device__ __forceinline__ int columns_left() const { return kKMajor ? k_left : extent_left; }
 
-    // A step of eight rows changes neither the swizzle nor the misalignment, so those of pass 0 serve all passes.
+    // Passes are multiples of eight rows apart. That changes neither the swizzle nor the misalignment of pass 0.
     __device__ __forceinline__ unsigned destination(unsigned stage, int pass) const {
         const int step = kRowsPerPass % 8 == 0 ? 0 : pass * kRowsPerPass;
         return stage + shared_offset<kPitch>(row + step, column / 8) + (pass * kRowsPerPass - step) * kPitch;
@@ -291,7 +292,7 @@ struct RealignCopy {
         return misalignment_of(kRowsPerPass % 8 == 0 ? source : source + pass * pass_pitch);
     }
 
-    // One of `slices` parts of the loads.
+    // Issues one of `slices` parts of the loads.
     __device__ __forceinline__ void issue(unsigned, int slice, int slices) {
         const Bits* vector = source + kPasses * slice / slices * pass_pitch;
 #pragma unroll
@@ -304,7 +305,7 @@ struct RealignCopy {
         }
     }
 
-    // The stores, and on to the next k-tile.
+    // Stores the vectors, and moves on to the next k-tile.
     __device__ __forceinline__ void finish(unsigned stage) {
 #pragma unroll
         for (int pass = 0; pass < kPasses; ++pass) {
@@ -333,18 +334,18 @@ using CopyA = RealignCopy<false, kBlockM, kPitchA>;  // K-major: false
 using CopyB = RealignCopy<true, kBlockN, kPitchB>;  // K-major: true
 // sA, sB -> rA, rB with ldmatrix, and the mma of one warp tile.
 //
-// A warp's operand for one k-block is a sequence of 8x8 matrices, numbered as the mma takes them in registers: register q of the
-// fragment holds matrix q. Matrix q of A covers rows 16 * (q / (2 * kAtomK8)) + 8 * (q % 2) and k-columns 8 * (q / 2 % kAtomK8);
-// matrix q of B columns 8 * (q / kAtomK8) and k-rows 8 * (q % kAtomK8). One ldmatrix takes kLdmatrixA (kLdmatrixB)
-// matrices in a row; lane l gives the address of row l % 8 of the l / 8-th of them.
+// A warp's operand for one k-block is a sequence of 8x8 matrices. Register q of the fragment holds matrix q.
+// Matrix q of A begins at row 16 * (q / (2 * kAtomK8)) + 8 * (q % 2) and k 8 * (q / 2 % kAtomK8).
+// Matrix q of B begins at column 8 * (q / kAtomK8) and k 8 * (q % kAtomK8).
+// One ldmatrix loads kLdmatrixA (kLdmatrixB) matrices. Lane l gives the address of row l % 8 of matrix l / 8.
 constexpr int kAtomK8 = kMmaK / 8;
 __device__ constexpr int a_matrix_row(int q) { return q / (2 * kAtomK8) * 16 + q % 2 * 8; }
 __device__ constexpr int a_matrix_k(int q) { return q / 2 % kAtomK8 * 8; }
 __device__ constexpr int b_matrix_column(int q) { return q / kAtomK8 * 8; }
 __device__ constexpr int b_matrix_k(int q) { return q % kAtomK8 * 8; }
 
-// The address of a matrix splits in two: steps across shared-memory rows come in multiples of eight, which no swizzle
-// notices, so they are constants; steps along a row pass through the swizzle, so a lane keeps one offset per chunk.
+// The address of a matrix has two parts. Steps across rows are multiples of eight rows: the swizzle repeats there, so
+// they are constants. Steps along a row change the swizzle, so a lane keeps one offset per chunk.
 __device__ __forceinline__ void ldmatrix_offsets_a(unsigned* lane_offset, int lane, int warp_row) {
     const int q = lane / 8 % kLdmatrixA;
     const int row = a_matrix_k(q) + lane % 8;  // sA is (k, m): ldmatrix transposes
@@ -381,7 +382,7 @@ __device__ __forceinline__ void load_fragments_b(unsigned* rB, unsigned stage, c
     }
 }
 
-// Serpentine in n, so that two mma in a row share an operand at the turns too.
+// Goes through n back and forth: consecutive mmas share an operand at the turns, too.
 __device__ __forceinline__ void mma_warp_tile(Accumulator (&rC)[kTilesM][kTilesN][kRegistersC], const unsigned* rA,
                                               const unsigned* rB) {
 #pragma unroll
@@ -404,19 +405,20 @@ __device__ __forceinline__ float finish(const GemmArgs& args, float sum, const R
     if (c_factor(args) != 0.0f) d = fmaf(args.beta, c(), d);
     return d;
 }
-// Where a block's result goes.
+// A block's result goes to D.
 using OutputTile = GemmArgs;
-// Accumulators (0, 1) or (2, 3) of an atom: columns 2t and 2t + 1 of row g or g + 8.
+// Accumulators (0, 1) or (2, 3) of an atom: columns 2t and 2t + 1 of row g or g + 8, where g = lane / 4 and t = lane %
+// 4.
 __device__ __forceinline__ float2 accumulator_pair(const Accumulator* atom, int pair) {
     return make_float2(atom[2 * pair], atom[2 * pair + 1]);
 }
 __device__ __forceinline__ void store(Bits* d, float value) { *d = static_cast<Bits>(pack_d(value, 0.0f)); }
-// D's element at (row, column) from its sum, with C's element there.
+// D's element at (row, column) from its sum and C's element.
 template <typename Row>
 __device__ __forceinline__ float finish_element(const GemmArgs& args, Row row, int column, float sum) {
     return finish(args, sum, [&] { return c_to_float(args.c[row * args.ldc + column]); });
 }
-// A pair of neighbours in a row of D, as a fragment has their sums; what lies beyond D's edges is neither read nor stored.
+// Stores two neighbours of a row of D. Nothing beyond D's edges is read or stored.
 __device__ __forceinline__ void store_pair(const OutputTile& output, int row, int column, float2 sum) {
     if (row >= output.m) return;
     if (column < output.n) sum.x = finish_element(output, row, column, sum.x);
@@ -425,8 +427,9 @@ __device__ __forceinline__ void store_pair(const OutputTile& output, int row, in
     if (column < output.n) store(d, sum.x);
     if (column + 1 < output.n) store(d + 1, sum.y);
 }
-// rC -> gD straight from the fragments: a thread holds columns 2t, 2t + 1 of rows g and g + 8 of each atom, and stores them
-// as a pair where D's alignment allows. Needs no shared memory and no barrier; the stores of a warp come in short runs.
+// rC -> gD straight from the fragments. A thread has columns 2t and 2t + 1 of rows g and g + 8 of each atom. It stores
+// them as a pair where D's alignment allows. This needs neither shared memory nor a barrier, but the stores of a warp
+// are short runs.
 __device__ __forceinline__ void epilogue(Accumulator (&rC)[kTilesM][kTilesN][kRegistersC], const OutputTile& output,
                                          int warp_row, int warp_column, int lane) {
     const int row = warp_row + lane / 4;
@@ -441,7 +444,7 @@ __device__ __forceinline__ void epilogue(Accumulator (&rC)[kTilesM][kTilesN][kRe
 }
 
 // ---- kernel ---------------------------------------------------------------------------------------------------------
-// One block on an SM at least: without this number ptxas may spill registers to make room for one more block.
+// The 1 allows one block per SM: without it ptxas may spill registers to make room for more blocks.
 extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const GemmArgs args) {
     extern __shared__ __align__(128) char shared_memory[];
 
@@ -463,11 +466,11 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const GemmArgs ar
     const unsigned sA = shared_address(shared_memory);  // (kStages, A tile), see shared_layout
     const unsigned sB = sA + kStages * kStageBytesA;  // (kStages, B tile)
 
-    // gA -> sA, gB -> sB: M and N predicates are computed here, once.
+    // gA -> sA, gB -> sB. The constructors compute which rows and columns of D are in range.
     CopyA copy_a(args.a, args.lda, tile.row, tile.end_row, tile.first_k, tile.end_k);
     CopyB copy_b(args.b, args.ldb, tile.column, tile.end_column, tile.first_k, tile.end_k);
 
-    unsigned lane_offset_a[kChunksA];  // bytes into a stage, see shared_to_registers
+    unsigned lane_offset_a[kChunksA];  // in a stage, in bytes; see shared_to_registers
     unsigned lane_offset_b[kChunksB];
     ldmatrix_offsets_a(lane_offset_a, lane, warp_row);
     ldmatrix_offsets_b(lane_offset_b, lane, warp_column);
@@ -480,9 +483,10 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const GemmArgs ar
 #pragma unroll
             for (int r = 0; r < kRegistersC; ++r) rC[i][j][r] = 0;
 
-    // Mainloop of copies that pass through registers and shift: a k-tile is loaded before the mma of the one in use and stored
-    // after them. Such copies are long, so they stand here once: the loop begins kStages - 1 k-tiles early and only copies
-    // until the first one is there. A k-tile beyond the last one reads nothing and arrives as zeros.
+    // Mainloop for copies that shift vectors in registers. A k-tile is loaded before the mmas of the current one, and
+    // stored after them. The code of such a copy is long, so it stands here once: the loop begins kStages - 1 k-tiles
+    // early, and only copies until the first k-tile has landed. A k-tile beyond the last reads nothing and arrives as
+    // zeros.
     int read_stage = kStages - 1;
     int write_stage = 0;
 
@@ -504,13 +508,13 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const GemmArgs ar
         }
         copy_a.finish(sA + write_stage * kStageBytesA);
         copy_b.finish(sB + write_stage * kStageBytesB);
-        __syncthreads();  // next stage visible to all; this one free for refilling
+        __syncthreads();  // all see the next stage; this one may be filled again
         write_stage = write_stage + 1 == kStages ? 0 : write_stage + 1;
         if (k_tile < -1) continue;
         read_stage = read_stage + 1 == kStages ? 0 : read_stage + 1;
         load_fragments_a(rA[0], sA + read_stage * kStageBytesA, lane_offset_a, 0);
         load_fragments_b(rB[0], sB + read_stage * kStageBytesB, lane_offset_b, 0);
-        if (k_tile >= 0) mma_warp_tile(rC, rA[1], rB[1]);  // the last k-block; there is an even number of them
+        if (k_tile >= 0) mma_warp_tile(rC, rA[1], rB[1]);  // the last k-block: their number is even
     }
 
     epilogue(rC, args, tile_row + warp_row, tile_column + warp_column, lane);

@@ -13,7 +13,7 @@
 //
 //   for each block tile (kBlockM, kBlockN) of D                     one thread block each
 //       for each k-tile of kBlockK                                  mainloop: kStages tiles in flight, global -> shared
-//           for each k-block of kMmaK                               one warp tile (kWarpM, kWarpN) per warp, shared -> registers
+//           for each k-block of kMmaK                               one warp tile per warp, shared -> registers
 //               for each (kMmaM, kMmaN) of the warp tile            one mma.sync
 //       scale and store                                             epilogue
 
@@ -39,7 +39,7 @@ using Bits = unsigned short;  // bf16 as stored
 using Accumulator = float;  // one f32 sum
 using ElementD = Bits;  // bf16 as stored
 using Staged = Bits;  // what the epilogue rearranges through shared memory
-// What follows from the parameters.
+// Derived from the parameters.
 constexpr int kWarpsM = kBlockM / kWarpM;  // warps of a block along M and N
 constexpr int kWarpsN = kBlockN / kWarpN;
 constexpr int kThreads = kWarpsM * kWarpsN * 32;
@@ -47,20 +47,20 @@ constexpr int kKBlocks = kBlockK / kMmaK;
 constexpr int kTilesM = kWarpM / kMmaM;  // atoms of a warp tile along M and N
 constexpr int kTilesN = kWarpN / kMmaN;
 
-// Tiles in shared memory: pitch of a row, and a stage's size, in bytes.
+// Tiles in shared memory: the pitch of a row and the size of a stage, in bytes.
 constexpr int kPitchA = kBlockK * 2 + kRowPadding;  // sA is (kBlockM, kBlockK)
 constexpr int kStageBytesA = kBlockM * kPitchA;
 constexpr int kPitchB = kBlockK * 2 + kRowPadding;  // sB is (kBlockN, kBlockK)
 constexpr int kStageBytesB = kBlockN * kPitchB;
-constexpr int kPitchC = kWarpN + 8;  // elements; eight more than a row keep the banks apart
-// 32-bit registers a thread gives to A, B and C: of one atom, and of a k-block of the warp tile.
+constexpr int kPitchC = kWarpN + 8;  // elements; eight more than a row put its neighbours into other banks
+// 32-bit registers of a thread for A, B and C: for one atom, and for a k-block of the warp tile.
 constexpr int kRegistersA = kMmaM * kMmaK / 64;
 constexpr int kRegistersB = kMmaN * kMmaK / 64;
 constexpr int kRegistersC = 4;
 constexpr int kFragmentA = kTilesM * kRegistersA;
 constexpr int kFragmentB = kTilesN * kRegistersB;
 
-// 16-byte chunks of a row of shared memory that a warp's fragments step through.
+// 16-byte chunks along a row of shared memory that the fragments of a warp take.
 constexpr int kChunksA = kBlockK / 8;
 constexpr int kChunksB = kBlockK / 8;
 
@@ -90,9 +90,9 @@ __device__ __forceinline__ void ldmatrix_b(unsigned* r, unsigned address) {
 }
 
 // ---- common ---------------------------------------------------------------------------------------------------------
-// Conversions are inline PTX or bit operations, so that no toolkit header is needed.
+// Conversions are inline PTX or bit operations: the kernel needs no toolkit header.
 
-// Two results as they lie in memory: `low` first.
+// Converts two neighbours of D and packs them as they lie in memory: `low` first.
 __device__ __forceinline__ unsigned pack_d(float low, float high) {
     unsigned result;
     asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(result) : "f"(high), "f"(low));
@@ -111,18 +111,18 @@ struct GemmArgs {
     long long ldd;  // elements from one row of D to the next
     float alpha;
 };
-// A block's tile of D, and its part of K. Copies, mainloop and epilogue see it in place of the problem's sizes.
+// A block's tile of D, and its part of K. Copies, mainloop and epilogue take sizes from here alone.
 struct Tile {
     int row, column;  // of D, where it begins
     const int &end_row, &end_column;  // where D ends
     int first_k, end_k, k_tiles;
 };
-// The order in which blocks take the tiles of D. Blocks in flight at once should share rows of A and columns of B in L2.
+// The order in which blocks take the tiles of D. Blocks that run at once should share rows of A and columns of B in L2.
 struct TileCoord {
     unsigned m, n;
 };
 
-// Of D's `tiles`.
+// The tile of a block, where D has `tiles` tiles.
 __device__ __forceinline__ TileCoord tile_of_block(unsigned block, TileCoord tiles) {
     // Groups of kGroup rows of tiles, walked from left to right, m first within a group.
     const unsigned group = block / (kGroup * tiles.n);
@@ -132,14 +132,14 @@ __device__ __forceinline__ TileCoord tile_of_block(unsigned block, TileCoord til
 }
 
 // ---- multistage -----------------------------------------------------------------------------------------------------
-// A tile in shared memory is rows of 16-byte chunks, kPitch bytes apart. A warp reads the same chunk of eight consecutive rows
-// at once, so these eight should lie in different banks.
+// A tile in shared memory has rows of 16-byte chunks, kPitch bytes apart. A warp reads the same chunk of eight
+// consecutive rows at once, so these eight chunks should lie in different banks.
 __device__ __forceinline__ unsigned shared_address(const void* pointer) {
     return static_cast<unsigned>(__cvta_generic_to_shared(pointer));
 }
 
-// Swizzle: chunk c of row r lies in slot c ^ (r / kRowsPerPhase % kSpan). kSpan, the largest power of two that divides the
-// chunks of a row (at most 8), keeps the slots inside the row; kRowsPerPhase rows side by side fill the 32 banks.
+// Swizzle: chunk c of row r lies in slot c ^ (r / kRowsPerPhase % kSpan). kSpan, the largest power of two that divides
+// the chunks of a row (at most 8), keeps the slots inside the row. kRowsPerPhase consecutive rows fill the 32 banks.
 template <int kPitch>
 __device__ __forceinline__ unsigned shared_offset(int row, int chunk) {
     constexpr int kChunks = kPitch / 16;
@@ -147,9 +147,9 @@ __device__ __forceinline__ unsigned shared_offset(int row, int chunk) {
     constexpr int kRowsPerPhase = 8 / kSpan;
     return row * kPitch + (chunk ^ (row / kRowsPerPhase % kSpan)) * 16;
 }
-// gA, gB -> sA, sB. A tile is copied in vectors by all threads of the block; a thread keeps its column of vectors and
-// goes down the rows, kRowsPerPass at a time. What is in range along M and N is found once, in the constructor, and serves
-// every k-tile; only K changes from one to the next. What lies outside the matrix arrives as zeros.
+// gA, gB -> sA, sB. All threads of the block copy a tile in vectors. A thread keeps its column of vectors and goes down
+// the rows, kRowsPerPass at a time. The constructor finds once which rows and columns of D are in range: this serves
+// every k-tile. Elements outside the matrix arrive as zeros.
 
 // ---- ptx ------------------------------------------------------------------------------------------------------------
 // cp.async: kVectorBytes from global to shared memory past the registers. Out of range, nothing is read and zeros are
@@ -180,8 +180,8 @@ __device__ __forceinline__ void cp_async_wait() {
 }
 
 // ---- multistage -----------------------------------------------------------------------------------------------------
-// A copy by cp.async, which passes the registers by: global to shared memory, kVectorBytes at a time.
-// A K-major operand has a row of shared memory for each of kExtent rows or columns of D, another operand one for each k.
+// A copy by cp.async, which needs no registers: global to shared memory, kVectorBytes at a time. In shared memory, a
+// K-major operand has a row for each of kExtent rows (or columns) of D. Any other operand has a row for each k.
 template <bool kKMajor, int kExtent, int kPitch, int kVectorBytes>
 struct AsyncCopy {
     static constexpr int kRows = kKMajor ? kExtent : kBlockK;
@@ -214,20 +214,21 @@ struct AsyncCopy {
         }
     }
 
-    // Rows and columns of the matrix from this thread's vector of pass 0 on.
+    // Rows and columns of the matrix that are left from this thread's vector of pass 0 on.
     __device__ __forceinline__ int rows_left() const { return kKMajor ? extent_left : k_left; }
     __device__ __forceinline__ int columns_left() const { return kKMajor ? k_left : extent_left; }
 
-    // A step of eight rows doesn't change the swizzle, so the offset of pass 0 serves all passes.
+    // Passes are multiples of eight rows apart, which doesn't change the swizzle: the offset of pass 0 serves all
+    // passes.
     __device__ __forceinline__ unsigned destination(unsigned stage, int pass) const {
         const int step = kRowsPerPass % 8 == 0 ? 0 : pass * kRowsPerPass;
         return stage + shared_offset<kPitch>(row + step, column / 8) + column % 8 * 2 +
                (pass * kRowsPerPass - step) * kPitch;
     }
 
-    // One of `slices` parts of the whole vectors.
+    // Issues one of `slices` parts of the whole vectors.
     __device__ __forceinline__ void issue(unsigned stage, int slice, int slices) const {
-        const bool cut = columns_left() > 0 && columns_left() < kVector;  // left to finish()
+        const bool cut = columns_left() > 0 && columns_left() < kVector;  // finish() copies it
         const int rows_whole = columns_left() >= kVector ? rows_left() : 0;
         const Bits* vector = source + kPasses * slice / slices * pass_pitch;
 #pragma unroll
@@ -237,7 +238,7 @@ struct AsyncCopy {
         }
     }
 
-    // The vectors cut by the edge of the matrix, and on to the next k-tile.
+    // Copies the vectors that the edge of the matrix cuts, and moves on to the next k-tile.
     __device__ __forceinline__ void finish(unsigned stage) {
         if (columns_left() > 0 && columns_left() < kVector) {
 #pragma unroll 1
@@ -254,18 +255,18 @@ using CopyA = AsyncCopy<true, kBlockM, kPitchA, kAlignA>;  // K-major: true
 using CopyB = AsyncCopy<true, kBlockN, kPitchB, kAlignB>;  // K-major: true
 // sA, sB -> rA, rB with ldmatrix, and the mma of one warp tile.
 //
-// A warp's operand for one k-block is a sequence of 8x8 matrices, numbered as the mma takes them in registers: register q of the
-// fragment holds matrix q. Matrix q of A covers rows 16 * (q / (2 * kAtomK8)) + 8 * (q % 2) and k-columns 8 * (q / 2 % kAtomK8);
-// matrix q of B columns 8 * (q / kAtomK8) and k-rows 8 * (q % kAtomK8). One ldmatrix takes kLdmatrixA (kLdmatrixB)
-// matrices in a row; lane l gives the address of row l % 8 of the l / 8-th of them.
+// A warp's operand for one k-block is a sequence of 8x8 matrices. Register q of the fragment holds matrix q.
+// Matrix q of A begins at row 16 * (q / (2 * kAtomK8)) + 8 * (q % 2) and k 8 * (q / 2 % kAtomK8).
+// Matrix q of B begins at column 8 * (q / kAtomK8) and k 8 * (q % kAtomK8).
+// One ldmatrix loads kLdmatrixA (kLdmatrixB) matrices. Lane l gives the address of row l % 8 of matrix l / 8.
 constexpr int kAtomK8 = kMmaK / 8;
 __device__ constexpr int a_matrix_row(int q) { return q / (2 * kAtomK8) * 16 + q % 2 * 8; }
 __device__ constexpr int a_matrix_k(int q) { return q / 2 % kAtomK8 * 8; }
 __device__ constexpr int b_matrix_column(int q) { return q / kAtomK8 * 8; }
 __device__ constexpr int b_matrix_k(int q) { return q % kAtomK8 * 8; }
 
-// The address of a matrix splits in two: steps across shared-memory rows come in multiples of eight, which no swizzle
-// notices, so they are constants; steps along a row pass through the swizzle, so a lane keeps one offset per chunk.
+// The address of a matrix has two parts. Steps across rows are multiples of eight rows: the swizzle repeats there, so
+// they are constants. Steps along a row change the swizzle, so a lane keeps one offset per chunk.
 __device__ __forceinline__ void ldmatrix_offsets_a(unsigned* lane_offset, int lane, int warp_row) {
     const int q = lane / 8 % kLdmatrixA;
     const int row = warp_row + a_matrix_row(q) + lane % 8;  // sA is (m, k)
@@ -302,7 +303,7 @@ __device__ __forceinline__ void load_fragments_b(unsigned* rB, unsigned stage, c
     }
 }
 
-// Serpentine in n, so that two mma in a row share an operand at the turns too.
+// Goes through n back and forth: consecutive mmas share an operand at the turns, too.
 __device__ __forceinline__ void mma_warp_tile(Accumulator (&rC)[kTilesM][kTilesN][kRegistersC], const unsigned* rA,
                                               const unsigned* rB) {
 #pragma unroll
@@ -317,15 +318,16 @@ __device__ __forceinline__ void mma_warp_tile(Accumulator (&rC)[kTilesM][kTilesN
 // ---- epilogue -------------------------------------------------------------------------------------------------------
 // D from sums of products.
 __device__ __forceinline__ float finish(const GemmArgs& args, float sum) { return args.alpha * sum; }
-// Where a block's result goes.
+// A block's result goes to D.
 using OutputTile = GemmArgs;
-// Accumulators (0, 1) or (2, 3) of an atom: columns 2t and 2t + 1 of row g or g + 8.
+// Accumulators (0, 1) or (2, 3) of an atom: columns 2t and 2t + 1 of row g or g + 8, where g = lane / 4 and t = lane %
+// 4.
 __device__ __forceinline__ float2 accumulator_pair(const Accumulator* atom, int pair) {
     return make_float2(atom[2 * pair], atom[2 * pair + 1]);
 }
 
 // ---- mma_multistage -------------------------------------------------------------------------------------------------
-// rC -> sC: rows g and g + 8 of the atoms side by side in a warp's tile, a pair of columns at a time.
+// rC -> sC: rows g and g + 8 of a row of atoms, a pair of columns at a time.
 __device__ __forceinline__ void stage_rows(Staged* sC, const Accumulator (&rC)[kTilesN][kRegistersC],
                                            const OutputTile& output) {
     const int lane = threadIdx.x % 32;
@@ -340,13 +342,13 @@ __device__ __forceinline__ void stage_rows(Staged* sC, const Accumulator (&rC)[k
 }
 
 // ---- epilogue -------------------------------------------------------------------------------------------------------
-// rC -> sC -> gD. A warp lays kMmaM rows of its tile at a time into its own part of shared memory, scaled and converted, and
-// reads them back as whole vectors of a row: its stores cover runs of kWarpN elements.
+// rC -> sC -> gD. A warp finishes kMmaM rows of its tile at a time, and writes them to its own part of shared memory.
+// It reads them back as whole vectors of a row: its stores cover runs of kWarpN elements.
 struct alignas(kVectorD * sizeof(Staged)) StagedVector {
     Staged element[kVectorD];
 };
 
-// A vector of a row of D. One that the right edge cuts goes element by element.
+// Stores a vector of a row of D. Where the right edge cuts it, its elements are stored one by one.
 __device__ __forceinline__ void store_vector(const OutputTile& output, int row, int column, const Staged* staged) {
     if (row >= output.m || column >= output.n) return;
     auto* d = output.d + row * output.ldd + column;
@@ -364,7 +366,7 @@ __device__ __forceinline__ void epilogue(Accumulator (&rC)[kTilesM][kTilesN][kRe
     Staged* sC = reinterpret_cast<Staged*>(shared_memory) + warp * kMmaM * kPitchC;  // (kMmaM, kWarpN), pitch kPitchC
 
     cp_async_wait<0>();
-    __syncthreads();  // the mainloop is done with shared memory
+    __syncthreads();  // all warps have finished the mainloop: shared memory is free
 
 #pragma unroll
     for (int i = 0; i < kTilesM; ++i) {
@@ -376,12 +378,12 @@ __device__ __forceinline__ void epilogue(Accumulator (&rC)[kTilesM][kTilesN][kRe
             const int column = v % kVectorsPerRow * kVectorD;
             store_vector(output, warp_row + i * kMmaM + row, warp_column + column, sC + row * kPitchC + column);
         }
-        __syncwarp();  // read before the next rows overwrite it
+        __syncwarp();  // all lanes have read the rows before the next overwrite them
     }
 }
 
 // ---- kernel ---------------------------------------------------------------------------------------------------------
-// One block on an SM at least: without this number ptxas may spill registers to make room for one more block.
+// The 1 allows one block per SM: without it ptxas may spill registers to make room for more blocks.
 extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const GemmArgs args) {
     extern __shared__ __align__(128) char shared_memory[];
 
@@ -403,11 +405,11 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const GemmArgs ar
     const unsigned sA = shared_address(shared_memory);  // (kStages, A tile), see shared_layout
     const unsigned sB = sA + kStages * kStageBytesA;  // (kStages, B tile)
 
-    // gA -> sA, gB -> sB: M and N predicates are computed here, once.
+    // gA -> sA, gB -> sB. The constructors compute which rows and columns of D are in range.
     CopyA copy_a(args.a, args.lda, tile.row, tile.end_row, tile.first_k, tile.end_k);
     CopyB copy_b(args.b, args.ldb, tile.column, tile.end_column, tile.first_k, tile.end_k);
 
-    unsigned lane_offset_a[kChunksA];  // bytes into a stage, see shared_to_registers
+    unsigned lane_offset_a[kChunksA];  // in a stage, in bytes; see shared_to_registers
     unsigned lane_offset_b[kChunksB];
     ldmatrix_offsets_a(lane_offset_a, lane, warp_row);
     ldmatrix_offsets_b(lane_offset_b, lane, warp_column);
@@ -420,9 +422,9 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const GemmArgs ar
 #pragma unroll
             for (int r = 0; r < kRegistersC; ++r) rC[i][j][r] = 0;
 
-                // Prologue: the first kStages - 1 k-tiles are in flight. A k-tile beyond the last one reads nothing and arrives as
-                // zeros: so there is one commit group per k-tile throughout, and "all but the newest kStages - 2 groups" always means
-                // "the k-tile needed next has landed". Unrolling would gain nothing but instructions to compile and to fetch.
+                // Prologue: puts the first kStages - 1 k-tiles in flight. A k-tile beyond the last reads nothing and
+                // arrives as zeros. So each k-tile has one commit group, and the k-tile needed next has landed when all
+                // but the newest kStages - 2 groups have. Unrolling would only add instructions.
 
 #pragma unroll 1
     for (int stage = 0; stage < kStages - 1; ++stage) {
@@ -447,19 +449,19 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const GemmArgs ar
     for (int k_tile = 0; k_tile < tile.k_tiles; ++k_tile) {
 #pragma unroll
         for (int k_block = 0; k_block < kKBlocks; ++k_block) {
-            if (k_block == kKBlocks - 1) {  // the fragments of the next step lie in the next stage
+            if (k_block == kKBlocks - 1) {  // the next fragments lie in the next stage
                 copy_a.finish(sA + write_stage * kStageBytesA);
                 copy_b.finish(sB + write_stage * kStageBytesB);
                 cp_async_commit();
                 cp_async_wait<kStages - 2>();
-                __syncthreads();  // next stage visible to all; this one free for refilling
+                __syncthreads();  // all see the next stage; this one may be filled again
                 write_stage = read_stage;
                 read_stage = read_stage + 1 == kStages ? 0 : read_stage + 1;
             }
             const int next = (k_block + 1) % kKBlocks;
             load_fragments_a(rA[(k_block + 1) % 2], sA + read_stage * kStageBytesA, lane_offset_a, next);
             load_fragments_b(rB[(k_block + 1) % 2], sB + read_stage * kStageBytesB, lane_offset_b, next);
-            if (k_block < kKBlocks - 1) {  // the k-tile after those in flight, a slice per k-block
+            if (k_block < kKBlocks - 1) {  // copies a slice of the k-tile after those in flight
                 copy_a.issue(sA + write_stage * kStageBytesA, k_block, kKBlocks - 1);
                 copy_b.issue(sB + write_stage * kStageBytesB, k_block, kKBlocks - 1);
             }

@@ -13,7 +13,7 @@
 //
 //   for each block tile (kBlockM, kBlockN) of D                     one thread block each
 //       for each k-tile of kBlockK                                  mainloop: kStages tiles in flight, global -> shared
-//           for each k-block of kMmaK                               one warp tile (kWarpM, kWarpN) per warp, shared -> registers
+//           for each k-block of kMmaK                               one warp tile per warp, shared -> registers
 //               for each (kMmaM, kMmaN) of the warp tile            one wmma.mma
 //       scale and store                                             epilogue
 
@@ -37,7 +37,7 @@ using Bits = unsigned short;  // f16 as stored
 using Accumulator = unsigned;  // two f16 sums
 using ElementD = Bits;  // f16 as stored
 using Staged = Bits;  // a sum, as the epilogue lays it into shared memory
-// What follows from the parameters.
+// Derived from the parameters.
 constexpr int kWarpsM = kBlockM / kWarpM;  // warps of a block along M and N
 constexpr int kWarpsN = kBlockN / kWarpN;
 constexpr int kThreads = kWarpsM * kWarpsN * 32;
@@ -45,12 +45,12 @@ constexpr int kKBlocks = kBlockK / kMmaK;
 constexpr int kTilesM = kWarpM / kMmaM;  // atoms of a warp tile along M and N
 constexpr int kTilesN = kWarpN / kMmaN;
 
-// Tiles in shared memory: pitch of a row, and a stage's size, in bytes.
+// Tiles in shared memory: the pitch of a row and the size of a stage, in bytes.
 constexpr int kPitchA = kBlockK * 2 + kRowPadding;  // sA is (kBlockM, kBlockK)
 constexpr int kStageBytesA = kBlockM * kPitchA;
 constexpr int kPitchB = kBlockK * 2 + kRowPadding;  // sB is (kBlockN, kBlockK)
 constexpr int kStageBytesB = kBlockN * kPitchB;
-constexpr int kPitchC = kWarpN + 8;  // elements; eight more than a row keep the banks apart
+constexpr int kPitchC = kWarpN + 8;  // elements; eight more than a row put its neighbours into other banks
 
 // ---- ptx ------------------------------------------------------------------------------------------------------------
 // 32-bit registers of a lane for one fragment of A, B and C; which elements they hold is left to the hardware.
@@ -94,9 +94,9 @@ __device__ __forceinline__ void store_fragment(unsigned address, const Accumulat
 }
 
 // ---- common ---------------------------------------------------------------------------------------------------------
-// Conversions are inline PTX or bit operations, so that no toolkit header is needed.
+// Conversions are inline PTX or bit operations: the kernel needs no toolkit header.
 
-// Two results as they lie in memory: `low` first.
+// Converts two neighbours of D and packs them as they lie in memory: `low` first.
 __device__ __forceinline__ unsigned pack_d(float low, float high) {
     unsigned result;
     asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(result) : "f"(high), "f"(low));
@@ -115,18 +115,18 @@ struct GemmArgs {
     long long ldd;  // elements from one row of D to the next
     float alpha;
 };
-// A block's tile of D, and its part of K. Copies, mainloop and epilogue see it in place of the problem's sizes.
+// A block's tile of D, and its part of K. Copies, mainloop and epilogue take sizes from here alone.
 struct Tile {
     int row, column;  // of D, where it begins
     const int &end_row, &end_column;  // where D ends
     int first_k, end_k, k_tiles;
 };
-// The order in which blocks take the tiles of D. Blocks in flight at once should share rows of A and columns of B in L2.
+// The order in which blocks take the tiles of D. Blocks that run at once should share rows of A and columns of B in L2.
 struct TileCoord {
     unsigned m, n;
 };
 
-// Of D's `tiles`.
+// The tile of a block, where D has `tiles` tiles.
 __device__ __forceinline__ TileCoord tile_of_block(unsigned block, TileCoord tiles) {
     // Groups of kGroup rows of tiles, walked from left to right, m first within a group.
     const unsigned group = block / (kGroup * tiles.n);
@@ -138,20 +138,20 @@ __device__ __forceinline__ TileCoord tile_of_block(unsigned block, TileCoord til
 }
 
 // ---- multistage -----------------------------------------------------------------------------------------------------
-// A tile in shared memory is rows of 16-byte chunks, kPitch bytes apart. A warp reads the same chunk of eight consecutive rows
-// at once, so these eight should lie in different banks.
+// A tile in shared memory has rows of 16-byte chunks, kPitch bytes apart. A warp reads the same chunk of eight
+// consecutive rows at once, so these eight chunks should lie in different banks.
 __device__ __forceinline__ unsigned shared_address(const void* pointer) {
     return static_cast<unsigned>(__cvta_generic_to_shared(pointer));
 }
 
-// Padding: a row is kRowPadding bytes longer than its data; 16 of them make consecutive rows start four banks apart.
+// Padding: a row is kRowPadding bytes longer than its data. With 16 bytes, consecutive rows start four banks apart.
 template <int kPitch>
 __device__ __forceinline__ unsigned shared_offset(int row, int chunk) {
     return row * kPitch + chunk * 16;
 }
-// gA, gB -> sA, sB. A tile is copied in vectors by all threads of the block; a thread keeps its column of vectors and
-// goes down the rows, kRowsPerPass at a time. What is in range along M and N is found once, in the constructor, and serves
-// every k-tile; only K changes from one to the next. What lies outside the matrix arrives as zeros.
+// gA, gB -> sA, sB. All threads of the block copy a tile in vectors. A thread keeps its column of vectors and goes down
+// the rows, kRowsPerPass at a time. The constructor finds once which rows and columns of D are in range: this serves
+// every k-tile. Elements outside the matrix arrive as zeros.
 
 // ---- ptx ------------------------------------------------------------------------------------------------------------
 // cp.async: kVectorBytes from global to shared memory past the registers. Out of range, nothing is read and zeros are
@@ -182,8 +182,8 @@ __device__ __forceinline__ void cp_async_wait() {
 }
 
 // ---- multistage -----------------------------------------------------------------------------------------------------
-// A copy by cp.async, which passes the registers by: global to shared memory, kVectorBytes at a time.
-// A K-major operand has a row of shared memory for each of kExtent rows or columns of D, another operand one for each k.
+// A copy by cp.async, which needs no registers: global to shared memory, kVectorBytes at a time. In shared memory, a
+// K-major operand has a row for each of kExtent rows (or columns) of D. Any other operand has a row for each k.
 template <bool kKMajor, int kExtent, int kPitch, int kVectorBytes>
 struct AsyncCopy {
     static constexpr int kRows = kKMajor ? kExtent : kBlockK;
@@ -216,20 +216,21 @@ struct AsyncCopy {
         }
     }
 
-    // Rows and columns of the matrix from this thread's vector of pass 0 on.
+    // Rows and columns of the matrix that are left from this thread's vector of pass 0 on.
     __device__ __forceinline__ int rows_left() const { return kKMajor ? extent_left : k_left; }
     __device__ __forceinline__ int columns_left() const { return kKMajor ? k_left : extent_left; }
 
-    // A step of eight rows doesn't change the swizzle, so the offset of pass 0 serves all passes.
+    // Passes are multiples of eight rows apart, which doesn't change the swizzle: the offset of pass 0 serves all
+    // passes.
     __device__ __forceinline__ unsigned destination(unsigned stage, int pass) const {
         const int step = kRowsPerPass % 8 == 0 ? 0 : pass * kRowsPerPass;
         return stage + shared_offset<kPitch>(row + step, column / 8) + column % 8 * 2 +
                (pass * kRowsPerPass - step) * kPitch;
     }
 
-    // One of `slices` parts of the whole vectors.
+    // Issues one of `slices` parts of the whole vectors.
     __device__ __forceinline__ void issue(unsigned stage, int slice, int slices) const {
-        const bool cut = columns_left() > 0 && columns_left() < kVector;  // left to finish()
+        const bool cut = columns_left() > 0 && columns_left() < kVector;  // finish() copies it
         const int rows_whole = columns_left() >= kVector ? rows_left() : 0;
         const Bits* vector = source + kPasses * slice / slices * pass_pitch;
 #pragma unroll
@@ -239,7 +240,7 @@ struct AsyncCopy {
         }
     }
 
-    // The vectors cut by the edge of the matrix, and on to the next k-tile.
+    // Copies the vectors that the edge of the matrix cuts, and moves on to the next k-tile.
     __device__ __forceinline__ void finish(unsigned stage) {
         if (columns_left() > 0 && columns_left() < kVector) {
 #pragma unroll 1
@@ -254,8 +255,8 @@ struct AsyncCopy {
 };
 using CopyA = AsyncCopy<true, kBlockM, kPitchA, kAlignA>;  // K-major: true
 using CopyB = AsyncCopy<true, kBlockN, kPitchB, kAlignB>;  // K-major: true
-// sA, sB -> rA, rB with wmma.load, and the wmma.mma of one warp tile. A fragment is loaded from the address of its first
-// element; which lane gets which elements is the hardware's business.
+// sA, sB -> rA, rB with wmma.load, and the wmma.mma of one warp tile. wmma.load takes the address of a fragment's first
+// element. The hardware decides which lane gets which elements.
 
 // Bytes from the start of a stage to element (row, k) of A, (column, k) of B.
 __device__ constexpr int fragment_offset_a(int row, int k) {
@@ -266,8 +267,8 @@ __device__ constexpr int fragment_offset_b(int column, int k) {
     return column * kPitchB + k * 2;  // sB is (n, k)
 }
 
-// The fragments of one k-block, the i-th and those behind it. What an address has in common with the others is added once: the
-// rest is a constant that the instruction adds.
+// Loads the fragments of one k-block, from the i-th on. Addresses differ from a common one by constants, which the
+// instruction adds.
 template <int i = 0>
 __device__ __forceinline__ void load_fragments_a(unsigned (&rA)[kTilesM][kRegistersA], unsigned k_block_a) {
     load_fragment_a<fragment_offset_a(i * kMmaM, 0)>(rA[i], k_block_a);
@@ -280,14 +281,14 @@ __device__ __forceinline__ void load_fragments_b(unsigned (&rB)[kTilesN][kRegist
     if constexpr (j + 1 < kTilesN) load_fragments_b<j + 1>(rB, k_block_b);
 }
 
-// A k-block of this warp's rows of A and columns of B; the addresses are those of a stage's first k.
+// Loads a k-block of this warp's rows of A and columns of B. The addresses are those of a stage's first k.
 __device__ __forceinline__ void load_k_block(unsigned (&rA)[kTilesM][kRegistersA], unsigned (&rB)[kTilesN][kRegistersB],
                                              unsigned warp_a, unsigned warp_b, int k_block) {
     load_fragments_a(rA, warp_a + fragment_offset_a(0, k_block * kMmaK));
     load_fragments_b(rB, warp_b + fragment_offset_b(0, k_block * kMmaK));
 }
 
-// Serpentine in n, so that two wmma in a row share an operand at the turns too.
+// Goes through n back and forth: consecutive wmmas share an operand at the turns, too.
 __device__ __forceinline__ void mma_warp_tile(Accumulator (&rC)[kTilesM][kTilesN][kRegistersC],
                                               const unsigned (&rA)[kTilesM][kRegistersA],
                                               const unsigned (&rB)[kTilesN][kRegistersB]) {
@@ -303,11 +304,11 @@ __device__ __forceinline__ void mma_warp_tile(Accumulator (&rC)[kTilesM][kTilesN
 // ---- epilogue -------------------------------------------------------------------------------------------------------
 // D from sums of products.
 __device__ __forceinline__ float finish(const GemmArgs& args, float sum) { return args.alpha * sum; }
-// Where a block's result goes.
+// A block's result goes to D.
 using OutputTile = GemmArgs;
 
 // ---- wmma_multistage ------------------------------------------------------------------------------------------------
-// rC -> sC: fragments side by side in a warp's tile. Which lane holds which element is known to wmma.store alone.
+// rC -> sC: a row of the warp tile's fragments. Only wmma.store knows which lane holds which element.
 __device__ __forceinline__ void stage_rows(Staged* sC, const Accumulator (&rC)[kTilesN][kRegistersC]) {
 #pragma unroll
     for (int j = 0; j < kTilesN; ++j) store_fragment(shared_address(sC + j * kMmaN), rC[j]);
@@ -315,8 +316,9 @@ __device__ __forceinline__ void stage_rows(Staged* sC, const Accumulator (&rC)[k
 
 // ---- epilogue -------------------------------------------------------------------------------------------------------
 __device__ __forceinline__ void store(Bits* d, float value) { *d = static_cast<Bits>(pack_d(value, 0.0f)); }
-// rC -> sC -> gD. A warp lays kMmaM rows of its tile at a time into its own part of shared memory, as sums, and reads them back
-// as whole vectors of a row, which it scales and converts: its stores (and its reads of C) cover runs of kWarpN elements.
+// rC -> sC -> gD. A warp writes the sums of kMmaM rows of its tile at a time to its own part of shared memory. It reads
+// them back as whole vectors of a row, and finishes these: its stores (and its reads of C) cover runs of kWarpN
+// elements.
 struct alignas(kVectorD * sizeof(Staged)) StagedVector {
     Staged element[kVectorD];
 };
@@ -328,7 +330,7 @@ __device__ __forceinline__ float staged_sum(Bits sum) {
     return result;
 }
 
-// A vector of a row of D. One that the right edge cuts goes element by element.
+// Stores a vector of a row of D. Where the right edge cuts it, its elements are stored one by one.
 __device__ __forceinline__ void store_vector(const OutputTile& output, int row, int column, const Staged* staged) {
     const auto finished = [&](int i) { return finish(output, staged_sum(staged[i])); };
     if (row >= output.m || column >= output.n) return;
@@ -352,7 +354,7 @@ __device__ __forceinline__ void epilogue(Accumulator (&rC)[kTilesM][kTilesN][kRe
     Staged* sC = reinterpret_cast<Staged*>(shared_memory) + warp * kMmaM * kPitchC;  // (kMmaM, kWarpN), pitch kPitchC
 
     cp_async_wait<0>();
-    __syncthreads();  // the mainloop is done with shared memory
+    __syncthreads();  // all warps have finished the mainloop: shared memory is free
 
 #pragma unroll
     for (int i = 0; i < kTilesM; ++i) {
@@ -364,12 +366,12 @@ __device__ __forceinline__ void epilogue(Accumulator (&rC)[kTilesM][kTilesN][kRe
             const int column = v % kVectorsPerRow * kVectorD;
             store_vector(output, warp_row + i * kMmaM + row, warp_column + column, sC + row * kPitchC + column);
         }
-        __syncwarp();  // read before the next rows overwrite it
+        __syncwarp();  // all lanes have read the rows before the next overwrite them
     }
 }
 
 // ---- kernel ---------------------------------------------------------------------------------------------------------
-// One block on an SM at least: without this number ptxas may spill registers to make room for one more block.
+// The 1 allows one block per SM: without it ptxas may spill registers to make room for more blocks.
 extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const GemmArgs args) {
     extern __shared__ __align__(128) char shared_memory[];
 
@@ -393,7 +395,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const GemmArgs ar
     const unsigned warp_a = sA + fragment_offset_a(warp_row, 0);  // this warp's rows of A and columns of B in stage 0
     const unsigned warp_b = sB + fragment_offset_b(warp_column, 0);
 
-    // gA -> sA, gB -> sB: M and N predicates are computed here, once.
+    // gA -> sA, gB -> sB. The constructors compute which rows and columns of D are in range.
     CopyA copy_a(args.a, args.lda, tile.row, tile.end_row, tile.first_k, tile.end_k);
     CopyB copy_b(args.b, args.ldb, tile.column, tile.end_column, tile.first_k, tile.end_k);
 
@@ -405,9 +407,9 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const GemmArgs ar
 #pragma unroll
             for (int r = 0; r < kRegistersC; ++r) rC[i][j][r] = 0;
 
-                // Prologue: the first kStages - 1 k-tiles are in flight. A k-tile beyond the last one reads nothing and arrives as
-                // zeros: so there is one commit group per k-tile throughout, and "all but the newest kStages - 2 groups" always means
-                // "the k-tile needed next has landed". Unrolling would gain nothing but instructions to compile and to fetch.
+                // Prologue: puts the first kStages - 1 k-tiles in flight. A k-tile beyond the last reads nothing and
+                // arrives as zeros. So each k-tile has one commit group, and the k-tile needed next has landed when all
+                // but the newest kStages - 2 groups have. Unrolling would only add instructions.
 
 #pragma unroll 1
     for (int stage = 0; stage < kStages - 1; ++stage) {
@@ -433,26 +435,26 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const GemmArgs ar
     for (int k_tile = 0; k_tile < tile.k_tiles; ++k_tile) {
 #pragma unroll
         for (int k_block = 0; k_block < kKBlocks; ++k_block) {
-            if (k_block == kKBlocks - 1) {  // the fragments of the next step lie in the next stage
+            if (k_block == kKBlocks - 1) {  // the next fragments lie in the next stage
                 copy_a.finish(sA + write_stage * kStageBytesA);
                 copy_b.finish(sB + write_stage * kStageBytesB);
                 cp_async_commit();
                 cp_async_wait<kStages - 2>();
-                __syncthreads();  // next stage visible to all; this one free for refilling
+                __syncthreads();  // all see the next stage; this one may be filled again
                 write_stage = read_stage;
                 read_stage = read_stage + 1 == kStages ? 0 : read_stage + 1;
             }
             const int next = (k_block + 1) % kKBlocks;
             load_k_block(rA[(k_block + 1) % 2], rB[(k_block + 1) % 2], warp_a + read_stage * kStageBytesA,
                          warp_b + read_stage * kStageBytesB, next);
-            if (k_block == kKBlocks - 1) {  // refill it at once: loads need all the time they can get
+            if (k_block == kKBlocks - 1) {  // filled again at once: loads take long
                 copy_a.issue(sA + write_stage * kStageBytesA, 0, 1);
                 copy_b.issue(sB + write_stage * kStageBytesB, 0, 1);
             }
             mma_warp_tile(rC, rA[k_block % 2], rB[k_block % 2]);
         }
     }
-    cp_async_commit();  // what was asked for beyond the end of K
+    cp_async_commit();  // closes the group of the copies beyond the end of K
 
     epilogue(rC, args, tile_row + warp_row, tile_column + warp_column, shared_memory, warp, lane);
 }

@@ -15,7 +15,7 @@
 //
 //   for each block tile (kBlockM, kBlockN) of D                     one thread block each
 //       for each k-tile of kBlockK                                  mainloop: kStages tiles in flight, global -> shared
-//           for each k-block of kMmaK                               one warp tile (kWarpM, kWarpN) per warp, shared -> registers
+//           for each k-block of kMmaK                               one warp tile per warp, shared -> registers
 //               for each (kMmaM, kMmaN) of the warp tile            one mma.sync
 //       scale and store                                             epilogue
 
@@ -44,7 +44,7 @@ using Bits = unsigned short;  // f16 as stored
 using Accumulator = unsigned;  // two f16 sums
 using ElementD = Bits;  // f16 as stored
 using Staged = float;  // what the epilogue rearranges through shared memory
-// What follows from the parameters.
+// Derived from the parameters.
 constexpr int kWarpsM = kBlockM / kWarpM;  // warps of a block along M and N
 constexpr int kWarpsN = kBlockN / kWarpN;
 constexpr int kThreads = kWarpsM * kWarpsN * 32;
@@ -52,20 +52,20 @@ constexpr int kKBlocks = kBlockK / kMmaK;
 constexpr int kTilesM = kWarpM / kMmaM;  // atoms of a warp tile along M and N
 constexpr int kTilesN = kWarpN / kMmaN;
 
-// Tiles in shared memory: pitch of a row, and a stage's size, in bytes.
+// Tiles in shared memory: the pitch of a row and the size of a stage, in bytes.
 constexpr int kPitchA = kBlockK * 2 + kRowPadding;  // sA is (kBlockM, kBlockK)
 constexpr int kStageBytesA = kBlockM * kPitchA;
 constexpr int kPitchB = kBlockN * 2 + kRowPadding;  // sB is (kBlockK, kBlockN)
 constexpr int kStageBytesB = kBlockK * kPitchB;
-constexpr int kPitchC = kWarpN + 8;  // elements; eight more than a row keep the banks apart
-// 32-bit registers a thread gives to A, B and C: of one atom, and of a k-block of the warp tile.
+constexpr int kPitchC = kWarpN + 8;  // elements; eight more than a row put its neighbours into other banks
+// 32-bit registers of a thread for A, B and C: for one atom, and for a k-block of the warp tile.
 constexpr int kRegistersA = kMmaM * kMmaK / 64;
 constexpr int kRegistersB = kMmaN * kMmaK / 64;
 constexpr int kRegistersC = 2;
 constexpr int kFragmentA = kTilesM * kRegistersA;
 constexpr int kFragmentB = kTilesN * kRegistersB;
 
-// 16-byte chunks of a row of shared memory that a warp's fragments step through.
+// 16-byte chunks along a row of shared memory that the fragments of a warp take.
 constexpr int kChunksA = kBlockK / 8;
 constexpr int kChunksB = kWarpN / 8;
 
@@ -94,9 +94,9 @@ __device__ __forceinline__ void ldmatrix_b(unsigned* r, unsigned address) {
 }
 
 // ---- common ---------------------------------------------------------------------------------------------------------
-// Conversions are inline PTX or bit operations, so that no toolkit header is needed.
+// Conversions are inline PTX or bit operations: the kernel needs no toolkit header.
 
-// Two results as they lie in memory: `low` first.
+// Converts two neighbours of D and packs them as they lie in memory: `low` first.
 __device__ __forceinline__ unsigned pack_d(float low, float high) {
     unsigned result;
     asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(result) : "f"(high), "f"(low));
@@ -119,7 +119,8 @@ struct GemmArgs {
 // The workspace holds, each on a 256-byte boundary:
 // - packed A
 // - partial sums: (kSplitK, m, n rounded up to 4)
-// A packed operand keeps its order; its rows are padded to whole lines of L2, short ones to a half or a quarter of one.
+// A packed operand keeps its order. Its rows are padded to whole lines of L2, short rows to a half or a quarter of a
+// line.
 
 // Elements from one row of a packed operand to the next.
 __device__ __forceinline__ long long packed_pitch(int columns) {
@@ -139,11 +140,11 @@ __device__ __forceinline__ char* behind_a(const GemmArgs& args) {
 
 __device__ __forceinline__ long long partials_pitch(int n) { return (n + 3ll) / 4 * 4; }
 __device__ __forceinline__ float* partials(const GemmArgs& args) { return reinterpret_cast<float*>(behind_a(args)); }
-// Reading what is aligned to one element only (odd leading dimensions): too little for cp.async and for wide loads. A vector of
-// eight elements that starts anywhere lies in two aligned chunks of 16 bytes; both are loaded whole and shifted together in
-// registers. Near the ends of the matrix, where a chunk juts out, the elements are read one by one.
+// Reads a matrix that is aligned to one element only (an odd leading dimension). cp.async and wide loads can't do that.
+// A vector of eight elements lies in two aligned chunks of 16 bytes. Both are loaded whole, and shifted together in
+// registers. Near the ends of the matrix a chunk may jut out: there the elements are read one by one.
 struct RawVector {
-    uint4 low, high;  // the aligned chunk the vector starts in, and the one behind it
+    uint4 low, high;  // the aligned chunk where the vector starts, and the next chunk
 };
 
 // Bytes from the start of that chunk to the vector.
@@ -166,7 +167,7 @@ struct WholeChunks {
     }
 };
 
-// The chunks of a vector; zeros, and nothing read, out of range.
+// The chunks of a vector. Out of range, it reads nothing and returns zeros.
 __device__ __forceinline__ RawVector load_raw(const Bits* vector, bool in_range) {
     const uint4* chunk = reinterpret_cast<const uint4*>(reinterpret_cast<unsigned long long>(vector) & ~15ull);
     RawVector raw = {};
@@ -174,8 +175,8 @@ __device__ __forceinline__ RawVector load_raw(const Bits* vector, bool in_range)
     return raw;
 }
 
-// The vector out of its two chunks: a barrel shifter of 8, 4 and 2 bytes. Written out, for it stands in a kernel often: loops over
-// words would cost NVRTC a quarter of its time.
+// Shifts the vector out of its two chunks: a barrel shifter of 8, 4 and 2 bytes. It is written out because a kernel
+// calls it often: loops over words would cost NVRTC a quarter of its time.
 __device__ __forceinline__ uint4 realign(const RawVector& raw, unsigned misalignment) {
     const bool by8 = misalignment & 8;
     const unsigned w0 = by8 ? raw.low.z : raw.low.x;
@@ -197,7 +198,7 @@ __device__ __forceinline__ uint4 realign(const RawVector& raw, unsigned misalign
                       __funnelshift_r(v3, v4, bits));
 }
 
-// The first `elements` (at least one) of a vector, each read by itself; behind them comes the last one again.
+// Reads the first `elements` (at least one) of a vector one by one, and fills the rest with the last of them.
 __device__ __forceinline__ uint4 load_elements(const Bits* vector, int elements) {
     unsigned words[4];
 #pragma unroll
@@ -208,17 +209,17 @@ __device__ __forceinline__ uint4 load_elements(const Bits* vector, int elements)
     }
     return make_uint4(words[0], words[1], words[2], words[3]);
 }
-// Keeps the first `elements` of eight, zeros the rest: the end of K, where whatever lies behind must not count.
+// Keeps the first `elements` of eight and zeros the rest. At the end of K, elements behind it must not count.
 __device__ __forceinline__ uint4 keep_first(const uint4& value, int elements) {
     unsigned w[4] = {value.x, value.y, value.z, value.w};
 #pragma unroll
     for (int i = 0; i < 4; ++i) w[i] = elements >= 2 * i + 2 ? w[i] : elements == 2 * i + 1 ? w[i] & 0xffffu : 0;
     return make_uint4(w[0], w[1], w[2], w[3]);
 }
-// First entry: operands too little aligned for wide copies are moved into the workspace, their rows padded to packed_pitch. It costs
-// a pass over the operand, and pays where each element is used often.
+// First entry: copies an operand that is not aligned for wide copies into the workspace. Its rows are padded to
+// packed_pitch. The extra pass pays where the main kernel reads each element often.
 
-// A matrix (rows, columns) with pitch ld, and its copy; a thread moves vectors of eight elements.
+// A matrix (rows, columns) with pitch ld, and its copy. A thread moves vectors of eight elements.
 struct Packing {
     const Bits* matrix;
     long long ld;
@@ -239,7 +240,7 @@ struct Packing {
     }
 };
 
-// There are fewer than 2^32 - 2^24 vectors, and no more than 2^24 threads: a step never wraps.
+// There are fewer than 2^32 - 2^24 vectors and at most 2^24 threads, so `vector += step` never wraps.
 extern "C" __global__ void __launch_bounds__(kPackThreads) gemm_pack(const GemmArgs args) {
     const Packing a{args.a, args.lda, packed_rows_a(args), packed_columns_a(args), packed_a(args)};
     const unsigned vectors = a.vectors();
@@ -248,18 +249,18 @@ extern "C" __global__ void __launch_bounds__(kPackThreads) gemm_pack(const GemmA
         a.move(v);
     }
 }
-// A block's tile of D, and its part of K. Copies, mainloop and epilogue see it in place of the problem's sizes.
+// A block's tile of D, and its part of K. Copies, mainloop and epilogue take sizes from here alone.
 struct Tile {
     int row, column;  // of D, where it begins
     const int &end_row, &end_column;  // where D ends
     int first_k, end_k, k_tiles;
 };
-// The order in which blocks take the tiles of D. Blocks in flight at once should share rows of A and columns of B in L2.
+// The order in which blocks take the tiles of D. Blocks that run at once should share rows of A and columns of B in L2.
 struct TileCoord {
     unsigned m, n;
 };
 
-// Of D's `tiles`.
+// The tile of a block, where D has `tiles` tiles.
 __device__ __forceinline__ TileCoord tile_of_block(unsigned block, TileCoord tiles) {
     // Groups of kGroup rows of tiles, walked from left to right, m first within a group.
     const unsigned group = block / (kGroup * tiles.n);
@@ -269,20 +270,20 @@ __device__ __forceinline__ TileCoord tile_of_block(unsigned block, TileCoord til
 }
 
 // ---- multistage -----------------------------------------------------------------------------------------------------
-// A tile in shared memory is rows of 16-byte chunks, kPitch bytes apart. A warp reads the same chunk of eight consecutive rows
-// at once, so these eight should lie in different banks.
+// A tile in shared memory has rows of 16-byte chunks, kPitch bytes apart. A warp reads the same chunk of eight
+// consecutive rows at once, so these eight chunks should lie in different banks.
 __device__ __forceinline__ unsigned shared_address(const void* pointer) {
     return static_cast<unsigned>(__cvta_generic_to_shared(pointer));
 }
 
-// Padding: a row is kRowPadding bytes longer than its data; 16 of them make consecutive rows start four banks apart.
+// Padding: a row is kRowPadding bytes longer than its data. With 16 bytes, consecutive rows start four banks apart.
 template <int kPitch>
 __device__ __forceinline__ unsigned shared_offset(int row, int chunk) {
     return row * kPitch + chunk * 16;
 }
-// gA, gB -> sA, sB. A tile is copied in vectors by all threads of the block; a thread keeps its column of vectors and
-// goes down the rows, kRowsPerPass at a time. What is in range along M and N is found once, in the constructor, and serves
-// every k-tile; only K changes from one to the next. What lies outside the matrix arrives as zeros.
+// gA, gB -> sA, sB. All threads of the block copy a tile in vectors. A thread keeps its column of vectors and goes down
+// the rows, kRowsPerPass at a time. The constructor finds once which rows and columns of D are in range: this serves
+// every k-tile. Elements outside the matrix arrive as zeros.
 
 // ---- ptx ------------------------------------------------------------------------------------------------------------
 // cp.async: kVectorBytes from global to shared memory past the registers. Out of range, nothing is read and zeros are
@@ -325,8 +326,8 @@ __device__ __forceinline__ void cp_async_wait() {
 }
 
 // ---- multistage -----------------------------------------------------------------------------------------------------
-// A copy by cp.async, which passes the registers by: global to shared memory, kVectorBytes at a time.
-// A K-major operand has a row of shared memory for each of kExtent rows or columns of D, another operand one for each k.
+// A copy by cp.async, which needs no registers: global to shared memory, kVectorBytes at a time. In shared memory, a
+// K-major operand has a row for each of kExtent rows (or columns) of D. Any other operand has a row for each k.
 template <bool kKMajor, int kExtent, int kPitch, int kVectorBytes>
 struct AsyncCopy {
     static constexpr int kRows = kKMajor ? kExtent : kBlockK;
@@ -359,20 +360,21 @@ struct AsyncCopy {
         }
     }
 
-    // Rows and columns of the matrix from this thread's vector of pass 0 on.
+    // Rows and columns of the matrix that are left from this thread's vector of pass 0 on.
     __device__ __forceinline__ int rows_left() const { return kKMajor ? extent_left : k_left; }
     __device__ __forceinline__ int columns_left() const { return kKMajor ? k_left : extent_left; }
 
-    // A step of eight rows doesn't change the swizzle, so the offset of pass 0 serves all passes.
+    // Passes are multiples of eight rows apart, which doesn't change the swizzle: the offset of pass 0 serves all
+    // passes.
     __device__ __forceinline__ unsigned destination(unsigned stage, int pass) const {
         const int step = kRowsPerPass % 8 == 0 ? 0 : pass * kRowsPerPass;
         return stage + shared_offset<kPitch>(row + step, column / 8) + column % 8 * 2 +
                (pass * kRowsPerPass - step) * kPitch;
     }
 
-    // One of `slices` parts of the whole vectors.
+    // Issues one of `slices` parts of the whole vectors.
     __device__ __forceinline__ void issue(unsigned stage, int slice, int slices) const {
-        const bool cut = columns_left() > 0 && columns_left() < kVector;  // left to finish()
+        const bool cut = columns_left() > 0 && columns_left() < kVector;  // finish() copies it
         const int rows_whole = columns_left() >= kVector ? rows_left() : 0;
         const Bits* vector = source + kPasses * slice / slices * pass_pitch;
 #pragma unroll
@@ -382,7 +384,7 @@ struct AsyncCopy {
         }
     }
 
-    // The vectors cut by the edge of the matrix, and on to the next k-tile.
+    // Copies the vectors that the edge of the matrix cuts, and moves on to the next k-tile.
     __device__ __forceinline__ void finish(unsigned stage) {
         if (columns_left() > 0 && columns_left() < kVector) {
 #pragma unroll 1
@@ -399,18 +401,18 @@ using CopyA = AsyncCopy<true, kBlockM, kPitchA, kAlignA>;  // K-major: true
 using CopyB = AsyncCopy<false, kBlockN, kPitchB, kAlignB>;  // K-major: false
 // sA, sB -> rA, rB with ldmatrix, and the mma of one warp tile.
 //
-// A warp's operand for one k-block is a sequence of 8x8 matrices, numbered as the mma takes them in registers: register q of the
-// fragment holds matrix q. Matrix q of A covers rows 16 * (q / (2 * kAtomK8)) + 8 * (q % 2) and k-columns 8 * (q / 2 % kAtomK8);
-// matrix q of B columns 8 * (q / kAtomK8) and k-rows 8 * (q % kAtomK8). One ldmatrix takes kLdmatrixA (kLdmatrixB)
-// matrices in a row; lane l gives the address of row l % 8 of the l / 8-th of them.
+// A warp's operand for one k-block is a sequence of 8x8 matrices. Register q of the fragment holds matrix q.
+// Matrix q of A begins at row 16 * (q / (2 * kAtomK8)) + 8 * (q % 2) and k 8 * (q / 2 % kAtomK8).
+// Matrix q of B begins at column 8 * (q / kAtomK8) and k 8 * (q % kAtomK8).
+// One ldmatrix loads kLdmatrixA (kLdmatrixB) matrices. Lane l gives the address of row l % 8 of matrix l / 8.
 constexpr int kAtomK8 = kMmaK / 8;
 __device__ constexpr int a_matrix_row(int q) { return q / (2 * kAtomK8) * 16 + q % 2 * 8; }
 __device__ constexpr int a_matrix_k(int q) { return q / 2 % kAtomK8 * 8; }
 __device__ constexpr int b_matrix_column(int q) { return q / kAtomK8 * 8; }
 __device__ constexpr int b_matrix_k(int q) { return q % kAtomK8 * 8; }
 
-// The address of a matrix splits in two: steps across shared-memory rows come in multiples of eight, which no swizzle
-// notices, so they are constants; steps along a row pass through the swizzle, so a lane keeps one offset per chunk.
+// The address of a matrix has two parts. Steps across rows are multiples of eight rows: the swizzle repeats there, so
+// they are constants. Steps along a row change the swizzle, so a lane keeps one offset per chunk.
 __device__ __forceinline__ void ldmatrix_offsets_a(unsigned* lane_offset, int lane, int warp_row) {
     const int q = lane / 8 % kLdmatrixA;
     const int row = warp_row + a_matrix_row(q) + lane % 8;  // sA is (m, k)
@@ -447,7 +449,7 @@ __device__ __forceinline__ void load_fragments_b(unsigned* rB, unsigned stage, c
     }
 }
 
-// Serpentine in n, so that two mma in a row share an operand at the turns too.
+// Goes through n back and forth: consecutive mmas share an operand at the turns, too.
 __device__ __forceinline__ void mma_warp_tile(Accumulator (&rC)[kTilesM][kTilesN][kRegistersC], const unsigned* rA,
                                               const unsigned* rB) {
 #pragma unroll
@@ -462,7 +464,7 @@ __device__ __forceinline__ void mma_warp_tile(Accumulator (&rC)[kTilesM][kTilesN
 // ---- epilogue -------------------------------------------------------------------------------------------------------
 // D from sums of products.
 __device__ __forceinline__ float finish(const GemmArgs& args, float sum) { return args.alpha * sum; }
-// Where a block's sums go: to the workspace, as they are. gemm_reduce finishes them.
+// A block's sums go to the workspace unscaled. gemm_reduce finishes them.
 struct OutputTile {
     float* d;  // (m, n) partial sums of this split
     long long ldd;
@@ -474,7 +476,7 @@ __device__ __forceinline__ OutputTile partial_tile(const GemmArgs& args, int spl
     output.ldd = partials_pitch(args.n);
     output.d = partials(args) + split * (args.m * output.ldd);
     output.m = args.m;
-    output.n = static_cast<int>(output.ldd);  // the padding too: it is read back in whole vectors
+    output.n = static_cast<int>(output.ldd);  // with the padding: gemm_reduce reads whole vectors
     return output;
 }
 
@@ -487,13 +489,14 @@ __device__ __forceinline__ float2 unpack_f16x2(unsigned pair) {
     return result;
 }
 
-// Accumulators (0, 1) or (2, 3) of an atom: columns 2t and 2t + 1 of row g or g + 8.
+// Accumulators (0, 1) or (2, 3) of an atom: columns 2t and 2t + 1 of row g or g + 8, where g = lane / 4 and t = lane %
+// 4.
 __device__ __forceinline__ float2 accumulator_pair(const Accumulator* atom, int pair) {
     return unpack_f16x2(atom[pair]);
 }
 
 // ---- mma_multistage -------------------------------------------------------------------------------------------------
-// rC -> sC: rows g and g + 8 of the atoms side by side in a warp's tile, a pair of columns at a time.
+// rC -> sC: rows g and g + 8 of a row of atoms, a pair of columns at a time.
 __device__ __forceinline__ void stage_rows(Staged* sC, const Accumulator (&rC)[kTilesN][kRegistersC]) {
     const int lane = threadIdx.x % 32;
 #pragma unroll
@@ -507,13 +510,13 @@ __device__ __forceinline__ void stage_rows(Staged* sC, const Accumulator (&rC)[k
 }
 
 // ---- epilogue -------------------------------------------------------------------------------------------------------
-// rC -> sC -> gD. A warp lays kMmaM rows of its tile at a time into its own part of shared memory, scaled and converted, and
-// reads them back as whole vectors of a row: its stores cover runs of kWarpN elements.
+// rC -> sC -> gD. A warp finishes kMmaM rows of its tile at a time, and writes them to its own part of shared memory.
+// It reads them back as whole vectors of a row: its stores cover runs of kWarpN elements.
 struct alignas(kVectorD * sizeof(Staged)) StagedVector {
     Staged element[kVectorD];
 };
 
-// A vector of a row of D. One that the right edge cuts goes element by element.
+// Stores a vector of a row of D. Where the right edge cuts it, its elements are stored one by one.
 __device__ __forceinline__ void store_vector(const OutputTile& output, int row, int column, const Staged* staged) {
     if (row >= output.m || column >= output.n) return;
     auto* d = output.d + row * output.ldd + column;
@@ -531,7 +534,7 @@ __device__ __forceinline__ void epilogue(Accumulator (&rC)[kTilesM][kTilesN][kRe
     Staged* sC = reinterpret_cast<Staged*>(shared_memory) + warp * kMmaM * kPitchC;  // (kMmaM, kWarpN), pitch kPitchC
 
     cp_async_wait<0>();
-    __syncthreads();  // the mainloop is done with shared memory
+    __syncthreads();  // all warps have finished the mainloop: shared memory is free
 
 #pragma unroll
     for (int i = 0; i < kTilesM; ++i) {
@@ -543,7 +546,7 @@ __device__ __forceinline__ void epilogue(Accumulator (&rC)[kTilesM][kTilesN][kRe
             const int column = v % kVectorsPerRow * kVectorD;
             store_vector(output, warp_row + i * kMmaM + row, warp_column + column, sC + row * kPitchC + column);
         }
-        __syncwarp();  // read before the next rows overwrite it
+        __syncwarp();  // all lanes have read the rows before the next overwrite them
     }
 }
 // D's element at (row, column) from its sum.
@@ -552,11 +555,11 @@ __device__ __forceinline__ float finish_element(const GemmArgs& args, Row /*row*
     return finish(args, sum);
 }
 __device__ __forceinline__ void store(Bits* d, float value) { *d = static_cast<Bits>(pack_d(value, 0.0f)); }
-// Second entry of a split-K kernel: the splits' partial sums added in split order, then finished and stored.
+// Second entry of a split-K kernel: adds the splits' partial sums in the order of the splits, finishes and stores them.
 extern "C" __global__ void __launch_bounds__(kReduceThreads, 1) gemm_reduce(const GemmArgs args) {
     const long long pitch = partials_pitch(args.n);
     const long long size = args.m * pitch;
-    const long long quads = size / 4;  // of four columns, the last one of a row padded
+    const long long quads = size / 4;  // groups of four columns, of which a row's last may be padded
     const long long step = static_cast<long long>(gridDim.x) * kReduceThreads;
     for (long long quad = static_cast<long long>(blockIdx.x) * kReduceThreads + threadIdx.x; quad < quads;
          quad += step) {
@@ -581,7 +584,7 @@ extern "C" __global__ void __launch_bounds__(kReduceThreads, 1) gemm_reduce(cons
 }
 
 // ---- kernel ---------------------------------------------------------------------------------------------------------
-// One block on an SM at least: without this number ptxas may spill registers to make room for one more block.
+// The 1 allows one block per SM: without it ptxas may spill registers to make room for more blocks.
 extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const GemmArgs args) {
     extern __shared__ __align__(128) char shared_memory[];
 
@@ -605,12 +608,12 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const GemmArgs ar
     const unsigned sA = shared_address(shared_memory);  // (kStages, A tile), see shared_layout
     const unsigned sB = sA + kStages * kStageBytesA;  // (kStages, B tile)
 
-    // gA -> sA, gB -> sB: M and N predicates are computed here, once.
+    // gA -> sA, gB -> sB. The constructors compute which rows and columns of D are in range.
     CopyA copy_a(packed_a(args), packed_pitch(packed_columns_a(args)), tile.row, tile.end_row, tile.first_k,
                  tile.end_k);
     CopyB copy_b(args.b, args.ldb, tile.column, tile.end_column, tile.first_k, tile.end_k);
 
-    unsigned lane_offset_a[kChunksA];  // bytes into a stage, see shared_to_registers
+    unsigned lane_offset_a[kChunksA];  // in a stage, in bytes; see shared_to_registers
     unsigned lane_offset_b[kChunksB];
     ldmatrix_offsets_a(lane_offset_a, lane, warp_row);
     ldmatrix_offsets_b(lane_offset_b, lane, warp_column);
@@ -623,9 +626,9 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const GemmArgs ar
 #pragma unroll
             for (int r = 0; r < kRegistersC; ++r) rC[i][j][r] = 0;
 
-                // Prologue: the first kStages - 1 k-tiles are in flight. A k-tile beyond the last one reads nothing and arrives as
-                // zeros: so there is one commit group per k-tile throughout, and "all but the newest kStages - 2 groups" always means
-                // "the k-tile needed next has landed". Unrolling would gain nothing but instructions to compile and to fetch.
+                // Prologue: puts the first kStages - 1 k-tiles in flight. A k-tile beyond the last reads nothing and
+                // arrives as zeros. So each k-tile has one commit group, and the k-tile needed next has landed when all
+                // but the newest kStages - 2 groups have. Unrolling would only add instructions.
 
 #pragma unroll 1
     for (int stage = 0; stage < kStages - 1; ++stage) {
@@ -645,7 +648,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const GemmArgs ar
 #pragma unroll 1
     for (int k_tile = 0; k_tile < tile.k_tiles; ++k_tile) {
         cp_async_wait<kStages - 2>();
-        __syncthreads();  // read_stage visible to all; write_stage read by all
+        __syncthreads();  // all see read_stage, and have read write_stage
         copy_a.issue(sA + write_stage * kStageBytesA, 0, 1);
         copy_b.issue(sB + write_stage * kStageBytesB, 0, 1);
 #pragma unroll

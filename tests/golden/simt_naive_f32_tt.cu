@@ -50,8 +50,8 @@ __device__ __forceinline__ float finish_element(const GemmArgs& args, Row /*row*
 __device__ __forceinline__ void store(float* d, float value) { *d = value; }
 
 // ---- ladder ---------------------------------------------------------------------------------------------------------
-// Elements of A and B as f32, wherever their matrix lies, and the epilogue of an element of D. Products of an index and a
-// leading dimension are 64-bit: a matrix may hold more than 2^31 elements.
+// Elements of A and B as f32, and the epilogue of an element of D. Products of an index and a leading dimension have 64
+// bits: a matrix may hold more than 2^31 elements.
 // A is row-major: k and k + 1 are neighbours.
 __device__ __forceinline__ float element_a(const GemmArgs& args, int row, int k) {
     return ab_to_float(args.a[row * args.lda + k]);
@@ -69,12 +69,12 @@ __device__ __forceinline__ void store_d(const GemmArgs& args, int row, int colum
 
 // ---- kernel ---------------------------------------------------------------------------------------------------------
 extern "C" __global__ void __launch_bounds__(kThreadsM* kThreadsN) gemm(const GemmArgs args) {
-    // Which block tile of D: blocks go along its rows, tile by tile.
+    // This block's tile of D: blocks go along the rows of D.
     const unsigned tiles_n = (args.n + kThreadsN - 1u) / kThreadsN;
     const int tile_row = blockIdx.x / tiles_n * kThreadsM;
     const int tile_column = blockIdx.x % tiles_n * kThreadsN;
 
-    // Neighbouring threads take neighbouring columns of a row: what a warp stores to D lies side by side, and so moves in few
+    // Neighbouring threads take neighbouring columns of a row. A warp's stores to D are neighbours, too, and take few
     // transactions ("coalesced").
     const int row = tile_row + threadIdx.x / kThreadsN;
     const int column = tile_column + threadIdx.x % kThreadsN;
