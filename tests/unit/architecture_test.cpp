@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <regex>
 #include <string>
 #include <string_view>
@@ -259,6 +260,50 @@ TEST_CASE("docs/architecture.md names every folder of the table") {
         if (folder.starts_with("runtime/")) folder.erase(0, std::string_view("runtime/").size());
         INFO(folder);
         CHECK(std::regex_search(page, std::regex("(^|[^\\w/])" + folder + "/")));
+    }
+}
+
+namespace {
+
+/// The stems of the sources, "context" of context.cpp, each with its folders relative to the repository.
+std::multimap<std::string, std::string> sources_by_stem() {
+    const fs::path root = JITGEMM_SOURCE_DIR;
+    std::multimap<std::string, std::string> found;
+    for (const char* const part : {"include", "generator", "runtime"})
+        for (const auto& entry : fs::recursive_directory_iterator(root / part)) {
+            if (!is_source(entry.path())) continue;
+            const fs::path path = entry.path().lexically_relative(root);
+            found.emplace(path.stem().string(), path.parent_path().generic_string());
+        }
+    return found;
+}
+
+/// Whether a test of `folder` that is named after `stem` lies beside a source of that name. Sources of include/ count
+/// for any folder: what they declare is defined elsewhere.
+bool lies_as_its_source(const std::multimap<std::string, std::string>& sources, const std::string& stem,
+                        const std::string& folder) {
+    const auto [first, last] = sources.equal_range(stem);
+    return first == last || std::any_of(first, last, [&](const auto& source) {
+               return source.second == folder || source.second.starts_with("include/");
+           });
+}
+
+}  // namespace
+
+TEST_CASE("a unit test lies in the folder of the source that it is named after") {
+    const fs::path root = JITGEMM_SOURCE_DIR;
+    const auto sources = sources_by_stem();
+    CHECK_FALSE(lies_as_its_source(sources, "heuristics", "generator/base"));
+    CHECK_FALSE(lies_as_its_source(sources, "heuristics", ""));
+    for (const auto& entry : fs::recursive_directory_iterator(root / "tests/unit")) {
+        constexpr std::string_view kEnding = "_test";
+        std::string stem = entry.path().stem().string();
+        if (!stem.ends_with(kEnding)) continue;
+        stem.resize(stem.size() - kEnding.size());
+        const fs::path folder = entry.path().parent_path().lexically_relative(root / "tests/unit");
+        INFO(entry.path().string());
+        CHECK(fs::is_directory(root / folder));
+        CHECK(lies_as_its_source(sources, stem, folder == "." ? "" : folder.generic_string()));
     }
 }
 

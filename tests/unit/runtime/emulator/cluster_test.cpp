@@ -1,5 +1,5 @@
 // Clusters: what blocks read and write in each other's shared memory, against values worked out by hand, and the special
-// registers that say where a block is. What goes wrong among blocks is in emulator_cluster_checks_test.cpp.
+// registers that say where a block is. What goes wrong among blocks is in cluster_checks_test.cpp.
 
 #include "runtime/emulator/counters.hpp"
 #include "tests/catch.hpp"
