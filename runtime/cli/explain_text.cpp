@@ -66,23 +66,21 @@ std::string bound_text(const Explanation& e) {
         case Bound::launch: return "  Launching takes half of that or more: the problem is small.\n";
         case Bound::latency: return "  No unit is busy half of the time: blocks wait for loads, ramp up and drain.\n";
         default:
-            return fmt::format("  Limited by {}: alone it would be busy for {:.1f} % of that time.\n",
+            return fmt::format("  Limited by {}: on its own, it would need {:.1f} % of that time.\n",
                                to_string(e.bound, e.roofline.unit()), share);
     }
 }
 
 std::string versus_text(const Explanation& e, const Alternative& other) {
-    return fmt::format("{}, is predicted at {:.2f} us ({:.2f} times as long)", differences_text(other.differs),
+    return fmt::format("{}, predicted {:.2f} us ({:.2f} times as long)", differences_text(other.differs),
                        other.cost.total_us, other.cost.total_us / e.cost.total_us);
 }
 
 std::string why_text(const ExplainReport& report) {
     const Explanation& e = report.explanation;
     std::string text = heading("Why this one") + choice_text(report) + bound_text(e);
-    if (!e.runners_up.empty())
-        text +=
-            fmt::format("  The next that differs in more than trifles, {}.\n", versus_text(e, e.runners_up.front()));
-    if (e.free_choice) text += fmt::format("  The heuristic's free choice, {}.\n", versus_text(e, *e.free_choice));
+    if (!e.runners_up.empty()) text += fmt::format("  Runner-up: {}.\n", versus_text(e, e.runners_up.front()));
+    if (e.free_choice) text += fmt::format("  The heuristic's free choice: {}.\n", versus_text(e, *e.free_choice));
     return text;
 }
 
@@ -139,7 +137,7 @@ std::string prediction_text(const ExplainReport& report) {
     text += row(
         "SMs", fmt::format("{:>10.2f} us all waves, {:.2f} us of it lost to the last one", cost.math_us, cost.tail_us));
     text += row("overhead", fmt::format("{:>10.2f} us launch and further entries", cost.overhead_us));
-    text += "  Each unit alone, were it never kept waiting:\n";
+    text += "  Time that each unit would need on its own:\n";
     text += row(to_string(e.roofline.unit()), fmt::format("{:>10.2f} us", cost.math_unit_us));
     text += row("shared memory", fmt::format("{:>10.2f} us", cost.shared_us));
     if (cost.l1_us > 0) text += row("L1", fmt::format("{:>10.2f} us", cost.l1_us));

@@ -9,13 +9,13 @@
 
 namespace jitgemm {
 
-/// Compares what the emulator counted of shared memory with what a kernel's layouts give, and tells every excess: a
-/// swizzle that no longer fits the loads through it still gives right results, only slower.
+/// Compares the emulator's counters of shared memory with a kernel's layouts, and lists each excess. A swizzle that
+/// doesn't fit its loads gives correct results, but slowly.
 ///
-/// Each PTX instruction (ldmatrix, cp.async, st.shared, ld.shared) is held against the accesses of its kind and width: its
-/// mean, wavefronts over executions by a warp, may not be more than the worst single execution expected. (One execution
-/// may cost less: lanes that are off at an edge want no bank.) Of a kind or width that no layout names nothing is demanded:
-/// edge paths go element by element, where vectors are cut, and cost what that costs.
+/// Each PTX instruction (ldmatrix, cp.async, st.shared, ld.shared) is compared with the accesses of its kind and width.
+/// Its mean number of wavefronts per execution by a warp must not exceed the worst single execution expected. (Lanes
+/// that are off at an edge use no bank, so one execution may take less.) Accesses that the layouts do not describe
+/// (element-wise edge paths) are not checked.
 [[nodiscard]] std::vector<std::string> excess_wavefronts(const emulator::Counters& counters,
                                                          std::span<const SharedAccess> expected);
 
