@@ -20,7 +20,14 @@ Context& on_hopper() {
     return context;
 }
 
-void check_layout(GemmLayout layout) { check_wgmma_variants(on_hopper(), layout, {{65, 72, 129}, {130, 263, 75}}); }
+/// Of two sizes one for tn and nt, the other for nn and tt: each order of A and of B has both.
+Sizes by_turns(GemmLayout layout, const Sizes& first, const Sizes& second) {
+    return layout == GemmLayout::tn || layout == GemmLayout::nt ? first : second;
+}
+
+void check_layout(GemmLayout layout) {
+    check_wgmma_variants(on_hopper(), layout, {by_turns(layout, {65, 72, 129}, {130, 263, 75})});
+}
 
 /// A change of text that makes a correct kernel wrong.
 struct PlantedFault {
@@ -189,7 +196,8 @@ TEST_CASE("emulated wgmma: every variant, tt") { check_layout(GemmLayout::tt); }
 
 // A from registers, one case per layout as well.
 void check_registers(GemmLayout layout) {
-    check_wgmma_variants(on_hopper(), layout, {{65, 72, 129}, {130, 263, 75}}, Pitches::of_tma, kWgmmaRegisterVariants);
+    check_wgmma_variants(on_hopper(), layout, {by_turns(layout, {65, 72, 129}, {130, 263, 75})}, Pitches::of_tma,
+                         kWgmmaRegisterVariants);
     check_wgmma_variants(on_hopper(), layout, {{130, 258, 332}}, Pitches::as_they_are, kWgmmaRegisterVariants);
 }
 TEST_CASE("emulated wgmma: A from registers, tn") { check_registers(GemmLayout::tn); }
@@ -210,7 +218,8 @@ TEST_CASE("emulated wgmma: A from registers, blocks that take several tiles, C t
 
 // Without a producer, one case per layout as well. K of 400 fills a ring more than once.
 void check_filling(GemmLayout layout) {
-    check_wgmma_variants(on_hopper(), layout, {{65, 72, 129}, {130, 264, 400}}, Pitches::of_tma, kWgmmaFillingVariants);
+    check_wgmma_variants(on_hopper(), layout, {by_turns(layout, {65, 72, 129}, {130, 264, 400})}, Pitches::of_tma,
+                         kWgmmaFillingVariants);
     check_wgmma_variants(on_hopper(), layout, {{130, 258, 332}}, Pitches::as_they_are, kWgmmaFillingVariants);
 }
 TEST_CASE("emulated wgmma: no producer, tn") { check_filling(GemmLayout::tn); }
@@ -225,12 +234,12 @@ TEST_CASE("emulated wgmma: no producer, C and a row of it, nothing to multiply")
                                   check_wgmma(on_hopper(), spec, variant, options);
                               });
     check_wgmma_with_c(on_hopper(), {136, 264, 136}, kWgmmaFillingVariants);
-    check_wgmma_with_row_of_c(on_hopper(), {136, 200, 264}, kWgmmaFillingVariants);
+    check_wgmma_with_row_of_c(on_hopper(), {{136, 200, 264}}, kWgmmaFillingVariants);
 }
 
 // Operands are packed where a row of them is no whole 16 bytes, and D is stored in vectors of 2 to 16 bytes.
 void check_odd_layout(GemmLayout layout) {
-    check_wgmma_variants(on_hopper(), layout, {{65, 71, 129}, {130, 258, 76}}, Pitches::as_they_are);
+    check_wgmma_variants(on_hopper(), layout, {by_turns(layout, {65, 71, 129}, {130, 258, 76})}, Pitches::as_they_are);
 }
 TEST_CASE("emulated wgmma: rows of any pitch, tn") { check_odd_layout(GemmLayout::tn); }
 TEST_CASE("emulated wgmma: rows of any pitch, nn") { check_odd_layout(GemmLayout::nn); }
@@ -246,24 +255,34 @@ TEST_CASE("emulated wgmma: beta of 0 reads no C, alpha of 0 and K of 0 read no o
 }
 
 TEST_CASE("emulated wgmma: blocks that take several tiles, both consumers of a pair at work") {
-    for (const std::string_view variant : kWgmmaVariants)
-        check_wgmma(on_hopper(), spec_of(GemmLayout::nt, 1000, 1104, 72), variant);
+    for (const std::string_view variant : kWgmmaVariants) {
+        const auto config = with_parameters({WgmmaWarpSpecializedConfig{}}, parse_parameters(std::string(variant)))
+                                .as<WgmmaWarpSpecializedConfig>();
+        const TileShape& block = config.block;
+        if (!config.persistent || block.m * block.n > 128 * 72) continue;
+        // 168 tiles: more than the GPU has SMs, so that some blocks take two. The last row and column are cut.
+        check_wgmma(on_hopper(), spec_of(GemmLayout::nt, 14 * block.m - 24, 12 * block.n - 8, 72), variant);
+    }
 }
 
 TEST_CASE("emulated wgmma: a row of C is read by the epilogue") {
-    check_wgmma_with_row_of_c(on_hopper(), {136, 200, 72});
-    check_wgmma_with_row_of_c(on_hopper(), {67, 75, 129});
+    check_wgmma_with_row_of_c(on_hopper(), {{136, 200, 72}, {67, 75, 129}});
 }
 
-TEST_CASE("emulated wgmma: C comes through the ring") { check_wgmma_with_c(on_hopper(), {300, 424, 136}); }
+TEST_CASE("emulated wgmma: C comes through the ring") { check_wgmma_with_c(on_hopper(), {264, 296, 136}); }
 
 // More tiles than the ring has stages, so that each of them holds C at times; without K it holds zeros at the others.
 TEST_CASE("emulated wgmma: C comes through the ring of blocks that take several tiles") {
-    for (const char* const parameters : {"block=64x128x64,warpgroup=64x128,stages=3",
-                                         "block=64x128x64,warpgroup=64x128,schedule=pingpong,stages=3,slices=1",
-                                         "block=128x64x64,warpgroup=128x64,schedule=overlapped,stages=3"})
+    struct Case {
+        const char* parameters;
+        std::int64_t m, n;
+    };
+    for (const auto& [parameters, m, n] :
+         {Case{"block=64x64x64,warpgroup=64x64,stages=3", 1500, 1240},
+          Case{"block=64x64x64,warpgroup=64x64,schedule=pingpong,stages=3,slices=1", 1500, 1240},
+          Case{"block=128x64x64,warpgroup=128x64,schedule=overlapped,stages=3", 2000, 1720}})
         for (const std::int64_t k : {0, 72}) {
-            GemmSpec spec = spec_of(GemmLayout::tn, 2000, 2400, k);
+            GemmSpec spec = spec_of(GemmLayout::tn, m, n, k);
             spec.c = spec.d;
             check_wgmma(on_hopper(), spec, parameters, {.alpha = 0.5F, .beta = 2.0F});
         }

@@ -87,7 +87,7 @@ TEST_CASE("wgmma: no producer, more tiles than the GPU has SMs, residues, C and 
     check_wgmma_variants(context(), GemmLayout::tn, {{521, 777, 1033}}, Pitches::as_they_are, kWgmmaFillingVariants);
     for (const Sizes& size : {Sizes{3000, 2504, 2104}, Sizes{257, 1000, 136}}) {
         check_wgmma_with_c(context(), size, kWgmmaFillingVariants);
-        check_wgmma_with_row_of_c(context(), size, kWgmmaFillingVariants);
+        check_wgmma_with_row_of_c(context(), {size}, kWgmmaFillingVariants);
     }
     for (const std::string_view variant : kWgmmaFillingVariants)
         check_unread_operands(spec_of(GemmLayout::nt, 104, 72, 64),
@@ -129,7 +129,7 @@ TEST_CASE("wgmma: more tiles than the GPU has SMs, long K") {
 TEST_CASE("wgmma: a row of C is read by the epilogue") {
     REQUIRE_WGMMA();
     for (const Sizes& size : {Sizes{3000, 2504, 2104}, Sizes{257, 1001, 136}, Sizes{8, 8, 8}, Sizes{4096, 6144, 512}})
-        check_wgmma_with_row_of_c(context(), size);
+        check_wgmma_with_row_of_c(context(), {size});
 }
 
 TEST_CASE("wgmma: C comes through the ring") {

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <iterator>
 #include <map>
 #include <regex>
 #include <string>
@@ -24,25 +25,28 @@ using Config = WgmmaWarpSpecializedConfig;
 
 const Arch& hopper() { return find_arch("sm_90a"); }
 
-/// What sets the registers that a kernel needs beside its sums.
-auto kind(const Config& c) {
-    const int cluster = std::min(c.cluster.m * c.cluster.n, 3);  // none, a pair, more
-    return std::tuple(c.schedule, c.block.m, c.swap_ab, cluster, c.stream_k != 0, c.a_source);
-}
+/// What sets the registers that a kernel needs beside its sums, but for its cluster.
+auto kind(const Config& c) { return std::tuple(c.schedule, c.block.m, c.swap_ab, c.stream_k != 0, c.a_source); }
 
-/// Of every kind of candidate the widest, whose sums leave the fewest registers.
+/// No cluster, a pair, more.
+int cluster_kind(const Config& c) { return std::min(c.cluster.m * c.cluster.n, 3); }
+
+/// Of every kind of candidate the widest, whose sums leave the fewest registers. Clusters take turns from kind to kind,
+/// and begin with another one for each problem: ptxas takes most of these tests' time.
 std::vector<Config> widest_candidates(const GemmSpec& spec, const ParameterMap& fixed = {}) {
-    std::map<decltype(kind(Config{})), Config> widest;
+    std::map<decltype(kind(Config{})), std::map<int, Config>> widest;
     const Family& family = find_family("wgmma_warp_specialized");
     for (const KernelConfig& proposed : family.candidates(problem_of(spec), typical_gpu(hopper()))) {
         const KernelConfig candidate = with_parameters(proposed, fixed);
         const auto& config = candidate.as<Config>();
         if (!family.violations(problem_of(spec), candidate, hopper()).empty()) continue;
-        const auto [known, is_new] = widest.try_emplace(kind(config), config);
+        const auto [known, is_new] = widest[kind(config)].try_emplace(cluster_kind(config), config);
         if (!is_new && known->second.warpgroup.n < config.warpgroup.n) known->second = config;
     }
     std::vector<Config> configs;
-    for (const auto& [key, config] : widest) configs.push_back(config);
+    std::size_t turn = static_cast<std::size_t>(spec.m) + static_cast<std::size_t>(spec.layout);
+    for (const auto& [key, by_cluster] : widest)
+        configs.push_back(std::next(by_cluster.begin(), static_cast<long>(turn++ % by_cluster.size()))->second);
     return configs;
 }
 

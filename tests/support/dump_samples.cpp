@@ -1,5 +1,6 @@
 #include "tests/support/dump_samples.hpp"
 
+#include "generator/families/kernel_name.hpp"
 #include "generator/heuristics.hpp"
 #include "tests/support/simt_variants.hpp"
 #include "tests/support/sliced_k_checks.hpp"
@@ -93,7 +94,7 @@ public:
 
 private:
     void add(const DumpSample& sample) {
-        if (names_.insert(sample.source().name).second) samples_.push_back(sample);
+        if (names_.insert(kernel_name(problem_of(sample.spec), sample.config)).second) samples_.push_back(sample);
     }
 
     std::vector<DumpSample> samples_;
@@ -162,10 +163,14 @@ void add_simt_kernels(Samples& samples, const GemmSpec& f32, const GemmSpec& hal
 
 KernelSource DumpSample::source() const { return generate(problem_of(spec), config, find_arch("sm_90a")); }
 
-std::vector<DumpSample> dump_samples() {
+std::vector<DumpSample> dump_samples(SampleExtent extent) {
+    const bool is_whole = extent == SampleExtent::every_layout;
+    const std::vector<const char*> layouts =
+        is_whole ? std::vector{"tn", "nn", "nt", "tt"} : std::vector<const char*>{"tn"};
+    const std::vector<int> sizes = is_whole ? std::vector{512, 510, 511} : std::vector{512};
     Samples samples;
-    for (const char* layout : {"tn", "nn", "nt", "tt"})
-        for (const int size : {512, 510, 511}) {
+    for (const char* layout : layouts)
+        for (const int size : sizes) {
             const GemmSpec half =
                 problem(fmt::format("{} {} {} {} {}", size == 510 ? "f16" : "bf16", layout, size, size, size + 4));
             add_tensor_core_kernels(samples, half);

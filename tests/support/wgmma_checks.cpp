@@ -71,22 +71,23 @@ void check_wgmma_variants(Context& context, GemmLayout layout, const std::vector
 
 void check_wgmma_with_c(Context& context, const Sizes& size, std::span<const std::string_view> variants) {
     using enum DataType;
+    constexpr std::array<std::array<DataType, 3>, 3> kTypes{{{bf16, f32, bf16}, {f16, f16, f16}, {bf16, f32, f32}}};
+    std::size_t i = 0;
     for (const std::string_view variant : variants) {
         if (variant.find("swap_ab=1") != std::string_view::npos) continue;  // reads no C
-        for (const auto& [operands, sums, result] : {std::array{bf16, f32, bf16}, {f16, f16, f16}, {bf16, f32, f32}}) {
-            GemmSpec spec = spec_of(GemmLayout::tn, size[0], size[1], size[2], operands);
-            spec.accumulator = sums;
-            spec.d = result;
-            spec.c = result;
-            check_wgmma(context, spec, variant, {.alpha = 0.5F, .beta = 2.0F});
-            if (sums != f16) continue;
-            spec.k = spec.lda = spec.ldb = 0;  // the ring holds zeros by turns with C
-            check_wgmma(context, spec, variant, {.alpha = 0.5F, .beta = 2.0F});
-        }
+        const auto& [operands, sums, result] = kTypes.at(i++ % kTypes.size());
+        GemmSpec spec = spec_of(GemmLayout::tn, size[0], size[1], size[2], operands);
+        spec.accumulator = sums;
+        spec.d = result;
+        spec.c = result;
+        check_wgmma(context, spec, variant, {.alpha = 0.5F, .beta = 2.0F});
+        spec.k = spec.lda = spec.ldb = 0;  // the ring holds zeros by turns with C
+        check_wgmma(context, spec, variant, {.alpha = 0.5F, .beta = 2.0F});
     }
 }
 
-void check_wgmma_with_row_of_c(Context& context, const Sizes& size, std::span<const std::string_view> variants) {
+void check_wgmma_with_row_of_c(Context& context, const std::vector<Sizes>& sizes,
+                               std::span<const std::string_view> variants) {
     using enum DataType;
     std::size_t i = 0;
     for (const std::string_view variant : variants) {
@@ -97,6 +98,7 @@ void check_wgmma_with_row_of_c(Context& context, const Sizes& size, std::span<co
                                                                  {f16, f32, bf16, f32},
                                                                  {f16, f32, f16, f16}}};
         const auto& [operands, sums, c, result] = kTypes.at(i % kTypes.size());
+        const Sizes& size = sizes[i / kLayouts.size() % sizes.size()];
         GemmSpec spec = spec_of(kLayouts[i % kLayouts.size()], size[0], size[1], size[2], operands);
         spec.accumulator = sums;
         spec.c = c;

@@ -97,12 +97,14 @@ void check_wgmma_variants(Context& context, GemmLayout layout, const std::vector
                           Pitches pitches = Pitches::of_tma,
                           std::span<const std::string_view> variants = kWgmmaVariants);
 
-/// Every variant with a C that lies as D does, in 16 bits and in f32: it comes through the ring where the variant lets it.
+/// Every variant with a C that lies as D does, in 16 bits and in f32 by turns, with K and without. C comes through the
+/// ring where the variant lets it.
 void check_wgmma_with_c(Context& context, const Sizes& size,
                         std::span<const std::string_view> variants = kWgmmaVariants);
 
-/// Every variant that has its own way for a C of one row, of D's type and of another, by row and by column.
-void check_wgmma_with_row_of_c(Context& context, const Sizes& size,
+/// Every variant that has its own way for a C of one row, of D's type and of another, by row and by column. Layouts,
+/// types and sizes take turns.
+void check_wgmma_with_row_of_c(Context& context, const std::vector<Sizes>& sizes,
                                std::span<const std::string_view> variants = kWgmmaVariants);
 
 }  // namespace jitgemm::testing

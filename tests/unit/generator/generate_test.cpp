@@ -158,42 +158,21 @@ TEST_CASE("configs that don't fit are refused with all reasons") {
                       ContainsSubstring("stages = 1") && ContainsSubstring("warp_tile.m = 24"));
 }
 
+// Kernels that people get: large 16-bit problems on a new GPU, f32, and the one to learn from.
 TEST_CASE("golden dumps") {
-    SECTION("the plain case") {
-        MmaMultistageConfig config;
-        config.block = {128, 256, 32};
-        check_golden("bf16_tn.cu",
-                     dump(source_of(problem(4096, 4096, 4096), config), problem_of(problem(4096, 4096, 4096))));
+    SECTION("wgmma, clusters of two") {
+        const Problem asked = problem_of(problem(4096, 4096, 4096));
+        const KernelConfig config = with_parameters(
+            {WgmmaWarpSpecializedConfig{}}, parse_parameters("block=128x256x64,warpgroup=64x256,stages=4,cluster=2x1"));
+        check_golden("wgmma_bf16_tn.cu", dump(generate(asked, config, find_arch("sm_90a")), asked));
     }
-    SECTION("odd pitches through registers, C in f32") {
-        GemmSpec spec = problem(1001, 333, 777);
-        spec.layout = GemmLayout::nn;
+    SECTION("f32 in block, warp and thread tiles, with a pitch that is no whole vector and C") {
+        GemmSpec spec = problem(1000, 777, 555);
+        spec.a = spec.b = spec.d = DataType::f32;
         spec.c = DataType::f32;
-        MmaMultistageConfig config;
-        config.warp = {64, 32, 32};
-        config.stages = 3;
-        config.rasterization = Rasterization::zigzag;
-        config.store = EpilogueStore::registers;
-        check_golden("bf16_nn_odd_with_c.cu", dump(source_of(spec, config), problem_of(spec)));
-    }
-    SECTION("the WMMA ladder's last step") {
-        GemmSpec spec = problem(4096, 4096, 4096);
-        spec.a = spec.b = spec.d = spec.accumulator = DataType::f16;
-        check_golden("f16_tn_wmma.cu",
-                     dump(generate(problem_of(spec), {WmmaMultistageConfig{}}, kArch), problem_of(spec)));
-    }
-    SECTION("f16 accumulators, packed, split along K") {
-        GemmSpec spec = problem(127, 130, 4099);
-        spec.a = spec.b = spec.d = spec.accumulator = DataType::f16;
-        spec.layout = GemmLayout::tt;
-        MmaMultistageConfig config;
-        config.block = {64, 64, 64};
-        config.warp = {32, 32, 64};
-        config.split_k = 4;
-        config.pack = Pack::a;
-        config.shared_layout = SharedLayout::padding;
-        config.double_buffer = false;
-        check_golden("f16_tt_split_pack.cu", dump(source_of(spec, config), problem_of(spec)));
+        spec.layout = GemmLayout::nn;
+        check_golden("simt_hierarchical_f32_nn.cu",
+                     dump(generate(problem_of(spec), {SimtHierarchicalConfig{}}, kArch), problem_of(spec)));
     }
     SECTION("one thread per element, to learn from") {
         GemmSpec spec = problem(1000, 777, 555);

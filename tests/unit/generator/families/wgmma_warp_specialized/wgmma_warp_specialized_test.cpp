@@ -170,12 +170,12 @@ TEST_CASE("wgmma: every element of D has one owner") {
           "block=64x64x64,warpgroup=64x32,rasterization=zigzag,group=2",
           "block=64x40x64,warpgroup=64x40,rasterization=column,cluster=1x2",
           "block=128x64x64,warpgroup=64x64,swap_ab=1,cluster=1x2"}) {
-        const GemmSpec spec = resolved(spec_of(GemmLayout::tn, 200, 168, 64));
+        const Problem problem = problem_of(spec_of(GemmLayout::tn, 136, 88, 64));
+        const Config config = config_with(parameters);
         std::set<std::tuple<std::int64_t, int, int, int>> owners;
-        for (std::int64_t row = 0; row < spec.m; ++row)
-            for (std::int64_t column = 0; column < spec.n; ++column) {
-                const ElementOwner owner =
-                    WgmmaWarpSpecialized::owner(problem_of(spec), config_with(parameters), row, column);
+        for (std::int64_t row = 0; row < problem.asked.m; ++row)
+            for (std::int64_t column = 0; column < problem.asked.n; ++column) {
+                const ElementOwner owner = WgmmaWarpSpecialized::owner(problem, config, row, column);
                 REQUIRE(owners.emplace(owner.block, owner.warp, owner.lane, owner.accumulator_register).second);
             }
     }
