@@ -1,4 +1,4 @@
-# Puts files (CUDA, wisdom) into a C++ file that defines FUNCTION, which gives their texts by name.
+# Puts files (CUDA, wisdom, cost tables) into a C++ file that defines FUNCTION, which gives their texts by name.
 # Included by CMakeLists.txt it defines jitgemm_embed(); run with cmake -P it writes the file.
 
 if(NOT CMAKE_SCRIPT_MODE_FILE)
@@ -6,7 +6,7 @@ if(NOT CMAKE_SCRIPT_MODE_FILE)
     function(jitgemm_embed output_variable folder header function)
         file(GLOB_RECURSE files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*.cu
              ${PROJECT_SOURCE_DIR}/${folder}/*.cuh ${PROJECT_SOURCE_DIR}/${folder}/*.inl
-             ${PROJECT_SOURCE_DIR}/${folder}/*.jsonl)
+             ${PROJECT_SOURCE_DIR}/${folder}/*.jsonl ${PROJECT_SOURCE_DIR}/${folder}/*.json)
         set(script ${PROJECT_SOURCE_DIR}/cmake/embed.cmake)
         set(output ${PROJECT_BINARY_DIR}/${function}.cpp)
         add_custom_command(
@@ -23,7 +23,7 @@ endif()
 # A compiler need not take string literals longer than 64 KiB: a file becomes several.
 set(chunk_length 8192)
 
-file(GLOB_RECURSE files RELATIVE ${FOLDER} ${FOLDER}/*.cu ${FOLDER}/*.cuh ${FOLDER}/*.inl ${FOLDER}/*.jsonl)
+file(GLOB_RECURSE files RELATIVE ${FOLDER} ${FOLDER}/*.cu ${FOLDER}/*.cuh ${FOLDER}/*.inl ${FOLDER}/*.jsonl ${FOLDER}/*.json)
 list(SORT files)
 set(entries "")
 foreach(file IN LISTS files)

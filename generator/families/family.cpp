@@ -100,14 +100,30 @@ struct Adapter {
         return nullptr;
     }
 
+    static CostEstimate cost(const Problem& problem, const KernelConfig& config, const GpuModel& gpu) {
+        if constexpr (requires { typename Typed::Costs; })
+            return Typed::cost(problem, own(config), gpu, Typed::Costs::of(gpu));
+        else
+            return Typed::cost(problem, own(config), gpu);
+    }
     static constexpr CostConstants (*cost_constants())(const GpuModel&) {
-        if constexpr (requires { &Typed::cost_constants; }) return Typed::cost_constants;
+        if constexpr (requires { typename Typed::Costs; })
+            return [](const GpuModel& gpu) {
+                CostConstants constants;
+                for (const double value : Typed::Costs::of(gpu).values())
+                    constants.push_back({Typed::Costs::kSection.fields[constants.size()].name, value});
+                return constants;
+            };
         return nullptr;
     }
     static constexpr CostByConstants (*cost_by_constants())(const Problem&, const KernelConfig&, const GpuModel&) {
-        if constexpr (requires { &Typed::cost_by_constants; })
-            return [](const Problem& problem, const KernelConfig& config, const GpuModel& gpu) {
-                return Typed::cost_by_constants(problem, own(config), gpu);
+        if constexpr (requires { typename Typed::Costs; })
+            return [](const Problem& problem, const KernelConfig& config, const GpuModel& gpu) -> CostByConstants {
+                return [problem, config = own(config), gpu](const CostConstants& constants) {
+                    std::vector<double> values;
+                    for (const CostConstant& one : constants) values.push_back(one.value);
+                    return Typed::cost(problem, config, gpu, typename Typed::Costs(values));
+                };
             };
         return nullptr;
     }
@@ -160,8 +176,7 @@ struct Adapter {
             .sum_order = sum_order,
             .anatomy = [](const Problem& problem,
                           const KernelConfig& config) { return Typed::anatomy(problem, own(config)); },
-            .cost = [](const Problem& problem, const KernelConfig& config,
-                       const GpuModel& gpu) { return Typed::cost(problem, own(config), gpu); },
+            .cost = cost,
             .cost_constants = cost_constants(),
             .cost_by_constants = cost_by_constants(),
             .config_name =

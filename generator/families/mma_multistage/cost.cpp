@@ -6,6 +6,7 @@
 #include "generator/families/mma_multistage/shared_accesses.hpp"
 #include "generator/families/shared/cut_rows.hpp"
 #include "generator/families/shared/dependent_launch.hpp"
+#include "generator/families/shared/hardware_costs.hpp"
 #include "generator/families/shared/norm.hpp"
 #include "generator/families/shared/packing.hpp"
 #include "generator/families/shared/readers.hpp"
@@ -121,14 +122,23 @@ void add_variants(std::vector<MmaMultistageConfig>& candidates, const GemmSpec& 
 
 // ---- cost -----------------------------------------------------------------------------------------------------------
 
+/// What the cost of a kernel follows from, beside GPU and constants.
+struct MmaCostInputs {
+    const GemmSpec& spec;
+    const GemmSignature& signature;
+    const MmaMultistageConfig& config;
+    const TensorCoreGeometry& geometry;
+    double conflicts = 1;  ///< slowdown of shared memory
+};
+
 /// Copies of a whole warp in a k-tile.
 double copies(const OperandGeometry& operand) {
     return static_cast<double>(operand.tile_rows) * operand.vectors_per_row / 32;
 }
 
-double copy_overhead_cycles(const OperandGeometry& operand, const MmaCostConstants& constants) {
-    if (!operand.async) return copies(operand) * constants.realign_cycles;
-    return operand.vector_bytes < 16 ? copies(operand) * constants.narrow_copy_cycles : 0;
+double copy_overhead_cycles(const OperandGeometry& operand, const MmaCosts& costs) {
+    if (!operand.async) return copies(operand) * costs["realign_cycles"];
+    return operand.vector_bytes < 16 ? copies(operand) * costs["narrow_copy_cycles"] : 0;
 }
 
 /// An operand as the copies find it.
@@ -156,12 +166,12 @@ double second_lines(const FetchedOperand& operand) {
 }
 
 /// To fetch a k-tile, with this share of the SMs at work.
-double fetch_cycles(const FetchedOperand& operand, int block_k, double at_work, const MmaCostConstants& constants) {
+double fetch_cycles(const FetchedOperand& operand, int block_k, double at_work, const MmaCosts& costs) {
     const double first = first_share(operand.readers);
-    const double cycles_per_byte = (1 - first) / constants.l2_bytes_per_cycle + first / constants.first_bytes_per_cycle;
+    const double cycles_per_byte = (1 - first) / costs["l2_bytes_per_cycle"] + first / costs["first_bytes_per_cycle"];
     const bool is_short = !operand.geometry.k_major && operand.bytes_of_k < kLineBytes;
-    return operand.geometry.stage_bytes * cycles_per_byte * (1 + constants.second_line * second_lines(operand)) +
-           (is_short ? block_k * constants.short_line_cycles * at_work : 0);
+    return operand.geometry.stage_bytes * cycles_per_byte * (1 + costs["second_line"] * second_lines(operand)) +
+           (is_short ? block_k * costs["short_line_cycles"] * at_work : 0);
 }
 
 /// Of one k-tile of one block, the cycles that each unit of an SM is busy.
@@ -173,17 +183,17 @@ struct UnitCycles {
 };
 
 UnitCycles unit_cycles(const MmaCostInputs& in, const FetchedOperand& a, const FetchedOperand& b, double at_work,
-                       const Arch& arch, const MmaCostConstants& constants) {
+                       const Arch& arch, const MmaCosts& costs) {
     const MmaMultistageConfig& c = in.config;
     const TensorCoreGeometry& g = in.geometry;
-    const double sums = in.signature.accumulator == DataType::f16 ? constants.f16_accumulator : 1.0;
+    const double sums = in.signature.accumulator == DataType::f16 ? costs["f16_accumulator"] : 1.0;
     const double fill = g.a.stage_bytes + g.b.stage_bytes;
     const double reads =
         static_cast<double>(g.threads) / 32 * (c.warp.m * g.a.element_bytes + c.warp.n * g.b.element_bytes) * c.block.k;
     return {.tensor = 2.0 * c.block.m * c.block.n * c.block.k / mma_flops_per_clock(arch) * sums,
-            .copies = copy_overhead_cycles(g.a, constants) + copy_overhead_cycles(g.b, constants),
-            .shared = (reads + fill) * in.conflicts / constants.shared_bytes_per_cycle,
-            .l2 = fetch_cycles(a, c.block.k, at_work, constants) + fetch_cycles(b, c.block.k, at_work, constants)};
+            .copies = copy_overhead_cycles(g.a, costs) + copy_overhead_cycles(g.b, costs),
+            .shared = (reads + fill) * in.conflicts / costs["shared_bytes_per_cycle"],
+            .l2 = fetch_cycles(a, c.block.k, at_work, costs) + fetch_cycles(b, c.block.k, at_work, costs)};
 }
 
 /// While the mma of one run. Vectors to shift wait in registers, so that there is but one k-tile of them.
@@ -192,67 +202,64 @@ int k_tiles_in_flight(const MmaCostInputs& in) {
 }
 
 /// What a k-tile takes longer for reasons that no unit's rate explains.
-double friction(const MmaCostInputs& in, const MmaCostConstants& constants) {
+double friction(const MmaCostInputs& in, const MmaCosts& costs) {
     const MmaMultistageConfig& c = in.config;
     const bool tight = c.block.k >= 64 && in.spec.accumulator != DataType::f16 && c.warp.m * c.warp.n >= 4096;
-    return (1 + constants.many_stages * std::max(0, c.stages - 4)) *
-           (1 + constants.stage_jitter / k_tiles_in_flight(in)) * (tight ? 1 + constants.tight_registers : 1);
+    return (1 + costs["many_stages"] * std::max(0, c.stages - 4)) *
+           (1 + costs["stage_jitter"] / k_tiles_in_flight(in)) * (tight ? 1 + costs["tight_registers"] : 1);
 }
 
 /// Of a block, before its first mma; k-tiles that are not in flight together arrive one after the other. Blocks of an SM fill their
 /// first stages all at once, also with zeros where K has fewer k-tiles, and nothing hides these copies.
-double prologue_cycles(const MmaCostInputs& in, int resident, const MmaCostConstants& constants) {
+double prologue_cycles(const MmaCostInputs& in, int resident, const MmaCosts& costs) {
     const OperandGeometry& a = in.geometry.a;
     const OperandGeometry& b = in.geometry.b;
     const int stages = in.config.stages - 1;
     const int one_by_one = stages - k_tiles_in_flight(in);
     const double asynchronous = (a.async ? copies(a) : 0) + (b.async ? copies(b) : 0);
-    return constants.prologue_cycles + one_by_one * constants.load_latency_cycles +
-           resident * stages * asynchronous * constants.first_copy_cycles;
+    return costs["prologue_cycles"] + one_by_one * costs["load_latency_cycles"] +
+           resident * stages * asynchronous * costs["first_copy_cycles"];
 }
 
 /// Cycles of one k-tile when `resident` blocks share the SM: its units together (the cube root of the sum of cubes: the busiest
 /// one leads, others near it get in its way), or the latency of a lone chain, or that of the loads. The first loads are the launch's
 /// and the prologue's: only k-tiles beyond those in flight wait for theirs.
 double k_tile_cycles(const UnitCycles& unit, double friction, const MmaCostInputs& in, double k_tiles, int resident,
-                     const MmaCostConstants& constants) {
+                     const MmaCosts& costs) {
     const TensorCoreGeometry& g = in.geometry;
     const double warps_per_scheduler = std::max(1.0, resident * g.threads / 128.0);
-    const double math = unit.tensor * (1 + constants.lone_warp / warps_per_scheduler) + unit.copies;
+    const double math = unit.tensor * (1 + costs["lone_warp"] / warps_per_scheduler) + unit.copies;
     const double units =
         std::cbrt(math * math * math + unit.shared * unit.shared * unit.shared + unit.l2 * unit.l2 * unit.l2);
-    const double throughput = resident * (units + constants.sync_cycles) * friction;
-    const double chain = constants.block_latency_cycles + g.k_blocks * constants.step_latency_cycles;
+    const double throughput = resident * (units + costs["sync_cycles"]) * friction;
+    const double chain = costs["block_latency_cycles"] + g.k_blocks * costs["step_latency_cycles"];
     const int in_flight = k_tiles_in_flight(in);
     const double later = std::max(0.0, 1 - in_flight / std::max(1.0, k_tiles));
-    const double loads = later * (constants.load_latency_cycles + resident * unit.l2) / in_flight;
+    const double loads = later * (costs["load_latency_cycles"] + resident * unit.l2) / in_flight;
     return std::max({throughput, chain, loads});
 }
 
-/// Reading C on the way: so many cycles for every four vectors of a lane. 16384x16384x64 took 830 us on an H200, in place of 260
-/// without C, one vector at a time: 0.77 us each.
-constexpr double kReadCCycles = 1350;
-constexpr double kReadRowOfCCycles = 480;  // of one row, which caches have: the same share as wgmma's; not measured
-double read_c_cycles(const GemmSpec& spec, const MmaMultistageConfig& c, const TensorCoreGeometry& g) {
+double read_c_cycles(const GemmSpec& spec, const MmaMultistageConfig& c, const TensorCoreGeometry& g,
+                     const MmaCosts& costs) {
     if (!spec.c || c.splits_in_workspace()) return 0;
     const double vectors = static_cast<double>(c.block.m) * c.block.n / c.split_k / (16.0 / bytes(spec.d)) / g.threads;
-    return (spec.broadcast_c ? kReadRowOfCCycles : kReadCCycles) * std::ceil(vectors / 4);
+    return (spec.broadcast_c ? costs["read_row_of_c_cycles"] : costs["read_c_cycles"]) * std::ceil(vectors / 4);
 }
 
 /// Storing what of the tile lies in D; where a cluster adds up, each block reads a tile's worth of sums and stores its share. A warp
 /// stores one vector per lane after the other, and rows of little alignment are many of them.
-double epilogue_cycles(const MmaCostInputs& in, int resident, const MmaCostConstants& constants) {
+double epilogue_cycles(const MmaCostInputs& in, int resident, const MmaCosts& costs) {
     const GemmSpec& spec = in.spec;
     const MmaMultistageConfig& c = in.config;
     const double elements = resident * static_cast<double>(c.block.m) * c.block.n;
     const double stores =
-        static_cast<double>(c.warp.m) * c.warp.n / 32 / std::clamp(in.geometry.vector_d, 1, 8) * constants.store_cycles;
-    if (c.splits_in_workspace()) return elements * 4 / constants.store_bytes_per_cycle + stores;
+        static_cast<double>(c.warp.m) * c.warp.n / 32 / std::clamp(in.geometry.vector_d, 1, 8) * costs["store_cycles"];
+    if (c.splits_in_workspace()) return elements * 4 / costs["store_bytes_per_cycle"] + stores;
     const double stored = resident * share_of(spec.m, c.block.m) * share_of(spec.n, c.block.n) * bytes(spec.d) /
-                              c.split_k / constants.store_bytes_per_cycle +
+                              c.split_k / costs["store_bytes_per_cycle"] +
                           stores / c.split_k;
     if (!c.splits_in_cluster()) return stored;
-    return stored + elements * 4 / constants.remote_bytes_per_cycle + constants.cluster_cycles;
+    return stored + elements * 4 / costs["remote_bytes_per_cycle"] + costs["cluster_cycles"];
 }
 
 /// The SMs that clusters reach: a cluster lies in one group of SMs (GPC), of which some have no multiple of its blocks. Of an H200's
@@ -264,10 +271,6 @@ int sms_for_clusters(const GpuModel& gpu, int blocks) {
     return std::max(1, gpu.sm_count * reached / 132);
 }
 
-/// Of blocks, L2 and DRAM, which take little longer together than the longest of them. So of kernels that DRAM bounds alike the one
-/// whose blocks have the least to do is the fastest, as it is on an H200: a power of 8 or of 12 chooses equally well.
-constexpr double kOverlapExponent = 12;
-
 /// Bytes of the operands' lines beyond those that their rows would fill.
 double second_line_bytes(const FetchedOperand& a, const FetchedOperand& b, std::int64_t k) {
     return static_cast<double>(k) *
@@ -275,9 +278,9 @@ double second_line_bytes(const FetchedOperand& a, const FetchedOperand& b, std::
 }
 
 /// Reading an operand and writing it with its rows padded.
-double pack_us(const GemmSpec& spec, Pack pack, const GpuModel& gpu, const MmaCostConstants& constants) {
+double pack_us(const GemmSpec& spec, Pack pack, const GpuModel& gpu, const MmaCosts& costs) {
     if (pack == Pack::none) return 0;
-    return constants.pack_us + packing_traffic(spec, pack) / (constants.dram_share * gpu.dram_bytes_per_second) * 1e6;
+    return costs["pack_us"] + packing_traffic(spec, pack) / (costs["dram_share"] * gpu.dram_bytes_per_second) * 1e6;
 }
 
 }  // namespace
@@ -296,56 +299,30 @@ std::vector<MmaMultistageConfig> MmaMultistage::candidates(const Problem& proble
     return candidates;
 }
 
-CostEstimate MmaMultistage::cost(const Problem& problem, const MmaMultistageConfig& c, const GpuModel& gpu) {
-    return mma_pipeline_cost(problem, c, geometry(problem.signature, c), gpu);
-}
-
-CostConstants MmaMultistage::cost_constants(const GpuModel& gpu) {
-    CostConstants constants;
-    for (const MmaCostField& field : mma_cost_fields())
-        constants.push_back({field.name, mma_cost_constants(gpu).*field.member});
-    return constants;
-}
-
-CostByConstants MmaMultistage::cost_by_constants(const Problem& problem, const MmaMultistageConfig& c,
-                                                 const GpuModel& gpu) {
-    const MmaCostInputs inputs = mma_cost_inputs(problem, c, geometry(problem.signature, c));
-    return [inputs, gpu](const CostConstants& values) {
-        MmaCostConstants constants{};
-        for (std::size_t i = 0; i < values.size(); ++i) constants.*mma_cost_fields()[i].member = values[i].value;
-        return mma_pipeline_cost(inputs, gpu, constants);
-    };
+CostEstimate MmaMultistage::cost(const Problem& problem, const MmaMultistageConfig& c, const GpuModel& gpu,
+                                 const MmaCosts& costs) {
+    return mma_pipeline_cost(problem, c, geometry(problem.signature, c), gpu, costs);
 }
 
 CostEstimate mma_pipeline_cost(const Problem& problem, const MmaMultistageConfig& c, const TensorCoreGeometry& g,
-                               const GpuModel& gpu) {
-    if (resident_blocks(g, *gpu.arch) == 0) return {};
-    return mma_pipeline_cost(mma_cost_inputs(problem, c, g), gpu, mma_cost_constants(gpu));
-}
-
-MmaCostInputs mma_cost_inputs(const Problem& problem, const MmaMultistageConfig& config,
-                              const TensorCoreGeometry& geometry) {
-    return {problem.row_major, problem.signature, config, geometry,
-            mma_multistage_conflict_slowdown(problem.signature, config)};
-}
-
-CostEstimate mma_pipeline_cost(const MmaCostInputs& in, const GpuModel& gpu, const MmaCostConstants& constants) {
-    const GemmSpec& spec = in.spec;
-    const MmaMultistageConfig& c = in.config;
+                               const GpuModel& gpu, const MmaCosts& costs) {
     CostEstimate cost;
-    cost.blocks_per_sm = resident_blocks(in.geometry, *gpu.arch);
+    cost.blocks_per_sm = resident_blocks(g, *gpu.arch);
     if (cost.blocks_per_sm == 0) return cost;
 
+    const MmaCostInputs in{problem.row_major, problem.signature, c, g,
+                           mma_multistage_conflict_slowdown(problem.signature, c)};
+    const GemmSpec& spec = in.spec;
     const auto blocks = static_cast<double>(block_count({c.block.m, c.block.n, c.split_k}, spec.m, spec.n));
     const double k_tiles = std::ceil(std::ceil(static_cast<double>(spec.k) / c.block.k) / c.split_k);
     const FetchedOperand a = fetched_a(in);
     const FetchedOperand b = fetched_b(in);
-    const UnitCycles unit = unit_cycles(in, a, b, std::min(1.0, blocks / gpu.sm_count), *gpu.arch, constants);
+    const UnitCycles unit = unit_cycles(in, a, b, std::min(1.0, blocks / gpu.sm_count), *gpu.arch, costs);
     const auto wave_cycles = [&](int resident) {
         if (resident == 0) return 0.0;
-        return k_tiles * k_tile_cycles(unit, friction(in, constants), in, k_tiles, resident, constants) +
-               (prologue_cycles(in, resident, constants) + epilogue_cycles(in, resident, constants) +
-                read_c_cycles(spec, c, in.geometry));
+        return k_tiles * k_tile_cycles(unit, friction(in, costs), in, k_tiles, resident, costs) +
+               (prologue_cycles(in, resident, costs) + epilogue_cycles(in, resident, costs) +
+                read_c_cycles(spec, c, in.geometry, costs));
     };
     const int sms = c.splits_in_cluster() ? sms_for_clusters(gpu, c.split_k) : gpu.sm_count;
     add_waves(cost, blocks, sms, gpu.clock_mhz, wave_cycles);
@@ -358,13 +335,14 @@ CostEstimate mma_pipeline_cost(const MmaCostInputs& in, const GpuModel& gpu, con
     cost.l2_us = k_tiles_per_sm * unit.l2 * us_per_cycle;
     const double partials_bytes =
         c.splits_in_workspace() ? 2.0 * c.split_k * static_cast<double>(spec.m) * static_cast<double>(spec.n) * 4 : 0;
-    cost.dram_us = (compulsory_bytes(spec) + constants.partials_share * partials_bytes +
-                    constants.second_line_of_dram * second_line_bytes(a, b, spec.k)) /
-                   (constants.dram_share * gpu.dram_bytes_per_second) * 1e6;
-    const double early_us = c.dependent_launch ? kEarlyLaunchUs + idle_sms_us(blocks, gpu.sm_count) : 0;
-    cost.overhead_us = constants.launch_us - early_us + (c.splits_in_workspace() ? constants.reduce_us : 0) +
-                       pack_us(spec, c.pack, gpu, constants);
-    cost.total_us = cost.overhead_us + norm({cost.math_us, cost.l2_us, cost.dram_us}, kOverlapExponent);
+    cost.dram_us = (compulsory_bytes(spec) + costs["partials_share"] * partials_bytes +
+                    costs["second_line_of_dram"] * second_line_bytes(a, b, spec.k)) /
+                   (costs["dram_share"] * gpu.dram_bytes_per_second) * 1e6;
+    const double early_us =
+        c.dependent_launch ? HardwareCosts::of(gpu)["early_launch_us"] + idle_sms_us(blocks, gpu) : 0;
+    cost.overhead_us = costs["launch_us"] - early_us + (c.splits_in_workspace() ? costs["reduce_us"] : 0) +
+                       pack_us(spec, c.pack, gpu, costs);
+    cost.total_us = cost.overhead_us + norm({cost.math_us, cost.l2_us, cost.dram_us}, costs["overlap_exponent"]);
     return cost;
 }
 

@@ -1,55 +1,45 @@
 #pragma once
 
-#include "generator/base/arch.hpp"
-
-#include <span>
-#include <string_view>
+#include "generator/families/shared/cost_table.hpp"
 
 namespace jitgemm {
 
-/// What the cost model of pipelines on mma.sync takes from measurements. Cycles are of the SM clock; bytes per cycle are of
-/// one SM.
-struct MmaCostConstants {
-    double launch_us;
-    double reduce_us;               ///< second entry of a split-K kernel
-    double partials_share;          ///< of the partial sums' bytes that reach DRAM
-    double pack_us;                 ///< an entry of its own, on top of its bytes
-    double prologue_cycles;         ///< of a block: ramp-up and drain
-    double first_copy_cycles;       ///< of one warp into the stages that a block fills first
-    double f16_accumulator;         ///< time of an mma with f16 sums against f32 sums
-    double lone_warp;               ///< mma time lost with one warp per scheduler, half with two ...
-    double shared_bytes_per_cycle;  ///< of shared memory
-    double l2_bytes_per_cycle;
-    double first_bytes_per_cycle;   ///< of what is not in an SM's half of L2 yet
-    double second_line;             ///< what the second line of L2 costs of the first, where rows begin within one
-    double short_line_cycles;       ///< of a k's few elements, where all SMs ask for the same ones
-    double sync_cycles;             ///< barrier and wait of a k-tile
-    double block_latency_cycles;    ///< the same, where nothing hides it
-    double step_latency_cycles;     ///< ldmatrix and mma of one k-block, dependent
-    double load_latency_cycles;     ///< of a k-tile from L2 or DRAM, shared by the stages in flight
-    double stage_jitter;            ///< lost to uneven arrival with one stage in flight, less with more
-    double many_stages;             ///< lost per stage beyond four: L1 shrinks as shared memory grows
-    double tight_registers;         ///< lost by 64x64 warp tiles with f32 sums at block_tile.k = 64
-    double narrow_copy_cycles;      ///< a cp.async of one warp below 16 bytes
-    double realign_cycles;          ///< a 16-byte vector of one warp shifted in registers
-    double store_bytes_per_cycle;   ///< epilogue
-    double store_cycles;            ///< of a warp, for each vector of a lane: out of shared memory, in order
-    double cluster_cycles;          ///< of a block that adds up in a cluster: two barriers, the way to a peer and back
-    double remote_bytes_per_cycle;  ///< of peers' shared memory, into one SM
-    double dram_share;              ///< of the datasheet's bandwidth
-    double second_line_of_dram;     ///< as second_line, for DRAM
-    friend bool operator==(const MmaCostConstants&, const MmaCostConstants&) = default;
-};
-
-/// A constant by its name, for who fits and prints them.
-struct MmaCostField {
-    std::string_view name;
-    double MmaCostConstants::*member;
-};
-[[nodiscard]] std::span<const MmaCostField> mma_cost_fields();
-
-/// The constants of the most similar GPU in the table: of its architecture if there is one, and of the nearest size and
-/// bandwidth among those.
-[[nodiscard]] const MmaCostConstants& mma_cost_constants(const GpuModel& gpu);
+/// The constants of the cost model of mma_multistage. Cycles are of the SM clock.
+inline constexpr std::string_view kMmaCostName = "mma_multistage";
+inline constexpr auto kMmaCostFields = std::to_array<CostField>({
+    {"launch_us", "us", "A launch that waits for the previous kernel."},
+    {"reduce_us", "us", "The second entry of a split-K kernel, without its bytes."},
+    {"partials_share", "factor", "Bytes that reach DRAM for each byte of partial sums."},
+    {"pack_us", "us", "Packing operands in an entry of its own, without its bytes."},
+    {"prologue_cycles", "cycles", "Ramp-up and drain of a block."},
+    {"first_copy_cycles", "cycles", "A warp's copy into the stages that a block fills first."},
+    {"f16_accumulator", "factor", "Time of an mma with f16 sums relative to f32 sums."},
+    {"lone_warp", "share", "mma time lost with one warp per scheduler; two warps lose half of it."},
+    {"shared_bytes_per_cycle", "bytes/cycle", "Shared memory serves an SM at this rate."},
+    {"l2_bytes_per_cycle", "bytes/cycle", "An SM receives bytes that its half of L2 holds at this rate."},
+    {"first_bytes_per_cycle", "bytes/cycle",
+     "An SM receives bytes that its half of L2 does not hold yet at this rate."},
+    {"second_line", "share", "The cost of a row's second line of L2, as a share of the first one's."},
+    {"short_line_cycles", "cycles", "The few elements of one k, where all SMs ask for the same ones."},
+    {"sync_cycles", "cycles", "Barrier and wait of a k-tile."},
+    {"block_latency_cycles", "cycles", "Barrier and wait of a k-tile where nothing hides them."},
+    {"step_latency_cycles", "cycles", "Dependent ldmatrix and mma of one k-step."},
+    {"load_latency_cycles", "cycles", "Latency of a k-tile's loads, shared by the stages in flight."},
+    {"stage_jitter", "share", "Loss to uneven arrival with one stage in flight; more stages lose less."},
+    {"many_stages", "share", "Loss for each stage beyond four: L1 shrinks as shared memory grows."},
+    {"tight_registers", "share", "Loss of 64x64 warp tiles with f32 sums and k-tiles of 64."},
+    {"narrow_copy_cycles", "cycles", "A warp's cp.async of less than 16 bytes per lane."},
+    {"realign_cycles", "cycles", "A warp shifts vectors of 16 bytes in registers."},
+    {"store_bytes_per_cycle", "bytes/cycle", "An SM stores D at this rate."},
+    {"store_cycles", "cycles", "A warp stores one vector per lane out of shared memory."},
+    {"read_c_cycles", "cycles", "The epilogue reads four vectors of C per lane."},
+    {"read_row_of_c_cycles", "cycles", "The same of a C of one row, which caches hold."},
+    {"cluster_cycles", "cycles", "Two barriers and the way to a peer and back, where a cluster adds up."},
+    {"remote_bytes_per_cycle", "bytes/cycle", "An SM reads a peer's shared memory at this rate."},
+    {"dram_share", "share", "DRAM's reached bandwidth, as a share of the datasheet's."},
+    {"second_line_of_dram", "share", "The cost for DRAM of a row's second line, as a share of the first one's."},
+    {"overlap_exponent", "exponent", "How sharply the slowest of SMs, L2 and DRAM sets the time: 1 adds them up."},
+});
+using MmaCosts = Costs<kMmaCostName, kMmaCostFields>;
 
 }  // namespace jitgemm

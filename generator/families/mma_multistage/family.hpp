@@ -1,6 +1,7 @@
 #pragma once
 
 #include "generator/families/mma_multistage/config.hpp"
+#include "generator/families/mma_multistage/cost_constants.hpp"
 #include "generator/families/shared/family_struct.hpp"
 
 namespace jitgemm {
@@ -8,6 +9,7 @@ namespace jitgemm {
 /// The family's row of the table, typed; struct Family (generator/families/family.hpp) says what each function is for.
 struct MmaMultistage {
     using Config = MmaMultistageConfig;
+    using Costs = MmaCosts;
     static constexpr std::string_view kName = "mma_multistage";
     static constexpr std::string_view kSummary =
         "f16 and bf16 on mma.sync: cp.async pipeline, ldmatrix, swizzled shared memory (sm_80 and newer)";
@@ -32,10 +34,8 @@ struct MmaMultistage {
     /// What the kernel is made of, each choice with its reason. The config breaks no rule for the problem.
     [[nodiscard]] static KernelAnatomy anatomy(const Problem& problem, const Config& config);
     /// Predicted time from waves, tensor-core rate, shared-memory and L2 traffic, DRAM bytes and fixed costs.
-    [[nodiscard]] static CostEstimate cost(const Problem& problem, const Config& config, const GpuModel& gpu);
-    [[nodiscard]] static CostConstants cost_constants(const GpuModel& gpu);
-    [[nodiscard]] static CostByConstants cost_by_constants(const Problem& problem, const Config& config,
-                                                           const GpuModel& gpu);
+    [[nodiscard]] static CostEstimate cost(const Problem& problem, const Config& config, const GpuModel& gpu,
+                                           const Costs& costs);
     [[nodiscard]] static std::span<const ConfigParameter<Config>> parameter_table();
     /// What follows from the others: the K of a warp tile, the raster group of a rasterization `given` by name.
     static void settle(Config& config, const ParameterMap& given);

@@ -4,6 +4,7 @@
 #include "generator/families/mma_sliced_k/geometry.hpp"
 #include "generator/families/shared/cut_rows.hpp"
 #include "generator/families/shared/dependent_launch.hpp"
+#include "generator/families/shared/hardware_costs.hpp"
 #include "generator/families/shared/norm.hpp"
 
 #include <algorithm>
@@ -22,33 +23,6 @@ constexpr int kShallowestRing = 2;
 constexpr std::int64_t kBytesInFlight = 144 << 10;
 constexpr int kMostBoxes = 48;
 
-// Fitted beside wgmma_warp_specialized's and mma_multistage's to what 485 problems took on an H200; what second lines,
-// cut sectors, rows that K ends within and the sums of a tile take, and a launch, to 560 kernels of 200 problems more
-// (docs/lab/cost-models.md). Cycles are of the SM clock.
-constexpr double kBoxCycles = 12.5;           // of a box that TMA fetches into an SM, and
-constexpr double kLineCycles = 1.41;          // of a line of it
-constexpr double kSecondLine = 0.216;         // what a row's second line of L2 costs of its first one
-constexpr double kBytesPerCycle = 63.7;       // that an SM takes, and
-constexpr double kBytesPerCycleOfTwo = 35.3;  // where the other SM of its TPC does, too
-constexpr double kDramShare = 0.907;
-constexpr double kCutLineShare = 0.942;     // of that, where rows begin within a line of L2,
-constexpr double kCutSectorShare = 0.755;   // where they begin within a sector,
-constexpr double kTwoStagesShare = 0.968;   // and where warps have one stage in flight while they read the other
-constexpr double kFewWarpsSlowdown = 1.22;  // of panels of blocks of four warps
-constexpr double kTileCycles = 155;         // of a tile,
-constexpr double kSumsPerCycle = 8.84;      // of all warps, that a tile adds up
-constexpr double kEndingRowCycles = 3.02;   // of a row of its long operand that K ends within
-constexpr double kNorm = 3.67;              // how sharply the slower of an SM and DRAM sets the pace
-constexpr double kOverheadUs = 1.31;        // of a launch that begins early
-constexpr double kEarlyUs = 1;              // which first panels take less that are fetched before the wait
-
-// Few rows whose elements of one k lie side by side come in a short line for each k, the same ones to every SM at about
-// the same time.
-constexpr double kShortLineCycles = 0.652;  // of such a line,
-constexpr double kSharedLineCycles = 2.04;  // where all SMs ask for it more,
-constexpr double kOutsideLineCycles = 4;    // where it lies partly outside the matrix more
-constexpr double kFirstLinesCycles = 3540;  // until the first ones have come to all SMs
-
 /// Stages that bring so much into flight, of eight warps or, where these have no room, of four.
 void set_ring(Config& c, const GemmSignature& signature, const Arch& arch) {
     for (const int warps : {kUsualWarps, kFewWarps}) {
@@ -61,30 +35,31 @@ void set_ring(Config& c, const GemmSignature& signature, const Arch& arch) {
 }
 
 /// Of L2, that a panel's box touches, in first ones of its rows.
-double lines(const SlicedPanel& panel, std::int64_t pitch) {
-    return panel.box[1] * (1 + kSecondLine * second_line_share(pitch * panel.element_bytes));
+double lines(const SlicedPanel& panel, std::int64_t pitch, const SlicedKCosts& costs) {
+    return panel.box[1] * (1 + costs["second_line"] * second_line_share(pitch * panel.element_bytes));
 }
 
 /// Of DRAM's bandwidth.
-double dram_share(const GemmSpec& multiplied, const Config& c) {
+double dram_share(const GemmSpec& multiplied, const Config& c, const SlicedKCosts& costs) {
     const std::int64_t pitch_bytes = multiplied.lda * bytes(multiplied.a);
-    return kDramShare * (second_line_share(pitch_bytes) > 0 ? kCutLineShare : 1) *
-           (begins_within_sectors(pitch_bytes) ? kCutSectorShare : 1) *
-           (c.stages == kShallowestRing ? kTwoStagesShare : 1);
+    return costs["dram_share"] * (second_line_share(pitch_bytes) > 0 ? costs["cut_line_share"] : 1) *
+           (begins_within_sectors(pitch_bytes) ? costs["cut_sector_share"] : 1) *
+           (c.stages == kShallowestRing ? costs["two_stages_share"] : 1);
 }
 
 /// What a tile takes beside its panels.
-double tile_cycles(const GemmSpec& multiplied, const Config& c, const SlicedKGeometry& g) {
+double tile_cycles(const GemmSpec& multiplied, const Config& c, const SlicedKGeometry& g, const SlicedKCosts& costs) {
     const double sums = static_cast<double>(g.warps) * c.block.m * c.block.n;
     const double ending_rows = multiplied.k % g.panel_k != 0 ? c.block.m : 0;
-    return kTileCycles + sums / kSumsPerCycle + kEndingRowCycles * ending_rows;
+    return costs["tile_cycles"] + sums / costs["sums_per_cycle"] + costs["ending_row_cycles"] * ending_rows;
 }
 
 /// What the lines of a panel of the few rows take, with this share of the SMs at work.
-double few_lines_cycles(const SlicedPanel& panel, const GemmSpec& multiplied, const Config& c, double share) {
-    if (panel.k_major) return kLineCycles * lines(panel, multiplied.ldb);
-    const double outside = multiplied.n % c.block.n != 0 ? kOutsideLineCycles : 0;
-    return panel.box[1] * (kShortLineCycles + kSharedLineCycles * share + outside);
+double few_lines_cycles(const SlicedPanel& panel, const GemmSpec& multiplied, const Config& c, double share,
+                        const SlicedKCosts& costs) {
+    if (panel.k_major) return costs["line_cycles"] * lines(panel, multiplied.ldb, costs);
+    const double outside = multiplied.n % c.block.n != 0 ? costs["outside_line_cycles"] : 0;
+    return panel.box[1] * (costs["short_line_cycles"] + costs["shared_line_cycles"] * share + outside);
 }
 
 }  // namespace
@@ -110,31 +85,33 @@ std::vector<Config> MmaSlicedK::candidates(const Problem& problem, const GpuMode
     return list;
 }
 
-CostEstimate MmaSlicedK::cost(const Problem& problem, const Config& c, const GpuModel& gpu) {
+CostEstimate MmaSlicedK::cost(const Problem& problem, const Config& c, const GpuModel& gpu, const SlicedKCosts& costs) {
     CostEstimate cost;
     const GemmSpec spec = as_multiplied(problem.row_major, c.swap_ab);
     const SlicedKGeometry g = geometry(problem.signature, c);
     if (c.block.m < 1 || g.warps < 1 || g.shared_bytes > gpu.arch->shared_bytes_per_block) return cost;
     cost.blocks_per_sm = 1;
+    const HardwareCosts& hardware = HardwareCosts::of(gpu);
     const auto tiles = static_cast<double>(ceil_div(spec.m, std::int64_t{c.block.m}));
     const double k_tiles = std::ceil(static_cast<double>(spec.k) / c.block.k);
     const double panels = k_tiles * g.warps;
     const double us_per_cycle = 1 / static_cast<double>(gpu.clock_mhz);
     const double tile_bytes = static_cast<double>(bytes(spec.a)) * c.block.m * static_cast<double>(spec.k);
-    const double dram_bytes_per_us = dram_share(spec, c) * gpu.dram_bytes_per_second / 1e6;
+    const double dram_bytes_per_us = dram_share(spec, c, costs) * gpu.dram_bytes_per_second / 1e6;
     const auto sm_us = [&](double blocks) {
         const double share = blocks / gpu.sm_count;
-        const double box_cycles =
-            2 * kBoxCycles + kLineCycles * lines(g.of_long, spec.lda) + few_lines_cycles(g.of_few, spec, c, share);
-        const double rate = share > 0.5 ? kBytesPerCycleOfTwo : kBytesPerCycle;
-        const double panel_cycles = norm({box_cycles, static_cast<double>(g.stage_bytes) / rate}, kNorm) *
-                                    (g.warps == kFewWarps ? kFewWarpsSlowdown : 1);
-        const double first_cycles = g.of_few.k_major ? 0 : kFirstLinesCycles * share;
-        return (panels * panel_cycles + tile_cycles(spec, c, g) + first_cycles) * us_per_cycle;
+        const double box_cycles = 2 * costs["box_cycles"] + costs["line_cycles"] * lines(g.of_long, spec.lda, costs) +
+                                  few_lines_cycles(g.of_few, spec, c, share, costs);
+        const double rate = share > 0.5 ? costs["bytes_per_cycle_of_two"] : costs["bytes_per_cycle"];
+        const double panel_cycles =
+            norm({box_cycles, static_cast<double>(g.stage_bytes) / rate}, costs["sum_exponent"]) *
+            (g.warps == kFewWarps ? costs["few_warps_slowdown"] : 1);
+        const double first_cycles = g.of_few.k_major ? 0 : costs["first_lines_cycles"] * share;
+        return (panels * panel_cycles + tile_cycles(spec, c, g, costs) + first_cycles) * us_per_cycle;
     };
     // Of a round of tiles, one per block.
     const auto round_us = [&](double blocks) {
-        return norm({sm_us(blocks), blocks * tile_bytes / dram_bytes_per_us}, kNorm);
+        return norm({sm_us(blocks), blocks * tile_bytes / dram_bytes_per_us}, costs["sum_exponent"]);
     };
     const auto sms = static_cast<double>(gpu.sm_count);
     cost.waves = tiles / sms;
@@ -144,13 +121,12 @@ CostEstimate MmaSlicedK::cost(const Problem& problem, const Config& c, const Gpu
     cost.l2_us = whole * sm_us(sms) + (rest > 0 ? sm_us(rest) : 0);
     cost.dram_us = compulsory_bytes(problem.row_major) / dram_bytes_per_us;
     cost.tail_us = rest > 0 ? round_us(rest) * (1 - rest / sms) : 0;
-    constexpr double kCyclesPerMma = 16;  // of four that an SM issues at once
     const int mmas_of_k = (c.block.m / g.mma.m) * (c.block.n / g.mma.n);
     const double mmas = panels * g.panel_k / g.mma.k * mmas_of_k;
-    cost.math_unit_us = std::ceil(cost.waves) * mmas * kCyclesPerMma / 4 * us_per_cycle;
+    cost.math_unit_us = std::ceil(cost.waves) * mmas * hardware["mma_cycles"] / hardware["schedulers"] * us_per_cycle;
     cost.math_us = cost.math_unit_us;
-    cost.overhead_us = kOverheadUs - (c.early ? kEarlyUs : 0) +
-                       (c.dependent_launch ? -idle_sms_us(tiles, gpu.sm_count) : kEarlyLaunchUs);
+    cost.overhead_us = costs["launch_us"] - (c.early ? costs["early_us"] : 0) +
+                       (c.dependent_launch ? -idle_sms_us(tiles, gpu) : hardware["early_launch_us"]);
     cost.total_us = cost.overhead_us + busy_us;
     return cost;
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "generator/families/mma_sliced_k/config.hpp"
+#include "generator/families/mma_sliced_k/cost_constants.hpp"
 #include "generator/families/shared/family_struct.hpp"
 
 namespace jitgemm {
@@ -8,6 +9,7 @@ namespace jitgemm {
 /// The family's row of the table, typed; struct Family (generator/families/family.hpp) says what each function is for.
 struct MmaSlicedK {
     using Config = MmaSlicedKConfig;
+    using Costs = SlicedKCosts;
     static constexpr std::string_view kName = "mma_sliced_k";
     static constexpr std::string_view kSummary =
         "f16 and bf16 for a few rows or columns on mma.sync: warps slice K, each with a TMA ring of its own (sm_90)";
@@ -23,7 +25,8 @@ struct MmaSlicedK {
     [[nodiscard]] static std::vector<std::string> discouraged(const Problem&, const Config&) { return {}; }
     [[nodiscard]] static SumOrder sum_order(DataType operands, const Config& config);
     [[nodiscard]] static KernelAnatomy anatomy(const Problem& problem, const Config& config);
-    [[nodiscard]] static CostEstimate cost(const Problem& problem, const Config& config, const GpuModel& gpu);
+    [[nodiscard]] static CostEstimate cost(const Problem& problem, const Config& config, const GpuModel& gpu,
+                                           const Costs& costs);
     [[nodiscard]] static std::span<const ConfigParameter<Config>> parameter_table();
     [[nodiscard]] static RenderInput render_input(const GemmSignature& signature, const Config& config);
     [[nodiscard]] static std::vector<KernelEntry> entries(const GemmSignature& signature, const Config& config);

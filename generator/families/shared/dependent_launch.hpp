@@ -28,16 +28,6 @@ inline constexpr int kLoneBlockBytes = 116 << 10;
     return std::max<std::int64_t>(kLoneBlockBytes - used, 0);
 }
 
-/// What such a launch takes less, measured on an H200 (docs/lab/launches.md).
-inline constexpr double kEarlyLaunchUs = 0.7;
-
-/// And what it takes less where the launch before has left SMs without a block: these are free for its own from the
-/// beginning.
-[[nodiscard]] inline double idle_sms_us(double blocks, int sm_count) {
-    constexpr double kOfAllSms = 0.3;
-    return kOfAllSms * std::max(0.0, 1 - blocks / sm_count);
-}
-
 /// griddepcontrol is there from sm_90 on.
 void check_dependent_launch(Reasons& reasons, bool dependent_launch, const Arch& arch);
 

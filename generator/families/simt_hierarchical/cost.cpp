@@ -2,6 +2,7 @@
 #include "generator/base/roofline.hpp"
 #include "generator/base/sector.hpp"
 #include "generator/families/shared/dependent_launch.hpp"
+#include "generator/families/shared/hardware_costs.hpp"
 #include "generator/families/shared/norm.hpp"
 #include "generator/families/shared/split_k.hpp"
 #include "generator/families/shared/wave_cost.hpp"
@@ -123,36 +124,7 @@ void add_variants(std::vector<SimtHierarchicalConfig>& candidates, const GemmSpe
 
 // ---- cost -----------------------------------------------------------------------------------------------------------
 
-// Fitted to 3,318 kernels of 71 problems on an H200 (docs/lab/cost-models.md), but where a line says otherwise. Cycles
-// are of an SM, whose clock with f32 arithmetic is above that of the tensor cores; slots are of a scheduler, which
-// issues one instruction per cycle.
-constexpr double kClockShare = 1.128;    // measured: 1980 MHz of 1755
-constexpr double kSchedulers = 4;        // of an SM
-constexpr double kFmaSlots = 1.02;       // register banks met twice: with sums from the right, of large tiles otherwise
-constexpr double kLeftFmaSlots = 1.036;  // from the left
-constexpr double kEvenFmaSlots = 1.062;  // and with the even columns first
-constexpr double kLoadSlots = 2.99;      // of a quad of a fragment
-constexpr double kCopySlots = 5.1;       // of a copy: address, predicate, itself
-constexpr double kStraightCycles = 3.91;       // of the load-store unit: a warp's copy of neighbours along M or N,
-constexpr double kTransposedCycles = 11.6;     // of four neighbours along K and eight rows,
-constexpr double kTransposed8Cycles = 10.2;    // of eight and four: fewer lines
-constexpr double kLoneWarp = 0.0662;           // issue slots lost with one warp per scheduler, a quarter with two ...
-constexpr double kBarrierCycles = 130;         // of a k-tile, shared by the blocks that run while one waits
-constexpr double kLoadLatencyCycles = 722;     // of a k-tile from L2 or DRAM, shared by the stages in flight
-constexpr double kL2BytesPerCycle = 32.4;      // of sectors, into an SM while all of them read
-constexpr double kUnitsNorm = 4.76;            // how sharply the slowest unit of an SM sets the pace
-constexpr double kColdSlots = 1.53;            // for each of the first k-tile's slots: its instructions come from L2
-constexpr double kStoreBytesPerCycle = 23.3;   // of sectors, out of an SM: sums in quads,
-constexpr double kPairBytesPerCycle = 8.4;     // in pairs,
-constexpr double kElementBytesPerCycle = 4.6;  // one by one,
-constexpr double kNeighbourBytesPerCycle = 19.8;  // one by one but side by side
-constexpr double kDramShare = 0.78;               // of the datasheet's bandwidth, not fitted
-constexpr double kFinalNorm = 1.42;               // how sharply the slower of SMs and DRAM sets the time
-constexpr double kLaunchUs = 1.76;                // with the first k-tile's way and the drain
-constexpr double kReduceUs = 2.01;                // second entry of a split-K kernel
-constexpr double kPartialBytesPerUs = 2.83e6;     // of partial sums that it reads
-constexpr double kAddPartialsUs = 8.01;           // second entry of a kernel that cuts tiles
-constexpr double kRestUsPerByte = 0.36e-6;        // of what is cut off tiles: stored, read, added to D
+// Cycles are of an SM. Slots are of a scheduler, which issues one instruction per cycle.
 
 /// Bytes of the sectors that so many neighbours in memory take where they begin at any multiple of `alignment`, in the
 /// mean.
@@ -168,19 +140,20 @@ struct HierarchicalWork {
     double store_cycles = 0;
 };
 
-double fma_slots(const Config& c) {
-    if (!is_full_tile(c) || c.order == UpdateOrder::right) return kFmaSlots;
-    return c.order == UpdateOrder::left ? kLeftFmaSlots : kEvenFmaSlots;
+double fma_slots(const Config& c, const HierarchicalCosts& costs) {
+    if (!is_full_tile(c) || c.order == UpdateOrder::right) return costs["fma_slots"];
+    return c.order == UpdateOrder::left ? costs["left_fma_slots"] : costs["even_fma_slots"];
 }
 
 /// A large tile whose copies ask for bounds gains nothing by the fewer lines of eight k: medians of 416 pairs within
 /// 0.1 %.
-double transposed_cycles(const Config& c) {
-    return c.k_lanes == 8 && !(is_full_tile(c) && c.predicated) ? kTransposed8Cycles : kTransposedCycles;
+double transposed_cycles(const Config& c, const HierarchicalCosts& costs) {
+    return c.k_lanes == 8 && !(is_full_tile(c) && c.predicated) ? costs["transposed8_cycles"]
+                                                                : costs["transposed_cycles"];
 }
 
-double copy_wavefronts(const SimtOperand& operand, const Config& c, double share) {
-    return share * operand.copies * (operand.transposed ? transposed_cycles(c) : kStraightCycles);
+double copy_wavefronts(const SimtOperand& operand, const Config& c, double share, const HierarchicalCosts& costs) {
+    return share * operand.copies * (operand.transposed ? transposed_cycles(c, costs) : costs["straight_cycles"]);
 }
 
 double fill_bytes(const SimtOperand& operand, double extent, double k, DataType type, int alignment) {
@@ -188,38 +161,45 @@ double fill_bytes(const SimtOperand& operand, double extent, double k, DataType 
                               : k * bytes_of_sectors(extent * bytes(type), alignment);
 }
 
-double store_bytes_per_cycle(const Config& c, const SimtHierarchicalGeometry& g) {
-    if (c.store == EpilogueStore::shared) return kNeighbourBytesPerCycle;
-    return g.vector_d == kQuad ? kStoreBytesPerCycle : g.vector_d == 2 ? kPairBytesPerCycle : kElementBytesPerCycle;
+double store_bytes_per_cycle(const Config& c, const SimtHierarchicalGeometry& g, const HierarchicalCosts& costs) {
+    if (c.store == EpilogueStore::shared) return costs["neighbour_bytes_per_cycle"];
+    return g.vector_d == kQuad ? costs["store_bytes_per_cycle"]
+           : g.vector_d == 2   ? costs["pair_bytes_per_cycle"]
+                               : costs["element_bytes_per_cycle"];
 }
 
-HierarchicalWork block_work(const GemmSpec& spec, const Config& c, const SimtHierarchicalGeometry& g) {
+HierarchicalWork block_work(const GemmSpec& spec, const Config& c, const SimtHierarchicalGeometry& g,
+                            const HierarchicalCosts& costs) {
     const double rows = share_of(spec.m, c.block.m);
     const double columns = share_of(spec.n, c.block.n);
     const double k = std::min(static_cast<double>(spec.k), static_cast<double>(c.block.k));
     const bool splits = c.split_k > 1;
     HierarchicalWork work;
     work.k_tiles = std::ceil(std::ceil(static_cast<double>(spec.k) / c.block.k) / c.split_k);
-    work.slots = c.block.k * (fma_slots(c) * c.thread.m * c.thread.n + kLoadSlots * (c.thread.m + c.thread.n) / kQuad) +
-                 kCopySlots * (g.a.copies + g.b.copies);
-    work.wavefronts = copy_wavefronts(g.a, c, rows / c.block.m) + copy_wavefronts(g.b, c, columns / c.block.n);
+    work.slots = c.block.k * (fma_slots(c, costs) * c.thread.m * c.thread.n +
+                              costs["load_slots"] * (c.thread.m + c.thread.n) / kQuad) +
+                 costs["copy_slots"] * (g.a.copies + g.b.copies);
+    work.wavefronts =
+        copy_wavefronts(g.a, c, rows / c.block.m, costs) + copy_wavefronts(g.b, c, columns / c.block.n, costs);
     work.fill_bytes =
         fill_bytes(g.a, rows, k, spec.a, spec.align_a) + fill_bytes(g.b, columns, k, spec.b, spec.align_b);
     work.store_bytes = rows * bytes_of_sectors(columns * (splits ? kFloatBytes : bytes(spec.d)),
                                                splits ? kQuad * kFloatBytes : spec.align_d);
-    work.store_cycles = work.store_bytes / store_bytes_per_cycle(c, g);
+    work.store_cycles = work.store_bytes / store_bytes_per_cycle(c, g, costs);
     return work;
 }
 
 /// A k-tile of every resident block. Warps are whole ones of a scheduler: three on one and two on the others take the
 /// time of three.
-double k_tile_cycles(const Config& c, const SimtHierarchicalGeometry& g, const HierarchicalWork& work, int resident) {
+double k_tile_cycles(const Config& c, const SimtHierarchicalGeometry& g, const HierarchicalWork& work, int resident,
+                     const HierarchicalCosts& costs, const HardwareCosts& hardware) {
     const double warps = resident * g.threads / static_cast<double>(kWarpLanes);
-    const double of_a_scheduler = std::ceil(warps / kSchedulers);
-    const double issue = of_a_scheduler * work.slots * (1 + kLoneWarp / (of_a_scheduler * of_a_scheduler));
-    const double fill = resident * work.fill_bytes / kL2BytesPerCycle;
-    const double loads = (kLoadLatencyCycles + fill) / (c.stages - 1);
-    return norm({issue, warps * work.wavefronts, fill, loads}, kUnitsNorm) + kBarrierCycles / resident;
+    const double of_a_scheduler = std::ceil(warps / hardware["schedulers"]);
+    const double issue = of_a_scheduler * work.slots * (1 + costs["lone_warp"] / (of_a_scheduler * of_a_scheduler));
+    const double fill = resident * work.fill_bytes / costs["l2_bytes_per_cycle"];
+    const double loads = (costs["load_latency_cycles"] + fill) / (c.stages - 1);
+    return norm({issue, warps * work.wavefronts, fill, loads}, costs["units_exponent"]) +
+           costs["barrier_cycles"] / resident;
 }
 
 /// Of the k-tiles and the stores of waves, what hides behind each other: later blocks of an SM begin one by one, while
@@ -230,13 +210,14 @@ double hidden_cycles(const CostEstimate& cost, double mainloop_cycles, double st
 }
 
 /// Launches, and what a second entry does.
-double overhead_us(const GemmSpec& spec, const Config& c) {
+double overhead_us(const GemmSpec& spec, const Config& c, double early_launch_us, const HierarchicalCosts& costs) {
     const int entries = c.split_k > 1 || c.blocks_per_wave > 0 ? 2 : 1;
     const double sums = static_cast<double>(spec.m) * static_cast<double>(spec.n);
-    double us = kLaunchUs - (c.dependent_launch ? entries * kEarlyLaunchUs : 0);
-    if (c.split_k > 1) us += kReduceUs + c.split_k * sums * kFloatBytes / kPartialBytesPerUs;
+    double us = costs["launch_us"] - (c.dependent_launch ? entries * early_launch_us : 0);
+    if (c.split_k > 1) us += costs["reduce_us"] + c.split_k * sums * kFloatBytes / costs["partial_bytes_per_us"];
     if (c.blocks_per_wave > 0)
-        us += kAddPartialsUs + kRestUsPerByte * static_cast<double>(remainder_bytes(spec, c.block, c.blocks_per_wave));
+        us += costs["add_partials_us"] +
+              costs["rest_us_per_byte"] * static_cast<double>(remainder_bytes(spec, c.block, c.blocks_per_wave));
     return us;
 }
 
@@ -261,7 +242,8 @@ std::vector<SimtHierarchicalConfig> SimtHierarchical::candidates(const Problem& 
     return candidates;
 }
 
-CostEstimate SimtHierarchical::cost(const Problem& problem, const SimtHierarchicalConfig& c, const GpuModel& gpu) {
+CostEstimate SimtHierarchical::cost(const Problem& problem, const SimtHierarchicalConfig& c, const GpuModel& gpu,
+                                    const HierarchicalCosts& costs) {
     const GemmSpec& spec = problem.row_major;
     const SimtHierarchicalGeometry g = geometry(problem.signature, c);
     CostEstimate cost;
@@ -269,19 +251,22 @@ CostEstimate SimtHierarchical::cost(const Problem& problem, const SimtHierarchic
     cost.blocks_per_sm = estimated_occupancy(g, *gpu.arch).blocks();
     if (cost.blocks_per_sm == 0) return cost;
 
-    const HierarchicalWork work = block_work(spec, c, g);
+    const HardwareCosts& hardware = HardwareCosts::of(gpu);
+    const HierarchicalWork work = block_work(spec, c, g, costs);
     const auto blocks = static_cast<double>(block_count({c.block.m, c.block.n, c.split_k}, spec));
-    const double clock_mhz = kClockShare * gpu.clock_mhz;
+    const double clock_mhz = costs["clock_share"] * gpu.clock_mhz;
     const double us_per_cycle = 1 / clock_mhz;
-    const auto mainloop_cycles = [&](int resident) { return work.k_tiles * k_tile_cycles(c, g, work, resident); };
+    const auto mainloop_cycles = [&](int resident) {
+        return work.k_tiles * k_tile_cycles(c, g, work, resident, costs, hardware);
+    };
     const auto wave_cycles = [&](int resident) {
         return resident == 0 ? 0.0 : mainloop_cycles(resident) + resident * work.store_cycles;
     };
     add_waves(cost, blocks, gpu.sm_count, clock_mhz, wave_cycles);
     const int resident = cost.blocks_per_sm;
-    cost.math_us +=
-        (kColdSlots * work.slots - hidden_cycles(cost, mainloop_cycles(resident), resident * work.store_cycles)) *
-        us_per_cycle;
+    cost.math_us += (costs["cold_slots"] * work.slots -
+                     hidden_cycles(cost, mainloop_cycles(resident), resident * work.store_cycles)) *
+                    us_per_cycle;
 
     // Each unit alone, its work spread over all SMs.
     const double k_tiles_per_sm = blocks * work.k_tiles / gpu.sm_count;
@@ -290,11 +275,11 @@ CostEstimate SimtHierarchical::cost(const Problem& problem, const SimtHierarchic
     const double fill_floats = static_cast<double>(c.block.m + c.block.n) * c.block.k;
     cost.math_unit_us = k_tiles_per_sm * 2 * fmas / fma_flops_per_clock(*gpu.arch) * us_per_cycle;
     cost.shared_us = k_tiles_per_sm * (fragment_wavefronts + fill_floats / 32) * us_per_cycle;
-    cost.l2_us = k_tiles_per_sm * work.fill_bytes / kL2BytesPerCycle * us_per_cycle;
-    cost.dram_us = compulsory_bytes(spec) / (kDramShare * gpu.dram_bytes_per_second) * 1e6;
-    cost.overhead_us = overhead_us(spec, c);
+    cost.l2_us = k_tiles_per_sm * work.fill_bytes / costs["l2_bytes_per_cycle"] * us_per_cycle;
+    cost.dram_us = compulsory_bytes(spec) / (costs["dram_share"] * gpu.dram_bytes_per_second) * 1e6;
+    cost.overhead_us = overhead_us(spec, c, hardware["early_launch_us"], costs);
     if (c.blocks_per_wave > 0) cut_last_wave(cost, spec, c, gpu, wave_cycles(resident) * us_per_cycle);
-    cost.total_us = cost.overhead_us + norm({cost.math_us, cost.dram_us}, kFinalNorm);
+    cost.total_us = cost.overhead_us + norm({cost.math_us, cost.dram_us}, costs["sum_exponent"]);
     return cost;
 }
 

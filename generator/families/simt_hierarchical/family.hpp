@@ -2,12 +2,14 @@
 
 #include "generator/families/shared/family_struct.hpp"
 #include "generator/families/simt_hierarchical/config.hpp"
+#include "generator/families/simt_hierarchical/cost_constants.hpp"
 
 namespace jitgemm {
 
 /// The family's row of the table, typed; struct Family (generator/families/family.hpp) says what each function is for.
 struct SimtHierarchical {
     using Config = SimtHierarchicalConfig;
+    using Costs = HierarchicalCosts;
     static constexpr std::string_view kName = "simt_hierarchical";
     static constexpr std::string_view kSummary =
         "f32 on FP32 cores (f16 and bf16 too): block, warp and thread tiles, rank-1 updates, cp.async pipeline";
@@ -26,7 +28,8 @@ struct SimtHierarchical {
         return {.is_divided = config.split_k > 1 || config.blocks_per_wave > 0};
     }
     [[nodiscard]] static KernelAnatomy anatomy(const Problem& problem, const Config& config);
-    [[nodiscard]] static CostEstimate cost(const Problem& problem, const Config& config, const GpuModel& gpu);
+    [[nodiscard]] static CostEstimate cost(const Problem& problem, const Config& config, const GpuModel& gpu,
+                                           const Costs& costs);
     [[nodiscard]] static std::span<const ConfigParameter<Config>> parameter_table();
     /// What follows from the others: the K of a warp tile, the raster group of a rasterization `given` by name.
     static void settle(Config& config, const ParameterMap& given);

@@ -1,6 +1,7 @@
 #include "generator/base/occupancy.hpp"
 #include "generator/base/roofline.hpp"
 #include "generator/families/shared/dependent_launch.hpp"
+#include "generator/families/shared/hardware_costs.hpp"
 #include "generator/families/shared/norm.hpp"
 #include "generator/families/simt_long_k/accesses.hpp"
 #include "generator/families/simt_long_k/family.hpp"
@@ -94,33 +95,8 @@ void add_shapes(std::vector<SimtLongKConfig>& candidates, const Problem& problem
 
 // ---- cost -----------------------------------------------------------------------------------------------------------
 
-// Fitted to 1,334 kernels of 32 problems on an H200 (docs/lab/simt.md): 15 % off in the mean, and the kernel chosen 6 %
-// behind the best one. Slots are of a scheduler, which issues one instruction per cycle; cycles of an SM, whose clock
-// with f32 arithmetic is above that of the tensor cores.
-constexpr double kSchedulersOfAnSm = 4;
-constexpr double kClockShare = 1.08;
-constexpr double kFmaSlots = 1.21;      // register banks met twice
-constexpr double kLoadSlots = 2.9;      // of a fragment's load
-constexpr double kCopySlots = 13.7;     // of a copy: address, bytes, predicate, itself, and the load-store unit's queue
-constexpr double kStepSlots = 6.6;      // of four k beyond these
-constexpr double kBlockSlots = 99;      // of a k-tile beyond its steps
-constexpr double kStepLatency = 4.5;    // cycles that a lone warp waits in a step
-constexpr double kBarrierCycles = 118;  // and for a k-tile
-constexpr double kFragmentShare = 1.04;   // cycles of a fragment's wavefront
-constexpr double kCopyWavefronts = 2.03;  // of a copy of 4 bytes per thread; twice and four times as many of 8 and 16
-constexpr double kUnitsNorm = 3.9;        // how sharply the slowest unit of an SM sets the pace
-constexpr double kFinalNorm = 5;          // and the slower of SMs and DRAM
-constexpr double kLongStage = 0.025;      // lost where the k-tiles of an SM are twice as long as 16 KB
+// Slots are of a scheduler, which issues one instruction per cycle. Cycles are of an SM.
 constexpr double kUsualStageBytes = 16384;
-constexpr double kSpillLoss = 0.01;     // a register that a thread wants and has not
-constexpr double kSpillAversion = 0.1;  // a kernel that may spill is chosen where others are slower by more than this
-constexpr double kLoneBlock = 0.02;     // lost where no other block runs while one waits at its barrier
-constexpr double kDramShareOfLongK = 0.92;  // of the datasheet's bandwidth
-constexpr double kBothEntriesUs = 5.6;      // launches, first k-tile, drain,
-constexpr double kBothEarlyUs = 4.42;       // or where each begins while the one before ends; these of a later fit
-constexpr double kL2BytesPerCycle = 64;     // into an SM, at most: shown, never the slowest unit here
-constexpr double kUsPerSum = 10.7e-6;       // of a split: stored and read
-constexpr double kUsPerReduceBlock = 2.74e-3;
 
 /// What one warp takes for a k-tile: issue slots, of them those of fmas, and wavefronts of the load-store unit.
 struct KBlockDemand {
@@ -129,19 +105,19 @@ struct KBlockDemand {
     double wavefronts = 0;
 };
 
-KBlockDemand k_tile_demand(const SimtLongKConfig& c, const SimtLongKGeometry& g) {
+KBlockDemand k_tile_demand(const SimtLongKConfig& c, const SimtLongKGeometry& g, const LongKCosts& costs) {
     const auto loads = [](const SimtLongKOperand& operand) {
         return operand.k_major ? operand.thread : kLongKQuad * operand.thread / operand.piece;
     };
     KBlockDemand demand;
     demand.fma_slots = static_cast<double>(g.steps) * kLongKQuad * c.thread.m * c.thread.n;
-    demand.slots =
-        kFmaSlots * demand.fma_slots + kBlockSlots +
-        g.steps * (kLoadSlots * (loads(g.a) + loads(g.b)) + kCopySlots * (g.a.copies + g.b.copies) + kStepSlots);
+    demand.slots = costs["fma_slots"] * demand.fma_slots + costs["block_slots"] +
+                   g.steps * (costs["load_slots"] * (loads(g.a) + loads(g.b)) +
+                              costs["copy_slots"] * (g.a.copies + g.b.copies) + costs["step_slots"]);
     const auto fragments = static_cast<double>(long_k_fragment(Operand::a, c, g).wavefronts +
                                                long_k_fragment(Operand::b, c, g).wavefronts);
-    demand.wavefronts = kFragmentShare * fragments / c.warps +
-                        g.steps * kCopyWavefronts * (g.a.copies * g.a.vector + g.b.copies * g.b.vector);
+    demand.wavefronts = costs["fragment_cycles"] * fragments / c.warps +
+                        g.steps * costs["copy_cycles"] * (g.a.copies * g.a.vector + g.b.copies * g.b.vector);
     return demand;
 }
 
@@ -156,7 +132,7 @@ bool is_in_range(const SimtLongKConfig& c) {
 }
 
 /// Registers that a thread wants beyond those that the blocks of an SM leave it: an estimate of what tells kernels that
-/// spill, right for 1,232 of the 1,334.
+/// spill.
 double missing_registers(const SimtLongKConfig& c, const SimtLongKGeometry& g, const Arch& arch) {
     constexpr int kUnit = 8;  // in which registers are handed out
     const double wanted = c.thread.m * c.thread.n + 4 * std::min(c.thread.m, c.thread.n) +
@@ -166,15 +142,16 @@ double missing_registers(const SimtLongKConfig& c, const SimtLongKGeometry& g, c
 }
 
 /// Of an SM with so many blocks, for one k-tile of each.
-double k_tile_cycles(const SimtLongKConfig& c, const SimtLongKGeometry& g, double blocks) {
-    const KBlockDemand demand = k_tile_demand(c, g);
+double k_tile_cycles(const SimtLongKConfig& c, const SimtLongKGeometry& g, double blocks, const LongKCosts& costs,
+                     const HardwareCosts& hardware) {
+    const KBlockDemand demand = k_tile_demand(c, g, costs);
     const double warps = blocks * c.warps;
-    const double alone = demand.slots + g.steps * kStepLatency + kBarrierCycles;
-    const double cycles =
-        norm({warps * demand.slots / kSchedulersOfAnSm, warps * demand.wavefronts, alone}, kUnitsNorm);
+    const double alone = demand.slots + g.steps * costs["step_latency_cycles"] + costs["barrier_cycles"];
+    const double cycles = norm({warps * demand.slots / hardware["schedulers"], warps * demand.wavefronts, alone},
+                               costs["units_exponent"]);
     const double stage_bytes = 4.0 * (c.block().m + c.block().n) * c.block_k * blocks;
-    const double of_long_stages = kLongStage * std::max(0.0, std::log2(stage_bytes / kUsualStageBytes));
-    return cycles * (1 + of_long_stages + (blocks > 1 ? 0 : kLoneBlock));
+    const double of_long_stages = costs["long_stage"] * std::max(0.0, std::log2(stage_bytes / kUsualStageBytes));
+    return cycles * (1 + of_long_stages + (blocks > 1 ? 0 : costs["lone_block"]));
 }
 
 }  // namespace
@@ -188,7 +165,8 @@ std::vector<SimtLongKConfig> SimtLongK::candidates(const Problem& problem, const
     return candidates;
 }
 
-CostEstimate SimtLongK::cost(const Problem& problem, const SimtLongKConfig& c, const GpuModel& gpu) {
+CostEstimate SimtLongK::cost(const Problem& problem, const SimtLongKConfig& c, const GpuModel& gpu,
+                             const LongKCosts& costs) {
     const GemmSpec& spec = problem.row_major;
     CostEstimate cost;
     if (!is_in_range(c)) return cost;
@@ -196,28 +174,30 @@ CostEstimate SimtLongK::cost(const Problem& problem, const SimtLongKConfig& c, c
     cost.blocks_per_sm = std::min(estimated_occupancy(g, *gpu.arch).blocks(), c.min_blocks_per_sm);
     if (cost.blocks_per_sm == 0) return cost;
 
+    const HardwareCosts& hardware = HardwareCosts::of(gpu);
     const auto blocks =
         static_cast<double>(block_count({.tile_m = c.block().m, .tile_n = c.block().n, .splits = c.split_k}, spec));
     const double rounds = std::ceil(std::ceil(static_cast<double>(spec.k) / c.block_k) / c.split_k);
     const double on_an_sm = std::ceil(blocks / gpu.sm_count);
     const double warps_of_an_sm = on_an_sm * c.warps;
-    const KBlockDemand demand = k_tile_demand(c, g);
-    const double us_per_cycle = 1 / (kClockShare * static_cast<double>(gpu.clock_mhz));
+    const KBlockDemand demand = k_tile_demand(c, g, costs);
+    const double us_per_cycle = 1 / (costs["clock_share"] * static_cast<double>(gpu.clock_mhz));
     const double sums = static_cast<double>(spec.m) * static_cast<double>(spec.n);
     cost.waves = blocks / (static_cast<double>(gpu.sm_count) * cost.blocks_per_sm);
     const double missing = missing_registers(c, g, *gpu.arch);
-    const double spills = 1 + kSpillLoss * missing + (missing > 0 ? kSpillAversion : 0);
-    cost.math_us = rounds * k_tile_cycles(c, g, on_an_sm) * spills * us_per_cycle;
+    const double spills = 1 + costs["spill_loss"] * missing + (missing > 0 ? costs["spill_aversion"] : 0);
+    cost.math_us = rounds * k_tile_cycles(c, g, on_an_sm, costs, hardware) * spills * us_per_cycle;
     cost.tail_us = cost.math_us * std::max(0.0, 1 - static_cast<double>(spec.k) / (c.split_k * rounds * c.block_k));
-    cost.math_unit_us = rounds * warps_of_an_sm * demand.fma_slots / kSchedulersOfAnSm * us_per_cycle;
+    cost.math_unit_us = rounds * warps_of_an_sm * demand.fma_slots / hardware["schedulers"] * us_per_cycle;
     cost.shared_us = rounds * warps_of_an_sm * demand.wavefronts * us_per_cycle;
     const double fill_bytes = 4.0 * (c.block().m + c.block().n) * c.block_k;
-    cost.l2_us = rounds * on_an_sm * fill_bytes / kL2BytesPerCycle * us_per_cycle;
+    cost.l2_us = rounds * on_an_sm * fill_bytes / hardware["l2_bytes_per_cycle"] * us_per_cycle;
     const double traffic = compulsory_bytes(spec) + 2.0 * 4 * c.split_k * sums;
-    cost.dram_us = traffic / (kDramShareOfLongK * gpu.dram_bytes_per_second) * 1e6;
-    cost.overhead_us = (c.dependent_launch ? kBothEarlyUs : kBothEntriesUs) + kUsPerSum * sums * c.split_k +
-                       kUsPerReduceBlock * static_cast<double>(block_count(long_k_reduce_grid(), spec));
-    cost.total_us = cost.overhead_us + norm({cost.math_us, cost.dram_us}, kFinalNorm);
+    cost.dram_us = traffic / (costs["dram_share"] * gpu.dram_bytes_per_second) * 1e6;
+    cost.overhead_us = (c.dependent_launch ? costs["both_early_us"] : costs["both_entries_us"]) +
+                       costs["us_per_sum"] * sums * c.split_k +
+                       costs["us_per_reduce_block"] * static_cast<double>(block_count(long_k_reduce_grid(), spec));
+    cost.total_us = cost.overhead_us + norm({cost.math_us, cost.dram_us}, costs["sum_exponent"]);
     return cost;
 }
 

@@ -2,12 +2,14 @@
 
 #include "generator/families/shared/family_struct.hpp"
 #include "generator/families/simt_long_k/config.hpp"
+#include "generator/families/simt_long_k/cost_constants.hpp"
 
 namespace jitgemm {
 
 /// The family's row of the table, typed; struct Family (generator/families/family.hpp) says what each function is for.
 struct SimtLongK {
     using Config = SimtLongKConfig;
+    using Costs = LongKCosts;
     static constexpr std::string_view kName = "simt_long_k";
     static constexpr std::string_view kSummary =
         "f32 on FP32 cores for a small result of a long K: blocks, warps and lanes share out K";
@@ -23,7 +25,8 @@ struct SimtLongK {
     [[nodiscard]] static std::vector<std::string> discouraged(const Problem& problem, const Config& config);
     [[nodiscard]] static SumOrder sum_order(const Config&) { return {.is_divided = true}; }
     [[nodiscard]] static KernelAnatomy anatomy(const Problem& problem, const Config& config);
-    [[nodiscard]] static CostEstimate cost(const Problem& problem, const Config& config, const GpuModel& gpu);
+    [[nodiscard]] static CostEstimate cost(const Problem& problem, const Config& config, const GpuModel& gpu,
+                                           const Costs& costs);
     [[nodiscard]] static std::span<const ConfigParameter<Config>> parameter_table();
     [[nodiscard]] static RenderInput render_input(const GemmSignature& signature, const Config& config);
     [[nodiscard]] static std::vector<KernelEntry> entries(const GemmSignature& signature, const Config& config);

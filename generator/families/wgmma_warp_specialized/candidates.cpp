@@ -149,8 +149,8 @@ void add_cluster(std::vector<Config>& list, const GemmSpec& spec, const GemmSign
 /// Whether fetching is the limit even in pairs. What they have of stages doesn't matter.
 bool is_bound_by_fetching(const GemmSpec& spec, const GemmSignature& problem, const GpuModel& gpu, Config config) {
     config.cluster = {2, 1, 1};
-    const KTileCycles in_pairs =
-        k_tile_cycles(spec, config, geometry(problem, config), tile_deal(spec, config, gpu), gpu, 0);
+    const KTileCycles in_pairs = k_tile_cycles(spec, config, geometry(problem, config), tile_deal(spec, config, gpu),
+                                               gpu, 0, WgmmaCosts::of(gpu));
     return in_pairs.fetch > kFetchBound * in_pairs.multiply;
 }
 

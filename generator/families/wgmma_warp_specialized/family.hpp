@@ -2,12 +2,14 @@
 
 #include "generator/families/shared/family_struct.hpp"
 #include "generator/families/wgmma_warp_specialized/config.hpp"
+#include "generator/families/wgmma_warp_specialized/cost_constants.hpp"
 
 namespace jitgemm {
 
 /// The family's row of the table, typed; struct Family (generator/families/family.hpp) says what each function is for.
 struct WgmmaWarpSpecialized {
     using Config = WgmmaWarpSpecializedConfig;
+    using Costs = WgmmaCosts;
     static constexpr std::string_view kName = "wgmma_warp_specialized";
     static constexpr std::string_view kNameInKernels = "wgmma";
     static constexpr std::string_view kSummary =
@@ -29,7 +31,8 @@ struct WgmmaWarpSpecialized {
     [[nodiscard]] static bool is_untimed(const Config& config) { return config.a_source != OperandSource::shared; }
     [[nodiscard]] static SumOrder sum_order(DataType operands, const Config& config);
     [[nodiscard]] static KernelAnatomy anatomy(const Problem& problem, const Config& config);
-    [[nodiscard]] static CostEstimate cost(const Problem& problem, const Config& config, const GpuModel& gpu);
+    [[nodiscard]] static CostEstimate cost(const Problem& problem, const Config& config, const GpuModel& gpu,
+                                           const Costs& costs);
     [[nodiscard]] static std::span<const ConfigParameter<Config>> parameter_table();
     /// What follows from the others: the K of a warpgroup tile, the raster group of a rasterization `given` by name.
     static void settle(Config& config, const ParameterMap& given);

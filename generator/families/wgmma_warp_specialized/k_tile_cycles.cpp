@@ -2,6 +2,7 @@
 
 #include "generator/base/round_up.hpp"
 #include "generator/families/shared/cut_rows.hpp"
+#include "generator/families/shared/hardware_costs.hpp"
 #include "generator/families/shared/norm.hpp"
 #include "generator/families/shared/readers.hpp"
 #include "generator/layout/wgmma_atom.hpp"
@@ -16,46 +17,24 @@ namespace {
 
 using Config = WgmmaWarpSpecializedConfig;
 
-constexpr double kSharedBytesPerCycle = 128;  // what a wgmma reads of its operands: all that shared memory gives
-// Fitted, with those of cost.cpp, to 27,263 kernels timed on an H200 (334 problems) and an H100 (264); what is filled up at the end of K,
-// pairs, and pieces in blocks alone to 16,600 more on an H200. See docs/lab/cost-models.md.
-constexpr double kL2BytesPerCycle = 155;         // that an SM takes from L2 alone,
-constexpr double kL2BytesPerCycleOfAll = 10700;  // and all SMs together;
-constexpr double kL2Exponent = 1.45;             // of what both take, between their sum (1) and the longer one
-constexpr double kSharesExponent = 0.637;  // so a request counts that n blocks share: 1 / n to this power for each
-constexpr double kMulticastBytesPerCycle = 138;  // that an SM is given, what others fetched for it included
-constexpr double kFirstBytesPerCycle = 63.2;     // that the SMs of a TPC take of what is not in their half of L2 yet
-constexpr double kOutsideRowCycles = 3.52;       // of a row of a box that reaches beyond the problem
-constexpr double kBeyondKCycles = 2.15;          // of one beyond K,
-constexpr double kCutRowCycles = 1.46;           // of one that K ends within, where all SMs ask for some at once,
-constexpr double kLoneCutRowCycles = 9.5;        // and where there is no other k-tile
-constexpr double kSecondLine = 0.483;            // what a row's second line of L2 costs of its first one,
-constexpr double kFifthSector = 3.75;            // and a fifth sector of four
-constexpr double kOverlapExponent = 7.36;        // of what multiplying and fetching take, as kL2Exponent
-constexpr double kPartPanel = 1.05;              // where the last panel of a wgmma's B isn't full
-constexpr double kProducerCycles = 251;          // from one k-tile's copies to the next one's
-constexpr double kSharingPair = 0.0132;          // what a pair loses that shares what many other blocks read as well,
-constexpr double kStreamingPair = 0.0209;        // one whose blocks each fetch what hardly any other reads,
-constexpr double kPingpongPair = 0.029;          // and where in these one warpgroup at a time multiplies
-constexpr int kStagesBeingRead = 1;              // of the ring, by wgmmas: no loads are in flight there
-constexpr double kDeepPipeline = 2800;           // cycles of k-tiles in flight that hide the latency of a load,
-constexpr double kShallowPipeline = 0.176;       // and what a shallower one costs
+constexpr int kStagesBeingRead = 1;  // of the ring, by wgmmas: no loads are in flight there
 
 /// N below 64 is bound by what wgmmas read of shared memory.
-double multiply_cycles(const Config& c, int wgmma_k) {
+double multiply_cycles(const Config& c, int wgmma_k, const HardwareCosts& hardware) {
     const double read = static_cast<double>(kWgmmaM + c.warpgroup.n) * kWgmmaRowBytes;
-    const double per_wgmma = std::max(c.warpgroup.n / 2.0, read / kSharedBytesPerCycle);
+    const double per_wgmma = std::max(c.warpgroup.n / 2.0, read / hardware["wgmma_shared_bytes_per_cycle"]);
     return static_cast<double>(c.block.m) / kWgmmaM * c.block.n / c.warpgroup.n * c.block.k / wgmma_k * per_wgmma;
 }
 
 /// What L2 has to do for one block's share of an operand's k-tile, in bytes of rows that begin with a line. Other rows of 128 bytes
 /// lie in two lines, and in five sectors where they begin within one.
 /// Blocks that share it save less than the requests they don't make, as if L2 served those of neighbours for a line together anyway.
-double fetched_bytes(const PanelledTile& tile, std::int64_t pitch) {
+double fetched_bytes(const PanelledTile& tile, std::int64_t pitch, const WgmmaCosts& costs) {
     const std::int64_t pitch_bytes = pitch * tile.element_bytes;
-    const double fifth_sector = begins_within_sectors(pitch_bytes) ? kFifthSector / 8 : 0;  // half of the rows have one
-    return static_cast<double>(tile.bytes) / std::pow(tile.shares, kSharesExponent) *
-           (1 + kSecondLine * second_line_share(pitch_bytes) + fifth_sector);
+    const double fifth_sector =
+        begins_within_sectors(pitch_bytes) ? costs["fifth_sector"] / 8 : 0;  // half of the rows have one
+    return static_cast<double>(tile.bytes) / std::pow(tile.shares, costs["shares_exponent"]) *
+           (1 + costs["second_line"] * second_line_share(pitch_bytes) + fifth_sector);
 }
 
 /// Rows of one block's boxes that reach beyond an operand's extent, of the mean k-tile. TMA fills them with zeros, slower than it
@@ -87,13 +66,15 @@ LastRows last_rows(const PanelledTile& tile, std::int64_t k, int block, int bloc
 
 /// What TMA takes longer for rows that it fills up with zeros.
 double filling_cycles(const GemmSpec& multiplied, const Config& c, const WgmmaGeometry& g, double at_work,
-                      const GpuModel& gpu) {
+                      const GpuModel& gpu, const WgmmaCosts& costs) {
     const double outside = outside_rows(g.a, multiplied.m, c.block.m, c.cluster.m, c.block.k) +
                            outside_rows(g.b, multiplied.n, c.block.n, c.cluster.n, c.block.k);
     const LastRows a = last_rows(g.a, multiplied.k, c.block.m, c.block.k);
     const LastRows b = last_rows(g.b, multiplied.k, c.block.n, c.block.k);
-    const double cut_row = (multiplied.k <= c.block.k ? kLoneCutRowCycles : kCutRowCycles) * at_work / gpu.sm_count;
-    return kOutsideRowCycles * outside + kBeyondKCycles * (a.beyond + b.beyond) + cut_row * (a.cut + b.cut);
+    const double cut_row =
+        (multiplied.k <= c.block.k ? costs["lone_cut_row_cycles"] : costs["cut_row_cycles"]) * at_work / gpu.sm_count;
+    return costs["outside_row_cycles"] * outside + costs["beyond_k_cycles"] * (a.beyond + b.beyond) +
+           cut_row * (a.cut + b.cut);
 }
 
 /// Bytes of an operand's k-tile that one block fetches, and that are not in its half of L2 yet. So many fetch each of them.
@@ -103,42 +84,43 @@ double first_bytes(const PanelledTile& tile, double readers) {
 
 /// Of a block.
 double fetch_cycles(const GemmSpec& multiplied, const Config& c, const WgmmaGeometry& g, double at_work,
-                    const GpuModel& gpu) {
-    const double fetched = fetched_bytes(g.a, multiplied.lda) + fetched_bytes(g.b, multiplied.ldb);
+                    const GpuModel& gpu, const WgmmaCosts& costs) {
+    const double fetched = fetched_bytes(g.a, multiplied.lda, costs) + fetched_bytes(g.b, multiplied.ldb, costs);
     const double first = first_bytes(g.a, readers(multiplied.n, c.block.n, g.a.shares)) +
                          first_bytes(g.b, readers(multiplied.m, c.block.m, g.b.shares));
     const int of_tpc = at_work > gpu.sm_count / 2.0 ? 2 : 1;  // blocks
-    const double to_sm =
-        std::max(fetched / kL2BytesPerCycle, static_cast<double>(g.stage_bytes) / kMulticastBytesPerCycle);
-    const double from_l2 = norm({to_sm, fetched * at_work / kL2BytesPerCycleOfAll}, kL2Exponent);
-    return norm({from_l2, first * of_tpc / kFirstBytesPerCycle}, kOverlapExponent) +
-           filling_cycles(multiplied, c, g, at_work, gpu);
+    const double to_sm = std::max(fetched / costs["l2_bytes_per_cycle"],
+                                  static_cast<double>(g.stage_bytes) / costs["multicast_bytes_per_cycle"]);
+    const double from_l2 = norm({to_sm, fetched * at_work / costs["l2_bytes_per_cycle_of_all"]}, costs["l2_exponent"]);
+    return norm({from_l2, first * of_tpc / costs["first_bytes_per_cycle"]}, costs["overlap_exponent"]) +
+           filling_cycles(multiplied, c, g, at_work, gpu, costs);
 }
 
 /// Blocks of a pair wait for each other: for what they share, and for what each of them fetches for itself.
-double pair_slowdown(const GemmSpec& multiplied, const Config& c) {
+double pair_slowdown(const GemmSpec& multiplied, const Config& c, const WgmmaCosts& costs) {
     const double first_of_a = first_share(readers(multiplied.n, c.block.n));
     const double first_of_b = first_share(readers(multiplied.m, c.block.m));
     const auto [shared, own] = c.cluster.m == 1 ? std::pair(first_of_a, first_of_b) : std::pair(first_of_b, first_of_a);
-    const double slowdown = 1 + kSharingPair * (1 - shared) + kStreamingPair * own;
-    return slowdown * (c.schedule == WarpgroupSchedule::pingpong ? 1 + kPingpongPair : 1);
+    const double slowdown = 1 + costs["sharing_pair"] * (1 - shared) + costs["streaming_pair"] * own;
+    return slowdown * (c.schedule == WarpgroupSchedule::pingpong ? 1 + costs["pingpong_pair"] : 1);
 }
 
 }  // namespace
 
 KTileCycles k_tile_cycles(const GemmSpec& multiplied, const Config& c, const WgmmaGeometry& g, const StreamK& deal,
-                          const GpuModel& gpu, double dram_cycles) {
+                          const GpuModel& gpu, double dram_cycles, const WgmmaCosts& costs) {
     KTileCycles cycles{};
-    cycles.multiply = multiply_cycles(c, g.wgmma_k);
+    cycles.multiply = multiply_cycles(c, g.wgmma_k, HardwareCosts::of(gpu));
     const std::int64_t cluster_blocks = std::int64_t{c.cluster.m} * c.cluster.n;
     const auto at_work = static_cast<double>(deal.clusters_at_work() * cluster_blocks);
-    cycles.fetch = fetch_cycles(multiplied, c, g, at_work, gpu);
-    const double both = norm({cycles.multiply, cycles.fetch}, kOverlapExponent);
-    cycles.all = std::max(both, kProducerCycles);
+    cycles.fetch = fetch_cycles(multiplied, c, g, at_work, gpu, costs);
+    const double both = norm({cycles.multiply, cycles.fetch}, costs["overlap_exponent"]);
+    cycles.all = std::max(both, costs["producer_cycles"]);
     const double in_flight = std::max(cycles.all, dram_cycles) * std::max(1, c.stages - kStagesBeingRead);
-    if (in_flight < kDeepPipeline) cycles.all *= 1 + kShallowPipeline * (kDeepPipeline / in_flight - 1);
-    if (!g.b.k_major && c.warpgroup.n % g.b.box[0] != 0) cycles.all *= kPartPanel;
-    if (cluster_blocks == 2) cycles.all *= pair_slowdown(multiplied, c);
+    if (in_flight < costs["deep_pipeline_cycles"])
+        cycles.all *= 1 + costs["shallow_pipeline"] * (costs["deep_pipeline_cycles"] / in_flight - 1);
+    if (!g.b.k_major && c.warpgroup.n % g.b.box[0] != 0) cycles.all *= costs["part_panel"];
+    if (cluster_blocks == 2) cycles.all *= pair_slowdown(multiplied, c, costs);
     return cycles;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "generator/families/wgmma_warp_specialized/config.hpp"
+#include "generator/families/wgmma_warp_specialized/cost_constants.hpp"
 #include "generator/families/wgmma_warp_specialized/geometry.hpp"
 #include "generator/families/wgmma_warp_specialized/stream_k.hpp"
 
@@ -17,6 +18,6 @@ struct KTileCycles {
 /// than one k-tile for each block in `dram_cycles`.
 [[nodiscard]] KTileCycles k_tile_cycles(const GemmSpec& multiplied, const WgmmaWarpSpecializedConfig& config,
                                         const WgmmaGeometry& geometry, const StreamK& deal, const GpuModel& gpu,
-                                        double dram_cycles);
+                                        double dram_cycles, const WgmmaCosts& costs);
 
 }  // namespace jitgemm

@@ -10,13 +10,6 @@ namespace {
 
 using Config = WgmmaWarpSpecializedConfig;
 
-// Of bf16 tn 16384^3 and 2048x8192x28672, read by ncu on an H100, and of how much longer 715 stream-K kernels of 16 large problems took
-// there than others (docs/lab/wgmma.md).
-constexpr double kL2Share = 0.5;        // of L2, that panels stay in
-constexpr double kMostDrift = 1.5;      // blocks drift apart: what panels are fetched again, at most,
-constexpr double kDriftingWaves = 10;   // and the waves after which it is half of that
-constexpr double kReadersOfPieces = 2;  // that find a k-tile of a piece all the same
-
 /// Of A and B, that the tiles at work at once lie in.
 double panel_bytes(const GemmSpec& spec, const Config& c, const StreamK& deal) {
     const Panels panels = panels_of(c, deal.clusters);
@@ -31,17 +24,20 @@ Panels panels_of(const Config& c, std::int64_t clusters) {
             ceil_div<std::int64_t>(clusters, c.group) * c.block.n * c.cluster.n};
 }
 
-OperandTraffic operand_traffic(const GemmSpec& spec, const Config& c, const StreamK& deal, const GpuModel& gpu) {
+OperandTraffic operand_traffic(const GemmSpec& spec, const Config& c, const StreamK& deal, const GpuModel& gpu,
+                               const WgmmaCosts& costs) {
     const double panels = panel_bytes(spec, c, deal);
-    const double held = kL2Share * static_cast<double>(gpu.l2_bytes);
+    const double held = costs["l2_share"] * static_cast<double>(gpu.l2_bytes);
     if (panels <= held) return {};
     const double missed = 1 - held / panels;
     const double waves = static_cast<double>(deal.tiles - deal.streamed) / static_cast<double>(deal.clusters);
-    const double drift = kMostDrift * waves * waves / (waves * waves + kDriftingWaves * kDriftingWaves);
+    const double drift =
+        costs["most_drift"] * waves * waves / (waves * waves + costs["drifting_waves"] * costs["drifting_waves"]);
     const double of_cluster =
         static_cast<double>(c.block.m * c.cluster.m + c.block.n * c.cluster.n) * c.block.k * bytes(spec.a);
-    return {.refetched = missed * std::max(0.0, waves * panels * (1 + drift) - operand_bytes(spec)),
-            .per_streamed_k_tile = missed * static_cast<double>(deal.clusters) * of_cluster / kReadersOfPieces};
+    return {
+        .refetched = missed * std::max(0.0, waves * panels * (1 + drift) - operand_bytes(spec)),
+        .per_streamed_k_tile = missed * static_cast<double>(deal.clusters) * of_cluster / costs["readers_of_pieces"]};
 }
 
 }  // namespace jitgemm

@@ -4,6 +4,7 @@
 #include "generator/base/gemm_signature.hpp"
 #include "generator/families/shared/stream_k.hpp"
 #include "generator/families/wgmma_warp_specialized/config.hpp"
+#include "generator/families/wgmma_warp_specialized/cost_constants.hpp"
 
 #include <cstdint>
 
@@ -26,6 +27,6 @@ struct OperandTraffic {
     double per_streamed_k_tile;
 };
 [[nodiscard]] OperandTraffic operand_traffic(const GemmSpec& multiplied, const WgmmaWarpSpecializedConfig& config,
-                                             const StreamK& deal, const GpuModel& gpu);
+                                             const StreamK& deal, const GpuModel& gpu, const WgmmaCosts& costs);
 
 }  // namespace jitgemm

@@ -11,13 +11,7 @@ namespace {
 
 using Config = WgmmaWarpSpecializedConfig;
 
-// Fitted, within 8 %, to 19 ping-pong kernels of 16384x16384x64 on an H200, which take 146 to 180 us
-// (docs/lab/wgmma.md). DRAM takes best what is contiguous: stores of whole rows at once reach 4.3 TB/s, parts of 128
-// bytes of them 3.3.
-constexpr double kWrites = 1.17;     // what D takes of what reads do,
-constexpr double kPartRows = 0.155;  // more where the part of a row that is in flight vanishes,
-constexpr double kShortRow = 0.08;   // and where a tile's rows have so many bytes, less of longer ones
-constexpr double kShortRowBytes = 128;
+constexpr double kShortRowBytes = 128;  // the length that short_row speaks of; longer rows lose less
 
 TileShape cluster_tile(const Config& c) { return {c.block.m * c.cluster.m, c.block.n * c.cluster.n, c.block.k}; }
 
@@ -44,10 +38,11 @@ double row_in_flight(const GemmSpec& multiplied, const Config& c, const StreamK&
     return static_cast<double>(in_flight) / static_cast<double>(of_row);
 }
 
-double write_slowdown(const GemmSpec& multiplied, const Config& c, const StreamK& deal, const GpuModel& gpu) {
+double write_slowdown(const GemmSpec& multiplied, const Config& c, const StreamK& deal, const GpuModel& gpu,
+                      const WgmmaCosts& costs) {
     if (!is_bound_by_writes(multiplied, gpu)) return 1;
-    return kWrites + kPartRows * (1 - row_in_flight(multiplied, c, deal)) +
-           kShortRow * kShortRowBytes / row_bytes(multiplied, c);
+    return costs["writes"] + costs["part_rows"] * (1 - row_in_flight(multiplied, c, deal)) +
+           costs["short_row"] * kShortRowBytes / row_bytes(multiplied, c);
 }
 
 std::optional<Config> along_rows(const GemmSpec& multiplied, Config config, const GpuModel& gpu) {

@@ -4,6 +4,7 @@
 #include "generator/base/gemm_signature.hpp"
 #include "generator/families/shared/stream_k.hpp"
 #include "generator/families/wgmma_warp_specialized/config.hpp"
+#include "generator/families/wgmma_warp_specialized/cost_constants.hpp"
 
 #include <optional>
 
@@ -18,7 +19,7 @@ namespace jitgemm {
 
 /// How much longer DRAM takes for D than to read as much; 1 for a problem that isn't bound by writes.
 [[nodiscard]] double write_slowdown(const GemmSpec& multiplied, const WgmmaWarpSpecializedConfig& config,
-                                    const StreamK& deal, const GpuModel& gpu);
+                                    const StreamK& deal, const GpuModel& gpu, const WgmmaCosts& costs);
 
 /// Of a problem that is bound by writes, the config with tiles of one row of D behind each other, where that has more of it in flight
 /// and L2 holds the operand that each row of tiles reads anew.

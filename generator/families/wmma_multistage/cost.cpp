@@ -20,13 +20,6 @@ constexpr Tile kTiles[] = {
 constexpr int kBlockKs[] = {32, 64};
 constexpr int kStageCounts[] = {2, 3};
 
-// Of a k-tile whose loads nothing hides: from L2, with the store into shared memory where they go through registers. An
-// order of magnitude, not a fit.
-constexpr double kExposedLoadCycles = 800;
-constexpr double kExposedStoreCycles = 200;
-// Of a k-tile of 32: what an H200 takes longer for two of them than for one of 64 (docs/lab/mma-sync.md).
-constexpr double kShortBlocks = 1.25;
-
 /// The mma_multistage config with the same tiles and pipeline. It has two stages at least, so that a single buffer is costed
 /// as the shallowest pipeline and what nothing hides is added.
 MmaMultistageConfig twin_of(const WmmaMultistageConfig& c) {
@@ -40,10 +33,11 @@ MmaMultistageConfig twin_of(const WmmaMultistageConfig& c) {
     return twin;
 }
 
-double exposed_us(const GemmSpec& spec, const WmmaMultistageConfig& c, double waves, const GpuModel& gpu) {
+double exposed_us(const GemmSpec& spec, const WmmaMultistageConfig& c, double waves, const GpuModel& gpu,
+                  const WmmaCosts& costs) {
     if (c.stages > 1) return 0;
     const double k_tiles = std::ceil(static_cast<double>(spec.k) / c.block.k);
-    const double cycles = kExposedLoadCycles + (c.async ? 0 : kExposedStoreCycles);
+    const double cycles = costs["exposed_load_cycles"] + (c.async ? 0 : costs["exposed_store_cycles"]);
     return std::ceil(waves) * k_tiles * cycles / gpu.clock_mhz;
 }
 
@@ -68,10 +62,11 @@ std::vector<WmmaMultistageConfig> WmmaMultistage::candidates(const Problem&, con
     return candidates;
 }
 
-CostEstimate WmmaMultistage::cost(const Problem& problem, const WmmaMultistageConfig& c, const GpuModel& gpu) {
-    CostEstimate cost = mma_pipeline_cost(problem, twin_of(c), geometry(problem.signature, c), gpu);
-    const double exposed = exposed_us(problem.row_major, c, cost.waves, gpu);
-    const double longer = c.block.k < 64 ? kShortBlocks : 1;
+CostEstimate WmmaMultistage::cost(const Problem& problem, const WmmaMultistageConfig& c, const GpuModel& gpu,
+                                  const WmmaCosts& costs) {
+    CostEstimate cost = mma_pipeline_cost(problem, twin_of(c), geometry(problem.signature, c), gpu, MmaCosts::of(gpu));
+    const double exposed = exposed_us(problem.row_major, c, cost.waves, gpu, costs);
+    const double longer = c.block.k < 64 ? costs["short_blocks"] : 1;
     cost.total_us += (longer - 1) * cost.math_us;
     cost.math_us = longer * cost.math_us + exposed;
     cost.total_us += exposed;

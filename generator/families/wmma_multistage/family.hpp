@@ -2,12 +2,14 @@
 
 #include "generator/families/shared/family_struct.hpp"
 #include "generator/families/wmma_multistage/config.hpp"
+#include "generator/families/wmma_multistage/cost_constants.hpp"
 
 namespace jitgemm {
 
 /// The family's row of the table, typed; struct Family (generator/families/family.hpp) says what each function is for.
 struct WmmaMultistage {
     using Config = WmmaMultistageConfig;
+    using Costs = WmmaCosts;
     static constexpr std::string_view kName = "wmma_multistage";
     static constexpr std::string_view kSummary =
         "f16 and bf16 on wmma fragments: padding, cp.async, stages, double buffering and zig-zag, each of which can be "
@@ -32,7 +34,8 @@ struct WmmaMultistage {
     /// lanes of wmma.load and wmma.store touch is left to the hardware.
     [[nodiscard]] static KernelAnatomy anatomy(const Problem& problem, const Config& config);
     /// mma_multistage's model for the same tiles and pipeline; made to order this family's own configs.
-    [[nodiscard]] static CostEstimate cost(const Problem& problem, const Config& config, const GpuModel& gpu);
+    [[nodiscard]] static CostEstimate cost(const Problem& problem, const Config& config, const GpuModel& gpu,
+                                           const Costs& costs);
     [[nodiscard]] static std::span<const ConfigParameter<Config>> parameter_table();
     /// What follows from the others: the K of a warp tile, the raster group of a rasterization `given` by name.
     static void settle(Config& config, const ParameterMap& given);

@@ -25,7 +25,7 @@ Config config_of(const std::string& parameters) {
 }
 
 OperandTraffic traffic_of(const GemmSpec& spec, const Config& config, const GpuModel& gpu = kH100) {
-    return operand_traffic(spec, config, tile_deal(spec, config, gpu), gpu);
+    return operand_traffic(spec, config, tile_deal(spec, config, gpu), gpu, WgmmaCosts::of(gpu));
 }
 
 /// Bytes that DRAM delivered, as ncu counts them (dram__bytes_read.sum, docs/lab/wgmma.md).
