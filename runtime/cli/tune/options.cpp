@@ -138,11 +138,14 @@ void TuneOptions::declare(CLI::App& app) {
     add_file(app, "--report", report, "Write an HTML page: winners, distributions, influence of parameters, failures");
     add_file(app, "--csv", csv, "Write every measurement as a CSV row; - for stdout");
     add_file(app, "--measurements", measurements, "Write all measurements, compile logs and winners as JSON");
-    app.add_flag("--fit", fit, "Fit the cost model's constants to this device's stored measurements, and print them");
+    app.add_flag("--fit", fit, "Fit the cost models to stored measurements, and print a table for cost/");
+    app.add_option("--gpu", gpu, "With --fit: take the measurements of this GPU (default: this machine's)")
+        ->type_name("NAME");
     app.add_flag("--quiet", quiet, "Print no progress");
 }
 
 void TuneOptions::check() const {
+    if (!gpu.empty() && !fit) throw UsageError("--gpu names the GPU of a --fit: tuning runs on --device");
     if (resume && restart) throw UsageError("--resume and --restart contradict each other: leave one out");
     check_count("max-candidates", max_candidates);
     check_count("workers", workers);

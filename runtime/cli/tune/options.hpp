@@ -38,6 +38,7 @@ struct TuneOptions {
     bool restart = false;
     bool refresh = false;
     bool fit = false;
+    std::string gpu;  ///< whose measurements --fit takes; empty: this machine's
     bool quiet = false;
     bool no_cublaslt = false;
 

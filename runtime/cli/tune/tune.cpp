@@ -21,7 +21,9 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <iterator>
 #include <memory>
+#include <set>
 
 namespace jitgemm::cli {
 namespace {
@@ -144,24 +146,37 @@ int run_refresh(const TuneOptions& options, SweepOptions asked, const std::strin
     return kExitFine;
 }
 
-/// All that the store holds of this device's class; the constants are printed, not used: they go into the table of a build.
+/// What the store holds of the GPU named, else of this machine's.
+std::vector<FitPoint> stored_points(const TuningStore& store, const GpuModel& gpu) {
+    std::set<std::string> classes;
+    for (const Winner& winner : store.winners())
+        if (may_be_of_class(gpu, winner.device_class)) classes.insert(winner.device_class);
+    std::vector<FitPoint> points;
+    for (const std::string& one : classes)
+        std::ranges::move(fit_points(store.read_class(one)), std::back_inserter(points));
+    return points;
+}
+
+/// The table is printed, not used: it goes into cost/ of a build.
 int run_fit(const TuneOptions& options, const std::string& directory, Output& output) {
-    const Family& family = family_to_fit(options.problem.selection().family);
-    const std::unique_ptr<WorkerSet> worker_set = open_worker_set(options, 0);
+    const GpuModel gpu = options.gpu.empty() ? open_worker_set(options, 0)->facts().model : find_gpu(options.gpu);
     const TuningStore store(directory);
-    const std::vector<FitPoint> points = fit_points(store.read_class(device_class(worker_set->facts())));
-    const GpuModel& gpu = worker_set->facts().model;
-    const FitResult result = fit_cost_constants(family, points, gpu);
-    output.text(fit_text(result, gpu) + "\n" + fitted_row(result, gpu));
-    const auto error = [](const FitError& one) {
-        return Json{{"ratio", one.ratio}, {"rms_log", one.rms_log}, {"regret", one.regret}, {"hits", one.hits}};
-    };
+    const TableFit fit = fit_cost_table(stored_points(store, gpu), gpu, options.problem.selection().family);
+    output.note(fit_text(fit, gpu));
+    output.text(table_text(fit, gpu));
+    const auto regret = [](const ChoiceRegret& one) { return Json{{"mean", one.mean}, {"worst", one.worst}}; };
+    Json families = Json::object();
+    for (const FamilyFit& one : fit.families)
+        families[std::string(one.family->name)] = {{"taken", one.is_taken},
+                                                   {"points", one.result.points},
+                                                   {"before", regret(one.before)},
+                                                   {"held_out", regret(one.held_out)}};
     output.document({{"gpu", gpu.name},
-                     {"points", result.points},
-                     {"before", error(result.before)},
-                     {"after", error(result.after)},
-                     {"held_out", result.held_out ? error(*result.held_out) : Json()},
-                     {"row", fitted_row(result, gpu)}});
+                     {"problems", fit.problems},
+                     {"before", regret(fit.before)},
+                     {"held_out", regret(fit.held_out)},
+                     {"families", families},
+                     {"table", Json::parse(table_text(fit, gpu))}});
     return kExitFine;
 }
 

@@ -1,15 +1,19 @@
 #include "runtime/tuning/fit/fit.hpp"
 
 #include "generator/families/kernel_name.hpp"
+#include "generator/families/shared/cost_table.hpp"
 #include "jitgemm/error.hpp"
 #include "runtime/tuning/fit/least_squares.hpp"
 #include "runtime/tuning/report/tune_figures.hpp"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
+#include <set>
 #include <utility>
 
 namespace jitgemm::tuning {
@@ -57,9 +61,18 @@ void weigh(FitData& data) {
     for (Observation& one : data.observations) one.weight = best[one.problem] / one.us / sums[one.problem];
 }
 
+/// Numbers problems by what they are, the same for every family.
+using ProblemNumbers = std::map<std::string, std::size_t>;
+
+ProblemNumbers numbers_of(const std::vector<FitPoint>& points) {
+    ProblemNumbers numbers;
+    for (const FitPoint& point : points) numbers.emplace(to_string(problem_of(point.spec).row_major), numbers.size());
+    return numbers;
+}
+
 FitData data_of(const Family& family, const std::vector<FitPoint>& points, const GpuModel& gpu) {
     FitData data;
-    std::map<std::string, std::size_t> problems;
+    const ProblemNumbers problems = numbers_of(points);
     for (const FitPoint& point : points) {
         std::optional<CostByConstants> cost = cost_of(point, family, gpu);
         if (!cost) {
@@ -67,8 +80,7 @@ FitData data_of(const Family& family, const std::vector<FitPoint>& points, const
             continue;
         }
         const std::string spec = to_string(problem_of(point.spec).row_major);
-        const std::size_t problem = problems.emplace(spec, problems.size()).first->second;
-        data.observations.push_back({std::move(*cost), point.us, problem});
+        data.observations.push_back({std::move(*cost), point.us, problems.at(spec)});
     }
     data.problems = problems.size();
     weigh(data);
@@ -141,27 +153,136 @@ FitError error_of(const FitData& data, const ConstantsOf& constants_of) {
     }
     double regrets = 0;
     for (const Choice& choice : choices) {
+        if (choice.chosen == nullptr) continue;  // no kernel of this family was timed
+        ++error.problems;
         const double regret = choice.chosen->us / choice.best->us;
         regrets += std::log(regret);
         error.worst_regret = std::max(error.worst_regret, regret);
         error.hits += choice.chosen->us <= choice.best->us ? 1 : 0;
     }
-    error.problems = static_cast<int>(choices.size());
     error.regret = std::exp(regrets / error.problems);
     error.ratio = std::exp(logs / static_cast<double>(data.observations.size()));
     error.rms_log = std::sqrt(squares / weights);
     return error;
 }
 
-std::optional<FitError> held_out_error(const FitData& data, const CostConstants& start, const FitOptions& options) {
-    const auto folds = std::min(static_cast<std::size_t>(std::max(options.folds, 2)), data.problems);
-    if (folds < 2) return std::nullopt;
+/// Each fold's constants; none where the family has fewer than two problems.
+std::vector<CostConstants> constants_of_folds(const FitData& data, const CostConstants& start,
+                                              const FitOptions& options) {
+    std::set<std::size_t> problems;
+    for (const Observation& one : data.observations) problems.insert(one.problem);
+    if (problems.size() < 2) return {};
+    const auto folds = static_cast<std::size_t>(std::max(options.folds, 2));
     std::vector<CostConstants> of_fold;
     for (std::size_t fold = 0; fold < folds; ++fold)
         of_fold.push_back(
             fitted_constants(data, start, options, [&](std::size_t problem) { return problem % folds != fold; }));
-    return error_of(data, [&](std::size_t problem) { return of_fold[problem % folds]; });
+    return of_fold;
 }
+
+/// Fits the family to its observations.
+FitResult fitted(const Family& family, const FitData& data, const GpuModel& gpu, const FitOptions& options) {
+    FitResult result;
+    result.start = family.cost_constants(gpu);
+    result.points = data.observations.size();
+    result.left_out = data.left_out;
+    result.before = error_of(data, [&](std::size_t) { return result.start; });
+    result.constants = fitted_constants(data, result.start, options, [](std::size_t) { return true; });
+    result.after = error_of(data, [&](std::size_t) { return result.constants; });
+    result.of_fold = constants_of_folds(data, result.start, options);
+    if (!result.of_fold.empty())
+        result.held_out =
+            error_of(data, [&](std::size_t problem) { return result.of_fold[problem % result.of_fold.size()]; });
+    return result;
+}
+
+// ---- all families ---------------------------------------------------------------------------------------------------
+
+/// A family's kernels with what is predicted of them.
+struct Predicted {
+    const Family* family;
+    FitData data;
+    std::vector<double> us;  ///< of each observation
+};
+
+template <typename ConstantsOf>
+std::vector<double> predictions(const FitData& data, const ConstantsOf& constants_of) {
+    std::vector<double> us;
+    us.reserve(data.observations.size());
+    for (const Observation& one : data.observations) us.push_back(one.cost(constants_of(one.problem)).total_us);
+    return us;
+}
+
+ChoiceRegret choice_regret(const std::vector<Predicted>& families, std::size_t problems) {
+    struct Best {
+        double predicted = std::numeric_limits<double>::infinity(), chosen = 0;
+        double fastest = std::numeric_limits<double>::infinity();
+    };
+    std::vector<Best> best(problems);
+    for (const Predicted& family : families)
+        for (std::size_t i = 0; i < family.us.size(); ++i) {
+            const Observation& one = family.data.observations[i];
+            Best& of_problem = best[one.problem];
+            of_problem.fastest = std::min(of_problem.fastest, one.us);
+            if (family.us[i] < of_problem.predicted) of_problem.predicted = family.us[i], of_problem.chosen = one.us;
+        }
+    ChoiceRegret regret;
+    double logs = 0;
+    std::size_t count = 0;
+    for (const Best& one : best) {
+        if (one.chosen == 0) continue;
+        ++count;
+        logs += std::log(one.chosen / one.fastest);
+        regret.worst = std::max(regret.worst, one.chosen / one.fastest);
+    }
+    if (count > 0) regret.mean = std::exp(logs / static_cast<double>(count));
+    return regret;
+}
+
+/// A fit is worth taking for better choices alone; a mean that gains by making one problem much worse is none.
+bool chooses_better(const ChoiceRegret& now, const ChoiceRegret& before) {
+    constexpr double kNoise = 1e-4;
+    constexpr double kMostWorse = 1.02;
+    return now.mean < before.mean - kNoise && now.worst <= before.worst * kMostWorse;
+}
+
+/// The families that have constants and timed kernels, predicted by the table.
+std::vector<Predicted> predicted_families(const std::vector<FitPoint>& points, const GpuModel& gpu) {
+    std::vector<Predicted> families;
+    for (const Family& family : family_table()) {
+        if (family.cost_constants == nullptr) continue;
+        FitData data = data_of(family, points, gpu);
+        if (data.observations.empty()) continue;
+        const CostConstants start = family.cost_constants(gpu);
+        std::vector<double> us = predictions(data, [&](std::size_t) -> const CostConstants& { return start; });
+        families.push_back({&family, std::move(data), std::move(us)});
+    }
+    return families;
+}
+
+/// Fits one of the families; its predictions become those of the folds where they choose better.
+FamilyFit fit_one(std::vector<Predicted>& families, Predicted& one, std::size_t problems, const GpuModel& gpu,
+                  const FitOptions& options) {
+    FamilyFit fit{.family = one.family, .result = fitted(*one.family, one.data, gpu, options)};
+    fit.before = choice_regret(families, problems);
+    fit.held_out = fit.before;
+    const std::vector<CostConstants>& folds = fit.result.of_fold;
+    if (folds.empty()) return fit;
+    std::vector<double> us = predictions(
+        one.data, [&](std::size_t problem) -> const CostConstants& { return folds[problem % folds.size()]; });
+    std::swap(us, one.us);
+    fit.held_out = choice_regret(families, problems);
+    fit.is_taken = chooses_better(fit.held_out, fit.before);
+    if (!fit.is_taken) std::swap(us, one.us);
+    return fit;
+}
+
+std::string regret_text(const ChoiceRegret& regret) {
+    return fmt::format("{:.2f} % behind the best (worst {:.1f} %)", 100 * (regret.mean - 1), 100 * (regret.worst - 1));
+}
+
+/// Four digits are more than a fit knows.
+double rounded(double value) { return std::stod(fmt::format("{:.4g}", value)); }
 
 std::string error_text(std::string_view when, const FitError& error) {
     return fmt::format(
@@ -182,46 +303,54 @@ std::vector<FitPoint> fit_points(const std::vector<ProblemRecord>& problems) {
     return points;
 }
 
-const Family& family_to_fit(const std::optional<std::string>& name) {
-    const auto has_constants = [](const Family& family) { return family.cost_constants != nullptr; };
-    if (!name) return *std::ranges::find_if(family_table(), has_constants);
-    const Family& family = find_family(*name);
-    if (!has_constants(family))
-        throw Error(fmt::format("nothing to fit: the cost model of {} has no fitted constants", family.name));
-    return family;
-}
-
 FitResult fit_cost_constants(const Family& family, const std::vector<FitPoint>& points, const GpuModel& gpu,
                              const FitOptions& options) {
     const FitData data = data_of(family, points, gpu);
     if (data.observations.empty())
         throw Error(fmt::format("nothing to fit: none of {} measurements is a timed {} kernel of its problem",
                                 points.size(), family.name));
-    FitResult result;
-    result.start = family.cost_constants(gpu);
-    result.points = data.observations.size();
-    result.left_out = data.left_out;
-    result.before = error_of(data, [&](std::size_t) { return result.start; });
-    result.constants = fitted_constants(data, result.start, options, [](std::size_t) { return true; });
-    result.after = error_of(data, [&](std::size_t) { return result.constants; });
-    result.held_out = held_out_error(data, result.start, options);
-    return result;
+    return fitted(family, data, gpu, options);
 }
 
-std::string fitted_row(const FitResult& result, const GpuModel& gpu) {
-    std::string row = fmt::format(
-        "    // {} timings of {} problems: rms error {:.1f} %, choice {:.1f} % slower than the best{}.\n"
-        "    {{.gpu = \"{}\",\n     .arch = \"{}\",\n     .sm_count = {},\n     .dram_bytes_per_second = {:.0f}e9,\n",
-        result.points, result.after.problems, 100 * result.after.rms_log, 100 * (result.after.regret - 1),
-        result.held_out ? fmt::format("; of problems left out {:.1f} % and {:.1f} %", 100 * result.held_out->rms_log,
-                                      100 * (result.held_out->regret - 1))
-                        : "",
-        gpu.name, gpu.arch->name, gpu.sm_count, gpu.dram_bytes_per_second / 1e9);
-    std::string constants;
-    for (const CostConstant& one : result.constants)
-        constants +=
-            fmt::format("{}.{} = {:.4g}", constants.empty() ? "" : ",\n                   ", one.name, one.value);
-    return row + "     .constants = {" + constants + "}},\n";
+TableFit fit_cost_table(const std::vector<FitPoint>& points, const GpuModel& gpu,
+                        const std::optional<std::string>& family, const FitOptions& options) {
+    const Family* const wanted = family ? &find_family(*family) : nullptr;
+    if (wanted != nullptr && wanted->cost_constants == nullptr)
+        throw Error(fmt::format("nothing to fit: the cost model of {} has no fitted constants", wanted->name));
+    std::vector<Predicted> families = predicted_families(points, gpu);
+    TableFit fit;
+    fit.problems = numbers_of(points).size();
+    fit.before = choice_regret(families, fit.problems);
+    for (Predicted& one : families)
+        if (wanted == nullptr || wanted == one.family)
+            fit.families.push_back(fit_one(families, one, fit.problems, gpu, options));
+    if (fit.families.empty())
+        throw Error(fmt::format("nothing to fit: none of {} measurements is a timed {} kernel of its problem",
+                                points.size(), wanted == nullptr ? "" : wanted->name));
+    fit.held_out = choice_regret(families, fit.problems);
+    return fit;
+}
+
+std::string table_text(const TableFit& fit, const GpuModel& gpu) {
+    const CostTable& nearest = cost_tables()[nearest_cost_table(gpu)];
+    auto table = nlohmann::ordered_json::parse(embedded_cost_tables().at(nearest.gpu().name + ".json"));
+    table["gpu"] = find_gpu(gpu.name).name;
+    for (const FamilyFit& one : fit.families)
+        if (one.is_taken)
+            for (const CostConstant& constant : one.result.constants)
+                table[std::string(one.family->name)][std::string(constant.name)] = rounded(constant.value);
+    return table.dump(2) + "\n";
+}
+
+std::string fit_text(const TableFit& fit, const GpuModel& gpu) {
+    std::string text =
+        fmt::format("{} problems on {}\nchoices of the table: {}\nof this fit, for problems it has not seen: {}\n",
+                    fit.problems, gpu.name, regret_text(fit.before), regret_text(fit.held_out));
+    for (const FamilyFit& one : fit.families)
+        text += fmt::format("\n{}: {}\n  choices before {}\n  choices held out {}\n{}", one.family->name,
+                            one.is_taken ? "taken" : "not taken, because choices would not get better",
+                            regret_text(one.before), regret_text(one.held_out), fit_text(one.result, gpu));
+    return text;
 }
 
 std::string fit_text(const FitResult& result, const GpuModel& gpu) {

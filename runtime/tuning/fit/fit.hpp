@@ -46,13 +46,35 @@ struct FitResult {
     /// Each problem predicted by constants fitted to the problems of the other folds: what to expect of problems that were
     /// not measured. Unset with fewer than two problems.
     std::optional<FitError> held_out;
+    /// The constants of each fold, fitted to the problems of the others. A problem belongs to the fold of its number.
+    std::vector<CostConstants> of_fold;
     std::size_t points = 0;
     std::size_t left_out = 0;  ///< of another family or version, or no time
 };
 
-/// The family of that name; without one the first of the table whose cost model has constants to fit. Throws ConfigError for a name
-/// that no family has, Error for a family that has none.
-[[nodiscard]] const Family& family_to_fit(const std::optional<std::string>& name);
+/// How good the kernels are that predictions choose among all that were timed, whatever their family: measured time of the
+/// choice over that of the best.
+struct ChoiceRegret {
+    double mean = 1;  ///< geometric, over problems
+    double worst = 1;
+};
+
+/// One family's part in the fit of a table.
+struct FamilyFit {
+    const Family* family = nullptr;
+    FitResult result;
+    ChoiceRegret before;    ///< with the family's constants of the table
+    ChoiceRegret held_out;  ///< with those fitted to other problems than the one that is chosen for
+    bool is_taken = false;  ///< the choice gets better on problems that the fit has not seen
+};
+
+/// The fit of all families for one GPU.
+struct TableFit {
+    std::vector<FamilyFit> families;  ///< that have timed kernels
+    std::size_t problems = 0;
+    ChoiceRegret before;
+    ChoiceRegret held_out;  ///< with the constants that were taken
+};
 
 /// Fits the constants of the family's cost model for a GPU to measurements: least squares of the logarithm of
 /// predicted over measured (Levenberg-Marquardt, Marquardt 1963), every problem of equal weight and within it the fast
@@ -61,9 +83,17 @@ struct FitResult {
 [[nodiscard]] FitResult fit_cost_constants(const Family& family, const std::vector<FitPoint>& points,
                                            const GpuModel& gpu, const FitOptions& options = {});
 
-/// The row of the family's table of constants, ready to be pasted, its error in a comment.
-[[nodiscard]] std::string fitted_row(const FitResult& result, const GpuModel& gpu);
+/// Fits each family in turn, and takes its constants only where they choose better kernels for problems that the fit has
+/// not seen (choice regret; the error of times does not count). `family` unset: all of them. Throws ConfigError for a name
+/// that no family has, and Error when no point is left to fit or the family has no constants.
+[[nodiscard]] TableFit fit_cost_table(const std::vector<FitPoint>& points, const GpuModel& gpu,
+                                      const std::optional<std::string>& family = {}, const FitOptions& options = {});
 
+/// A file for cost/: the GPU's table with the constants that were taken. Throws SpecError for a GPU that the GPU table lacks.
+[[nodiscard]] std::string table_text(const TableFit& fit, const GpuModel& gpu);
+
+/// What the fit of a table did, for people: choices before and after, and what each family's constants became.
+[[nodiscard]] std::string fit_text(const TableFit& fit, const GpuModel& gpu);
 /// What the fit did, for people: errors before and after, held out, and each constant.
 [[nodiscard]] std::string fit_text(const FitResult& result, const GpuModel& gpu);
 

@@ -56,8 +56,8 @@ TEST_CASE(
     CHECK(parse_kernel_name(name).config == one_tile);
     Config persistent = one_tile.as<Config>();
     persistent.persistent = true;
-    CHECK(WgmmaWarpSpecialized::cost(problem_of(spec), persistent, gpu).total_us <
-          WgmmaWarpSpecialized::cost(problem_of(spec), one_tile.as<Config>(), gpu).total_us);
+    CHECK(WgmmaWarpSpecialized::cost(problem_of(spec), persistent, gpu, WgmmaCosts::of(gpu)).total_us <
+          WgmmaWarpSpecialized::cost(problem_of(spec), one_tile.as<Config>(), gpu, WgmmaCosts::of(gpu)).total_us);
     CHECK(chosen({}).as<Config>().persistent);
 }
 
@@ -74,8 +74,8 @@ TEST_CASE("wgmma: a kernel without a producer has that in its name, and is chose
     CHECK(parse_kernel_name(name).config == filling);
     Config specialized = filling.as<Config>();
     specialized.warp_specialized = true;
-    CHECK(WgmmaWarpSpecialized::cost(problem_of(spec), specialized, gpu).total_us <=
-          WgmmaWarpSpecialized::cost(problem_of(spec), filling.as<Config>(), gpu).total_us);
+    CHECK(WgmmaWarpSpecialized::cost(problem_of(spec), specialized, gpu, WgmmaCosts::of(gpu)).total_us <=
+          WgmmaWarpSpecialized::cost(problem_of(spec), filling.as<Config>(), gpu, WgmmaCosts::of(gpu)).total_us);
     CHECK(chosen({}).as<Config>().warp_specialized);
     CHECK(chosen({{"persistent", "0"}}).as<Config>().warp_specialized);
 }

@@ -69,7 +69,8 @@ TEST_CASE("nothing is fetched again where L2 holds the panels, and less the more
 
 TEST_CASE("stream-K is predicted slower where pieces find nothing in L2: 2048x8192x28672 took 1.3 times as long") {
     const auto predicted = [](const Sizes& sizes, const std::string& config) {
-        return WgmmaWarpSpecialized::cost(problem_of(problem(sizes)), config_of(config), kH100).total_us;
+        return WgmmaWarpSpecialized::cost(problem_of(problem(sizes)), config_of(config), kH100, WgmmaCosts::of(kH100))
+            .total_us;
     };
     const Sizes deep{2048, 8192, 28672};
     CHECK(predicted(deep, "128x176x64_2x1_pingpong_stages5_streamk132") >
