@@ -209,8 +209,8 @@ double friction(const MmaCostInputs& in, const MmaCosts& costs) {
            (1 + costs["stage_jitter"] / k_tiles_in_flight(in)) * (tight ? 1 + costs["tight_registers"] : 1);
 }
 
-/// Of a block, before its first mma; k-tiles that are not in flight together arrive one after the other. Blocks of an SM fill their
-/// first stages all at once, also with zeros where K has fewer k-tiles, and nothing hides these copies.
+/// Of a block, before its first mma; k-tiles that are not in flight together arrive one after the other. Blocks of an
+/// SM fill their first stages all at once, also with zeros where K has fewer k-tiles, and nothing hides these copies.
 double prologue_cycles(const MmaCostInputs& in, int resident, const MmaCosts& costs) {
     const OperandGeometry& a = in.geometry.a;
     const OperandGeometry& b = in.geometry.b;
@@ -221,9 +221,9 @@ double prologue_cycles(const MmaCostInputs& in, int resident, const MmaCosts& co
            resident * stages * asynchronous * costs["first_copy_cycles"];
 }
 
-/// Cycles of one k-tile when `resident` blocks share the SM: its units together (the cube root of the sum of cubes: the busiest
-/// one leads, others near it get in its way), or the latency of a lone chain, or that of the loads. The first loads are the launch's
-/// and the prologue's: only k-tiles beyond those in flight wait for theirs.
+/// Cycles of one k-tile when `resident` blocks share the SM: its units together (the cube root of the sum of cubes: the
+/// busiest one leads, others near it get in its way), or the latency of a lone chain, or that of the loads. The first
+/// loads are the launch's and the prologue's: only k-tiles beyond those in flight wait for theirs.
 double k_tile_cycles(const UnitCycles& unit, double friction, const MmaCostInputs& in, double k_tiles, int resident,
                      const MmaCosts& costs) {
     const TensorCoreGeometry& g = in.geometry;
@@ -246,8 +246,8 @@ double read_c_cycles(const GemmSpec& spec, const MmaMultistageConfig& c, const T
     return (spec.broadcast_c ? costs["read_row_of_c_cycles"] : costs["read_c_cycles"]) * std::ceil(vectors / 4);
 }
 
-/// Storing what of the tile lies in D; where a cluster adds up, each block reads a tile's worth of sums and stores its share. A warp
-/// stores one vector per lane after the other, and rows of little alignment are many of them.
+/// Storing what of the tile lies in D; where a cluster adds up, each block reads a tile's worth of sums and stores its
+/// share. A warp stores one vector per lane after the other, and rows of little alignment are many of them.
 double epilogue_cycles(const MmaCostInputs& in, int resident, const MmaCosts& costs) {
     const GemmSpec& spec = in.spec;
     const MmaMultistageConfig& c = in.config;
@@ -262,9 +262,10 @@ double epilogue_cycles(const MmaCostInputs& in, int resident, const MmaCosts& co
     return stored + elements * 4 / costs["remote_bytes_per_cycle"] + costs["cluster_cycles"];
 }
 
-/// The SMs that clusters reach: a cluster lies in one group of SMs (GPC), of which some have no multiple of its blocks. Of an H200's
-/// 132, clusters of 2 fill all, of 4 and 8 fill 120. 38 of 3 and 17 of 6 ran at once on one card; 40 and 18 took up to twice as long,
-/// 39 were not tried (one block per SM; with more per SM it matters less, but then a wave's blocks are more too).
+/// The SMs that clusters reach: a cluster lies in one group of SMs (GPC), of which some have no multiple of its blocks.
+/// Of an H200's 132, clusters of 2 fill all, of 4 and 8 fill 120. 38 of 3 and 17 of 6 ran at once on one card; 40 and
+/// 18 took up to twice as long, 39 were not tried (one block per SM; with more per SM it matters less, but then a
+/// wave's blocks are more too).
 int sms_for_clusters(const GpuModel& gpu, int blocks) {
     if (blocks <= 2) return gpu.sm_count;
     const int reached = blocks == 6 ? 102 : blocks == 3 ? 114 : 120;

@@ -38,7 +38,7 @@ double value_of(const Json& value, const std::string& file, const std::string& s
 
 /// Zero for the same SMs and bandwidth, else larger the less alike the GPUs are.
 double difference(const GpuModel& one, const GpuModel& other) {
-    if (one.arch->name != other.arch->name) return std::numeric_limits<double>::infinity();
+    if (one.arch != other.arch && one.arch->name != other.arch->name) return std::numeric_limits<double>::infinity();
     const auto ratio = [](double a, double b) { return std::max(a / b, b / a); };
     return ratio(one.sm_count, other.sm_count) * ratio(one.dram_bytes_per_second, other.dram_bytes_per_second) - 1;
 }
@@ -92,6 +92,7 @@ const std::vector<CostTable>& cost_tables() {
 
 std::size_t nearest_cost_table(const GpuModel& gpu) {
     const std::vector<CostTable>& tables = cost_tables();
+    if (tables.size() == 1) return 0;  // every prediction asks for its table
     std::size_t nearest = 0;
     while (tables[nearest].gpu().name != kOtherArchitectures) ++nearest;
     for (std::size_t i = 0; i < tables.size(); ++i)

@@ -37,8 +37,8 @@ StepCycles step_cycles(const GemmSignature& s, const SimtGeometry& g, const Arch
     return step;
 }
 
-/// Of a whole block tile when `resident` blocks share the SM: the busiest unit, or what a block does one after the other (its
-/// copies wait for nobody's arithmetic but the other blocks'), or the latency of a warp's loads.
+/// Of a whole block tile when `resident` blocks share the SM: the busiest unit, or what a block does one after the
+/// other (its copies wait for nobody's arithmetic but the other blocks'), or the latency of a warp's loads.
 double tile_cycles(const StepCycles& step, const SimtGeometry& g, double k, double resident, const SimtCosts& costs) {
     const double busy = std::max({step.fma, step.load_store, step.l2}) * k;
     const double panels = g.uses_shared() ? std::ceil(k / g.block.k) : 0;

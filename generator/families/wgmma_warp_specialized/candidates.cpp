@@ -37,15 +37,16 @@ constexpr std::array<TileShape, 3> kClusters{{{1, 1, 1}, {2, 1, 1}, {1, 2, 1}}};
 // Where L2 is the limit even of these: fetching a k-tile takes so much longer than multiplying it.
 constexpr double kFetchBound = 1.25;
 constexpr std::array<TileShape, 5> kLargeClusters{{{2, 2, 1}, {4, 1, 1}, {1, 4, 1}, {2, 4, 1}, {4, 2, 1}}};
-// That a block fetches of a K-major tile of B and multicasts: four blocks that share a tile of eight take longer than each with its own
-// (1x4096x14336: 39 us, alone 28).
+// That a block fetches of a K-major tile of B and multicasts: four blocks that share a tile of eight take longer than
+// each with its own (1x4096x14336: 39 us, alone 28).
 constexpr int kFewestSharedRows = 8;
 constexpr int kFewestStages = 3;
 constexpr int kEnoughStages = 4;  // where fetching is no limit: from here on a slice is worth more than a stage
 constexpr int kMostStages = 8;
 constexpr int kMostSlices = 8;
 
-/// As many stages as shared memory has room for beside so many slices; then as many slices as are left room, up to a tile's.
+/// As many stages as shared memory has room for beside so many slices; then as many slices as are left room, up to a
+/// tile's.
 void fill_shared_memory(const GemmSignature& problem, Config& config, const Arch& arch, int least_slices) {
     config.stages = config.slices = 1;
     const WgmmaGeometry g = geometry(problem, config);
@@ -84,8 +85,8 @@ constexpr int kWidestStreamedWithC = 152;
 constexpr int kMostStreamedByRow = 128 * 96;      // sums of a warpgroup
 constexpr int kWidestStreamedByRowOfThree = 176;  // of three consumers, which have fewer registers each
 constexpr int kSpillsInClustersOfThree = 128;     // the one width at which they lack two registers in a cluster with C
-// No limit of registers: with C, D stored row by row and stream-K, kernels of more sums are more than three times as long as one of
-// aligned operands, and as long to compile.
+// No limit of registers: with C, D stored row by row and stream-K, kernels of more sums are more than three times as
+// long as one of aligned operands, and as long to compile.
 constexpr int kMostStreamedByRowWithC = 64 * 152;
 bool leaves_registers(const Config& c, int widest) { return c.warpgroup.m == kWgmmaM || c.warpgroup.n <= widest; }
 
@@ -109,9 +110,9 @@ void add_streamed(std::vector<Config>& list, const GemmSpec& spec, const GpuMode
     }
 }
 
-/// Whether each block of the cluster should fetch an equal part of the rows of B's tile, which are K's where B is MN-major, and multicast
-/// it to those above and below. In pairs, and where D is stored row by row, parts are whole eights of rows: with all widths there are so
-/// many candidates that the tuner finds a good one less often.
+/// Whether each block of the cluster should fetch an equal part of the rows of B's tile, which are K's where B is
+/// MN-major, and multicast it to those above and below. In pairs, and where D is stored row by row, parts are whole
+/// eights of rows: with all widths there are so many candidates that the tuner finds a good one less often.
 bool should_multicast_b(const TileShape& cluster, const Config& c, bool b_k_major) {
     if (!b_k_major) return true;
     if (c.block.n < cluster.m * kFewestSharedRows) return false;

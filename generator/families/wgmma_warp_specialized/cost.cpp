@@ -36,7 +36,8 @@ double epilogue_cycles(const Config& c, const WgmmaCosts& costs) {
     }
 }
 
-/// Per tile, that C takes. Where a ping-pong's epilogue reads it, the other warpgroup goes on meanwhile, and reads its own.
+/// Per tile, that C takes. Where a ping-pong's epilogue reads it, the other warpgroup goes on meanwhile, and reads its
+/// own.
 double c_cycles(const GemmSpec& spec, const Config& c, const WgmmaGeometry& g, const WgmmaCosts& costs) {
     if (!spec.c) return 0;
     if (c.broadcast_c) return costs["broadcast_c_cycles"];
@@ -137,9 +138,9 @@ double pack_us(const GemmSpec& spec, const Config& c, const GpuModel& gpu, const
            packing_traffic(spec, pack) / (costs["pack_share"] * gpu.dram_bytes_per_second) * 1e6;
 }
 
-/// How much longer DRAM's part takes where a single wave leaves SMs without a block. DRAM serves TPCs alike: a block that has one to
-/// itself is done in half the time of two that share theirs, and these then have no more than a TPC takes. What the first stages hold
-/// is asked for at once.
+/// How much longer DRAM's part takes where a single wave leaves SMs without a block. DRAM serves TPCs alike: a block
+/// that has one to itself is done in half the time of two that share theirs, and these then have no more than a TPC
+/// takes. What the first stages hold is asked for at once.
 double uneven_share(const GemmSpec& spec, const StreamK& deal, const Config& c, const GpuModel& gpu,
                     const WgmmaCosts& costs) {
     const double tpcs = gpu.sm_count / 2.0;

@@ -26,9 +26,9 @@ double multiply_cycles(const Config& c, int wgmma_k, const HardwareCosts& hardwa
     return static_cast<double>(c.block.m) / kWgmmaM * c.block.n / c.warpgroup.n * c.block.k / wgmma_k * per_wgmma;
 }
 
-/// What L2 has to do for one block's share of an operand's k-tile, in bytes of rows that begin with a line. Other rows of 128 bytes
-/// lie in two lines, and in five sectors where they begin within one.
-/// Blocks that share it save less than the requests they don't make, as if L2 served those of neighbours for a line together anyway.
+/// What L2 has to do for one block's share of an operand's k-tile, in bytes of rows that begin with a line. Other rows
+/// of 128 bytes lie in two lines, and in five sectors where they begin within one. Blocks that share it save less than
+/// the requests they don't make, as if L2 served those of neighbours for a line together anyway.
 double fetched_bytes(const PanelledTile& tile, std::int64_t pitch, const WgmmaCosts& costs) {
     const std::int64_t pitch_bytes = pitch * tile.element_bytes;
     const double fifth_sector =
@@ -37,8 +37,8 @@ double fetched_bytes(const PanelledTile& tile, std::int64_t pitch, const WgmmaCo
            (1 + costs["second_line"] * second_line_share(pitch_bytes) + fifth_sector);
 }
 
-/// Rows of one block's boxes that reach beyond an operand's extent, of the mean k-tile. TMA fills them with zeros, slower than it
-/// reads others. Of a cluster that reaches beyond, whole blocks may lie outside.
+/// Rows of one block's boxes that reach beyond an operand's extent, of the mean k-tile. TMA fills them with zeros,
+/// slower than it reads others. Of a cluster that reaches beyond, whole blocks may lie outside.
 double outside_rows(const PanelledTile& tile, std::int64_t extent, int block, int cluster, int block_k) {
     const std::int64_t tiles = ceil_div<std::int64_t>(extent, block);
     if (tiles == 0 || tile.panels == 0) return 0;
@@ -50,8 +50,8 @@ double outside_rows(const PanelledTile& tile, std::int64_t extent, int block, in
     return static_cast<double>(rows + outside) / static_cast<double>(with_outside) / tile.shares;
 }
 
-/// Of the boxes that a block fetches for the last k-tile, which reaches beyond K: rows that lie there, where they are K's, and rows that
-/// end there, where they lie along K. Both for the mean k-tile.
+/// Of the boxes that a block fetches for the last k-tile, which reaches beyond K: rows that lie there, where they are
+/// K's, and rows that end there, where they lie along K. Both for the mean k-tile.
 struct LastRows {
     double beyond = 0;
     double cut = 0;
@@ -77,7 +77,8 @@ double filling_cycles(const GemmSpec& multiplied, const Config& c, const WgmmaGe
            cut_row * (a.cut + b.cut);
 }
 
-/// Bytes of an operand's k-tile that one block fetches, and that are not in its half of L2 yet. So many fetch each of them.
+/// Bytes of an operand's k-tile that one block fetches, and that are not in its half of L2 yet. So many fetch each of
+/// them.
 double first_bytes(const PanelledTile& tile, double readers) {
     return static_cast<double>(tile.bytes) / tile.shares * first_share(readers);
 }

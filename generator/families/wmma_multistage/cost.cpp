@@ -20,8 +20,8 @@ constexpr Tile kTiles[] = {
 constexpr int kBlockKs[] = {32, 64};
 constexpr int kStageCounts[] = {2, 3};
 
-/// The mma_multistage config with the same tiles and pipeline. It has two stages at least, so that a single buffer is costed
-/// as the shallowest pipeline and what nothing hides is added.
+/// The mma_multistage config with the same tiles and pipeline. It has two stages at least, so that a single buffer is
+/// costed as the shallowest pipeline and what nothing hides is added.
 MmaMultistageConfig twin_of(const WmmaMultistageConfig& c) {
     MmaMultistageConfig twin;
     twin.block = c.block;

@@ -263,7 +263,9 @@ std::vector<Predicted> predicted_families(const std::vector<FitPoint>& points, c
 /// Fits one of the families; its predictions become those of the folds where they choose better.
 FamilyFit fit_one(std::vector<Predicted>& families, Predicted& one, std::size_t problems, const GpuModel& gpu,
                   const FitOptions& options) {
-    FamilyFit fit{.family = one.family, .result = fitted(*one.family, one.data, gpu, options)};
+    FamilyFit fit;
+    fit.family = one.family;
+    fit.result = fitted(*one.family, one.data, gpu, options);
     fit.before = choice_regret(families, problems);
     fit.held_out = fit.before;
     const std::vector<CostConstants>& folds = fit.result.of_fold;
@@ -325,8 +327,8 @@ TableFit fit_cost_table(const std::vector<FitPoint>& points, const GpuModel& gpu
         if (wanted == nullptr || wanted == one.family)
             fit.families.push_back(fit_one(families, one, fit.problems, gpu, options));
     if (fit.families.empty())
-        throw Error(fmt::format("nothing to fit: none of {} measurements is a timed {} kernel of its problem",
-                                points.size(), wanted == nullptr ? "" : wanted->name));
+        throw Error(fmt::format("nothing to fit: none of {} measurements is a timed kernel of {}", points.size(),
+                                wanted == nullptr ? "a family with constants" : wanted->name));
     fit.held_out = choice_regret(families, fit.problems);
     return fit;
 }
@@ -335,6 +337,8 @@ std::string table_text(const TableFit& fit, const GpuModel& gpu) {
     const CostTable& nearest = cost_tables()[nearest_cost_table(gpu)];
     auto table = nlohmann::ordered_json::parse(embedded_cost_tables().at(nearest.gpu().name + ".json"));
     table["gpu"] = find_gpu(gpu.name).name;
+    table["measured"] =
+        fmt::format("{} problems; choices for problems left out are {}", fit.problems, regret_text(fit.held_out));
     for (const FamilyFit& one : fit.families)
         if (one.is_taken)
             for (const CostConstant& constant : one.result.constants)
