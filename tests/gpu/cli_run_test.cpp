@@ -106,10 +106,10 @@ TEST_CASE("the tool: run --source compiles an edited dump, and a wrong one is to
     CHECK(tool.json("run --source '" + file + "'", 0).at("verified") == true);
 
     std::string text = text_in(file);
-    const std::string right = "stage_rows(sC, rC[i], output.alpha)";
+    const std::string right = "return args.alpha * sum;";
     const std::size_t place = text.find(right);
     REQUIRE(place != std::string::npos);
-    put_text(file, text.replace(place, right.size(), "stage_rows(sC, rC[i], 1.5f * output.alpha)"));
+    put_text(file, text.replace(place, right.size(), "return 1.5f * args.alpha * sum;"));
     const nlohmann::json wrong = tool.json("run --source '" + file + "'", 1);
     CHECK(wrong.at("verified") == false);
     CHECK(wrong.at("status") == "wrong");

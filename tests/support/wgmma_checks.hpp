@@ -35,7 +35,7 @@ inline constexpr std::array<std::string_view, 36> kWgmmaVariants{
     "block=128x208x64,warpgroup=64x208,stages=4,store=smem,dependent_launch=1",
     "block=128x64x64,warpgroup=64x64,stages=4,stream_k=7",
     "block=128x48x64,warpgroup=128x48,schedule=pingpong,stages=6,stream_k=10,cluster=2x1",
-    "block=128x56x64,warpgroup=128x56,schedule=overlapped,stages=5,rasterization=row,stream_k=5",
+    "block=128x56x64,warpgroup=128x56,schedule=overlapped,stages=5,rasterization=row,stream_k=4",
     "block=64x128x64,warpgroup=64x64,stages=4,stream_k=9,store=smem",
     "block=256x40x64,warpgroup=128x40,schedule=overlapped,stages=4,stream_k=6,cluster=1x2,store=smem",
     "block=128x72x64,warpgroup=64x72,swap_ab=1,stages=4,slices=3",
