@@ -222,7 +222,7 @@ private:
         if (std::find(open_files_.begin(), open_files_.end(), name) != open_files_.end()) {
             file.fail(fmt::format("\"{}\" includes itself: {} -> {}", name, fmt::join(open_files_, " -> "), name));
         }
-        if (included_.contains(name)) return;
+        if (included_.contains(name) && !is_inline(name)) return;
         for (const Conditional& conditional : file.conditionals) {
             if (!conditional.resolved)
                 file.fail(fmt::format("\"{}\" is included inside an #if that is left as it is", name));

@@ -23,16 +23,29 @@ void check_sum_order(std::vector<std::string>& reasons, const GemmSpec& spec, co
                                       to_string(wanted), to_string(order)));
 }
 
+/// The include that makes a kernel begin while the previous one ends, and wait for it: empty where it doesn't.
+void add_launch_order(RenderInput& input, bool programmatic_launch) {
+    if (programmatic_launch) {
+        input.pieces["dependent_launch.cuh"] = "common/dependent_launch.cuh";
+        input.generated["dependent_launch.inl"] = "    launch_dependent_grids();\n    wait_on_dependent_grids();\n";
+    } else {
+        input.generated["dependent_launch.cuh"] = input.generated["dependent_launch.inl"] = "";
+    }
+}
+
 /// The section of a dump that a generated include belongs to: the folder it would lie in.
 std::string_view section_of_generated(std::string_view name) {
     if (name == "epilogue_expression.cuh") return "epilogue";
-    if (name == "gemm_args.cuh") return "common";
-    return name.ends_with("_atom.cuh") || name == "cp_async.cuh" ? "ptx" : "parameters";
+    if (name == "gemm_args.cuh" || name == "workspace.cuh") return "common";
+    if (name == "reach.cuh") return "simt_hierarchical";
+    if (name == "long_operand.cuh") return "mma_sliced_k";
+    return name.ends_with("_atom.cuh") || name.ends_with("cp_async.cuh") ? "ptx" : "parameters";
 }
 
 void add_rulers(RenderInput& input) {
     for (auto& [name, text] : input.generated)
-        if (name.ends_with(".cuh")) text.insert(0, fmt::format("// ---- {}\n", section_of_generated(name)));
+        if (name.ends_with(".cuh") && !text.empty())
+            text.insert(0, fmt::format("// ---- {}\n", section_of_generated(name)));
 }
 
 /// A typed family behind the functions that everybody else calls: each takes its own struct out of the config.
@@ -143,6 +156,7 @@ struct Adapter {
         RenderInput input = Typed::render_input(signature, own(config));
         const std::vector<KernelEntry> entries = Typed::entries(signature, own(config));
         input.generated["gemm_args.cuh"] = arguments_text(entries.front().arguments, signature);
+        add_launch_order(input, entries.front().programmatic_launch);
         add_rulers(input);
         return input;
     }

@@ -16,3 +16,4 @@
 #define GEMM_ACCUMULATOR_F16 0
 #endif
 #include "params.cuh"
+#include "multistage_tiling.cuh"

@@ -3,10 +3,7 @@
 #include "epilogue/store_element.cuh"
 // Second entry of a split-K kernel: adds the splits' partial sums in the order of the splits, finishes and stores them.
 extern "C" __global__ void __launch_bounds__(kReduceThreads, 1) gemm_reduce(const GemmArgs args) {
-#if GEMM_DEPENDENT_LAUNCH
-    launch_dependent_grids();
-    wait_on_dependent_grids();
-#endif
+#include "dependent_launch.inl"
     const long long pitch = partials_pitch(args.n);
     const long long size = args.m * pitch;
     const long long quads = size / 4;  // groups of four columns, of which a row's last may be padded

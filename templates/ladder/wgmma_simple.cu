@@ -18,13 +18,8 @@
 #include "ptx/warpgroup.cuh"
 #include "ptx/mbarrier.cuh"
 #include "gemm_args.cuh"
-#if GEMM_DEPENDENT_LAUNCH
-#include "common/dependent_launch.cuh"
-#endif
-#if GEMM_PACK_A || GEMM_PACK_B
-#include "common/workspace.cuh"
-#include "common/pack.cuh"
-#endif
+#include "dependent_launch.cuh"
+#include "workspace.cuh"
 #include "scheduler/one_tile.cuh"
 #include "wgmma/wgmma_operands.cuh"
 #include "wgmma/wgmma_k_tile.cuh"
@@ -149,10 +144,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const __grid_cons
 
     if (threadIdx.x == 0) shared.init_barriers();
     __syncthreads();
-#if GEMM_DEPENDENT_LAUNCH
-    launch_dependent_grids();
-    wait_on_dependent_grids();
-#endif
+#include "dependent_launch.inl"
 
 #if GEMM_WARP_SPECIALIZED
     if (warpgroup == kConsumers) {

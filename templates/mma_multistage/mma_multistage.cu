@@ -5,21 +5,12 @@
 //           for each k-block of kMmaK                               one warp tile per warp, shared -> registers
 //               for each (kMmaM, kMmaN) of the warp tile            one mma.sync
 //       scale and store                                             epilogue
-#include "params.cuh"
-#include "multistage/tiling.cuh"
-#include "mma_multistage/mma_tiling.cuh"
+#include "mma_params.cuh"
 #include "mma_atom.cuh"
 #include "common/numeric.cuh"
 #include "gemm_args.cuh"
-#if GEMM_DEPENDENT_LAUNCH
-#include "common/dependent_launch.cuh"
-#endif
-#if GEMM_PACK_A || GEMM_PACK_B || GEMM_PARTIAL_SUMS
-#include "common/workspace.cuh"
-#endif
-#if GEMM_PACK_A || GEMM_PACK_B
-#include "common/pack.cuh"
-#endif
+#include "dependent_launch.cuh"
+#include "workspace.cuh"
 #include "common/tile.cuh"
 #include "common/rasterization.cuh"
 #include "multistage/shared_layout.cuh"
@@ -36,9 +27,7 @@
 #else
 #include "epilogue/epilogue_registers.cuh"
 #endif
-#if GEMM_PARTIAL_SUMS
-#include "epilogue/split_k_reduce.cuh"
-#endif
+#include "second_entry.inl"
 
 // ---- kernel
 // The 1 allows one block per SM: without it ptxas may spill registers to make room for more blocks.
@@ -48,28 +37,14 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) __cluster_dims__(kSpli
 extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const GemmArgs args) {
 #endif
     extern __shared__ __align__(128) char shared_memory[];
-#if GEMM_DEPENDENT_LAUNCH
-    launch_dependent_grids();
-    wait_on_dependent_grids();
-#endif
+#include "dependent_launch.inl"
 
 #include "scheduler/tile_of_this_block.inl"
 
 #include "multistage/warp_of_this_thread.inl"
 
-    // gA -> sA, gB -> sB. The constructors compute which rows and columns of D are in range.
-#if GEMM_PACK_A
-    CopyA copy_a(packed_a(args), packed_pitch(packed_columns_a(args)), tile.row, tile.end_row, tile.first_k,
-                 tile.end_k);
-#else
-    CopyA copy_a(args.a, args.lda, tile.row, tile.end_row, tile.first_k, tile.end_k);
-#endif
-#if GEMM_PACK_B
-    CopyB copy_b(packed_b(args), packed_pitch(packed_columns_b(args)), tile.column, tile.end_column, tile.first_k,
-                 tile.end_k);
-#else
-    CopyB copy_b(args.b, args.ldb, tile.column, tile.end_column, tile.first_k, tile.end_k);
-#endif
+    // gA -> sA, gB -> sB: M and N predicates are computed here, once.
+#include "start_copies.inl"
 
     unsigned lane_offset_a[kChunksA];  // in a stage, in bytes; see shared_to_registers
     unsigned lane_offset_b[kChunksB];

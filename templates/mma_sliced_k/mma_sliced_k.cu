@@ -1,12 +1,6 @@
 // Half-precision GEMM for a few rows or columns on mma.sync. The warps of a block share out K. TMA copies the operands.
 //
-#if GEMM_LONG_B
-// B is the long operand, which is read once. Its columns are the rows of an mma. The few rows of A are an mma's
-// columns.
-#else
-// A is the long operand, which is read once. Its rows are the rows of an mma. The few columns of B are an mma's
-// columns.
-#endif
+// One operand is long and read once; all rows (columns) of the other one, the few, meet each of its rows.
 //
 //   for each block tile: kBlockM rows of the long operand by the few             a block takes one after the other
 //       for each k-tile of kBlockK: a panel of kPanelK of each operand           gA, gB -> the ring of one warp
@@ -14,14 +8,12 @@
 //       the sums of the block's warps                                            rC -> sP
 //       add them, scale and store                                                sP -> gD
 #include "sliced_k_params.cuh"
-#include "mma_sliced_k/sliced_k_tiling.cuh"
 #include "ptx/tma.cuh"
 #include "mma_atom.cuh"
 #include "ptx/mbarrier.cuh"
 #include "gemm_args.cuh"
-#if GEMM_DEPENDENT_LAUNCH
-#include "common/dependent_launch.cuh"
-#endif
+#include "dependent_launch.cuh"
+#include "long_operand.cuh"
 #include "mma_sliced_k/sliced_k_ring.cuh"
 #include "mma_sliced_k/sliced_k_sums.cuh"
 
@@ -66,18 +58,13 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const __grid_cons
     if (lane == 0) ring.init_barriers();
     __syncwarp();
 
-#if GEMM_LONG_B
-    const unsigned tiles = (args.n + kBlockM - 1u) / kBlockM;
-#else
-    const unsigned tiles = (args.m + kBlockM - 1u) / kBlockM;
-#endif
-    const int k_tiles = static_cast<int>((args.k + (kBlockK - 1ll)) / kBlockK);  // 0 for K = 0, without maps of A and B
-    PanelWalk next{k_tiles == 0 ? tiles : blockIdx.x, 0};  // the panel to fetch next
-#if GEMM_DEPENDENT_LAUNCH
+    const unsigned tiles = (extent_of_long(args) + kBlockM - 1u) / kBlockM;
+    const int k_tiles = static_cast<int>((args.k + (kBlockK - 1ll)) / kBlockK);  // none: no maps of A and B either
+    PanelWalk next{k_tiles == 0 ? tiles : blockIdx.x, 0};  // that is to be fetched
+#if GEMM_EARLY
     launch_dependent_grids();
-#if !GEMM_EARLY
-    wait_on_dependent_grids();
-#endif
+#else
+#include "dependent_launch.inl"
 #endif
     // Fills the ring. The long operand comes first: it is larger.
     PanelWalk next_few = next;

@@ -62,17 +62,9 @@ struct WarpRing {
     // One lane copies the long operand's panel, and announces the bytes of both panels. copy_few must follow.
     __device__ __forceinline__ void copy_long(const GemmArgs& args, int to, const PanelWalk& at) const {
         mbarrier_arrive_expect(full_barrier(to), kStageBytes);
-#if GEMM_LONG_B
-        LongPanel::load(stage(to), args.map_b, at.tile * kBlockM, k_of(at), full_barrier(to));
-#else
-        LongPanel::load(stage(to), args.map_a, at.tile * kBlockM, k_of(at), full_barrier(to));
-#endif
+        LongPanel::load(stage(to), map_of_long(args), at.tile * kBlockM, k_of(at), full_barrier(to));
     }
     __device__ __forceinline__ void copy_few(const GemmArgs& args, int to, const PanelWalk& at) const {
-#if GEMM_LONG_B
-        FewPanel::load(stage(to) + LongPanel::kBytes, args.map_a, 0, k_of(at), full_barrier(to));
-#else
-        FewPanel::load(stage(to) + LongPanel::kBytes, args.map_b, 0, k_of(at), full_barrier(to));
-#endif
+        FewPanel::load(stage(to) + LongPanel::kBytes, map_of_few(args), 0, k_of(at), full_barrier(to));
     }
 };

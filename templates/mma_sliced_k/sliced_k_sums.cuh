@@ -13,12 +13,7 @@ __device__ __forceinline__ void lay_out_sums(const Accumulator (&rC)[kTilesM][kT
                 const float2 sums = accumulator_pair(rC[i][j], pair);
                 const int of_long = i * 16 + pair * 8 + lane / 4;
                 const int of_few = j * 8 + lane % 4 * 2;
-#if GEMM_LONG_B
-                part[of_few * kPitchP + of_long] = sums.x;
-                part[(of_few + 1) * kPitchP + of_long] = sums.y;
-#else
-                *reinterpret_cast<float2*>(part + of_long * kPitchP + of_few) = sums;
-#endif
+                lay_out_pair(part, of_long, of_few, sums);
             }
 }
 
@@ -33,13 +28,8 @@ __device__ __forceinline__ void add_up_and_store(const GemmArgs& args, const flo
     for (int v = threadIdx.x; v < kRowsP * kVectorsPerRow; v += kThreads) {
         const int row_of_tile = v / kVectorsPerRow;
         const int column_of_tile = v % kVectorsPerRow * kVectorD;
-#if GEMM_LONG_B
-        const int row = row_of_tile;
-        const int column = tile * kBlockM + column_of_tile;
-#else
-        const int row = tile * kBlockM + row_of_tile;
-        const int column = column_of_tile;
-#endif
+        const int row = first_row(tile) + row_of_tile;
+        const int column = first_column(tile) + column_of_tile;
         if (row >= args.m || column >= args.n) continue;
         float sum[kVectorD] = {};
 #pragma unroll

@@ -16,7 +16,7 @@ __device__ __forceinline__ unsigned shared_offset(int row, int chunk) {
     return row * kPitch + (chunk ^ (row / kRowsPerPhase % kSpan)) * 16;
 }
 #else
-// Padding: a row is kRowPadding bytes longer than its data. With 16 bytes, consecutive rows start four banks apart.
+// Padding: a row is longer than its data; 16 bytes more make consecutive rows start four banks apart.
 template <int kPitch>
 __device__ __forceinline__ unsigned shared_offset(int row, int chunk) {
     return row * kPitch + chunk * 16;

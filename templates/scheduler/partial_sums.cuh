@@ -10,11 +10,7 @@ struct alignas(4 * kRegistersC) Fragment {
 __device__ __forceinline__ Fragment* partial_fragments(const GemmArgs& args, unsigned block, int warp, int rows,
                                                        int lane) {
     const unsigned long long first = (block * kWarpsPerTile + warp) * kTilesM + rows;
-#if GEMM_PACK_A || GEMM_PACK_B
-    return reinterpret_cast<Fragment*>(behind_packed(args)) + first * kTilesN * 32 + lane;
-#else
-    return reinterpret_cast<Fragment*>(args.workspace) + first * kTilesN * 32 + lane;
-#endif
+    return reinterpret_cast<Fragment*>(sums_of_pieces(args)) + first * kTilesN * 32 + lane;
 }
 __device__ __forceinline__ unsigned* partial_counter(const GemmArgs& args, unsigned block, int warp, int rows) {
     return args.counters + (block * kWarpsPerTile + warp) * kTilesM + rows;

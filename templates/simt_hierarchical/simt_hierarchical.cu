@@ -6,39 +6,23 @@
 //               for each element of (kThreadM, kThreadN)            one fma per thread: a rank-1 update of its sums
 //       scale and store                                             epilogue
 #include "simt_params.cuh"
-#include "simt_hierarchical/simt_tiling.cuh"
 #include "common/numeric.cuh"
 #include "gemm_args.cuh"
-#if GEMM_DEPENDENT_LAUNCH
-#include "common/dependent_launch.cuh"
-#endif
-#if GEMM_PARTIAL_SUMS
-#include "common/workspace.cuh"
-#endif
+#include "dependent_launch.cuh"
+#include "workspace.cuh"
 #include "common/tile.cuh"
 #include "common/rasterization.cuh"
 #include "epilogue/output_tile.cuh"
-#include "simt_hierarchical/simt_global_to_shared.cuh"
+#include "simt_copies.cuh"
 #include "simt_hierarchical/simt_shared_to_registers.cuh"
 #include "epilogue/output_vector.cuh"
-#if GEMM_EPILOGUE_SHARED
-#include "simt_hierarchical/simt_epilogue_shared.cuh"
-#else
-#include "simt_hierarchical/simt_epilogue.cuh"
-#endif
-#if GEMM_PARTIAL_SUMS
-#include "epilogue/split_k_reduce.cuh"
-#elif GEMM_WAVE
-#include "scheduler/remainder_tiles.cuh"
-#endif
+#include "simt_epilogue.cuh"
+#include "second_entry.inl"
 
 // ---- kernel
 extern "C" __global__ void __launch_bounds__(kThreads, kMinBlocksPerSm) gemm(const GemmArgs args) {
     extern __shared__ __align__(128) char shared_memory[];
-#if GEMM_DEPENDENT_LAUNCH
-    launch_dependent_grids();
-    wait_on_dependent_grids();
-#endif
+#include "dependent_launch.inl"
 
 #include "scheduler/tile_of_this_block.inl"
 
@@ -65,14 +49,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, kMinBlocksPerSm) gemm(con
     for (int stage = 0; stage < kStages - 1; ++stage) {
         copy_a.issue(sA + stage * kStageA, 0, 1);
         copy_b.issue(sB + stage * kStageB, 0, 1);
-#if GEMM_COPY_ASYNC
-        copy_a.finish();
-        copy_b.finish();
-        cp_async_commit();
-#else
-        copy_a.finish(sA + stage * kStageA);
-        copy_b.finish(sB + stage * kStageB);
-#endif
+        finish_copies(copy_a, copy_b);
     }
 
     int read_stage = 0;
@@ -104,16 +81,9 @@ extern "C" __global__ void __launch_bounds__(kThreads, kMinBlocksPerSm) gemm(con
                 copy_a.issue(sA + write_stage * kStageA, k, kCopySlices);
                 copy_b.issue(sB + write_stage * kStageB, k, kCopySlices);
             }
-            if (k == kBlockK - 2) {  // this stage's last fragments are in flight
-#if GEMM_COPY_ASYNC
-                copy_a.finish();
-                copy_b.finish();
-                cp_async_commit();
-#else
-                copy_a.finish(sA + write_stage * kStageA);
-                copy_b.finish(sB + write_stage * kStageB);
-#endif
-                wait_for_oldest_copy();  // all see the next stage; this one may be filled again
+            if (k == kBlockK - 2) {  // the last fragments of this stage are in flight
+                finish_copies(copy_a, copy_b);
+                wait_for_oldest_copy();  // next stage visible to all; this one free for refilling
             }
             rank_1_update(rC, rA[k % 2], rB[k % 2]);
         }
@@ -138,14 +108,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, kMinBlocksPerSm) gemm(con
             }
             rank_1_update(rC, rA, rB);
         }
-#if GEMM_COPY_ASYNC
-        copy_a.finish();
-        copy_b.finish();
-        cp_async_commit();
-#else
-        copy_a.finish(sA + write_stage * kStageA);
-        copy_b.finish(sB + write_stage * kStageB);
-#endif
+        finish_copies(copy_a, copy_b);
         write_stage = read_stage;
         read_stage = read_stage + 1 == kStages ? 0 : read_stage + 1;
     }
@@ -157,13 +120,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, kMinBlocksPerSm) gemm(con
     const OutputTile output = share.is_partial ? partial_tile(args, share.left_over) : args;
     const int first_row = (share.is_partial ? 0 : tile_row) + row;
     const int first_column = (share.is_partial ? 0 : tile_column) + column;
-#if GEMM_EPILOGUE_SHARED
-    epilogue(rC, output, first_row, first_column, shared_memory);
-#else
     epilogue(rC, output, first_row, first_column);
-#endif
-#elif GEMM_EPILOGUE_SHARED
-    epilogue(rC, args, tile_row + row, tile_column + column, shared_memory);
 #else
     epilogue(rC, args, tile_row + row, tile_column + column);
 #endif

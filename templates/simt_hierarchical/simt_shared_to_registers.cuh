@@ -21,14 +21,7 @@ __device__ __forceinline__ void rank_1_update(float (&rC)[kThreadM][kThreadN], c
     for (int i = 0; i < kThreadM; ++i)
 #pragma unroll
         for (int step = 0; step < kThreadN; ++step) {
-#if GEMM_UPDATE_ORDER == 0
-            const int j = i % 2 == 0 ? step : kThreadN - 1 - step;
-#elif GEMM_UPDATE_ORDER == 1
-            const int j = i % 2 == 0 ? kThreadN - 1 - step : step;
-#else
-            const int place = i % 2 == 0 ? step : kThreadN - 1 - step;
-            const int j = place < kThreadN / 2 ? 2 * place : 2 * place - kThreadN + 1;  // even columns before odd ones
-#endif
+            const int j = column_of_step(i, step);
             rC[i][j] = fmaf(rA[i], rB[j], rC[i][j]);
         }
 }

@@ -1,18 +1,6 @@
 #pragma once
-// gA, gB -> sA, sB by all threads of the block. Rows in shared memory are rows in global memory.
-
-// cp.async of kFloats, global to shared memory. It reads the first `bytes`, and zeros the rest.
-template <int kFloats>
-__device__ __forceinline__ void cp_async_cut(float* destination, const float* source, int bytes) {
-    const unsigned address = static_cast<unsigned>(__cvta_generic_to_shared(destination));
-    if constexpr (kFloats == 4)
-        asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16, %2;" ::"r"(address), "l"(source), "r"(bytes)
-                     : "memory");
-    else
-        asm volatile("cp.async.ca.shared.global.L2::128B [%0], [%1], %3, %2;" ::"r"(address), "l"(source), "r"(bytes),
-                     "n"(kFloats * 4)
-                     : "memory");
-}
+#include "simt_cp_async.cuh"
+// gA, gB -> sA, sB by all threads of the block, in rows as they lie in global memory.
 
 __device__ __forceinline__ void cp_async_commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }
 
@@ -81,13 +69,3 @@ struct TileCopy {
         row = first_row;
     }
 };
-#if GEMM_A_K_MAJOR
-using CopyA = TileCopy<kBlockM, kBlockK, kVectorA, kPitchA>;
-#else
-using CopyA = TileCopy<kBlockK, kBlockM, kVectorA, kPitchA>;
-#endif
-#if GEMM_B_K_MAJOR
-using CopyB = TileCopy<kBlockN, kBlockK, kVectorB, kPitchB>;
-#else
-using CopyB = TileCopy<kBlockK, kBlockN, kVectorB, kPitchB>;
-#endif

@@ -1,21 +1,8 @@
 #pragma once
 #include "epilogue/finish_element.cuh"
 #include "epilogue/store_element.cuh"
-// kParts threads of each block, in every split, have a sum of the same element of D. Each block adds up its own in
-// shared memory. The second entry adds the blocks' sums, which the workspace holds: (kSplitK, m, n). The order of the
-// additions never changes.
-constexpr int kParts = kWarps * kWarpLanesK;
-constexpr int kLanesMN = kWarpLanesM * kWarpLanesN;
-constexpr int kTileSums = kBlockM * kBlockN;
-constexpr int kPartPitch = kLanesMN * (kThreadM * kThreadN | 1);  // an odd number of parts: lanes use different banks
-
-// The number of lanes that add up one element: a power of two.
-__device__ constexpr int sum_threads() {
-    int threads = 1;
-    while (threads < 32 && 2 * threads * kTileSums <= kThreads) threads *= 2;
-    return threads;
-}
-constexpr int kSumThreads = sum_threads();
+// The same element of D has sums in kParts threads of every block and in every split: they are added up in shared memory, then
+// in the second entry, always in the same order. The workspace holds (kSplitK, m, n) sums of blocks.
 
 // The place of a thread's element in the tile of D. A thread has pieces of neighbours. The lanes' pieces lie side by
 // side.
@@ -58,10 +45,7 @@ __device__ __forceinline__ void sum_up_in_block(const GemmArgs& args, const floa
 // Second entry: adds up the blocks' sums, finishes and stores them. A block has 32 columns of a row. Its warps share
 // the splits.
 extern "C" __global__ void __launch_bounds__(kReduceWarps * 32) gemm_reduce(const GemmArgs args) {
-#if GEMM_DEPENDENT_LAUNCH
-    launch_dependent_grids();
-    wait_on_dependent_grids();
-#endif
+#include "dependent_launch.inl"
     __shared__ float sums[kReduceWarps][32];
     const unsigned blocks_of_row = (args.n + 31u) / 32;
     const long long row = blockIdx.x / blocks_of_row;

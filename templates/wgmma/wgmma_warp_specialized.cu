@@ -10,13 +10,8 @@
 #include "ptx/cluster.cuh"
 #endif
 #include "gemm_args.cuh"
-#if GEMM_DEPENDENT_LAUNCH
-#include "common/dependent_launch.cuh"
-#endif
-#if GEMM_PACK_A || GEMM_PACK_B
-#include "common/workspace.cuh"
-#include "common/pack.cuh"
-#endif
+#include "dependent_launch.cuh"
+#include "workspace.cuh"
 #include "common/rasterization.cuh"
 #include "wgmma/wgmma_operands.cuh"
 #if GEMM_STREAM_K

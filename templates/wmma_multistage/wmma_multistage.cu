@@ -6,7 +6,6 @@
 //               for each (kMmaM, kMmaN) of the warp tile            one wmma.mma
 //       scale and store                                             epilogue
 #include "wmma_params.cuh"
-#include "multistage/tiling.cuh"
 #include "wmma_atom.cuh"
 #include "common/numeric.cuh"
 #include "gemm_args.cuh"

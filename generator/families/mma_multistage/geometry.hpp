@@ -6,8 +6,8 @@
 
 namespace jitgemm {
 
-/// Everything that follows from signature and config alone. templates/multistage/tiling.cuh says the same in device
-/// code. Never throws; divisions that don't come out are the constraints' business.
+/// Everything that follows from signature and config alone. tiling_lines() prints what the kernel needs of it.
+/// Never throws; divisions that don't come out are the constraints' business.
 [[nodiscard]] TensorCoreGeometry geometry(const GemmSignature& signature, const MmaMultistageConfig& config);
 
 }  // namespace jitgemm

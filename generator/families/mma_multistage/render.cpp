@@ -1,5 +1,6 @@
 #include "generator/families/mma_multistage/family.hpp"
 
+#include "generator/base/launch_text.hpp"
 #include "generator/families/mma_multistage/geometry.hpp"
 #include "generator/families/shared/epilogue_expression.hpp"
 #include "generator/families/shared/gemm_arguments.hpp"
@@ -8,8 +9,10 @@
 #include "generator/families/shared/split_k.hpp"
 #include "generator/families/shared/tensor_core_render.hpp"
 #include "generator/families/shared/tile_schedule.hpp"
+#include "generator/families/shared/workspace_text.hpp"
 #include "generator/families/shared/wrapper_text.hpp"
 #include "generator/layout/mma_atom.hpp"
+#include "generator/layout/swizzle.hpp"
 
 #include <fmt/format.h>
 
@@ -46,6 +49,24 @@ Macros macros(const GemmSignature& s, const MmaMultistageConfig& c, const Tensor
     return macros;
 }
 
+/// 16-byte chunks of a row of shared memory that a warp's fragments step through.
+int chunks(const OperandGeometry& operand, int block_k, int warp_extent) {
+    return (operand.k_major ? block_k : warp_extent) * operand.element_bytes / kChunkBytes;
+}
+
+std::string fragment_lines(const GemmSignature& s, const MmaMultistageConfig& c, const TensorCoreGeometry& g) {
+    constexpr int kBytesOfRegister = 4 * 32;  // of all lanes
+    const int a = c.mma.m * c.mma.k * bytes(s.a) / kBytesOfRegister;
+    const int b = c.mma.n * c.mma.k * bytes(s.b) / kBytesOfRegister;
+    return "// 32-bit registers a thread gives to A, B and C: of one atom, and of a k-block of the warp tile.\n" +
+           constant_line("kRegistersA", a, "") + constant_line("kRegistersB", b, "") +
+           constant_line("kRegistersC", s.accumulator == DataType::f16 ? 2 : 4, "") +
+           constant_line("kFragmentA", g.tiles_m * a, "") + constant_line("kFragmentB", g.tiles_n * b, "") +
+           constant_line("kChunksA", chunks(g.a, c.block.k, c.warp.m),
+                         "16-byte chunks of a row of shared memory that a warp's fragments step through") +
+           constant_line("kChunksB", chunks(g.b, c.block.k, c.warp.n), "");
+}
+
 std::string params_text(const GemmSignature& s, const MmaMultistageConfig& c, const TensorCoreGeometry& g) {
     const bool split = c.splits_in_workspace();
     std::string text;
@@ -56,7 +77,6 @@ std::string params_text(const GemmSignature& s, const MmaMultistageConfig& c, co
     text += constant_line("kStages", c.stages, "k-tiles in shared memory: one in use, the others in flight");
     text += constant_line("kLdmatrixA", c.ldmatrix_a, "8x8 matrices one ldmatrix of A loads");
     text += constant_line("kLdmatrixB", c.ldmatrix_b, "and of B");
-    text += row_padding_line(g);
     text += group_line(c.rasterization, c.group);
     if (c.split_k > 1)
         text += constant_line(
@@ -83,7 +103,28 @@ std::string params_text(const GemmSignature& s, const MmaMultistageConfig& c, co
             alias_line("Staged", staged_f32 ? "float" : "Bits", "what the epilogue rearranges through shared memory");
         if (s.c && !split && s.d != DataType::f32) text += alias_line("ElementOut", "ElementD", "what it stores");
     }
-    return text;
+    return text + "\n" + tiling_lines(g, {c.stages, stages_rows(c) ? c.warp.n : 0}) + fragment_lines(s, c, g);
+}
+
+/// "    CopyA copy_a(args.a, args.lda, tile.row, tile.end_row, tile.first_k, tile.end_k);"
+std::string start_of_copy(char name, bool packed, std::string_view along) {
+    const char upper = name == 'a' ? 'A' : 'B';
+    const std::string source = packed ? fmt::format("packed_{0}(args).elements, packed_{0}(args).pitch()", name)
+                                      : fmt::format("args.{0}, args.ld{0}", name);
+    const std::string call = fmt::format("    Copy{0} copy_{1}({2}, tile.{3}, tile.end_{3}, tile.first_k, tile.end_k);",
+                                         upper, name, source, along);
+    return in_lines(call, call.find('(') + 1) + "\n";
+}
+
+void add_pieces(RenderInput& input, const MmaMultistageConfig& c, const TensorCoreGeometry& g) {
+    input.pieces["mma_params.cuh"] = "params.cuh";
+    input.generated["start_copies.inl"] =
+        start_of_copy('a', packs_a(c.pack), "row") + start_of_copy('b', packs_b(c.pack), "column");
+    input.generated["second_entry.inl"] = c.splits_in_workspace() ? "#include \"epilogue/split_k_reduce.cuh\"\n" : "";
+    add_workspace(input, {.pack = c.pack,
+                          .a_k_major = g.a.k_major,
+                          .b_k_major = g.b.k_major,
+                          .sums = c.splits_in_workspace() ? WorkspaceSums::of_splits : WorkspaceSums::none});
 }
 
 std::string mma_atom_text(const GemmSignature& s, const MmaMultistageConfig& c, const TensorCoreGeometry& g) {
@@ -105,6 +146,7 @@ RenderInput MmaMultistage::render_input(const GemmSignature& signature, const Mm
         input.pieces["staged_vector.cuh"] =
             signature.c && !c.splits_in_workspace() ? "epilogue/staged_sums.cuh" : "epilogue/staged_results.cuh";
     add_copies(input, g, {});
+    add_pieces(input, c, g);
     return input;
 }
 

@@ -22,13 +22,12 @@ SlicedPanel panel(bool k_major, int element_bytes, int rows, int panel_k) {
     return panel;
 }
 
-/// Floats of a row of sums, such that the lanes of a warp write to different banks.
+}  // namespace
+
 int sums_pitch(const MmaSlicedKConfig& c) {
     if (c.swap_ab) return c.block.m + 4;
     return c.block.n % 16 == 0 ? c.block.n + 8 : c.block.n;
 }
-
-}  // namespace
 
 SlicedKGeometry geometry(const GemmSignature& asked, const MmaSlicedKConfig& c) {
     const GemmSignature signature = as_multiplied(asked, c.swap_ab);

@@ -29,8 +29,8 @@ struct SlicedPanel {
     int bytes = 0;
 };
 
-/// Of a config that may break any rule; what follows from nonsense is 0 or beyond every limit.
-/// templates/mma_sliced_k/sliced_k_tiling.cuh says the same in device code.
+/// Of a config that may break any rule; what follows from nonsense is 0 or beyond every limit. render.cpp prints what the kernel
+/// needs of it.
 struct SlicedKGeometry {
     int warps = 0;  ///< each takes a panel of the k-tile
     int threads = 0;
@@ -48,6 +48,9 @@ struct SlicedKGeometry {
     /// Estimate of what ptxas takes, per thread.
     [[nodiscard]] int registers() const { return accumulator_registers + fragment_registers + 40; }
 };
+
+/// Floats of a row of sums, such that the lanes of a warp write to different banks.
+[[nodiscard]] int sums_pitch(const MmaSlicedKConfig& config);
 
 /// Of the problem as asked for.
 [[nodiscard]] SlicedKGeometry geometry(const GemmSignature& signature, const MmaSlicedKConfig& config);

@@ -51,6 +51,56 @@ std::string params_text(const GemmSignature& s, const Config& c, const SlicedKGe
            alias_line("ElementOut", "ElementD", "what the epilogue stores");
 }
 
+std::string derived_lines(const GemmSignature& s, const Config& c, const SlicedKGeometry& g) {
+    const int rows = c.swap_ab ? c.block.n : c.block.m;
+    const int columns = c.swap_ab ? c.block.m : c.block.n;
+    const int pitch = sums_pitch(c);
+    return constant_line("kPanelK", g.panel_k,
+                         "each warp's part of a k-tile: rows of 128 bytes, which TMA swizzles") +
+           constant_line("kSlices", g.warps, "warps of a block") + constant_line("kThreads", g.threads, "") +
+           constant_line("kTilesM", c.block.m / g.mma.m, "mmas of a warp") +
+           constant_line("kTilesN", c.block.n / g.mma.n, "") +
+           constant_line("kRegistersC", s.accumulator == DataType::f16 ? 2 : 4, "of an mma's sums, per thread") +
+           "// sP: each warp's sums of a tile (kRowsP, kColumnsP) of D, in rows of kPitchP, so that the lanes of a "
+           "warp write to different banks.\n" +
+           constant_line("kRowsP", rows, "") + constant_line("kColumnsP", columns, "") +
+           constant_line("kPitchP", pitch, "") + constant_line("kSumsOfAWarp", rows * pitch, "");
+}
+
+/// What depends on which operand is the long one.
+std::string_view long_operand_text(const Config& c) {
+    constexpr std::string_view kLongB =
+        "// B is the long operand: its columns are the rows of an mma, the few rows of A its columns.\n"
+        "__device__ __forceinline__ const TensorMap& map_of_long(const GemmArgs& args) { return args.map_b; }\n"
+        "__device__ __forceinline__ const TensorMap& map_of_few(const GemmArgs& args) { return args.map_a; }\n"
+        "__device__ __forceinline__ int extent_of_long(const GemmArgs& args) { return args.n; }\n"
+        "\n"
+        "// Of D's tile.\n"
+        "__device__ __forceinline__ int first_row(unsigned /*tile*/) { return 0; }\n"
+        "__device__ __forceinline__ int first_column(unsigned tile) { return tile * kBlockM; }\n"
+        "\n"
+        "// Sums of two neighbours of the few: D's rows, which lie kPitchP apart.\n"
+        "__device__ __forceinline__ void lay_out_pair(float* sums, int of_long, int of_few, float2 pair) {\n"
+        "    sums[of_few * kPitchP + of_long] = pair.x;\n"
+        "    sums[(of_few + 1) * kPitchP + of_long] = pair.y;\n"
+        "}\n";
+    constexpr std::string_view kLongA =
+        "// A is the long operand: all columns of B, the few, meet each of its rows.\n"
+        "__device__ __forceinline__ const TensorMap& map_of_long(const GemmArgs& args) { return args.map_a; }\n"
+        "__device__ __forceinline__ const TensorMap& map_of_few(const GemmArgs& args) { return args.map_b; }\n"
+        "__device__ __forceinline__ int extent_of_long(const GemmArgs& args) { return args.m; }\n"
+        "\n"
+        "// Of D's tile.\n"
+        "__device__ __forceinline__ int first_row(unsigned tile) { return tile * kBlockM; }\n"
+        "__device__ __forceinline__ int first_column(unsigned /*tile*/) { return 0; }\n"
+        "\n"
+        "// Sums of two neighbours of the few: D's columns, which lie side by side.\n"
+        "__device__ __forceinline__ void lay_out_pair(float* sums, int of_long, int of_few, float2 pair) {\n"
+        "    *reinterpret_cast<float2*>(sums + of_long * kPitchP + of_few) = pair;\n"
+        "}\n";
+    return c.swap_ab ? kLongB : kLongA;
+}
+
 std::vector<KernelArgument> arguments(const GemmSignature& s, const Config& c, const SlicedKGeometry& g) {
     using Role = ArgumentRole;
     const auto map = [](Role role, const SlicedPanel& panel) {
@@ -84,7 +134,8 @@ RenderInput MmaSlicedK::render_input(const GemmSignature& signature, const Confi
                     {"GEMM_STAGES", c.stages},
                     {"GEMM_VECTOR_D", g.vector_d}};
     input.macros.merge(type_macros(signature));
-    input.generated["sliced_k_params.cuh"] = params_text(signature, c, g);
+    input.generated["sliced_k_params.cuh"] = params_text(signature, c, g) + "\n" + derived_lines(signature, c, g);
+    input.generated["long_operand.cuh"] = long_operand_text(c);
     input.generated["epilogue_expression.cuh"] = epilogue_expression(signature, FinishedUnit::element);
     input.generated["tma_copies.inl"] = tma_wrappers(tensor_map_ranks(arguments(signature, c, g)), {});
     const MmaAtom& atom = *find_mma_atom(g.mma, signature.a, signature.b, signature.accumulator);

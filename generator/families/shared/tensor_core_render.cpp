@@ -100,8 +100,23 @@ std::string cp_async_text(bool wide, bool narrow, const CpAsyncCaching& caching)
 
 }  // namespace
 
-std::string row_padding_line(const TensorCoreGeometry& g) {
-    return constant_line("kRowPadding", g.a.pitch_bytes - g.a.row_bytes, "bytes behind each row of shared memory");
+std::string tiling_lines(const TensorCoreGeometry& g, const TensorCoreTiling& tiling) {
+    std::string text = constant_line("kWarpsN", g.warps_n, "warps of a block, side by side along N") +
+                       constant_line("kThreads", g.threads, "threads of a block") +
+                       constant_line("kKBlocks", g.k_blocks, "k-blocks of a k-tile") +
+                       constant_line("kTilesM", g.tiles_m, "atoms of a warp tile along M and N") +
+                       constant_line("kTilesN", g.tiles_n, "") +
+                       "// Tiles in shared memory: pitch of a row, and a stage's size, in bytes.\n" +
+                       constant_line("kPitchA", g.a.pitch_bytes,
+                                     g.a.k_major ? "sA is (kBlockM, kBlockK)" : "sA is (kBlockK, kBlockM)") +
+                       constant_line("kPitchB", g.b.pitch_bytes,
+                                     g.b.k_major ? "sB is (kBlockN, kBlockK)" : "sB is (kBlockK, kBlockN)") +
+                       constant_line("kStageBytesA", g.a.stage_bytes, "");
+    if (tiling.stages > 1) text += constant_line("kStageBytesB", g.b.stage_bytes, "");
+    if (tiling.staged_columns > 0)
+        text += constant_line("kPitchC", tiling.staged_columns + 8,
+                              "elements of a row of sC; eight more than it holds keep the banks apart");
+    return text;
 }
 
 void add_copies(RenderInput& input, const TensorCoreGeometry& g, const CpAsyncCaching& caching) {

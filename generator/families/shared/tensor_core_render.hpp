@@ -13,8 +13,13 @@ namespace jitgemm {
 
 using Macros = std::map<std::string, int, std::less<>>;
 
-/// The line of params.cuh that gives the bytes behind each row of a tile in shared memory.
-[[nodiscard]] std::string row_padding_line(const TensorCoreGeometry& g);
+struct TensorCoreTiling {
+    int stages = 0;
+    int staged_columns = 0;  ///< of D, that a warp lays into shared memory; 0: none
+};
+
+/// The lines of params.cuh that follow from the tiles: threads, atoms, and where tiles lie in shared memory.
+[[nodiscard]] std::string tiling_lines(const TensorCoreGeometry& g, const TensorCoreTiling& tiling);
 
 /// How copies to shared memory are cached on their way.
 struct CpAsyncCaching {

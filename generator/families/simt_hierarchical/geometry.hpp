@@ -26,8 +26,7 @@ struct SimtOperand {
     int copies = 0;  ///< a thread and k-tile
 };
 
-/// Everything that follows from signature and config alone. templates/simt_hierarchical/simt_tiling.cuh says the same
-/// in device code.
+/// Everything that follows from signature and config alone. render.cpp prints what the kernel needs of it.
 struct SimtHierarchicalGeometry {
     int warps_m = 0, warps_n = 0, threads = 0;
     int lanes_m = 0, lanes_n = 0;

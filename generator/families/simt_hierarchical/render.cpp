@@ -1,7 +1,9 @@
 #include "generator/families/shared/epilogue_expression.hpp"
+#include "generator/families/shared/float_cp_async.hpp"
 #include "generator/families/shared/gemm_arguments.hpp"
 #include "generator/families/shared/params_text.hpp"
 #include "generator/families/shared/split_k.hpp"
+#include "generator/families/shared/workspace_text.hpp"
 #include "generator/families/simt_hierarchical/family.hpp"
 #include "generator/families/simt_hierarchical/geometry.hpp"
 
@@ -38,6 +40,43 @@ std::string sizes_text(const Config& c, const SimtHierarchicalGeometry& g) {
     return text;
 }
 
+std::string pitch_line(char name, const SimtOperand& operand) {
+    return constant_line(fmt::format("kPitch{}", name), operand.pitch,
+                         operand.transposed ? "floats from k to k; the padding keeps apart the banks of kKLanes rows, "
+                                              "which a warp writes at once"
+                                            : "floats from k to k");
+}
+
+std::string derived_text(const Config& c, const SimtHierarchicalGeometry& g) {
+    std::string text =
+        constant_line("kWarpsN", g.warps_n, "warps of a block, side by side along N") +
+        constant_line("kThreads", g.threads, "threads of a block") +
+        constant_line("kLanesM", g.lanes_m, "lanes of a warp along M and N") + constant_line("kLanesN", g.lanes_n, "") +
+        "// Tiles in shared memory have a row per k, and elements of M or N side by side. Where global "
+        "memory has k side by side, tiles\n"
+        "// are transposed on the way.\n" +
+        pitch_line('A', g.a) + pitch_line('B', g.b) + constant_line("kStageA", g.a.stage_floats, "floats of a stage") +
+        constant_line("kStageB", g.b.stage_floats, "");
+    if (c.store == EpilogueStore::shared)
+        text += constant_line("kPitchD", g.pitch_d,
+                              "floats from row to row of the epilogue's buffer: eight lanes that "
+                              "write at once meet different banks");
+    return text;
+}
+
+/// Which column of sums a row updates at a step.
+std::string update_order_text(UpdateOrder order) {
+    const std::string start =
+        "// The column of sums that a row updates at a step: see rank_1_update.\n"
+        "__device__ constexpr int column_of_step(int row, int step) {\n";
+    if (order == UpdateOrder::left) return start + "    return row % 2 == 0 ? step : kThreadN - 1 - step;\n}\n";
+    if (order == UpdateOrder::right) return start + "    return row % 2 == 0 ? kThreadN - 1 - step : step;\n}\n";
+    return start +
+           "    const int place = row % 2 == 0 ? step : kThreadN - 1 - step;\n"
+           "    return place < kThreadN / 2 ? 2 * place : 2 * place - kThreadN + 1;  // even columns before odd ones\n"
+           "}\n";
+}
+
 std::string params_text(const GemmSignature& s, const Config& c, const SimtHierarchicalGeometry& g) {
     const auto is_bits = [](DataType type) { return type != DataType::f32; };
     std::string text = sizes_text(c, g) + "\n";
@@ -47,7 +86,75 @@ std::string params_text(const GemmSignature& s, const Config& c, const SimtHiera
     if (s.c) text += alias_line("ElementC", element_type(*s.c), fmt::format("{} as stored", to_string(*s.c)));
     text += alias_line("ElementD", element_type(s.d), fmt::format("{} as stored", to_string(s.d)));
     const std::string_view out = c.split_k > 1 ? "float" : "ElementD";
-    return text + alias_line("ElementOut", out, "what the epilogue stores");
+    text += alias_line("ElementOut", out, "what the epilogue stores");
+    return text + "\n" + derived_text(c, g) + "\n" + update_order_text(c.order);
+}
+
+std::string copy_alias(const SimtOperand& operand, char name, char extent) {
+    if (operand.transposed) return fmt::format("using Copy{0} = TransposedCopy<kBlock{1}, kPitch{0}>;\n", name, extent);
+    return fmt::format("using Copy{0} = StraightCopy<kBlock{1}, kPitch{0}, kVector{0}>;\n", name, extent);
+}
+
+std::string cp_async_text(const Config& c, const SimtHierarchicalGeometry& g) {
+    FloatVectors whole, cut;
+    for (const SimtOperand& operand : {g.a, g.b}) {
+        if (operand.transposed)
+            whole.add(1);
+        else
+            (c.predicated ? cut : whole).add(operand.vector);
+    }
+    return float_cp_async(whole, cut);
+}
+
+constexpr std::string_view kReachOfAnyProblem =
+    "// How much of a matrix lies ahead of the place that a thread has in the next k-tile.\n"
+    "struct Reach {{\n"
+    "    int k;\n"
+    "    int extent;  // rows or columns of the matrix\n\n"
+    "    Reach() = default;\n"
+    "    __device__ __forceinline__ Reach(int k_left, int extent_left) : k(k_left), extent(extent_left) "
+    "{{}}\n{}{}}};\n";
+constexpr std::string_view kReachOfWholeTiles =
+    "// How much of K lies ahead of the place that a thread has in the next k-tile. The problem is whole tiles: all of "
+    "a tile is there, "
+    "or\n// it lies beyond the end of K.\n"
+    "struct Reach {{\n"
+    "    int k;\n\n"
+    "    Reach() = default;\n"
+    "    __device__ __forceinline__ Reach(int k_left, int /*extent_left*/) : k(k_left) {{}}\n{}{}}};\n";
+
+std::string reach_text(bool predicated, bool transposed, bool straight) {
+    if (!predicated)
+        return fmt::format(
+            kReachOfWholeTiles,
+            straight ? "    __device__ __forceinline__ bool contains_k(int /*along_k*/) const { return k > 0; }\n" : "",
+            transposed
+                ? "    __device__ __forceinline__ bool contains(int /*along_extent*/, int /*along_k*/) const { return "
+                  "k > 0; }\n"
+                : "");
+    return fmt::format(
+        kReachOfAnyProblem,
+        straight ? "    __device__ __forceinline__ bool contains_k(int along_k) const { return k > along_k; }\n" : "",
+        transposed ? "    __device__ __forceinline__ bool contains(int along_extent, int along_k) const {\n"
+                     "        return extent > along_extent && k > along_k;\n"
+                     "    }\n"
+                   : "");
+}
+
+void add_pieces(RenderInput& input, const Config& c, const SimtHierarchicalGeometry& g) {
+    const std::string folder = "simt_hierarchical/";
+    input.pieces["simt_copies.cuh"] =
+        folder + (c.copy == CopyPath::async ? "copies_async.cuh" : "copies_registers.cuh");
+    input.pieces["simt_epilogue.cuh"] =
+        folder + (c.store == EpilogueStore::shared ? "epilogue_shared.cuh" : "epilogue_registers.cuh");
+    input.generated["simt_cp_async.cuh"] = cp_async_text(c, g);
+    input.generated["reach.cuh"] =
+        reach_text(c.predicated, g.a.transposed || g.b.transposed, !g.a.transposed || !g.b.transposed);
+    input.generated["simt_copies.inl"] = copy_alias(g.a, 'A', 'M') + copy_alias(g.b, 'B', 'N');
+    input.generated["second_entry.inl"] = c.split_k > 1           ? "#include \"epilogue/split_k_reduce.cuh\"\n"
+                                          : c.blocks_per_wave > 0 ? "#include \"scheduler/remainder_tiles.cuh\"\n"
+                                                                  : "";
+    add_workspace(input, {.sums = c.split_k > 1 ? WorkspaceSums::of_splits : WorkspaceSums::none});
 }
 
 }  // namespace
@@ -86,6 +193,7 @@ RenderInput SimtHierarchical::render_input(const GemmSignature& s, const SimtHie
     input.generated["params.cuh"] = params_text(s, c, g);
     input.generated["epilogue_expression.cuh"] = epilogue_expression(s, FinishedUnit::element);
     input.pieces["simt_params.cuh"] = "params.cuh";
+    add_pieces(input, c, g);
     return input;
 }
 

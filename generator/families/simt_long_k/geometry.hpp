@@ -31,8 +31,8 @@ struct SimtLongKOperand {
     int copies = 0;           ///< of a thread in a step
 };
 
-/// Everything that follows from signature and config alone. simt_long_k_tiling.cuh and simt_long_k_copy.cuh in
-/// templates/simt_long_k/ say the same in device code.
+/// Everything that follows from signature and config alone. render.cpp prints what the kernel needs of it;
+/// templates/simt_long_k/simt_long_k_copy.cuh finds passes and parts itself.
 struct SimtLongKGeometry {
     int threads = 0;
     int steps = 0;       ///< of four k, that a thread takes of a k-tile

@@ -1,4 +1,5 @@
 #include "generator/families/shared/epilogue_expression.hpp"
+#include "generator/families/shared/float_cp_async.hpp"
 #include "generator/families/shared/gemm_arguments.hpp"
 #include "generator/families/shared/params_text.hpp"
 #include "generator/families/simt_long_k/family.hpp"
@@ -39,10 +40,71 @@ std::vector<LongKConstant> long_k_constants(const SimtLongKConfig& c, const Simt
     return list;
 }
 
+/// How often the loop over the steps of a k-tile is unrolled: less, the more sums a thread has.
+int unrolled_steps(const SimtLongKConfig& c, int steps) {
+    const int sums = c.thread.m * c.thread.n;
+    if (sums >= 48 || steps % 2 != 0) return 1;
+    return sums >= 24 || steps % 4 != 0 ? 2 : 4;
+}
+
+/// Lanes that add up one element: a power of two.
+int sum_threads(const SimtLongKConfig& c, const SimtLongKGeometry& g) {
+    int threads = 1;
+    while (threads < 32 && 2 * threads * c.block().m * c.block().n <= g.threads) threads *= 2;
+    return threads;
+}
+
+std::string layout_lines(const SimtLongKGeometry& g) {
+    std::string text =
+        "// Tiles lie in shared memory as in global memory, in rows of kBlockK k or of the elements of one k. The "
+        "padding of "
+        "a row keeps\n"
+        "// the banks of lanes that read at once apart.\n";
+    if (!g.a.k_major || !g.b.k_major)
+        text += constant_line("kPitchK", g.pitch_k, "from one of a thread's four k to the next");
+    return text + constant_line("kLanePitchK", g.lane_pitch, "from one lane's first k to the next lane's") +
+           constant_line("kPieceA", g.a.piece, "neighbours along M that a thread loads at once") +
+           constant_line("kPieceB", g.b.piece, "and along N") +
+           constant_line("kPitchA", g.a.pitch, "floats from one row of a tile to the next") +
+           constant_line("kPitchB", g.b.pitch, "") + constant_line("kStageA", g.a.stage_floats, "floats of a stage") +
+           constant_line("kStageB", g.b.stage_floats, "");
+}
+
+std::string long_k_derived(const SimtLongKConfig& c, const SimtLongKGeometry& g) {
+    return constant_line("kThreads", g.threads, "threads of a block") +
+           constant_line("kStepK", kLongKQuad * c.lanes.k * c.warps,
+                         "k that all threads take at once, each of them four") +
+           constant_line("kSteps", g.steps, "of them in a k-tile") +
+           constant_line("kUnroll", unrolled_steps(c, g.steps), "") + layout_lines(g) +
+           constant_line("kParts", c.warps * c.lanes.k, "threads of a block that have sums of the same elements") +
+           constant_line("kLanesMN", c.lanes.m * c.lanes.n, "lanes of a warp that have sums of different ones") +
+           constant_line("kPartPitch", g.part_pitch,
+                         "floats from part to part; odd where lanes lie parts apart: their banks differ") +
+           constant_line("kTileSums", c.block().m * c.block().n, "sums of a block tile") +
+           constant_line("kSumThreads", sum_threads(c, g), "lanes that add up one of them");
+}
+
+std::string operand_text(const SimtLongKOperand& operand, char name, char extent) {
+    return fmt::format(
+        "#include \"simt_long_k/operand_{5}_major.cuh\"\n"
+        "using Operand{0} = {2}MajorOperand<kBlock{1}, kThread{1}, kWarpLanes{1}, kVector{0}, kPitch{0}{3}{4}>;\n",
+        name, extent, operand.k_major ? "K" : "MN", operand.k_major ? "" : ", kPiece",
+        operand.k_major ? "" : std::string(1, name), operand.k_major ? "k" : "mn");
+}
+
+/// "        const float* from_a = sA + read_stage * kStageA + place.m * kPitchA + place.k;"
+std::string first_element(const SimtLongKOperand& operand, char name, char along) {
+    const char upper = name == 'a' ? 'A' : 'B';
+    const std::string place = operand.k_major
+                                  ? fmt::format("place.{} * kPitch{} + place.k", along, upper)
+                                  : fmt::format("place.k * kPitch{0} + place.{1} * kPiece{0}", upper, along);
+    return fmt::format("        const float* from_{0} = s{1} + read_stage * kStage{1} + {2};\n", name, upper, place);
+}
+
 std::string long_k_params(const GemmSignature& s, const std::vector<LongKConstant>& constants) {
     std::string text;
     for (const LongKConstant& constant : constants)
-        text += constant_line(constant.name, constant.value, constant.comment);
+        if (constant.name != "kWarps") text += constant_line(constant.name, constant.value, constant.comment);
     text += "\n";
     if (s.d != DataType::f32 || (s.c && *s.c != DataType::f32))
         text += alias_line("Bits", "unsigned short", "a 16-bit element as stored");
@@ -62,9 +124,15 @@ RenderInput SimtLongK::render_input(const GemmSignature& s, const SimtLongKConfi
     input.macros.merge(type_macros(s));
     const std::vector<LongKConstant> list = long_k_constants(c, g);
     for (const LongKConstant& constant : list) input.macros.emplace(constant.macro, constant.value);
-    input.generated["params.cuh"] = long_k_params(s, list);
+    input.generated["params.cuh"] = long_k_params(s, list) + "\n" + long_k_derived(c, g);
+    input.generated["long_k_operands.inl"] = operand_text(g.a, 'A', 'M') + operand_text(g.b, 'B', 'N');
+    input.generated["first_elements.inl"] = first_element(g.a, 'a', 'm') + first_element(g.b, 'b', 'n');
+    FloatVectors cut;
+    cut.add(g.a.vector);
+    cut.add(g.b.vector);
+    input.generated["simt_cp_async.cuh"] = float_cp_async({}, cut);
     input.generated["epilogue_expression.cuh"] = epilogue_expression(s, FinishedUnit::element);
-    input.pieces["simt_params.cuh"] = "params.cuh";
+    input.pieces["long_k_params.cuh"] = "params.cuh";
     return input;
 }
 

@@ -7,6 +7,7 @@
 #include "generator/families/shared/params_text.hpp"
 #include "generator/families/shared/stream_k.hpp"
 #include "generator/families/shared/tma_text.hpp"
+#include "generator/families/shared/workspace_text.hpp"
 #include "generator/families/shared/wrapper_text.hpp"
 #include "generator/families/wgmma_warp_specialized/geometry.hpp"
 #include "generator/layout/wgmma_atom.hpp"
@@ -343,6 +344,10 @@ RenderInput WgmmaWarpSpecialized::render_input(const GemmSignature& asked, const
     }
     input.pieces["operand_a.cuh"] = operand_template(g.a);
     input.pieces["operand_b.cuh"] = operand_template(g.b);
+    add_workspace(input, {.pack = pack_of(signature),
+                          .a_k_major = g.a.k_major,
+                          .b_k_major = g.b.k_major,
+                          .sums = c.stream_k != 0 ? WorkspaceSums::of_pieces : WorkspaceSums::none});
     input.generated["operands.inl"] =
         operand_alias(g.a, 'A', 'M', in_cluster ? 'N' : '\0') + operand_alias(g.b, 'B', 'N', in_cluster ? 'M' : '\0');
     return input;

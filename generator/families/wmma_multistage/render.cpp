@@ -38,7 +38,7 @@ Macros macros(const GemmSignature& s, const WmmaMultistageConfig& c, const Tenso
     return macros;
 }
 
-std::string pipeline_lines(const WmmaMultistageConfig& c, const TensorCoreGeometry& g) {
+std::string pipeline_lines(const WmmaMultistageConfig& c) {
     std::string text = tile_lines(c.block, c.warp);
     text += constant_line("kMmaM", c.mma.m, "mma shape: what one wmma.mma computes");
     text += constant_line("kMmaN", c.mma.n, "");
@@ -46,7 +46,7 @@ std::string pipeline_lines(const WmmaMultistageConfig& c, const TensorCoreGeomet
     text += constant_line("kStages", c.stages,
                           c.stages == 1 ? "one tile in shared memory: filled, used, filled again"
                                         : "k-tiles in shared memory: one in use, the others in flight");
-    return text + row_padding_line(g) + group_line(c.rasterization, c.group);
+    return text + group_line(c.rasterization, c.group);
 }
 
 std::string copy_lines(const TensorCoreGeometry& g) {
@@ -75,7 +75,8 @@ RenderInput WmmaMultistage::render_input(const GemmSignature& signature, const W
     const WmmaAtom* atom = find_wmma_atom(c.mma, signature.a, signature.b, signature.accumulator);
     RenderInput input;
     input.macros = macros(signature, c, g);
-    input.generated["params.cuh"] = pipeline_lines(c, g) + copy_lines(g) + "\n" + type_lines(signature);
+    input.generated["params.cuh"] =
+        pipeline_lines(c) + copy_lines(g) + "\n" + type_lines(signature) + "\n" + tiling_lines(g, {c.stages, c.warp.n});
     input.generated["epilogue_expression.cuh"] = epilogue_expression(signature, FinishedUnit::element);
     input.pieces["wmma_params.cuh"] = "params.cuh";
     input.generated["wmma_atom.cuh"] = wmma_wrappers(*atom, g.a.k_major, g.b.k_major);

@@ -6,12 +6,9 @@
 // lies over the k-tiles, which nobody reads any more. The lane's rC[0][0] is the sum of D's element (first_row,
 // first_column).
 
-// Floats from row to row of the buffer. Eight lanes write at once, in rows of min(kLanesN, 4) quads: all to different
-// banks.
-constexpr int kPitchD = (kWarpN + 31) / 32 * 32 + 4 * (kLanesN < 4 ? kLanesN : 4);
-
 __device__ __forceinline__ void epilogue(const float (&rC)[kThreadM][kThreadN], const OutputTile& output, int first_row,
-                                         int first_column, char* shared_memory) {
+                                         int first_column) {
+    extern __shared__ __align__(128) char shared_memory[];
 #if GEMM_COPY_ASYNC
     asm volatile("cp.async.wait_all;" ::: "memory");  // zeros of the k-tiles beyond the last
 #endif

@@ -1,6 +1,5 @@
 #pragma once
-// ---- parameters
-// Derived from the parameters.
+// What follows from the parameters.
 constexpr int kWarpsM = kBlockM / kWarpM;  // warps of a block along M and N
 constexpr int kWarpsN = kBlockN / kWarpN;
 constexpr int kThreads = kWarpsM * kWarpsN * 32;

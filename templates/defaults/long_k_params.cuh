@@ -1,5 +1,17 @@
 #pragma once
-// Derived from the parameters.
+// Defaults of simt_long_k, where they are its own.
+#ifndef GEMM_TYPE_AB
+#define GEMM_TYPE_AB 2
+#endif
+#ifndef GEMM_TYPE_D
+#define GEMM_TYPE_D 2
+#endif
+#ifndef GEMM_SPLIT_K
+#define GEMM_SPLIT_K 2
+#endif
+#include "params.cuh"
+
+// What follows from the parameters.
 constexpr int kThreads = kWarps * 32;
 constexpr int kStepK = 4 * kWarpLanesK * kWarps;  // k that all threads take at once, four each
 constexpr int kSteps = kBlockK / kStepK;
@@ -10,11 +22,9 @@ constexpr int kUnroll = kThreadM * kThreadN >= 48 || kSteps % 2 != 0   ? 1
 // Tiles in shared memory have the rows of global memory: kBlockK k, or the kBlockM (kBlockN) elements of one k. Pitches
 // are in floats. They put lanes that read at once into different banks.
 #if GEMM_A_K_MAJOR || GEMM_B_K_MAJOR
-// Where a row goes along k, a thread's four k are neighbours: one 16-byte load.
-#if !GEMM_A_K_MAJOR || !GEMM_B_K_MAJOR
+// Where a row holds k, a thread's four k are neighbours, one 16-byte load.
 constexpr int kPitchK = 1;  // from one of a thread's k to the next
-#endif
-constexpr int kLanePitchK = 4;  // from one lane's first k to the next lane's
+constexpr int kLanePitchK = 4;  // from one lane's first one to the next lane's
 constexpr int kRowPitch = kWarpLanesK >= 8 ? kBlockK : kBlockK + ((4 * kWarpLanesK - kBlockK) % 32 + 32) % 32;
 #else
 constexpr int kPitchK = kWarpLanesK;  // from one of a thread's k to the next
@@ -53,18 +63,15 @@ constexpr int kPitchB = pitch_of(kBlockN, kVectorB, kPieceB);
 constexpr int kStageB = kBlockK * kPitchB;
 #endif
 
-// The first element and k of a thread in the block's tile.
-struct ThreadPlace {
-    int m, n, k;
-};
+constexpr int kParts = kWarps * kWarpLanesK;  // threads of a block that have sums of the same elements
+constexpr int kLanesMN = kWarpLanesM * kWarpLanesN;
+constexpr int kTileSums = kBlockM * kBlockN;
+constexpr int kPartPitch = kLanesMN * (kThreadM * kThreadN | 1);  // odd where lanes lie parts apart: their banks differ
 
-// The low bits of a lane go along k. The next bit goes along M and the others along N: so pairs of lanes load from one
-// address, for both fragments.
-__device__ __forceinline__ ThreadPlace thread_place() {
-    constexpr int kPair = kWarpLanesM > 1 ? 2 : 1;
-    const int lane = threadIdx.x % 32;
-    const int rest = lane / kWarpLanesK;
-    const int warp_k = threadIdx.x / 32 * (4 * kWarpLanesK);
-    return {rest / (kPair * kWarpLanesN) * kPair + rest % kPair, rest / kPair % kWarpLanesN,
-            warp_k + lane % kWarpLanesK * kLanePitchK};
+// Lanes that add up one element: a power of two.
+__device__ constexpr int sum_threads() {
+    int threads = 1;
+    while (threads < 32 && 2 * threads * kTileSums <= kThreads) threads *= 2;
+    return threads;
 }
+constexpr int kSumThreads = sum_threads();

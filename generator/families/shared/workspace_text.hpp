@@ -1,0 +1,24 @@
+#pragma once
+
+#include "generator/base/renderer.hpp"
+#include "generator/families/shared/pipeline_choices.hpp"
+
+#include <cstdint>
+
+namespace jitgemm {
+
+/// What a kernel's workspace holds behind packed operands.
+enum class WorkspaceSums : std::uint8_t { none, of_splits, of_pieces };
+
+struct WorkspaceContents {
+    Pack pack = Pack::none;
+    bool a_k_major = true;
+    bool b_k_major = true;
+    WorkspaceSums sums = WorkspaceSums::none;
+};
+
+/// The generated includes workspace.cuh, which says where each part lies (nothing, if there is none), and packings.inl, which names
+/// what gemm_pack moves.
+void add_workspace(RenderInput& input, const WorkspaceContents& contents);
+
+}  // namespace jitgemm
