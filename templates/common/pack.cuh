@@ -4,24 +4,24 @@
 // First entry: operands too little aligned for wide copies are moved into the workspace, their rows padded. It costs a pass over the
 // operand, and pays where each element is used often.
 
-// A matrix with pitch ld, and its copy; a thread moves vectors of eight elements.
+// A matrix (rows, columns) with pitch ld, and its copy; a thread moves vectors of eight elements.
 struct Packing {
     const Bits* matrix;
     long long ld;
-    PackedOperand packed;
+    int rows, columns;
+    Bits* packed;
 
-    __device__ __forceinline__ unsigned vectors() const { return packed.rows * ((packed.columns + 7u) / 8); }
+    __device__ __forceinline__ unsigned vectors() const { return rows * ((columns + 7u) / 8); }
 
     __device__ __forceinline__ void move(unsigned vector) const {
-        const WholeChunks whole(matrix, matrix + (packed.rows - 1) * ld + packed.columns);
-        const unsigned per_row = (packed.columns + 7u) / 8;
+        const WholeChunks whole(matrix, matrix + (rows - 1) * ld + columns);
+        const unsigned per_row = (columns + 7u) / 8;
         const int row = vector / per_row;
         const int column = vector % per_row * 8;
         const Bits* source = matrix + row * ld + column;
         const uint4 value = whole.contain(source) ? realign(load_raw(source, true), misalignment_of(source))
-                                                  : load_elements(source, packed.columns - column);
-        *reinterpret_cast<uint4*>(packed.elements + row * packed.pitch() + column) =
-            keep_first(value, packed.columns - column);
+                                                  : load_elements(source, columns - column);
+        *reinterpret_cast<uint4*>(packed + row * packed_pitch(columns) + column) = keep_first(value, columns - column);
     }
 };
 
@@ -30,5 +30,7 @@ extern "C" __global__ void __launch_bounds__(kPackThreads) gemm_pack(const GemmA
 #include "dependent_launch.inl"
 #include "packings.inl"
 #pragma unroll 1
-    for (unsigned v = blockIdx.x * kPackThreads + threadIdx.x; v < vectors; v += gridDim.x * kPackThreads) move(v);
+    for (unsigned v = blockIdx.x * kPackThreads + threadIdx.x; v < vectors; v += gridDim.x * kPackThreads) {
+#include "move_vector.inl"
+    }
 }

@@ -17,7 +17,9 @@ struct MNMajorOperand : TileCopy<kBlockK, kExtent, kVector, kPitch> {
     // A step's copies of the next k-tile. Of its tile, so much lies in the matrix.
     __device__ __forceinline__ void issue(float* stage, int extent, int k) { Copy::issue(stage, k, extent); }
 
-    static __device__ __forceinline__ const float* of_step(const float* from, int step) { return from + step * kStepK * kPitch; }
+    static __device__ __forceinline__ const float* of_step(const float* from, int step) {
+        return from + step * kStepK * kPitch;
+    }
 
     // A thread's elements of a step's four k.
     static __device__ __forceinline__ void load(float (&fragment)[4][kElements], const float* first) {

@@ -109,7 +109,7 @@ std::string params_text(const GemmSignature& s, const MmaMultistageConfig& c, co
 /// "    CopyA copy_a(args.a, args.lda, tile.row, tile.end_row, tile.first_k, tile.end_k);"
 std::string start_of_copy(char name, bool packed, std::string_view along) {
     const char upper = name == 'a' ? 'A' : 'B';
-    const std::string source = packed ? fmt::format("packed_{0}(args).elements, packed_{0}(args).pitch()", name)
+    const std::string source = packed ? fmt::format("packed_{0}(args), packed_pitch(packed_columns_{0}(args))", name)
                                       : fmt::format("args.{0}, args.ld{0}", name);
     const std::string call = fmt::format("    Copy{0} copy_{1}({2}, tile.{3}, tile.end_{3}, tile.first_k, tile.end_k);",
                                          upper, name, source, along);

@@ -22,46 +22,61 @@ std::string contents_comment(const Contents& c) {
 /// Something lies behind the first packed operand.
 bool has_end(const Contents& c) { return c.pack == Pack::ab || c.sums != WorkspaceSums::none; }
 
-std::string packed_struct(const Contents& c) {
+/// Where the part behind the packed operands begins, of those that are there.
+std::string_view end_of(bool a, bool b) { return b ? "behind_b(args)" : a ? "behind_a(args)" : "args.workspace"; }
+
+std::string pitch_functions(const Contents& c) {
     std::string text =
         "// A packed operand keeps its order; its rows are padded to whole lines of L2, short ones to a half or a "
-        "quarter of one.\n"
-        "struct PackedOperand {\n"
-        "    Bits* elements;\n"
-        "    int rows, columns;\n\n"
-        "    // Elements from one row to the next.\n"
-        "    __device__ __forceinline__ long long pitch() const {\n"
-        "        return columns > 32 ? (columns + 63ll) / 64 * 64 : columns > 16 ? 32 : 16;\n"
-        "    }\n";
+        "quarter of one.\n\n"
+        "// Elements from one row of a packed operand to the next.\n"
+        "__device__ __forceinline__ long long packed_pitch(int columns) {\n"
+        "    return columns > 32 ? (columns + 63ll) / 64 * 64 : columns > 16 ? 32 : 16;\n"
+        "}\n";
     if (has_end(c))
         text +=
-            "    // The next part of the workspace.\n"
-            "    __device__ __forceinline__ char* end() const {\n"
-            "        return reinterpret_cast<char*>(elements) + (rows * pitch() * 2 + 255) / 256 * 256;\n"
-            "    }\n";
-    return text + "};\n";
+            "\n__device__ __forceinline__ long long packed_bytes(int rows, int columns) {\n"
+            "    return (rows * packed_pitch(columns) * 2 + 255) / 256 * 256;\n"
+            "}\n";
+    return text;
 }
 
-/// Where the part behind the packed operands begins, of those that are there.
-std::string_view end_of(bool a, bool b) {
-    return b ? "packed_b(args).end()" : a ? "packed_a(args).end()" : "args.workspace";
-}
+/// A packed operand: where it begins, which fields of GemmArgs are its extents, and whether something follows it.
+struct PackedPart {
+    char name;
+    std::string_view begin;
+    char rows, columns;
+    bool is_followed;
+};
 
-std::string packed_function(char name, std::string_view begin, std::string_view rows, std::string_view columns) {
-    return fmt::format(
-        "__device__ __forceinline__ PackedOperand packed_{}(const GemmArgs& args) {{\n"
-        "    return {{reinterpret_cast<Bits*>({}), args.{}, args.{}}};\n"
+std::string part_functions(const PackedPart& p) {
+    std::string text = fmt::format(
+        "\n__device__ __forceinline__ int packed_rows_{0}(const GemmArgs& args) {{ return args.{1}; }}\n"
+        "__device__ __forceinline__ int packed_columns_{0}(const GemmArgs& args) {{ return args.{2}; }}\n"
+        "__device__ __forceinline__ Bits* packed_{0}(const GemmArgs& args) {{ return reinterpret_cast<Bits*>({3}); "
         "}}\n",
-        name, begin, rows, columns);
+        p.name, p.rows, p.columns, p.begin);
+    if (p.is_followed)
+        text += fmt::format(
+            "__device__ __forceinline__ char* behind_{0}(const GemmArgs& args) {{\n"
+            "    return {1} + packed_bytes(packed_rows_{0}(args), packed_columns_{0}(args));\n"
+            "}}\n",
+            p.name,
+            p.begin == "args.workspace" ? "args.workspace"
+                                        : fmt::format("reinterpret_cast<char*>(packed_{}(args))", p.name));
+    return text;
 }
 
 std::string packed_operands(const Contents& c) {
     if (c.pack == Pack::none) return {};
-    std::string text = packed_struct(c);
+    const bool sums = c.sums != WorkspaceSums::none;
+    std::string text = pitch_functions(c);
     if (packs_a(c.pack))
-        text += packed_function('a', end_of(false, false), c.a_k_major ? "m" : "k", c.a_k_major ? "k" : "m");
+        text += part_functions(
+            {'a', end_of(false, false), c.a_k_major ? 'm' : 'k', c.a_k_major ? 'k' : 'm', sums || packs_b(c.pack)});
     if (packs_b(c.pack))
-        text += packed_function('b', end_of(packs_a(c.pack), false), c.b_k_major ? "n" : "k", c.b_k_major ? "k" : "n");
+        text += part_functions(
+            {'b', end_of(packs_a(c.pack), false), c.b_k_major ? 'n' : 'k', c.b_k_major ? 'k' : 'n', sums});
     return text;
 }
 
@@ -78,25 +93,30 @@ std::string sums_functions(const Contents& c) {
 }
 
 std::string packing_line(char name) {
-    return fmt::format("    const Packing {0}{{args.{0}, args.ld{0}, packed_{0}(args)}};\n", name);
+    return fmt::format(
+        "    const Packing {0}{{args.{0}, args.ld{0}, packed_rows_{0}(args), packed_columns_{0}(args), "
+        "packed_{0}(args)}};\n",
+        name);
 }
 
-std::string packings_text(Pack pack) {
-    if (pack == Pack::ab)
-        return packing_line('a') + packing_line('b') +
+std::string packings_text(const Contents& c) {
+    std::string text;
+    if (packs_a(c.pack)) text += packing_line('a');
+    if (packs_b(c.pack)) text += packing_line('b');
+    if (c.pack == Pack::ab)
+        return text +
                "    const unsigned vectors_a = a.vectors();\n"
-               "    const unsigned vectors = vectors_a + b.vectors();\n"
-               "    const auto move = [&](unsigned vector) {\n"
-               "        if (vector < vectors_a)\n"
-               "            a.move(vector);\n"
+               "    const unsigned vectors = vectors_a + b.vectors();\n";
+    return text + fmt::format("    const unsigned vectors = {}.vectors();\n", c.pack == Pack::a ? 'a' : 'b');
+}
+
+std::string move_text(Pack pack) {
+    if (pack == Pack::ab)
+        return "        if (v < vectors_a)\n"
+               "            a.move(v);\n"
                "        else\n"
-               "            b.move(vector - vectors_a);\n"
-               "    };\n";
-    const char name = pack == Pack::a ? 'a' : 'b';
-    return packing_line(name) + fmt::format(
-                                    "    const unsigned vectors = {0}.vectors();\n"
-                                    "    const auto move = [&](unsigned vector) {{ {0}.move(vector); }};\n",
-                                    name);
+               "            b.move(v - vectors_a);\n";
+    return fmt::format("        {}.move(v);\n", pack == Pack::a ? 'a' : 'b');
 }
 
 }  // namespace
@@ -107,7 +127,8 @@ void add_workspace(RenderInput& input, const WorkspaceContents& c) {
     text = contents_comment(c) + packed_operands(c) + "\n" + sums_functions(c);
     if (c.pack == Pack::none) return;
     text += "#include \"common/pack.cuh\"\n";
-    input.generated["packings.inl"] = packings_text(c.pack);
+    input.generated["packings.inl"] = packings_text(c);
+    input.generated["move_vector.inl"] = move_text(c.pack);
 }
 
 }  // namespace jitgemm

@@ -42,8 +42,8 @@ std::string sizes_text(const Config& c, const SimtHierarchicalGeometry& g) {
 
 std::string pitch_line(char name, const SimtOperand& operand) {
     return constant_line(fmt::format("kPitch{}", name), operand.pitch,
-                         operand.transposed ? "floats from k to k; the padding keeps apart the banks of kKLanes rows, "
-                                              "which a warp writes at once"
+                         operand.transposed ? "floats from k to k; padded, so that a warp writes kKLanes rows without "
+                                              "bank conflicts"
                                             : "floats from k to k");
 }
 
@@ -59,8 +59,7 @@ std::string derived_text(const Config& c, const SimtHierarchicalGeometry& g) {
         constant_line("kStageB", g.b.stage_floats, "");
     if (c.store == EpilogueStore::shared)
         text += constant_line("kPitchD", g.pitch_d,
-                              "floats from row to row of the epilogue's buffer: eight lanes that "
-                              "write at once meet different banks");
+                              "floats from row to row of the epilogue's buffer; padded against bank conflicts");
     return text;
 }
 
@@ -68,11 +67,11 @@ std::string derived_text(const Config& c, const SimtHierarchicalGeometry& g) {
 std::string update_order_text(UpdateOrder order) {
     const std::string start =
         "// The column of sums that a row updates at a step: see rank_1_update.\n"
-        "__device__ constexpr int column_of_step(int row, int step) {\n";
-    if (order == UpdateOrder::left) return start + "    return row % 2 == 0 ? step : kThreadN - 1 - step;\n}\n";
-    if (order == UpdateOrder::right) return start + "    return row % 2 == 0 ? kThreadN - 1 - step : step;\n}\n";
+        "__device__ constexpr int column_of_step(int row, int step) {";
+    if (order == UpdateOrder::left) return start + " return row % 2 == 0 ? step : kThreadN - 1 - step; }\n";
+    if (order == UpdateOrder::right) return start + " return row % 2 == 0 ? kThreadN - 1 - step : step; }\n";
     return start +
-           "    const int place = row % 2 == 0 ? step : kThreadN - 1 - step;\n"
+           "\n    const int place = row % 2 == 0 ? step : kThreadN - 1 - step;\n"
            "    return place < kThreadN / 2 ? 2 * place : 2 * place - kThreadN + 1;  // even columns before odd ones\n"
            "}\n";
 }
