@@ -37,9 +37,9 @@ struct RenderInput {
     std::map<std::string, std::string, std::less<>> pieces = {};
 };
 
-/// Flattens `root` and its quoted includes into one self-contained file, each once, and resolves every #if whose
-/// condition names a GEMM_* macro. A ruler names the folder of the templates below it. Files called *.inl continue the
-/// file that includes them, as often as they are included. A line "// ---- name" in a template or a generated text
+/// Flattens `root` and its quoted includes into one self-contained file, and resolves every #if whose condition names a
+/// GEMM_* macro. An include is put in once. A ruler names the folder of the templates below it. Files called *.inl
+/// continue the file that includes them, as often as it asks. A line "// ---- name" in a template or a generated text
 /// begins another section. Knows nothing of GEMM. Throws RenderError ("file:line: ...") on an unknown GEMM_ name, a
 /// missing or cyclic include, an unbalanced #if, or a condition that mixes GEMM_ macros with others.
 [[nodiscard]] std::string render(const TemplateSet& templates, std::string_view root, const RenderInput& input);

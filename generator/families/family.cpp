@@ -37,15 +37,15 @@ void add_launch_order(RenderInput& input, bool programmatic_launch) {
 std::string_view section_of_generated(std::string_view name) {
     if (name == "epilogue_expression.cuh") return "epilogue";
     if (name == "gemm_args.cuh" || name == "workspace.cuh") return "common";
-    if (name == "reach.cuh") return "simt_hierarchical";
-    if (name == "long_operand.cuh") return "mma_sliced_k";
     return name.ends_with("_atom.cuh") || name.ends_with("cp_async.cuh") ? "ptx" : "parameters";
 }
 
+/// But for those that begin with a ruler of their family's.
 void add_rulers(RenderInput& input) {
+    constexpr std::string_view kRuler = "// ---- ";
     for (auto& [name, text] : input.generated)
-        if (name.ends_with(".cuh") && !text.empty())
-            text.insert(0, fmt::format("// ---- {}\n", section_of_generated(name)));
+        if (name.ends_with(".cuh") && !text.empty() && !text.starts_with(kRuler))
+            text.insert(0, fmt::format("{}{}\n", kRuler, section_of_generated(name)));
 }
 
 /// A typed family behind the functions that everybody else calls: each takes its own struct out of the config.

@@ -1,5 +1,4 @@
 #pragma once
-#include "simt_long_k/simt_long_k_copy.cuh"
 // The tiles of an operand with K contiguous: (kExtent, kBlockK) in global and in shared memory.
 template <int kExtent, int kElements, int kLanes, int kVector, int kPitch>
 struct KMajorOperand : TileCopy<kExtent, kBlockK, kVector, kPitch> {

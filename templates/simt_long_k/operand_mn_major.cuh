@@ -1,5 +1,4 @@
 #pragma once
-#include "simt_long_k/simt_long_k_copy.cuh"
 template <int kFloats>
 struct alignas(kFloats * sizeof(float)) Piece {
     float element[kFloats];

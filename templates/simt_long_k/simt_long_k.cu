@@ -12,7 +12,6 @@
 #include "gemm_args.cuh"
 #include "dependent_launch.cuh"
 #include "simt_long_k/simt_long_k_copy.cuh"
-#include "long_k_operands.inl"
 #include "simt_long_k/simt_long_k_threads.cuh"
 #include "simt_long_k/simt_long_k_sums.cuh"
 

@@ -69,3 +69,4 @@ struct TileCopy {
         row = first_row;
     }
 };
+#include "long_k_operands.inl"

@@ -77,7 +77,7 @@ constexpr std::array kMutations{
     Mutation{"no swizzle", "chunk ^ (", "chunk + 0 * ("},
     Mutation{"swizzle by the wrong rows", "row / kRowsPerPhase % kSpan", "row / 8 % kSpan"},
     Mutation{"swizzle of half the span", "row / kRowsPerPhase % kSpan", "row / kRowsPerPhase % (kSpan / 2)"},
-    Mutation{"no padding", "kRowPadding = 16", "kRowPadding = 0"},
+    Mutation{"no padding", "kPitchA = 144", "kPitchA = 128"},
     Mutation{"A's loads swizzled as one row further", "shared_offset<kPitchA>(row, chunk + c)",
              "shared_offset<kPitchA>(row + 1, chunk + c)"},
     Mutation{"B's chunks one further", "shared_offset<kPitchB>(row, chunk + c)",
@@ -85,7 +85,7 @@ constexpr std::array kMutations{
     Mutation{"lanes give half the rows", "lane % 8;", "lane % 4;"},
     Mutation{"trans dropped", ".trans.", "."},
     Mutation{"trans added", "m8n8.x4.shared", "m8n8.x4.trans.shared"},
-    Mutation{"no pitch in the epilogue", "kPitchC = kWarpN + 8", "kPitchC = kWarpN"},
+    Mutation{"no pitch in the epilogue", "kPitchC = 40", "kPitchC = 32"},
     Mutation{"the epilogue's second half overlaps the first", "pair * 8) * kPitchC", "pair * 4) * kPitchC"},
     // ---- tiles, splits, packing
     Mutation{"groups of tiles not cut at the end", "min(static_cast<unsigned>(kGroup), tiles.m - group * kGroup)",

@@ -40,9 +40,10 @@ const std::regex& any_family() {
     return kNames;
 }
 
-/// A family's own folder or template, or the list of families.
+/// A family's own folder or template, the list of families, or what stands for a family's generated includes where a template
+/// compiles alone.
 bool may_name_families(const std::string& file) {
-    if (file == "generator/families/table.hpp") return true;
+    if (file == "generator/families/table.hpp" || file.starts_with("templates/defaults/")) return true;
     return std::ranges::any_of(jitgemm::family_table(), [&](const jitgemm::Family& family) {
         return file.starts_with("generator/families/" + std::string(family.name) + "/") ||
                file == "templates/" + std::string(family.template_file);

@@ -44,7 +44,7 @@ struct MmaMultistage {
     /// The packing of A and of B where the config asks for it, the main kernel, and with split-K the reduction.
     [[nodiscard]] static std::vector<KernelEntry> entries(const GemmSignature& signature, const Config& config);
     /// Packed operands, then split_k partials of m rows of f32, each row rounded up to 4 elements.
-    /// templates/common/workspace.cuh lays them out.
+    /// The generated workspace.cuh lays them out.
     [[nodiscard]] static std::int64_t workspace_bytes(const Problem& problem, const Config& config);
     [[nodiscard]] static std::int64_t pad_bytes(const GemmSignature& signature, const Config& config);
     /// Block, warp, lane and accumulator register that compute an element of D; with split-K of the first split.

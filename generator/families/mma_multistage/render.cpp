@@ -122,6 +122,7 @@ void add_pieces(RenderInput& input, const MmaMultistageConfig& c, const TensorCo
         start_of_copy('a', packs_a(c.pack), "row") + start_of_copy('b', packs_b(c.pack), "column");
     input.generated["second_entry.inl"] = c.splits_in_workspace() ? "#include \"epilogue/split_k_reduce.cuh\"\n" : "";
     add_workspace(input, {.pack = c.pack,
+                          .element_bytes = g.a.element_bytes,
                           .a_k_major = g.a.k_major,
                           .b_k_major = g.b.k_major,
                           .sums = c.splits_in_workspace() ? WorkspaceSums::of_splits : WorkspaceSums::none});

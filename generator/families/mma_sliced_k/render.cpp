@@ -55,8 +55,7 @@ std::string derived_lines(const GemmSignature& s, const Config& c, const SlicedK
     const int rows = c.swap_ab ? c.block.n : c.block.m;
     const int columns = c.swap_ab ? c.block.m : c.block.n;
     const int pitch = sums_pitch(c);
-    return constant_line("kPanelK", g.panel_k,
-                         "each warp's part of a k-tile: rows of 128 bytes, which TMA swizzles") +
+    return constant_line("kPanelK", g.panel_k, "each warp's part of a k-tile: rows of 128 bytes, which TMA swizzles") +
            constant_line("kSlices", g.warps, "warps of a block") + constant_line("kThreads", g.threads, "") +
            constant_line("kTilesM", c.block.m / g.mma.m, "mmas of a warp") +
            constant_line("kTilesN", c.block.n / g.mma.n, "") +
@@ -135,7 +134,7 @@ RenderInput MmaSlicedK::render_input(const GemmSignature& signature, const Confi
                     {"GEMM_VECTOR_D", g.vector_d}};
     input.macros.merge(type_macros(signature));
     input.generated["sliced_k_params.cuh"] = params_text(signature, c, g) + "\n" + derived_lines(signature, c, g);
-    input.generated["long_operand.cuh"] = long_operand_text(c);
+    input.generated["long_operand.cuh"] = fmt::format("// ---- mma_sliced_k\n{}", long_operand_text(c));
     input.generated["epilogue_expression.cuh"] = epilogue_expression(signature, FinishedUnit::element);
     input.generated["tma_copies.inl"] = tma_wrappers(tensor_map_ranks(arguments(signature, c, g)), {});
     const MmaAtom& atom = *find_mma_atom(g.mma, signature.a, signature.b, signature.accumulator);

@@ -1,7 +1,10 @@
 #include "generator/families/shared/workspace_text.hpp"
 
+#include "generator/base/packed_operand.hpp"
+
 #include <fmt/format.h>
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -25,19 +28,23 @@ bool has_end(const Contents& c) { return c.pack == Pack::ab || c.sums != Workspa
 /// Where the part behind the packed operands begins, of those that are there.
 std::string_view end_of(bool a, bool b) { return b ? "behind_b(args)" : a ? "behind_a(args)" : "args.workspace"; }
 
+/// PackedOperand::pitch() and workspace_bytes().
 std::string pitch_functions(const Contents& c) {
-    std::string text =
+    const std::int64_t line = PackedOperand{.element_bytes = c.element_bytes}.line();
+    std::string text = fmt::format(
         "// A packed operand keeps its order; its rows are padded to whole lines of L2, short ones to a half or a "
         "quarter of one.\n\n"
         "// Elements from one row of a packed operand to the next.\n"
-        "__device__ __forceinline__ long long packed_pitch(int columns) {\n"
-        "    return columns > 32 ? (columns + 63ll) / 64 * 64 : columns > 16 ? 32 : 16;\n"
-        "}\n";
+        "__device__ __forceinline__ long long packed_pitch(int columns) {{\n"
+        "    return columns > {1} ? (columns + {3}ll) / {0} * {0} : columns > {2} ? {1} : {2};\n"
+        "}}\n",
+        line, line / 2, line / 4, line - 1);
     if (has_end(c))
-        text +=
-            "\n__device__ __forceinline__ long long packed_bytes(int rows, int columns) {\n"
-            "    return (rows * packed_pitch(columns) * 2 + 255) / 256 * 256;\n"
-            "}\n";
+        text += fmt::format(
+            "\n__device__ __forceinline__ long long packed_bytes(int rows, int columns) {{\n"
+            "    return (rows * packed_pitch(columns) * {} + 255) / 256 * 256;\n"
+            "}}\n",
+            c.element_bytes);
     return text;
 }
 

@@ -12,6 +12,7 @@ enum class WorkspaceSums : std::uint8_t { none, of_splits, of_pieces };
 
 struct WorkspaceContents {
     Pack pack = Pack::none;
+    int element_bytes = 0;  ///< of a packed operand
     bool a_k_major = true;
     bool b_k_major = true;
     WorkspaceSums sums = WorkspaceSums::none;

@@ -148,6 +148,7 @@ void add_pieces(RenderInput& input, const Config& c, const SimtHierarchicalGeome
         folder + (c.store == EpilogueStore::shared ? "epilogue_shared.cuh" : "epilogue_registers.cuh");
     input.generated["simt_cp_async.cuh"] = cp_async_text(c, g);
     input.generated["reach.cuh"] =
+        "// ---- simt_hierarchical\n" +
         reach_text(c.predicated, g.a.transposed || g.b.transposed, !g.a.transposed || !g.b.transposed);
     input.generated["simt_copies.inl"] = copy_alias(g.a, 'A', 'M') + copy_alias(g.b, 'B', 'N');
     input.generated["second_entry.inl"] = c.split_k > 1           ? "#include \"epilogue/split_k_reduce.cuh\"\n"

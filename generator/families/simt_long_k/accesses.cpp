@@ -75,7 +75,7 @@ SharedAccess long_k_store_sums(const SimtLongKConfig& c, const SimtLongKGeometry
     return access;
 }
 
-/// Threads that add up one element of the block tile (kSumThreads in templates/simt_long_k/simt_long_k_sums.cuh).
+/// Threads that add up one element of the block tile (kSumThreads).
 int long_k_sum_threads(const SimtLongKConfig& c, const SimtLongKGeometry& g) {
     const int tile = c.block().m * c.block().n;
     const int threads = std::clamp(g.threads / std::max(tile, 1), 1, kWarpLanes);

@@ -345,6 +345,7 @@ RenderInput WgmmaWarpSpecialized::render_input(const GemmSignature& asked, const
     input.pieces["operand_a.cuh"] = operand_template(g.a);
     input.pieces["operand_b.cuh"] = operand_template(g.b);
     add_workspace(input, {.pack = pack_of(signature),
+                          .element_bytes = bytes(signature.a),
                           .a_k_major = g.a.k_major,
                           .b_k_major = g.b.k_major,
                           .sums = c.stream_k != 0 ? WorkspaceSums::of_pieces : WorkspaceSums::none});

@@ -71,6 +71,15 @@ TEST_CASE("a file is included once, wherever it is asked for") {
     REQUIRE(text == ruler_of("a") + "int a;\n\n" + ruler_of("b") + "int b;\n");
 }
 
+TEST_CASE("a file called .inl is included as often as it is asked for, but not by itself") {
+    const std::string text = render_files({{"root.cu", "int k() {\n#include \"x/wait.inl\"\n}\n#include \"x/a.cuh\"\n"},
+                                           {"x/a.cuh", "int a() {\n#include \"x/wait.inl\"\n}\n"},
+                                           {"x/wait.inl", "    wait();\n"}});
+    REQUIRE(text == "int k() {\n    wait();\n}\n\n" + ruler_of("x") + "int a() {\n    wait();\n}\n");
+    REQUIRE(error_of({{"root.cu", "#include \"a.inl\"\n"}, {"a.inl", "#include \"a.inl\"\n"}}) ==
+            "a.inl:1: \"a.inl\" includes itself: root.cu -> a.inl -> a.inl");
+}
+
 TEST_CASE("files of one folder that follow each other share a ruler") {
     const std::string text = render_files({{"root.cu", "#include \"x/outer.cuh\"\n#include \"y/b.cuh\"\n"},
                                            {"x/outer.cuh", "#include \"x/inner.cuh\"\n\nint outer;\n"},
