@@ -1,8 +1,8 @@
 #pragma once
 #include "common/realign.cuh"
 #include "common/keep_first.cuh"
-// First entry: operands too little aligned for wide copies are moved into the workspace, their rows padded. It costs a pass over the
-// operand, and pays where each element is used often.
+// First entry: operands too little aligned for wide copies are moved into the workspace, their rows padded. It costs a
+// pass over the operand, and pays where each element is used often.
 
 // A matrix (rows, columns) with pitch ld, and its copy; a thread moves vectors of eight elements.
 struct Packing {

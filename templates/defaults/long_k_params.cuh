@@ -19,8 +19,8 @@ constexpr int kUnroll = kThreadM * kThreadN >= 48 || kSteps % 2 != 0   ? 1
                         : kThreadM * kThreadN >= 24 || kSteps % 4 != 0 ? 2
                                                                        : 4;
 
-// Tiles in shared memory have the rows of global memory: kBlockK k, or the kBlockM (kBlockN) elements of one k. Pitches
-// are in floats. They put lanes that read at once into different banks.
+// Tiles lie in shared memory as in global memory, in rows of kBlockK k or of the kBlockM or kBlockN elements of one k.
+// Pitches, in floats, keep the banks of lanes that read at once apart.
 #if GEMM_A_K_MAJOR || GEMM_B_K_MAJOR
 // Where a row holds k, a thread's four k are neighbours, one 16-byte load.
 constexpr int kPitchK = 1;  // from one of a thread's k to the next
@@ -35,8 +35,8 @@ constexpr int kLanePitchK = 1;  // from one lane's first k to the next lane's
 // Neighbours along M or N in one piece of a thread, where rows go along M or N.
 __device__ constexpr int piece_of(int elements) { return elements % 4 == 0 ? 4 : elements % 2 == 0 ? 2 : 1; }
 
-// The pitch of rows along M or N: whole pieces and whole vectors, an odd number of them where lanes read several rows
-// at once.
+// Of such rows: whole pieces and whole vectors of the copies, an odd number of them where lanes read several rows at
+// once.
 __device__ constexpr int pitch_of(int elements, int vector, int piece) {
     const int unit = vector > piece ? vector : piece;
     const int units = (elements + unit - 1) / unit;

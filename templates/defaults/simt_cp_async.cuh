@@ -1,7 +1,8 @@
 #pragma once
 // A rendering has those that its kernel uses.
 
-// cp.async of kFloats: global to shared memory past the registers. Out of range, nothing is read and the destination is zeroed.
+// cp.async of kFloats: global to shared memory past the registers. Out of range, nothing is read and the destination is
+// zeroed.
 template <int kFloats>
 __device__ __forceinline__ void cp_async(float* destination, const float* source, bool in_range) {
     const unsigned address = static_cast<unsigned>(__cvta_generic_to_shared(destination));

@@ -24,8 +24,9 @@ constexpr int kThreads = kWarpsM * kWarpsN * 32;
 constexpr int kLanesM = kWarpM / kThreadM;  // lanes of a warp along M and N
 constexpr int kLanesN = kWarpN / kThreadN;
 
-// Tiles in shared memory have a row per k, and elements of M or N side by side. Where global memory has k side by side, tiles
-// are transposed on the way: the padding keeps apart the banks of the kKLanes rows that a warp then writes at once.
+// Tiles in shared memory have a row per k, and elements of M or N side by side. Where global memory has k side by side,
+// tiles are transposed on the way: the padding keeps apart the banks of the kKLanes rows that a warp then writes at
+// once.
 #if GEMM_A_K_MAJOR
 constexpr int kPitchA = kBlockM + 32 / kKLanes;  // floats
 #else
@@ -38,8 +39,8 @@ constexpr int kPitchB = kBlockN;
 #endif
 constexpr int kStageA = kBlockK * kPitchA;
 constexpr int kStageB = kBlockK * kPitchB;
-// Floats from row to row of the epilogue's buffer. Eight lanes write at once, rows of min(kLanesN, 4) quads: these meet different
-// banks.
+// Floats from row to row of the epilogue's buffer. Eight lanes write at once, rows of min(kLanesN, 4) quads: these meet
+// different banks.
 constexpr int kPitchD = (kWarpN + 31) / 32 * 32 + 4 * (kLanesN < 4 ? kLanesN : 4);
 
 // The column of sums that a row updates at a step: see rank_1_update.

@@ -31,7 +31,8 @@ constexpr int kRegistersC = 2;  // of an mma's sums, per thread
 #else
 constexpr int kRegistersC = 4;
 #endif
-// sP: each warp's sums of a tile (kRowsP, kColumnsP) of D, row pitch kPitchP, such that the lanes of a warp write to different banks.
+// sP: each warp's sums of a tile (kRowsP, kColumnsP) of D, row pitch kPitchP, such that the lanes of a warp write to
+// different banks.
 #if GEMM_LONG_B
 constexpr int kRowsP = kBlockN;
 constexpr int kColumnsP = kBlockM;

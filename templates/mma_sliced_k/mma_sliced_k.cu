@@ -71,13 +71,13 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const __grid_cons
     for (int stage = 0; stage < kStages && next.tile < tiles; ++stage, next.advance(k_tiles))
         if (lane == 0) ring.copy_long(args, stage, next);
 #if GEMM_EARLY
-    wait_on_dependent_grids();  // the previous kernel may use all but the long operand, which is constant
+    wait_on_dependent_grids();  // the long operand is constant; the previous kernel may have used all else
 #endif
     for (int stage = 0; stage < kStages && next_few.tile < tiles; ++stage, next_few.advance(k_tiles))
         if (lane == 0) ring.copy_few(args, stage, next_few);
 
-    // ldmatrix.x4 takes 16 rows by 16 of K of the long operand, 8 by 32 of the few. Lane l gives row l % 8 of matrix l
-    // / 8.
+    // ldmatrix x4 takes 16 rows by 16 of K of the long operand, 8 by 32 of the few: lane l gives row l % 8 of matrix
+    // l / 8.
     const unsigned place_long = LongPanel::place(lane / 8 % 2 * 8, lane / 16 * 8, lane % 8);
     const unsigned place_few = FewPanel::place(0, lane / 8 * 8, lane % 8);
     int stage = 0;

@@ -1,12 +1,12 @@
 #pragma once
 #include "common/input_to_float.cuh"
 #include "reach.cuh"
-// gA, gB -> sA, sB by all threads of the block. A thread keeps its place in a row and goes down the rows, pass by pass. What lies
-// outside the matrix arrives as zeros.
+// gA, gB -> sA, sB by all threads of the block. A thread keeps its place in a row and goes down the rows, pass by pass.
+// What lies outside the matrix arrives as zeros.
 #if GEMM_COPY_TRANSPOSED
 
-// Copies a tile (kRows, kBlockK) of a matrix contiguous along k, element by element, into rows of one k. A warp copies
-// kKLanes of k from 32 / kKLanes rows of the matrix at once.
+// Tile (kRows, kBlockK) of a matrix contiguous along k, element by element into rows of one k. A warp copies kKLanes of
+// k from 32 / kKLanes rows of the matrix at once.
 template <int kRows, int kPitch>
 struct TransposedCopy {
     static constexpr int kRowsPerPass = kThreads / kKLanes;

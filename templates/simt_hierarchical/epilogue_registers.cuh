@@ -1,8 +1,8 @@
 #pragma once
-// rC -> gD, straight from the registers. A thread has quads of four neighbours in a row. The quads of a warp's lanes
-// lie side by side. rC[0][0] is the sum of D's element (first_row, first_column).
+// rC -> gD, straight from the registers: a thread holds quads of four neighbours of a row, and the quads of a warp's
+// lanes lie side by side. (first_row, first_column) is D's element of rC[0][0].
 __device__ __forceinline__ void epilogue(const float (&rC)[kThreadM][kThreadN], const OutputTile& output, int first_row,
-                                         int first_column) {
+                                         int first_column, char* /*shared_memory*/) {
 #pragma unroll
     for (int i = 0; i < kThreadM; ++i) {
         const int row = first_row + i / 4 * kLanesM * 4 + i % 4;

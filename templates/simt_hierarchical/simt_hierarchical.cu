@@ -26,8 +26,8 @@ extern "C" __global__ void __launch_bounds__(kThreads, kMinBlocksPerSm) gemm(con
 
 #include "scheduler/tile_of_this_block.inl"
 
-    // Lane bit 0 goes along m and the next bits along n. So pairs of lanes load from one address, for both fragments: a
-    // warp's 16-byte load then takes two wavefronts, not four.
+    // Lane bit 0 goes along m and the next ones along n, so that both fragments' loads find pairs of lanes with one
+    // address: then 16-byte loads of a warp take two wavefronts in place of four.
     const int lane = threadIdx.x % 32;
     const int warp = threadIdx.x / 32;
     const int row =
@@ -115,13 +115,13 @@ extern "C" __global__ void __launch_bounds__(kThreads, kMinBlocksPerSm) gemm(con
 #endif
 
 #if GEMM_PARTIAL_SUMS
-    epilogue(rC, partial_tile(args, split), tile_row + row, tile_column + column);
+    epilogue(rC, partial_tile(args, split), tile_row + row, tile_column + column, shared_memory);
 #elif GEMM_WAVE
     const OutputTile output = share.is_partial ? partial_tile(args, share.left_over) : args;
     const int first_row = (share.is_partial ? 0 : tile_row) + row;
     const int first_column = (share.is_partial ? 0 : tile_column) + column;
-    epilogue(rC, output, first_row, first_column);
+    epilogue(rC, output, first_row, first_column, shared_memory);
 #else
-    epilogue(rC, args, tile_row + row, tile_column + column);
+    epilogue(rC, args, tile_row + row, tile_column + column, shared_memory);
 #endif
 }

@@ -4,8 +4,8 @@ struct alignas(kFloats * sizeof(float)) Piece {
     float element[kFloats];
 };
 
-// The tiles of an operand with M or N contiguous: (kBlockK, kExtent) in global and in shared memory, a row per k. A thread has pieces
-// of kPiece neighbours, and those of kLanes lanes lie side by side.
+// The tiles of an operand with M or N contiguous: (kBlockK, kExtent) in global and in shared memory, a row per k. A
+// thread has pieces of kPiece neighbours, and those of kLanes lanes lie side by side.
 template <int kExtent, int kElements, int kLanes, int kVector, int kPitch, int kPiece>
 struct MNMajorOperand : TileCopy<kBlockK, kExtent, kVector, kPitch> {
     using Copy = TileCopy<kBlockK, kExtent, kVector, kPitch>;

@@ -1,5 +1,5 @@
-// GEMM on FP32 cores for a small result of a long K, sums in f32. Each of the few sums has many products, so blocks,
-// warps and lanes share out K.
+// GEMM on FP32 cores for a small result of a long K, sums in f32. There are few sums and many products of each: K is
+// what threads share out, on every level.
 //
 //   for each block tile (kBlockM, kBlockN) of D                     kSplitK thread blocks each
 //       for each kSplitK-th k-tile of kBlockK                       mainloop: kStages tiles in flight, global -> shared

@@ -4,8 +4,8 @@ struct ThreadPlace {
     int m, n, k;
 };
 
-// Neighbouring lanes take neighbouring k; of the others, bit 0 goes along M and the next ones along N, so that both fragments'
-// loads find pairs of lanes with one address.
+// Neighbouring lanes take neighbouring k; of the others, bit 0 goes along M and the next ones along N, so that both
+// fragments' loads find pairs of lanes with one address.
 __device__ __forceinline__ ThreadPlace thread_place() {
     constexpr int kPair = kWarpLanesM > 1 ? 2 : 1;
     const int lane = threadIdx.x % 32;
@@ -15,8 +15,9 @@ __device__ __forceinline__ ThreadPlace thread_place() {
             warp_k + lane % kWarpLanesK * kLanePitchK};
 }
 
-// rC += rA * rB^T. Each row of sums goes in the opposite direction of the one before: consecutive fmas then share an operand,
-// which the register file need not deliver again (its two banks deliver one register each per cycle, and an fma has three).
+// rC += rA * rB^T. Each row of sums goes in the opposite direction of the one before: consecutive fmas then share an
+// operand, which the register file need not deliver again (its two banks deliver one register each per cycle, and an
+// fma has three).
 __device__ __forceinline__ void rank_1_update(float (&rC)[kThreadM][kThreadN], const float* rA, const float* rB) {
 #pragma unroll
     for (int i = 0; i < kThreadM; ++i)

@@ -40,21 +40,26 @@ const std::regex& any_family() {
     return kNames;
 }
 
-/// A family's own folder or template, the list of families, or what stands for a family's generated includes where a template
-/// compiles alone.
+/// A family's own folder or template, or the list of families.
 bool may_name_families(const std::string& file) {
-    if (file == "generator/families/table.hpp" || file.starts_with("templates/defaults/")) return true;
+    if (file == "generator/families/table.hpp") return true;
     return std::ranges::any_of(jitgemm::family_table(), [&](const jitgemm::Family& family) {
         return file.starts_with("generator/families/" + std::string(family.name) + "/") ||
                file == "templates/" + std::string(family.template_file);
     });
 }
 
+/// A default stands for an include that a family names or generates, so it may include this family's files.
+bool includes_by_default(const fs::path& path, const std::string& line) {
+    return path.parent_path().filename() == "defaults" && line.starts_with("#include \"");
+}
+
 /// Whether its code does; comments may give examples.
 bool names_family(const fs::path& path) {
     std::ifstream file(path);
     for (std::string line; std::getline(file, line);)
-        if (std::regex_search(line.substr(0, line.find("//")), any_family())) return true;
+        if (!includes_by_default(path, line) && std::regex_search(line.substr(0, line.find("//")), any_family()))
+            return true;
     return false;
 }
 

@@ -25,8 +25,8 @@ struct MmaMultistage {
     /// Every rule the config breaks for the problem on the architecture, each with its numbers.
     [[nodiscard]] static std::vector<std::string> violations(const Problem& problem, const Config& config,
                                                              const Arch& arch);
-    /// Why the heuristic should not propose the config, though it may be asked for: mainloop accesses with bank conflicts,
-    /// each with its wavefronts. Empty when there is none.
+    /// Why the heuristic should not propose the config, though it may be asked for: mainloop accesses with bank
+    /// conflicts, each with its wavefronts. Empty when there is none.
     [[nodiscard]] static std::vector<std::string> discouraged(const Problem& problem, const Config& config);
     [[nodiscard]] static SumOrder sum_order(DataType, const Config& config) {
         return {.instruction = MathInstruction::mma, .instruction_k = config.mma.k, .is_divided = config.split_k > 1};

@@ -29,8 +29,8 @@ struct SlicedPanel {
     int bytes = 0;
 };
 
-/// Of a config that may break any rule; what follows from nonsense is 0 or beyond every limit. render.cpp prints what the kernel
-/// needs of it.
+/// Of a config that may break any rule; what follows from nonsense is 0 or beyond every limit. render.cpp prints what
+/// the kernel needs of it.
 struct SlicedKGeometry {
     int warps = 0;  ///< each takes a panel of the k-tile
     int threads = 0;

@@ -13,8 +13,8 @@ struct FloatVectors {
     [[nodiscard]] bool any() const { return wide || narrow; }
 };
 
-/// The generated include simt_cp_async.cuh: `cp_async<kFloats>` of vectors that are there or not, `cp_async_cut<kFloats>` of vectors
-/// that the edge of the matrix may cut, each if there are any.
+/// The generated include simt_cp_async.cuh: `cp_async<kFloats>` of vectors that are there or not,
+/// `cp_async_cut<kFloats>` of vectors that the edge of the matrix may cut, each if there are any.
 [[nodiscard]] std::string float_cp_async(const FloatVectors& whole, const FloatVectors& cut);
 
 }  // namespace jitgemm

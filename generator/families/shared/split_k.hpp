@@ -8,8 +8,9 @@
 
 namespace jitgemm {
 
-/// \file What kernels need beyond their own entry when several blocks share the K of a tile (templates/epilogue/split_k_reduce.cuh,
-/// workspace_text.hpp) or of the tiles that are left over from whole waves (templates/scheduler/remainder_tiles.cuh).
+/// \file What kernels need beyond their own entry when several blocks share the K of a tile
+/// (templates/epilogue/split_k_reduce.cuh, workspace_text.hpp) or of the tiles that are left over from whole waves
+/// (templates/scheduler/remainder_tiles.cuh).
 
 inline constexpr int kReduceThreads = 64;  ///< of a block that adds partial sums: small, so that few sums reach all SMs
 

@@ -18,8 +18,8 @@ struct WorkspaceContents {
     WorkspaceSums sums = WorkspaceSums::none;
 };
 
-/// The generated includes workspace.cuh, which says where each part lies (nothing, if there is none), and packings.inl and
-/// move_vector.inl, which name what gemm_pack moves.
+/// The generated includes workspace.cuh, which says where each part lies (nothing, if there is none), and packings.inl
+/// and move_vector.inl, which name what gemm_pack moves.
 void add_workspace(RenderInput& input, const WorkspaceContents& contents);
 
 }  // namespace jitgemm

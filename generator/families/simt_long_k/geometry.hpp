@@ -13,8 +13,8 @@ namespace jitgemm {
 inline constexpr int kLongKQuad = 4;          ///< k that a thread takes at a time
 inline constexpr int kLongKReduceWarps = 32;  ///< of a block that adds up the sums of blocks
 
-/// How one operand's tile travels and lies. In shared memory it has the rows it has in global memory: K-major ones hold block_k
-/// k of a row or column of the matrix, the others the block tile's elements of one k.
+/// How one operand's tile travels and lies. In shared memory it has the rows it has in global memory: K-major ones hold
+/// block_k k of a row or column of the matrix, the others the block tile's elements of one k.
 struct SimtLongKOperand {
     bool k_major = true;
     int thread = 0;  ///< elements of a thread along M or N
