@@ -4,7 +4,7 @@
 // First entry: operands too little aligned for wide copies are moved into the workspace, their rows padded. It costs a
 // pass over the operand, and pays where each element is used often.
 
-// A matrix (rows, columns) with pitch ld, and its copy; a thread moves vectors of eight elements.
+// A matrix (rows, columns) with pitch ld, and its copy. A thread moves vectors of eight elements.
 struct Packing {
     const Bits* matrix;
     long long ld;

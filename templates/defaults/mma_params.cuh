@@ -3,7 +3,7 @@
 #include "params.cuh"
 #include "multistage_tiling.cuh"
 
-// 32-bit registers a thread gives to A, B and C: of one atom, and of a k-block of the warp tile.
+// 32-bit registers of a thread for A, B and C: for one atom, and for a k-block of the warp tile.
 constexpr int kRegistersA = kMmaM * kMmaK / 64;
 constexpr int kRegistersB = kMmaN * kMmaK / 64;
 #if GEMM_ACCUMULATOR_F16

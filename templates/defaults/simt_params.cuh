@@ -17,16 +17,15 @@
 #endif
 #include "params.cuh"
 
-// What follows from the parameters.
+// Derived from the parameters.
 constexpr int kWarpsM = kBlockM / kWarpM;  // warps of a block along M and N
 constexpr int kWarpsN = kBlockN / kWarpN;
 constexpr int kThreads = kWarpsM * kWarpsN * 32;
 constexpr int kLanesM = kWarpM / kThreadM;  // lanes of a warp along M and N
 constexpr int kLanesN = kWarpN / kThreadN;
 
-// Tiles in shared memory have a row per k, and elements of M or N side by side. Where global memory has k side by side,
-// tiles are transposed on the way: the padding keeps apart the banks of the kKLanes rows that a warp then writes at
-// once.
+// Tiles in shared memory have a row for each k, with neighbours along M or N. Where neighbours in global memory are
+// along k, the copy transposes: a warp writes kKLanes rows at once, and padding puts these into different banks.
 #if GEMM_A_K_MAJOR
 constexpr int kPitchA = kBlockM + 32 / kKLanes;  // floats
 #else

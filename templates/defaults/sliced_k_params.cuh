@@ -20,18 +20,18 @@
 
 constexpr bool kLongKMajor = GEMM_A_K_MAJOR, kFewKMajor = GEMM_B_K_MAJOR;
 
-// What follows from the parameters.
-constexpr int kPanelK = 64;  // of a k-tile each warp's part: rows of 128 bytes, which TMA swizzles
+// Derived from the parameters.
+constexpr int kPanelK = 64;  // each warp's part of a k-tile: rows of 128 bytes, which TMA swizzles
 constexpr int kSlices = kBlockK / kPanelK;  // warps of a block
 constexpr int kThreads = kSlices * 32;
 constexpr int kTilesM = kBlockM / 16;  // mmas of a warp
 constexpr int kTilesN = kBlockN / 8;
 #if GEMM_ACCUMULATOR_F16
-constexpr int kRegistersC = 2;  // of an mma's sums, per thread
+constexpr int kRegistersC = 2;  // of a thread for an mma's sums
 #else
 constexpr int kRegistersC = 4;
 #endif
-// sP: each warp's sums of a tile (kRowsP, kColumnsP) of D, row pitch kPitchP, such that the lanes of a warp write to
+// sP: each warp's sums of a tile (kRowsP, kColumnsP) of D. The row pitch kPitchP puts the lanes of a warp into
 // different banks.
 #if GEMM_LONG_B
 constexpr int kRowsP = kBlockN;

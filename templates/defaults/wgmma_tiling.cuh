@@ -1,5 +1,5 @@
 #pragma once
-// What follows from the parameters. A rendering prints the values.
+// Derived from the parameters. A rendering prints the values.
 #if GEMM_PINGPONG
 constexpr int kConsumers = 2;  // warpgroups that multiply, each a whole tile in its turn
 constexpr int kConsumersPerTile = 1;

@@ -13,7 +13,8 @@
 // - sums of pieces, see partial_fragments
 #endif
 #if GEMM_PACK_A || GEMM_PACK_B
-// A packed operand keeps its order; its rows are padded to whole lines of L2, short ones to a half or a quarter of one.
+// A packed operand keeps its order. Its rows are padded to whole lines of L2, short rows to a half or a quarter of a
+// line.
 
 // Elements from one row of a packed operand to the next.
 __device__ __forceinline__ long long packed_pitch(int columns) {

@@ -43,7 +43,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const GemmArgs ar
 
 #include "multistage/warp_of_this_thread.inl"
 
-    // gA -> sA, gB -> sB: M and N predicates are computed here, once.
+    // gA -> sA, gB -> sB. The constructors compute which rows and columns of D are in range.
 #include "start_copies.inl"
 
     unsigned lane_offset_a[kChunksA];  // in a stage, in bytes; see shared_to_registers

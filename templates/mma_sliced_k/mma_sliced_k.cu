@@ -59,8 +59,8 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const __grid_cons
     __syncwarp();
 
     const unsigned tiles = (extent_of_long(args) + kBlockM - 1u) / kBlockM;
-    const int k_tiles = static_cast<int>((args.k + (kBlockK - 1ll)) / kBlockK);  // none: no maps of A and B either
-    PanelWalk next{k_tiles == 0 ? tiles : blockIdx.x, 0};  // that is to be fetched
+    const int k_tiles = static_cast<int>((args.k + (kBlockK - 1ll)) / kBlockK);  // 0 for K = 0, without maps of A and B
+    PanelWalk next{k_tiles == 0 ? tiles : blockIdx.x, 0};  // the panel to fetch next
 #if GEMM_EARLY
     launch_dependent_grids();
 #else
@@ -71,7 +71,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const __grid_cons
     for (int stage = 0; stage < kStages && next.tile < tiles; ++stage, next.advance(k_tiles))
         if (lane == 0) ring.copy_long(args, stage, next);
 #if GEMM_EARLY
-    wait_on_dependent_grids();  // the long operand is constant; the previous kernel may have used all else
+    wait_on_dependent_grids();  // the previous kernel may use all but the long operand, which is constant
 #endif
     for (int stage = 0; stage < kStages && next_few.tile < tiles; ++stage, next_few.advance(k_tiles))
         if (lane == 0) ring.copy_few(args, stage, next_few);

@@ -11,9 +11,9 @@ struct PanelWalk {
     }
 };
 
-// A panel: kRows of an operand (rows of A, columns of B) by kPanelK, as TMA lays it into shared memory. Its lines there
-// are those rows if K is contiguous, else one line for each k. Of each line the 16-byte chunks are permuted by bits 7
-// and on of the address (PTX ISA, "Swizzling Modes").
+// A panel is kRows of an operand (rows of A, columns of B) by kPanelK in shared memory. Where K is contiguous, a line
+// is one of these rows, else one k. TMA permutes the 16-byte chunks of a line by the address bits from 7 on (PTX ISA,
+// "Swizzling Modes").
 template <int kRows, bool kKMajor>
 struct Panel {
     static constexpr int kLineBytes = (kKMajor ? kPanelK : kRows) * 2;
@@ -39,8 +39,7 @@ constexpr int kStageBytes = LongPanel::kBytes + FewPanel::kBytes;
 constexpr int kRingBytes = kSlices * kStages * kStageBytes;  // of all warps
 constexpr int kBarriersAt = kRingBytes + kSlices * kSumsOfAWarp * 4;  // behind sP
 
-// Each warp fetches for itself what it multiplies: panel `warp` of every k-tile. So nobody else waits for a stage or
-// frees it.
+// Each warp fetches its own panels: panel `warp` of every k-tile. No other warp waits for its stages or frees them.
 struct WarpRing {
     unsigned stages;  // (kStages) a panel of the long operand and a panel of the few
     unsigned full;  // (kStages) barriers: all bytes of the stage have arrived

@@ -1,13 +1,13 @@
 #pragma once
-// A tile in shared memory is rows of 16-byte chunks, kPitch bytes apart. A warp reads the same chunk of eight
-// consecutive rows at once, so these eight should lie in different banks.
+// A tile in shared memory has rows of 16-byte chunks, kPitch bytes apart. A warp reads the same chunk of eight
+// consecutive rows at once, so these eight chunks should lie in different banks.
 __device__ __forceinline__ unsigned shared_address(const void* pointer) {
     return static_cast<unsigned>(__cvta_generic_to_shared(pointer));
 }
 
 #if GEMM_SWIZZLE
 // Swizzle: chunk c of row r lies in slot c ^ (r / kRowsPerPhase % kSpan). kSpan, the largest power of two that divides
-// the chunks of a row (at most 8), keeps the slots inside the row; kRowsPerPhase rows side by side fill the 32 banks.
+// the chunks of a row (at most 8), keeps the slots inside the row. kRowsPerPhase consecutive rows fill the 32 banks.
 template <int kPitch>
 __device__ __forceinline__ unsigned shared_offset(int row, int chunk) {
     constexpr int kChunks = kPitch / 16;

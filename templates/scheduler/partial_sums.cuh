@@ -1,7 +1,7 @@
 #pragma once
-// Sums of pieces that don't end their tile, left in the workspace for the cluster that has its end: for each block one
-// piece at most, (kTilesM, kTilesN) fragments of its warps, and for each of these kTilesM a counter that says they are
-// there.
+// A piece that doesn't end its tile leaves its sums in the workspace, for the cluster that has the end of the tile. A
+// block leaves at most one piece: (kTilesM, kTilesN) fragments of each warp, and for each of the kTilesM a counter that
+// says they are there.
 struct alignas(4 * kRegistersC) Fragment {
     Accumulator sums[kRegistersC];
 };

@@ -1,8 +1,7 @@
 #pragma once
-// Tiles left over from whole waves of kWave blocks would keep but a few SMs busy for the time of a whole tile. Each is
-// cut in two along K: one block for the greater part, which goes to D, and one for the rest, which goes to the
-// workspace; a second entry adds these to D. The SMs that have no greater part compute the others, several one after
-// the other.
+// Tiles left over from whole waves of kWave blocks would keep only a few SMs busy, for the time of a whole tile. So
+// each is cut in two along K. One block stores the greater part to D, another the rest to the workspace, and a second
+// entry adds that to D. SMs without a greater part compute several of the rests, one after the other.
 struct RemainderTile {
     unsigned tile;  // in the order of tile_of_block
     unsigned left_over;  // index among the left-over tiles

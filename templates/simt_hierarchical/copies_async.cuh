@@ -2,11 +2,11 @@
 #include "simt_cp_async.cuh"
 #include "reach.cuh"
 // gA, gB -> sA, sB by all threads of the block. A thread keeps its place in a row and goes down the rows, pass by pass.
-// What lies outside the matrix arrives as zeros.
+// Elements outside the matrix arrive as zeros.
 #if GEMM_COPY_TRANSPOSED
 
-// Tile (kRows, kBlockK) of a matrix contiguous along k, element by element into rows of one k. A warp copies kKLanes of
-// k from 32 / kKLanes rows of the matrix at once.
+// Copies a tile (kRows, kBlockK) of a matrix contiguous along k, element by element, into rows of one k. A warp copies
+// kKLanes of k from 32 / kKLanes rows of the matrix at once.
 template <int kRows, int kPitch>
 struct TransposedCopy {
     static constexpr int kRowsPerPass = kThreads / kKLanes;
@@ -29,7 +29,7 @@ struct TransposedCopy {
         reach = Reach{end_k - first_k - k, rows - first_row - row};
     }
 
-    // One of `slices` parts of the tile.
+    // Copies one of `slices` parts of the tile.
     __device__ __forceinline__ void issue(float* stage, int slice, int slices) {
 #pragma unroll
         for (int pass = kPasses * slice / slices; pass < kPasses * (slice + 1) / slices; ++pass) {
@@ -37,7 +37,7 @@ struct TransposedCopy {
             if (kRows % kRowsPerPass != 0 && row + pass * kRowsPerPass >= kRows) break;
 #endif
             const Element* row_of_pass = source + pass * pass_pitch;
-            asm("mov.b64 %0, %0;" : "+l"(row_of_pass));  // hides the sum: each step would find a way of its own to it
+            asm("mov.b64 %0, %0;" : "+l"(row_of_pass));  // or each step would compute it in its own way
 #pragma unroll
             for (int step = 0; step < kSteps; ++step)
                 cp_async<1>(stage + place + step * kKLanes * kPitch + pass * kRowsPerPass, row_of_pass + step * kKLanes,
@@ -45,7 +45,7 @@ struct TransposedCopy {
         }
     }
 
-    // On to the next k-tile.
+    // Moves on to the next k-tile.
     __device__ __forceinline__ void finish() {
         source += kBlockK;
         reach.k -= kBlockK;
@@ -54,7 +54,7 @@ struct TransposedCopy {
 #endif
 #if GEMM_COPY_STRAIGHT
 
-// Tile (kBlockK, kColumns) of a matrix contiguous along M or N, in vectors of kVector elements.
+// Copies a tile (kBlockK, kColumns) of a matrix contiguous along M or N, in vectors of kVector elements.
 template <int kColumns, int kPitch, int kVector>
 struct StraightCopy {
     static constexpr int kVectorsPerRow = kColumns / kVector;
@@ -65,7 +65,7 @@ struct StraightCopy {
     long long pass_pitch;  // elements from one pass to the next
     long long block_pitch;  // elements from one k-tile to the next
     int row;  // of pass 0, in the tile
-    int place;  // of that vector, in a stage
+    int place;  // of this thread's vector in a stage
     Reach reach;  // of K from it on, and the bytes of the vector that lie in the matrix: the edge may cut it
 
     __device__ __forceinline__ StraightCopy(const Element* matrix, long long ld, int first_column, int columns,
@@ -79,7 +79,7 @@ struct StraightCopy {
         reach = Reach{end_k - first_k - row, max(0, min(kVector, columns - first_column - column)) * 4};
     }
 
-    // One of `slices` parts of the tile.
+    // Copies one of `slices` parts of the tile.
     __device__ __forceinline__ void issue(float* stage, int slice, int slices) {
 #pragma unroll
         for (int pass = kPasses * slice / slices; pass < kPasses * (slice + 1) / slices; ++pass) {
@@ -96,7 +96,7 @@ struct StraightCopy {
         }
     }
 
-    // On to the next k-tile.
+    // Moves on to the next k-tile.
     __device__ __forceinline__ void finish() {
         source += block_pitch;
         reach.k -= kBlockK;
@@ -111,7 +111,7 @@ __device__ __forceinline__ void finish_copies(CopyA& copy_a, CopyB& copy_b) {
     asm volatile("cp.async.commit_group;" ::: "memory");
 }
 
-// Until the k-tile needed next has landed for all threads; they are then done with the one before, too.
+// Waits until the k-tile needed next has landed for all threads. They have then read the previous one.
 __device__ __forceinline__ void wait_for_oldest_copy() {
     asm volatile("cp.async.wait_group %0;" ::"n"(kStages - 2) : "memory");
     __syncthreads();

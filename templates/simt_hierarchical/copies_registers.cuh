@@ -2,11 +2,11 @@
 #include "common/input_to_float.cuh"
 #include "reach.cuh"
 // gA, gB -> sA, sB by all threads of the block. A thread keeps its place in a row and goes down the rows, pass by pass.
-// What lies outside the matrix arrives as zeros.
+// Elements outside the matrix arrive as zeros.
 #if GEMM_COPY_TRANSPOSED
 
-// Tile (kRows, kBlockK) of a matrix contiguous along k, element by element into rows of one k. A warp copies kKLanes of
-// k from 32 / kKLanes rows of the matrix at once.
+// Copies a tile (kRows, kBlockK) of a matrix contiguous along k, element by element, into rows of one k. A warp copies
+// kKLanes of k from 32 / kKLanes rows of the matrix at once.
 template <int kRows, int kPitch>
 struct TransposedCopy {
     static constexpr int kRowsPerPass = kThreads / kKLanes;
@@ -79,7 +79,7 @@ struct StraightCopy {
     long long pass_pitch;  // elements from one pass to the next
     long long block_pitch;  // elements from one k-tile to the next
     int row;  // of pass 0, in the tile
-    int place;  // of that vector, in a stage
+    int place;  // of this thread's vector in a stage
     Reach reach;  // of K from it on
     bool column_in_range;
     float* to;  // the stage that is filled
@@ -132,5 +132,5 @@ __device__ __forceinline__ void finish_copies(CopyA& copy_a, CopyB& copy_b) {
     copy_b.finish();
 }
 
-// Until all threads have written the k-tile needed next; they are then done with the one before, too.
+// Waits until all threads have written the k-tile needed next. They have then read the previous one.
 __device__ __forceinline__ void wait_for_oldest_copy() { __syncthreads(); }

@@ -1,6 +1,6 @@
 #pragma once
-// rC -> gD, straight from the registers: a thread holds quads of four neighbours of a row, and the quads of a warp's
-// lanes lie side by side. (first_row, first_column) is D's element of rC[0][0].
+// rC -> gD, straight from the registers. A thread has quads of four neighbours in a row. The quads of a warp's lanes
+// lie side by side. rC[0][0] is the sum of D's element (first_row, first_column).
 __device__ __forceinline__ void epilogue(const float (&rC)[kThreadM][kThreadN], const OutputTile& output, int first_row,
                                          int first_column, char* /*shared_memory*/) {
 #pragma unroll

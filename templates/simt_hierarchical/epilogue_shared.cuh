@@ -1,10 +1,10 @@
 #pragma once
 #include "common/store_shared.cuh"
-// rC -> shared memory -> gD, for rows of D that begin at any multiple of 4 bytes: there a quad can't be stored at once,
-// and its elements one by one, four apart from lane to lane, are four times the sectors of memory. So each warp lays
-// kLanesM rows of its tile (kWarpM, kWarpN) at a time into a buffer of its own, quad by quad, and stores them with
-// neighbours on neighbouring lanes. (first_row, first_column) is D's element of the lane's rC[0][0]. The k-tiles in
-// shared memory are done with.
+// rC -> shared memory -> gD, for rows of D that begin at any multiple of 4 bytes. A quad can't be stored at once there,
+// and single elements of quads touch four times the sectors. So each warp writes kLanesM rows of its tile (kWarpM,
+// kWarpN) at a time to its own buffer, quad by quad, and stores them with neighbours on neighbouring lanes. The buffer
+// lies over the k-tiles, which nobody reads any more. The lane's rC[0][0] is the sum of D's element (first_row,
+// first_column).
 
 __device__ __forceinline__ void epilogue(const float (&rC)[kThreadM][kThreadN], const OutputTile& output, int first_row,
                                          int first_column, char* shared_memory) {

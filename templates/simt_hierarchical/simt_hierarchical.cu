@@ -26,8 +26,8 @@ extern "C" __global__ void __launch_bounds__(kThreads, kMinBlocksPerSm) gemm(con
 
 #include "scheduler/tile_of_this_block.inl"
 
-    // Lane bit 0 goes along m and the next ones along n, so that both fragments' loads find pairs of lanes with one
-    // address: then 16-byte loads of a warp take two wavefronts in place of four.
+    // Lane bit 0 goes along m and the next bits along n. So pairs of lanes load from one address, for both fragments: a
+    // warp's 16-byte load then takes two wavefronts, not four.
     const int lane = threadIdx.x % 32;
     const int warp = threadIdx.x / 32;
     const int row =
@@ -81,9 +81,9 @@ extern "C" __global__ void __launch_bounds__(kThreads, kMinBlocksPerSm) gemm(con
                 copy_a.issue(sA + write_stage * kStageA, k, kCopySlices);
                 copy_b.issue(sB + write_stage * kStageB, k, kCopySlices);
             }
-            if (k == kBlockK - 2) {  // the last fragments of this stage are in flight
+            if (k == kBlockK - 2) {  // this stage's last fragments are in flight
                 finish_copies(copy_a, copy_b);
-                wait_for_oldest_copy();  // next stage visible to all; this one free for refilling
+                wait_for_oldest_copy();  // all see the next stage; this one may be filled again
             }
             rank_1_update(rC, rA[k % 2], rB[k % 2]);
         }

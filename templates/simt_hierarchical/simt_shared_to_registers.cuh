@@ -1,6 +1,6 @@
 #pragma once
-// One row (one k) of a tile -> the fragment of a thread. Its elements come in quads of four neighbours, a quad of each
-// lane side by side: a warp's 16-byte loads then meet every bank once.
+// A row (one k) of a tile -> the fragment of a thread. A fragment is quads of four neighbours. The lanes' quads lie
+// side by side, so a warp's 16-byte loads use every bank once.
 template <int kElements, int kLanes>
 __device__ __forceinline__ void load_fragment(float* fragment, const float* row) {
 #pragma unroll
@@ -13,9 +13,9 @@ __device__ __forceinline__ void load_fragment(float* fragment, const float* row)
     }
 }
 
-// rC += rA * rB^T. Each row of sums goes in the opposite direction of the one before: consecutive fmas then share an
-// operand, which the register file need not deliver again (its two banks deliver one register each per cycle, and an
-// fma has three). Which columns come first decides how ptxas spreads the sums over the banks.
+// rC += rA * rB^T. Rows of sums go back and forth, so that consecutive fmas share an operand, which is then not read
+// again: an fma has three operands, and the register file delivers two per cycle, one from each bank. The order of the
+// columns decides how ptxas spreads the sums over the banks.
 __device__ __forceinline__ void rank_1_update(float (&rC)[kThreadM][kThreadN], const float* rA, const float* rB) {
 #pragma unroll
     for (int i = 0; i < kThreadM; ++i)

@@ -1,5 +1,5 @@
-// GEMM on FP32 cores for a small result of a long K, sums in f32. There are few sums and many products of each: K is
-// what threads share out, on every level.
+// GEMM on FP32 cores for a small result of a long K, sums in f32. Each of the few sums has many products, so blocks,
+// warps and lanes share out K.
 //
 //   for each block tile (kBlockM, kBlockN) of D                     kSplitK thread blocks each
 //       for each kSplitK-th k-tile of kBlockK                       mainloop: kStages tiles in flight, global -> shared
@@ -33,7 +33,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, kMinBlocksPerSm) gemm(con
 
     float* sA = reinterpret_cast<float*>(shared_memory);  // (kStages, tile of A), row pitch kPitchA
     float* sB = sA + kStages * kStageA;  // (kStages, tile of B), row pitch kPitchB
-    long long k_left = args.k - first_k;  // of K from the k-tile on that is copied next
+    long long k_left = args.k - first_k;  // of K, from the k-tile that is copied next
     OperandA a(args.a, args.lda, tile_row, first_k);
     OperandB b(args.b, args.ldb, tile_column, first_k);
 
@@ -67,13 +67,13 @@ extern "C" __global__ void __launch_bounds__(kThreads, kMinBlocksPerSm) gemm(con
     int write_stage = kStages - 1;
 #pragma unroll 1
     for (int k_tile = 0; k_tile < k_tiles; ++k_tile) {
-        wait_for_oldest_copy();  // read_stage visible to all; write_stage read by all
+        wait_for_oldest_copy();  // all see read_stage, and have read write_stage
 #include "first_elements.inl"
 #pragma unroll kUnroll
         for (int step = 0; step < kSteps; ++step) {
             OperandA::load(rA, OperandA::of_step(from_a, step));
             OperandB::load(rB, OperandB::of_step(from_b, step));
-            issue_copies(write_stage);  // between the fmas: all at once would fill the load-store unit's queue
+            issue_copies(write_stage);  // spread among the fmas: all at once would fill the load-store unit's queue
 #pragma unroll
             for (int k = 0; k < 4; ++k) rank_1_update(rC, rA[k], rB[k]);
         }

@@ -1,6 +1,6 @@
 #pragma once
 #include "simt_cp_async.cuh"
-// gA, gB -> sA, sB by all threads of the block, in rows as they lie in global memory.
+// gA, gB -> sA, sB by all threads of the block. Rows in shared memory are rows in global memory.
 
 __device__ __forceinline__ void cp_async_commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }
 
@@ -14,9 +14,9 @@ __device__ __forceinline__ void wait_for_all_copies() {
     __syncthreads();
 }
 
-// The tiles of a matrix that this block takes one after the other, kRows rows of kColumns elements, in vectors of
-// kVector. A thread keeps its place in a row and goes down the rows, pass by pass, a few in each of a k-tile's steps.
-// What lies outside the matrix arrives as zeros.
+// Copies this block's tiles of a matrix, kRows rows of kColumns elements, in vectors of kVector. A thread keeps its
+// place in a row and goes down the rows, pass by pass, with a few passes in each step of a k-tile. Elements outside the
+// matrix arrive as zeros.
 template <int kRows, int kColumns, int kVector, int kPitch>
 struct TileCopy {
     static constexpr int kVectors = (kColumns + kVector - 1) / kVector;  // of a row

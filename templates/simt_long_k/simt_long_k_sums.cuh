@@ -1,8 +1,9 @@
 #pragma once
 #include "epilogue/finish_element.cuh"
 #include "epilogue/store_element.cuh"
-// The same element of D has sums in kParts threads of every block and in every split: they are added up in shared
-// memory, then in the second entry, always in the same order. The workspace holds (kSplitK, m, n) sums of blocks.
+// kParts threads of each block, in every split, have a sum of the same element of D. Each block adds up its own in
+// shared memory. The second entry adds the blocks' sums, which the workspace holds: (kSplitK, m, n). The order of the
+// additions never changes.
 
 // The place of a thread's element in the tile of D. A thread has pieces of neighbours. The lanes' pieces lie side by
 // side.
@@ -42,7 +43,7 @@ __device__ __forceinline__ void sum_up_in_block(const GemmArgs& args, const floa
     }
 }
 
-// Second entry: the blocks' sums added up, finished and stored. A block has 32 columns of a row; its warps share out
+// Second entry: adds up the blocks' sums, finishes and stores them. A block has 32 columns of a row. Its warps share
 // the splits.
 extern "C" __global__ void __launch_bounds__(kReduceWarps * 32) gemm_reduce(const GemmArgs args) {
 #include "dependent_launch.inl"

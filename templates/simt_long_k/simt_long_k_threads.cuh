@@ -1,11 +1,11 @@
 #pragma once
-// Where a thread's elements and k begin within its block's.
+// The first element and k of a thread in the block's tile.
 struct ThreadPlace {
     int m, n, k;
 };
 
-// Neighbouring lanes take neighbouring k; of the others, bit 0 goes along M and the next ones along N, so that both
-// fragments' loads find pairs of lanes with one address.
+// The low bits of a lane go along k. The next bit goes along M and the others along N: so pairs of lanes load from one
+// address, for both fragments.
 __device__ __forceinline__ ThreadPlace thread_place() {
     constexpr int kPair = kWarpLanesM > 1 ? 2 : 1;
     const int lane = threadIdx.x % 32;
@@ -15,9 +15,8 @@ __device__ __forceinline__ ThreadPlace thread_place() {
             warp_k + lane % kWarpLanesK * kLanePitchK};
 }
 
-// rC += rA * rB^T. Each row of sums goes in the opposite direction of the one before: consecutive fmas then share an
-// operand, which the register file need not deliver again (its two banks deliver one register each per cycle, and an
-// fma has three).
+// rC += rA * rB^T. Rows of sums go back and forth, so that consecutive fmas share an operand, which is then not read
+// again: an fma has three operands, and the register file delivers two per cycle, one from each bank.
 __device__ __forceinline__ void rank_1_update(float (&rC)[kThreadM][kThreadN], const float* rA, const float* rB) {
 #pragma unroll
     for (int i = 0; i < kThreadM; ++i)

@@ -58,7 +58,7 @@ std::string fragment_lines(const GemmSignature& s, const MmaMultistageConfig& c,
     constexpr int kBytesOfRegister = 4 * 32;  // of all lanes
     const int a = c.mma.m * c.mma.k * bytes(s.a) / kBytesOfRegister;
     const int b = c.mma.n * c.mma.k * bytes(s.b) / kBytesOfRegister;
-    return "// 32-bit registers a thread gives to A, B and C: of one atom, and of a k-block of the warp tile.\n" +
+    return "// 32-bit registers of a thread for A, B and C: for one atom, and for a k-block of the warp tile.\n" +
            constant_line("kRegistersA", a, "") + constant_line("kRegistersB", b, "") +
            constant_line("kRegistersC", s.accumulator == DataType::f16 ? 2 : 4, "") +
            constant_line("kFragmentA", g.tiles_m * a, "") + constant_line("kFragmentB", g.tiles_n * b, "") +

@@ -59,9 +59,9 @@ std::string derived_lines(const GemmSignature& s, const Config& c, const SlicedK
            constant_line("kSlices", g.warps, "warps of a block") + constant_line("kThreads", g.threads, "") +
            constant_line("kTilesM", c.block.m / g.mma.m, "mmas of a warp") +
            constant_line("kTilesN", c.block.n / g.mma.n, "") +
-           constant_line("kRegistersC", s.accumulator == DataType::f16 ? 2 : 4, "of an mma's sums, per thread") +
-           "// sP: each warp's sums of a tile (kRowsP, kColumnsP) of D, in rows of kPitchP, so that the lanes of a "
-           "warp write to different banks.\n" +
+           constant_line("kRegistersC", s.accumulator == DataType::f16 ? 2 : 4, "of a thread for an mma's sums") +
+           "// sP: each warp's sums of a tile (kRowsP, kColumnsP) of D. The row pitch kPitchP puts the lanes of a warp "
+           "into\n// different banks.\n" +
            constant_line("kRowsP", rows, "") + constant_line("kColumnsP", columns, "") +
            constant_line("kPitchP", pitch, "") + constant_line("kSumsOfAWarp", rows * pitch, "");
 }

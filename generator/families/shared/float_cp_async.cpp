@@ -43,16 +43,15 @@ std::string float_cp_async(const FloatVectors& whole, const FloatVectors& cut) {
     std::string text;
     if (whole.any())
         text += fmt::format(
-            "// cp.async of kFloats: global to shared memory past the registers. Out of range, nothing is read and the "
-            "destination is zeroed.\n"
+            "// cp.async of kFloats, global to shared memory. Out of range, it reads nothing and zeros the "
+            "destination.\n"
             "template <int kFloats>\n"
             "__device__ __forceinline__ void cp_async(float* destination, const float* source, bool in_range) {{\n"
             "{}{}}}\n\n",
             kSharedAddressLine, by_float_width(whole, whole_statement));
     if (cut.any())
         text += fmt::format(
-            "// cp.async of kFloats: global to shared memory past the registers. Only the first `bytes` are read, the "
-            "rest is zero.\n"
+            "// cp.async of kFloats, global to shared memory. It reads the first `bytes`, and zeros the rest.\n"
             "template <int kFloats>\n"
             "__device__ __forceinline__ void cp_async_cut(float* destination, const float* source, int bytes) {{\n"
             "{}{}}}\n\n",

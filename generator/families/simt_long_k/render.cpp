@@ -56,10 +56,8 @@ int sum_threads(const SimtLongKConfig& c, const SimtLongKGeometry& g) {
 
 std::string layout_lines(const SimtLongKGeometry& g) {
     std::string text =
-        "// Tiles lie in shared memory as in global memory, in rows of kBlockK k or of the elements of one k. The "
-        "padding of "
-        "a row keeps\n"
-        "// the banks of lanes that read at once apart.\n";
+        "// Tiles in shared memory have the rows of global memory: kBlockK k, or the elements of one k. Pitches are in "
+        "floats.\n// They put lanes that read at once into different banks.\n";
     if (!g.a.k_major || !g.b.k_major)
         text += constant_line("kPitchK", g.pitch_k, "from one of a thread's four k to the next");
     return text + constant_line("kLanePitchK", g.lane_pitch, "from one lane's first k to the next lane's") +
@@ -79,7 +77,7 @@ std::string long_k_derived(const SimtLongKConfig& c, const SimtLongKGeometry& g)
            constant_line("kParts", c.warps * c.lanes.k, "threads of a block that have sums of the same elements") +
            constant_line("kLanesMN", c.lanes.m * c.lanes.n, "lanes of a warp that have sums of different ones") +
            constant_line("kPartPitch", g.part_pitch,
-                         "floats from part to part; odd where lanes lie parts apart: their banks differ") +
+                         "floats from part to part, an odd number of parts: lanes use different banks") +
            constant_line("kTileSums", c.block().m * c.block().n, "sums of a block tile") +
            constant_line("kSumThreads", sum_threads(c, g), "lanes that add up one of them");
 }
