@@ -37,19 +37,20 @@ using Element = float;  // f32 of A and B as stored
 using ElementC = float;  // f32 as stored
 using ElementD = float;  // f32 as stored
 using ElementOut = ElementD;  // what the epilogue stores
-// Derived from the parameters.
-constexpr int kWarpsM = kBlockM / kWarpM;  // warps of a block along M and N
-constexpr int kWarpsN = kBlockN / kWarpN;
-constexpr int kThreads = kWarpsM * kWarpsN * 32;
-constexpr int kLanesM = kWarpM / kThreadM;  // lanes of a warp along M and N
-constexpr int kLanesN = kWarpN / kThreadN;
 
-// Tiles in shared memory have a row for each k, with neighbours along M or N. Where neighbours in global memory are
-// along k, the copy transposes: a warp writes kKLanes rows at once, and padding puts these into different banks.
-constexpr int kPitchA = kBlockM;  // floats
-constexpr int kPitchB = kBlockN + 32 / kKLanes;
-constexpr int kStageA = kBlockK * kPitchA;
-constexpr int kStageB = kBlockK * kPitchB;
+constexpr int kWarpsN = 2;  // warps of a block, side by side along N
+constexpr int kThreads = 256;  // threads of a block
+constexpr int kLanesM = 4;  // lanes of a warp along M and N
+constexpr int kLanesN = 8;
+// Tiles in shared memory have a row per k, and elements of M or N side by side. Where global memory has k side by side, tiles
+// are transposed on the way.
+constexpr int kPitchA = 256;  // floats from k to k
+constexpr int kPitchB = 136;  // floats from k to k; padded, so that a warp writes kKLanes rows without bank conflicts
+constexpr int kStageA = 4096;  // floats of a stage
+constexpr int kStageB = 2176;
+
+// The column of sums that a row updates at a step: see rank_1_update.
+__device__ constexpr int column_of_step(int row, int step) { return row % 2 == 0 ? step : kThreadN - 1 - step; }
 
 // ---- common ---------------------------------------------------------------------------------------------------------
 __device__ __forceinline__ float c_to_float(float value) { return value; }
@@ -104,47 +105,42 @@ __device__ __forceinline__ float finish(const GemmArgs& args, float sum, const R
 // A block's result goes to D.
 using OutputTile = GemmArgs;
 
-// ---- simt_hierarchical ----------------------------------------------------------------------------------------------
-// gA, gB -> sA, sB by all threads of the block. A thread keeps its place in a row and goes down the rows, pass by pass.
-// Elements outside the matrix arrive as zeros.
+// ---- ptx ------------------------------------------------------------------------------------------------------------
 // cp.async of kFloats, global to shared memory. Out of range, it reads nothing and zeros the destination.
 template <int kFloats>
 __device__ __forceinline__ void cp_async(float* destination, const float* source, bool in_range) {
     const unsigned address = static_cast<unsigned>(__cvta_generic_to_shared(destination));
-    if constexpr (kFloats == 4)
-        asm volatile(
-            "{ .reg .pred ignore; setp.eq.s32 ignore, %2, 0; "
-            "cp.async.cg.shared.global.L2::128B [%0], [%1], 16, ignore; }" ::"r"(address),
-            "l"(source), "r"(static_cast<int>(in_range))
-            : "memory");
-    else
-        asm volatile(
-            "{ .reg .pred ignore; setp.eq.s32 ignore, %2, 0; "
-            "cp.async.ca.shared.global.L2::128B [%0], [%1], %3, ignore; }" ::"r"(address),
-            "l"(source), "r"(static_cast<int>(in_range)), "n"(kFloats * 4)
-            : "memory");
+    asm volatile(
+        "{ .reg .pred ignore; setp.eq.s32 ignore, %2, 0;"
+        " cp.async.ca.shared.global.L2::128B [%0], [%1], %3, ignore; }" ::"r"(address),
+        "l"(source), "r"(static_cast<int>(in_range)), "n"(kFloats * 4)
+        : "memory");
 }
 
 // cp.async of kFloats, global to shared memory. It reads the first `bytes`, and zeros the rest.
 template <int kFloats>
 __device__ __forceinline__ void cp_async_cut(float* destination, const float* source, int bytes) {
     const unsigned address = static_cast<unsigned>(__cvta_generic_to_shared(destination));
-    if constexpr (kFloats == 4)
-        asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16, %2;" ::"r"(address), "l"(source), "r"(bytes)
-                     : "memory");
-    else
-        asm volatile("cp.async.ca.shared.global.L2::128B [%0], [%1], %3, %2;" ::"r"(address), "l"(source), "r"(bytes),
-                     "n"(kFloats * 4)
-                     : "memory");
+    asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], %3, %2;" ::"r"(address), "l"(source), "r"(bytes),
+                 "n"(kFloats * 4)
+                 : "memory");
 }
 
-__device__ __forceinline__ void cp_async_commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }
+// ---- simt_hierarchical ----------------------------------------------------------------------------------------------
+// How much of a matrix lies ahead of the place that a thread has in the next k-tile.
+struct Reach {
+    int k;
+    int extent;  // rows or columns of the matrix
 
-// Waits until the k-tile needed next has landed for all threads. They have then read the previous one.
-__device__ __forceinline__ void wait_for_oldest_copy() {
-    asm volatile("cp.async.wait_group %0;" ::"n"(kStages - 2) : "memory");
-    __syncthreads();
-}
+    Reach() = default;
+    __device__ __forceinline__ Reach(int k_left, int extent_left) : k(k_left), extent(extent_left) {}
+    __device__ __forceinline__ bool contains_k(int along_k) const { return k > along_k; }
+    __device__ __forceinline__ bool contains(int along_extent, int along_k) const {
+        return extent > along_extent && k > along_k;
+    }
+};
+// gA, gB -> sA, sB by all threads of the block. A thread keeps its place in a row and goes down the rows, pass by pass.
+// Elements outside the matrix arrive as zeros.
 
 // Copies a tile (kRows, kBlockK) of a matrix contiguous along k, element by element, into rows of one k. A warp copies
 // kKLanes of k from 32 / kKLanes rows of the matrix at once.
@@ -156,10 +152,9 @@ struct TransposedCopy {
 
     const Element* source;  // this thread's first element of pass 0 in the next k-tile
     long long pass_pitch;  // elements from one pass to the next
-    int rows_left;  // rows of the matrix from this thread's row on
-    int k_left;  // elements of K from this thread's first one of the next k-tile on
-    int row;  // this thread's row in the tile
-    int place;  // of its first element in a stage
+    int row;  // of that element, in the tile
+    int place;  // of it, in a stage
+    Reach reach;  // from it on
 
     __device__ __forceinline__ TransposedCopy(const Element* matrix, long long ld, int first_row, int rows, int first_k,
                                               int end_k) {
@@ -168,8 +163,7 @@ struct TransposedCopy {
         place = k * kPitch + row;
         source = matrix + (first_row + row) * ld + first_k + k;
         pass_pitch = kRowsPerPass * ld;
-        k_left = end_k - first_k - k;
-        rows_left = rows - first_row - row;
+        reach = Reach{end_k - first_k - k, rows - first_row - row};
     }
 
     // Copies one of `slices` parts of the tile.
@@ -179,21 +173,18 @@ struct TransposedCopy {
             const Element* row_of_pass = source + pass * pass_pitch;
             asm("mov.b64 %0, %0;" : "+l"(row_of_pass));  // or each step would compute it in its own way
 #pragma unroll
-            for (int step = 0; step < kSteps; ++step) {
-                const Element* element = row_of_pass + step * kKLanes;
-                const bool in_range = rows_left > pass * kRowsPerPass && k_left > step * kKLanes;
-                cp_async<1>(stage + place + step * kKLanes * kPitch + pass * kRowsPerPass, element, in_range);
-            }
+            for (int step = 0; step < kSteps; ++step)
+                cp_async<1>(stage + place + step * kKLanes * kPitch + pass * kRowsPerPass, row_of_pass + step * kKLanes,
+                            reach.contains(pass * kRowsPerPass, step * kKLanes));
         }
     }
 
     // Moves on to the next k-tile.
     __device__ __forceinline__ void finish() {
         source += kBlockK;
-        k_left -= kBlockK;
+        reach.k -= kBlockK;
     }
 };
-;
 
 // Copies a tile (kBlockK, kColumns) of a matrix contiguous along M or N, in vectors of kVector elements.
 template <int kColumns, int kPitch, int kVector>
@@ -205,10 +196,9 @@ struct StraightCopy {
     const Element* source;  // this thread's vector of pass 0 in the next k-tile
     long long pass_pitch;  // elements from one pass to the next
     long long block_pitch;  // elements from one k-tile to the next
-    int k_left;  // rows from this thread's row of the next k-tile on
     int row;  // of pass 0, in the tile
     int place;  // of this thread's vector in a stage
-    int row_bytes;  // of a vector inside the matrix: the edge may cut it
+    Reach reach;  // of K from it on, and the bytes of the vector that lie in the matrix: the edge may cut it
 
     __device__ __forceinline__ StraightCopy(const Element* matrix, long long ld, int first_column, int columns,
                                             int first_k, int end_k) {
@@ -218,30 +208,39 @@ struct StraightCopy {
         source = matrix + (first_k + static_cast<long long>(row)) * ld + first_column + column;
         pass_pitch = kRowsPerPass * ld;
         block_pitch = kBlockK * ld;
-        k_left = end_k - first_k - row;
-        row_bytes = max(0, min(kVector, columns - first_column - column)) * 4;
+        reach = Reach{end_k - first_k - row, max(0, min(kVector, columns - first_column - column)) * 4};
     }
 
     // Copies one of `slices` parts of the tile.
     __device__ __forceinline__ void issue(float* stage, int slice, int slices) {
 #pragma unroll
         for (int pass = kPasses * slice / slices; pass < kPasses * (slice + 1) / slices; ++pass) {
+            float* to = stage + place + pass * kRowsPerPass * kPitch;
             const Element* vector = source + pass * pass_pitch;
-            const bool in_range = k_left > pass * kRowsPerPass;
-            cp_async_cut<kVector>(stage + place + pass * kRowsPerPass * kPitch, vector, in_range ? row_bytes : 0);
+            cp_async_cut<kVector>(to, vector, reach.contains_k(pass * kRowsPerPass) ? reach.extent : 0);
         }
     }
 
     // Moves on to the next k-tile.
     __device__ __forceinline__ void finish() {
         source += block_pitch;
-        k_left -= kBlockK;
+        reach.k -= kBlockK;
     }
 };
-;
-
 using CopyA = StraightCopy<kBlockM, kPitchA, kVectorA>;
 using CopyB = TransposedCopy<kBlockN, kPitchB>;
+
+__device__ __forceinline__ void finish_copies(CopyA& copy_a, CopyB& copy_b) {
+    copy_a.finish();
+    copy_b.finish();
+    asm volatile("cp.async.commit_group;" ::: "memory");
+}
+
+// Waits until the k-tile needed next has landed for all threads. They have then read the previous one.
+__device__ __forceinline__ void wait_for_oldest_copy() {
+    asm volatile("cp.async.wait_group %0;" ::"n"(kStages - 2) : "memory");
+    __syncthreads();
+}
 // A row (one k) of a tile -> the fragment of a thread. A fragment is quads of four neighbours. The lanes' quads lie
 // side by side, so a warp's 16-byte loads use every bank once.
 template <int kElements, int kLanes>
@@ -264,7 +263,7 @@ __device__ __forceinline__ void rank_1_update(float (&rC)[kThreadM][kThreadN], c
     for (int i = 0; i < kThreadM; ++i)
 #pragma unroll
         for (int step = 0; step < kThreadN; ++step) {
-            const int j = i % 2 == 0 ? step : kThreadN - 1 - step;
+            const int j = column_of_step(i, step);
             rC[i][j] = fmaf(rA[i], rB[j], rC[i][j]);
         }
 }
@@ -297,7 +296,7 @@ __device__ __forceinline__ void store_vector(const OutputTile& output, int row, 
 // rC -> gD, straight from the registers. A thread has quads of four neighbours in a row. The quads of a warp's lanes
 // lie side by side. rC[0][0] is the sum of D's element (first_row, first_column).
 __device__ __forceinline__ void epilogue(const float (&rC)[kThreadM][kThreadN], const OutputTile& output, int first_row,
-                                         int first_column) {
+                                         int first_column, char* /*shared_memory*/) {
 #pragma unroll
     for (int i = 0; i < kThreadM; ++i) {
         const int row = first_row + i / 4 * kLanesM * 4 + i % 4;
@@ -347,9 +346,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, kMinBlocksPerSm) gemm(con
     for (int stage = 0; stage < kStages - 1; ++stage) {
         copy_a.issue(sA + stage * kStageA, 0, 1);
         copy_b.issue(sB + stage * kStageB, 0, 1);
-        copy_a.finish();
-        copy_b.finish();
-        cp_async_commit();
+        finish_copies(copy_a, copy_b);
     }
 
     int read_stage = 0;
@@ -381,14 +378,12 @@ extern "C" __global__ void __launch_bounds__(kThreads, kMinBlocksPerSm) gemm(con
                 copy_b.issue(sB + write_stage * kStageB, k, kCopySlices);
             }
             if (k == kBlockK - 2) {  // this stage's last fragments are in flight
-                copy_a.finish();
-                copy_b.finish();
-                cp_async_commit();
+                finish_copies(copy_a, copy_b);
                 wait_for_oldest_copy();  // all see the next stage; this one may be filled again
             }
             rank_1_update(rC, rA[k % 2], rB[k % 2]);
         }
     }
 
-    epilogue(rC, args, tile_row + row, tile_column + column);
+    epilogue(rC, args, tile_row + row, tile_column + column, shared_memory);
 }
