@@ -13,6 +13,7 @@ __device__ constexpr int panel_column(int panel) {
     return panel / kPanelsPerRow % kConsumersN * kWarpgroupN + panel % kPanelsPerRow * kSliceColumns;
 }
 #else
+__device__ constexpr int panel_row(int /*any*/) { return 0; }
 __device__ constexpr int panel_column(int panel) {
     return panel / kPanelsPerRow * kWarpgroupN + panel % kPanelsPerRow * kSliceColumns;
 }
@@ -24,8 +25,12 @@ __device__ constexpr bool is_rest_panel(int panel) { return panel % kPanelsPerRo
 __device__ constexpr int bytes_of_panel(int panel) {
     return is_rest_panel(panel) ? kPanelBytesC / kSliceColumns * kRestColumns : kPanelBytesC;
 }
+__device__ __forceinline__ const TensorMap& map_of_panel(const GemmArgs& args, int panel) {
+    return is_rest_panel(panel) ? args.map_c_rest : args.map_c;
+}
 #else
 __device__ constexpr int bytes_of_panel(int /*any*/) { return kPanelBytesC; }
+__device__ __forceinline__ const TensorMap& map_of_panel(const GemmArgs& args, int /*any*/) { return args.map_c; }
 #endif
 
 // Bytes of C in a stage, counted from C's first stage.

@@ -72,4 +72,3 @@ __device__ __forceinline__ void store_rows(const Accumulator (&rC)[kTilesN][kReg
         store_slice<kSliceColumns, kSwizzledSlices>(slice, args, tile, row, slice_column, lane);
     }
 }
-#include "epilogue/store_tile.cuh"

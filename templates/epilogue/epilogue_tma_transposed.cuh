@@ -108,4 +108,3 @@ __device__ __forceinline__ void store_rows(const Accumulator (&rC)[kTilesN][kReg
         store_slice(slice, args.map_d, row, slice_column, stores);
     }
 }
-#include "epilogue/store_tile.cuh"

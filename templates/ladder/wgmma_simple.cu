@@ -1,16 +1,11 @@
-// Half-precision GEMM on wgmma. TMA copies the operands. Each block has one tile of D. Two rungs of the ladder.
+// Half-precision GEMM on wgmma. TMA copies the operands. Each block has one tile of D. One of the threads that multiply
+// starts the copies.
 //
 //   for the block's tile (kBlockM, kBlockN) of D
-#if GEMM_WARP_SPECIALIZED
-//       the producer: for each k-tile of kBlockK                         gA, gB -> sA, sB, as the ring has room
-//       the consumers, each its part of the tile: for each k-tile        sA, sB -> rC
-//           for each k-block of 16, for each 64 rows of that part        one wgmma
-#else
 //       one thread: the first kStages k-tiles of kBlockK                 gA, gB -> sA, sB
 //       the warpgroups, each its part of the tile: for each k-tile       sA, sB -> rC
 //           for each k-block of 16, for each 64 rows of that part        one wgmma
 //           that thread: one more k-tile, into the stage just read       gA, gB -> sA, sB
-#endif
 //       convert and store                                                rC -> gD
 #include "wgmma_params.cuh"
 #include "ptx/tma.cuh"
@@ -24,26 +19,10 @@
 #include "wgmma/wgmma_operands.cuh"
 #include "wgmma/wgmma_k_tile.cuh"
 #include "epilogue.cuh"
+#include "store_tile.cuh"
 #include "multiply.cuh"
-#if GEMM_WARP_SPECIALIZED
-#include "wgmma/wgmma_mainloop.cuh"
-#include "wgmma/producer.cuh"
-#else
-#include "wgmma/copy_operands.cuh"
-#endif
+#include "copy_operands.cuh"
 
-#if GEMM_WARP_SPECIALIZED
-// ---- copies
-__device__ __forceinline__ void copy_one_tile(const GemmArgs& args, const SharedMemory& shared) {
-    const TileWalk walk(args);
-#if !GEMM_C_TMA
-    if (walk.no_products) shared.clear_ring();
-#endif
-    RingPosition ring;
-    copy_tile(args, shared, walk, ring);
-}
-
-#else
 // ---- copies
 // Copies a k-tile into a stage that is free, and announces its bytes.
 __device__ __forceinline__ void copy_k_tile(const GemmArgs& args, const SharedMemory& shared, const Tile& tile,
@@ -64,30 +43,20 @@ __device__ __forceinline__ void fill_ring(const GemmArgs& args, const SharedMemo
         for (int k_tile = 0; k_tile < min(kStages, tile.k_tiles); ++k_tile)
             copy_k_tile(args, shared, tile, k_tile, k_tile);
     }
-#if GEMM_BROADCAST_C
-    prefetch_c(args, tile);
-#endif
+#include "copy_c.inl"
 }
 
-#endif
 // ---- consumers
 // Each warpgroup multiplies its part of the block's tile, then stores it.
 __device__ __forceinline__ void multiply_tile(const GemmArgs& args, const SharedMemory& shared, int warpgroup) {
     const TileWalk walk(args);
-#if !GEMM_WARP_SPECIALIZED
     const Tile tile = walk.tile();
     const bool is_first_warp = threadIdx.x < 32;
     if (is_first_warp && elect_one()) fill_ring(args, shared, walk, tile);
 
-#endif
 #include "wgmma/warpgroup_place.inl"
     RingPosition ring;
     Accumulator rC[kTilesM][kTilesN][kRegistersC];  // (kTilesM) wgmmas of 64 rows, (kTilesN) times eight columns
-#if GEMM_C_TMA
-    const auto [tile, read] = multiply_k_tiles(rC, shared, walk, a, b, ring, lane);
-#elif GEMM_WARP_SPECIALIZED
-    const Tile tile = multiply_k_tiles(rC, shared, walk, a, b, ring, lane).tile;
-#else
     wait_for_k_tile(shared, ring);
     multiply<true>(rC, a, b, ring);
     RingPosition read = ring;  // the k-tile that wgmmas in flight read
@@ -109,30 +78,14 @@ __device__ __forceinline__ void multiply_tile(const GemmArgs& args, const Shared
         read = ring;
         ring.advance();
     }
-#endif
 
     const int row = tile.row + warpgroup_row + warp * 16;
     const int column = tile.column + warpgroup_column;
-#if GEMM_BROADCAST_C
-    const PartOfC c(args, tile, row, column, lane);
-#endif
+#include "read_c.inl"
     wgmma_wait_for(rC);
-#if GEMM_C_TMA
-    release(shared, read, lane);  // C may need the stage
-#endif
     Staging staging(shared.staging);
-#if GEMM_C_TMA
-    wait_for_c(args, shared, ring);
-    const PartOfC c(args, shared, ring, warpgroup % kConsumersN * kPanelsPerRow, warpgroup_row + warp * 16);
-    epilogue(rC, args, tile, row, column, staging, c, lane);
-#elif GEMM_BROADCAST_C
-    epilogue(rC, args, tile, row, column, staging, c, lane);
-#else
-    epilogue(rC, args, tile, row, column, staging, lane);
-#endif
-#if GEMM_STORE_TMA
-    if (lane == 0) tma_store_wait_read<0>();  // TMA must have read shared memory before the block ends
-#endif
+#include "store_sums.inl"
+#include "end_stores.inl"
 }
 
 // ---- kernel
@@ -146,19 +99,5 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const __grid_cons
     __syncthreads();
 #include "dependent_launch.inl"
 
-#if GEMM_WARP_SPECIALIZED
-    if (warpgroup == kConsumers) {
-#if GEMM_SETMAXNREG
-        give_up_registers<kProducerRegisters>();
-#endif
-        if (threadIdx.x / 32 == kConsumers * 4 && elect_one()) copy_one_tile(args, shared);
-    } else {
-#if GEMM_SETMAXNREG
-        take_registers<kConsumerRegisters>();
-#endif
-        multiply_tile(args, shared, warpgroup);
-    }
-#else
     multiply_tile(args, shared, warpgroup);
-#endif
 }

@@ -1,19 +1,15 @@
 #pragma once
+#include "release_earlier.cuh"
 // Each consumer multiplies 128 rows of every tile. It stores the upper 64 while the tensor cores multiply the last
 // k-tile of the lower 64. It stores the lower 64 while they multiply the first k-tile of the next tile.
 struct Consumer {
     const GemmArgs& args;
     const SharedMemory& shared;
     TileWalk walk;
-#if GEMM_A_IN_REGISTERS
-    unsigned a;  // this lane's address, see multiply
-    unsigned long long b;  // matrix descriptor
-#else
-    unsigned long long a, b;  // matrix descriptors, see multiply
-#endif
+    PlaceA a;
+    unsigned long long b;  // matrix descriptor, see multiply
 #if GEMM_STREAM_K
     Piece last;  // the piece whose sums are in rC
-    int warp;  // index among the warps that multiply the tile
 #endif
     int lane;
     int first_row, first_column;  // of this warp's rows in the block tile
@@ -26,42 +22,20 @@ struct Consumer {
         : args(args), shared(shared), walk(args), lane(threadIdx.x % 32), staging(shared.staging) {
         first_row = warpgroup / kConsumersN * kWarpgroupM;
         first_column = warpgroup % kConsumersN * kWarpgroupN;
-#if !GEMM_A_IN_REGISTERS
-        a = OperandA::kDescriptor | (descriptor_address(shared.stage_a(0)) + OperandA::offset(first_row, 0));
-#endif
         b = OperandB::kDescriptor | (descriptor_address(shared.stage_b(0)) + OperandB::offset(first_column, 0));
+        a = place_a(shared, first_row);
         first_row += threadIdx.x / 32 % 4 * 16;
-#if GEMM_A_IN_REGISTERS
-        a = shared.stage_a(0) + FragmentsA::place(first_row, lane);
-#endif
-#if GEMM_STREAM_K
-        warp = threadIdx.x / 32;
-#endif
     }
 
     // Stores half of the last tile: 16 rows of each warp.
     template <int kHalf>
-#if GEMM_STREAM_K
     __device__ __forceinline__ void store_half(Accumulator (&rC)[kTilesM][kTilesN][kRegistersC]) {
-        if (!last.ends_tile) return leave_sums(rC[kHalf], args, warp, kHalf, lane);
-        if (last.first_k_tile != 0) add_sums(rC[kHalf], args, walk, last, warp, kHalf, lane);
-#else
-    __device__ __forceinline__ void store_half(const Accumulator (&rC)[kTilesM][kTilesN][kRegistersC]) {
+#if GEMM_STREAM_K
+        if (!last.ends_tile) return leave_sums(rC[kHalf], args, threadIdx.x / 32, kHalf, lane);
+        if (last.first_k_tile != 0) add_sums(rC[kHalf], args, walk, last, threadIdx.x / 32, kHalf, lane);
 #endif
         const Tile tile = walk.tile();  // this may be the next tile already: only D's edges are used
-#if GEMM_C_TMA
-        RingPosition of_c = kHalf == 0 ? ring : ring.before(stages_of_c(args));  // `ring` is then behind both
-        wait_for_c(args, shared, of_c);
-        const PartOfC c(args, shared, of_c, threadIdx.x / 128 * kPanelsPerRow, threadIdx.x / 32 % 4 * 16);
-        store_rows(rC[kHalf], args, tile, row + kHalf * 64, column, staging, c, lane);
-        release_c(args, shared, of_c, lane);
-#endif
-#if GEMM_BROADCAST_C
-        const PartOfC c(args, tile, row + kHalf * 64, column, lane);
-        store_rows(rC[kHalf], args, tile, row + kHalf * 64, column, staging, c, lane);
-#elif !GEMM_C_TMA
-        store_rows(rC[kHalf], args, tile, row + kHalf * 64, column, staging, lane);
-#endif
+#include "store_sums.inl"
     }
 
     // Stores the last tile's lower half. Its wgmmas have ended.
@@ -94,24 +68,14 @@ struct Consumer {
         for (int k_tile = 1; k_tile < tile.k_tiles - 1; ++k_tile) {
             wait_for_k_tile(shared, ring);
             multiply<false>(rC, a, b, ring);
-#if GEMM_A_IN_REGISTERS
-            release(shared, read, lane);  // no wgmma that reads it is in flight
-#else
-            wgmma_wait<1>();  // for those of the previous k-tile
-            release(shared, read, lane);
-#endif
+            release_earlier(shared, read, lane);
             read = ring.stage;
             ring.advance();
         }
         wait_for_k_tile(shared, ring);
         multiply<false, 0, 1>(rC, a, b, ring);
         multiply<false, 1, 2>(rC, a, b, ring);
-#if GEMM_A_IN_REGISTERS
-        release(shared, read, lane);  // only those of the lower half are in flight
-#else
-        wgmma_wait<1>();  // for all but those of the lower half
-        release(shared, read, lane);
-#endif
+        release_earlier(shared, read, lane);  // wgmmas of the lower half are in flight still
 #if GEMM_C_TMA
         read = ring.stage;
         ring.advance();
@@ -144,9 +108,7 @@ __device__ __forceinline__ void multiply_tiles(const GemmArgs& args, const Share
         if (!walk.has_tile()) {
             wgmma_wait<0>();
             consumer.finish_tile(rC);
-#if GEMM_STORE_TMA
-            if (consumer.lane == 0) tma_store_wait_read<0>();  // TMA must have read shared memory before the block ends
-#endif
+#include "end_stores.inl"
             return;
         }
     }

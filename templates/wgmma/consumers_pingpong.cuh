@@ -22,11 +22,7 @@ __device__ __forceinline__ void multiply_tiles(const GemmArgs& args, const Share
     TileWalk walk(args);
     const int warp = threadIdx.x / 32 % 4;
     const int lane = threadIdx.x % 32;
-#if GEMM_A_IN_REGISTERS
-    const unsigned a = shared.stage_a(0) + FragmentsA::place(warp * 16, lane);
-#else
-    const unsigned long long a = OperandA::kDescriptor | descriptor_address(shared.stage_a(0));
-#endif
+    const PlaceA a = place_a(shared, 0);
     const unsigned long long b = OperandB::kDescriptor | descriptor_address(shared.stage_b(0));
     Staging staging(shared.staging);
     const Turn turn{warpgroup};
@@ -53,9 +49,7 @@ __device__ __forceinline__ void multiply_tiles(const GemmArgs& args, const Share
         if (walk.ends_tile()) wait_for_c(args, shared, ring);
 #endif
         turn.pass_on();
-#if GEMM_BROADCAST_C
-        const PartOfC c(args, tile, tile.row + warp * 16, tile.column, lane);
-#endif
+#include "read_c.inl"
         wgmma_wait_for(rC);
         release(shared, read, lane);
 
@@ -66,17 +60,9 @@ __device__ __forceinline__ void multiply_tiles(const GemmArgs& args, const Share
         }
         if (walk.piece.first_k_tile != 0) add_partial_sums(rC, args, walk, warp, lane);
 #endif
-#if GEMM_C_TMA
-        const PartOfC c(args, shared, ring, 0, warp * 16);
-        epilogue(rC, args, tile, tile.row + warp * 16, tile.column, staging, c, lane);
-        release_c(args, shared, ring, lane);
-#elif GEMM_BROADCAST_C
-        epilogue(rC, args, tile, tile.row + warp * 16, tile.column, staging, c, lane);
-#else
-        epilogue(rC, args, tile, tile.row + warp * 16, tile.column, staging, lane);
-#endif
+        const int row = tile.row + warp * 16;
+        const int column = tile.column;
+#include "store_sums.inl"
     }
-#if GEMM_STORE_TMA
-    if (lane == 0) tma_store_wait_read<0>();  // TMA must have read shared memory before the block ends
-#endif
+#include "end_stores.inl"
 }

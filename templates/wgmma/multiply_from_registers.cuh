@@ -1,13 +1,22 @@
 #pragma once
 #include "fragments_a.cuh"
+using PlaceA = unsigned;  // an address in shared memory
+
+// This lane's address in the warp's first fragment in stage 0. The warpgroup tile begins at `row` of the block tile.
+__device__ __forceinline__ PlaceA place_a(const SharedMemory& shared, int row) {
+    const int warp = threadIdx.x / 32 % 4;
+    const int lane = threadIdx.x % 32;
+    return shared.stage_a(0) + FragmentsA::place(row + warp * 16, lane);
+}
+
 // sA -> rA, then rA, sB -> rC: issues the wgmmas of a k-tile, for rows 64 * kFirstRows to 64 * kEndRows of the
-// warpgroup tile. `a` is this lane's address in the warp's first fragment in stage 0, `b` the matrix descriptor of
-// stage 0. A tile's first k-block sets the sums, the others add to them.
+// warpgroup tile. `a` comes from place_a, `b` is the matrix descriptor of stage 0. A tile's first k-block sets the sums,
+// the others add to them.
 //
 // kFragmentsA fragments take turns. Each wgmma is a group, and must end before its fragment is loaded again. So only
 // the last kFragmentsA wgmmas of this k-tile are in flight on return, and none of earlier k-tiles.
 template <bool kFirst, int kFirstRows = 0, int kEndRows = kTilesM>
-__device__ __forceinline__ void multiply(Accumulator (&rC)[kTilesM][kTilesN][kRegistersC], unsigned a,
+__device__ __forceinline__ void multiply(Accumulator (&rC)[kTilesM][kTilesN][kRegistersC], PlaceA a,
                                          unsigned long long b, const RingPosition& ring) {
     constexpr int kTilesHere = kEndRows - kFirstRows;
     static_assert(kKBlocks * kTilesHere % kFragmentsA == 0, "the next k-tile begins with the first fragment");

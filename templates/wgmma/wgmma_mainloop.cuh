@@ -1,20 +1,14 @@
 #pragma once
+#include "release_earlier.cuh"
 // A tile whose k-tiles a consumer has multiplied. Wgmmas of the last k-tile are still in flight.
 struct Multiplied {
     Tile tile;
     int read;  // the stage that wgmmas in flight read
 };
 
-#if GEMM_A_IN_REGISTERS
 __device__ __forceinline__ Multiplied multiply_k_tiles(Accumulator (&rC)[kTilesM][kTilesN][kRegistersC],
-                                                       const SharedMemory& shared, const TileWalk& walk, unsigned a,
+                                                       const SharedMemory& shared, const TileWalk& walk, PlaceA a,
                                                        unsigned long long b, RingPosition& ring, int lane) {
-#else
-__device__ __forceinline__ Multiplied multiply_k_tiles(Accumulator (&rC)[kTilesM][kTilesN][kRegistersC],
-                                                       const SharedMemory& shared, const TileWalk& walk,
-                                                       unsigned long long a, unsigned long long b, RingPosition& ring,
-                                                       int lane) {
-#endif
     wait_for_k_tile(shared, ring);
     multiply<true>(rC, a, b, ring);
     int read = ring.stage;
@@ -24,12 +18,7 @@ __device__ __forceinline__ Multiplied multiply_k_tiles(Accumulator (&rC)[kTilesM
     for (int k_tile = 1; k_tile < tile.k_tiles; ++k_tile) {
         wait_for_k_tile(shared, ring);
         multiply<false>(rC, a, b, ring);
-#if GEMM_A_IN_REGISTERS
-        release(shared, read, lane);  // no wgmma that reads it is in flight
-#else
-        wgmma_wait<1>();  // for those of the previous k-tile
-        release(shared, read, lane);
-#endif
+        release_earlier(shared, read, lane);
         read = ring.stage;
         ring.advance();
     }

@@ -10,6 +10,7 @@
 #include "generator/families/shared/workspace_text.hpp"
 #include "generator/families/shared/wrapper_text.hpp"
 #include "generator/families/wgmma_warp_specialized/geometry.hpp"
+#include "generator/families/wgmma_warp_specialized/statements.hpp"
 #include "generator/layout/wgmma_atom.hpp"
 
 #include <fmt/format.h>
@@ -26,8 +27,6 @@ bool has_a_in_registers(const Config& c) { return c.a_source == OperandSource::r
 bool stores_by_tma(const Config& c) { return c.store == OutputStore::tma; }
 int blocks_of_cluster(const Config& c) { return bounded_product(c.cluster.m, c.cluster.n); }
 Pack pack_of(const GemmSignature& s) { return pack_for_tma(s.align_a, s.align_b); }
-/// From the producer to consumers; one of these has enough as it is.
-bool deals_out_registers(const Config& c, const WgmmaGeometry& g) { return c.warp_specialized && g.consumers > 1; }
 bool is_odd_eight(int columns) { return columns % 16 != 0; }
 
 constexpr int kWarpsPerWarpgroup = 4;
@@ -251,8 +250,44 @@ std::string_view store_template(const GemmSignature& s, const Config& c) {
     return adds_c_by_row(s, c) ? "epilogue/store_slice_with_c.cuh" : "epilogue/store_slice.cuh";
 }
 
+/// Overlapped consumers store a tile half by half.
+std::string_view store_tile_template(const Config& c, SourceOfC source) {
+    if (c.schedule == WarpgroupSchedule::overlapped) return "";
+    return source == SourceOfC::none ? "epilogue/store_tile.cuh" : "epilogue/store_tile_with_c.cuh";
+}
+
 std::string_view multiply_template(const Config& c) {
     return has_a_in_registers(c) ? "wgmma/multiply_from_registers.cuh" : "wgmma/multiply_from_shared.cuh";
+}
+
+std::string_view release_template(const Config& c) {
+    return has_a_in_registers(c) ? "wgmma/release_from_registers.cuh" : "wgmma/release_from_shared.cuh";
+}
+
+std::string_view kernel_template(const Config& c) {
+    if (c.persistent) return WgmmaWarpSpecialized::kTemplateFile;
+    return c.warp_specialized ? "ladder/wgmma_producer.cu" : "ladder/wgmma_simple.cu";
+}
+
+/// An include that is a template, or nothing.
+void add_piece(RenderInput& input, const std::string& name, std::string_view piece) {
+    if (piece.empty())
+        input.generated[name] = "";
+    else
+        input.pieces[name] = piece;
+}
+
+/// The templates of a tile's way: how a block finds it, what the producer copies, and how consumers store it.
+void add_tile_pieces(RenderInput& input, const Config& c, SourceOfC source) {
+    const bool in_cluster = blocks_of_cluster(c) > 1;
+    add_piece(input, "cluster.cuh", in_cluster ? "ptx/cluster.cuh" : "");
+    add_piece(input, "tile_walk.cuh", c.stream_k != 0 ? "scheduler/partial_sums.cuh" : "scheduler/tile_walk.cuh");
+    add_piece(input, "producer.cuh",
+              c.early_a || c.early_b ? "wgmma/producer_early.cuh" : "wgmma/producer_waiting.cuh");
+    add_piece(input, "copy_operands.cuh",
+              in_cluster ? "wgmma/copy_operands_to_cluster.cuh" : "wgmma/copy_operands_to_block.cuh");
+    add_piece(input, "copy_c.cuh", source == SourceOfC::ring ? "wgmma/copy_panels_of_c.cuh" : "");
+    add_piece(input, "store_tile.cuh", store_tile_template(c, source));
 }
 
 std::string_view fragments_template(const PanelledTile& a) {
@@ -329,12 +364,15 @@ RenderInput WgmmaWarpSpecialized::render_input(const GemmSignature& asked, const
                                           pack_line(signature) + early_lines(c) + "\n" + type_lines(signature, c) +
                                           "\n" + derived_lines(signature, c, g);
     input.generated["loop_nest.inl"] = loop_nest(c, g);
-    if (!c.persistent) input.pieces[std::string(kTemplateFile)] = "ladder/wgmma_simple.cu";
+    if (!c.persistent) input.pieces[std::string(kTemplateFile)] = kernel_template(c);
+    add_tile_pieces(input, c, source_of_c(c, g));
+    add_statements(input, c, g);
     input.generated["epilogue_expression.cuh"] = epilogue_expression(signature, finished_unit(signature, c, g));
     input.generated["tma_copies.inl"] =
         tma_wrappers(tensor_map_ranks(arguments(signature, c, g)), {in_cluster, stores_by_tma(c)});
     input.generated["wgmma_atom.cuh"] = instructions(signature, c, g);
     input.pieces["multiply.cuh"] = multiply_template(c);
+    input.pieces["release_earlier.cuh"] = release_template(c);
     if (has_a_in_registers(c)) input.pieces["fragments_a.cuh"] = fragments_template(g.a);
     input.pieces["consumers.cuh"] = consumers_template(c);
     input.pieces["epilogue.cuh"] = epilogue_template(c);

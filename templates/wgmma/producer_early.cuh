@@ -1,0 +1,67 @@
+#pragma once
+#include "wgmma/announce_k_tile.cuh"
+#include "copy_c.cuh"
+// One thread of the block copies. It fills the ring with the k-tiles of this block's tiles, as consumers release the
+// stages. It copies constant operands before the previous kernel has ended.
+
+// Copies the constant operands of a tile's first k-tiles, while the ring has unused stages.
+__device__ __forceinline__ void prefetch_tile(const GemmArgs& args, const SharedMemory& shared, const TileWalk& walk,
+                                              int& prefetched) {
+    const Tile tile = walk.tile();
+#pragma unroll 1
+    for (int k_tile = 0; k_tile < tile.k_tiles && prefetched < kStages; ++k_tile, ++prefetched) {
+        mbarrier_arrive_expect(shared.full_barrier(prefetched), kStageBytes);  // of both operands
+        if constexpr (kEarlyA) copy_a(args, shared, tile, k_tile, prefetched);
+        if constexpr (kEarlyB) copy_b(args, shared, tile, k_tile, prefetched);
+    }
+}
+
+// Copies constant operands while the previous kernel may still run. Returns the number of k-tiles.
+__device__ __forceinline__ int prefetch_constants(const GemmArgs& args, const SharedMemory& shared) {
+    int prefetched = 0;
+    TileWalk walk(args);
+    if (walk.no_products) return prefetched;
+#pragma unroll 1
+    for (; walk.has_tile() && prefetched < kStages; walk.next()) {
+        prefetch_tile(args, shared, walk, prefetched);
+#if GEMM_C_TMA
+        if (stages_of_c(args, walk) != 0) break;  // C comes next
+#endif
+    }
+    return prefetched;
+}
+
+// Copies the k-tiles of a tile into the next stages of the ring. The first `prefetched` of them are announced, and their
+// constant operands are in flight.
+__device__ __forceinline__ void copy_tile(const GemmArgs& args, const SharedMemory& shared, const TileWalk& walk,
+                                          RingPosition& ring, int& prefetched) {
+    const Tile tile = walk.tile();
+#pragma unroll 1
+    for (int k_tile = 0; k_tile < tile.k_tiles; ++k_tile) {
+        const int stage = ring.stage;
+#include "clear_stage.inl"
+        // A prefetched k-tile must not wait for its stage: the stage was unused, and consumers may have read it by now.
+        const bool is_prefetched = prefetched > 0;
+        if (is_prefetched) {
+            --prefetched;
+        } else {
+            announce_k_tile(shared, ring, walk.no_products ? 0 : kStageBytes);
+        }
+        ring.advance();
+        if (walk.no_products) continue;
+        if (!kEarlyA || !is_prefetched) copy_a(args, shared, tile, k_tile, stage);
+        if (!kEarlyB || !is_prefetched) copy_b(args, shared, tile, k_tile, stage);
+    }
+#include "copy_c.inl"
+}
+
+// Copies all tiles of this block.
+__device__ __forceinline__ void copy_tiles(const GemmArgs& args, const SharedMemory& shared) {
+    int prefetched = prefetch_constants(args, shared);
+    wait_on_dependent_grids();
+    TileWalk walk(args);
+#include "clear_ring.inl"
+    RingPosition ring;
+#pragma unroll 1
+    for (; walk.has_tile(); walk.next()) copy_tile(args, shared, walk, ring, prefetched);
+}

@@ -1,0 +1,11 @@
+#pragma once
+#include "wgmma/copy_tile.cuh"
+// One thread of the block copies. It fills the ring with the k-tiles of this block's tiles, as consumers release the
+// stages.
+__device__ __forceinline__ void copy_tiles(const GemmArgs& args, const SharedMemory& shared) {
+    TileWalk walk(args);
+#include "clear_ring.inl"
+    RingPosition ring;
+#pragma unroll 1
+    for (; walk.has_tile(); walk.next()) copy_tile(args, shared, walk, ring);
+}
