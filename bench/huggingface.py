@@ -4,9 +4,11 @@
     python3 bench/huggingface.py [--device emulator] [--models llama,bert,vit] [--seconds 60] [--json FILE]
 
 Needs torch, transformers and jitgemm. A small Llama, BERT and ViT are built from their configurations with random
-weights in bf16; nothing is downloaded. Each runs with torch.nn.Linear and with jitgemm's layers: eager, as a CUDA graph,
-exported, under a profiler, whose table shows the products by name, and compiled. On the emulator the models are tiny,
-run in f32, and their times say nothing.
+weights in bf16; nothing is downloaded.
+
+Each runs with torch.nn.Linear and with jitgemm's layers: eager, as a CUDA graph, exported,
+compiled, and under a profiler, whose table shows the products by name. On the emulator the models are tiny, run in
+f32, and their times say nothing.
 
 Errors are the largest difference from the same model in f32, as a share of its largest output. The exit status is 1
 where jitgemm's error is more than twice PyTorch's, or where a product is missing in the profile. After --seconds no

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""What a call from Python costs, beside torch and Triton; and the first call of a cached kernel in a new process.
+"""The cost of a call from Python, beside torch and Triton, and of a cached kernel's first call in a new process.
 
     python3 bench/python_costs.py [--json FILE]
 
-Needs torch and jitgemm; Triton's rows are left out without it. Without a GPU there is one row: a product of no rows on the CPU, which costs
-what every call costs before its launch. Takes half a minute.
+The script needs torch and jitgemm. Without Triton its rows are left out. Without a GPU there is one row: a product of
+no rows on the CPU, which costs what every call costs before its launch. The script takes half a minute.
 
-Microseconds from Python to the launch: bursts of calls are timed as they are enqueued, with the GPU idle before each and a product so
-small that the queue never fills; the median of the bursts, and the fastest. Milliseconds of a new process: from the first line to a
-product that is done, in a process whose CUDA context torch has made before.
+Microseconds from Python to the launch: bursts of calls are timed as they are enqueued. The GPU is idle before each
+burst, and the product is so small that the queue never fills. The table has the median of the bursts and the fastest.
+Milliseconds of a new process: from the first line to a finished product. torch has made the CUDA context before.
 """
 
 from __future__ import annotations
@@ -152,7 +152,8 @@ def main():
     has_gpu = torch.cuda.is_available()
     costs = call_costs() if has_gpu else cost_without_a_launch()
     print(
-        f"{torch.cuda.get_device_name() if has_gpu else 'no GPU'}, jitgemm {jitgemm.__version__}, torch {torch.__version__}, Python {sys.version.split()[0]}"
+        f"{torch.cuda.get_device_name() if has_gpu else 'no GPU'}, jitgemm {jitgemm.__version__}, "
+        f"torch {torch.__version__}, Python {sys.version.split()[0]}"
     )
     print(f"\nfrom Python to the launch, bf16 {SIZE}x{SIZE}x{SIZE}{'':>16} median     fastest")
     for name, cost in costs.items():

@@ -2,13 +2,13 @@
 //
 //     nvcc -O3 -std=c++17 -arch=sm_90a bench/read_floor.cu -o read_floor && ./read_floor [MB...]
 //
-// Prints a row per size: microseconds per launch of the fastest of a few grids, as a plain launch, as a dependent launch that waits
-// for the one before it and then reads (right with any neighbour), and as one that reads first (right where nobody writes the bytes).
-// Launches stand in a CUDA graph, one behind the other, over buffers of 1 GiB together, so that L2 (60 MB) holds nothing of use;
-// the median of 15 replays counts. 1 MB is 10^6 bytes.
+// Prints a row per size: microseconds per launch of the fastest of a few grids, as a plain launch, as a dependent
+// launch that waits for the one before it and then reads (right with any neighbour), and as one that reads first (right
+// where nobody writes the bytes). Launches stand in a CUDA graph, one behind the other, over buffers of 1 GiB together,
+// so that L2 (60 MB) holds nothing of use; the median of 15 replays counts. 1 MB is 10^6 bytes.
 //
-// Two kernels: `by_loads`, 16-byte loads with 4 or 8 of them in flight per thread, and `by_bulk_copies`, a ring of cp.async.bulk
-// (PTX ISA, "Data Movement and Conversion Instructions: Bulk copy") that one thread per block keeps full.
+// Two kernels: `by_loads`, 16-byte loads with 4 or 8 of them in flight per thread, and `by_bulk_copies`, a ring of
+// cp.async.bulk (PTX ISA, "Data Movement and Conversion Instructions: Bulk copy") that one thread per block keeps full.
 
 #include <cuda_runtime.h>
 
@@ -26,13 +26,13 @@ enum class Launch { plain, waits_first, reads_first };
 constexpr std::size_t kPoolBytes = std::size_t{1} << 30;
 constexpr int kReplays = 15;
 
-#define CHECK(call)                                                                                     \
-    do {                                                                                                \
-        const cudaError_t error = (call);                                                               \
-        if (error != cudaSuccess) {                                                                     \
-            std::fprintf(stderr, "error: %s: %s\n", #call, cudaGetErrorString(error));                  \
-            std::exit(1);                                                                               \
-        }                                                                                               \
+#define CHECK(call)                                                                    \
+    do {                                                                               \
+        const cudaError_t error = (call);                                              \
+        if (error != cudaSuccess) {                                                    \
+            std::fprintf(stderr, "error: %s: %s\n", #call, cudaGetErrorString(error)); \
+            std::exit(1);                                                              \
+        }                                                                              \
     } while (false)
 
 template <Launch kLaunch>
@@ -70,7 +70,9 @@ __global__ void __launch_bounds__(512) by_loads(const uint4* data, std::size_t v
 constexpr int kStages = 6;
 constexpr unsigned kChunkBytes = 32768;
 
-__device__ unsigned shared_address(const void* pointer) { return static_cast<unsigned>(__cvta_generic_to_shared(pointer)); }
+__device__ unsigned shared_address(const void* pointer) {
+    return static_cast<unsigned>(__cvta_generic_to_shared(pointer));
+}
 
 __device__ void wait_for(unsigned barrier, unsigned parity) {
     asm volatile(
@@ -93,7 +95,8 @@ __global__ void __launch_bounds__(32) by_bulk_copies(const char* data, std::size
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
     begin<kLaunch>();
     int copies = 0;
-    for (std::size_t at = blockIdx.x * std::size_t{kChunkBytes}; at < bytes; at += gridDim.x * std::size_t{kChunkBytes}, ++copies) {
+    for (std::size_t at = blockIdx.x * std::size_t{kChunkBytes}; at < bytes;
+         at += gridDim.x * std::size_t{kChunkBytes}, ++copies) {
         const int stage = copies % kStages;
         const unsigned barrier = shared_address(&barriers[stage]);
         if (copies >= kStages) wait_for(barrier, (copies / kStages - 1) & 1);

@@ -2,13 +2,14 @@
 //
 //     nvcc -O3 -std=c++17 -arch=sm_90a bench/write_floor.cu -o write_floor && ./write_floor [ROWS COLUMNS]
 //
-// Prints microseconds and TB/s of a memset and of stores one behind the other, then a row per way of storing and tile, with a column
-// per order in which blocks take the tiles: along rows, so that what is written at once is contiguous; eight rows of tiles together,
-// as is usual where operands are to be shared in L2; along columns. The matrix (16384 x 16384, or what is asked for) is larger than
-// L2; the median of 15 runs of 5 launches counts. 1 TB is 10^12 bytes.
+// Prints microseconds and TB/s of a memset and of stores one behind the other, then a row per way of storing and tile,
+// with a column per order in which blocks take the tiles: along rows, so that what is written at once is contiguous;
+// eight rows of tiles together, as is usual where operands are to be shared in L2; along columns. The matrix (16384 x
+// 16384, or what is asked for) is larger than L2; the median of 15 runs of 5 launches counts. 1 TB is 10^12 bytes.
 //
-// Two kernels write tiles: `by_stores`, 16 bytes per thread, neighbours along a row, and `by_boxes`, one thread per block that has TMA
-// copy boxes of whatever shared memory holds (PTX ISA, "cp.async.bulk.tensor"), 128-byte swizzled ones of 64 columns or plain ones.
+// Two kernels write tiles: `by_stores`, 16 bytes per thread, neighbours along a row, and `by_boxes`, one thread per
+// block that has TMA copy boxes of whatever shared memory holds (PTX ISA, "cp.async.bulk.tensor"), 128-byte swizzled
+// ones of 64 columns or plain ones.
 
 #include <cuda.h>
 #include <cuda_runtime.h>

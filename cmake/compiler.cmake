@@ -20,13 +20,15 @@ if(JITGEMM_SANITIZE)
     else()
         set(misled_warning -Wno-error=maybe-uninitialized)
     endif()
-    add_compile_options(-fsanitize=${JITGEMM_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer ${misled_warning})
+    add_compile_options(-fsanitize=${JITGEMM_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer
+                        ${misled_warning})
     add_link_options(-fsanitize=${JITGEMM_SANITIZE})
 endif()
 
 find_program(JITGEMM_CCACHE ccache)
 if(JITGEMM_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-    # Paths below the repository count as relative, so that one clone's objects serve the next.
+    # Paths below the repository count as relative, so that one clone's objects serve the next. CCACHE_SLOPPINESS lets
+    # ccache serve precompiled headers.
     set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=1
-        CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime ${JITGEMM_CCACHE})    # precompiled headers
+        CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime ${JITGEMM_CCACHE})
 endif()

@@ -42,5 +42,6 @@ if(JITGEMM_CUDA_H AND JITGEMM_NVRTC_H)
     target_include_directories(jitgemm_cuda_headers SYSTEM INTERFACE ${JITGEMM_CUDA_H} ${JITGEMM_NVRTC_H})
 else()
     message(WARNING "No cuda.h and nvrtc.h: only the generator and its tests are built. "
-                    "Install a CUDA toolkit (12.4 or newer), or set JITGEMM_CUDA_INCLUDE to the wheels' include folders.")
+                    "Install a CUDA toolkit (12.4 or newer), or set JITGEMM_CUDA_INCLUDE to the include folders of "
+                    "its wheels.")
 endif()

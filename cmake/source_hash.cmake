@@ -1,11 +1,12 @@
-# Puts a hash of the C++ that writes parts of a kernel into a C++ file that defines generator_hash(): a kernel's text comes
-# from the templates and from there, and neither the version nor the templates change when a wrapper does.
+# Puts a hash of the C++ that writes parts of a kernel into a C++ file that defines generator_hash(): a kernel's text
+# comes from the templates and from there, and neither the version nor the templates change when a wrapper does.
 # Included by CMakeLists.txt it defines jitgemm_hash_generator(); run with cmake -P it writes the file.
 
 if(NOT CMAKE_SCRIPT_MODE_FILE)
     # jitgemm_hash_generator(<variable for the .cpp>)
     function(jitgemm_hash_generator output_variable)
-        file(GLOB_RECURSE files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/generator/*.cpp ${PROJECT_SOURCE_DIR}/generator/*.hpp)
+        set(folder ${PROJECT_SOURCE_DIR}/generator)
+        file(GLOB_RECURSE files CONFIGURE_DEPENDS ${folder}/*.cpp ${folder}/*.hpp)
         set(script ${PROJECT_SOURCE_DIR}/cmake/source_hash.cmake)
         set(output ${PROJECT_BINARY_DIR}/generator_hash.cpp)
         add_custom_command(
@@ -21,7 +22,8 @@ if(NOT CMAKE_SCRIPT_MODE_FILE)
 endif()
 
 file(GLOB_RECURSE files RELATIVE ${FOLDER} ${FOLDER}/*.cpp ${FOLDER}/*.hpp)
-# What draws, explains, chooses or is asked for kernels writes none of their text: a new cost constant leaves measured times as they are.
+# What draws, explains, chooses or is asked for kernels writes none of their text: a new cost constant leaves measured
+# times as they are.
 list(FILTER files EXCLUDE REGEX "^draw/|^base/spec_text|explain|heuristics|cost|roofline|line_diff|nearest_name")
 list(SORT files)
 set(hashes "")

@@ -1,11 +1,12 @@
 # Several .cpp are compiled as one unit: fmt, spdlog, nlohmann-json and CLI11 are then instantiated once per unit and no
-# longer in every file, which took four fifths of a build. Names in anonymous namespaces are therefore unique within a folder.
+# longer in every file, which took four fifths of a build. Names in anonymous namespaces are therefore unique within a
+# folder.
 
 option(JITGEMM_UNITY "Compile the files of a folder together; OFF compiles each alone" ON)
 set(JITGEMM_UNITY_FILES 12 CACHE STRING "Files per unit at most: a change of one recompiles its unit")
 
-# jitgemm_unity(<target> [ALONE <prefix>...]): files of one folder share units, in the order of their names; those whose names
-# begin with a prefix of ALONE (one instruction class each, with its own small names) share with none.
+# jitgemm_unity(<target> [ALONE <prefix>...]): files of one folder share units, in the order of their names; those whose
+# names begin with a prefix of ALONE (one instruction class each, with its own small names) share with none.
 function(jitgemm_unity target)
     cmake_parse_arguments(PARSE_ARGV 1 files "" "" "ALONE")
     if(NOT JITGEMM_UNITY)

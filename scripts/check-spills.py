@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """Ask the tool for the kernels of random problems, compile them and report those that spill registers.
 
-    scripts/check-spills.py [--tool build/release/jitgemm] [--count 2000] [--seed 1] [--workers 16] [--gpu h200] [--arch sm_90a]
+    scripts/check-spills.py [--tool build/release/jitgemm] [--count 2000] [--seed 1] [--workers 16] [--gpu h200]
+                            [--arch sm_90a]
     scripts/check-spills.py --problems FILE          # one problem per line, options as `jitgemm dump` takes them
 
-The script needs the tool and NVRTC, but no GPU and no Python package. A seed gives the same problems on every machine. Kernels
-lie in a cache of their own, so that each is compiled once. The exit code is 0 where no chosen kernel spills and ptxas warns of
-nothing, 1 where one does, and 2 where a problem could not be compiled.
+The script needs the tool and NVRTC, but no GPU and no Python package. A seed gives the same problems on every machine.
+Kernels lie in a cache of their own, so that each is compiled once. The exit code is 0 if no chosen kernel spills and
+ptxas prints no warning, 1 if one spills or is warned of, and 2 if a problem could not be compiled.
 """
 
 from __future__ import annotations
@@ -27,14 +28,14 @@ import time
 
 REPOSITORY = pathlib.Path(__file__).resolve().parent.parent
 BYTES = {"f16": 2, "bf16": 2, "f32": 4}
-GPUS = ["h200"] * 6 + ["h100"] * 3 + ["h100-pcie", "a100", "a100", "a30", "rtx3090", "orin", "rtx4090", "rtx4090", "l4", "b200",
-                                        "rtx5090"]
+GPUS = ["h200"] * 6 + ["h100"] * 3 + ["h100-pcie", "a100", "a100", "a30", "rtx3090", "orin", "rtx4090", "rtx4090"]
+GPUS += ["l4", "b200", "rtx5090"]
 EDGES = [1, 2, 3, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 256, 257]
 WIDTHS = [512, 768, 1024, 2048, 2560, 3072, 4096, 5120, 6144, 8192, 11008, 14336, 16384, 28672]     # of models' layers
 ALIGNMENTS = [16, 16, 8, 4, 2]      # bytes
 
 
-# ---- problems ---------------------------------------------------------------------------------------------------------------
+# ---- problems --------------------------------------------------------------------------------------------------------
 
 
 def between(draw: random.Random, least: int, most: int) -> int:
@@ -135,7 +136,7 @@ def random_problem(seed: str, index: int, target: list[str] | None) -> list[str]
     return words + (target or ["--gpu", gpu])
 
 
-# ---- kernels ----------------------------------------------------------------------------------------------------------------
+# ---- kernels ---------------------------------------------------------------------------------------------------------
 
 
 class Tool:
@@ -165,11 +166,12 @@ def compile_all(tool: Tool, problems: list[list[str]], workers: int) -> list[dic
         for document in pool.map(tool.compiled, range(len(problems)), problems):
             documents.append(document)
             if len(documents) % 100 == 0:
-                print(f"{len(documents)} of {len(problems)} problems, {time.monotonic() - begin:.0f} s", file=sys.stderr)
+                seconds = time.monotonic() - begin
+                print(f"{len(documents)} of {len(problems)} problems, {seconds:.0f} s", file=sys.stderr)
     return documents
 
 
-# ---- report -----------------------------------------------------------------------------------------------------------------
+# ---- report ----------------------------------------------------------------------------------------------------------
 
 
 def family_of(kernel: str) -> str:
@@ -186,7 +188,8 @@ class Report:
             if "error" in document:
                 self.failures.append((problem, document["error"]["message"]))
                 continue
-            known = self.kernels.setdefault((document["kernel"], document["arch"]), document["compiled"] | {"problems": []})
+            key = (document["kernel"], document["arch"])
+            known = self.kernels.setdefault(key, document["compiled"] | {"problems": []})
             known["problems"].append(shlex.join(problem))
 
     @staticmethod
@@ -213,7 +216,8 @@ class Report:
         lines = []
         for (name, arch), kernel in sorted(self.bad().items()):
             lines += [f"{name} ({arch}): {kernel['registers']} registers, {kernel['spill_bytes']} bytes spilled",
-                      *(f"    {warning}" for warning in kernel["warnings"]), f"    jitgemm dump {kernel['problems'][0]}"]
+                      *(f"    {warning}" for warning in kernel["warnings"]),
+                      f"    jitgemm dump {kernel['problems'][0]}"]
         for problem, message in self.failures:
             lines += [f"failed: jitgemm dump {shlex.join(problem)}", f"    {message}"]
         return "\n".join(lines)
@@ -225,25 +229,30 @@ class Report:
         return [{"kernel": name, "arch": arch, **kernel} for (name, arch), kernel in sorted(self.kernels.items())]
 
 
-# ---- command line -----------------------------------------------------------------------------------------------------------
+# ---- command line ----------------------------------------------------------------------------------------------------
 
 
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    parser.add_argument("--tool", default=str(REPOSITORY / "build/release/jitgemm"), metavar="FILE", help="default: %(default)s")
-    parser.add_argument("--count", type=int, default=2000, metavar="N", help="number of problems (default: %(default)s)")
+    parser.add_argument("--tool", default=str(REPOSITORY / "build/release/jitgemm"), metavar="FILE",
+                        help="default: %(default)s")
+    parser.add_argument("--count", type=int, default=2000, metavar="N",
+                        help="number of problems (default: %(default)s)")
     parser.add_argument("--first", type=int, default=0, metavar="N", help="number of the first problem (default: 0)")
     parser.add_argument("--seed", default="1", metavar="TEXT", help="default: %(default)s")
-    parser.add_argument("--workers", type=int, default=len(os.sched_getaffinity(0)), metavar="N", help="default: one per core")
+    parser.add_argument("--workers", type=int, default=len(os.sched_getaffinity(0)), metavar="N",
+                        help="default: one per core")
     parser.add_argument("--gpu", metavar="NAME", help="choose for this GPU (default: a mix)")
     parser.add_argument("--arch", metavar="NAME", help="choose for this architecture")
     parser.add_argument("--problems", metavar="FILE", help="problems, one per line, in place of random ones")
-    parser.add_argument("--json", metavar="FILE", help="write every kernel with its registers and its problems to this file")
+    parser.add_argument("--json", metavar="FILE",
+                        help="write every kernel with its registers and its problems to this file")
     return parser.parse_args()
 
 
 def problems_of(options: argparse.Namespace) -> list[list[str]]:
-    target = [word for name in ("gpu", "arch") if getattr(options, name) for word in (f"--{name}", getattr(options, name))]
+    named = {name: getattr(options, name) for name in ("gpu", "arch")}
+    target = [word for name, value in named.items() if value for word in (f"--{name}", value)]
     if options.problems is None:
         indices = range(options.first, options.first + options.count)
         return [random_problem(options.seed, index, target) for index in indices]
@@ -257,7 +266,8 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="jitgemm-spills-") as folder:
         report = Report(problems, compile_all(Tool(options.tool, folder), problems, options.workers))
     print(report.table())
-    print(report.details() or f"{len(report.kernels)} kernels of {len(problems)} problems: none spills, ptxas warns of none")
+    print(report.details() or
+          f"{len(report.kernels)} kernels of {len(problems)} problems: none spills, ptxas warns of none")
     if options.json:
         pathlib.Path(options.json).write_text(json.dumps(report.document(), indent=1) + "\n")
     return report.exit_code()

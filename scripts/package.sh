@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Makes jitgemm-<version>-linux-<machine>.tar.gz: bin/, lib/, include/ and share/doc/, to be unpacked anywhere on a machine
-# whose glibc is Debian 12's (2.36) or newer. Nothing else need be installed to run it; NVRTC and the driver are found there.
+# Makes jitgemm-<version>-linux-<machine>.tar.gz: bin/, lib/, include/ and share/doc/, to be unpacked anywhere on a
+# machine whose glibc is Debian 12's (2.36) or newer. Nothing else need be installed to run it; NVRTC and the driver are
+# found there.
 #   scripts/package.sh [--output FOLDER] [--build FOLDER]
 # FOLDER: where the tarball goes (build/); a build that is packed as it is, in place of one made for the purpose.
 set -euo pipefail
@@ -41,7 +42,8 @@ check_glibc() {
 # Of a build made for the purpose: whatever it links beside glibc would have to be there where it is unpacked.
 check_libraries() {
     local others
-    others=$(objdump -p "$1" | awk '$1 == "NEEDED" { print $2 }' | grep -Ev '^(libc|libm|libdl|libpthread|ld-linux.*)\.so' || true)
+    others=$(objdump -p "$1" | awk '$1 == "NEEDED" { print $2 }' |
+        grep -Ev '^(libc|libm|libdl|libpthread|ld-linux.*)\.so' || true)
     if [ -n "$others" ]; then fail "$1 needs more than glibc:" $others; fi
 }
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# From a fresh machine to a verified kernel: installs what is missing, builds build/release/jitgemm, and makes, compiles,
-# runs and verifies a bf16 matrix multiplication of odd sizes: on a GPU, or without one on the emulator.
+# From a fresh machine to a verified kernel: installs what is missing, builds build/release/jitgemm, and makes,
+# compiles, runs and verifies a bf16 matrix multiplication of odd sizes: on a GPU, or without one on the emulator.
 set -euo pipefail
 # shellcheck source=scripts/setup.sh
 source "$(dirname "${BASH_SOURCE[0]}")/setup.sh"

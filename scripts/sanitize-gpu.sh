@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
-# Runs a problem of every kernel family, and each way to share a tile's sums, under compute-sanitizer on this machine's GPU.
+# Runs a problem of every kernel family, and each way to share a tile's sums, under compute-sanitizer on this machine's
+# GPU.
 #   scripts/sanitize-gpu.sh [--tool jitgemm] [--checks "memcheck synccheck initcheck"]
 # Kernels are launched one by one: the sanitizer has no memory for graphs of many launches.
-# A run passes when the result is verified and the sanitizer reports no error, neither of a kernel nor of a call of the driver.
+# A run passes when the result is verified and the sanitizer reports no error, neither of a kernel nor of a call of the
+# driver.
 set -euo pipefail
 
 tool=jitgemm
@@ -42,7 +44,8 @@ for check in $checks; do
         IFS='|' read -r problem family parameters <<<"$line"
         command=("$tool" run $problem ${family:+--family "$family"} ${parameters:+--param "$parameters"} --device cuda
                  --protocol cold --rounds 1)
-        if compute-sanitizer --tool "$check" --error-exitcode 9 "${command[@]}" >"$log" 2>&1 && grep -q 'ERROR SUMMARY: 0 errors' "$log" &&
+        if compute-sanitizer --tool "$check" --error-exitcode 9 "${command[@]}" >"$log" 2>&1 &&
+            grep -q 'ERROR SUMMARY: 0 errors' "$log" &&
             grep -q '^verified *yes' "$log"; then
             echo "passed $check: ${command[*]}"
         else

@@ -1,6 +1,6 @@
 # shellcheck shell=bash
-# Sourced by quickstart.sh and test.sh: installs what is missing, finds or fetches CUDA, configures and builds build/release.
-# Each step first looks whether there is anything to do, so that a second run costs next to nothing.
+# Sourced by quickstart.sh and test.sh: installs what is missing, finds or fetches CUDA, configures and builds
+# build/release. Each step first looks whether there is anything to do, so that a second run costs next to nothing.
 
 repository=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 build=$repository/build/release
@@ -61,7 +61,8 @@ apt_install() {
 
 install_packages() {
     if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
-        say "no apt-get here: a C++20 compiler, cmake, ninja, spdlog, fmt, CLI11, nlohmann-json, xxhash, SQLite and Catch2 must be installed"
+        say "no apt-get here. Install these yourself: a C++20 compiler, cmake, ninja, spdlog, fmt, CLI11," \
+            "nlohmann-json, xxhash, SQLite and Catch2"
         return
     fi
     local missing
@@ -70,7 +71,7 @@ install_packages() {
     if [ -n "$missing" ]; then apt_install $missing; fi
 }
 
-# ---- CUDA: headers to build with, an NVRTC that the driver can take cubins of ---------------------------------------------
+# ---- CUDA: headers to build with, an NVRTC that the driver can take cubins of ----------------------------------------
 
 # The newest CUDA major whose cubins the installed driver loads; without a driver the newest there is.
 newest_cuda_major() {

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# Makes the wheel and runs tests/python in fresh virtual environments: without any other package, with numpy and ml_dtypes, and with
-# PyTorch and JAX as well, whose wheels from PyPI run without a GPU, too (some gigabytes: --no-torch leaves them out).
+# Makes the wheel and runs tests/python in fresh virtual environments: without any other package, with numpy and
+# ml_dtypes, and with PyTorch and JAX as well, whose wheels from PyPI run without a GPU, too (some gigabytes: --no-torch
+# leaves them out).
 #   scripts/test-python.sh [--build FOLDER] [--oldest-glibc 2.28] [--no-torch]
-# FOLDER: a build of scripts/test.sh, so that only the extension is compiled. --oldest-glibc: the wheel for that one and newer, as
-# scripts/wheel.sh builds and checks it; all is compiled anew.
+# FOLDER: a build of scripts/test.sh, so that only the extension is compiled. --oldest-glibc: the wheel for that one and
+# newer, as scripts/wheel.sh builds and checks it; all is compiled anew.
 set -euo pipefail
 # shellcheck source=scripts/setup.sh
 source "$(dirname "${BASH_SOURCE[0]}")/setup.sh"
@@ -25,7 +26,8 @@ environments=$(mktemp -d)
 trap 'rm -rf "$environments"; print_times' EXIT
 
 large_files() {
-    python3 -c 'import sys, zipfile; print(sum(file.file_size > 1_000_000 for file in zipfile.ZipFile(sys.argv[1]).infolist()))' "$1"
+    python3 -c 'import sys, zipfile
+print(sum(file.file_size > 1_000_000 for file in zipfile.ZipFile(sys.argv[1]).infolist()))' "$1"
 }
 
 make_wheel() {
@@ -33,7 +35,9 @@ make_wheel() {
     if [ "$(stat --format=%s "$wheel")" -gt "$largest_wheel" ]; then
         fail "$wheel has $(stat --format=%s "$wheel") bytes, more than $largest_wheel"
     fi
-    if [ "$(large_files "$wheel")" -ne 1 ]; then fail "the library is in $wheel $(large_files "$wheel") times, not once"; fi
+    if [ "$(large_files "$wheel")" -ne 1 ]; then
+        fail "$wheel holds the library $(large_files "$wheel") times: it must hold it once"
+    fi
 }
 
 # test_with NAME PACKAGE...: what needs a package that is not there is skipped, which pytest says.

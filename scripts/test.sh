@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Sets up as quickstart.sh does, then runs every test this machine can run. Arguments go to ctest: scripts/test.sh -L unit
+# Sets up as quickstart.sh does, then runs every test this machine can run. Arguments go to ctest: scripts/test.sh -L
+# unit
 set -euo pipefail
 # shellcheck source=scripts/setup.sh
 source "$(dirname "${BASH_SOURCE[0]}")/setup.sh"

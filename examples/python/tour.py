@@ -1,5 +1,8 @@
-"""A tour of jitgemm in Python. Every step is a cell: VS Code, Spyder and Jupytext run it as a notebook, python3 tour.py as a
-script that writes what a notebook would show to tour.html. It needs numpy and NVRTC, and no GPU: the emulator runs the kernels."""
+"""A tour of jitgemm in Python. Every step is a cell. VS Code, Spyder and Jupytext run the file as a notebook.
+
+`python3 tour.py` runs it as a script, which writes the cells' results to tour.html. The tour needs numpy and NVRTC.
+It needs no GPU: the emulator runs the kernels.
+"""
 
 # %% A product of numpy's arrays, by a kernel that is made for it
 import html

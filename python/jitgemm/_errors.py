@@ -18,8 +18,10 @@ class SpecError(Error, ValueError):
 
 
 class OperandError(SpecError, TypeError):
-    """An array that can't be an operand as it is: no array, another shape, type, device or layout, read-only, masked, part of a graph,
-    handed out against the rules of its interface. Or a stream that is none."""
+    """An array cannot be an operand, or an object is no stream.
+
+    The message says why: for example its shape, type, device or layout does not fit, or it is read-only or masked.
+    """
 
 
 class ConfigError(Error, ValueError):

@@ -1,4 +1,4 @@
-"""What the package knows of its own folders, where the environment says nothing. The first kernel of a process waits for it."""
+"""The package's own folders, used where the environment names none. The first kernel of a process waits for this."""
 
 import os
 import sys

@@ -15,8 +15,10 @@ IntTuple = Union[int, tuple["IntTuple", ...]]
 
 
 def layout(shape: str | IntTuple | Layout, stride: IntTuple | None = None) -> Layout:
-    """A layout of its text, "(8,4):(4,1)", of any expression of the calculator, "logical_divide(1000:1, 128:1)", or of a
-    shape and a stride: layout((8, 4), (4, 1)). Without strides the first mode is contiguous.
+    """Makes a layout from text or from a shape and a stride.
+
+    The text is a layout, "(8,4):(4,1)", or an expression of the calculator, "logical_divide(1000:1, 128:1)".
+    A shape and a stride are tuples: layout((8, 4), (4, 1)). Without strides the first mode is contiguous.
 
     Raises LayoutError, with the column where the text is malformed.
     """
@@ -65,8 +67,11 @@ class Layout:
         return self._count("depth")
 
     def __call__(self, *coordinate: int | tuple[Any, ...] | None) -> Any:
-        """The value at a coordinate (an integer, or a tuple that nests as the shape), or the slice where it has None: the layout of these
-        modes, which begins at the value that has 0 in their place."""
+        """The value at a coordinate: an integer, or a tuple that nests like the shape.
+
+        None in the coordinate keeps that mode. The result is then the layout of the kept modes, and it begins at the
+        value of the coordinate that has 0 there.
+        """
         at = coordinate[0] if len(coordinate) == 1 else coordinate
         return _value(f"slice({self._layout}, {_text(at)})")
 

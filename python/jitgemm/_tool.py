@@ -37,9 +37,10 @@ def main() -> None:
 
 
 def ask(arguments: Iterable[str], progress: Progress | None = None) -> Document:
-    """What the tool answers with --json. `progress` is called with each document that it writes to stderr meanwhile.
+    """The tool's answer to --json. `progress` is called with each document that the tool writes to stderr meanwhile.
 
-    Raises the exception that goes with the error that it reports. What is raised meanwhile, KeyboardInterrupt too, ends the tool first.
+    Raises the exception for the error that the tool reports. An exception raised meanwhile (KeyboardInterrupt, or one
+    of `progress`) first ends the tool.
     """
     import subprocess
     import threading
@@ -90,7 +91,7 @@ _SECONDS_TO_STOP = 5  # the tool takes two at most
 
 
 def _stop(process: Any) -> None:
-    """As Ctrl-C does: the tool keeps what it has found. Of one Ctrl-C from the terminal and from here it heeds the first."""
+    """Sends SIGINT, as Ctrl-C does: the tool keeps its results. It ignores this one after a Ctrl-C in the terminal."""
     import signal
     import subprocess
 

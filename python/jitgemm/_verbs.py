@@ -22,8 +22,9 @@ def list(
 ) -> ListDocument:
     """Candidate kernels for a problem in the heuristic's order, with their predicted times in microseconds.
 
-    spec: as for kernel. gpu, arch: "h200" or "sm_90a" (default: this machine's GPU). limit: how many, 0 for all. why: also the rejected ones,
-    each with its reasons. Raises UsageError, SpecError, ConfigError. Any thread may call it.
+    spec: as for kernel. gpu, arch: "h200" or "sm_90a" (default: this machine's GPU). limit: how many, 0 for all.
+    why: list the rejected ones too, each with its reasons. Raises UsageError, SpecError, ConfigError.
+    Any thread may call it.
     """
     _check_text("spec", spec)
     options = _tool.options({"gpu": gpu, "arch": arch, "limit": limit, "why": why})
@@ -31,14 +32,14 @@ def list(
 
 
 def bench(shapes: Shapes, *, against: str | None = "cublaslt", **options: Any) -> BenchDocument:
-    """Times kernels on a GPU, by turns with what they are measured against. Times are microseconds.
+    """Times kernels on a GPU, in turns with a peer. Times are in microseconds.
 
-    shapes: one problem ("bf16 tn 4096 4096 4096", "gemm-v1 m=4096 ..."), several, or a file of them, a line each.
+    shapes: one problem ("bf16 tn 4096 4096 4096", "gemm-v1 m=4096 ..."), several, or a file with one per line.
     against: "cublaslt", a peer library ("lib:PEER.so"), or None.
     Other keywords are the tool's options: protocol="cold", rounds=31, device="cuda:1". Ctrl-C ends it.
 
-    Raises what goes with the tool's error: UsageError, SpecError, ConfigError (no kernel serves it), CompileError, CudaError. Any thread may
-    call it.
+    Raises the exception for the tool's error: UsageError, SpecError, ConfigError (no kernel serves it), CompileError,
+    CudaError. Any thread may call it.
     """
     with _ShapeFile(shapes) as file:
         words = _tool.options({"against": against, **_on_default_device(options)})
@@ -50,10 +51,12 @@ def tune(
 ) -> TuneDocument:
     """Searches the fastest kernels for problems, and keeps the winners for every later request, in this process too.
 
-    shapes: as for bench. budget: time for all together ("90s", "2m"). progress: called with documents that have an `event`:
-    "progress" every second, "problem" when one has ended. Other keywords are the tool's options: report="tune.html".
-    Kernels that were made before stay as they are; new ones are chosen anew. Ctrl-C, or an exception of `progress`, ends the search and keeps
-    what it has found: the same call goes on from there. Raises as bench does. Any thread may call it.
+    shapes: as for bench. budget: time for all together ("90s", "2m").
+    progress: called with documents that have an `event`: "progress" every second, "problem" when a problem ends.
+    Other keywords are the tool's options: report="tune.html".
+
+    Kernels made before stay as they are. New ones are chosen anew. Ctrl-C or an exception of `progress` ends the search
+    and keeps its results. The same call then continues from there. Raises like bench. Any thread may call it.
     """
     try:
         with _ShapeFile(shapes) as file:
@@ -77,7 +80,7 @@ def _on_default_device(options: dict[str, Any]) -> dict[str, Any]:
 
 def _check_text(name: str, text: Any) -> None:
     if not isinstance(text, str):
-        raise TypeError(f"{name} has {text!r}: a str is expected, as 'bf16 tn 4096 4096 4096'")
+        raise TypeError(f"{name} is {text!r}: it must be a str, such as 'bf16 tn 4096 4096 4096'")
 
 
 class _ShapeFile:

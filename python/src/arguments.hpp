@@ -31,7 +31,8 @@ struct Signature {
     std::size_t required;
 };
 
-/// Of a vectorcall: positional arguments, then those whose names the tuple holds. Raises TypeError as Python's functions do.
+/// Of a vectorcall: positional arguments, then those whose names the tuple holds. Raises TypeError as Python's
+/// functions do.
 void read_arguments(const Signature& signature, PyObject* const* arguments, Py_ssize_t count, PyObject* names,
                     PyObject** into);
 /// The same of a tuple and a dict.

@@ -3,8 +3,8 @@
 #include <cstddef>
 #include <cstdint>
 
-/// \file DLPack 1.3's binary interface, as far as it is used here: a tensor as it lies in memory, and the table of functions by
-/// which a library hands its own tensors out in C (`__dlpack_c_exchange_api__` of their type).
+/// \file DLPack 1.3's binary interface, as far as it is used here: a tensor as it lies in memory, and the table of
+/// functions by which a library hands its own tensors out in C (`__dlpack_c_exchange_api__` of their type).
 namespace jitgemm::python::dlpack {
 
 enum DeviceType : std::int32_t { kDLCPU = 1, kDLCUDA = 2, kDLCUDAHost = 3, kDLCUDAManaged = 13 };
@@ -57,7 +57,8 @@ inline constexpr std::uint64_t kReadOnly = 1;
 
 using SetError = void(void* context, const char* kind, const char* message);
 
-/// Functions answer 0, or another number with a Python exception set (`allocate`: told to `set_error`). None waits for a stream.
+/// Functions answer 0, or another number with a Python exception set (`allocate`: told to `set_error`). None waits for
+/// a stream.
 struct ExchangeApi {
     Version version;
     ExchangeApi* previous;  ///< the same of an older major version

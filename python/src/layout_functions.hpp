@@ -4,7 +4,8 @@
 
 namespace jitgemm::python {
 
-/// layout_evaluate(expression) → (kind, text): "layout", "swizzle", "tuple" or "integer", and the value as the calculator prints it.
+/// layout_evaluate(expression) → (kind, text): "layout", "swizzle", "tuple" or "integer", and the value as the
+/// calculator prints it.
 PyObject* layout_evaluate(PyObject* module, PyObject* expression);
 /// layout_text(expression): of the layout that it is; a shape is its column-major one.
 PyObject* layout_text(PyObject* module, PyObject* expression);

@@ -41,7 +41,8 @@ struct Lie {
     Order order;
     std::int64_t leading;
 };
-/// Nothing where neither rows nor columns are contiguous and apart from each other. Where both are, `preferred` if given, else the longer run.
+/// Nothing where neither rows nor columns are contiguous and apart from each other. Where both are, `preferred` if
+/// given, else the longer run.
 [[nodiscard]] std::optional<Lie> lie_of(Extent rows, Extent columns, std::optional<Order> preferred = std::nullopt);
 
 }  // namespace jitgemm::python

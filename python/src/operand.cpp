@@ -18,7 +18,7 @@ namespace {
     throw OperandError("invalid array", {text});
 }
 
-// ---- libraries with the exchange interface -----------------------------------------------------------------------------
+// ---- libraries with the exchange interface --------------------------------------------------------------------------
 
 /// What is known of a Python type. Methods of tensors are called without looking them up; null where they are no
 /// functions of C's.
@@ -51,7 +51,8 @@ PyCFunction c_method(PyObject* object, const char* name) {
     return PyCFunction_GetFunction(bound.get());
 }
 
-/// Asked of a type once: the table keeps the types that it holds, so that no other takes their address. Guarded by the GIL.
+/// Asked of a type once: the table keeps the types that it holds, so that no other takes their address. Guarded by the
+/// GIL.
 ArrayType array_type(PyObject* object) {
     PyTypeObject* const type = Py_TYPE(object);
     static auto& known = *new std::unordered_map<PyTypeObject*, ArrayType>;
@@ -199,8 +200,8 @@ bool has_tangent(PyObject* tensor) {
     return Ref::owned(PyObject_GetAttrString(dual.get(), "tangent")).get() != Py_None;
 }
 
-/// What the exchange interface doesn't say of a torch.Tensor. A product that is not written down in the graph would silently have no
-/// gradient, and of a tensor that is to be negated when it is read the sign would be wrong.
+/// What the exchange interface doesn't say of a torch.Tensor. A product that is not written down in the graph would
+/// silently have no gradient, and of a tensor that is to be negated when it is read the sign would be wrong.
 void check_tensor(const Operand& operand, const ArrayType& type) {
     static PyObject* const is_neg = PyUnicode_InternFromString("is_neg");
     if (answers_yes(operand.object, type.is_neg, is_neg))
@@ -224,7 +225,7 @@ void check_tensor(const Operand& operand, const ArrayType& type) {
     refuse(operand.name, "can't be handed over by its library: " + take_complaint());
 }
 
-// ---- all others: described by _arrays.py -------------------------------------------------------------------------------
+// ---- all others: described by _arrays.py ----------------------------------------------------------------------------
 
 /// Refuses what is no number of its width: what a library tells of its arrays is not to be trusted.
 [[noreturn]] void refuse_number(const char* name, PyObject* object) {

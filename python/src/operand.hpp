@@ -71,8 +71,8 @@ void note_written(const Operand& operand);
 /// The trace would keep this product's numbers as a constant.
 void refuse_if_traced(const Operand& operand);
 
-/// The same as read_operand, of memory whose elements' type doesn't matter. Throws OperandError where it is read-only or
-/// no single run of bytes.
+/// The same as read_operand, of memory whose elements' type doesn't matter. Throws OperandError where it is read-only
+/// or no single run of bytes.
 [[nodiscard]] Operand read_workspace(PyObject* object, PyObject* stream);
 
 /// Bytes of an array that is one run of them.

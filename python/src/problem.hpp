@@ -26,7 +26,8 @@ struct CopyOfC {
     bool by_column = false;           ///< its columns are contiguous
 };
 
-/// What the arrays ask for, by numpy's rules for matmul: two dimensions are a matrix, more a batch of them, one a row of A's or a column of B's.
+/// What the arrays ask for, by numpy's rules for matmul: two dimensions are a matrix, more a batch of them, one a row
+/// of A's or a column of B's.
 struct Problem {
     GemmSpec spec;                     ///< of one product
     std::int64_t batch = 1;            ///< products, which no kernel makes together

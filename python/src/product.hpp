@@ -26,7 +26,8 @@ void read_product(const ProductArguments& given, Product& product);
 /// Throws SpecError for a word that no product takes. Whether there is such a device is not looked at.
 void check_words(PyObject* device, PyObject* deterministic);
 
-/// The handle of a stream: an integer, torch.cuda.Stream, cupy.cuda.Stream, or what has __cuda_stream__; null and None: a's library's current one.
+/// The handle of a stream: an integer, torch.cuda.Stream, cupy.cuda.Stream, or what has __cuda_stream__; null and None:
+/// a's library's current one.
 [[nodiscard]] Stream stream_of(PyObject* stream, const Operand& a);
 
 /// The array for the result: the caller's, or a new one.

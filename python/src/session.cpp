@@ -78,7 +78,8 @@ std::shared_ptr<Session> open(const Selection& selection) {
     }
 }
 
-/// By the caller's word for a device: a str, or what reads as one (torch.device). The last str that was given is most often the next one.
+/// By the caller's word for a device: a str, or what reads as one (torch.device). The last str that was given is most
+/// often the next one.
 std::shared_ptr<Session> session_named(PyObject* device) {
     Sessions& all = *sessions();
     if (device == all.latest_name) return all.of_latest;

@@ -61,8 +61,8 @@ class Peer {
 public:
     virtual ~Peer() = default;
     [[nodiscard]] virtual std::string name() const = 0;
-    /// All ways this peer can compute the problem, its own first choice first; empty with `reason` when it cannot, or when the
-    /// C is one row and the peer is not told of that.
+    /// All ways this peer can compute the problem, its own first choice first; empty with `reason` when it cannot, or
+    /// when the C is one row and the peer is not told of that.
     [[nodiscard]] std::vector<BenchCandidate> candidates(const GemmSpec& resolved_spec, std::string& reason);
 
 private:

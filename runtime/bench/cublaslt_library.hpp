@@ -18,9 +18,8 @@ namespace jitgemm {
 /// libcublasLt through dlopen and a handle of it, for the CUDA context that is current when it is opened.
 class CublasLt {
 public:
-    /// Throws Error listing what was looked for and where, or saying what cublasLtCreate answered.
-    /// `in_context` runs a function with that context current, whatever the calling thread's is by then: the handle is destroyed
-    /// so.
+    /// Throws Error listing what was looked for and where, or saying what cublasLtCreate answered. `in_context` runs a
+    /// function with that context current, whatever the calling thread's is by then: the handle is destroyed so.
     using InContext = std::function<void(const std::function<void()>&)>;
     [[nodiscard]] static std::shared_ptr<const CublasLt> open(const std::vector<std::string>& candidates,
                                                               InContext in_context);

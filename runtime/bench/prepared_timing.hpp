@@ -27,7 +27,8 @@ public:
     void drop(std::size_t candidate);
     /// One round: microseconds per launch.
     [[nodiscard]] double microseconds(std::size_t candidate);
-    /// The same by the sustained protocol, of what was prepared for it or for the steady one. Throws Error for the cold one.
+    /// The same by the sustained protocol, of what was prepared for it or for the steady one. Throws Error for the cold
+    /// one.
     [[nodiscard]] double sustained_microseconds(std::size_t candidate);
 
     class Method;  // one per protocol

@@ -29,7 +29,8 @@ inline constexpr std::int64_t kMostCopies = 2048;
 [[nodiscard]] RotationPlan rotation_plan(const GemmSpec& resolved_spec, std::int64_t wanted_bytes,
                                          std::int64_t free_bytes);
 
-/// Copies of a problem's operands: those that a launch reads standard normal, the others zero. They begin where Placement::generous puts them.
+/// Copies of a problem's operands: those that a launch reads standard normal, the others zero. They begin where
+/// Placement::generous puts them.
 class RotatingOperands {
 public:
     RotatingOperands(ContextState& context, const GemmSpec& resolved_spec, std::int64_t wanted_bytes,

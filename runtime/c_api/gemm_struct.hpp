@@ -31,8 +31,8 @@ struct ReservedMember {
 };
 [[nodiscard]] std::span<const ReservedMember> reserved_members();
 
-/// The text of a struct: "gemm-v2 m=.. a=f16 ...", with the members that are set. Throws InvalidArgument for its size, for
-/// a reserved member that is set, or a word that has blanks.
+/// The text of a struct: "gemm-v2 m=.. a=f16 ...", with the members that are set. Throws InvalidArgument for its size,
+/// for a reserved member that is set, or a word that has blanks.
 [[nodiscard]] std::string text_of(const jg_gemm* gemm);
 
 }  // namespace jitgemm::c_api

@@ -14,8 +14,8 @@ namespace jitgemm::c_api {
 /// More than any version of a struct has: who says so left the size unset.
 inline constexpr std::size_t kLargestStruct = 4096;
 
-/// A struct of C as this library knows it: what an older, shorter one lacks is zero. Throws InvalidArgument where the size is no
-/// version's, or where a newer struct has set what this library doesn't know.
+/// A struct of C as this library knows it: what an older, shorter one lacks is zero. Throws InvalidArgument where the
+/// size is no version's, or where a newer struct has set what this library doesn't know.
 template <typename Struct>
 [[nodiscard]] Struct read_struct(const Struct* given, const char* name, std::size_t first_version_bytes) {
     const std::size_t size = checked(given, name).size;

@@ -9,8 +9,8 @@
 namespace jitgemm::c_api {
 namespace {
 
-// Of the calling thread. Functions are still called when its thread_local objects are destroyed, by destructors of static ones, so
-// that what they touch has no destructor itself.
+// Of the calling thread. Functions are still called when its thread_local objects are destroyed, by destructors of
+// static ones, so that what they touch has no destructor itself.
 thread_local std::string* kept_text = nullptr;
 thread_local const char* literal = nullptr;  // in place of the text, where there is none
 thread_local bool thread_ends = false;

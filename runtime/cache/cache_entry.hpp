@@ -36,8 +36,8 @@ void remove_entry_files(const std::string& directory);
 
 /// Whose an entry has to be: the user's in the user's own folder, anybody's in a folder that is only read.
 enum class EntryOwner : std::uint8_t { user, anybody };
-/// Why an entry cannot be trusted: someone else owns it or a file of it, or all users may write to one of them. Empty when
-/// it can. The checksums find damage; they do not stop a person who means to change a kernel.
+/// Why an entry cannot be trusted: someone else owns it or a file of it, or all users may write to one of them. Empty
+/// when it can. The checksums find damage; they do not stop a person who means to change a kernel.
 [[nodiscard]] std::string entry_distrust(const std::string& directory, EntryOwner owner);
 /// Throws it as DamagedEntry.
 void require_trusted_entry(const std::string& directory, EntryOwner owner);

@@ -35,8 +35,8 @@ public:
     [[nodiscard]] Durability durability() const { return durability_; }
     [[nodiscard]] std::string path(const std::string& entry) const { return root_ + "/" + entry; }
 
-    /// Why what lies there cannot be trusted (it is somebody else's, or others may write to it) and what the user can do;
-    /// empty when it can be, or is not there.
+    /// Why what lies there cannot be trusted (it is somebody else's, or others may write to it) and what the user can
+    /// do; empty when it can be, or is not there.
     [[nodiscard]] std::string distrusted() const;
     [[nodiscard]] bool readable() const { return !root_.empty() && distrusted().empty(); }
     /// Makes what is missing of the folder. False, and said once on the log, when it cannot be used.
@@ -49,9 +49,9 @@ public:
     /// Renames a finished temporary folder into place; false, and nothing changed, where something lies there already.
     /// Throws std::system_error.
     [[nodiscard]] bool publish(const std::string& temporary, const std::string& entry) const;
-    /// Takes an entry away: in one step, or file by file where the file system cannot move it (a folder of a lower layer
-    /// of overlayfs). Nothing happens when it is not there. Throws Error when somebody put a file of their own into it,
-    /// std::system_error when it cannot be moved or removed.
+    /// Takes an entry away: in one step, or file by file where the file system cannot move it (a folder of a lower
+    /// layer of overlayfs). Nothing happens when it is not there. Throws Error when somebody put a file of their own
+    /// into it, std::system_error when it cannot be moved or removed.
     void drop(const std::string& entry) const;
     /// Removes what killed processes left of this key; its lock must be held.
     void remove_leftovers(std::string_view key) const;

@@ -199,8 +199,8 @@ KernelCache::Result KernelCache::Impl::lead(const CacheLookup& lookup, Compiler&
     return {std::move(kernel), CacheSource::compiled, std::move(directory)};
 }
 
-/// A damaged entry and what a killed process left are in the way of a new entry. Only under the lock: without it they may
-/// be a living writer's.
+/// A damaged entry and what a killed process left are in the way of a new entry. Only under the lock: without it they
+/// may be a living writer's.
 void KernelCache::Impl::clear_the_way(const CacheLookup& lookup) {
     folder.remove_leftovers(lookup.key);
     const std::string directory = folder.path(lookup.entry);
@@ -245,8 +245,8 @@ std::string KernelCache::Impl::store(const CacheLookup& lookup, const CompiledKe
     }
 }
 
-/// What lies there already was put there meanwhile by someone who got no lock, or could not be read before: a sound entry
-/// stays, a damaged one goes. Throws where neither can be.
+/// What lies there already was put there meanwhile by someone who got no lock, or could not be read before: a sound
+/// entry stays, a damaged one goes. Throws where neither can be.
 void KernelCache::Impl::publish(const std::string& temporary, const std::string& entry, const KeyFields& fields) const {
     for (int attempt = 0; attempt < kPublishAttempts; ++attempt) {
         if (folder.publish(temporary, entry)) return;

@@ -46,13 +46,14 @@ struct CacheLimits {
 /// How long a process waits for another one that compiles the same kernel.
 struct CachePatience {
     std::chrono::milliseconds quiet{5'000};  ///< without a word: longer than most compiles take
-    /// In all: longer than any compile takes. Past it the holder is stopped or stuck, and a second compile does no harm.
+    /// In all: longer than any compile takes. Past it the holder is stopped or stuck, and a second compile does no
+    /// harm.
     std::chrono::milliseconds longest{30'000};
 };
 
-/// Compiled kernels on disk: <root>/<kernel name>-<hash>/{kernel.cu, kernel.cubin | kernel.ptx, meta.json}.
-/// Atomic (written aside, synced, renamed), checked on load, self-healing, one compile per key across threads and processes.
-/// A folder that cannot be used (unwritable, foreign, full) is reported once on the log and the cache works as if empty.
+/// Compiled kernels on disk: <root>/<kernel name>-<hash>/{kernel.cu, kernel.cubin | kernel.ptx, meta.json}. Atomic
+/// (written aside, synced, renamed), checked on load, self-healing, one compile per key across threads and processes. A
+/// folder that cannot be used (unwritable, foreign, full) is reported once on the log and the cache works as if empty.
 class KernelCache {
 public:
     /// Either root may be empty. The writable root is made 0700 and must belong to the user. The other may belong to
@@ -81,7 +82,8 @@ public:
     CacheRemoval drop_damaged();
     /// Removes entries beyond the limits, and left-over temporary folders; `dry`: only tells which would go.
     CacheRemoval prune(const CacheLimits& limits, bool dry = false);
-    /// For each stored entry of that kernel name, which key fields differ from the request ("options", "nvrtc_version" ...); `cache why`.
+    /// For each stored entry of that kernel name, which key fields differ from the request ("options", "nvrtc_version"
+    /// ...); `cache why`.
     [[nodiscard]] std::vector<std::pair<std::string, std::vector<std::string>>> explain_miss(
         const CompileRequest& request, int nvrtc_version, const std::string& nvrtc_build = {}) const;
 

@@ -20,15 +20,15 @@ struct EmulatedRun {
 [[nodiscard]] EmulatedRun run_emulated(ContextState& context, const GemmKernel& kernel, const ProblemRequest& request,
                                        Output& output);
 
-/// Lines of the generated body that a message names ("kernel.cu:12") as lines of the whole file, banner included, and the
-/// text of the first of them.
+/// Lines of the generated body that a message names ("kernel.cu:12") as lines of the whole file, banner included, and
+/// the text of the first of them.
 [[nodiscard]] std::string with_file_lines(const std::string& message, const GemmKernel& kernel);
 
 /// How many lines the banner of the kernel's file has: what to add to a line of the body.
 [[nodiscard]] int banner_lines(const GemmKernel& kernel);
 
-/// What the emulator counted in one launch (docs/emulator.md says what each counter is): instructions by kind, global and
-/// shared memory, and the source lines that cost memory. docs/run-and-bench.md documents the JSON fields.
+/// What the emulator counted in one launch (docs/emulator.md says what each counter is): instructions by kind, global
+/// and shared memory, and the source lines that cost memory. docs/run-and-bench.md documents the JSON fields.
 [[nodiscard]] std::string profile_text(const EmulatedRun& run, const GemmKernel& kernel);
 [[nodiscard]] Json profile_json(const EmulatedRun& run, const GemmKernel& kernel);
 

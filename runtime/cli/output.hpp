@@ -36,9 +36,9 @@ public:
     void raw(std::string_view bytes);
     /// A line on stderr.
     void note(std::string_view line);
-    /// Replaces the progress line on stderr. An empty line clears it. A line that stays says from the first second on how
-    /// long it has stood there: " ... 2 s". It is cut to the terminal's width. Where stderr is not a terminal, only a line
-    /// that stays is written, once: " ... 5 s".
+    /// Replaces the progress line on stderr. An empty line clears it. A line that stays says from the first second on
+    /// how long it has stood there: " ... 2 s". It is cut to the terminal's width. Where stderr is not a terminal, only
+    /// a line that stays is written, once: " ... 5 s".
     void progress(std::string_view line);
     /// Flushes; false when stdout did not take everything (full disk, closed pipe).
     [[nodiscard]] bool finish();

@@ -9,8 +9,8 @@ namespace jitgemm::cli {
 /// "812 B", "3.4 KB", "78.2 MB": powers of 1024.
 [[nodiscard]] std::string size_text(std::int64_t bytes);
 
-/// 524288000 of "500M": bytes, or K, M, G, T, with or without a B behind, in powers of 1024. Throws UsageError naming the
-/// option.
+/// 524288000 of "500M": bytes, or K, M, G, T, with or without a B behind, in powers of 1024. Throws UsageError naming
+/// the option.
 [[nodiscard]] std::int64_t parse_size(std::string_view option, std::string_view text);
 
 /// What "90" is as a time: seconds, or refused where days are what one thinks of.

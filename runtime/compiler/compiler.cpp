@@ -106,7 +106,8 @@ private:
         std::string build;
     };
 
-    /// Who waits for it has no guard meanwhile: the thread that has it may wait for a fork, which would wait for guards.
+    /// Who waits for it has no guard meanwhile: the thread that has it may wait for a fork, which would wait for
+    /// guards.
     [[nodiscard]] std::unique_lock<std::mutex> turn() {
         const ForkPause pause;
         return std::unique_lock(mutex_);

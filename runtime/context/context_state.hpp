@@ -121,7 +121,7 @@ struct ContextState {
     std::unique_ptr<Tuner> lazy_tuner;  ///< last: it ends before what it works with
 };
 
-// ---- what the public handles hide, for the library, its tool and its tests --------------------------------------------
+// ---- what the public handles hide, for the library, its tool and its tests ------------------------------------------
 
 struct ContextAccess {
     /// Throws Error for a context that was moved from.
@@ -135,7 +135,8 @@ struct KernelAccess {
     [[nodiscard]] static std::shared_ptr<const KernelState> shared_state(const GemmKernel& kernel);
     /// In all copies of this handle.
     static void replace(const GemmKernel& kernel, std::shared_ptr<const KernelState> state);
-    /// With a workspace that the latest state finds too small: the last one that the caller may have asked workspace_bytes() of.
+    /// With a workspace that the latest state finds too small: the last one that the caller may have asked
+    /// workspace_bytes() of.
     [[nodiscard]] static const KernelState& state_for(const GemmKernel& kernel, const GemmArguments& arguments);
 
 private:

@@ -64,8 +64,8 @@ void enqueue(const KernelState& state, const KernelOperands& operands, Stream st
 
 std::size_t partial_bytes(const KernelState& state) { return state.workspace_bytes - state.counter_bytes; }
 
-// Every launch leaves the counters zero, on the emulator it is held to that; and to waiting for the launch before it, but for constants.
-// What lies in a workspace, the context's own or the caller's, is nobody's to read.
+// Every launch leaves the counters zero, on the emulator it is held to that; and to waiting for the launch before it,
+// but for constants. What lies in a workspace, the context's own or the caller's, is nobody's to read.
 void enqueue_emulated(const KernelState& state, const KernelOperands& operands, Stream stream) {
     EmulatorDevice& emulator = *as_emulator(*state.device);
     if (partial_bytes(state) != 0) emulator.undefine_memory(operands.workspace, partial_bytes(state), false);

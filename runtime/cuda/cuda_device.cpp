@@ -272,7 +272,8 @@ EncodedTensorMap CudaDevice::encode_tensor_map(const TiledTensorMap& map) {
     CUtensorMap encoded;
     static_assert(sizeof encoded == sizeof(EncodedTensorMap));
     constexpr std::array<cuuint32_t, kMaxTensorRank> kUnitSteps{1, 1, 1, 1, 1};
-    // The enumerators of both swizzles and promotions are in one order (cuda.h, CUtensorMapSwizzle, CUtensorMapL2promotion).
+    // The enumerators of both swizzles and promotions are in one order (cuda.h, CUtensorMapSwizzle,
+    // CUtensorMapL2promotion).
     JITGEMM_CHECK(api_.cuTensorMapEncodeTiled(
         &encoded, tensor_map_type(map.type), static_cast<cuuint32_t>(map.rank), reinterpret_cast<void*>(map.address),
         map.extents.data(), map.pitches.data(), map.box.data(), kUnitSteps.data(), CU_TENSOR_MAP_INTERLEAVE_NONE,
@@ -298,7 +299,8 @@ CUresult CudaDevice::enqueue(const Function& function, const LaunchShape& shape,
 void CudaDevice::launch(const Function& function, const LaunchShape& shape, std::span<const std::byte> arguments,
                         Stream stream) {
     void* parameters[] = {const_cast<std::byte*>(arguments.data())};
-    // Asked first, not tried first: a refused launch is a failure in the eyes of every tool that watches the driver's calls.
+    // Asked first, not tried first: a refused launch is a failure in the eyes of every tool that watches the driver's
+    // calls.
     CUcontext current = nullptr;
     JITGEMM_CHECK(api_.cuCtxGetCurrent(&current));
     CUresult result = CUDA_SUCCESS;

@@ -27,8 +27,9 @@ struct KernelOperands : GemmArguments {
     DevicePointer counters{};
 };
 
-/// Fills the argument struct of an entry for one problem: what the problem decides once, what a launch brings each time. Tensor maps
-/// are encoded when a pointer is one that was not seen lately. May be used from many threads at once, and takes no lock.
+/// Fills the argument struct of an entry for one problem: what the problem decides once, what a launch brings each
+/// time. Tensor maps are encoded when a pointer is one that was not seen lately. May be used from many threads at once,
+/// and takes no lock.
 class ArgumentPacker {
 public:
     /// `row_major` is resolved and row-major in D. Throws ConfigError for more than kMaxArgumentBytes.
@@ -36,8 +37,8 @@ public:
     /// `operands`: the spec's, and any further ones.
     ArgumentPacker(std::span<const KernelArgument> arguments, const GemmSpec& row_major, const OperandList& operands);
 
-    /// alpha = 0 passes k = 0, so that neither A nor B is read (BLAS), broadcast_c an ldc of 0. Throws SpecError for a matrix that no
-    /// tensor map can address, and what Device::encode_tensor_map throws.
+    /// alpha = 0 passes k = 0, so that neither A nor B is read (BLAS), broadcast_c an ldc of 0. Throws SpecError for a
+    /// matrix that no tensor map can address, and what Device::encode_tensor_map throws.
     void pack(const KernelOperands& operands, Device& device, PackedArguments& packed) const;
     [[nodiscard]] std::size_t bytes() const { return constants_.size(); }
 

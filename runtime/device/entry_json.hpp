@@ -6,8 +6,8 @@
 
 namespace jitgemm {
 
-/// All that a launch of the entry needs, as meta.json of an export and --json have it: function, threads, shared memory, cluster,
-/// every field of the grid's rule, and the arguments in order.
+/// All that a launch of the entry needs, as meta.json of an export and --json have it: function, threads, shared
+/// memory, cluster, every field of the grid's rule, and the arguments in order.
 [[nodiscard]] nlohmann::ordered_json to_json(const KernelEntry& entry);
 
 }  // namespace jitgemm

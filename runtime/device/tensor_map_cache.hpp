@@ -9,10 +9,10 @@
 
 namespace jitgemm {
 
-/// Encoded tensor maps by the address of their tensor, for launches of one kernel from many threads. No lock and no memory to
-/// give back: each slot is a sequence lock (Boehm, "Can Seqlocks Get Along With Programming Language Memory Models?",
-/// MSPC 2012), whose readers take the words and look whether a writer came between. An address has one slot; the last one to
-/// be encoded has it.
+/// Encoded tensor maps by the address of their tensor, for launches of one kernel from many threads. No lock and no
+/// memory to give back: each slot is a sequence lock (Boehm, "Can Seqlocks Get Along With Programming Language Memory
+/// Models?", MSPC 2012), whose readers take the words and look whether a writer came between. An address has one slot;
+/// the last one to be encoded has it.
 class TensorMapCache {
 public:
     /// Copies the map of that address to `bytes`, 128 of them; false where it is not there.

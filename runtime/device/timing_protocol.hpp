@@ -6,9 +6,10 @@
 
 namespace jitgemm {
 
-/// What the caches hold when a kernel is timed: `steady`, what the launch before left, in a graph of launches over rotating copies of
-/// the operands; `cold`, nothing. `sustained` is steady, but each candidate runs alone for a while: where power is the limit, steady
-/// rounds of a few ms in turn compare cycles, as all run at one clock, and sustained ones energy.
+/// What the caches hold when a kernel is timed: `steady`, what the launch before left, in a graph of launches over
+/// rotating copies of the operands; `cold`, nothing. `sustained` is steady, but each candidate runs alone for a while:
+/// where power is the limit, steady rounds of a few ms in turn compare cycles, as all run at one clock, and sustained
+/// ones energy.
 enum class Protocol : std::uint8_t { steady, cold, sustained };
 
 [[nodiscard]] std::span<const std::string_view> protocol_names();

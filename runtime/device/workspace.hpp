@@ -14,11 +14,12 @@ namespace jitgemm {
 
 /// Scratch memory for kernels that need some and were given none: one buffer per stream, and one for each capture of a
 /// stream, which belongs to the graph being captured until that graph and all its instances are gone, and is then used
-/// again. Contents are undefined, but for the counters: they are zeros when the first kernel begins, and every kernel leaves
-/// zeros behind. Freed with the pool.
+/// again. Contents are undefined, but for the counters: they are zeros when the first kernel begins, and every kernel
+/// leaves zeros behind. Freed with the pool.
 ///
-/// Of streams outside captures the kMostStreams last used keep theirs: a program may make a stream per request and destroy it
-/// unseen. Freeing a buffer waits for the work that uses it, so that half of them go at once and the wait is rare.
+/// Of streams outside captures the kMostStreams last used keep theirs: a program may make a stream per request and
+/// destroy it unseen. Freeing a buffer waits for the work that uses it, so that half of them go at once and the wait is
+/// rare.
 class WorkspacePool {
 public:
     static constexpr std::size_t kMostStreams = 64;
@@ -53,8 +54,8 @@ public:
         std::shared_ptr<Slot> slot;  ///< outlives the turn
         std::unique_lock<std::mutex> turn;
     };
-    /// Asks for more than `bytes` where a buffer grows, and is content with `bytes` where that is refused; where they are, too,
-    /// the streams' buffers go first. Throws as Device::allocate does when nothing helps.
+    /// Asks for more than `bytes` where a buffer grows, and is content with `bytes` where that is refused; where they
+    /// are, too, the streams' buffers go first. Throws as Device::allocate does when nothing helps.
     [[nodiscard]] Lease acquire(Stream stream, std::size_t bytes, std::size_t counter_bytes = 0);
 
 private:

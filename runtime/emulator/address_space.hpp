@@ -4,8 +4,8 @@
 
 #include <cstdint>
 
-/// \file How one 64-bit generic address names every memory, as in PTX ("Generic Addressing"): a window of 4 GiB for each
-/// of local, shared and parameter memory, global memory beyond them. Nothing lies below, so that null faults.
+/// \file How one 64-bit generic address names every memory, as in PTX ("Generic Addressing"): a window of 4 GiB for
+/// each of local, shared and parameter memory, global memory beyond them. Nothing lies below, so that null faults.
 
 namespace jitgemm::emulator {
 
@@ -18,8 +18,8 @@ inline constexpr std::uint64_t kFirstGlobalAddress = 16 * kWindowBytes;
 inline constexpr std::uint64_t kGlobalRegionBytes = std::uint64_t{1} << 47;
 inline constexpr std::uint64_t kGlobalRegions = std::uint64_t{1} << 15;
 
-// An address within the shared window is (block rank + 1, offset) as mapa makes it, or plain (0, offset) for the block's own
-// memory.
+// An address within the shared window is (block rank + 1, offset) as mapa makes it, or plain (0, offset) for the
+// block's own memory.
 inline constexpr int kSharedRankShift = 24;
 inline constexpr std::uint64_t kSharedOffsetMask = (std::uint64_t{1} << kSharedRankShift) - 1;
 

@@ -21,8 +21,9 @@ struct AsyncCopy {
     Accessor who;
 };
 
-/// Copies a warp has issued and not waited for, in groups counted for each lane. In `late` mode data lands when a wait of
-/// the lane that issued the copy forces it; in `eager` mode at issue. Either way the bytes are in flight until the wait.
+/// Copies a warp has issued and not waited for, in groups counted for each lane. In `late` mode data lands when a wait
+/// of the lane that issued the copy forces it; in `eager` mode at issue. Either way the bytes are in flight until the
+/// wait.
 class AsyncCopies {
 public:
     AsyncCopies(SharedMemory& shared, AsyncMode mode) : shared_(shared), mode_(mode) {}

@@ -83,8 +83,8 @@ std::uint32_t rows_of_box(const TiledTensorMap& map) {
     return rows;
 }
 
-// A store writes whole chunks: what lies in shared memory behind the last element of a row goes to global memory as well, up to 16
-// bytes (tried on an H200, elements of 1, 2 and 4 bytes, with and without swizzle).
+// A store writes whole chunks: what lies in shared memory behind the last element of a row goes to global memory as
+// well, up to 16 bytes (tried on an H200, elements of 1, 2 and 4 bytes, with and without swizzle).
 BulkRow row_of_box(const TiledTensorMap& map, const BoxStart& start, std::uint32_t number, Access access) {
     const std::int64_t element = bytes(map.type);
     BulkRow row{.bytes = map.box[0] * static_cast<std::uint32_t>(element)};

@@ -17,8 +17,8 @@ namespace jitgemm::emulator {
 
 using BoxStart = std::array<std::int64_t, kMaxTensorRank>;  ///< coordinates of a box, elements
 
-/// The same for the box of `map` that begins at those coordinates. Throws AccessFault where a GPU takes the coordinates for
-/// an illegal instruction: a first one that is not at a multiple of 16 bytes, a negative one of a store.
+/// The same for the box of `map` that begins at those coordinates. Throws AccessFault where a GPU takes the coordinates
+/// for an illegal instruction: a first one that is not at a multiple of 16 bytes, a negative one of a store.
 [[nodiscard]] BulkChunks box_chunks(Warp& warp, const TiledTensorMap& map, const BoxStart& start,
                                     std::uint32_t shared_offset, Access access);
 

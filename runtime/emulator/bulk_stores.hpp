@@ -13,9 +13,9 @@ namespace jitgemm::emulator {
 struct LaunchContext;
 class SharedMemory;
 
-/// Bulk copies out of shared memory that a warp's threads have issued and not waited for, in groups counted for each lane. In
-/// `late` mode they are done when a wait of the lane that issued them forces it; in `eager` mode at issue. Either way they
-/// read until the wait. What a wait says of the reads alone, and what of the writes, is one here.
+/// Bulk copies out of shared memory that a warp's threads have issued and not waited for, in groups counted for each
+/// lane. In `late` mode they are done when a wait of the lane that issued them forces it; in `eager` mode at issue.
+/// Either way they read until the wait. What a wait says of the reads alone, and what of the writes, is one here.
 class BulkStores {
 public:
     BulkStores(SharedMemory& shared, const LaunchContext& launch) : shared_(shared), launch_(launch) {}

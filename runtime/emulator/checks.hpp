@@ -16,8 +16,8 @@ struct Checks {
     bool barriers = true;         ///< divergence at barriers and counts that disagree; a deadlock is always one
 };
 
-/// When asynchronous copies are done: at issue, or at the last moment the program's waits allow. A program that is right
-/// gives the same results in both.
+/// When asynchronous copies are done: at issue, or at the last moment the program's waits allow. A program that is
+/// right gives the same results in both.
 enum class AsyncMode : std::uint8_t { eager, late };
 
 }  // namespace jitgemm::emulator

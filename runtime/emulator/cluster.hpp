@@ -14,7 +14,8 @@
 
 namespace jitgemm::emulator {
 
-/// The blocks of one cluster, run in turns by one host thread. In a launch without clusters every block is one by itself.
+/// The blocks of one cluster, run in turns by one host thread. In a launch without clusters every block is one by
+/// itself.
 class Cluster {
 public:
     /// `number` counts clusters, x fastest. `tallies` has an entry for each instruction and is this host thread's own.

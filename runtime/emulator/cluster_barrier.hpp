@@ -12,10 +12,11 @@ namespace jitgemm::emulator {
 class Cluster;
 class Warp;
 
-/// The one barrier of a cluster, as barrier.cluster uses it (PTX ISA 9.0, "barrier.cluster"): a warp arrives, goes on, and
-/// waits for the arrival of every warp that has not ended. A warp counts as its 32 threads.
+/// The one barrier of a cluster, as barrier.cluster uses it (PTX ISA 9.0, "barrier.cluster"): a warp arrives, goes on,
+/// and waits for the arrival of every warp that has not ended. A warp counts as its 32 threads.
 ///
-/// Arrivals with .release hand over what the warp did and knew then; those with .relaxed only count. Every wait acquires.
+/// Arrivals with .release hand over what the warp did and knew then; those with .relaxed only count. Every wait
+/// acquires.
 class ClusterBarrier {
 public:
     explicit ClusterBarrier(Cluster& cluster) : cluster_(cluster) {}
@@ -26,8 +27,8 @@ public:
     void wait(Warp& warp, const Instruction& instruction, Mask mask);
     /// A warp has ended: all others may have arrived.
     void warp_ended();
-    // fence.mbarrier_init makes an mbarrier known to whoever waits for a completion that a later arrival of the warp, be it
-    // relaxed, is part of: the first such completion counts from 1.
+    // fence.mbarrier_init makes an mbarrier known to whoever waits for a completion that a later arrival of the warp,
+    // be it relaxed, is part of: the first such completion counts from 1.
     [[nodiscard]] std::uint64_t next_completion(const Warp& warp);
     [[nodiscard]] bool has_waited_for(const Warp& warp, std::uint64_t completion);
     /// Who waits and who has arrived; empty where nobody has.

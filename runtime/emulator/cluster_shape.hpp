@@ -19,9 +19,10 @@ struct ClusterShape {
     [[nodiscard]] int blocks() const { return static_cast<int>(extents[0] * extents[1] * extents[2]); }
 };
 
-/// The cluster an entry is launched with: what .reqnctapercluster says, or else what the launch asks for. Throws Error where a
-/// driver would refuse the launch: clusters before sm_90, of more than 16 blocks, other than the entry takes, or that do not
-/// divide the grid (CUDA C++ Programming Guide, "Thread Block Clusters"; PTX ISA 9.0, "Cluster Dimension Directives").
+/// The cluster an entry is launched with: what .reqnctapercluster says, or else what the launch asks for. Throws Error
+/// where a driver would refuse the launch: clusters before sm_90, of more than 16 blocks, other than the entry takes,
+/// or that do not divide the grid (CUDA C++ Programming Guide, "Thread Block Clusters"; PTX ISA 9.0, "Cluster Dimension
+/// Directives").
 [[nodiscard]] ClusterShape cluster_of(const Function& entry, const LaunchConfig& config, int compute_capability);
 
 }  // namespace jitgemm::emulator

@@ -128,7 +128,7 @@ void set_reconvergence(std::span<Instruction> instructions, std::uint32_t base) 
     }
 }
 
-// ---- registers that may be read unwritten ----------------------------------------------------------------------------
+// ---- registers that may be read unwritten ---------------------------------------------------------------------------
 
 namespace {
 
@@ -183,7 +183,8 @@ void for_each_written(const Instruction& instruction, Function function) {
     }
 }
 
-/// What is surely written after an instruction, given what is before it. What comes of registers that may be unwritten may be so.
+/// What is surely written after an instruction, given what is before it. What comes of registers that may be unwritten
+/// may be so.
 void advance(RegisterSet& written, const Instruction& instruction) {
     if (instruction.guarded) return;
     bool copies_unwritten = false;

@@ -18,11 +18,12 @@ struct BasicBlock {
     std::vector<std::size_t> successors;  ///< blocks; the number of blocks stands for the function's end
 };
 
-/// `instructions` are the function's; branches have their targets, relative to the program's code, `base` being the first.
+/// `instructions` are the function's; branches have their targets, relative to the program's code, `base` being the
+/// first.
 [[nodiscard]] std::vector<BasicBlock> basic_blocks(std::span<const Instruction> instructions, std::uint32_t base);
 
-/// The block all paths from a block come through first, for each block; the number of blocks where they only meet at the
-/// function's end. (Cooper, Harvey and Kennedy, "A Simple, Fast Dominance Algorithm", on the reversed graph.)
+/// The block all paths from a block come through first, for each block; the number of blocks where they only meet at
+/// the function's end. (Cooper, Harvey and Kennedy, "A Simple, Fast Dominance Algorithm", on the reversed graph.)
 [[nodiscard]] std::vector<std::size_t> immediate_post_dominators(const std::vector<BasicBlock>& blocks);
 
 /// Gives every branch its reconvergence.

@@ -99,7 +99,7 @@ void execute_wait_group(Warp& warp, const Instruction& instruction, Mask mask) {
 
 void execute_wait_all(Warp& warp, const Instruction& /*unused*/, Mask mask) { warp.copies().wait_all(mask); }
 
-// ---- decoding --------------------------------------------------------------------------------------------------------
+// ---- decoding -------------------------------------------------------------------------------------------------------
 
 void decode_wait_group(InstructionDecoder& decoder) {
     decoder.finish_modifiers();

@@ -92,7 +92,7 @@ void execute_atomic(Warp& warp, const Instruction& instruction, Mask mask) {
     });
 }
 
-// ---- decoding --------------------------------------------------------------------------------------------------------
+// ---- decoding -------------------------------------------------------------------------------------------------------
 
 struct OperationRow {
     std::string_view name;

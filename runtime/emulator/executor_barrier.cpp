@@ -42,8 +42,8 @@ Reduction take_reduction(InstructionDecoder& decoder) {
     return operation == "popc" ? Reduction::count : operation == "and" ? Reduction::all : Reduction::any;
 }
 
-/// bar.sync a{, b}; bar.arrive a, b; bar.red.op d, a{, b}, p. A barrier.… without .aligned may be executed by part of a warp;
-/// here it needs a whole one like the others, which the check of divergence says.
+/// bar.sync a{, b}; bar.arrive a, b; bar.red.op d, a{, b}, p. A barrier.… without .aligned may be executed by part of a
+/// warp; here it needs a whole one like the others, which the check of divergence says.
 void decode_barrier(InstructionDecoder& decoder) {
     if (decoder.source().name == "barrier" && decoder.take("cluster")) return decode_cluster_barrier(decoder);
     decoder.take("cta");
@@ -115,8 +115,8 @@ void decode_fence(InstructionDecoder& decoder) {
 
 void execute_wait_on_grids(Warp& warp, const Instruction& /*instruction*/, Mask /*mask*/) { warp.wait_on_grids(); }
 
-/// griddepcontrol.wait, .launch_dependents: launches come one after the other here, and nothing is left to wait for. But what a GPU
-/// might not have waited for yet is out of bounds before.
+/// griddepcontrol.wait, .launch_dependents: launches come one after the other here, and nothing is left to wait for.
+/// But what a GPU might not have waited for yet is out of bounds before.
 void decode_grid_dependency(InstructionDecoder& decoder) {
     const std::string verb = decoder.take_any({"wait", "launch_dependents"});
     if (verb.empty()) decoder.unsupported();

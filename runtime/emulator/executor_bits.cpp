@@ -34,7 +34,7 @@ void execute_lop3(Warp& warp, const Instruction& instruction, Mask mask) {
     for_lanes(mask, [&](std::size_t lane) { d.set(lane, kLop3(a[lane], b[lane], c[lane], table)); });
 }
 
-// ---- shifts: amounts beyond the width are clamped to it --------------------------------------------------------------
+// ---- shifts: amounts beyond the width are clamped to it -------------------------------------------------------------
 
 constexpr auto kShiftLeft = [](auto a, std::uint32_t amount) {
     using T = decltype(a);
@@ -55,7 +55,7 @@ std::uint32_t funnel(std::uint32_t low, std::uint32_t high, std::uint32_t amount
     return static_cast<std::uint32_t>(kLeft ? both << n >> 32U : both >> n);
 }
 
-// ---- bytes -----------------------------------------------------------------------------------------------------------
+// ---- bytes ----------------------------------------------------------------------------------------------------------
 
 /// A byte of b:a, or with the selector's high bit its sign in every bit.
 std::uint32_t permuted_byte(std::uint64_t bytes, std::uint32_t selector) {
@@ -90,7 +90,7 @@ std::uint32_t prmt_mode(std::uint32_t a, std::uint32_t b, std::uint32_t c) {
     return permute(pair(a, b), kSelectors.at(c & 3U));
 }
 
-// ---- fields ----------------------------------------------------------------------------------------------------------
+// ---- fields ---------------------------------------------------------------------------------------------------------
 
 /// Bits from `position` on, `length` of them, both taken modulo 256; above them and beyond the register lies the sign.
 constexpr auto kExtract = [](auto a, std::uint32_t position, std::uint32_t length) {
@@ -134,7 +134,7 @@ void execute_bfi(Warp& warp, const Instruction& instruction, Mask mask) {
 
 constexpr auto kPopulation = [](auto a) { return static_cast<std::uint32_t>(std::popcount(a)); };
 constexpr auto kLeadingZeros = [](auto a) { return static_cast<std::uint32_t>(std::countl_zero(a)); };
-// ---- table -----------------------------------------------------------------------------------------------------------
+// ---- table ----------------------------------------------------------------------------------------------------------
 
 using Rows = std::vector<PlainInstruction>;
 constexpr InstructionKind kKind = InstructionKind::logic;
@@ -200,7 +200,7 @@ const PlainInstructions& table() {
     return kTable;
 }
 
-// ---- predicates ------------------------------------------------------------------------------------------------------
+// ---- predicates -----------------------------------------------------------------------------------------------------
 
 template <auto kFunction>
 void execute_predicate(Warp& warp, const Instruction& instruction, Mask mask) {

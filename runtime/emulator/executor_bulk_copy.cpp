@@ -25,14 +25,14 @@ struct BulkCopyDetail {
     std::int64_t mbarrier_displacement = 0;
 };
 
-// values: address in shared memory, address in global memory or of the map, coordinates or the size; of a load the mbarrier
-// and, where there is one, the mask of blocks.
+// values: address in shared memory, address in global memory or of the map, coordinates or the size; of a load the
+// mbarrier and, where there is one, the mask of blocks.
 
 std::size_t index_behind(const BulkCopyDetail& detail) {
     return 2 + static_cast<std::size_t>(std::max(detail.rank, 1));
 }
 
-// ---- tensor maps -----------------------------------------------------------------------------------------------------
+// ---- tensor maps ----------------------------------------------------------------------------------------------------
 
 /// The 128 bytes at a generic address, which lie at a multiple of 64.
 EncodedTensorMap read_encoded(Warp& warp, std::size_t lane, std::uint64_t address) {
@@ -63,7 +63,7 @@ BoxStart start_of(Warp& warp, const Instruction& instruction, std::size_t lane, 
     return start;
 }
 
-// ---- copies ----------------------------------------------------------------------------------------------------------
+// ---- copies ---------------------------------------------------------------------------------------------------------
 
 void require_multiple(std::uint64_t value, std::uint32_t unit, const char* what) {
     if (value % unit == 0) return;
@@ -157,7 +157,7 @@ void execute_prefetch(Warp& warp, const Instruction& instruction, Mask mask) {
     warp.at_lane(-1);
 }
 
-// ---- decoding --------------------------------------------------------------------------------------------------------
+// ---- decoding -------------------------------------------------------------------------------------------------------
 
 void decode_bulk_wait(InstructionDecoder& decoder) {
     decoder.take("read");

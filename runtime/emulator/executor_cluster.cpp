@@ -14,9 +14,10 @@ void decode_cluster_barrier(InstructionDecoder& decoder);
 
 namespace {
 
-// ---- addresses -------------------------------------------------------------------------------------------------------
+// ---- addresses ------------------------------------------------------------------------------------------------------
 
-/// `address` less the window it is generic in, which must be that of shared memory; 0 for an address of .shared::cluster.
+/// `address` less the window it is generic in, which must be that of shared memory; 0 for an address of
+/// .shared::cluster.
 std::uint64_t within_shared(std::uint64_t address, std::uint64_t window) {
     if (window == 0 || space_of(address) == ptx::StateSpace::shared) return address - window;
     throw AccessFault{FaultKind::out_of_range,
@@ -61,7 +62,7 @@ void execute_getctarank(Warp& warp, const Instruction& instruction, Mask mask) {
     warp.at_lane(-1);
 }
 
-// ---- barrier.cluster -------------------------------------------------------------------------------------------------
+// ---- barrier.cluster ------------------------------------------------------------------------------------------------
 
 void execute_arrive_release(Warp& warp, const Instruction& instruction, Mask mask) {
     warp.block().cluster().barrier().arrive(warp, instruction, mask, true);
@@ -75,7 +76,7 @@ void execute_wait(Warp& warp, const Instruction& instruction, Mask mask) {
     warp.block().cluster().barrier().wait(warp, instruction, mask);
 }
 
-// ---- decoding --------------------------------------------------------------------------------------------------------
+// ---- decoding -------------------------------------------------------------------------------------------------------
 
 /// {.shared::cluster}.{u32,u64}: the type of addresses. Generic ones have 64 bits.
 OperandType take_address_type(InstructionDecoder& decoder) {
@@ -111,8 +112,8 @@ void decode_getctarank(InstructionDecoder& decoder) {
 
 }  // namespace
 
-/// What is behind barrier.cluster: arrive{.release,.relaxed}, wait{.acquire}, each with .aligned or not. Without it part of a
-/// warp may arrive; here it needs a whole one, as barrier.cta does.
+/// What is behind barrier.cluster: arrive{.release,.relaxed}, wait{.acquire}, each with .aligned or not. Without it
+/// part of a warp may arrive; here it needs a whole one, as barrier.cta does.
 void decode_cluster_barrier(InstructionDecoder& decoder) {
     const std::string verb = decoder.take_any({"arrive", "wait"});
     if (verb.empty()) decoder.unsupported();

@@ -242,7 +242,7 @@ void decode_set(InstructionDecoder& decoder) {
     decoder.execute(InstructionKind::compare, type.set);
 }
 
-// ---- selection -------------------------------------------------------------------------------------------------------
+// ---- selection ------------------------------------------------------------------------------------------------------
 
 template <typename T>
 void execute_selp(Warp& warp, const Instruction& instruction, Mask mask) {

@@ -37,7 +37,7 @@ void decode_bare(InstructionDecoder& decoder) {
     decoder.execute(InstructionKind::control, kHandler);
 }
 
-// ---- call ------------------------------------------------------------------------------------------------------------
+// ---- call -----------------------------------------------------------------------------------------------------------
 
 std::size_t find_function(InstructionDecoder& decoder, const std::string& name) {
     const std::vector<ptx::Function>& functions = decoder.scope().module.functions;

@@ -126,7 +126,7 @@ void execute_widen_pair(Warp& warp, const Instruction& instruction, Mask mask) {
     });
 }
 
-// ---- decoding --------------------------------------------------------------------------------------------------------
+// ---- decoding -------------------------------------------------------------------------------------------------------
 
 const ConvertType* find_type(std::string_view name) {
     for (const ConvertType& type : kTypes) {

@@ -41,7 +41,7 @@ const FloatTypeRow* find_type(std::string_view name) {
     return nullptr;
 }
 
-// ---- any mode: the definitions in float_arithmetic.hpp, lane by lane --------------------------------------------------
+// ---- any mode: the definitions in float_arithmetic.hpp, lane by lane ------------------------------------------------
 
 template <typename T, auto kFunction>
 void execute_unary_float(Warp& warp, const Instruction& instruction, Mask mask) {
@@ -129,7 +129,7 @@ Handler handler_of(const Handlers& handlers, const FloatTypeRow& type) {
     return type.type == FloatType::f64 ? handlers.doubleword : handlers.narrow;
 }
 
-// ---- decoding --------------------------------------------------------------------------------------------------------
+// ---- decoding -------------------------------------------------------------------------------------------------------
 
 bool take_rounding(InstructionDecoder& decoder, FloatMode& mode) {
     const std::string name = decoder.take_any({"rn", "rz", "rm", "rp"});

@@ -63,8 +63,8 @@ constexpr auto kMadLow = [](auto a, auto b, auto c) { return kAdd(kLow(a, b), c)
 constexpr auto kMadHigh = [](auto a, auto b, auto c) { return kAdd(kHigh(a, b), c); };
 constexpr auto kMadWide = [](auto a, auto b, auto c) { return kAdd(kWide(a, b), c); };
 
-/// The ISA leaves division by zero open; GPUs give all ones (u32 and s32 alike), and so do we. The least integer divided by
-/// -1 wraps.
+/// The ISA leaves division by zero open; GPUs give all ones (u32 and s32 alike), and so do we. The least integer
+/// divided by -1 wraps.
 constexpr auto kDiv = [](auto a, auto b) {
     using T = decltype(a);
     if (b == 0) return static_cast<T>(-1);

@@ -71,9 +71,9 @@ void execute_arrive(Warp& warp, const Instruction& instruction, Mask mask) {
     });
 }
 
-/// A warp that waits in vain runs again when a phase is complete: a GPU may suspend a try_wait so long, and may execute a
-/// test_wait as late. Only where a loop asks for nothing else: the first answer of a try_wait, whose time may be over, is no,
-/// so that a kernel that does not ask again is found; a test_wait may be asked between other work.
+/// A warp that waits in vain runs again when a phase is complete: a GPU may suspend a try_wait so long, and may execute
+/// a test_wait as late. Only where a loop asks for nothing else: the first answer of a try_wait, whose time may be
+/// over, is no, so that a kernel that does not ask again is found; a test_wait may be asked between other work.
 void wait_for_phase(Warp& warp, const Instruction& instruction, Mask mask) {
     for_places(warp, instruction, mask, [&](std::size_t /*lane*/, Mbarriers& mbarriers, std::uint32_t offset) {
         mbarriers.add_waiter(warp, offset);
@@ -102,7 +102,7 @@ void execute_wait(Warp& warp, const Instruction& instruction, Mask mask) {
     }
 }
 
-// ---- decoding --------------------------------------------------------------------------------------------------------
+// ---- decoding -------------------------------------------------------------------------------------------------------
 
 /// {.sem}{.scope}{.space}.b64, in any order; only init, inval and waits are for the block's own mbarriers alone.
 MbarrierDetail take_mbarrier_modifiers(InstructionDecoder& decoder, bool reaches_peers) {

@@ -105,7 +105,7 @@ void decode_mov(InstructionDecoder& decoder) {
     decoder.execute(InstructionKind::move, *type == OperandType::predicate ? execute_move_predicate : copy);
 }
 
-// ---- generic addresses -----------------------------------------------------------------------------------------------
+// ---- generic addresses ----------------------------------------------------------------------------------------------
 
 /// `immediate` is the window, negated for cvta.to.
 void execute_cvta(Warp& warp, const Instruction& instruction, Mask mask) {

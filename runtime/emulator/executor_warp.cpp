@@ -10,7 +10,8 @@
 namespace jitgemm::emulator {
 namespace {
 
-/// The lanes that a .sync instruction names; the threads among them that live must all be here (PTX ISA: else undefined).
+/// The lanes that a .sync instruction names; the threads among them that live must all be here (PTX ISA: else
+/// undefined).
 void require_members(Warp& warp, const Instruction& instruction, Mask mask, const Value& members) {
     const std::uint32_t* named = warp.words(members);
     for_each_bit(mask, [&](std::size_t lane) {
@@ -27,7 +28,7 @@ void require_members(Warp& warp, const Instruction& instruction, Mask mask, cons
     });
 }
 
-// ---- shfl ------------------------------------------------------------------------------------------------------------
+// ---- shfl -----------------------------------------------------------------------------------------------------------
 
 enum class Shuffle : std::uint8_t { up, down, butterfly, index };
 
@@ -94,7 +95,7 @@ void decode_shfl(InstructionDecoder& decoder) {
     decoder.execute(InstructionKind::warp, execute_shfl);
 }
 
-// ---- vote, activemask, elect -----------------------------------------------------------------------------------------
+// ---- vote, activemask, elect ----------------------------------------------------------------------------------------
 
 enum class Vote : std::uint8_t { all, any, uni, ballot };
 
@@ -166,7 +167,7 @@ void decode_elect(InstructionDecoder& decoder) {
     decoder.execute(InstructionKind::warp, execute_elect);
 }
 
-// ---- redux and match -------------------------------------------------------------------------------------------------
+// ---- redux and match ------------------------------------------------------------------------------------------------
 
 constexpr auto kAdd = [](auto a, auto b) {
     return static_cast<decltype(a)>(static_cast<std::uint32_t>(a) + static_cast<std::uint32_t>(b));

@@ -89,8 +89,8 @@ void read_a(Warp& warp, const Instruction& instruction, const WgmmaDetail& detai
     for (std::uint32_t i = 0; i < kRows * kDepth; ++i) a[i] ^= 0x8000U;
 }
 
-/// Calls `visit(word, half, row, column)` for each sum: a word of the registers' rows, of f16 sums one of its halves (PTX ISA,
-/// "Register Fragments for wgmma": D).
+/// Calls `visit(word, half, row, column)` for each sum: a word of the registers' rows, of f16 sums one of its halves
+/// (PTX ISA, "Register Fragments for wgmma": D).
 void for_sums(const WgmmaDetail& detail, const auto& visit) {
     const std::size_t per_word = detail.sums == MmaType::f16 ? 2 : 1;
     for (std::size_t i = 0; i < detail.registers * per_word; ++i)
@@ -189,7 +189,7 @@ void execute_fence(Warp& warp, const Instruction& instruction, Mask mask) {
     if (warp.in_entry()) warp.warpgroup_sums().registers().fence(warp);
 }
 
-// ---- decoding --------------------------------------------------------------------------------------------------------
+// ---- decoding -------------------------------------------------------------------------------------------------------
 
 MmaType take_type(InstructionDecoder& decoder) {
     const std::optional<MmaType> type = mma_type(decoder.take_next());

@@ -86,7 +86,7 @@ void execute_wmma(Warp& warp, const Instruction& instruction, Mask mask) {
     execute_mma_operands(warp, instruction, mask, wmma);
 }
 
-// ---- decoding --------------------------------------------------------------------------------------------------------
+// ---- decoding -------------------------------------------------------------------------------------------------------
 
 bool take_row_major(InstructionDecoder& decoder) {
     const std::string layout = decoder.take_any({"row", "col"});

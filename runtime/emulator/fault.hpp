@@ -16,11 +16,12 @@ enum class FaultKind : std::uint8_t {
     never_written_shared,  ///< a read of shared memory nobody has written
     never_written_global,  ///< a read of global memory nobody has written since its contents were undefined
     never_written_register,
-    before_wait,     ///< an access to memory that the launch before may still write, or read
-    second_store,    ///< a store of something else to a byte that is to be stored once
-    shared_race,     ///< two warps, one of them writing, with no barrier between
-    global_race,     ///< the same in global memory, where release and acquire order them as well
-    copy_in_flight,  ///< an access to a byte an asynchronous copy has yet to write, or a write to one it has yet to read
+    before_wait,   ///< an access to memory that the launch before may still write, or read
+    second_store,  ///< a store of something else to a byte that is to be stored once
+    shared_race,   ///< two warps, one of them writing, with no barrier between
+    global_race,   ///< the same in global memory, where release and acquire order them as well
+    /// an access to a byte that an asynchronous copy has yet to write, or a write to one that it has yet to read
+    copy_in_flight,
     barrier_divergence,   ///< a barrier or warp-wide instruction that part of a warp executes
     barrier_count,        ///< threads that disagree on how many a barrier is for
     barrier_order,        ///< a cluster barrier's arrivals and waits that do not alternate

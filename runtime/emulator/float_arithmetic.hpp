@@ -33,7 +33,7 @@ struct MinMaxMode {
 /// for f64, 0x7f for both 8-bit types.
 [[nodiscard]] std::uint64_t canonical_nan(FloatType type);
 
-// ---- any type: bits in the low part of a word, correctly rounded in every mode ---------------------------------------
+// ---- any type: bits in the low part of a word, correctly rounded in every mode --------------------------------------
 // These are the definitions; the inline functions below are shortcuts to the same bits. 8-bit types and tf32 have no
 // arithmetic of their own and are refused with std::invalid_argument.
 [[nodiscard]] std::uint64_t add(FloatType type, std::uint64_t a, std::uint64_t b, FloatMode mode = {});
@@ -62,7 +62,7 @@ enum class Ordering : std::uint8_t { less, equal, greater, unordered };
 [[nodiscard]] std::uint32_t neg_x2(FloatType type, std::uint32_t a, bool flush_subnormals = false);
 [[nodiscard]] std::uint32_t abs_x2(FloatType type, std::uint32_t a, bool flush_subnormals = false);
 
-// ---- conversions -----------------------------------------------------------------------------------------------------
+// ---- conversions ----------------------------------------------------------------------------------------------------
 struct ConversionMode {
     Rounding rounding = Rounding::nearest_even;
     bool flush_subnormals = false;  ///< .ftz: of f32 operands and results; without effect from f32 to f16
@@ -73,8 +73,8 @@ struct ConversionMode {
 };
 
 /// Float to float. tf32 lies in 32 bits with zeros in its low 13; NaN becomes the canonical NaN, also of the same type
-/// when `to_integral`, `flush_subnormals` or `saturate` make it arithmetic. f64 to f32 and .rna to tf32 keep upper bits of
-/// the NaN instead (measured on sm_90).
+/// when `to_integral`, `flush_subnormals` or `saturate` make it arithmetic. f64 to f32 and .rna to tf32 keep upper bits
+/// of the NaN instead (measured on sm_90).
 [[nodiscard]] std::uint64_t convert_float(FloatType from, FloatType to, std::uint64_t bits, ConversionMode mode = {});
 
 struct IntegerType {
@@ -82,8 +82,8 @@ struct IntegerType {
     bool is_signed = false;
 };
 
-/// Float to integer: rounded to a whole number, clamped to the integer's range. NaN becomes 0, and 2^63 where the source
-/// is f64 or the result has 64 bits. The result is sign- or zero-extended to 64 bits.
+/// Float to integer: rounded to a whole number, clamped to the integer's range. NaN becomes 0, and 2^63 where the
+/// source is f64 or the result has 64 bits. The result is sign- or zero-extended to 64 bits.
 [[nodiscard]] std::uint64_t convert_to_integer(FloatType from, IntegerType to, std::uint64_t bits, Rounding rounding,
                                                bool flush_subnormals = false);
 
@@ -103,17 +103,18 @@ struct IntegerType {
 /// cvt.rn.f16x2.e4m3x2 and its like: two bytes to two halves, exactly.
 [[nodiscard]] std::uint32_t widen_x2(FloatType from, FloatType to, std::uint32_t bytes, bool relu = false);
 
-// ---- approximations --------------------------------------------------------------------------------------------------
+// ---- approximations -------------------------------------------------------------------------------------------------
 // The ISA bounds their error and does not fix their bits; these round the true value once, which meets every bound.
 // Special values follow the ISA's tables. f32 always, ex2 and tanh also f16 and bf16.
 enum class Approximation : std::uint8_t { ex2, lg2, rcp, rsqrt, sqrt, sin, cos, tanh };
 [[nodiscard]] std::uint64_t approximate(Approximation function, FloatType type, std::uint64_t bits,
                                         bool flush_subnormals = false);
-/// div.approx of f32, and div.full with `full_range`: the first has 0 for every |b| above 2^126, NaN if a is infinite too.
+/// div.approx of f32, and div.full with `full_range`: the first has 0 for every |b| above 2^126, NaN if a is infinite
+/// too.
 [[nodiscard]] std::uint32_t approximate_div(std::uint32_t a, std::uint32_t b, bool flush_subnormals = false,
                                             bool full_range = false);
 
-// ---- shortcuts: f32 to nearest even, subnormals kept -----------------------------------------------------------------
+// ---- shortcuts: f32 to nearest even, subnormals kept ----------------------------------------------------------------
 // The host's arithmetic is the same, but for the NaN it makes. The build must not contract a · b + c (-ffp-contract=off
 // in this folder); the intermediate must be no wider than float (any x86-64, aarch64).
 inline constexpr std::uint32_t kNan32 = 0x7fffffffU;
@@ -132,7 +133,7 @@ inline constexpr std::uint32_t kNan32 = 0x7fffffffU;
 }
 [[nodiscard]] std::uint32_t fma_f32(std::uint32_t a, std::uint32_t b, std::uint32_t c);
 
-// ---- shortcut: f16 to nearest even, subnormals kept ------------------------------------------------------------------
+// ---- shortcut: f16 to nearest even, subnormals kept -----------------------------------------------------------------
 [[nodiscard]] std::uint16_t add_f16(std::uint16_t a, std::uint16_t b);
 
 }  // namespace jitgemm::emulator

@@ -50,9 +50,9 @@ struct FloatValue {
 [[nodiscard]] std::uint64_t pack(const FloatFormat& format, const FloatValue& value, Rounding rounding,
                                  bool saturate_finite = false);
 
-/// The bits of the value as .ftz leaves a result: the zero of its sign where the value, rounded to the format's precision
-/// as if exponents had no end, lies below the normal numbers. What only a subnormal's coarser steps would round up to the
-/// smallest normal number becomes zero, too.
+/// The bits of the value as .ftz leaves a result: the zero of its sign where the value, rounded to the format's
+/// precision as if exponents had no end, lies below the normal numbers. What only a subnormal's coarser steps would
+/// round up to the smallest normal number becomes zero, too.
 [[nodiscard]] std::uint64_t pack_flushed(const FloatFormat& format, const FloatValue& value, Rounding rounding);
 
 /// The value rounded to a whole number.

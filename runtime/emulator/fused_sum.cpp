@@ -6,8 +6,8 @@
 #include <bit>
 #include <cstring>
 
-// Eight columns at a time in the compilers' vector extension: the same code for SSE2, NEON and, in a copy of its own that
-// the processor is asked for, AVX2 (which alone shifts each element by its own count).
+// Eight columns at a time in the compilers' vector extension: the same code for SSE2, NEON and, in a copy of its own
+// that the processor is asked for, AVX2 (which alone shifts each element by its own count).
 #define JITGEMM_INLINE [[gnu::always_inline]] inline
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic ignored "-Wpsabi"  // how vectors are returned: everything that returns one is inlined
@@ -162,7 +162,7 @@ JITGEMM_INLINE void sum_block(Sums& result, const Factors& factors, const FloatT
     result.exponent = largest;
 }
 
-// ---- results ---------------------------------------------------------------------------------------------------------
+// ---- results --------------------------------------------------------------------------------------------------------
 
 /// magnitude · 2^unit towards zero to an f32 of that many fraction bits.
 std::uint32_t f32_towards_zero(std::uint64_t magnitude, int unit, int fraction_bits) {
@@ -201,7 +201,7 @@ std::uint32_t result_bits(std::int64_t sum, int unit, SumOutput output) {
     return sum < 0 && rounded != 0 ? sign | rounded : rounded;
 }
 
-// ---- infinities and NaN ----------------------------------------------------------------------------------------------
+// ---- infinities and NaN ---------------------------------------------------------------------------------------------
 
 /// What a dot product with infinities or NaN in it comes to; finite terms do not matter then.
 struct SpecialSum {
@@ -234,7 +234,7 @@ SpecialSum special_sum(const FloatTile& tile, const FloatFormat& format_c, std::
     return sum;
 }
 
-// ---- a tile ----------------------------------------------------------------------------------------------------------
+// ---- a tile ---------------------------------------------------------------------------------------------------------
 
 JITGEMM_INLINE void accumulate_group(FloatTile& tile, const Factors& factors, const SumRule& rule,
                                      const Layout& layout_c, const FloatFormat& format_c, int row, int column,

@@ -7,8 +7,8 @@
 #include <cstdint>
 
 /// \file The fused multiply-add of tensor cores: products are exact, aligned to the largest exponent among them and the
-/// accumulator, cut off (not rounded) below a fixed number of fraction bits, added exactly, and the sum is rounded once.
-/// Sources and figures: docs/emulator-numerics.md.
+/// accumulator, cut off (not rounded) below a fixed number of fraction bits, added exactly, and the sum is rounded
+/// once. Sources and figures: docs/emulator-numerics.md.
 
 namespace jitgemm::emulator {
 

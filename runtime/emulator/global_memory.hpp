@@ -64,7 +64,8 @@ class Program;
 /// between buffers, so that what runs over an end or outlives a free is found. Safe to use from several threads.
 class GlobalMemory {
 public:
-    /// Allocations beyond `capacity` bytes in all throw Error. `region`: memories of different regions share no address.
+    /// Allocations beyond `capacity` bytes in all throw Error. `region`: memories of different regions share no
+    /// address.
     explicit GlobalMemory(std::size_t capacity = std::size_t{1} << 40, std::uint64_t region = 0);
 
     /// At a multiple of 256 bytes, not initialised by contract (zeros). Zero bytes take an address of their own.
@@ -84,8 +85,9 @@ public:
     /// From now on a kernel's access to this range is a fault that names `name`. It goes with its buffer.
     void guard(DeviceAddress address, std::size_t bytes, std::string name);
 
-    /// From now on nothing is known of what the range holds: to read a byte before it is written is a kernel's fault. So it
-    /// is for a new buffer. With `stored_once` a launch's second store of something else, anywhere in the buffer, is one too.
+    /// From now on nothing is known of what the range holds: to read a byte before it is written is a kernel's fault.
+    /// So it is for a new buffer. With `stored_once` a launch's second store of something else, anywhere in the buffer,
+    /// is one too.
     void undefine(DeviceAddress address, std::size_t bytes, bool stored_once = false);
     /// Of the range, the bytes nobody has written.
     [[nodiscard]] std::size_t unwritten(DeviceAddress address, std::size_t bytes) const;

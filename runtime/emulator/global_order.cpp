@@ -15,14 +15,14 @@ void learn_clock(LaunchClock& clock, const LaunchClock& more) {
 
 }  // namespace
 
-// ---- words -----------------------------------------------------------------------------------------------------------
+// ---- words ----------------------------------------------------------------------------------------------------------
 
 StrongWord* StrongWords::find(DeviceAddress address) {
     const auto found = words_.find(address);
     return found == words_.end() ? nullptr : &found->second;
 }
 
-// ---- what warps know -------------------------------------------------------------------------------------------------
+// ---- what warps know ------------------------------------------------------------------------------------------------
 
 bool GlobalOrder::ordered(int warp, std::uint32_t writer, std::uint32_t time) const {
     if (is_own(writer)) return order_.ordered(warp, static_cast<int>(writer - first_), time);
@@ -62,7 +62,7 @@ LaunchClock GlobalOrder::released_by(int warp, const MemoryOrder& how) {
     return clock;
 }
 
-// ---- accesses --------------------------------------------------------------------------------------------------------
+// ---- accesses -------------------------------------------------------------------------------------------------------
 
 const std::uint64_t* GlobalOrder::load(int warp, DeviceAddress address, const MemoryOrder& how) {
     StrongWord* word = words_.find(address);

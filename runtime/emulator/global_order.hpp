@@ -44,9 +44,9 @@ private:
     std::unordered_map<DeviceAddress, StrongWord> words_;
 };
 
-/// Which accesses to global memory are ordered: those of a cluster by its barriers, those of different clusters by what one
-/// has released and another acquired (PTX ISA, "Memory Consistency Model"). A fence makes releases of the relaxed writes behind it
-/// and acquires of the relaxed reads before it.
+/// Which accesses to global memory are ordered: those of a cluster by its barriers, those of different clusters by what
+/// one has released and another acquired (PTX ISA, "Memory Consistency Model"). A fence makes releases of the relaxed
+/// writes behind it and acquires of the relaxed reads before it.
 class GlobalOrder {
 public:
     GlobalOrder(HappensBefore& order, StrongWords& words, std::uint32_t first, std::uint32_t agents)
@@ -58,8 +58,8 @@ public:
     [[nodiscard]] bool ordered(int warp, std::uint32_t writer, std::uint32_t time) const;
 
     // Strong accesses, while the words are locked.
-    /// A load. Where it may come before another cluster's write it does so once, and the result is what was there before: a kernel
-    /// that does not ask again is found.
+    /// A load. Where it may come before another cluster's write it does so once, and the result is what was there
+    /// before: a kernel that does not ask again is found.
     [[nodiscard]] const std::uint64_t* load(int warp, DeviceAddress address, const MemoryOrder& how);
     /// `before`: the value that is replaced.
     void store(int warp, DeviceAddress address, const MemoryOrder& how, std::uint64_t before);

@@ -15,8 +15,8 @@ struct GlobalWrite {
     bool strong = false;
 };
 
-/// The last write of a launch to each byte of a buffer. Threads of the launch note and ask side by side. Of four bytes the last write
-/// alone is known, with the bytes that it wrote.
+/// The last write of a launch to each byte of a buffer. Threads of the launch note and ask side by side. Of four bytes
+/// the last write alone is known, with the bytes that it wrote.
 class GlobalWrites {
 public:
     explicit GlobalWrites(std::size_t bytes) : pages_((bytes + kPageBytes - 1) / kPageBytes) {}

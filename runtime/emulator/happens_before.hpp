@@ -9,13 +9,13 @@ namespace jitgemm::emulator {
 
 inline constexpr int kMaxWarps = 32;  ///< of a block: 1024 threads
 
-/// Which accesses of a cluster's warps are ordered by barriers, as vector clocks over one time for all of them: an access
-/// carries the time it was made at, and a warp knows up to which time it has synchronised with each other. Warps are
-/// numbered through the cluster, those of one block side by side; behind them comes the block's asynchronous agent, to
-/// which what bulk copies write belongs.
+/// Which accesses of a cluster's warps are ordered by barriers, as vector clocks over one time for all of them: an
+/// access carries the time it was made at, and a warp knows up to which time it has synchronised with each other. Warps
+/// are numbered through the cluster, those of one block side by side; behind them comes the block's asynchronous agent,
+/// to which what bulk copies write belongs.
 ///
-/// Beside that a warp knows of each other up to which time its writes are visible to the asynchronous proxy: those that came
-/// before a proxy fence somewhere on the way (PTX ISA, "Proxies" of the memory consistency model).
+/// Beside that a warp knows of each other up to which time its writes are visible to the asynchronous proxy: those that
+/// came before a proxy fence somewhere on the way (PTX ISA, "Proxies" of the memory consistency model).
 class HappensBefore {
 public:
     /// Of each warp, up to when what it did is known; then of each up to when it is visible to the asynchronous proxy.
@@ -39,8 +39,8 @@ public:
     /// Time passes, so that what comes after is told from what came before: a bar.arrive.
     std::uint32_t tick() { return ++now_; }
 
-    /// A barrier of the block whose warps begin at number `first` is complete. `arrived[w]` is the time its warp w arrived
-    /// without waiting (bar.arrive), or 0; the warps of `waiting` learn everything all of them knew.
+    /// A barrier of the block whose warps begin at number `first` is complete. `arrived[w]` is the time its warp w
+    /// arrived without waiting (bar.arrive), or 0; the warps of `waiting` learn everything all of them knew.
     void join(int first, std::uint32_t waiting, const std::array<std::uint32_t, kMaxWarps>& arrived);
 
     /// A release: `clock` learns what the warp did and knows up to now.

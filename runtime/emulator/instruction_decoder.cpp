@@ -44,7 +44,7 @@ std::optional<OperandType> operand_type_of(std::string_view ptx_type) {
     }
 }
 
-// ---- modifiers -------------------------------------------------------------------------------------------------------
+// ---- modifiers ------------------------------------------------------------------------------------------------------
 
 InstructionDecoder::InstructionDecoder(FunctionScope& scope, const ptx::Instruction& source, Instruction& result)
     : scope_(scope), source_(source), result_(result), modifiers_(source.modifiers) {}
@@ -89,7 +89,7 @@ void InstructionDecoder::execute(InstructionKind kind, Handler handler) {
     result_.execute = handler;
 }
 
-// ---- operands --------------------------------------------------------------------------------------------------------
+// ---- operands -------------------------------------------------------------------------------------------------------
 
 const ptx::Operand& InstructionDecoder::operand(std::size_t index) {
     if (index >= source_.operands.size()) unsupported("an operand is missing");

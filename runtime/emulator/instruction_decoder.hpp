@@ -50,7 +50,8 @@ struct FunctionScope {
     std::map<std::pair<Special, std::int64_t>, std::uint32_t>& special_rows;
 };
 
-/// One instruction on its way from text to Instruction. Modifiers are taken one by one; what is left over is unsupported.
+/// One instruction on its way from text to Instruction. Modifiers are taken one by one; what is left over is
+/// unsupported.
 class InstructionDecoder {
 public:
     InstructionDecoder(FunctionScope& scope, const ptx::Instruction& source, Instruction& result);
@@ -79,7 +80,8 @@ public:
     void add_each(std::size_t index, OperandType type, std::size_t count, bool wider = false);
     void add_element(const ptx::Operand& element, OperandType type, bool wider = false);
     void add_address(std::size_t index);  ///< the base as a value, the displacement as the immediate
-    /// The base of an address as a value; its displacement. Behind the base there may be more, which is left to the caller.
+    /// The base of an address as a value; its displacement. Behind the base there may be more, which is left to the
+    /// caller.
     std::int64_t add_base(std::size_t index);
     void add_sink() { result_.values.push_back({}); }
     void add_predicate(int register_index);  ///< the second of "p|q"

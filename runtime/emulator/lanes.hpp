@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <type_traits>
 
-/// \file Loops over the lanes of a warp. With all lanes active they have a fixed length and no branch, so that the compiler
-/// vectorises them.
+/// \file Loops over the lanes of a warp. With all lanes active they have a fixed length and no branch, so that the
+/// compiler vectorises them.
 
 namespace jitgemm::emulator {
 
@@ -92,7 +92,7 @@ private:
     std::array<RegisterOf<T>, kLanes> nothing_;  // NOLINT: never read
 };
 
-// ---- handlers of plain instructions: d = f(a, …) for every lane ------------------------------------------------------
+// ---- handlers of plain instructions: d = f(a, …) for every lane -----------------------------------------------------
 
 template <auto kFunction, typename D, typename A>
 void execute_unary(Warp& warp, const Instruction& instruction, Mask mask) {

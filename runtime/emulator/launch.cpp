@@ -169,8 +169,8 @@ private:
         for (std::size_t i = 0; i < tallies.size(); ++i) totals_[i] += tallies[i];
     }
 
-    /// The failure of the cluster that comes first in order is the one told; one that only stopped because of another is
-    /// none.
+    /// The failure of the cluster that comes first in order is the one told; one that only stopped because of another
+    /// is none.
     void keep_failure(std::int64_t position, const std::exception_ptr& failure) {
         const std::scoped_lock lock(mutex_);
         const bool echo = launch_.cancelled && failure_ != nullptr;

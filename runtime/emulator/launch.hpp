@@ -35,8 +35,8 @@ struct LaunchConfig {
 /// Asked now and then, from several threads; true ends the launch with EmulatorStopped. Empty: never.
 using StopRequest = std::function<bool()>;
 
-/// Runs a kernel to its end. `parameters` are the bytes of the entry's parameter space. Throws Error for a launch that does
-/// not fit the entry, EmulatorFault for what the checks find, EmulatorStopped.
+/// Runs a kernel to its end. `parameters` are the bytes of the entry's parameter space. Throws Error for a launch that
+/// does not fit the entry, EmulatorFault for what the checks find, EmulatorStopped.
 [[nodiscard]] Counters launch(const Program& program, const LaunchConfig& config, GlobalMemory& memory,
                               std::span<const std::byte> parameters, const StopRequest& stop = {});
 

@@ -12,8 +12,8 @@ public:
     /// Throws AccessFault for a base offset, which only tiles swizzled relative to their own unaligned base have.
     MatrixDescriptor(std::uint64_t bits, bool k_major);
 
-    /// Offset in shared memory of 16 bytes of the operand: K-major, elements (row, 8 · chunk) to (row, 8 · chunk + 7); MN-major, (8 · row, k)
-    /// to (8 · row + 7, k) with `chunk` as k.
+    /// Offset in shared memory of 16 bytes of the operand: K-major, elements (row, 8 · chunk) to (row, 8 · chunk + 7);
+    /// MN-major, (8 · row, k) to (8 · row + 7, k) with `chunk` as k.
     [[nodiscard]] std::uint32_t chunk(std::uint32_t row, std::uint32_t chunk) const;
     [[nodiscard]] bool k_major() const { return k_major_; }
 

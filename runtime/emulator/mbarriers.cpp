@@ -19,7 +19,7 @@ std::string name_of_mbarrier(std::uint32_t offset) {
 
 }  // namespace
 
-// ---- counts ----------------------------------------------------------------------------------------------------------
+// ---- counts ---------------------------------------------------------------------------------------------------------
 
 MbarrierCount::MbarrierCount(std::int64_t arrivals) : arrivals_(arrivals), missing_(arrivals) {
     if (arrivals < 1 || arrivals > kMost) misuse(fmt::format("an mbarrier for {} arrivals: 1 to {}", arrivals, kMost));
@@ -54,7 +54,7 @@ std::string MbarrierCount::describe() const {
                                    : fmt::format("has {} bytes that nobody has expected yet", -bytes_));
 }
 
-// ---- what threads do -------------------------------------------------------------------------------------------------
+// ---- what threads do ------------------------------------------------------------------------------------------------
 
 void Mbarriers::init(const Accessor& who, std::uint32_t offset, std::int64_t arrivals) {
     if (!block_.shared().in_range(offset, 8, 8)) misuse("an mbarrier beyond shared memory");  // bounds are not checked
@@ -111,7 +111,7 @@ bool Mbarriers::is_complete(const Accessor& who, std::uint32_t offset, const Pha
     return complete;
 }
 
-// ---- parity ----------------------------------------------------------------------------------------------------------
+// ---- parity ---------------------------------------------------------------------------------------------------------
 
 void Mbarriers::note_seen(const Accessor& who, Mbarrier& own) {
     std::vector<std::uint32_t>& seen = own.seen.at(own.count.phase() % 2);
@@ -131,8 +131,9 @@ bool Mbarriers::knows_complete(const Accessor& who, const Mbarrier& own, std::ui
     return false;
 }
 
-/// A warp that knows all complete phases may ask for either parity: the last one's, or the next one's. One that does not know
-/// of the last one may mean that one alone. Any other answer depends on which phases have followed the one that it means.
+/// A warp that knows all complete phases may ask for either parity: the last one's, or the next one's. One that does
+/// not know of the last one may mean that one alone. Any other answer depends on which phases have followed the one
+/// that it means.
 void Mbarriers::require_unambiguous(const Accessor& who, const Mbarrier& own, std::uint32_t offset,
                                     std::uint64_t parity) const {
     const std::uint64_t phases = own.count.phase();
@@ -181,7 +182,7 @@ void Mbarriers::require_known_to_copies(const Accessor& who, const Mbarrier& own
                                   name_of_mbarrier(offset))};
 }
 
-// ---- copies ----------------------------------------------------------------------------------------------------------
+// ---- copies ---------------------------------------------------------------------------------------------------------
 
 void Mbarriers::issue(std::uint32_t offset, const BulkLoad& load) {
     Mbarrier& own = find(load.who, offset);
@@ -252,7 +253,7 @@ void Mbarriers::check_end() const {
     }
 }
 
-// ---- who waits -------------------------------------------------------------------------------------------------------
+// ---- who waits ------------------------------------------------------------------------------------------------------
 
 void Mbarriers::add_waiter(Warp& warp, std::uint32_t offset) {
     const bool known = std::ranges::any_of(

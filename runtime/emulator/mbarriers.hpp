@@ -46,8 +46,8 @@ struct PhaseQuery {
     std::uint64_t value = 0;
 };
 
-/// The mbarriers in a block's shared memory, by their offsets in it, and the copies they count. Whoever sees a phase complete
-/// knows what those did who arrived in it, and sees what its copies brought.
+/// The mbarriers in a block's shared memory, by their offsets in it, and the copies they count. Whoever sees a phase
+/// complete knows what those did who arrived in it, and sees what its copies brought.
 ///
 /// In `late` mode a copy is done when no warp of the cluster can go on before; in `eager` mode at issue.
 class Mbarriers {
@@ -86,7 +86,8 @@ private:
         std::vector<BulkLoad> in_transit{};
         std::vector<BulkLoad> arrived{};     ///< in the phase that is not complete
         std::vector<BulkLoad> unobserved{};  ///< in complete phases that nobody has waited for since
-        /// When each warp first saw as many phases complete, 0: never. By the parity of their number: of the last two of them.
+        /// When each warp first saw as many phases complete, 0: never. By the parity of their number: of the last two
+        /// of them.
         std::array<std::vector<std::uint32_t>, 2> seen{};
     };
     struct Waiter {

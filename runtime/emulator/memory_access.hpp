@@ -29,16 +29,16 @@ struct WarpAccess {
 /// EmulatorFault.
 [[nodiscard]] LanePointers resolve(Warp& warp, WarpAccess& access, Mask mask);
 
-/// Puts a lane's value of a store where it belongs. Throws AccessFault where a byte was stored before, is to be stored once,
-/// and held something else.
+/// Puts a lane's value of a store where it belongs. Throws AccessFault where a byte was stored before, is to be stored
+/// once, and held something else.
 void put(Warp& warp, const WarpAccess& access, std::size_t lane, std::byte* place, const std::byte* value);
 
 /// [base + displacement] of an instruction: value `index` is the base, a word or a doubleword.
 [[nodiscard]] LaneAddresses lane_addresses(const Warp& warp, const Instruction& instruction, std::size_t index);
 [[nodiscard]] LaneAddresses lane_addresses(const Warp& warp, const Value& base, std::int64_t displacement);
 
-/// Rank in the cluster of the block whose memory an address of .shared::cluster is in; a plain one is the warp's own. Throws
-/// AccessFault where there is no such block.
+/// Rank in the cluster of the block whose memory an address of .shared::cluster is in; a plain one is the warp's own.
+/// Throws AccessFault where there is no such block.
 [[nodiscard]] int rank_of(Warp& warp, std::uint64_t address);
 
 /// Offset in the block's shared memory of an address of .shared. Throws AccessFault for another block's.
@@ -49,8 +49,8 @@ struct SharedPlace {
     Block* block = nullptr;
     std::uint32_t offset = 0;
 };
-/// Where an address of .shared, of .shared::cluster or a generic one leads. Throws AccessFault where that is no shared memory,
-/// or that of a block that has ended.
+/// Where an address of .shared, of .shared::cluster or a generic one leads. Throws AccessFault where that is no shared
+/// memory, or that of a block that has ended.
 [[nodiscard]] SharedPlace shared_place(Warp& warp, ptx::StateSpace space, std::uint64_t address, Access access);
 
 /// Throws AccessFault where the block has ended: what its memory holds then is nobody's to read.

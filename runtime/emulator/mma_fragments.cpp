@@ -15,7 +15,7 @@ namespace {
 
 constexpr int kRegisterBits = 32;
 
-// ---- the instructions ------------------------------------------------------------------------------------------------
+// ---- the instructions -----------------------------------------------------------------------------------------------
 
 void add_pairs(std::vector<MmaKind>& kinds, int m, int k, std::array<MmaType, 2> types, MmaType sum) {
     for (const MmaType a : types)
@@ -51,7 +51,7 @@ std::vector<MmaKind> build_wmma_kinds() {
     return kinds;
 }
 
-// ---- where elements lie ----------------------------------------------------------------------------------------------
+// ---- where elements lie ---------------------------------------------------------------------------------------------
 
 int rows_of(const MmaKind& kind, Operand operand) { return operand == Operand::b ? kind.n : kind.m; }
 int columns_of(const MmaKind& kind, Operand operand) { return operand == Operand::c ? kind.n : kind.k; }
@@ -173,7 +173,7 @@ void scatter(const Fragment& fragment, const std::uint32_t* matrix, std::uint32_
     }
 }
 
-// ---- mma.sync: PTX ISA, "Matrix Fragments for mma" -------------------------------------------------------------------
+// ---- mma.sync: PTX ISA, "Matrix Fragments for mma" ------------------------------------------------------------------
 
 std::span<const MmaKind> mma_kinds() {
     static const std::vector<MmaKind> kKinds = build_mma_kinds();
@@ -200,7 +200,7 @@ const MmaPlan* find_mma_plan(const MmaKind& kind) {
 
 bool is_supported(const MmaKind& kind) { return find_mma_plan(kind) != nullptr; }
 
-// ---- wmma ------------------------------------------------------------------------------------------------------------
+// ---- wmma -----------------------------------------------------------------------------------------------------------
 
 int wmma_elements(const MmaKind& kind, Operand operand) {
     return jitgemm::wmma_elements({kind.m, kind.n, kind.k}, operand, type_of(kind, operand));

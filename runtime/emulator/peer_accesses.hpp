@@ -9,8 +9,8 @@
 
 namespace jitgemm::emulator {
 
-/// Accesses of other blocks of the cluster to a block's shared memory, as far as they may still race with later ones. Few
-/// kernels make any, so that they are kept apart from the histories of the block's own accesses.
+/// Accesses of other blocks of the cluster to a block's shared memory, as far as they may still race with later ones.
+/// Few kernels make any, so that they are kept apart from the histories of the block's own accesses.
 class PeerAccesses {
 public:
     struct Record {
@@ -25,8 +25,8 @@ public:
     /// The earlier access to those bytes of a granule that this one races with, or null.
     [[nodiscard]] const Record* find_race(const Accessor& who, std::uint32_t granule, std::uint32_t byte_mask,
                                           Access access) const;
-    /// Forgets what can race with nothing that this access, which races with nothing, does not race with. Whether any of
-    /// the granule is left.
+    /// Forgets what can race with nothing that this access, which races with nothing, does not race with. Whether any
+    /// of the granule is left.
     bool forget(const Accessor& who, std::uint32_t granule, std::uint32_t byte_mask, Access access);
     void note(const Accessor& who, std::uint32_t granule, std::uint32_t byte_mask, Access access);
     /// An access that races with none, as to an mbarrier; the block must not end before it all the same.

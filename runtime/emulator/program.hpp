@@ -12,8 +12,8 @@
 #include <string_view>
 #include <vector>
 
-/// \file A module ready to run: one flat array of instructions, each with the function that executes it and its operands
-/// as rows of registers. Immutable; any number of launches share it.
+/// \file A module ready to run: one flat array of instructions, each with the function that executes it and its
+/// operands as rows of registers. Immutable; any number of launches share it.
 
 namespace jitgemm::emulator {
 
@@ -36,7 +36,8 @@ struct Value {
     }
 };
 
-/// What comes of sources that their thread has never written. The last operand must be written, unless it is the only one.
+/// What comes of sources that their thread has never written. The last operand must be written, unless it is the only
+/// one.
 enum class UnwrittenSource : std::uint8_t {
     fault,
     copied,    ///< mov: the result is as unwritten

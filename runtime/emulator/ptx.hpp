@@ -29,7 +29,8 @@ private:
 
 namespace jitgemm::emulator::ptx {
 
-/// `cluster` is the window .shared::cluster, shared memory of all blocks of the cluster; `shared` is .shared::cta, the block's own.
+/// `cluster` is the window .shared::cluster, shared memory of all blocks of the cluster; `shared` is .shared::cta, the
+/// block's own.
 enum class StateSpace : std::uint8_t { generic, param, global, shared, local, constant, cluster };
 [[nodiscard]] std::string_view to_string(StateSpace space);
 
@@ -78,7 +79,8 @@ struct Instruction {
     [[nodiscard]] bool has(std::string_view modifier) const;
 };
 
-/// Width of a register of a type named so ("b32", "pred", "f16x2"), in bits: 1 for predicates; 0 for no type of registers.
+/// Width of a register of a type named so ("b32", "pred", "f16x2"), in bits: 1 for predicates; 0 for no type of
+/// registers.
 [[nodiscard]] int type_bits(std::string_view type);
 
 struct Register {

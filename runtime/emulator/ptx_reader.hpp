@@ -46,7 +46,8 @@ private:
 
 [[nodiscard]] bool is_variable_space(const Token& token);
 
-/// One declaration from its state space on, up to what separates it from the next: ".shared .align 16 .b8 name[512] = {…}".
+/// One declaration from its state space on, up to what separates it from the next: ".shared .align 16 .b8 name[512] =
+/// {…}".
 [[nodiscard]] Variable parse_variable(TokenReader& reader, bool external);
 
 /// A body from its '{' to its '}'. Names of variables and functions outside it stay names.

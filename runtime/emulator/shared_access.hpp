@@ -4,8 +4,8 @@
 
 namespace jitgemm::emulator {
 
-/// Strong accesses (volatile, relaxed, acquire, release) may meet each other and atomics without a barrier; that they order
-/// other accesses is not modelled.
+/// Strong accesses (volatile, relaxed, acquire, release) may meet each other and atomics without a barrier; that they
+/// order other accesses is not modelled.
 enum class Access : std::uint8_t { read, write, atomic, strong_read, strong_write };
 [[nodiscard]] constexpr bool is_strong(Access access) { return access > Access::write; }
 [[nodiscard]] constexpr bool reads(Access access) { return access != Access::write && access != Access::strong_write; }

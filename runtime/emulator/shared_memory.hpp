@@ -24,9 +24,9 @@ struct SharedOwner {
     std::function<std::string(int)> describe_warp;            ///< a warp by its number
 };
 
-/// A block's shared memory, and of every byte: whether it was ever written, whether a copy into it is in flight, who wrote
-/// it last and who read it since. A race is two accesses by different warps of the cluster to one byte, not both reads and
-/// not both atomic, that no barrier orders.
+/// A block's shared memory, and of every byte: whether it was ever written, whether a copy into it is in flight, who
+/// wrote it last and who read it since. A race is two accesses by different warps of the cluster to one byte, not both
+/// reads and not both atomic, that no barrier orders.
 class SharedMemory {
 public:
     SharedMemory(std::int64_t bytes, const Checks& checks, HappensBefore& order, SharedOwner owner);
@@ -51,13 +51,13 @@ public:
     void begin_copy(const Accessor& who, std::uint32_t offset, std::uint32_t bytes);
     void end_copy(const Accessor& who, std::uint32_t offset, std::uint32_t bytes);
 
-    // Chunks of bulk copies, whose offsets and bytes are multiples of 4. One into the memory is the asynchronous agent's write
-    // from its issue on, which no one may see before a wait at its mbarrier has told of it: land().
+    // Chunks of bulk copies, whose offsets and bytes are multiples of 4. One into the memory is the asynchronous
+    // agent's write from its issue on, which no one may see before a wait at its mbarrier has told of it: land().
     void begin_bulk_write(const Accessor& who, std::uint32_t offset, std::uint32_t bytes);
     void land(const Accessor& who, std::uint32_t offset, std::uint32_t bytes);
-    // A bulk copy out of the memory and a wgmma read from their issue to their issuer's wait. Until then nobody may write the
-    // bytes. Several may read the same ones. The bytes must be visible to the asynchronous proxy. `offset` and `bytes` are
-    // multiples of 16.
+    // A bulk copy out of the memory and a wgmma read from their issue to their issuer's wait. Until then nobody may
+    // write the bytes. Several may read the same ones. The bytes must be visible to the asynchronous proxy. `offset`
+    // and `bytes` are multiples of 16.
     void begin_async_read(const Accessor& who, std::uint32_t offset, std::uint32_t bytes);
     void end_async_read(const Accessor& who, std::uint32_t offset, std::uint32_t bytes);
     /// The number of the block's asynchronous agent in the order of accesses.

@@ -8,10 +8,12 @@
 
 namespace jitgemm::emulator {
 
-/// A strong access of a warp, as far as it reaches global memory: what it tells other clusters of the launch, and learns of them.
+/// A strong access of a warp, as far as it reaches global memory: what it tells other clusters of the launch, and
+/// learns of them.
 class StrongAccess {
 public:
-    /// No other warp makes one while this lives. It does nothing where the access is not strong, or cannot reach global memory.
+    /// No other warp makes one while this lives. It does nothing where the access is not strong, or cannot reach global
+    /// memory.
     StrongAccess(Warp& warp, const MemoryOrder& how, ptx::StateSpace space, bool strong = true);
 
     // Of the lanes of `mask` that reach global memory.
@@ -31,8 +33,8 @@ private:
     std::unique_lock<std::mutex> lock_;
 };
 
-/// Throws AccessFault where another warp's write to `bytes` of the buffer from `first` on, which this access conflicts with, is ordered
-/// by nothing. Notes the access if it is a write.
+/// Throws AccessFault where another warp's write to `bytes` of the buffer from `first` on, which this access conflicts
+/// with, is ordered by nothing. Notes the access if it is a write.
 void follow_global(const Warp& warp, const Buffer& buffer, std::size_t first, std::uint32_t bytes, Access access);
 
 }  // namespace jitgemm::emulator

@@ -17,7 +17,7 @@
 namespace jitgemm::emulator {
 namespace {
 
-// ---- models ----------------------------------------------------------------------------------------------------------
+// ---- models ---------------------------------------------------------------------------------------------------------
 
 /// One row per generation. Figures: docs/emulator-numerics.md, "Parameters".
 struct ModelRow {
@@ -68,7 +68,7 @@ SumRule sum_rule(const MmaKind& kind, const ModelRow& row) {
     return rule;
 }
 
-// ---- one dot-product engine per class of types, on matrices -------------------------------------------------------------
+// ---- one dot-product engine per class of types, on matrices ---------------------------------------------------------
 
 /// Every 8-bit number as f16, exactly.
 std::array<std::uint32_t, 256> f16_of_fp8(FloatType type) {
@@ -97,8 +97,8 @@ void widen_fp8(const FloatTile& tile, FloatTile& halves) {
     }
 }
 
-/// What ptxas makes of an fp8 mma.sync where tensor cores have it for wgmma only: conversions, two f16 instructions that
-/// start from zero, and an ordinary addition of C.
+/// What ptxas makes of an fp8 mma.sync where tensor cores have it for wgmma only: conversions, two f16 instructions
+/// that start from zero, and an ordinary addition of C.
 void multiply_fp8_as_f16(const SumRule& rule, FloatTile& tile) {
     FloatTile halves;
     halves.m = tile.m;

@@ -7,8 +7,8 @@
 #include <span>
 #include <string>
 
-/// \file What mma.sync and wmma.mma compute, bit for bit. Tensor cores do not add as IEEE 754 says: docs/emulator-numerics.md
-/// has the model, its sources and what is uncertain.
+/// \file What mma.sync and wmma.mma compute, bit for bit. Tensor cores do not add as IEEE 754 says:
+/// docs/emulator-numerics.md has the model, its sources and what is uncertain.
 
 namespace jitgemm::emulator {
 
@@ -51,8 +51,8 @@ struct MmaRegisters {
 };
 [[nodiscard]] MmaRegisters mma_registers(const MmaKind& kind);
 
-/// Elements a lane holds of an operand, and where element i lies: bits i·w … of the registers taken as one string, with w
-/// the width of the type. Coordinates are (m, k) of A, (n, k) of B, (m, n) of C and D.
+/// Elements a lane holds of an operand, and where element i lies: bits i·w … of the registers taken as one string, with
+/// w the width of the type. Coordinates are (m, k) of A, (n, k) of B, (m, n) of C and D.
 [[nodiscard]] int mma_elements(const MmaKind& kind, Operand operand);
 [[nodiscard]] Coordinate mma_coordinate(const MmaKind& kind, Operand operand, int lane, int element);
 
@@ -61,15 +61,15 @@ struct MmaRegisters {
 void mma(const MmaKind& kind, TensorCoreModel model, const std::uint32_t* a, const std::uint32_t* b,
          const std::uint32_t* c, std::uint32_t* d);
 
-/// A warp's share of a wgmma of 16-bit operands: 16 rows of A (16 × 16, row by row) times B (16 × n by k, its columns contiguous), one
-/// word per element, added to `c` (16 × n, row by row). n is a multiple of 8.
+/// A warp's share of a wgmma of 16-bit operands: 16 rows of A (16 × 16, row by row) times B (16 × n by k, its columns
+/// contiguous), one word per element, added to `c` (16 × n, row by row). n is a multiple of 8.
 void wgmma_rows(MmaType operands, MmaType sums, int n, const std::uint32_t* a, const std::uint32_t* b,
                 std::uint32_t* c);
 
-// ---- wmma: m16n16k16, m32n8k16, m8n32k16 of f16 (f16 or f32 sums) and bf16 (f32 sums) --------------------------------
-// How a fragment lies in a warp is not specified; here element i of lane l is the (e·l + i)-th of the operand, row by row
-// (A by m, B by n, C by m), e elements per lane. f16 fragments of A and B always have 16 elements per lane, and hold the
-// smaller matrices more than once.
+// ---- wmma: m16n16k16, m32n8k16, m8n32k16 of f16 (f16 or f32 sums) and bf16 (f32 sums) -------------------------------
+// How a fragment lies in a warp is not specified; here element i of lane l is the (e·l + i)-th of the operand, row by
+// row (A by m, B by n, C by m), e elements per lane. f16 fragments of A and B always have 16 elements per lane, and
+// hold the smaller matrices more than once.
 [[nodiscard]] bool is_supported_wmma(const MmaKind& kind);
 [[nodiscard]] MmaRegisters wmma_registers(const MmaKind& kind);
 [[nodiscard]] int wmma_elements(const MmaKind& kind, Operand operand);

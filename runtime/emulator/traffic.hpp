@@ -15,11 +15,13 @@ using LaneAddresses = std::array<std::uint64_t, kLanes>;
 [[nodiscard]] int count_sectors(const LaneAddresses& addresses, Mask mask, std::uint32_t bytes);
 
 /// What a request of cp.async.cg, 16 bytes per lane past the L1 cache, makes of sectors. As an H200 counts them
-/// (docs/emulator-counters.md); both are the sectors touched where sources begin at multiples of 32 bytes as their destinations do.
+/// (docs/emulator-counters.md); both are the sectors touched where sources begin at multiples of 32 bytes as their
+/// destinations do.
 struct CopySectors {
-    int l1 =
-        0;  ///< pieces of 32 bytes that the L1 passes on: two lanes of one 128-byte line, to one 128-byte line, make one
-    int l2 = 0;  ///< fetched: a sector whose halves go to different 32 bytes of shared memory comes twice
+    /// Pieces of 32 bytes that the L1 passes on. Two lanes of one 128-byte line make one piece if they go to one line.
+    int l1 = 0;
+    /// Sectors fetched. A sector whose halves go to different 32 bytes of shared memory is fetched twice.
+    int l2 = 0;
 };
 [[nodiscard]] CopySectors count_copy_sectors(const LaneAddresses& sources, const LaneAddresses& destinations,
                                              Mask mask);
@@ -30,8 +32,8 @@ struct Wavefronts {
 };
 
 /// Passes over the banks for a store or copy of 1, 2, 4, 8 or 16 bytes per lane, or for ldmatrix and stmatrix with 16:
-/// vector_wavefronts of generator/layout/bank_conflicts.hpp, for any mask of lanes, with a short way for those that share no
-/// bank.
+/// vector_wavefronts of generator/layout/bank_conflicts.hpp, for any mask of lanes, with a short way for those that
+/// share no bank.
 [[nodiscard]] Wavefronts count_wavefronts(const LaneAddresses& addresses, Mask mask, std::uint32_t bytes);
 
 /// The same for a load: load_wavefronts there.

@@ -41,8 +41,8 @@ struct Frame {
     Mask active = 0;
 };
 
-/// 32 threads that share a program counter where they can: a stack of masks, with lanes that part at a branch meeting again
-/// at its immediate post-dominator.
+/// 32 threads that share a program counter where they can: a stack of masks, with lanes that part at a branch meeting
+/// again at its immediate post-dominator.
 class Warp {
 public:
     enum class State : std::uint8_t { ready, waiting, finished };
@@ -92,7 +92,8 @@ public:
     void return_from_function(Mask mask);
     void wait() { state_ = State::waiting; }
     void resume() { state_ = State::ready; }
-    /// Waits, and executes the instruction at hand for the lanes of `mask` once more when resumed; this time does not count.
+    /// Waits, and executes the instruction at hand for the lanes of `mask` once more when resumed; this time does not
+    /// count.
     void wait_and_retry(Mask mask);
     void wait_on_grids() { waited_on_grids_ = true; }
     [[nodiscard]] bool waited_on_grids() const {

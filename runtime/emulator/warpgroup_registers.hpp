@@ -11,9 +11,10 @@ namespace jitgemm::emulator {
 
 class Warp;
 
-/// What a warp may do with the registers that its wgmmas use (PTX ISA, "Async proxy" and wgmma.fence): until a wait for their group
-/// others neither read nor write the sums nor write A; and after others have used a register, a wgmma.fence comes before the
-/// next wgmma that does, the first one's included. Only registers of the entry are followed. Groups are numbered from 0.
+/// What a warp may do with the registers that its wgmmas use (PTX ISA, "Async proxy" and wgmma.fence): until a wait for
+/// their group others neither read nor write the sums nor write A; and after others have used a register, a wgmma.fence
+/// comes before the next wgmma that does, the first one's included. Only registers of the entry are followed. Groups
+/// are numbered from 0.
 class WarpgroupRegisters {
 public:
     /// Anything but a wgmma executes. Throws AccessFault.

@@ -12,8 +12,8 @@ namespace jitgemm::emulator {
 
 class Warp;
 
-/// That the four warps of a warpgroup execute the same warpgroup instructions with the same descriptors in the same order, as .aligned
-/// asks. They need not come to one at the same time.
+/// That the four warps of a warpgroup execute the same warpgroup instructions with the same descriptors in the same
+/// order, as .aligned asks. They need not come to one at the same time.
 class WarpgroupSteps {
 public:
     static constexpr int kWarps = 4;

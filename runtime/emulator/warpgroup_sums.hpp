@@ -13,23 +13,23 @@ namespace jitgemm::emulator {
 
 class Warp;
 
-/// What a warp's wgmmas have in flight: the sums that its registers will hold when their group is complete, and what of shared memory
-/// they read until then. Meanwhile the registers hold a NaN that nobody computes (kPoison), so that a result which was read too
-/// early shows.
+/// What a warp's wgmmas have in flight: the sums that its registers will hold when their group is complete, and what of
+/// shared memory they read until then. Meanwhile the registers hold a NaN that nobody computes (kPoison), so that a
+/// result which was read too early shows.
 class WarpgroupSums {
 public:
     static constexpr std::uint32_t kPoison = 0x7fdeadU | 0x7f800000U;
 
-    /// The sums of the registers, a row of kLanes each: those in flight, else the registers' own. `a` are those of A, if it is in
-    /// some. Throws AccessFault where some are in flight as part of others, or a wgmma.fence is missing.
+    /// The sums of the registers, a row of kLanes each: those in flight, else the registers' own. `a` are those of A,
+    /// if it is in some. Throws AccessFault where some are in flight as part of others, or a wgmma.fence is missing.
     [[nodiscard]] std::vector<std::uint32_t>& begin(Warp& warp, std::span<const Value> registers,
                                                     std::span<const Value> a);
     /// 16 bytes of the block's own shared memory that the wgmma at hand reads.
     void note_read(const Accessor& who, std::uint32_t offset) { reads_.push_back({who, offset, group_}); }
 
     void commit() { ++group_; }
-    /// Until at most `pending` of the committed groups are in flight. Throws AccessFault where something that they read was written
-    /// meanwhile.
+    /// Until at most `pending` of the committed groups are in flight. Throws AccessFault where something that they read
+    /// was written meanwhile.
     void wait(Warp& warp, std::uint64_t pending);
     /// The warp ends. Throws AccessFault where something is in flight.
     void check_end() const;

@@ -7,8 +7,8 @@
 
 namespace jitgemm::emulator {
 
-/// Of each byte of a buffer, whether it was written since its contents were last undefined. None is at first. Threads of a
-/// launch mark and ask side by side.
+/// Of each byte of a buffer, whether it was written since its contents were last undefined. None is at first. Threads
+/// of a launch mark and ask side by side.
 class WrittenBytes {
 public:
     explicit WrittenBytes(std::size_t bytes);

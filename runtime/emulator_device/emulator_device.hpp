@@ -66,15 +66,16 @@ public:
                 Stream stream) override;
     void synchronize(Stream /*stream*/) override {}
 
-    /// From now on nothing is known of what the range holds, as of new memory: to read a byte before a kernel has written it
-    /// is a fault and, with `stored_once`, so is to store something else where a kernel has.
+    /// From now on nothing is known of what the range holds, as of new memory: to read a byte before a kernel has
+    /// written it is a fault and, with `stored_once`, so is to store something else where a kernel has.
     void undefine_memory(DevicePointer first, std::size_t bytes, bool stored_once);
     /// Of the range, the bytes that nobody has written since.
     [[nodiscard]] std::size_t unwritten_bytes(DevicePointer first, std::size_t bytes) const;
     /// Throws EmulatorFault where a kernel left one of the counters, of 4 bytes each, other than zero.
     void check_counters(DevicePointer first, std::size_t bytes);
 
-    /// No launch that may still run writes the allocation that holds the address: launches that begin early may read it.
+    /// No launch that may still run writes the allocation that holds the address: launches that begin early may read
+    /// it.
     void mark_constant(DevicePointer address) { memory_.mark_constant(address.address); }
 
     /// Of all launches from now on.

@@ -16,8 +16,8 @@ using emulator::LineTally;
 
 constexpr double kRoundingSlack = 1e-9;
 
-/// What kind of access an instruction is: "cp.async", "ld.shared", "st.shared", "ldmatrix", and how wide: bytes per lane,
-/// for ldmatrix the matrices, negative where they are transposed.
+/// What kind of access an instruction is: "cp.async", "ld.shared", "st.shared", "ldmatrix", and how wide: bytes per
+/// lane, for ldmatrix the matrices, negative where they are transposed.
 struct AccessClass {
     std::string_view kind;
     int width = 0;
@@ -118,8 +118,8 @@ std::optional<Expectation> expectation_of(std::span<const SharedAccess> accesses
     return sum.what.empty() ? std::nullopt : std::optional(sum);
 }
 
-/// Accesses twice or four times as wide as one that is named are neighbours of it that the compiler merged: each may take as many
-/// wavefronts as those it stands for, also where another access is named that is as wide.
+/// Accesses twice or four times as wide as one that is named are neighbours of it that the compiler merged: each may
+/// take as many wavefronts as those it stands for, also where another access is named that is as wide.
 std::optional<Expectation> expectation_of_merged(std::span<const SharedAccess> accesses, const AccessClass& wanted) {
     for (const int merged : {2, 4}) {
         if (wanted.kind == "ldmatrix" || wanted.width % merged != 0) continue;

@@ -40,7 +40,7 @@ std::string upper(std::string text) {
     return text;
 }
 
-// ---- operands as the caller sees them --------------------------------------------------------------------------------
+// ---- operands as the caller sees them -------------------------------------------------------------------------------
 
 std::string_view name_of(OperandIndex index) {
     constexpr std::array<std::string_view, 4> kNames{"1", "m", "n", "k"};
@@ -136,7 +136,7 @@ std::string workspace_rule(const LauncherInput& input) {
                        input.workspace.bytes);
 }
 
-// ---- checks ----------------------------------------------------------------------------------------------------------
+// ---- checks ---------------------------------------------------------------------------------------------------------
 
 std::string operand_check(const GemmOperand& operand) {
     const std::string pitch = operand.is_repeated() ? std::string(run_of(operand)) : fmt::format("ld{}", operand.name);
@@ -148,9 +148,9 @@ std::string operand_check(const GemmOperand& operand) {
                        condition, operand.name, lines, run_of(operand), pitch, bytes(operand.type), operand.alignment);
 }
 
-/// Why the kernel is sure of its own m, n and k alone; empty where any will do. One that asks for no bounds reads beyond the
-/// matrices of a problem that is not whole tiles; blocks reckon in 32 bits with the tiles of a raster group, which wide ones hold only
-/// where the extents are not of the largest.
+/// Why the kernel is sure of its own m, n and k alone; empty where any will do. One that asks for no bounds reads
+/// beyond the matrices of a problem that is not whole tiles; blocks reckon in 32 bits with the tiles of a raster group,
+/// which wide ones hold only where the extents are not of the largest.
 std::string_view own_shape_reason(const LauncherInput& input) {
     if (input.workspace.bytes != 0) return "its workspace is made for";
     const KernelConfig& config = input.source.id.config;
@@ -185,7 +185,7 @@ std::string checks(const LauncherInput& input) {
     return text;
 }
 
-// ---- entries ---------------------------------------------------------------------------------------------------------
+// ---- entries --------------------------------------------------------------------------------------------------------
 
 // The kernel computes the row-major D; of a column-major one it gets the transposed problem.
 ArgumentRole as_caller_sees(ArgumentRole role, bool swapped) {

@@ -43,9 +43,9 @@ CUresult @NAME@_load_image(@NAME@_kernel *kernel, const void *cubin);
 
 /* Operands of a launch, as jitgemm.h has them: either header may come first. */
 @ARGUMENTS@
-/* Enqueues the problem the kernel was exported for, on a CUstream or cudaStream_t; may be captured into a graph. Answers
- * CUDA_ERROR_INVALID_VALUE, with nothing enqueued, when a pointer is null or less aligned than above, beta is not 0 without
- * C, or `arguments` is of another size.@WORKSPACE@ */
+/* Enqueues the problem that the kernel was exported for on a CUstream or cudaStream_t. A graph may capture the launch.
+ * Returns CUDA_ERROR_INVALID_VALUE and enqueues nothing if a pointer is null or less aligned than above, if beta is
+ * not 0 and there is no C, or if `arguments` has another size.@WORKSPACE@ */
 CUresult @NAME@_launch(const @NAME@_kernel *kernel, const jg_arguments *arguments, void *stream);
 
 /* Other sizes and pitches: begin with those it was exported for. */
@@ -53,8 +53,8 @@ typedef struct {
 @FIELDS@} @NAME@_problem;
 @NAME@_problem @NAME@_exported_problem(void);
 
-/* As above; an extent that is out of range and a leading dimension that is too small, or (of more than one row or column) less
- * aligned than above, are answered with CUDA_ERROR_INVALID_VALUE, too. */
+/* As above. Returns CUDA_ERROR_INVALID_VALUE also if an extent is out of range, or if a leading dimension is too small.
+ * The leading dimension of a matrix with more than one row (column) must be aligned as above. */
 CUresult @NAME@_launch_problem(const @NAME@_kernel *kernel, const @NAME@_problem *problem,
                                const jg_arguments *arguments, void *stream);
 
@@ -166,7 +166,8 @@ static CUresult launch(const @NAME@_kernel *kernel, const full_problem *problem,
 @LAUNCHES@    return result;
 }
 
-/* A shorter struct is of an older jitgemm.h, without the last fields; a longer one, of a newer, must have set nothing more. */
+/* An older jitgemm.h has a shorter struct, without the last fields. A newer one has a longer struct: its other fields
+   must be zero. */
 static int has_dependent_launch(const jg_arguments *arguments) {
     return arguments->size > offsetof(jg_arguments, dependent_launch);
 }
@@ -185,7 +186,9 @@ static int is_known(const jg_arguments *arguments) {
     if (has_dependent_launch(arguments) &&
         (arguments->dependent_launch < 0 || arguments->dependent_launch > @MOST_DEPENDENT@))
         return 0;
-    if (has_broadcast_c(arguments) && (arguments->broadcast_c < 0 || arguments->broadcast_c > @MOST_BROADCAST_C@)) return 0;
+    if (has_broadcast_c(arguments) &&
+        (arguments->broadcast_c < 0 || arguments->broadcast_c > @MOST_BROADCAST_C@))
+        return 0;
     for (i = sizeof(*arguments); i < arguments->size; ++i)
         if (bytes[i] != 0) return 0;
     return 1;
@@ -233,8 +236,8 @@ static int64_t greatest(int64_t x, int64_t y) {
     return x > y ? x : y;
 }
 
-/* SMs of the current context's GPU that clusters of so many blocks reach, larger ones than pairs not all; 0 without a GPU, and the
-   launch says why. */
+/* SMs of the current context's GPU that clusters of `cluster` blocks reach. Clusters of more than two don't reach all.
+   0 without a GPU: the launch then reports the error. */
 static int64_t sm_count(int cluster) {
     CUdevice device = 0;
     int count = 0;

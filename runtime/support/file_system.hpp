@@ -22,8 +22,8 @@ enum class Durability : std::uint8_t { synced, scratch };
 void write_new_file(const std::string& path, std::string_view data, mode_t mode = 0600,
                     Durability durability = Durability::synced);
 
-/// A hidden name in the folder of `path` that no other process or thread gets: ".<name>.tmp-<16 hexadecimal digits>", a long name
-/// cut short.
+/// A hidden name in the folder of `path` that no other process or thread gets: ".<name>.tmp-<16 hexadecimal digits>", a
+/// long name cut short.
 [[nodiscard]] std::string name_beside(const std::string& path);
 
 /// Writes beside `path`, syncs and renames over it: readers see the old file or the new one, never a part. For the
@@ -58,8 +58,8 @@ struct FileStamp {
 };
 [[nodiscard]] std::optional<FileStamp> file_stamp(const std::string& path);
 
-/// Why the folder at `path` cannot be trusted by this user (no folder, someone else's, open to all users; see trust.hpp).
-/// Empty when it can be, or is not there.
+/// Why the folder at `path` cannot be trusted by this user (no folder, someone else's, open to all users; see
+/// trust.hpp). Empty when it can be, or is not there.
 [[nodiscard]] std::string distrust(const std::string& path);
 
 }  // namespace jitgemm

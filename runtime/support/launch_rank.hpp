@@ -11,8 +11,8 @@ struct LaunchRank {
     int local_rank = 0;  ///< among those on this host
 };
 
-/// Read from what mpirun (Open MPI; MPICH and Intel MPI through PMI) or srun put into the environment; nothing outside of
-/// them. A batch script of Slurm that was not started by srun is no rank, though it sees SLURM_PROCID.
+/// Read from what mpirun (Open MPI; MPICH and Intel MPI through PMI) or srun put into the environment; nothing outside
+/// of them. A batch script of Slurm that was not started by srun is no rank, though it sees SLURM_PROCID.
 [[nodiscard]] std::optional<LaunchRank> launch_rank_from_environment();
 
 }  // namespace jitgemm

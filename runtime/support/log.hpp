@@ -25,8 +25,8 @@ enum class LogLevel : std::uint8_t { trace, debug, info, warning, error };
 /// Told each message in place of stderr, one at a time, from any thread.
 using LogListener = std::function<void(LogLevel level, const std::string& message)>;
 
-/// Empty: stderr again. When it returns, the listener before is not running and not called any more. What is logged while a
-/// listener is told, by its thread, is dropped. Throws Error within a listener.
+/// Empty: stderr again. When it returns, the listener before is not running and not called any more. What is logged
+/// while a listener is told, by its thread, is dropped. Throws Error within a listener.
 void set_log_listener(LogListener listener);
 
 /// Around a fork, by the thread that forks: no other thread logs in between. Where one can't be waited for, as it is

@@ -8,8 +8,8 @@
 namespace jitgemm {
 
 /// A private folder (0700) below the system's folder for temporary files, removed with all it holds when the object
-/// goes. A lock in it tells that its owner lives. The next one of the same prefix removes the folders that killed owners
-/// left.
+/// goes. A lock in it tells that its owner lives. The next one of the same prefix removes the folders that killed
+/// owners left.
 class TemporaryDirectory {
 public:
     /// `prefix`: how its name begins. Throws Error, naming the place, where none could be made.

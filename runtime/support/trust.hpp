@@ -2,8 +2,8 @@
 
 #include <string>
 
-/// \file Whether what lies on disk can have been put there by somebody else. distrust() of file_system.hpp asks all of it
-/// about a folder.
+/// \file Whether what lies on disk can have been put there by somebody else. distrust() of file_system.hpp asks all of
+/// it about a folder.
 
 namespace jitgemm {
 

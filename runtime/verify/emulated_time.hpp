@@ -5,7 +5,8 @@
 
 namespace jitgemm {
 
-/// What a GPU would take for one launch of this kernel that was counted, with these scalars, on the GPU that its device stands for.
+/// What a GPU would take for one launch of this kernel that was counted, with these scalars, on the GPU that its device
+/// stands for.
 [[nodiscard]] EmulatedTime estimate_time(const emulator::Counters& counters, const GemmKernel& kernel, float alpha,
                                          float beta);
 

@@ -46,8 +46,8 @@ struct MatrixForm {
     [[nodiscard]] std::int64_t extent_bytes() const;
 };
 
-/// With generous placement an operand begins at 256 bytes if its alignment is what its leading dimension and such a base
-/// give.
+/// With generous placement an operand begins at 256 bytes if its alignment is what its leading dimension and such a
+/// base give.
 [[nodiscard]] MatrixForm form_of(const GemmOperand& operand, bool generous);
 /// Of the operand of that name, which the spec has: "a".
 [[nodiscard]] MatrixForm form_of(const GemmSpec& resolved_spec, std::string_view name, bool generous);

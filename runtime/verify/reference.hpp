@@ -11,7 +11,8 @@
 
 namespace jitgemm {
 
-/// A matrix on the device, by strides in elements; a dimension of one element has the stride 0, so that it serves any number.
+/// A matrix on the device, by strides in elements; a dimension of one element has the stride 0, so that it serves any
+/// number.
 struct DeviceMatrix {
     DevicePointer data{};
     std::int64_t rows = 0;
@@ -30,9 +31,9 @@ struct ElementPlace {
 /// "D[66, 69]".
 [[nodiscard]] std::string element_name(std::string_view name, const ElementPlace& at);
 
-/// How a matrix is filled: with one bit pattern, with integers in -range .. range but for 0, with one ±1 in each `group`
-/// columns of a row (the last group may have fewer) and zeros elsewhere, or with standard normal values (s8: 32 times that,
-/// rounded).
+/// How a matrix is filled: with one bit pattern, with integers in -range .. range but for 0, with one ±1 in each
+/// `group` columns of a row (the last group may have fewer) and zeros elsewhere, or with standard normal values (s8: 32
+/// times that, rounded).
 enum class FillKind : std::int32_t { constant, integers, sparse, normal };
 
 struct Fill {

@@ -5,7 +5,8 @@
 #include <cmath>
 #include <cstdint>
 
-// The reference kernels' text as the host's compiler reads it: the formulas of HostReference and the structs of ReferenceKernels.
+// The reference kernels' text as the host's compiler reads it: the formulas of HostReference and the structs of
+// ReferenceKernels.
 namespace jitgemm::device_code {
 
 #pragma GCC diagnostic push

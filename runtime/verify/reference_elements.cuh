@@ -1,7 +1,7 @@
 // One element at a time: how operands are filled and when an element of D is right. Compiled by NVRTC between
 // reference_arithmetic.cuh and reference_kernels.cu, and by the host's compiler (reference_arguments.hpp).
 
-// ---- memory -----------------------------------------------------------------------------------------------------------
+// ---- memory ---------------------------------------------------------------------------------------------------------
 
 // A matrix, by strides in elements; 0 where all rows or columns share what there is.
 struct Operand {
@@ -22,9 +22,7 @@ REFERENCE_FUNCTION long long index_of(const Operand& operand, Place at) {
 // Elements are counted row by row, whatever their order in memory.
 REFERENCE_FUNCTION Word number_of(Place at, long long columns) { return (Word)(at.row * columns + at.column); }
 
-REFERENCE_FUNCTION Place place_of(long long number, long long columns) {
-    return {number / columns, number % columns};
-}
+REFERENCE_FUNCTION Place place_of(long long number, long long columns) { return {number / columns, number % columns}; }
 
 REFERENCE_FUNCTION unsigned load_bits(const void* base, long long index, int type) {
     switch (bytes_of(type)) {
@@ -100,7 +98,7 @@ REFERENCE_FUNCTION FilledBits filled_bits(const FillArguments& arguments, Place 
     return {filled(arguments, at) & all, load_bits(matrix.data, index_of(matrix, at), matrix.type)};
 }
 
-// ---- check ------------------------------------------------------------------------------------------------------------
+// ---- check ----------------------------------------------------------------------------------------------------------
 
 struct CheckResult {
     Word wrong;
@@ -158,8 +156,7 @@ REFERENCE_FUNCTION double error_over_bound(const CheckArguments& arguments, cons
 }
 
 // Of D's element. Not inlined: sixteen copies per thread would double the compile time of this file.
-REFERENCE_FUNCTION_APART double relative_error(const CheckArguments& arguments, double sum, double absolute,
-                                               Place at) {
+REFERENCE_FUNCTION_APART double relative_error(const CheckArguments& arguments, double sum, double absolute, Place at) {
     const Operand& d = arguments.d;
     return error_over_bound(arguments, finish(arguments, sum, absolute, at),
                             load_bits(d.data, index_of(d, at), d.type));

@@ -10,7 +10,8 @@
 
 namespace jitgemm {
 
-/// The device code of verification and measurement: reference_arithmetic.cuh, reference_elements.cuh, reference_kernels.cu.
+/// The device code of verification and measurement: reference_arithmetic.cuh, reference_elements.cuh,
+/// reference_kernels.cu.
 [[nodiscard]] const std::string& reference_kernels_text();
 [[nodiscard]] KernelText reference_kernel_source(const Arch& arch);
 

@@ -41,7 +41,8 @@ double unit_of(double alpha, double beta) {
     return unit;
 }
 
-/// What D holds without overflow. Sums of random signs are Σ / sqrt(K): six standard deviations of them stay below f16's
+/// What D holds without overflow. Sums of random signs are Σ / sqrt(K): six standard deviations of them stay below
+/// f16's
 /// 65504.
 double spread_limit(const GemmSpec& spec) {
     return spec.d == DataType::f16 ? 0x1p13 : std::numeric_limits<double>::infinity();

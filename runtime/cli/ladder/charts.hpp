@@ -7,7 +7,8 @@
 
 namespace jitgemm::cli {
 
-/// TFLOP/s of each rung with a line at cuBLASLt's; on the emulator a chart for each of instructions, sectors, wavefronts.
+/// TFLOP/s of each rung with a line at cuBLASLt's; on the emulator a chart for each of instructions, sectors,
+/// wavefronts.
 [[nodiscard]] std::string ladder_bars(const LadderReport& report);
 
 /// What the colours of the charts mean, as a line of HTML.

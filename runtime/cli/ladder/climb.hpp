@@ -19,10 +19,10 @@ struct ClimbOptions {
 /// Told after each rung, with its place in the report.
 using RungDone = std::function<void(const LadderReport&, std::size_t rung)>;
 
-/// Builds, verifies and times (on the emulator: counts) every rung on the context's device, into `report`, whose problem
-/// is given. A rung that cannot serve the problem or fails is told in its place, and the ladder goes on; after Ctrl-C the
-/// report is marked and holds the rungs done by then. `begun` is called once, when cuBLASLt's figures are there. Throws
-/// CudaError for what a device does not recover from.
+/// Builds, verifies and times (on the emulator: counts) every rung on the context's device, into `report`, whose
+/// problem is given. A rung that cannot serve the problem or fails is told in its place, and the ladder goes on; after
+/// Ctrl-C the report is marked and holds the rungs done by then. `begun` is called once, when cuBLASLt's figures are
+/// there. Throws CudaError for what a device does not recover from.
 void climb(ContextState& context, const ProblemRequest& request, const ClimbOptions& options, Output& output,
            const std::function<void(const LadderReport&)>& begun, const RungDone& done, LadderReport& report);
 

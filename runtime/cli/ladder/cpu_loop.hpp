@@ -26,8 +26,8 @@ struct CpuLoopRun {
 /// Asked between runs of elements; true ends the loop.
 using CpuLoopStop = bool (*)();
 
-/// D = alpha · A · B + beta · C by three loops, one thread, sums in f32 in the order of K: the ladder's ground. Ends when
-/// `limit_seconds` have passed. Takes a resolved spec.
+/// D = alpha · A · B + beta · C by three loops, one thread, sums in f32 in the order of K: the ladder's ground. Ends
+/// when `limit_seconds` have passed. Takes a resolved spec.
 [[nodiscard]] CpuLoopRun run_cpu_loop(const GemmSpec& spec, const CpuLoopOperands& operands, float alpha, float beta,
                                       double limit_seconds, CpuLoopStop stop = nullptr);
 

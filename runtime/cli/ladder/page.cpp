@@ -19,7 +19,8 @@ constexpr std::string_view kNone = "–";
 constexpr double kNoteworthyPadding = 1.05;
 
 constexpr std::string_view kLadderCss = R"css(
-pre{margin:8px 0;padding:10px 12px;overflow-x:auto;background:var(--panel);border-radius:8px;line-height:1.4;font-size:13px}
+pre{margin:8px 0;padding:10px 12px;overflow-x:auto}
+pre{background:var(--panel);border-radius:8px;line-height:1.4;font-size:13px}
 pre span{display:block;min-width:max-content}
 .add{background:var(--c2);color:var(--ink)}
 .del{background:var(--c3);color:var(--ink)}

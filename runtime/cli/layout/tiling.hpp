@@ -35,8 +35,8 @@ void declare_tiling(CLI::App& app, TilingOptions& options);  ///< --warps and --
 /// The atom as documents name it: by the alias where it was asked for by that, else by CuTe's name or PTX's short one.
 [[nodiscard]] std::string atom_name(const MmaAtom& atom, const TilingOptions& options);
 
-/// Whether an answer in that format has a picture of so many cells: JSON has none, and text none that nobody could read;
-/// drawings say themselves where they are too large.
+/// Whether an answer in that format has a picture of so many cells: JSON has none, and text none that nobody could
+/// read; drawings say themselves where they are too large.
 [[nodiscard]] bool is_drawn(std::string_view format, std::int64_t cells);
 
 /// "16x8" or "(16,8):(8,1)": a layout as it stands, or counts numbered along the first mode first, or with `last_first`

@@ -11,9 +11,9 @@
 
 namespace jitgemm::cli {
 
-/// What `tune` shows while it works: a progress line where stderr is a terminal; with --json a JSON line on stderr every
-/// second and for every problem, as it ends; and a line for people on stdout for each problem, in the order asked: several
-/// are in flight, and one that ends early waits for those before it.
+/// What `tune` shows while it works: a progress line where stderr is a terminal; with --json a JSON line on stderr
+/// every second and for every problem, as it ends; and a line for people on stdout for each problem, in the order
+/// asked: several are in flight, and one that ends early waits for those before it.
 class TuneWatcher {
 public:
     TuneWatcher(Output& output, std::vector<GemmSpec> problems, bool quiet);

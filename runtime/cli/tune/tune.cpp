@@ -67,7 +67,8 @@ std::string store_directory(const TuneOptions& options) {
     return shard ? fmt::format("{}/shard-{}-of-{}", root, shard->index, shard->count) : root;
 }
 
-/// Winners of problems that only other versions measured: each is measured again beside the heuristic's kernel of today.
+/// Winners of problems that only other versions measured: each is measured again beside the heuristic's kernel of
+/// today.
 std::vector<TuneProblem> stale_problems(const TuningStore& store, const DeviceFacts& facts, SweepOptions& asked) {
     const std::vector<Winner> winners = store.winners(device_class(facts));
     const auto is_measured_today = [&](const GemmSpec& spec) {

@@ -43,8 +43,8 @@ tuning::WorkerCommand command_of(const std::vector<std::string>& settings) {
     return command;
 }
 
-/// NVRTC takes and frees some 25 MB per kernel. Given back to the system each time, they cost 6,400 page faults to get again,
-/// 5 % of a compile; so the heap keeps what it had, up to a bound.
+/// NVRTC takes and frees some 25 MB per kernel. Given back to the system each time, they cost 6,400 page faults to get
+/// again, 5 % of a compile; so the heap keeps what it had, up to a bound.
 void keep_freed_memory() {
     constexpr int kKept = 256 << 20;
     constexpr int kLargestBlock = 32 << 20;  // the largest glibc takes from the heap

@@ -43,8 +43,8 @@ struct FitResult {
     CostConstants constants;
     FitError before;
     FitError after;
-    /// Each problem predicted by constants fitted to the problems of the other folds: what to expect of problems that were
-    /// not measured. Unset with fewer than two problems.
+    /// Each problem predicted by constants fitted to the problems of the other folds: what to expect of problems that
+    /// were not measured. Unset with fewer than two problems.
     std::optional<FitError> held_out;
     /// The constants of each fold, fitted to the problems of the others. A problem belongs to the fold of its number.
     std::vector<CostConstants> of_fold;
@@ -52,8 +52,8 @@ struct FitResult {
     std::size_t left_out = 0;  ///< of another family or version, or no time
 };
 
-/// How good the kernels are that predictions choose among all that were timed, whatever their family: measured time of the
-/// choice over that of the best.
+/// How good the kernels are that predictions choose among all that were timed, whatever their family: measured time of
+/// the choice over that of the best.
 struct ChoiceRegret {
     double mean = 1;  ///< geometric, over problems
     double worst = 1;
@@ -83,13 +83,14 @@ struct TableFit {
 [[nodiscard]] FitResult fit_cost_constants(const Family& family, const std::vector<FitPoint>& points,
                                            const GpuModel& gpu, const FitOptions& options = {});
 
-/// Fits each family in turn, and takes its constants only where they choose better kernels for problems that the fit has
-/// not seen (choice regret; the error of times does not count). `family` unset: all of them. Throws ConfigError for a name
-/// that no family has, and Error when no point is left to fit or the family has no constants.
+/// Fits each family in turn, and takes its constants only where they choose better kernels for problems that the fit
+/// has not seen (choice regret; the error of times does not count). `family` unset: all of them. Throws ConfigError for
+/// a name that no family has, and Error when no point is left to fit or the family has no constants.
 [[nodiscard]] TableFit fit_cost_table(const std::vector<FitPoint>& points, const GpuModel& gpu,
                                       const std::optional<std::string>& family = {}, const FitOptions& options = {});
 
-/// A file for cost/: the GPU's table with the constants that were taken. Throws SpecError for a GPU that the GPU table lacks.
+/// A file for cost/: the GPU's table with the constants that were taken. Throws SpecError for a GPU that the GPU table
+/// lacks.
 [[nodiscard]] std::string table_text(const TableFit& fit, const GpuModel& gpu);
 
 /// What the fit of a table did, for people: choices before and after, and what each family's constants became.

@@ -51,8 +51,8 @@ using Speedup = std::optional<double> (ProblemFigures::*)() const;
 [[nodiscard]] std::vector<ProblemFigures> worst(const std::vector<ProblemFigures>& problems, Speedup speedup,
                                                 std::size_t count);
 
-/// What one value of a parameter costs, relative to the best of each problem, as geometric means over the problems where
-/// it was timed: of the best kernel with it, and of the median one.
+/// What one value of a parameter costs, relative to the best of each problem, as geometric means over the problems
+/// where it was timed: of the best kernel with it, and of the median one.
 struct ValueEffect {
     std::string value;
     double best = 1;

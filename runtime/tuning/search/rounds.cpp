@@ -58,8 +58,8 @@ bool by_time(const RankedCandidate& left, const RankedCandidate& right) {
     return std::tie(left.time.median, left.kernel) < std::tie(right.time.median, right.kernel);
 }
 
-/// Those of at least so many rounds (and one), fastest first, equals by name. Judged by their first `judged` rounds alone, so
-/// that who is promoted stays promoted while his next rounds come in.
+/// Those of at least so many rounds (and one), fastest first, equals by name. Judged by their first `judged` rounds
+/// alone, so that who is promoted stays promoted while his next rounds come in.
 std::vector<RankedCandidate> ranking(const TimedTrials& all, std::size_t rounds, std::size_t judged) {
     std::vector<RankedCandidate> field;
     for (const Trial& trial : all.trials) {
@@ -78,7 +78,8 @@ bool ties(const RankedCandidate& one, const RankedCandidate& best) {
     return !is_clear_loser(one, best) && one.time.median <= best.time.median * (1 + kTie);
 }
 
-/// Who goes on after `rounds`: the better half of those that had them, at most `most`, no clear losers; and the heuristic's own.
+/// Who goes on after `rounds`: the better half of those that had them, at most `most`, no clear losers; and the
+/// heuristic's own.
 std::vector<RankedCandidate> promoted(const TimedTrials& all, std::size_t rounds, std::size_t most) {
     std::vector<RankedCandidate> field = ranking(all, rounds, rounds);
     if (field.empty()) return field;
@@ -132,8 +133,8 @@ std::optional<RoundPlan> overtime(const TimedTrials& all, const std::vector<Rank
     return std::nullopt;
 }
 
-/// The fastest few that energy may decide between, and the heuristic's own: those that had a place in the steady rounds or none. Judged
-/// by steady rounds alone, so that they stay the same while the others come in.
+/// The fastest few that energy may decide between, and the heuristic's own: those that had a place in the steady rounds
+/// or none. Judged by steady rounds alone, so that they stay the same while the others come in.
 std::vector<RankedCandidate> close_behind(std::vector<Trial> trials, const Reference& reference) {
     for (Trial& trial : trials)
         std::erase_if(trial.samples, [](const Sample& sample) { return sample.sustained_us > 0; });

@@ -73,13 +73,13 @@ struct Reference {
 [[nodiscard]] const Trial* find_measured(const std::vector<Trial>& trials, const std::string& kernel);
 /// Its median in the first screening, or that of its twin; 0 where it was not timed.
 [[nodiscard]] double reference_us(const std::vector<Trial>& trials, const std::string& kernel);
-/// A trial's times as they would have been in rounds where the reference takes `reference_us`; those of rounds without it
-/// as they are.
+/// A trial's times as they would have been in rounds where the reference takes `reference_us`; those of rounds without
+/// it as they are.
 [[nodiscard]] std::vector<double> comparable_times(const Trial& trial, double reference_us);
 
-/// Successive halving: rounds each kernel should have now. Screening 3 rounds for all; then the kernels that are no clear
-/// losers, at most half, get 7; then at most 4 finalists get 15, and up to 31 while it is open which of them are equals.
-/// The heuristic's own stays to the end.
+/// Successive halving: rounds each kernel should have now. Screening 3 rounds for all; then the kernels that are no
+/// clear losers, at most half, get 7; then at most 4 finalists get 15, and up to 31 while it is open which of them are
+/// equals. The heuristic's own stays to the end.
 struct RoundPlan {
     std::vector<std::string> kernels;  ///< to be timed together, interleaved
     int rounds = 0;                    ///< that each of them shall have in all
@@ -91,22 +91,24 @@ struct RoundPlan {
 
 /// From so many microseconds on, power may decide.
 inline constexpr double kPowerBoundUs = 200;
-/// Once next_rounds() has no more: what alternates every few milliseconds runs at one clock and is compared by its cycles, so of a
-/// problem of kPowerBoundUs and more the fastest four within 5 % have three further rounds in which each also runs alone, where what takes
-/// more energy runs at a lower clock; and the heuristic's own. Nothing when they have had them, and for problems that are faster.
+/// Once next_rounds() has no more: what alternates every few milliseconds runs at one clock and is compared by its
+/// cycles, so of a problem of kPowerBoundUs and more the fastest four within 5 % have three further rounds in which
+/// each also runs alone, where what takes more energy runs at a lower clock; and the heuristic's own. Nothing when they
+/// have had them, and for problems that are faster.
 [[nodiscard]] std::optional<RoundPlan> sustained_rounds(const std::vector<Trial>& trials, const Reference& reference);
 /// How many of a trial's rounds those were.
 [[nodiscard]] int count_sustained(const Trial& trial);
 /// The heuristic's own median by the sustained protocol, or that of its twin; 0 where it has not all those rounds.
 [[nodiscard]] double reference_sustained_us(const std::vector<Trial>& trials, const std::string& kernel);
-/// The geometric mean of both protocols' times as a multiple of the steady one, `steady_us`; nothing where the trial has not all those rounds.
+/// The geometric mean of both protocols' times as a multiple of the steady one, `steady_us`; nothing where the trial
+/// has not all those rounds.
 [[nodiscard]] std::optional<double> sustained_factor(const Trial& trial, double steady_us,
                                                      double reference_sustained_us);
 
 /// The best by median of those timed in earnest (at least half as many rounds as any other); among kernels whose
-/// intervals overlap the best's, and whose median is within 0.5 % (1 % and the noise on top would be more), the one that comes first in canonical order (simplest
-/// first: fewer entries, then the name). Where finalists have had their sustained rounds, the best of them by both protocols. Nothing
-/// when none was timed.
+/// intervals overlap the best's, and whose median is within 0.5 % (1 % and the noise on top would be more), the one
+/// that comes first in canonical order (simplest first: fewer entries, then the name). Where finalists have had their
+/// sustained rounds, the best of them by both protocols. Nothing when none was timed.
 [[nodiscard]] std::optional<std::string> pick_winner(const std::vector<Trial>& trials, const Reference& reference);
 
 }  // namespace jitgemm::tuning

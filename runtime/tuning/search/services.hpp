@@ -82,8 +82,8 @@ struct TimeOutcome {
     int repeated_rounds = 0;  ///< rounds thrown away because of a thermal or hardware slowdown
 };
 
-/// Problems that are searched at once on one device, as far as its memory has room. While some wait for compiles, others
-/// verify and time: fewer leave the device or the compilers idle, more only keep operands on the device
+/// Problems that are searched at once on one device, as far as its memory has room. While some wait for compiles,
+/// others verify and time: fewer leave the device or the compilers idle, more only keep operands on the device
 /// (docs/tuning-processes.md has figures).
 inline constexpr int kProblemsInFlight = 12;
 

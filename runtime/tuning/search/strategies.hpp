@@ -46,7 +46,8 @@ private:
 };
 
 /// The most promising candidates, spread out: each one chosen makes those near it look a little slower, so that a tile
-/// whose prediction is off does not take all places. Chosen one by one from those not in `taken`, which count as chosen.
+/// whose prediction is off does not take all places. Chosen one by one from those not in `taken`, which count as
+/// chosen.
 [[nodiscard]] std::vector<std::size_t> spread_choice(const IndexedSpace& space, const std::vector<bool>& taken,
                                                      std::size_t count);
 

@@ -11,8 +11,8 @@ namespace jitgemm::tuning {
 /// Versions that a measured time depends on. A record made with others is a hint, no more (is_stale).
 struct Versions {
     std::string jitgemm;  ///< kVersion
-    /// Hash of the templates and of the C++ that fills them: another text is another kernel. Where NVRTC is known, "-" and
-    /// its build (Compiler::nvrtc_build): a patch level makes other machine code of one text.
+    /// Hash of the templates and of the C++ that fills them: another text is another kernel. Where NVRTC is known, "-"
+    /// and its build (Compiler::nvrtc_build): a patch level makes other machine code of one text.
     std::string templates;
     int nvrtc = 0;   ///< 10 · major + minor, 130 = 13.0; 0 where none was loaded
     int driver = 0;  ///< the CUDA version the driver supports, likewise; 0 on the emulator
@@ -36,7 +36,8 @@ struct DeviceFacts {
 /// "estimated" for a class of emulators, "measured" for one of GPUs: what its times are.
 [[nodiscard]] std::string_view time_source(std::string_view device_class);
 
-/// Whether a device that is this GPU may be of that class: it agrees in all but the memory, which a GpuModel does not tell.
+/// Whether a device that is this GPU may be of that class: it agrees in all but the memory, which a GpuModel does not
+/// tell.
 [[nodiscard]] bool may_be_of_class(const GpuModel& gpu, std::string_view device_class);
 
 }  // namespace jitgemm::tuning

@@ -20,7 +20,8 @@
 ///     inline constexpr auto kFields<DeviceReading> = std::tuple{
 ///         Field{"sm_clock_mhz", &DeviceReading::sm_clock_mhz}, ...};
 ///
-/// Reading wants every field, of its type and within its range, and ignores others: a newer program may have more to say.
+/// Reading wants every field, of its type and within its range, and ignores others: a newer program may have more to
+/// say.
 
 namespace jitgemm::tuning {
 
@@ -91,7 +92,7 @@ template <typename T>
     return array;
 }
 
-// ---- reading: `place` is what an error calls the value, "samples[3].before.power_watts" ------------------------------
+// ---- reading: `place` is what an error calls the value, "samples[3].before.power_watts" -----------------------------
 
 [[noreturn]] inline void throw_misfit(const std::string& place, std::string_view expected, const Json& found) {
     const std::string text = found.dump(-1, ' ', false, Json::error_handler_t::replace);

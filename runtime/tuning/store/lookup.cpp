@@ -310,8 +310,8 @@ std::optional<TunedChoice> TunedChoices::nearest(const Request& request, const K
     return std::nullopt;
 }
 
-/// Those that beat this kernel in whatever a kernel's loop does not hang on (C, D's type, alignments), by their distance; of two as far
-/// the first in the file comes first.
+/// Those that beat this kernel in whatever a kernel's loop does not hang on (C, D's type, alignments), by their
+/// distance; of two as far the first in the file comes first.
 std::multimap<double, KnownWinner> TunedChoices::installed_over(const Request& request,
                                                                 const KernelConfig& heuristic) const {
     std::multimap<double, KnownWinner> found;

@@ -15,7 +15,8 @@
 
 namespace jitgemm::tuning {
 
-/// Farthest that a tuned problem may be from the one asked for: sqrt(Σ log2(ratio)²) over m, n and k. 1.5 is a factor of
+/// Farthest that a tuned problem may be from the one asked for: sqrt(Σ log2(ratio)²) over m, n and k. 1.5 is a factor
+/// of
 /// 2.8 in one of them, or of 1.8 in all.
 inline constexpr double kNearestLimit = 1.5;
 /// How much longer a neighbour's kernel may be predicted to take than the heuristic's choice: tiles and waves that came
@@ -58,25 +59,24 @@ using InstalledWinners = std::function<std::vector<Winner>(const KernelConfig& b
 /// - A *hint* is any other of the steady protocol that was faster than the heuristic's kernel in the same rounds: its
 ///   whole interval lies below that kernel's time. It serves the very problem it was measured on, where the heuristic's
 ///   kernel of today is still the one that it beat; and near problems where nothing but its versions is amiss.
-/// - An *installed* one, which comes with the library, serves every problem of its types and layout for which the heuristic
-///   chooses the very kernel that it beat. What two kernels gain over each other whose block tiles are as large is in their
-///   code, whatever the sizes; a winner of larger or smaller ones serves near problems alone. That its tile suits these is
-///   up to the model.
-/// - Whatever else there is (cold or hot operands, no faster than the heuristic's) serves nobody; it is kept for those who
-///   look at it, and to be measured again.
+/// - An *installed* one comes with the library. It serves every problem of its types and layout for which the heuristic
+///   chooses the kernel that it beat, if both kernels have block tiles of one size: the gain then lies in their code,
+///   whatever the problem's size. A winner with another tile size serves near problems alone, since the tile may not
+///   suit others.
+/// - Any other winner (cold or hot operands, or no faster than the heuristic's kernel) serves no request. It is kept
+///   for people who look at it, and to be measured again.
 class TunedChoices {
 public:
     TunedChoices() = default;
-    /// `winners` are of the device that choose() is asked for. `today` tells stale ones. `installed` is of its class; unset:
-    /// there are none.
+    /// `winners` are of the device that choose() is asked for. `today` tells stale ones. `installed` is of its class;
+    /// unset: there are none.
     TunedChoices(const std::vector<Winner>& winners, Versions today, InstalledWinners installed = {});
 
-    /// The trusted winner of this very problem; else a hint for it; else the heuristic's choice if a search of this problem over
-    /// the whole space timed it and beat it with nothing; else the winner of the nearest tuned one with the same types, layout,
-    /// order of D, C or none and alignments, if its tiles and waves suit; else an installed one; else the heuristic's choice.
-    /// A kernel that does not pass its family's constraints, or the selection, is passed over: with a line in the log where it
-    /// is this problem's own.
-    /// Throws what choose_config throws.
+    /// The trusted winner of this very problem; else a hint for it; else the heuristic's choice if a search of this
+    /// problem over the whole space timed it and beat it with nothing; else the winner of the nearest tuned one with
+    /// the same types, layout, order of D, C or none and alignments, if its tiles and waves suit; else an installed
+    /// one; else the heuristic's choice. A kernel that does not pass its family's constraints, or the selection, is
+    /// passed over: with a line in the log where it is this problem's own. Throws what choose_config throws.
     [[nodiscard]] TunedChoice choose(const Problem& problem, const GpuModel& gpu,
                                      const Selection& selection = {}) const;
     [[nodiscard]] bool empty() const { return classes_.empty(); }

@@ -11,8 +11,9 @@
 #include <string_view>
 #include <vector>
 
-/// \file What a sweep learns, as values: these are the rows of the store, the lines of the CSV and JSON, and what the report
-/// draws. Specs are resolved. Kernels are canonical names, so a record outlives the config structs of this version.
+/// \file What a sweep learns, as values: these are the rows of the store, the lines of the CSV and JSON, and what the
+/// report draws. Specs are resolved. Kernels are canonical names, so a record outlives the config structs of this
+/// version.
 
 namespace jitgemm::tuning {
 
@@ -79,8 +80,9 @@ struct Trial {
 /// `Winner::narrowed` of a record from before it was kept: nobody knows.
 inline constexpr std::string_view kNarrowedUnknown = "unknown";
 
-/// What a search found for a problem on a class of devices, and how it was searched: lookup.hpp says which requests it may
-/// serve. Records of one problem that were searched otherwise (protocol, hot, narrowed, versions) stand beside each other.
+/// What a search found for a problem on a class of devices, and how it was searched: lookup.hpp says which requests it
+/// may serve. Records of one problem that were searched otherwise (protocol, hot, narrowed, versions) stand beside each
+/// other.
 struct Winner {
     std::string device_class;
     GemmSpec spec;

@@ -13,7 +13,8 @@
 struct sqlite3;
 struct sqlite3_stmt;
 
-/// \file SQLite's C interface with owners and exceptions. The only header that knows of it; nothing here knows of tuning.
+/// \file SQLite's C interface with owners and exceptions. The only header that knows of it; nothing here knows of
+/// tuning.
 
 namespace jitgemm::tuning::sqlite {
 
@@ -136,8 +137,8 @@ private:
 };
 
 /// What is done until commit() happens as a whole or, when the object goes before, not at all. For writing it takes the
-/// lock at once, so that a transaction that began does not fail on another's; for reading it takes none: all that is read
-/// within it is of one moment, whatever others write meanwhile.
+/// lock at once, so that a transaction that began does not fail on another's; for reading it takes none: all that is
+/// read within it is of one moment, whatever others write meanwhile.
 class Transaction {
 public:
     explicit Transaction(Database& database, Access access = Access::write);

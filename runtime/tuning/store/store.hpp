@@ -70,13 +70,13 @@ struct StoreSettings {
     std::optional<StoreLocation> location;       ///< unset: what the folder's file system asks for
 };
 
-/// The tuning records on disk: one SQLite database `tuning.sqlite` in a folder. Thread-safe; many processes may write at
-/// once (a writer waits for another up to 30 s). Every add_* is one transaction that is on disk (synchronous=FULL) when
-/// the call returns. Journal: WAL; on a file system that WAL does not work on (network ones: statfs says NFS, SMB,
-/// Lustre, GPFS, FUSE ...) a rollback journal and one file per host, `tuning-HOST.sqlite`: winners are read from all of a
-/// folder's files and forgotten in all of them, sweeps belong to the host that makes them. Specs are kept resolved.
-/// Throws TuningStoreError naming the file and what failed (disk full, locked for longer than that, not writable); after
-/// a throw the database holds what it held before.
+/// The tuning records on disk: one SQLite database `tuning.sqlite` in a folder. Thread-safe; many processes may write
+/// at once (a writer waits for another up to 30 s). Every add_* is one transaction that is on disk (synchronous=FULL)
+/// when the call returns. Journal: WAL; on a file system that WAL does not work on (network ones: statfs says NFS, SMB,
+/// Lustre, GPFS, FUSE ...) a rollback journal and one file per host, `tuning-HOST.sqlite`: winners are read from all of
+/// a folder's files and forgotten in all of them, sweeps belong to the host that makes them. Specs are kept resolved.
+/// Throws TuningStoreError naming the file and what failed (disk full, locked for longer than that, not writable);
+/// after a throw the database holds what it held before.
 class TuningStore {
 public:
     /// Creates folder (0700) and file as needed. A damaged database (quick_check, or SQLite says so) is renamed to
@@ -93,19 +93,19 @@ public:
     [[nodiscard]] std::int64_t begin_sweep(const SweepKey& key);
     void finish_sweep(std::int64_t sweep);
 
-    /// All of them, in their order, or none. A sample of a round that its kernel has already is refused (Error): nothing
-    /// is measured twice.
+    /// All of them, in their order, or none. A sample of a round that its kernel has already is refused (Error):
+    /// nothing is measured twice.
     void add(std::int64_t sweep, const GemmSpec& spec, const std::vector<TrialEntry>& entries);
-    /// Records it as what the sweep found, and offers it to the winners: it takes the place of one that was searched alike
-    /// (WinnerMap) and is no better (is_better), and never that of another.
+    /// Records it as what the sweep found, and offers it to the winners: it takes the place of one that was searched
+    /// alike (WinnerMap) and is no better (is_better), and never that of another.
     void set_winner(std::int64_t sweep, const Winner& winner);
 
     /// All that a sweep recorded, problems in the order first recorded.
     [[nodiscard]] std::vector<ProblemRecord> read_sweep(std::int64_t sweep) const;
     /// The same of all sweeps on a class of devices, oldest first; a problem comes once for each sweep that had it.
     [[nodiscard]] std::vector<ProblemRecord> read_class(const std::string& device_class) const;
-    /// Winners of a device class, or of all (empty), sorted by class and spec: several of a problem where it was searched
-    /// in several ways.
+    /// Winners of a device class, or of all (empty), sorted by class and spec: several of a problem where it was
+    /// searched in several ways.
     [[nodiscard]] std::vector<Winner> winners(const std::string& device_class = {}) const;
     /// Wisdom import: all or none of them, by the same rule as set_winner. Returns how many were taken.
     int add_winners(const std::vector<Winner>& winners);

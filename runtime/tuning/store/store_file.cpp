@@ -24,8 +24,8 @@ using sqlite::Transaction;
 
 constexpr std::chrono::milliseconds kPause{20};
 
-/// Opening may meet another process that is just making the same store, where SQLite does not wait by itself: changing the
-/// journal, and recovering a log.
+/// Opening may meet another process that is just making the same store, where SQLite does not wait by itself: changing
+/// the journal, and recovering a log.
 template <typename Work>
 auto with_patience(std::chrono::milliseconds patience, Work work) {
     const auto deadline = std::chrono::steady_clock::now() + patience;

@@ -32,8 +32,8 @@ void refuse_newer_store(sqlite::Database& database, const std::string& path);
 
 /// Whether nobody has made tables in it yet: an empty file, which a start that was cut short or a full disk leaves.
 [[nodiscard]] bool is_unmade(sqlite::Database& database, const std::string& schema = "main");
-/// Why the tables of an open database ("main", or one attached) are none this version reads; empty when they are. `path`
-/// is what the answer calls it. Throws SqliteError, is_damage() among others.
+/// Why the tables of an open database ("main", or one attached) are none this version reads; empty when they are.
+/// `path` is what the answer calls it. Throws SqliteError, is_damage() among others.
 [[nodiscard]] std::string schema_flaw(sqlite::Database& database, const std::string& path,
                                       const std::string& schema = "main");
 /// The same, and whether SQLite's quick_check, which reads the whole file, finds damage.

@@ -23,7 +23,8 @@ struct NetworkFileSystem {
 };
 
 // statfs(2) and linux/magic.h of Linux 6.1; BeeGFS, GPFS, Lustre and PanFS as their own kernel modules and coreutils'
-// stat(1) have them. FUSE may be anything (sshfs, glusterfs, a local disk), and 9P a virtual machine's host: both count.
+// stat(1) have them. FUSE may be anything (sshfs, glusterfs, a local disk), and 9P a virtual machine's host: both
+// count.
 constexpr std::array<NetworkFileSystem, 20> kNetworkFileSystems{{
     {0x6969, "NFS"},
     {0x517B, "SMB"},

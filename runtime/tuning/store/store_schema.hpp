@@ -8,8 +8,9 @@
 #include <tuple>
 #include <vector>
 
-/// \file The tables of a store. Columns carry the names of the structs' fields (records.hpp), so a field that joins them is
-/// a column that a store of a lower version lacks: it is read as the field's default and added by the next writer.
+/// \file The tables of a store. Columns carry the names of the structs' fields (records.hpp), so a field that joins
+/// them is a column that a store of a lower version lacks: it is read as the field's default and added by the next
+/// writer.
 
 namespace jitgemm::tuning {
 

@@ -14,8 +14,8 @@ namespace jitgemm::tuning {
 
 /// Writes what is learnt of one problem of a sweep to the store, in the order it was learnt, while the device goes on:
 /// a thread of its own waits for the disk, and what has queued up meanwhile is its next transaction (group commit). So
-/// what is on disk is always a beginning of what was learnt; a kill costs the transaction on its way and those that wait
-/// for it, which is what was learnt during one commit.
+/// what is on disk is always a beginning of what was learnt; a kill costs the transaction on its way and those that
+/// wait for it, which is what was learnt during one commit.
 class StoreWriter {
 public:
     StoreWriter(TuningStore& store, std::int64_t sweep, const GemmSpec& spec);
@@ -25,8 +25,8 @@ public:
     ~StoreWriter();
 
     /// Returns at once, unless the disk (or another process's lock on the store) has been at one transaction for longer
-    /// than kLongestLag: then the device had better wait than measure what a kill would lose. Throws what failed before;
-    /// nothing is written after a failure. The entries of one call are in one transaction.
+    /// than kLongestLag: then the device had better wait than measure what a kill would lose. Throws what failed
+    /// before; nothing is written after a failure. The entries of one call are in one transaction.
     void add(const std::vector<TrialEntry>& entries);
     /// Returns when everything added is on disk; throws what failed.
     void flush();

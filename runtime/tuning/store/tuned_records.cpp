@@ -52,8 +52,8 @@ void add_serving(const std::vector<Winner>& winners, const ClassFilter& serves, 
                          [&](const Winner& winner) { return serves(winner.device_class); });
 }
 
-/// Of any memory size: what they tell of kernels does not hang on it. A process waits for them before its first launch, so that
-/// no more is read than lines that name the beaten kernel.
+/// Of any memory size: what they tell of kernels does not hang on it. A process waits for them before its first launch,
+/// so that no more is read than lines that name the beaten kernel.
 InstalledWinners installed_winners(const Options& options, const GpuModel& gpu) {
     if (!options.installed_wisdom) return {};
     return [gpu](const KernelConfig& beaten) {

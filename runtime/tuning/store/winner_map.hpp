@@ -9,12 +9,13 @@
 
 namespace jitgemm::tuning {
 
-/// Of two winners of one problem that were searched alike (WinnerMap): a finished search's, then the faster; of unfinished
-/// ones that of the longer search. A total order, so that it does not matter who comes first.
+/// Of two winners of one problem that were searched alike (WinnerMap): a finished search's, then the faster; of
+/// unfinished ones that of the longer search. A total order, so that it does not matter who comes first.
 [[nodiscard]] bool is_better(const Winner& left, const Winner& right);
 
-/// Winners by class and spec; for each protocol, narrowing and version the better one. A record made in another way never
-/// takes another's place: which of them may serve is the reader's to say (lookup.hpp), who alone knows today's versions.
+/// Winners by class and spec; for each protocol, narrowing and version the better one. A record made in another way
+/// never takes another's place: which of them may serve is the reader's to say (lookup.hpp), who alone knows today's
+/// versions.
 class WinnerMap {
 public:
     void add(Winner winner);

@@ -9,9 +9,9 @@
 #include <string_view>
 #include <vector>
 
-/// \file Winners as a file that an application ships: JSON lines, the first of them {"jitgemm wisdom": 2}, then one winner
-/// per line with the fields of Winner. Read without SQLite. Format 1 did not say how a winner was searched (`hot`,
-/// `narrowed`); it is read as not known. A time of 0 was not kept.
+/// \file Winners as a file that an application ships: JSON lines, the first of them {"jitgemm wisdom": 2}, then one
+/// winner per line with the fields of Winner. Read without SQLite. Format 1 did not say how a winner was searched
+/// (`hot`, `narrowed`); it is read as not known. A time of 0 was not kept.
 
 namespace jitgemm {
 /// The files of wisdom/ by name, as they were when the library was built.

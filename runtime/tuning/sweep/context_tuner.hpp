@@ -15,8 +15,8 @@
 
 namespace jitgemm::tuning {
 
-/// One problem at a time, in worker processes of the tool. A request that waited while its problem was searched to the end takes
-/// that search's winner.
+/// One problem at a time, in worker processes of the tool. A request that waited while its problem was searched to the
+/// end takes that search's winner.
 class ContextTuner final : public Tuner {
 public:
     ContextTuner(const Options& options, const Device& device);

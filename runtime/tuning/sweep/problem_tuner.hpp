@@ -31,8 +31,8 @@ struct TuneTiming {
 /// Why a search is asked to end before it is done.
 enum class Stop : std::uint8_t { none, budget, interrupted };
 
-/// The search for one problem on one device: propose, compile, verify, time, until the strategy has no more to propose and
-/// the finalists have all their rounds.
+/// The search for one problem on one device: propose, compile, verify, time, until the strategy has no more to propose
+/// and the finalists have all their rounds.
 class ProblemTuner {
 public:
     struct Services {

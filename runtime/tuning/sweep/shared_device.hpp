@@ -18,9 +18,9 @@ public:
 
     [[nodiscard]] const DeviceFacts& facts() const { return facts_; }
 
-    /// Whether a problem that holds so many bytes (bench_bytes) may begin: there is no other in flight, or together they
-    /// hold no more than a third of the memory. Turning from one to another would be slow if each had to make way for
-    /// the next.
+    /// Whether a problem that holds so many bytes (bench_bytes) may begin: there is no other in flight, or together
+    /// they hold no more than a third of the memory. Turning from one to another would be slow if each had to make way
+    /// for the next.
     [[nodiscard]] bool admit(std::int64_t bytes);
     void dismiss(std::int64_t bytes);  ///< one that was admitted has ended
 

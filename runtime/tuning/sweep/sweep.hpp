@@ -59,9 +59,9 @@ struct SweepResult {
     double measuring_seconds = 0;  ///< of it, some device verified or timed (SharedDevice); summed over devices
 };
 
-/// Tunes problems on devices, kProblemsInFlight at once on each, a thread per problem; the next one goes to whichever device
-/// of a class has room. Devices of different classes tune all problems each. Every measurement is on its way to the store as soon as it is made, and a sweep that
-/// was asked the same before goes on where it was.
+/// Tunes problems on devices, kProblemsInFlight at once on each, a thread per problem; the next one goes to whichever
+/// device of a class has room. Devices of different classes tune all problems each. Every measurement is on its way to
+/// the store as soon as it is made, and a sweep that was asked the same before goes on where it was.
 class Sweep {
 public:
     struct Services {
@@ -75,8 +75,8 @@ public:
 
     Sweep(std::vector<TuneProblem> problems, SweepOptions options, Services services);
 
-    /// Throws TuningStoreError; whatever else goes wrong is a problem's failure. Errors of a device thread are rethrown when
-    /// all have ended.
+    /// Throws TuningStoreError; whatever else goes wrong is a problem's failure. Errors of a device thread are rethrown
+    /// when all have ended.
     [[nodiscard]] SweepResult run();
 
 private:

@@ -12,8 +12,8 @@ namespace jitgemm::tuning {
 /// The trials of one problem of a sweep, in memory and on disk: what is added here is on its way to the store when the
 /// call returns (StoreWriter). Throws TuningStoreError when what was added before could not be stored.
 ///
-/// What the store held of the problem before (an interrupted sweep) is taken over trial by trial, as a kernel is proposed,
-/// so that a search that goes on takes the steps the first one took.
+/// What the store held of the problem before (an interrupted sweep) is taken over trial by trial, as a kernel is
+/// proposed, so that a search that goes on takes the steps the first one took.
 class TrialLog {
 public:
     /// `earlier`: what the sweep recorded of this problem so far. `reference`: the kernel that is timed in every round.
@@ -28,11 +28,12 @@ public:
     void add_verified(const std::string& kernel, const VerifyOutcome& outcome);
 
     /// A kernel's turn in the round at hand. Kept for good before the round has ended: what a crash, a kill or Ctrl-C
-    /// leaves of a round was measured as all the rest was, beside the same neighbours, and a later round gives the kernels
-    /// that had no turn theirs. Whether a slowdown had begun meanwhile nobody knows then; of one round in at least three
-    /// the median can bear that.
+    /// leaves of a round was measured as all the rest was, beside the same neighbours, and a later round gives the
+    /// kernels that had no turn theirs. Whether a slowdown had begun meanwhile nobody knows then; of one round in at
+    /// least three the median can bear that.
     void add_sample(const std::string& kernel, const Sample& sample);
-    /// Its samples get their last reading and the reference's time or, where a slowdown spoilt it, are gone as if they had never been.
+    /// Its samples get their last reading and the reference's time or, where a slowdown spoilt it, are gone as if they
+    /// had never been.
     void end_round(const RoundEnd& end);
     /// The round at hand was cut short.
     void cut_round() { open_round_.clear(); }
@@ -50,7 +51,8 @@ public:
     /// What cuBLASLt did in the same rounds; without samples where it was not measured.
     [[nodiscard]] const Trial& cublaslt() const { return cublaslt_; }
 
-    /// Some candidates could not be tried for want of memory: the store knows nothing of that, and the search is not whole.
+    /// Some candidates could not be tried for want of memory: the store knows nothing of that, and the search is not
+    /// whole.
     [[nodiscard]] bool wanted_memory() const;
     [[nodiscard]] int samples_added() const { return samples_added_; }  ///< by this log, not by earlier sessions
 

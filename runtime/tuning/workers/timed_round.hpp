@@ -10,7 +10,8 @@ namespace jitgemm::tuning {
 
 // ---- which rounds count ---------------------------------------------------------------------------------------------
 
-/// A thermal or hardware slowdown: such a round says more of the machine's cooling and supply than of the kernels. The software power cap is none: large problems run at it, all kernels alike.
+/// A thermal or hardware slowdown: such a round says more of the machine's cooling and supply than of the kernels. The
+/// software power cap is none: large problems run at it, all kernels alike.
 [[nodiscard]] inline bool spoils_round(const DeviceReading& reading) {
     // Of NVML's clocks event reasons: hardware slowdown, software and hardware thermal slowdown, power brake.
     constexpr std::uint64_t kSlowdowns = 0x08 | 0x20 | 0x40 | 0x80;

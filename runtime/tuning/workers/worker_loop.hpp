@@ -32,7 +32,8 @@ class MeasureWork {
 public:
     virtual ~MeasureWork() = default;
     [[nodiscard]] virtual const DeviceFacts& facts() const = 0;
-    /// Called after the hello: time for what the first request will need, while the first kernels compile. Never throws.
+    /// Called after the hello: time for what the first request will need, while the first kernels compile. Never
+    /// throws.
     virtual void warm_up() {}
     [[nodiscard]] virtual VerifyOutcome verify(const VerifyJob& job) = 0;
     [[nodiscard]] virtual TimeOutcome time(const TimeJob& job, TimingObserver& observer) = 0;
@@ -41,9 +42,9 @@ public:
 using MakeCompileWork = std::function<std::unique_ptr<CompileWork>()>;
 using MakeMeasureWork = std::function<std::unique_ptr<MeasureWork>()>;
 
-/// Makes the work, says hello, warms up, then answers requests from stdin on stdout until stdin ends, which ends the process at
-/// once, whatever it does then. Work that cannot be made, or a request it does not know, is a refusal and ends the
-/// loop. Returns the exit code. What others print on stdout goes to stderr.
+/// Makes the work, says hello, warms up, then answers requests from stdin on stdout until stdin ends, which ends the
+/// process at once, whatever it does then. Work that cannot be made, or a request it does not know, is a refusal and
+/// ends the loop. Returns the exit code. What others print on stdout goes to stderr.
 [[nodiscard]] int serve_compiling(const MakeCompileWork& make);
 [[nodiscard]] int serve_measuring(const MakeMeasureWork& make);
 

@@ -46,8 +46,8 @@ public:
     [[nodiscard]] int pid() const { return child_.pid(); }
     [[nodiscard]] bool has_ended() const { return ended_; }
     void send(const WorkerRequest& request);
-    /// The next reply; `meanwhile` is called at first and then ten times per second. After an end the process is dead and
-    /// must not be used further.
+    /// The next reply; `meanwhile` is called at first and then ten times per second. After an end the process is dead
+    /// and must not be used further.
     [[nodiscard]] std::variant<WorkerReply, WorkerEnd> receive(
         Clock::time_point deadline, const std::function<void()>& meanwhile = [] {});
     /// The same; nothing when the deadline passed, and the worker lives on.
