@@ -59,7 +59,7 @@ def _described(x: Any, name: str, stream: Any) -> Description:
     if hasattr(x, "__cuda_array_interface__"):
         return _of_cuda_interface(x, name)
     if type(x).__name__ == "PyCapsule":
-        raise _refusal(name, "is a capsule: what is multiplied is the array that hands it out")
+        raise _refusal(name, "is a capsule: pass the array that made it")
     raise _refusal(
         name,
         f"is of type {_core.type_name(x)}: an array of numpy, PyTorch, CuPy or JAX is expected, "
@@ -121,7 +121,7 @@ def repeated(c: Any, shape: tuple[int, ...], by_column: bool) -> Any:
         return _repeated(sys.modules["numpy"], c, shape, by_column)
     raise _refusal(
         "c",
-        f"of type {_core.type_name(c)} is read by no kernel as it lies, and can't be copied here: "
+        f"of type {_core.type_name(c)} has a layout that no kernel reads, and it can't be copied here: "
         "give a copy, as np.broadcast_to(c, shape).copy() makes one",
     )
 
@@ -147,7 +147,7 @@ def _numpy_type(type_: str) -> Any:
     try:
         import ml_dtypes
     except ImportError:
-        raise _refusal("out_dtype", f"is {type_}, which numpy has not without the package ml_dtypes") from None
+        raise _refusal("out_dtype", f"is {type_}: numpy needs the package ml_dtypes for it") from None
     return getattr(ml_dtypes, _ML_DTYPES[type_])
 
 
@@ -159,13 +159,13 @@ def _refusal(name: str, reason: str) -> OperandError:
 def _of_torch(x: Any, name: str) -> Description:
     torch = sys.modules["torch"]
     if x.requires_grad and torch.is_grad_enabled():
-        raise _refusal(name, "requires grad, and this product would have none: jitgemm.torch.matmul has")
+        raise _refusal(name, "requires grad, but this product has no gradient: use jitgemm.torch.matmul")
     if x.is_neg():
-        raise _refusal(name, "is a view that negates its elements (is_neg()): resolve_neg() copies it")
+        raise _refusal(name, "is a view that negates its elements (is_neg()): pass its resolve_neg()")
     if torch._C._is_tracing() or _records_real_tensors(torch):
-        raise _refusal(name, "is traced, and the trace would keep this product's numbers as a constant")
+        raise _refusal(name, "is traced: the trace would keep this product as a constant")
     if _has_tangent(torch.autograd.forward_ad, x):
-        raise _refusal(name, "has a tangent of forward-mode differentiation, and this product would have none")
+        raise _refusal(name, "has a tangent of forward-mode differentiation, which this product would lose")
     if x.device.type not in ("cpu", "cuda"):
         raise _refusal(name, f"lies on {x.device}: host memory and CUDA are served")
     on_gpu = x.device.type == "cuda"
@@ -191,7 +191,7 @@ def check_factor(x: Any, name: str) -> None:
     torch = sys.modules["torch"]
     advice = "give it as float(...), or multiply the product by it afterwards"
     if x.requires_grad and torch.is_grad_enabled():
-        raise _refusal(name, f"requires grad, and this product would have none: {advice}")
+        raise _refusal(name, f"requires grad, but this product has no gradient: {advice}")
     if _has_tangent(torch.autograd.forward_ad, x):
         raise _refusal(name, f"has a tangent of forward-mode differentiation, which this product would lose: {advice}")
 
@@ -215,7 +215,7 @@ def _of_interface(interface: Any, name: str, type_: str, item: int, gpu: int, st
         strides = tuple(item * prod(shape[i + 1 :]) for i in range(len(shape)))
     strides = tuple(map(index, strides))
     if any(stride % item for stride in strides):
-        raise _refusal(name, f"has strides of {strides} bytes, no multiples of its elements' {item}")
+        raise _refusal(name, f"has strides of {strides} bytes: they must be multiples of its element size, {item}")
     pointer, read_only = _field(interface, "data", name)
     elements = tuple(stride // item for stride in strides)
     return Description(pointer or 0, shape, elements, type_, item, gpu, bool(read_only), stream, "", False, interface)
@@ -231,7 +231,7 @@ def _element(interface: Any, name: str) -> tuple[str, int]:
     """Type and bytes of an element, by the interface's typestr: "<f4"."""
     text = _field(interface, "typestr", name)
     if not isinstance(text, str) or len(text) < 3 or not text[2:].isdecimal() or int(text[2:]) == 0:
-        raise _refusal(name, f"has an array interface whose typestr is {text!r}: expected the likes of '<f4'")
+        raise _refusal(name, f"has an array interface whose typestr is {text!r}: expected one like '<f4'")
     if text[0] == ">":
         raise _swapped(name, text)
     return _INTERFACE_TYPES.get(text, text), int(text[2:])
@@ -245,7 +245,7 @@ def _of_numpy(x: Any, name: str) -> Description:
     masked = sys.modules.get("numpy.ma")
     if masked is not None and isinstance(x, masked.MaskedArray):
         raise _refusal(
-            name, "is masked, and a product would not see the mask: filled() and data are arrays without one"
+            name, "is masked, and a product ignores the mask: pass its filled() or its data"
         )
     scalar = getattr(sys.modules.get("numpy"), "generic", None)
     if scalar is not None and isinstance(x, scalar):  # its interface points at memory that is gone by now
@@ -275,7 +275,7 @@ def _of_cuda_interface(x: Any, name: str) -> Description:
     if stream is None:
         stream = _LEGACY_STREAM
     elif index(stream) <= 0:
-        raise _refusal(name, f"has a __cuda_array_interface__ whose stream is {stream}: None, or a handle from 1")
+        raise _refusal(name, f"has a __cuda_array_interface__ whose stream is {stream}: it must be None or at least 1")
     described = _of_interface(interface, name, *_element(interface, name), 0, 0 if stream == _LEGACY_STREAM else stream)
     # The interface names no GPU: its libraries work on the current one.
     return described._replace(gpu=_core.current_gpu())
@@ -296,7 +296,7 @@ def _of_dlpack(x: Any, name: str, module: str, stream: Any) -> Description:
     if read_only is None:
         read_only = module not in _WRITABLE
         if read_only and name in _WRITTEN:
-            raise _refusal(name, "is read-only as far as is known: its DLPack capsule has no version, and can't say")
+            raise _refusal(name, "may be read-only: its DLPack capsule has no version and can't say")
     library = "jax" if module in _JAX else ""
     unordered = on_gpu and module != "cupy"
     return Description(
@@ -316,9 +316,9 @@ def _check_jax(x: Any, name: str) -> None:
             "call jitgemm outside of them, or in a jax.pure_callback",
         )
     if getattr(x, "is_deleted", bool)():
-        raise _refusal(name, "is a JAX array that was deleted, as what is donated to a program is")
+        raise _refusal(name, "is a deleted JAX array: donating an array to a program deletes it")
     if name in _WRITTEN:
-        raise _refusal(name, f"is a JAX array: JAX arrays are immutable, leave {name}= away")
+        raise _refusal(name, f"is a JAX array: JAX arrays are immutable, leave {name}= out")
 
 
 class _GpuMemory:

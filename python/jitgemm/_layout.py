@@ -170,7 +170,7 @@ class Layout:
     def draw(self, format: str = "text") -> str:
         """Its values as "text", "svg", "html" or "latex": mode 0 down, the others across. At most 8192 of them."""
         if format not in ("text", "svg", "html", "latex"):
-            raise LayoutError(f"format is '{format}': text, svg, html or latex")
+            raise LayoutError(f"format is '{format}': it must be text, svg, html or latex")
         return _core.layout_picture(self._layout, format)
 
     def _repr_svg_(self) -> str | None:

@@ -146,9 +146,9 @@ def _can_be_replaced(layer: Any) -> bool:
 
 def _chosen(model: torch.nn.Module, fits: Callable[[Any], bool], only: Filter | None) -> list[tuple[str, Any]]:
     if not isinstance(model, torch.nn.Module):
-        raise TypeError(f"model is of type {type(model).__name__}: a torch.nn.Module")
+        raise TypeError(f"model is of type {type(model).__name__}: it must be a torch.nn.Module")
     if only is not None and not callable(only):
-        raise TypeError(f"only is of type {type(only).__name__}: a function of a layer's name and the layer")
+        raise TypeError(f"only is of type {type(only).__name__}: it must be a function of a layer's name and the layer")
     layers = [(name, layer) for name, layer in model.named_modules() if fits(layer)]
     return [(name, layer) for name, layer in layers if only is None or only(name, layer)]
 

@@ -112,7 +112,7 @@ Ref gpu_memory(PyObject* arguments) {
     PyObject *shape = nullptr, *word = nullptr;
     if (PyArg_ParseTuple(arguments, "iO!U", &gpu, &PyTuple_Type, &shape, &word) == 0) throw PythonError{};
     const std::optional<DataType> type = parse_data_type(text_of(word));
-    if (!type || PyTuple_Size(shape) > kMaxRank) throw Error("no memory is made of this type and rank");
+    if (!type || PyTuple_Size(shape) > kMaxRank) throw Error("cannot allocate an array of this type and rank");
     auto memory = std::make_unique<GpuMemory>();
     const std::shared_ptr<Session> session = session_of_gpu(gpu);
     memory->buffer = session->context.allocate(static_cast<std::size_t>(count_of(shape) * bytes(*type)));

@@ -90,7 +90,7 @@ std::string_view text_of(PyObject* text, const char* name) {
     if (characters == nullptr) throw PythonError{};
     const std::string_view all(characters, static_cast<std::size_t>(size));
     if (all.find('\0') != std::string_view::npos)
-        throw SpecError("invalid text", {std::string(name) + " is '" + words_of(text) + "': a text holds no NUL"});
+        throw SpecError("invalid text", {std::string(name) + " is '" + words_of(text) + "': it must not contain NUL"});
     return all;
 }
 

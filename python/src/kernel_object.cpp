@@ -31,9 +31,9 @@ struct KernelObject {
 
 Loaded& loaded_of(PyObject* self) {
     Loaded* const loaded = reinterpret_cast<KernelObject*>(self)->loaded;
-    if (loaded == nullptr) throw Error("this kernel was not made: __init__ was not called");
+    if (loaded == nullptr) throw Error("this kernel is empty: __init__ was not called");
     if (loaded->generation != fork_generation())
-        throw Error("this kernel is of the process that this one is a fork of: ask for it again here");
+        throw Error("this kernel belongs to the parent process: after a fork, ask for it again");
     return *loaded;
 }
 
@@ -54,7 +54,7 @@ std::string text_or_empty(PyObject* object, const char* name) {
 
 void refuse_if_made(PyObject* self) {
     if (reinterpret_cast<KernelObject*>(self)->loaded != nullptr)
-        throw Error("this kernel is made: another thread may be launching it");
+        throw Error("this kernel is made already: __init__ cannot run twice");
 }
 
 std::string device_or_default(PyObject* device) {

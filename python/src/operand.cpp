@@ -205,10 +205,10 @@ bool has_tangent(PyObject* tensor) {
 void check_tensor(const Operand& operand, const ArrayType& type) {
     static PyObject* const is_neg = PyUnicode_InternFromString("is_neg");
     if (answers_yes(operand.object, type.is_neg, is_neg))
-        refuse(operand.name, "is a view that negates its elements (is_neg()): resolve_neg() copies it");
+        refuse(operand.name, "is a view that negates its elements (is_neg()): pass its resolve_neg()");
 
     if (has_tangent(operand.object))
-        refuse(operand.name, "has a tangent of forward-mode differentiation, and this product would have none");
+        refuse(operand.name, "has a tangent of forward-mode differentiation, which this product would lose");
 
     static PyObject* attribute = PyUnicode_InternFromString("requires_grad");
     const Ref wanted = Ref::owned(PyObject_GetAttr(operand.object, attribute));
@@ -217,8 +217,7 @@ void check_tensor(const Operand& operand, const ArrayType& type) {
     const Ref enabled = Ref::owned(PyObject_CallMethod(torch.get(), "is_grad_enabled", nullptr));
     if (enabled.get() == Py_False) return;
     refuse(operand.name,
-           "requires grad, and this product would have none: jitgemm.torch.matmul has; so would detach() or "
-           "torch.no_grad() do");
+           "requires grad, but this product has no gradient: use jitgemm.torch.matmul, or detach() or torch.no_grad()");
 }
 
 [[noreturn]] void refuse_unexchanged(const Operand& operand) {
@@ -391,7 +390,7 @@ void refuse_if_traced(const Operand& operand) {
     static Question is_tracing("_is_tracing");
     if (is_tracing.ask() == 0 && !is_recorded_by_a_mode()) return;
     refuse(operand.name,
-           "is traced, and the trace would keep this product's numbers as a constant: jitgemm.torch.matmul and "
+           "is traced: the trace would keep this product as a constant; jitgemm.torch.matmul and "
            "jitgemm.torch.linear can be traced");
 }
 

@@ -24,7 +24,7 @@ void read_if_given(PyObject* object, const char* name, const Product& product, O
 }
 
 [[noreturn]] void refuse_large_factor(const char* name, const std::string& value) {
-    throw SpecError("invalid launch", {fmt::format("{} is {}: no f32 is so large", name, value)});
+    throw SpecError("invalid launch", {fmt::format("{} is {}: it must fit into f32", name, value)});
 }
 
 /// Where it is none, says which argument it is; what else was raised (by a __float__) is raised as it is.
@@ -77,7 +77,7 @@ Determinism determinism_of(PyObject* object) {
     const std::optional<std::string> word = word_of(object, "deterministic", words);
     if (!word) return Determinism::run_to_run;
     if (word->find_first_of(" \t\r\n") != std::string::npos)  // would be read as other fields
-        throw SpecError("invalid problem", {fmt::format("deterministic is '{}': a word has no blanks", *word)});
+        throw SpecError("invalid problem", {fmt::format("deterministic is '{}': it must not contain blanks", *word)});
     return parse_gemm_spec("gemm-v2 m=0 n=0 k=0 deterministic=" + *word).deterministic;
 }
 
@@ -86,7 +86,7 @@ DependentLaunch dependent_launch_of(PyObject* object) {
     if (!word || *word == "auto") return DependentLaunch::automatic;
     if (*word == "off") return DependentLaunch::off;
     if (*word == "on") return DependentLaunch::on;
-    throw SpecError("invalid launch", {fmt::format("dependent_launch is '{}': one of auto, off, on", *word)});
+    throw SpecError("invalid launch", {fmt::format("dependent_launch is '{}': expected auto, off or on", *word)});
 }
 
 void read_out_type(PyObject* dtype, Arrays& arrays) {
@@ -169,9 +169,10 @@ void read_product(const ProductArguments& given, Product& product) {
     if (given.out_dtype != nullptr && given.out_dtype != Py_None) read_out_type(given.out_dtype, arrays);
     if (arrays.out.given()) check_writable(arrays.out);
     if (arrays.accumulates && !arrays.out.given())
-        throw OperandError("no product of these arrays", {"accumulate adds to out, which is not given"});
+        throw OperandError("no product of these arrays", {"accumulate adds to out, but out is missing: pass out"});
     if (arrays.accumulates && arrays.c.given())
-        throw OperandError("no product of these arrays", {"accumulate adds to out, and c is given: one of them is C"});
+        throw OperandError("no product of these arrays",
+                           {"accumulate uses out as C, but c is given: leave one of them out"});
     product.dependent_launch = dependent_launch_of(given.dependent_launch);
     product.alpha = number(given.alpha, "alpha", 1);
     product.beta = number(given.beta, "beta", arrays.has_c() ? 1.0F : 0.0F);
@@ -213,10 +214,10 @@ void refuse_to_copy_c(const Product& product, const std::string& reason) {
     const Operand& c = product.arrays.c;
     throw OperandError(
         "no product of these arrays",
-        {fmt::format("c has shape {}, strides {} in elements, and no kernel reads it so: it is to be copied, and {}; "
-                     "np.broadcast_to(c, shape).copy() makes a c that is read as it lies",
-                     shape_text(c.extents()), shape_text({c.strides.data(), static_cast<std::size_t>(c.rank)}),
-                     reason)});
+        {fmt::format(
+            "c has shape {}, strides {} in elements, and no kernel reads such a matrix: it must be copied, but {}; "
+            "np.broadcast_to(c, shape).copy() makes a c that is read as it lies",
+            shape_text(c.extents()), shape_text({c.strides.data(), static_cast<std::size_t>(c.rank)}), reason)});
 }
 
 void copy_c(Product& product, const CopyOfC& copy) {

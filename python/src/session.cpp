@@ -100,7 +100,7 @@ Place common_place(const Arrays& arrays) {
         if (operand->given() && operand->place != arrays.a.place)
             different += fmt::format(", {} {}", operand->name, to_string(operand->place));
     if (!different.empty())
-        throw OperandError("arrays of different devices",
+        throw OperandError("the arrays lie on different devices",
                            {fmt::format("a lies in {}{}", to_string(arrays.a.place), different)});
     return arrays.a.place;
 }

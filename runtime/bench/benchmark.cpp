@@ -82,7 +82,7 @@ Verification verify_candidate(ContextState& context, const GemmSpec& spec, const
 
 std::vector<Timing> time_candidates(ContextState& context, const GemmSpec& spec,
                                     const std::vector<BenchCandidate>& candidates, const TimingOptions& options) {
-    if (options.rounds < 1) throw Error(fmt::format("{} rounds of timing: at least 1", options.rounds));
+    if (options.rounds < 1) throw Error(fmt::format("rounds is {}: it must be at least 1", options.rounds));
     PreparedTiming timing(context, spec, options);
     std::vector<std::size_t> prepared;
     for (const BenchCandidate& candidate : candidates) prepared.push_back(timing.add(candidate));

@@ -196,8 +196,7 @@ void Plan::check_alignment(DevicePointer a, DevicePointer b, DevicePointer c, De
 
 void Plan::set_bias(const GemmArguments& arguments) const {
     if (arguments.beta != 1.0F)
-        throw Error(
-            fmt::format("cuBLASLt adds a C of one row as a bias, which it takes 1 times, not {}", arguments.beta));
+        throw Error(fmt::format("cuBLASLt adds a C of one row as a bias, so beta must be 1, not {}", arguments.beta));
     descriptors.set_bias(arguments.c);
 }
 

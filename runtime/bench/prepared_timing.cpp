@@ -18,7 +18,7 @@ public:
     virtual void drop(std::size_t number) = 0;
     [[nodiscard]] virtual double microseconds(std::size_t number) = 0;
     [[nodiscard]] virtual double sustained_microseconds(std::size_t /*number*/) {
-        throw Error("launches after a flush of L2 are no sustained ones");
+        throw Error("the sustained protocol cannot flush L2 between launches");
     }
 
     std::size_t candidates = 0;  ///< added so far

@@ -95,7 +95,7 @@ std::string text_of(const jg_gemm* gemm) {
     for (const GemmMember& member : kMembers) {
         const std::string value = member.word(known);
         if (value.find_first_of(" \t\r\n") != std::string::npos)  // would be read as other members
-            throw InvalidArgument(fmt::format("{} is '{}': a word has no blanks", member.key, value));
+            throw InvalidArgument(fmt::format("{} is '{}': it must not contain blanks", member.key, value));
         if (!value.empty()) text += fmt::format(" {}={}", member.key, value);
     }
     return text;

@@ -74,7 +74,7 @@ void query(const GemmKernel& kernel, std::string_view what, void* buffer, std::s
     const std::size_t room = std::exchange(size, answer.size());
     if (buffer == nullptr) return;
     if (room < answer.size())
-        throw InvalidArgument(fmt::format("{} takes {} bytes, the buffer has {}", what, answer.size(), room));
+        throw InvalidArgument(fmt::format("{} needs {} bytes, but the buffer has {}", what, answer.size(), room));
     std::memcpy(buffer, answer.data(), answer.size());
 }
 

@@ -73,7 +73,7 @@ jg_status keep_current_exception() noexcept {
     } catch (const std::exception& error) {
         return keep(JG_FAILED, error.what());
     } catch (...) {
-        return keep(JG_FAILED, "an exception that is no std::exception");
+        return keep(JG_FAILED, "an unknown exception");
     }
 }
 

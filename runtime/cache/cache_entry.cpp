@@ -81,7 +81,8 @@ void verify_source(const std::string& directory, const CacheMeta& meta) {
     const bool long_enough = source.size() >= meta.key.body_bytes;
     const std::string_view body =
         std::string_view(source).substr(long_enough ? source.size() - meta.key.body_bytes : 0);
-    if (!long_enough || hash_hex(body) != meta.key.body_hash) throw DamagedEntry("kernel.cu is not what was compiled");
+    if (!long_enough || hash_hex(body) != meta.key.body_hash)
+        throw DamagedEntry("kernel.cu is not the compiled source");
     if (!meta.source_hash.empty() && hash_hex(source) != meta.source_hash)
         throw DamagedEntry("kernel.cu does not match its checksum");
 }

@@ -52,7 +52,7 @@ void close_to_others(const std::string& root) {
     if (::chmod(root.c_str(), S_IRWXU) != 0) throw_system_error("cannot make private", root);
     if (others_may_write(root))
         throw Error(
-            fmt::format("others may write to {}, and its file system does not change that: set "
+            fmt::format("others may write to {}, and its file system ignores chmod: set "
                         "JITGEMM_CACHE_DIR to a folder on another file system",
                         root));
     if (!was_open.empty() && !entries_in(root).empty())
@@ -69,7 +69,7 @@ void make_private(const std::string& root) {
     if (std::all_of(names.begin(), names.end(), is_ours)) return close_to_others(root);
     if (others_may_write(root))
         throw Error(fmt::format(
-            "others may write to {}, which holds more than jitgemm's cache; choose a folder of its own", root));
+            "others may write to {}, which is not only jitgemm's cache: choose a folder for the cache alone", root));
 }
 
 bool may(const std::string& path, int rights) { return ::faccessat(AT_FDCWD, path.c_str(), rights, AT_EACCESS) == 0; }
@@ -129,7 +129,7 @@ std::vector<NamedCompiler> compilers_in(const std::string& root) {
 std::string CacheFolder::distrusted() const {
     if (std::string reason = foreign_cache(root_); !reason.empty()) return reason;
     if (!others_may_write(root_)) return {};
-    return fmt::format("others may write to {}: 'chmod go-w {}' closes it to them", root_, root_);
+    return fmt::format("others may write to {}: 'chmod go-w {}' forbids it", root_, root_);
 }
 
 bool CacheFolder::prepare() {
@@ -166,7 +166,7 @@ bool CacheFolder::publish(const std::string& temporary, const std::string& entry
 
 void CacheFolder::drop(const std::string& entry) const {
     if (const std::string foreign = foreign_file_in(path(entry)); !foreign.empty())
-        throw Error(fmt::format("{} stays: {} in it is not the cache's", path(entry), foreign));
+        throw Error(fmt::format("{} is not removed: the cache did not make {} in it", path(entry), foreign));
     make_private_directories(root_ + "/tmp");
     const std::string aside = temporary(key_in_entry_name(entry));
     if (::rename(path(entry).c_str(), aside.c_str()) == 0) return remove_entry_files(aside);

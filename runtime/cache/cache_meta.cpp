@@ -30,7 +30,7 @@ T whole_number(const json& fields, const char* name) {
     const bool fits = value.is_number_unsigned()
                           ? std::in_range<T>(value.get<std::uint64_t>())
                           : value.is_number_integer() && std::in_range<T>(value.get<std::int64_t>());
-    if (!fits) throw Error(fmt::format("{} is no whole number of its range", name));
+    if (!fits) throw Error(fmt::format("{} is not an integer or is out of range", name));
     return value.get<T>();
 }
 

@@ -151,7 +151,7 @@ bool KernelCache::Impl::reads_readonly() const {
 
 void KernelCache::Impl::refuse_readonly(const std::string& reason) const {
     if (readonly_refused_.exchange(true)) return;
-    log().warn("{}: not read from the read-only kernel cache; 'chmod -R o-w {}' closes it", reason, readonly);
+    log().warn("{}: the read-only kernel cache does not use it; 'chmod -R o-w {}' makes it safe", reason, readonly);
 }
 
 std::optional<FileLock> KernelCache::Impl::wait_for_lock(const CacheLookup& lookup) const {
@@ -255,7 +255,7 @@ void KernelCache::Impl::publish(const std::string& temporary, const std::string&
         if (check.state == EntryState::sound) return remove_entry_files(temporary);
         folder.drop(entry);
     }
-    throw Error(fmt::format("{} is damaged again and again", folder.path(entry)));
+    throw Error(fmt::format("{} stays damaged after several repairs", folder.path(entry)));
 }
 
 KernelCache::KernelCache(std::string root, std::string readonly_root, Durability durability, CachePatience patience)

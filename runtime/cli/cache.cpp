@@ -55,7 +55,7 @@ std::string entry_line(const CacheEntry& entry) {
 /// A folder that is not used holds nothing that could be listed or removed.
 void require_trusted(const KernelCache& cache) {
     if (const std::string reason = cache.distrusted(); !reason.empty())
-        throw Error(fmt::format("not used as the cache: {}", reason));
+        throw Error(fmt::format("this folder is not used as the cache: {}", reason));
 }
 
 std::string place(const KernelCache& cache) { return cache.root().empty() ? "no cache folder" : cache.root(); }
@@ -141,7 +141,7 @@ struct PruneOptions {
     [[nodiscard]] CacheLimits limits() const {
         if (most.empty() && age.empty())
             throw UsageError(
-                "prune to what? --max-size 500M, --older-than 30d, or both; 'cache clear' removes everything");
+                "prune needs a limit: --max-size 500M, --older-than 30d, or both; 'cache clear' removes everything");
         CacheLimits limits;
         if (!most.empty()) limits.bytes = parse_size("max-size", most);
         if (!age.empty()) {

@@ -41,7 +41,7 @@ std::string emulator_of(DeviceName name, std::string_view said_by, const Problem
 
 [[noreturn]] void refuse_arch() {
     throw UsageError(
-        "--arch says what the emulator is, and this would run on a GPU, which is what it is: add --device "
+        "--arch sets the emulator's architecture, but this runs on a GPU: add --device "
         "emulator, or leave --arch out");
 }
 
@@ -87,7 +87,7 @@ double emulator_limit(const ProblemOptions& options, double otherwise) {
     const double limit = std::strtod(text->c_str(), &stop);
     const bool whole = !text->empty() && stop == text->c_str() + text->size();
     if (whole && std::isfinite(limit) && limit >= 0) return limit;
-    throw UsageError(fmt::format("--emulator-limit is '{}': expected GFLOP, 0 for any", *text));
+    throw UsageError(fmt::format("--emulator-limit is '{}': expected GFLOP, 0 for no limit", *text));
 }
 
 }  // namespace jitgemm::cli

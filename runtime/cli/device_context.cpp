@@ -17,10 +17,10 @@ Context open_context(const Options& options, Output& output) {
         compiler = announced(std::move(compiler), output);
         return context;
     } catch (const CudaError& error) {
-        throw CudaError(fmt::format("{}\n'jitgemm doctor' says what is missing; list and dump need no GPU, and run "
-                                    "--device emulator none either",
-                                    error.what()),
-                        error.result_name(), error.call());
+        throw CudaError(
+            fmt::format("{}\n'jitgemm doctor' shows what is missing; list, dump and run --device emulator need no GPU",
+                        error.what()),
+            error.result_name(), error.call());
     }
 }
 

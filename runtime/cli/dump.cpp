@@ -39,7 +39,7 @@ struct Dump {
 
 void check_usage(const DumpOptions& options, const Output& output) {
     require_one_of("--emit", options.emit, kEmissions);
-    if (options.with_main && options.emit != "cu") throw UsageError("--main goes with --emit cu only");
+    if (options.with_main && options.emit != "cu") throw UsageError("--main needs --emit cu");
     const bool to_stdout = options.output.empty() || options.output == "-";
     if (options.emit == "cubin" && to_stdout && (output.json() || isatty(STDOUT_FILENO) != 0)) {
         throw UsageError("a cubin is binary: name a file with -o FILE");

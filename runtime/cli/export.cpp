@@ -32,7 +32,7 @@ std::vector<std::string> files_in(const std::string& directory) {
 }
 
 int run_export(const ExportVerbOptions& options, Output& output) {
-    if (options.directory.empty()) throw UsageError("-o DIR is missing: the folder to write into");
+    if (options.directory.empty()) throw UsageError("-o DIR is missing: name the folder to write into");
     if (options.directory == "-") throw UsageError("--output is '-': expected the name of a folder");
     require_export_folder(options.directory, options.exporting.force);
     const GeneratedKernel kernel = generate_kernel(options.problem, output);

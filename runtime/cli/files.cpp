@@ -31,7 +31,7 @@ void check_encoding(std::string_view text, const std::string& name) {
     const std::size_t nul = text.find('\0');
     if (nul == std::string_view::npos) return;
     const auto line = 1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(nul), '\n');
-    throw UsageError(fmt::format("{}:{}: a NUL byte: this is no text file", name, line));
+    throw UsageError(fmt::format("{}:{}: a NUL byte: this is not a text file", name, line));
 }
 
 std::string file_text(const std::string& path, std::string_view kind) {
@@ -48,7 +48,7 @@ std::string file_text(const std::string& path, std::string_view kind) {
         if (text.size() <= kChunk) check_encoding(text, path);
         if (text.size() > kMostTextBytes)
             throw UsageError(
-                fmt::format("{} holds more than {} MiB: no {} is so long", path, kMostTextBytes >> 20U, kind));
+                fmt::format("{} is larger than {} MiB, the limit for a {}", path, kMostTextBytes >> 20U, kind));
     }
     if (file.bad()) throw UsageError(fmt::format("cannot read {}: {}", path, std::strerror(errno)));
     return text;

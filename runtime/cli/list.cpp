@@ -36,7 +36,8 @@ struct Listing {
 };
 
 Listing make_listing(const ListOptions& options) {
-    if (options.limit < 0) throw UsageError(fmt::format("--limit is {}: a count, 0 for all", options.limit));
+    if (options.limit < 0)
+        throw UsageError(fmt::format("--limit is {}: it must be at least 0, and 0 means all", options.limit));
     Listing listing;
     listing.problem = problem_of(options.problem.problem().spec);
     listing.target = choose_target(options.problem);

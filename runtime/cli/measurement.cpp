@@ -136,7 +136,7 @@ std::vector<std::string> MeasurementOptions::given() const {
 
 TimingOptions MeasurementOptions::timing(const ProblemRequest& request) const {
     require_one_of("--protocol", protocol, protocol_names());
-    if (rounds < 1) throw UsageError(fmt::format("--rounds is {}: at least 1", rounds));
+    if (rounds < 1) throw UsageError(fmt::format("--rounds is {}: it must be at least 1", rounds));
     TimingOptions timing;
     timing.protocol = parse_protocol(protocol);
     timing.rounds = rounds;

@@ -232,7 +232,7 @@ NpyMatrix NpyMatrix::open(const std::string& path, std::optional<DataType> type)
         NpyMatrix matrix;
         matrix.type_ = element_type(header, type);
         if (header.shape.size() != 2)
-            throw Error(fmt::format("a matrix has two dimensions, its shape is {}", shape_text(header.shape)));
+            throw Error(fmt::format("its shape is {}: a matrix must have two dimensions", shape_text(header.shape)));
         matrix.path_ = path;
         matrix.mapping_ = mapping.memory;
         matrix.rows_ = header.shape[0];
@@ -277,7 +277,8 @@ void write_npy(const std::string& path, DataType type, std::int64_t rows, std::i
                const void* data) {
     const DataType written = type == DataType::bf16 ? DataType::f32 : type;
     if (written != DataType::f16 && written != DataType::f32)
-        throw Error(fmt::format("{}: no .npy file of {} is written: f16, f32, and bf16 as f32", path, to_string(type)));
+        throw Error(
+            fmt::format("{}: cannot write {} to a .npy file: only f16, f32 and bf16 (as f32)", path, to_string(type)));
     std::string file = header_text(written, rows, columns, order);
     const std::size_t header_bytes = file.size();
     const auto count = static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns);

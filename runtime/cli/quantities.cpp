@@ -48,7 +48,7 @@ std::int64_t parse_size(std::string_view option, std::string_view text) {
     }
     const std::optional<double> value = parse_number<double>(digits);
     if (!value || !(*value >= 0) || *value * unit > std::exp2(62))
-        throw UsageError(fmt::format("--{} is '{}': expected a size as in 500M or 2G", option, text));
+        throw UsageError(fmt::format("--{} is '{}': expected a size such as 500M or 2G", option, text));
     return static_cast<std::int64_t>(*value * unit);
 }
 
@@ -56,7 +56,7 @@ double parse_duration(std::string_view option, std::string_view text, BareNumber
     const auto refuse = [&](std::string_view why) {
         throw UsageError(fmt::format("--{} is '{}': expected {}", option, text, why));
     };
-    constexpr std::string_view kExpected = "a time as in 90s, 5m, 1h or 1m30s";
+    constexpr std::string_view kExpected = "a time such as 90s, 5m, 1h or 1m30s";
     double sum = 0;
     std::string_view rest = text;
     std::span<const Unit> units = kUnits;

@@ -54,7 +54,7 @@ RowWriter::RowWriter(Output& output, const std::string& csv, std::string device,
       protocol_(std::move(protocol)),
       rows_(std::make_unique<Json>(Json::array())) {
     if (csv_ == kStdout && output.json())
-        throw UsageError("--json and --csv - both want stdout: name a file with --csv FILE");
+        throw UsageError("--json and --csv - both write to stdout: name a file with --csv FILE");
     if (!csv_.empty() && csv_ != kStdout) {
         FileDescriptor file = open_output_file(csv_);
         csv_file_.reset(::fdopen(std::move(file).release(), "w"));

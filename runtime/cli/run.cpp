@@ -48,7 +48,7 @@ struct Job {
 Job job_of_dump(const RunOptions& options) {
     static constexpr std::array<std::string_view, 6> kAllowed{"alpha", "beta",           "device",
                                                               "arch",  "emulator-limit", "templates"};
-    if (options.arrays.any()) throw UsageError("--source goes without --a, --b, --c and --out");
+    if (options.arrays.any()) throw UsageError("--source takes no arrays: leave --a, --b, --c and --out out");
     options.problem.allow_only(kAllowed, "the banner of --source");
     Job job;
     job.dump = parse_dump(file_text(options.source, "dump"));
@@ -188,7 +188,7 @@ int run_on_emulator(const RunOptions& options, const Job& job, const Options& se
 }
 
 int run_on_gpu(const RunOptions& options, const Job& job, const Options& settings, Output& output) {
-    if (options.profile) throw UsageError("--profile is the emulator's: add --device emulator; a GPU has ncu");
+    if (options.profile) throw UsageError("--profile needs the emulator: add --device emulator (on a GPU, use ncu)");
     const TimingOptions timing = options.measurement.timing(job.request);
     Context context = open_context(settings, output);
     const Peers peers = open_peers(options.measurement.against, state_of(context));

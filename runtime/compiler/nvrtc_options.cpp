@@ -32,7 +32,7 @@ constexpr const char* kNoCache = "--no-cache";
 void require(const std::string& option, int nvrtc_version) {
     const int first = first_nvrtc_of_option(option);
     if (first <= nvrtc_version) return;
-    throw CompileError(fmt::format("option {} needs NVRTC {}, this is {}", option, nvrtc_version_text(first),
+    throw CompileError(fmt::format("option {} needs NVRTC {}, but this is {}", option, nvrtc_version_text(first),
                                    nvrtc_version_text(nvrtc_version)),
                        {});
 }

@@ -297,7 +297,7 @@ Context& Context::operator=(Context&& other) noexcept {
 ContextState& ContextAccess::state(const Context& context) {
     if (context.state_ == nullptr) throw Error("this Context was moved from");
     if (is_inherited(*context.state_))
-        throw Error("this Context is of the process that this one is a fork of: make one here");
+        throw Error("this Context belongs to the parent process: after a fork, make a new one");
     return *context.state_;
 }
 

@@ -113,7 +113,7 @@ KernelSlot& KernelAccess::slot(const GemmKernel& kernel) {
     if (kernel.slot_ == nullptr) [[unlikely]]
         throw Error("this GemmKernel is empty: it was made without a kernel or moved from");
     if (kernel.slot_->generation != process_generation()) [[unlikely]]
-        throw Error("this GemmKernel is of the process that this one is a fork of: ask a Context made here for it");
+        throw Error("this GemmKernel belongs to the parent process: after a fork, ask a new Context for it");
     return *kernel.slot_;
 }
 

@@ -34,7 +34,7 @@ CUgraph capture(const CudaStream& stream, const std::function<void(CUstream)>& r
 
 const CudaContext& cuda_context(const Device& device) {
     const auto* cuda = dynamic_cast<const CudaDevice*>(&device);
-    if (cuda == nullptr) throw Error(fmt::format("timing needs a CUDA device, this is {}", device.name()));
+    if (cuda == nullptr) throw Error(fmt::format("timing needs a CUDA device, but this is {}", device.name()));
     return cuda->context();
 }
 

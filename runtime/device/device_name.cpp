@@ -32,7 +32,7 @@ constexpr std::array<std::pair<std::string_view, DeviceKind>, 4> kOtherWords{{
 int parse_ordinal(std::string_view device, std::string_view text) {
     if (const auto ordinal = parse_number<int>(text); ordinal && *ordinal >= 0) return *ordinal;
     throw SpecError(fmt::format("unknown device '{}'", device),
-                    {fmt::format("'{}' is no number of a GPU: expected cuda:N with N from 0", text)});
+                    {fmt::format("'{}' is not a GPU's number: expected cuda:N with N from 0", text)});
 }
 
 }  // namespace

@@ -50,8 +50,8 @@ thread_local const std::atomic<bool>* stop_flag = nullptr;  // StopFlagScope's
 
 double checked_limit(double gflop_limit) {
     if (gflop_limit >= 0) return gflop_limit;
-    throw ConfigError("no limit for the emulator",
-                      {fmt::format("emulator_gflop is {}: expected GFLOP, 0 for any", gflop_limit)});
+    throw ConfigError("invalid limit for the emulator",
+                      {fmt::format("emulator_gflop is {}: expected GFLOP, 0 for no limit", gflop_limit)});
 }
 
 }  // namespace

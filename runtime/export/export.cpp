@@ -31,8 +31,8 @@ std::string checked_name(const ExportOptions& options, const GemmSpec& spec) {
     const auto is_part = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; };
     const bool starts_well = std::isdigit(static_cast<unsigned char>(options.name.front())) == 0;
     if (starts_well && std::all_of(options.name.begin(), options.name.end(), is_part)) return options.name;
-    throw ConfigError(fmt::format("'{}' is no name for C functions", options.name),
-                      {"letters, digits and underscores, no digit first"});
+    throw ConfigError(fmt::format("'{}' cannot name C functions", options.name),
+                      {"a name has letters, digits and underscores, and does not begin with a digit"});
 }
 
 std::string meta_json(const LauncherInput& input, const CompiledKernel& compiled) {
@@ -69,8 +69,8 @@ fs::path target_path(const std::string& directory) {
 
 void require_free(const fs::path& target, bool force) {
     if (!fs::exists(target)) return;
-    if (!fs::is_directory(target)) throw Error(fmt::format("{} is there and is not a folder", target.string()));
-    if (!force && !fs::is_empty(target)) throw Error(fmt::format("{} is there and not empty", target.string()));
+    if (!fs::is_directory(target)) throw Error(fmt::format("{} exists and is not a folder", target.string()));
+    if (!force && !fs::is_empty(target)) throw Error(fmt::format("{} exists and is not empty", target.string()));
 }
 
 /// The folder that is there, or is to be made, and what is made with it, as far as it is there: the nearest above.

@@ -28,7 +28,7 @@ Header read_header(std::string_view file, std::uint64_t offset, std::string_view
 
 Elf64_Ehdr file_header(std::string_view file) {
     const auto header = read_header<Elf64_Ehdr>(file, 0, "a header");
-    if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) throw Error("malformed ELF file: it is none");
+    if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) throw Error("malformed ELF file: it does not begin as one");
     if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_ident[EI_DATA] != ELFDATA2LSB)
         throw Error("malformed ELF file: not 64-bit little-endian");
     if (header.e_shentsize != sizeof(Elf64_Shdr))

@@ -65,11 +65,11 @@ void enter() {
 
 [[noreturn]] void throw_cut() {
     throw CompileError(
-        fmt::format(
-            "process {} can make no kernel: it is a fork of one that was making a kernel just then and for more than "
-            "{} ms, whose locks are held here for ever. Fork while no kernel is being made, or start the process "
-            "anew (exec; in Python multiprocessing's \"spawn\")",
-            ::getpid(), patience.load().count()),
+        fmt::format("process {} cannot make a kernel: its parent was making one when it forked, and for more than {} "
+                    "ms before, "
+                    "so its locks are never released here. Fork while no kernel is being made, or start a new process "
+                    "(exec; in Python, multiprocessing's \"spawn\")",
+                    ::getpid(), patience.load().count()),
         {});
 }
 

@@ -50,7 +50,7 @@ public:
         stderr_.set_formatter(std::move(formatter));
     }
     void set_listener(LogListener listener) {
-        if (telling) throw Error("a log callback can't set another: it is being called");
+        if (telling) throw Error("a log callback cannot set another one while it runs");
         const std::lock_guard lock(*mutex_);
         listener_ = std::move(listener);
     }

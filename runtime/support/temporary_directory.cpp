@@ -69,7 +69,7 @@ void remove_if_abandoned(const std::string& folder) {
     if (!is_own_folder(folder) || !is_file(lock_in(folder))) return;
     const std::optional<FileLock> lock = FileLock::acquire(lock_in(folder), 0ms);
     if (!lock) return;
-    log().info("removing {}, which a process left that was killed", folder);
+    log().info("removing {}, left by a killed process", folder);
     remove_with_lock(folder);
 }
 

@@ -118,7 +118,7 @@ void check_wavefronts(EmulatedVerification& result, const GemmKernel& kernel) {
 
 EmulatedVerification verify_emulated(ContextState& context, const GemmKernel& kernel, const VerifyOptions& options) {
     EmulatorDevice* const device = as_emulator(*context.device);
-    if (device == nullptr) throw Error("verify_emulated: the context's device is no emulator");
+    if (device == nullptr) throw Error("verify_emulated: the context's device is not an emulator");
     const TrialRun runner{context, *device, kernel, options};
     EmulatedVerification result;
     for (const EmulatedTrial& trial : emulated_trials(kernel, options)) {

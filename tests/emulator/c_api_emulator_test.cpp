@@ -313,7 +313,7 @@ TEST_CASE("C API: a kernel answers what it is, in one form with its C++ twin") {
     char small[3] = {'a', 'b', 'c'};
     CHECK(jg_kernel_query(kernel.get(), "name", small, &size) == JG_INVALID);
     CHECK(size == twin.info().name.size() + 1);
-    CHECK_THAT(jg_last_error(), ContainsSubstring(fmt::format("name takes {} bytes, the buffer has 3", size)));
+    CHECK_THAT(jg_last_error(), ContainsSubstring(fmt::format("name needs {} bytes, but the buffer has 3", size)));
     CHECK(small[0] == 'a');
     CHECK(jg_kernel_query(kernel.get(), "nmae", nullptr, &size) == JG_INVALID);
     CHECK_THAT(jg_last_error(), ContainsSubstring("unknown query 'nmae'") && ContainsSubstring("did you mean 'name'?"));

@@ -142,7 +142,7 @@ def test_a_kernel_can_be_forced():
         (lambda: jg.kernel(mm=6), TypeError, "mm"),
         (lambda: jg.kernel("s8 tn 64 48 32", device=EMULATOR), jg.ConfigError, "s8"),
         (lambda: jg.kernel(5), TypeError, "str"),
-        (lambda: jg.Kernel.__new__(jg.Kernel).name, jg.Error, "was not made"),
+        (lambda: jg.Kernel.__new__(jg.Kernel).name, jg.Error, "__init__ was not called"),
         (lambda: jg.kernel("f32 tt 6 4 5", device=EMULATOR).__init__("f32 tt 6 4 5"), jg.Error, "is made"),
     ],
 )
@@ -181,7 +181,7 @@ def test_a_kernel_is_pickled_as_what_it_is_made_from(text):
         assert type(again) is jg.Kernel
         assert (again.name, again.spec, again.device) == (k.name, k.spec, k.device) and repr(again) == repr(k)
         assert again.source == k.source
-    with pytest.raises(jg.Error, match="was not made"):
+    with pytest.raises(jg.Error, match="__init__ was not called"):
         pickle.dumps(jg.Kernel.__new__(jg.Kernel))
 
 

@@ -258,7 +258,7 @@ def test_dependent_launch_is_an_option_of_a_launch():
         np.testing.assert_array_equal(matmul(a, b, dependent_launch=word), exact(a, b))
     with pytest.raises(jg.SpecError, match="dependent_launch is on, but the kernel waits for nothing"):
         jg.matmul(a, b, device="emulator:sm_80", dependent_launch="on")
-    with pytest.raises(jg.SpecError, match="dependent_launch is 'never': one of auto, off, on"):
+    with pytest.raises(jg.SpecError, match="dependent_launch is 'never'.*auto, off"):
         matmul(a, b, dependent_launch="never")
     with pytest.raises(jg.SpecError, match="dependent_launch is of type int: .*auto"):
         matmul(a, b, dependent_launch=1)

@@ -61,7 +61,7 @@ REFUSED = {
     "apart by parts of elements": (
         {"a": np.zeros((6, 5), [("x", "f4"), ("y", "i1")])["x"]},
         jg.OperandError,
-        r"strides of \(25, 5\) bytes, no multiples of its elements' 4",
+        r"strides of \(25, 5\) bytes.*element size, 4",
     ),
     "out of another shape": ({"out": np.zeros((4, 6), "float32")}, jg.OperandError, r"the product has \(6, 4\)"),
     "out of an unserved type": ({"out": np.zeros((6, 4), "int32")}, jg.SpecError, "d is s32"),
@@ -69,11 +69,11 @@ REFUSED = {
     "out over a": (overlapping(), jg.SpecError, r"D \[0x\w+, 0x\w+\) overlaps A"),
     "c of another shape": ({"c": np.zeros(5, "float32")}, jg.OperandError, r"c has shape \(5,\)"),
     "beta without c": ({"beta": 1}, jg.SpecError, "beta is 1 but the spec has no C"),
-    "accumulate without out": ({"accumulate": True}, jg.OperandError, "accumulate adds to out, which is not given"),
+    "accumulate without out": ({"accumulate": True}, jg.OperandError, "accumulate .*out is missing"),
     "accumulate with c": (
         {"accumulate": True, "out": np.zeros((6, 4), "float32"), "c": np.zeros((6, 4), "float32")},
         jg.OperandError,
-        "accumulate adds to out, and c is given",
+        "accumulate .*c is given",
     ),
     "a batch": (
         {"a": np.ones((2, 6, 5), "float32"), "b": np.ones((2, 5, 4), "float32")},
@@ -83,12 +83,12 @@ REFUSED = {
     "no device": ({"device": None}, jg.OperandError, "the arrays lie in host memory: device="),
     "no such device": ({"device": "emul"}, jg.SpecError, "unknown device 'emul'"),
     "no such architecture": ({"device": "emulator:sm_12"}, jg.Error, "sm_12"),
-    "alpha beyond f32": ({"alpha": -1e39}, jg.SpecError, "alpha is -1e\\+39: no f32 is so large"),
-    "an alpha that no double holds": ({"alpha": 10**400}, jg.SpecError, "alpha is .*no f32 is so large"),
+    "alpha beyond f32": ({"alpha": -1e39}, jg.SpecError, "alpha is -1e\\+39: .*f32"),
+    "an alpha that no double holds": ({"alpha": 10**400}, jg.SpecError, "alpha is .*f32"),
     "a beta that no double holds": (
         {"beta": -(10**400), "c": np.zeros((6, 4), "float32")},
         jg.SpecError,
-        "beta is .*no f32 is so large",
+        "beta is .*f32",
     ),
     "alpha is a text": ({"alpha": "2"}, TypeError, "alpha is of type str.* number"),
     "beta is an array": ({"beta": A}, TypeError, "beta"),
@@ -303,7 +303,7 @@ BROKEN = {
     "a stride too few": (lambda: Interface(strides=(20,)), "a has 2 dimensions and 1 strides"),
     "strides within elements": (lambda: Interface(strides=(21, 4)), r"strides of \(21, 4\) bytes, no multiples"),
     "another byte order": (lambda: Interface(typestr=">f4"), "a is of type >f4, whose bytes are in another order"),
-    "a type of no size": (lambda: Interface(typestr="<f0"), "typestr is '<f0': expected the likes of '<f4'"),
+    "a type of no size": (lambda: Interface(typestr="<f0"), "typestr is '<f0': expected one like '<f4'"),
     "a type that is no text": (lambda: Interface(typestr=4), "typestr is 4"),
     "a masked interface": (lambda: Interface(mask=A), "a is masked"),
     "a smaller dtype": (lambda: InterfaceWithDtype("f2"), "a has the dtype float16 .*typestr is '<f4'"),
@@ -312,7 +312,7 @@ BROKEN = {
     "CUDA, no type": (lambda: Interface(**CUDA, typestr=None), "a has an array interface without 'typestr'"),
     "CUDA, another byte order": (lambda: Interface(**CUDA, typestr=">f4"), "a is of type >f4, whose bytes"),
     "CUDA, masked": (lambda: Interface(**CUDA, mask=A), "a is masked"),
-    "CUDA, stream 0": (lambda: Interface(**CUDA, stream=0), "stream is 0: None, or a handle from 1"),
+    "CUDA, stream 0": (lambda: Interface(**CUDA, stream=0), "stream is 0: it must be None or at least 1"),
     "DLPack, a consumed capsule": (
         lambda: Exporter(consumed),
         "a hands out a DLPack capsule whose tensor somebody has taken",
@@ -327,7 +327,7 @@ BROKEN = {
         "a of type .*Exporter can't be .* library: BufferError: no$",
     ),
     "DLPack, no device": (lambda: Exporter(A.__dlpack__, device=1), "a of type .*Exporter can't be handed over"),
-    "a capsule": (lambda: A.__dlpack__(), "a is a capsule: what is multiplied is the array that hands it out"),
+    "a capsule": (lambda: A.__dlpack__(), "a is a capsule: pass the array"),
 }
 
 
@@ -506,7 +506,7 @@ def test_a_fork_makes_its_own_kernels():
     answers = context.Queue()
     child = context.Process(target=_in_child, args=(kernel, answers))
     child.start()
-    assert "is a fork of" in answers.get(timeout=60)
+    assert "after a fork" in answers.get(timeout=60)
     assert answers.get(timeout=60) is True
     child.join(60)
     assert child.exitcode == 0

@@ -106,12 +106,11 @@ void finish(const BenchOptions& options, RowWriter& writer, bool interrupted, Ou
 /// A GPU alone has times to compare.
 void check_device(const ProblemOptions& problem) {
     const std::string device = problem.options().device;
-    if (device == "auto")
-        throw UsageError("--device auto is for run: bench measures, and never falls back to the emulator");
+    if (device == "auto") throw UsageError("--device auto is only for run: bench never falls back to the emulator");
     if (parse_device_name(device).kind == DeviceKind::cuda) return;
     throw UsageError(
-        "bench needs a GPU: the emulator's times are estimates, nothing to compare with a peer's; "
-        "'jitgemm run --device emulator --profile' shows what it counts");
+        "bench needs a GPU: the emulator only estimates times; "
+        "'jitgemm run --device emulator --profile' shows its counters");
 }
 
 int run_bench(const BenchOptions& options, Output& output) {

@@ -51,7 +51,7 @@ void check_limits(const ClimbOptions& climb) {
     if (!std::isfinite(climb.cpu_limit_seconds) || climb.cpu_limit_seconds < 0)
         throw UsageError(
             fmt::format("--cpu-limit is {}: expected seconds, 0 to skip the CPU loop", climb.cpu_limit_seconds));
-    if (climb.rounds < 1) throw UsageError(fmt::format("--rounds is {}: at least 1", climb.rounds));
+    if (climb.rounds < 1) throw UsageError(fmt::format("--rounds is {}: it must be at least 1", climb.rounds));
 }
 
 void check_problem(const GemmSpec& spec) {

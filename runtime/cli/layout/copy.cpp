@@ -56,7 +56,9 @@ int element_bits(const std::string& name) {
 Layout data_layout(const CopyOptions& options, bool by_row) {
     const std::vector<std::int64_t> tile = parse_numbers("--tile", options.tile, 2);
     const std::int64_t packed = by_row ? tile[1] : tile[0], pitch = options.ld == 0 ? packed : options.ld;
-    if (pitch < packed) throw UsageError(fmt::format("--ld is {}: a {} has {} elements", pitch, options.order, packed));
+    if (pitch < packed)
+        throw UsageError(fmt::format("--ld is {}: it must be at least the length of a {}, {} elements", pitch,
+                                     options.order, packed));
     return {std::vector<IntTuple>{tile[0], tile[1]},
             by_row ? std::vector<IntTuple>{pitch, 1} : std::vector<IntTuple>{1, pitch}};
 }

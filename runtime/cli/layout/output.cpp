@@ -68,7 +68,7 @@ int show(const LayoutAnswer& answer, const LayoutFormat& format, Output& output)
     if (chosen == "json") return write_document(answer.document, format, output);
     if (chosen == "text") return write_answer(text_of(answer), chosen, format, output);
     if (!answer.picture)
-        throw UsageError(fmt::format("--format {}: there is no picture of this; text and json are", chosen));
+        throw UsageError(fmt::format("--format {}: this result has no picture; use text or json", chosen));
     return write_answer(drawing(*answer.picture, chosen), chosen, format, output);
 }
 

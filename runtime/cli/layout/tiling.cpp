@@ -17,7 +17,7 @@ std::int64_t number_of(std::string_view option, std::string_view text, std::stri
     const std::optional<std::int64_t> value = parse_number<std::int64_t>(word);
     if (!value || word.size() > kMostDigits)
         throw UsageError(
-            fmt::format("{} is '{}': '{}' is no integer of at most {} digits", option, text, word, kMostDigits));
+            fmt::format("{} is '{}': '{}' is not an integer of at most {} digits", option, text, word, kMostDigits));
     return *value;
 }
 

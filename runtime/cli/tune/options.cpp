@@ -66,7 +66,7 @@ Shard parse_shard(const std::string& text) {
     const std::optional<int> count =
         slash == std::string::npos ? std::nullopt : parse_number<int>(std::string_view(text).substr(slash + 1));
     if (index && count && *index >= 0 && *index < *count) return {*index, *count};
-    throw UsageError(fmt::format("--shard is '{}': expected I/N, part I (from 0) of N, as in 2/8", text));
+    throw UsageError(fmt::format("--shard is '{}': expected I/N, part I (from 0) of N, such as 2/8", text));
 }
 
 void add_file(CLI::App& app, const char* name, std::string& value, const char* description) {
@@ -112,7 +112,7 @@ void declare_measuring(CLI::App& app, TuneOptions& options) {
 }
 
 void check_count(std::string_view option, const std::optional<int>& count) {
-    if (count && *count < 1) throw UsageError(fmt::format("--{} is {}: at least 1", option, *count));
+    if (count && *count < 1) throw UsageError(fmt::format("--{} is {}: it must be at least 1", option, *count));
 }
 
 /// A record serves launches with every alpha and beta. With 0, a kernel leaves work out, and its time says nothing of
@@ -149,13 +149,14 @@ void TuneOptions::check() const {
     if (resume && restart) throw UsageError("--resume and --restart contradict each other: leave one out");
     check_count("max-candidates", max_candidates);
     check_count("workers", workers);
-    if (workers > kMostWorkers) throw UsageError(fmt::format("--workers is {}: at most {}", *workers, kMostWorkers));
+    if (workers > kMostWorkers)
+        throw UsageError(fmt::format("--workers is {}: it must be at most {}", *workers, kMostWorkers));
     check_different("report", report, "csv", csv);
     check_different("report", report, "measurements", measurements);
     check_different("csv", csv, "measurements", measurements);
-    if (watchdog < 1) throw UsageError(fmt::format("--watchdog is {}: at least 1 second", watchdog));
+    if (watchdog < 1) throw UsageError(fmt::format("--watchdog is {}: it must be at least 1 second", watchdog));
     if (compile_timeout < 1)
-        throw UsageError(fmt::format("--compile-timeout is {}: at least 1 second", compile_timeout));
+        throw UsageError(fmt::format("--compile-timeout is {}: it must be at least 1 second", compile_timeout));
     require_one_of("--protocol", protocol, kProtocols);
 }
 
@@ -190,7 +191,7 @@ std::vector<std::string> TuneOptions::device_names(int local_rank) const {
             throw UsageError(fmt::format("--devices names {} twice", name));
         names.push_back(name);
     }
-    if (names.empty()) throw UsageError("--devices is empty: expected all, or a list as in 0,1");
+    if (names.empty()) throw UsageError("--devices is empty: expected all, or a list such as 0,1");
     return names;
 }
 

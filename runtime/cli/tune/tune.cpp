@@ -182,7 +182,7 @@ int run_fit(const TuneOptions& options, const std::string& directory, Output& ou
 }
 
 void claim_stdout_for_rows(Output& output) {
-    if (output.json()) throw UsageError("--json and --csv - both want stdout: name a file with --csv FILE");
+    if (output.json()) throw UsageError("--json and --csv - both write to stdout: name a file with --csv FILE");
     output.keep_stdout_for_raw();
 }
 
@@ -228,7 +228,7 @@ int run_merge(const std::vector<std::string>& given, Output& output) {
     const std::vector<std::string> sources = given.empty() ? shard_directories(root) : given;
     if (sources.empty()) throw UsageError(fmt::format("nothing to merge: {} holds no shard-I-of-N folder", root));
     for (const std::string& source : sources)
-        if (!std::filesystem::exists(source)) throw UsageError(fmt::format("'{}' is not there", source));
+        if (!std::filesystem::exists(source)) throw UsageError(fmt::format("'{}' does not exist", source));
     TuningStore store(root);
     Json merged = Json::array();
     for (const std::string& source : sources) {

@@ -67,7 +67,7 @@ std::optional<KernelConfig> fitting_config(const KnownWinner& neighbour, const P
 std::optional<KernelConfig> sound_config(const KnownWinner& own, const Problem& problem, const Arch& arch) {
     const std::vector<std::string> reasons = misfits(own, problem, arch);
     if (reasons.empty()) return own.kernel->config;
-    log().warn("passing over the tuned kernel {} for {}: {}", own.record.kernel, sizes(problem.row_major),
+    log().warn("the tuned kernel {} is not used for {}: {}", own.record.kernel, sizes(problem.row_major),
                fmt::join(reasons, "; "));
     return std::nullopt;
 }

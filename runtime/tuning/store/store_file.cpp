@@ -125,7 +125,7 @@ void set_aside(const std::string& path, const std::string& flaw) {
         std::error_code ignored;
         std::filesystem::rename(path + tail, aside + tail, ignored);
     }
-    log().warn("{}; it is set aside as {}, and a new store begun", flaw, aside);
+    log().warn("{}; it was renamed to {}, and a new store was made", flaw, aside);
 }
 
 /// One process at a time, which looks again: another may have done it meanwhile.

@@ -69,7 +69,7 @@ struct TrialWriter {
         bind_value(insert, sample);
         insert.run();
         if (database.total_changes() == before)
-            throw Error(fmt::format("{} has round {} already: nothing is measured twice", kernel, sample.round));
+            throw Error(fmt::format("{} already has a measurement of round {}", kernel, sample.round));
     }
 
     void operator()(const SampleEnd& end) const {
@@ -102,7 +102,7 @@ std::size_t add_problem(Database& database, const std::string& text, std::vector
         problems.push_back({parse_gemm_spec(text), {}, {}});
         return problems.size() - 1;
     } catch (const SpecError& error) {
-        log().warn("tuning store {}: passing over a problem: {}", database.path(), error.what());
+        log().warn("tuning store {}: a problem is skipped: {}", database.path(), error.what());
         return kPassedOver;
     }
 }
@@ -141,7 +141,8 @@ void read_of_trials(Database& database, std::string_view table, std::int64_t swe
     while (rows.step()) {
         const auto place = places.find(rows.integer(0));
         if (place == places.end())  // the index says otherwise than the table
-            throw TuningStoreError(fmt::format("tuning store {} is damaged: {} of no trial", database.path(), table));
+            throw TuningStoreError(
+                fmt::format("tuning store {} is damaged: its {} belong to no trial", database.path(), table));
         if (place->second.problem == kPassedOver) continue;
         take(problems[place->second.problem].trials[place->second.trial], read_record<Record>(rows, 1));
     }

@@ -38,7 +38,7 @@ std::optional<Winner> winner_in(const Statement& row, const std::string& path) {
     } catch (const sqlite::SqliteError&) {
         throw;
     } catch (const Error& error) {
-        log().warn("tuning store {}: passing over a winner: {}", path, error.what());
+        log().warn("tuning store {}: a winner is skipped: {}", path, error.what());
         return std::nullopt;
     }
 }

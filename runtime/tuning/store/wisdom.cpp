@@ -57,7 +57,7 @@ int read_header(std::optional<std::string_view> line, const std::string& name) {
     const Json header = header_in(line.value_or(""));
     if (!header.is_object() || !header.contains(kHeaderField))
         throw WisdomError(
-            fmt::format("{} is no wisdom: its first line is not {{\"{}\": {}}}", name, kHeaderField, kFormat));
+            fmt::format("{} is not a wisdom file: its first line is not {{\"{}\": {}}}", name, kHeaderField, kFormat));
     for (int format = 1; format <= kFormat; ++format)
         if (header[kHeaderField] == format) return format;
     throw WisdomError(fmt::format("{} is wisdom of format {}: this version of jitgemm reads up to {}", name,
@@ -81,11 +81,12 @@ void check_times(const Winner& winner) {
                                                          {"cublaslt_us", winner.cublaslt_us}};
     for (const auto& [name, us] : times)
         if (!(us >= 0 && us < kLongestUs))
-            throw Error(fmt::format("{} is {:g}: a time is not negative, and below {:g}", name, us, kLongestUs));
+            throw Error(fmt::format("{} is {:g}: a time must be at least 0 and below {:g}", name, us, kLongestUs));
     if (winner.low_us > winner.high_us)
-        throw Error(fmt::format("low_us is {:g}, above high_us, {:g}", winner.low_us, winner.high_us));
+        throw Error(fmt::format("low_us is {:g}, but high_us is {:g}: low_us must not be larger", winner.low_us,
+                                winner.high_us));
     if (winner.candidates_timed < 0)
-        throw Error(fmt::format("candidates_timed is {}: a count is not negative", winner.candidates_timed));
+        throw Error(fmt::format("candidates_timed is {}: it must be at least 0", winner.candidates_timed));
 }
 
 Winner winner_in(std::string_view line, int format) {

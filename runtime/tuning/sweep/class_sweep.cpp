@@ -134,7 +134,7 @@ void ClassSweep::begin_new(const SweepKey& key) {
         if (lock(id_)) return;
     }
     throw TuningStoreError(
-        fmt::format("other processes take every new sweep of {} over", shared_.services.store.path()));
+        fmt::format("other processes keep taking over new sweeps of {}", shared_.services.store.path()));
 }
 
 /// Two processes never go on with one sweep. One that was killed a moment ago may not be quite gone. The lock lies

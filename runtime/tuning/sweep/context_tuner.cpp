@@ -43,7 +43,7 @@ ContextTuner::~ContextTuner() {
 
 Winner ContextTuner::tune(const GemmSpec& spec) {
     if (options_.tuning_directory.empty())
-        throw Error("nowhere to keep tuning records: Options::tuning_directory is empty");
+        throw Error("Options::tuning_directory is empty: set it to a folder for tuning records");
     const std::lock_guard lock(measuring_);
     if (const auto known = finished_.find(spec); known != finished_.end()) return known->second;
     Winner winner = search(spec);
@@ -114,7 +114,7 @@ void ContextTuner::serve(const Request& request) {
         } catch (const std::exception& error) {
             log().error("after tuning {}: {}", to_string(request.spec), error.what());
         } catch (...) {  // the program's own callback may throw anything
-            log().error("after tuning {}: an exception that is no std::exception", to_string(request.spec));
+            log().error("after tuning {}: an unknown exception", to_string(request.spec));
         }
     }
 }

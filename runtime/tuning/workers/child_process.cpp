@@ -267,7 +267,7 @@ void ChildProcess::Impl::kill() {
     ::kill(pid, SIGKILL);
     // A process stuck in a driver's call cannot be waited for for ever; it becomes init's when this one ends.
     if (!reap_within(kSendPatience)) {
-        log().warn("process {} does not end although it was killed", pid);
+        log().warn("process {} was killed but still runs", pid);
         status = ExitStatus{.code = 0, .signal = SIGKILL};
     }
 }

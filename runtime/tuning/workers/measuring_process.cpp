@@ -43,7 +43,7 @@ MeasuringProcess::Clock::time_point MeasuringProcess::deadline(const GemmSpec& s
 void MeasuringProcess::start() {
     child_ = std::make_unique<WorkerProcess>(measure_worker_words(options_.command));
     ++children_;
-    if (!child_->hello().facts) throw Error("the measuring worker says nothing of its device");
+    if (!child_->hello().facts) throw Error("the measuring worker did not report its device");
     facts_ = *child_->hello().facts;
 }
 

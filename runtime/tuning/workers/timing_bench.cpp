@@ -78,7 +78,7 @@ std::size_t TimingBench::add_best_of_cublaslt() {
     std::string reason;
     const std::unique_ptr<Peer> peer = open_peer(std::string(kCublasLt), context_);
     const std::vector<BenchCandidate> candidates = peer->candidates(job_.spec, reason);
-    if (candidates.empty()) throw Error(reason.empty() ? "cuBLASLt computes no such problem" : reason);
+    if (candidates.empty()) throw Error(reason.empty() ? "cuBLASLt does not serve this problem" : reason);
     std::optional<std::size_t> best;
     for (const Screened& way : screen(timing_, candidates)) {
         const VerifyOptions options{.alpha = job_.alpha, .beta = job_.beta};
@@ -87,7 +87,7 @@ std::size_t TimingBench::add_best_of_cublaslt() {
         else
             timing_.drop(way.number);
     }
-    if (!best) throw Error("every algorithm of cuBLASLt is wrong");
+    if (!best) throw Error("no algorithm of cuBLASLt computes a correct result");
     return *best;
 }
 

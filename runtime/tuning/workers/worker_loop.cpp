@@ -117,7 +117,7 @@ struct CompileAnswers {
     void operator()(const CompileJob& job) const { replies.say(work.compile(job)); }
     template <typename Other>
     void operator()(const Other&) const {
-        throw Error("this worker compiles, and does nothing else");
+        throw Error("this worker only compiles");
     }
 };
 
@@ -132,7 +132,7 @@ struct MeasureAnswers {
         replies.say(work.time(job, observer));
     }
     void operator()(const StopTiming&) const {}  // the timing has ended, perhaps by itself
-    void operator()(const CompileJob&) const { throw Error("this worker measures, and does not compile"); }
+    void operator()(const CompileJob&) const { throw Error("this worker only measures"); }
 };
 
 template <typename Answers, typename Make, typename Begin>

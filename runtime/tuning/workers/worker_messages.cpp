@@ -88,7 +88,7 @@ std::string line_of(const Message& message, const Names& names) {
 template <typename Message, std::size_t kIndex = 0, typename Names>
 Message read_message(const Json& json, const Names& names) {
     if constexpr (kIndex == std::variant_size_v<Message>) {
-        throw Error(json_line(json).substr(0, 80) + " is no message of a worker's conversation");
+        throw Error(json_line(json).substr(0, 80) + " is not a worker's message");
     } else {
         const auto body = json.find(names[kIndex]);
         if (body == json.end()) return read_message<Message, kIndex + 1>(json, names);

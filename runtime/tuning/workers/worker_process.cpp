@@ -50,7 +50,7 @@ WorkerProcess::WorkerProcess(const std::vector<std::string>& words, Clock::durat
     const std::variant<WorkerReply, WorkerEnd> first = receive(Clock::now() + patience);
     if (const auto* end = std::get_if<WorkerEnd>(&first)) throw_no_start(words.front(), *end);
     const auto* hello = std::get_if<WorkerHello>(&std::get<WorkerReply>(first));
-    if (hello == nullptr) throw Error(words.front() + " did not say hello");
+    if (hello == nullptr) throw Error(words.front() + " did not send its first message");
     check_protocol(*hello, words.front());
     hello_ = *hello;
 }

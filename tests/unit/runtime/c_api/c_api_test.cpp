@@ -288,7 +288,7 @@ TEST_CASE("a struct and its text are the same spec, member by member") {
     gemm.a = "f16";
     CHECK(parse_gemm_spec(c_api::text_of(&gemm)).d == DataType::f16);
     gemm.a = "f16 m=7";
-    CHECK_THROWS_WITH(c_api::text_of(&gemm), ContainsSubstring("a is 'f16 m=7': a word has no blanks"));
+    CHECK_THROWS_WITH(c_api::text_of(&gemm), ContainsSubstring("a is 'f16 m=7': it must not contain blanks"));
 }
 
 TEST_CASE("structs end with their last member: a later one must not lie in what is padding now") {

@@ -378,7 +378,7 @@ TEST_CASE("the tool: capitals and the words of other libraries mean the same") {
 
 TEST_CASE("the tool: a value that cannot be read is complained about by the option's name") {
     check_refused("run bf16 tn 64 64 64 --rounds x", {"--rounds is 'x': expected a number"});
-    check_refused("list bf16 tn 64 64 64 --limit -1", {"--limit is -1", "0 for all"});
+    check_refused("list bf16 tn 64 64 64 --limit -1", {"--limit is -1", "0 means all"});
     check_refused("list bf16 tn 64 64 64 --arch", {"--arch takes a value, and none is given"});
     check_refused("list bf16 tn 64 64 64 --arch sm_80 --arch sm_90a", {"--arch takes one value, and 2 are given"});
     check_refused("list bf16 tn 64 64 64 --arch sm_80 --ldc 7 --align-c 3",
@@ -395,7 +395,7 @@ TEST_CASE("the tool: an input file that cannot be read is wrong usage, and so is
     check_refused("run --source '" + loop + "'", {"cannot read " + loop});
     if (tool.json("doctor", 1, "CUDA_VISIBLE_DEVICES=-1").at("nvrtc").empty()) SKIP_TEST("no NVRTC here");
     check_refused("export bf16 tn 64 64 64 --arch sm_80 --name 1x -o '" + folder + "/out'",
-                  {"'1x' is no name for C functions"});
+                  {"'1x' cannot name C functions"});
 }
 
 TEST_CASE("the tool: where nothing serves, the reason that all candidates share comes first, and few lines in all") {

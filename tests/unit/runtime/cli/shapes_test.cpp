@@ -88,7 +88,7 @@ TEST_CASE("shape files: problems in their order, comments and a byte-order mark 
 
 TEST_CASE("shape files: what is no text is told so, in one line") {
     using namespace std::string_literals;
-    REQUIRE(complaint_about("bf16 tn 1 2 3\nbf16 tn 4 \0 6\n"s) == "shapes.txt:2: a NUL byte: this is no text file");
+    REQUIRE(complaint_about("bf16 tn 1 2 3\nbf16 tn 4 \0 6\n"s) == "shapes.txt:2: a NUL byte: this is not a text file");
     REQUIRE(complaint_about("\xFF\xFE"
                             "b\0f\0"s) == "shapes.txt is UTF-16: save it as UTF-8");
     REQUIRE_THAT(complaint_about("bf16 tn 8:1 2 3\n"), ContainsSubstring("shapes.txt:1: '8:1'"));
@@ -116,7 +116,7 @@ TEST_CASE("durations: seconds, minutes, hours and their sums") {
     for (const char* bad : {"", "s", "1m30", "30s1m", "1m1m", "5x", "1h 5m", "nan", "inf", "1:30", "1ms", "0x10s"}) {
         INFO(bad);
         REQUIRE_THROWS_WITH(parse_duration("budget", bad),
-                            ContainsSubstring("expected a time as in 90s, 5m, 1h or 1m30s"));
+                            ContainsSubstring("expected a time such as 90s, 5m, 1h or 1m30s"));
     }
     for (const char* none : {"0", "0s", "-5m", "0h0m"})
         REQUIRE_THROWS_WITH(parse_duration("budget", none), ContainsSubstring("expected more than no time"));

@@ -102,7 +102,7 @@ TEST_CASE("malformed ELF files are errors that say what is wrong") {
         CHECK_THROWS_WITH(cubin_text(file), Catch::Matchers::ContainsSubstring(why));
     };
     refused("", "a header of 64 bytes at 0 in a file of 0");
-    refused("#include <cuda.h> and so on, long enough for a header of sixty-four bytes", "it is none");
+    refused("#include <cuda.h> and so on, long enough for a header of sixty-four bytes", "does not begin as one");
     refused(make_elf({{".data", "no code"}}), "without code");
 
     Elf64_Ehdr header = header_of(good);

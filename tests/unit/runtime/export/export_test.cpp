@@ -382,7 +382,7 @@ TEST_CASE("an export is named as C allows") {
     const Exported kernel = exported({.m = 512, .n = 512, .k = 512});
     for (const char* name : {"my-gemm", "2fast", "a b", "../x"}) {
         CHECK_THROWS_WITH(write(kernel, folder.path / "out", {.name = name, .force = false}),
-                          ContainsSubstring("no name for C"));
+                          ContainsSubstring("cannot name C"));
     }
     CHECK_FALSE(fs::exists(folder.path / "out"));
 }

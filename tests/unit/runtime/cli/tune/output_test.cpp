@@ -77,8 +77,9 @@ TEST_CASE("tune: counts are at least 1, and two results are not written to one f
         return std::string();
     };
     CHECK(complaint([](TuneOptions&) {}).empty());
-    CHECK(complaint([](TuneOptions& options) { options.workers = 0; }) == "--workers is 0: at least 1");
-    CHECK(complaint([](TuneOptions& options) { options.max_candidates = 0; }) == "--max-candidates is 0: at least 1");
+    CHECK(complaint([](TuneOptions& options) { options.workers = 0; }) == "--workers is 0: it must be at least 1");
+    CHECK(complaint([](TuneOptions& options) { options.max_candidates = 0; }) ==
+          "--max-candidates is 0: it must be at least 1");
     CHECK_THAT(complaint([](TuneOptions& options) { options.report = "a.html", options.csv = "./a.html"; }),
                ContainsSubstring("--report and --csv are both 'a.html'"));
     CHECK_THAT(complaint([](TuneOptions& options) { options.csv = "a", options.measurements = "a"; }),

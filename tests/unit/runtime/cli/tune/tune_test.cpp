@@ -524,8 +524,8 @@ TEST_CASE("the tool: tune refuses what makes no sense, and measures nothing") {
     refused("bf16 tn 512 512 512 --devices gpu", "gpu");
     refused("bf16 tn 512 512 512 --resume --restart", "contradict");
     refused("bf16 tn 512 512 512 --max-candidates -1", "--max-candidates is -1");
-    refused("bf16 tn 512 512 512 --max-candidates 0", "--max-candidates is 0: at least 1");
-    refused("bf16 tn 512 512 512 --json --csv -", "both want stdout");
+    refused("bf16 tn 512 512 512 --max-candidates 0", "--max-candidates is 0: it must be at least 1");
+    refused("bf16 tn 512 512 512 --json --csv -", "both write to stdout");
     refused("bf16 tn 512 512 512 --param stages=99", "stages");
     refused("bf16 tn 512 512 512 --report /nonexistent/page.html", "--report");
     refused("bf16 tn 512 512 512 --alpha 0", "--alpha is 0");

@@ -104,7 +104,7 @@ TEST_CASE("the tool: what is no wisdom is wrong usage, and nothing is made") {
     put_text(file, "m,n,k\n1,2,3\n");
     const ToolResult result = tool.run("wisdom import '" + file + "'");
     CHECK(result.exit_code == 2);
-    CHECK_THAT(result.err, ContainsSubstring(file + " is no wisdom"));
+    CHECK_THAT(result.err, ContainsSubstring(file + " is not a wisdom file"));
     CHECK(tool.json("wisdom import '" + tool.folder().path() + "/missing'", 2).at("error").at("kind") == "usage");
     CHECK(tool.run("wisdom show '" + file + "'").exit_code == 2);
     CHECK(tool.run("wisdom import").exit_code == 2);

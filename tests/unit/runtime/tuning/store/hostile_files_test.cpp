@@ -315,5 +315,5 @@ TEST_CASE("a stored winner of an impossible problem is passed over and does not 
     Sql(folder / "tuning.sqlite").execute("UPDATE winners SET spec = replace(spec, 'm=17 ', 'm=-17 ')");
     const CapturedLog captured;
     CHECK(stored_winners(folder.path()).winners.size() == 1);
-    CHECK(captured.lines_with("passing over a winner") == 1);
+    CHECK(captured.lines_with("a winner is skipped") == 1);
 }

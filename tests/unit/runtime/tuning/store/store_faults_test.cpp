@@ -118,13 +118,13 @@ TEST_CASE("a damaged store is set aside with a warning, and a new one begun") {
 
     const CapturedLog captured;
     TuningStore store(folder.path());
-    REQUIRE(captured.lines_with("set aside as " + file + ".damaged-") == 1);
+    REQUIRE(captured.lines_with("renamed to " + file + ".damaged-") == 1);
     REQUIRE(set_aside(folder.path()).size() == 1);
     REQUIRE(text_in(set_aside(folder.path()).front()) == bytes);
     REQUIRE(store.winners().empty());
     REQUIRE(store.add_winners({winner_for(kTunedSpec)}) == 1);
     REQUIRE(TuningStore(folder.path()).winners().size() == 1);
-    REQUIRE(captured.lines_with("set aside") == 1);
+    REQUIRE(captured.lines_with("renamed to") == 1);
 }
 
 TEST_CASE("a newer version's store is never moved nor written to: writers end with the sentence that readers say") {

@@ -125,7 +125,8 @@ TEST_CASE("nothing is measured twice") {
     const TemporaryFolder folder;
     TuningStore store(folder.path());
     const std::int64_t sweep = fill(store);
-    REQUIRE_THROWS_WITH(store.add(sweep, kTunedSpec, {{"one", sample_of(1, 5)}}), ContainsSubstring("one has round 1"));
+    REQUIRE_THROWS_WITH(store.add(sweep, kTunedSpec, {{"one", sample_of(1, 5)}}),
+                        ContainsSubstring("measurement of round 1"));
     REQUIRE(store.read_sweep(sweep)[0].trials[0].times_us() == std::vector<double>{0.1, 1.0 / 3});
     store.add(store.begin_sweep(kSweepKey), kTunedSpec, {{"one", sample_of(1, 5)}});  // another sweep is another trial
 }
@@ -149,7 +150,7 @@ TEST_CASE("a sample gets its last reading at the end of its round, or goes with 
     REQUIRE(samples()[1].us == 3.5);
     REQUIRE_THROWS_WITH(
         store.add(sweep, kTunedSpec, {{"two", Sample{0, 1, {}, {}}}, {"one", Sample{1, 4.5, before, {}}}}),
-        ContainsSubstring("one has round 1 already"));
+        ContainsSubstring("measurement of round 1"));
     REQUIRE(store.read_sweep(sweep)[0].trials.size() == 1);  // all or none
 }
 

@@ -105,5 +105,5 @@ TEST_CASE("a writer refuses what was measured before", "[threads]") {
     StoreWriter writer(bench.store, bench.sweep, kSpec);
     writer.add({turn(0)});
     writer.add({turn(0)});
-    CHECK_THROWS_WITH(writer.flush(), ContainsSubstring("kernel has round 0 already"));
+    CHECK_THROWS_WITH(writer.flush(), ContainsSubstring("kernel already has a measurement of round 0"));
 }
