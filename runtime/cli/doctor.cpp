@@ -185,9 +185,9 @@ std::string verdict(const Check& check) { return check.ok ? "ok" : check.require
 std::string conclusion(const DoctorReport& report) {
     if (report.healthy()) return "Kernels can be generated, compiled and run here.\n";
     if (report.passes("emulator"))
-        return "Kernels can be generated, compiled and run on the emulator here; on a GPU not until what is MISSING is "
-               "there.\n";
-    return "Kernels cannot be generated, compiled and run here until what is MISSING is there.\n";
+        return "Kernels can be generated, compiled and run on the emulator here. A GPU also needs each part marked "
+               "MISSING.\n";
+    return "Kernels cannot be generated, compiled and run here: install each part marked MISSING.\n";
 }
 
 std::string to_text(const DoctorReport& report) {

@@ -120,7 +120,7 @@ int import_winners(const std::string& file, const std::string& device_class, Out
     note_all(wisdom.problems, output);
     const std::string directory = tuning_directory();
     const int imported = winners.empty() ? 0 : TuningStore(directory).add_winners(winners);
-    output.text(fmt::format("{}: {} imported, {} passed over\n", directory,
+    output.text(fmt::format("{}: {} imported, {} skipped\n", directory,
                             counted_winners(static_cast<std::size_t>(imported)),
                             counted(static_cast<std::int64_t>(wisdom.problems.size()), "line")));
     output.document({{"file", file},

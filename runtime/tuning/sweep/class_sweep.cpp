@@ -59,8 +59,9 @@ std::string no_winner(const TrialLog& log) {
     std::string text = fmt::format("none of {} candidates gave a right result", log.trials().size());
     const auto wanting = std::ranges::count(log.trials(), Verdict::no_memory, &Trial::verdict);
     if (wanting == 0) return text;
-    return fmt::format("{}; {} of them found no memory or had their process killed: the same command tries them again",
-                       text, wanting);
+    return fmt::format(
+        "{}; {} of them ran out of memory or their process was killed: the same command tries them again", text,
+        wanting);
 }
 
 }  // namespace

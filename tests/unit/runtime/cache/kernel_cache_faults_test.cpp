@@ -244,7 +244,7 @@ TEST_CASE("a folder with other things in it keeps its mode") {
     put_text(root + "/letter.txt", "hello");
     SECTION("others may write: not used as a cache") {
         ::chmod(root.c_str(), 01777);
-        works_without(root, "choose a folder of its own");
+        works_without(root, "choose a folder for the cache alone");
         CHECK(mode_of(root) == 01777);
     }
     SECTION("others may only read: used") {

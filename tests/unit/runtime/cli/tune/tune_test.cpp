@@ -534,7 +534,7 @@ TEST_CASE("the tool: tune refuses what makes no sense, and measures nothing") {
     refused("", "no problem");
     const ToolResult crowd = Tool().run("tune bf16 tn 512 512 512 --device emulator --workers 99999");
     CHECK(crowd.exit_code == 2);
-    CHECK_THAT(crowd.err, ContainsSubstring("--workers is 99999: at most 1024"));
+    CHECK_THAT(crowd.err, ContainsSubstring("--workers is 99999: it must be at most 1024"));
     CHECK(tuned.executed("time ").empty());
 }
 

@@ -83,7 +83,7 @@ TEST_CASE("the tool: a malformed line is named and the rest imported") {
     const ToolResult result = tool.run("wisdom import '" + file + "'");
     CHECK(result.exit_code == 1);
     CHECK_THAT(result.err, ContainsSubstring(file + ":3: device_class is 3: expected text"));
-    CHECK_THAT(result.out, ContainsSubstring("2 winners imported, 1 line passed over"));
+    CHECK_THAT(result.out, ContainsSubstring("2 winners imported, 1 line skipped"));
     CHECK(tool.json("wisdom show", 0).at("winners").size() == 2);
     CHECK(tool.json("wisdom import '" + file + "'", 1).at("problems").size() == 1);
 }
