@@ -15,7 +15,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::ptrdiff_t kMostColumns = 120;
-const std::vector<std::string> kFolders{"bench", "cmake", "examples", "include", "python", "runtime", "scripts"};
+const std::vector<std::string> kFolders{"bench",  "cmake",   "examples", "include",
+                                        "python", "runtime", "scripts",  "templates"};
 const std::vector<std::string> kExtensions{".cmake", ".cpp", ".cu", ".cuh", ".h", ".hpp", ".in", ".py", ".sh"};
 
 bool is_code(const fs::path& path) {
