@@ -39,7 +39,7 @@ ProductArguments read(PyObject* const* arguments, Py_ssize_t count, PyObject* na
     return {a, b, out, alpha, beta, c, accumulate, stream, device, nullptr, deterministic, dependent_launch, out_dtype};
 }
 
-/// Shapes come and go in some programs: beyond so many plans all are forgotten, and the context's own lookup serves.
+/// Some programs use many shapes. Beyond this number all plans are forgotten, and the context's lookup serves.
 constexpr std::size_t kMostPlans = 100000;
 
 /// Throws for a batch. Where its arrays might have been rows of one product, it says why they are not.

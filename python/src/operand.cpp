@@ -226,7 +226,7 @@ void check_tensor(const Operand& operand, const ArrayType& type) {
 
 // ---- all others: described by _arrays.py ----------------------------------------------------------------------------
 
-/// Refuses what is no number of its width: what a library tells of its arrays is not to be trusted.
+/// Refuses a number that does not fit its width: a library's description of its arrays is not trusted.
 [[noreturn]] void refuse_number(const char* name, PyObject* object) {
     PyErr_Clear();
     const Ref text = Ref::owned(PyObject_Repr(object));
@@ -373,7 +373,7 @@ void read_operand(PyObject* object, const char* name, PyObject* stream, Operand&
 
 namespace {
 
-/// Whether make_fx writes down what is done with real tensors. It is one of the modes on the stack.
+/// Whether make_fx records operations on real tensors. It is one of the modes on the stack.
 bool is_recorded_by_a_mode() {
     static Question depth("_len_torch_dispatch_stack");
     if (depth.ask() == 0) return false;

@@ -33,7 +33,7 @@ Sessions*& sessions() {
 std::atomic<unsigned> generation{0};
 bool parent_used_cuda = false;
 
-/// Locks of the parent's may be held for ever, and CUDA serves no fork: what was made before is left as it is.
+/// The parent's locks may be held for ever, and CUDA serves no fork: objects of the parent are left alone.
 void after_fork() {
     parent_used_cuda = parent_used_cuda || sessions()->on_gpu;
     sessions() = new Sessions;

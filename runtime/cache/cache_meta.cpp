@@ -16,7 +16,7 @@ namespace {
 
 using nlohmann::json;
 
-/// NVRTC's log quotes source lines, which may hold any bytes: those that are no UTF-8 are replaced.
+/// NVRTC's log quotes source lines, which may hold any bytes. Bytes that are not UTF-8 are replaced.
 std::string text_of(const json& value, int indent) {
     return value.dump(indent, ' ', false, json::error_handler_t::replace);
 }

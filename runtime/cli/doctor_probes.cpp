@@ -158,7 +158,7 @@ std::vector<GpuProbe> probe_gpus(const DriverProbe& driver_probe) {
 
 std::vector<NvrtcProbe> probe_nvrtc(const Options& options, int newest_major) {
     std::vector<NvrtcProbe> probes;
-    // All majors, so that what is there but too new is named as such.
+    // All majors, so that a library that is too new is reported as too new.
     for (const std::string& candidate : nvrtc_search_list(options, 0))
         probes.push_back(probe_library(candidate, newest_major));
     return probes;

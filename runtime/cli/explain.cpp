@@ -38,7 +38,7 @@ MeasuredRegisters measure(const KernelSource& source, const Problem& problem, co
                         result.source == CacheSource::disk ? "from the cache" : "compiled now")};
 }
 
-/// The first line, without the clause that leads to those below it: what was looked for where is `doctor`'s business.
+/// The first line, without the clause that introduces the next ones: `doctor` lists the searched places.
 std::string first_line(const std::string& text) {
     std::string line = text.substr(0, text.find('\n'));
     if (line.ends_with(':')) line.resize(std::min(line.rfind(';'), line.size() - 1));

@@ -42,7 +42,7 @@ struct Trial {
 
 bool launches_nothing(const GemmSpec& spec) { return spec.m == 0 || spec.n == 0; }
 
-/// Of a peer with many ways, the first choice and those that a few rounds show to be fastest.
+/// The first choice of a peer with many ways, and the ways that are fastest in a few rounds.
 std::vector<BenchCandidate> screened(const Trial& trial, std::vector<BenchCandidate> candidates) {
     if (candidates.size() <= kFinalists) return candidates;
     trial.step("screening the peer's algorithms");

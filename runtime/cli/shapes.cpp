@@ -66,7 +66,7 @@ private:
     const ProblemOptions& options_;
     std::vector<ProblemRequest> problems_;
     std::vector<std::string> complaints_;
-    std::size_t more_ = 0;  ///< complaints beyond those that are told
+    std::size_t more_ = 0;  ///< complaints that are only counted
 };
 
 }  // namespace

@@ -48,7 +48,7 @@ KernelOperands as_kernel_sees(const KernelState& state, const GemmArguments& arg
 
 bool begins_early(const KernelState& state) { return state.entries.front().shape.programmatic; }
 
-/// An entry that waits for the launch before keeps those behind it waiting for that, too: they wait for the entry.
+/// If an entry waits for the previous launch, the entries behind it wait too, because they wait for this entry.
 void enqueue(const KernelState& state, const KernelOperands& operands, Stream stream) {
     PackedArguments packed;
     bool may_begin_early = operands.dependent_launch != DependentLaunch::off;
@@ -64,8 +64,8 @@ void enqueue(const KernelState& state, const KernelOperands& operands, Stream st
 
 std::size_t partial_bytes(const KernelState& state) { return state.workspace_bytes - state.counter_bytes; }
 
-// Every launch leaves the counters zero, on the emulator it is held to that; and to waiting for the launch before it,
-// but for constants. What lies in a workspace, the context's own or the caller's, is nobody's to read.
+// The emulator checks that a launch leaves the counters zero, and that it waits for the previous launch before it
+// reads anything but constants. Old contents of a workspace must not be read.
 void enqueue_emulated(const KernelState& state, const KernelOperands& operands, Stream stream) {
     EmulatorDevice& emulator = *as_emulator(*state.device);
     if (partial_bytes(state) != 0) emulator.undefine_memory(operands.workspace, partial_bytes(state), false);

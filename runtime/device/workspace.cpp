@@ -80,7 +80,7 @@ void WorkspacePool::drop_oldest(std::size_t keep, const Slot* but) {
     }
 }
 
-// At least doubles where there is room, so that what was outgrown never adds up to more than what is in use.
+// At least doubles if there is room: the outgrown buffers together are then never larger than the current one.
 void WorkspacePool::grow(Slot& slot, std::size_t bytes) {
     std::size_t wanted = std::max(bytes, 2 * slot.bytes);
     DevicePointer memory;

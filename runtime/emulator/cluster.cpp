@@ -69,7 +69,7 @@ bool Cluster::run_round() {
     return alive;
 }
 
-/// Of copies that are done as late as waits allow, those that somebody waits for; false where there are none.
+/// Finishes the late copies that somebody waits for. Returns false if there are none.
 bool Cluster::finish_copies() {
     return std::ranges::any_of(blocks_, [](const auto& block) { return block->mbarriers().finish_copies(); });
 }

@@ -20,7 +20,7 @@ struct OperatorRow {
     bool floats;
 };
 
-/// lo, ls, hi, hs are the unsigned names of lt, le, gt, ge; those that end in u also accept NaN.
+/// lo, ls, hi, hs are the unsigned names of lt, le, gt, ge. Names that end in u also accept NaN.
 constexpr std::array<OperatorRow, 18> kOperators{{
     {"eq", kEqual, true, true},
     {"ne", kLess | kGreater, true, true},

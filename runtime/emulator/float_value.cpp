@@ -9,8 +9,8 @@ namespace jitgemm::emulator {
 namespace {
 
 // In FloatType's order. The canonical NaN of each type is the PTX ISA's ("cvt", "Half Precision Floating Point
-// Instructions", "Floating Point Instructions"); f64's, of which the ISA says nothing, is CUDART_NAN of the toolkit;
-// tf32's, where the ISA has 0x7fffffff, is the one that an H200 gave.
+// Instructions", "Floating Point Instructions"). The ISA names none for f64: that is CUDART_NAN of the toolkit.
+// The ISA has 0x7fffffff for tf32, but an H200 gives the value here.
 constexpr std::array kFormats = {
     FloatFormat{5, 10, 0, true, 0x7bff, 0x7fff},                                       // f16
     FloatFormat{8, 7, 0, true, 0x7f7f, 0x7fff},                                        // bf16

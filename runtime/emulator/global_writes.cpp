@@ -17,7 +17,7 @@ GlobalWrites::Page& GlobalWrites::page_of(std::size_t granule) {
     return *made.release();
 }
 
-// A time beyond those that fit is not followed.
+// A time that does not fit the field is not followed.
 void GlobalWrites::note(std::size_t first, std::size_t bytes, const GlobalWrite& write) {
     const std::uint64_t entry = write.time >= kTimes ? 0
                                                      : std::uint64_t{write.time} << kTimeShift |

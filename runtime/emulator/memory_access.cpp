@@ -54,8 +54,8 @@ void require_global_written(Warp& warp, const Buffer& buffer, std::uint64_t addr
                     buffer.written->missing(first, bytes), warp.launch().memory.describe(address + leading))};
 }
 
-/// What the launch before may still write or read is nobody's to touch until it has ended; what no launch writes may be
-/// read.
+/// No access is allowed before the previous launch has ended, since that launch may still write or read the buffer. A
+/// buffer that no launch writes may be read.
 void require_waited(const Warp& warp, const Buffer& buffer, std::uint64_t address, std::uint32_t bytes, Access access) {
     const LaunchConfig& config = warp.launch().config;
     if (!config.programmatic || warp.waited_on_grids() || !config.checks.grid_dependency) return;

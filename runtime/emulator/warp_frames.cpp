@@ -120,7 +120,7 @@ void Warp::fill_special(const SpecialRow& special) {
     }
 }
 
-/// x, y and z of the special registers of which this is the x.
+/// x, y and z of a special register, named by its x.
 std::array<std::int64_t, 3> Warp::special_triple(Special x, int lane) const {
     switch (x) {
         case Special::tid_x: return block_.thread_id(index_ * kLanes + lane);

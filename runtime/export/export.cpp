@@ -73,7 +73,7 @@ void require_free(const fs::path& target, bool force) {
     if (!force && !fs::is_empty(target)) throw Error(fmt::format("{} exists and is not empty", target.string()));
 }
 
-/// The folder that is there, or is to be made, and what is made with it, as far as it is there: the nearest above.
+/// The path itself if it exists, else its nearest parent that exists.
 fs::path nearest_folder(fs::path path) {
     while (!fs::exists(path) && path.has_relative_path()) path = path.parent_path();
     return path;

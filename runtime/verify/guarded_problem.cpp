@@ -62,7 +62,7 @@ struct GuardedProblem::Impl {
     bool exact;
     std::uint64_t seed;
     OperandList operands;
-    std::vector<FilledInput> filled;  ///< of those that are read, in their order
+    std::vector<FilledInput> filled;  ///< of the inputs that are read, in their order
     GuardedMatrix d;
     GuardedMatrix workspace;  ///< empty until a kernel wants one
 };

@@ -73,7 +73,7 @@ CopyProblem problem_of(const CopyOptions& options) {
             element_bits(options.type), to_shared ? CopyKind::global_to_shared : CopyKind::shared_to_register};
 }
 
-/// A thread takes so many neighbours per pass.
+/// A thread copies `vector` neighbours per pass.
 TiledCopy copy_of(const CopyProblem& problem, int vector) {
     const std::vector<IntTuple> shape =
         problem.by_row ? std::vector<IntTuple>{1, vector} : std::vector<IntTuple>{vector, 1};

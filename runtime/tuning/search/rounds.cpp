@@ -58,8 +58,8 @@ bool by_time(const RankedCandidate& left, const RankedCandidate& right) {
     return std::tie(left.time.median, left.kernel) < std::tie(right.time.median, right.kernel);
 }
 
-/// Those of at least so many rounds (and one), fastest first, equals by name. Judged by their first `judged` rounds
-/// alone, so that who is promoted stays promoted while his next rounds come in.
+/// Candidates with at least `rounds` rounds (and one), fastest first, equals by name. Only their first `judged`
+/// rounds count, so a promoted candidate stays promoted while its next rounds are measured.
 std::vector<RankedCandidate> ranking(const TimedTrials& all, std::size_t rounds, std::size_t judged) {
     std::vector<RankedCandidate> field;
     for (const Trial& trial : all.trials) {
@@ -78,8 +78,8 @@ bool ties(const RankedCandidate& one, const RankedCandidate& best) {
     return !is_clear_loser(one, best) && one.time.median <= best.time.median * (1 + kTie);
 }
 
-/// Who goes on after `rounds`: the better half of those that had them, at most `most`, no clear losers; and the
-/// heuristic's own.
+/// The candidates that continue after `rounds`: the better half, at most `most`, without clear losers. The
+/// heuristic's own always continues.
 std::vector<RankedCandidate> promoted(const TimedTrials& all, std::size_t rounds, std::size_t most) {
     std::vector<RankedCandidate> field = ranking(all, rounds, rounds);
     if (field.empty()) return field;
@@ -92,7 +92,7 @@ std::vector<RankedCandidate> promoted(const TimedTrials& all, std::size_t rounds
     return winners;
 }
 
-/// The plan that gives each of them so many rounds; nothing when they have them.
+/// The plan that brings each kernel to `rounds` rounds. Nothing if all have them.
 template <typename Kernels, typename RoundsOf>
 std::optional<RoundPlan> plan_for(const Kernels& kernels, const RoundsOf& rounds_of, std::size_t rounds) {
     RoundPlan plan{.kernels = {}, .rounds = static_cast<int>(rounds)};
@@ -134,7 +134,7 @@ std::optional<RoundPlan> overtime(const TimedTrials& all, const std::vector<Rank
 }
 
 /// The fastest few that energy may decide between, and the heuristic's own: those that had a place in the steady rounds
-/// or none. Judged by steady rounds alone, so that they stay the same while the others come in.
+/// or none. Only steady rounds count, so the set stays the same while other rounds are measured.
 std::vector<RankedCandidate> close_behind(std::vector<Trial> trials, const Reference& reference) {
     for (Trial& trial : trials)
         std::erase_if(trial.samples, [](const Sample& sample) { return sample.sustained_us > 0; });

@@ -88,7 +88,7 @@ CREATE TABLE samples (
 ) WITHOUT ROWID;
 )sql";
 
-// The winner each sweep found, and those that requests are served from.
+// The winner of each sweep, and the winners that serve requests.
 constexpr std::string_view kSweepWinnersTable = R"sql(
 CREATE TABLE sweep_winners (
     problem INTEGER PRIMARY KEY REFERENCES problems,

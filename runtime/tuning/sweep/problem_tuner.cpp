@@ -194,7 +194,7 @@ int ProblemTuner::lacks(const std::string& kernel, const RoundPlan& plan) const 
     return sound ? std::max(0, plan.rounds - had) : 0;
 }
 
-/// Kernels may lack different numbers of rounds after an interruption; those that lack any go on together.
+/// After an interruption kernels may lack different numbers of rounds. All that lack some continue together.
 void ProblemTuner::time_plan(const RoundPlan& plan) {
     std::vector<std::string> kernels = plan.kernels;
     // cuBLASLt takes part where the winner is decided: the same rounds for all three figures of the result.

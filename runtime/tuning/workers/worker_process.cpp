@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t kQuotedLines = 5;
 
-/// The last few lines, those that say why a process died.
+/// The last few lines: they say why a process died.
 std::string last_lines(const std::string& text) {
     std::size_t begin = text.size();
     while (begin > 0 && text[begin - 1] == '\n') --begin;
