@@ -318,7 +318,7 @@ def _check_jax(x: Any, name: str) -> None:
     if getattr(x, "is_deleted", bool)():
         raise _refusal(name, "is a deleted JAX array: donating an array to a program deletes it")
     if name in _WRITTEN:
-        raise _refusal(name, f"is a JAX array: JAX arrays are immutable, leave {name}= out")
+        raise _refusal(name, f"is a JAX array: JAX arrays are immutable: do not pass {name}=")
 
 
 class _GpuMemory:

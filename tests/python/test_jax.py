@@ -77,7 +77,7 @@ def test_no_array_of_jax_is_ever_written():
         lambda: kernel(a, b, out=z),
         lambda: kernel(np.asarray(a), np.asarray(b), workspace=room),
     ):
-        with pytest.raises(jg.OperandError, match="immutable.*away"):
+        with pytest.raises(jg.OperandError, match="immutable"):
             call()
     assert not z.any() and not alias.any() and not room.any()
 
@@ -173,12 +173,12 @@ def test_a_capsule_that_cannot_say_that_it_may_be_written_is_not_written():
         lambda: matmul(a, b, out=Exporter(out, versioned=False)),
         lambda: jg.kernel("f32 tt 6 4 5", device=EMULATOR)(a, b, out=Exporter(out, versioned=False)),
     ):
-        with pytest.raises(jg.OperandError, match="out is read-only"):
+        with pytest.raises(jg.OperandError, match="out (is|may be) read-only"):
             call()
         assert not out.any()
     frozen = np.zeros((6, 4), "float32")
     frozen.flags.writeable = False
-    with pytest.raises(jg.OperandError, match="out is read-only"):
+    with pytest.raises(jg.OperandError, match="out (is|may be) read-only"):
         matmul(a, b, out=Exporter(frozen, versioned=True))
     matmul(Exporter(a, versioned=False), b, out=Exporter(out, versioned=True))
     np.testing.assert_array_equal(out, exact(a, b))

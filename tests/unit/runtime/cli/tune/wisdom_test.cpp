@@ -92,7 +92,7 @@ TEST_CASE("the tool: one winner is one winner") {
     const Tool tool;
     const std::string file = tool.folder() / "wisdom.jsonl";
     put_text(file, to_wisdom({winner_for(kTunedSpec)}));
-    CHECK_THAT(tool.run("wisdom import '" + file + "'").out, ContainsSubstring(": 1 winner imported, 0 lines passed"));
+    CHECK_THAT(tool.run("wisdom import '" + file + "'").out, ContainsSubstring(": 1 winner imported, 0 lines skipped"));
     CHECK_THAT(tool.run("wisdom show").out, ContainsSubstring(": 1 winner\n"));
     CHECK_THAT(tool.run("wisdom export '" + file + "'").out, ContainsSubstring(": 1 winner\n"));
     CHECK_THAT(tool.run("wisdom forget --all").out, ContainsSubstring(": 1 winner forgotten\n"));
