@@ -23,7 +23,8 @@ endif()
 # A compiler need not take string literals longer than 64 KiB: a file becomes several.
 set(chunk_length 8192)
 
-file(GLOB_RECURSE files RELATIVE ${FOLDER} ${FOLDER}/*.cu ${FOLDER}/*.cuh ${FOLDER}/*.inl ${FOLDER}/*.jsonl ${FOLDER}/*.json)
+file(GLOB_RECURSE files RELATIVE ${FOLDER} ${FOLDER}/*.cu ${FOLDER}/*.cuh
+     ${FOLDER}/*.inl ${FOLDER}/*.jsonl ${FOLDER}/*.json)
 list(SORT files)
 set(entries "")
 foreach(file IN LISTS files)
