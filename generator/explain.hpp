@@ -52,8 +52,8 @@ struct WaveBreakdown {
 /// What a prediction is bound by: the unit that its time is mostly made of.
 enum class Bound : std::uint8_t { math_unit, shared_memory, l1, l2, dram, latency, launch };
 [[nodiscard]] std::string_view to_string(Bound bound, MathUnit unit);
-/// launch: fixed costs are half of the time or more; latency: the rest is more than twice what the busiest unit alone needs
-/// (waiting for loads, ramp-up of the blocks, the last wave); else that unit.
+/// launch: fixed costs are half of the time or more; latency: the rest is more than twice what the busiest unit alone
+/// needs (waiting for loads, ramp-up of the blocks, the last wave); else that unit.
 [[nodiscard]] Bound bound_of(const CostEstimate& cost);
 
 /// Registers of a thread as ptxas assigned them.

@@ -13,12 +13,13 @@ struct KernelSource : KernelText {
     KernelId id;  ///< `name` is its name
 };
 
-/// Renders the kernel for a problem and a config. Throws ConfigError with every violated rule, RenderError for a broken template.
+/// Renders the kernel for a problem and a config. Throws ConfigError with every violated rule, RenderError for a broken
+/// template.
 [[nodiscard]] KernelSource generate(const Problem& problem, const KernelConfig& config, const Arch& arch,
                                     const TemplateSet& templates = TemplateSet::embedded());
 
-/// The comment block put in front of the body in a dump: spec, kernel name, launch geometry, compile line, reproducing command.
-/// No date and no path; ends with the "end of banner" ruler line.
+/// The comment block put in front of the body in a dump: spec, kernel name, launch geometry, compile line, reproducing
+/// command. No date and no path; ends with the "end of banner" ruler line.
 [[nodiscard]] std::string banner(const KernelSource& source, const Problem& problem);
 
 /// banner + body: a whole .cu file.
@@ -34,8 +35,8 @@ struct ParsedDump {
 /// Throws ConfigError naming the banner line that is missing or malformed.
 [[nodiscard]] ParsedDump parse_dump(std::string_view text);
 
-/// A stand-alone host program appended to a dump (dump --main): allocates, launches, verifies exactly against its own reference, times.
-/// Compiles with nvcc alone.
+/// A stand-alone host program appended to a dump (dump --main): allocates, launches, verifies exactly against its own
+/// reference, times. Compiles with nvcc alone.
 [[nodiscard]] std::string host_main(const KernelSource& source, const Problem& problem);
 
 /// The command line options that reproduce this problem: "--m 1000 --n 777 ... --layout tn".

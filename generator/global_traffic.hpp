@@ -5,8 +5,8 @@
 
 namespace jitgemm {
 
-/// Bytes that the warps of a launch ask of global memory, and hand to it, in whole sectors of 32 bytes. Caches answer a part
-/// of it: DRAM sees compulsory_bytes() at the least.
+/// Bytes that the warps of a launch ask of global memory, and hand to it, in whole sectors of 32 bytes. Caches answer a
+/// part of it: DRAM sees compulsory_bytes() at the least.
 struct GlobalTraffic {
     double read_bytes = 0;
     double written_bytes = 0;
@@ -19,17 +19,18 @@ struct GlobalTraffic {
 ///                            ceil(n / bn) · m · k · |A| + ceil(m / bm) · k · n · |B|,
 ///                            more where a row of a tile is no whole number of sectors, or is read a few k at a time
 ///                            (operands that simt_hierarchical transposes on their way: k_lanes of them)
-///   straight into registers  each load of a warp brings a sector per row, where its lanes lie across rows in memory, else
-///                            as many as its lanes' elements fill:
-///                            ceil(m / wm) · ceil(n / (wn · tn)) · k loads of A, ceil(n / wn) · ceil(m / (wm · tm)) · k of B,
+///   straight into registers  a load of a warp brings a sector for each row, if its lanes lie across rows in memory,
+///                            else as many sectors as the elements fill:
+///                            ceil(m / wm) · ceil(n / (wn · tn)) · k loads of A,
+///                            ceil(n / wn) · ceil(m / (wm · tm)) · k loads of B,
 ///                            with wm × wn lanes and thread tiles of tm × tn
-///   D, and C where read      once; a warp's elements of one row fill whole sectors. A C of one row counts once: what other
-///                            rows of D ask of it again, caches have
+///   D, and C where read      once; a warp's elements of one row fill whole sectors. A C of one row counts once: caches
+///                            have it for the other rows of D
 ///   split-K                  each split writes m · n sums in f32, which the reduction reads
 ///   packing                  the operand is read, written in order, and read from there
 ///
-/// Rows that begin in mid-sector (leading dimensions that are no multiple of 32 bytes) cost up to a sector more, which is
-/// left out.
+/// Rows that begin in mid-sector (leading dimensions that are no multiple of 32 bytes) cost up to a sector more, which
+/// is left out.
 [[nodiscard]] GlobalTraffic global_traffic(const Problem& problem, const KernelConfig& config);
 
 }  // namespace jitgemm

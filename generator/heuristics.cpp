@@ -23,8 +23,8 @@ bool has_parameters(const Family& family, const ParameterMap& parameters) {
                                [&](const auto& named) { return std::ranges::find(names, named.first) != names.end(); });
 }
 
-/// The families to choose from: of those that serve the problem the ones that have what the selection fixes. Where none has, all of
-/// them, so that the first one says what it has.
+/// The families to choose from: of those that serve the problem the ones that have what the selection fixes. Where none
+/// has, all of them, so that the first one says what it has.
 std::vector<const Family*> selected_families(const Selection& selection, const Problem& problem) {
     if (selection.family) static_cast<void>(find_family(*selection.family));  // throws for a name that is none
     std::vector<const Family*> serving;
@@ -64,7 +64,8 @@ std::vector<KernelConfig> selected_candidates(const Family& family, const Proble
     return fixed;
 }
 
-/// Calls `visit(family, config)` for every candidate of every family that could serve the problem; returns why families could not.
+/// Calls `visit(family, config)` for every candidate of every family that could serve the problem; returns why families
+/// could not.
 template <typename Visit>
 std::vector<std::string> for_each_candidate(const std::vector<const Family*>& families, const Problem& problem,
                                             const GpuModel& gpu, const Selection& selection, Visit visit) {
@@ -89,7 +90,8 @@ std::vector<std::string> rejections(const Family& family, const Problem& problem
 
 bool is_untimed(const KernelConfig& config) { return family_of(config).is_untimed(config); }
 
-/// A guessed cost is none to choose by. Of equal cost, the parameters decide, so that the choice depends on nothing else.
+/// A guessed cost is none to choose by. Of equal cost, the parameters decide, so that the choice depends on nothing
+/// else.
 bool runs_before(const Candidate& left, const Candidate& right) {
     if (is_untimed(left.config) != is_untimed(right.config)) return is_untimed(right.config);
     if (left.cost.total_us != right.cost.total_us) return left.cost.total_us < right.cost.total_us;
@@ -136,12 +138,13 @@ CandidateList list_candidates(const Problem& problem, const GpuModel& gpu, const
 KernelConfig choose_config(const Problem& problem, const GpuModel& gpu, const Selection& selection) {
     const Arch& arch = *gpu.arch;
     if (selection.kernel) return forced_config(*selection.kernel, problem, arch);
-    // The families of the newest hardware are the last of the table, and the fastest where they serve: with their best at hand few
-    // candidates of others need checking.
+    // The families of the newest hardware are the last of the table, and the fastest where they serve: with their best
+    // at hand few candidates of others need checking.
     std::vector<const Family*> families = selected_families(selection, problem);
     std::ranges::reverse(families);
-    // What the user fixed may be nothing that a cost can be computed of: zeros, products beyond 64 bits. Of what families propose the
-    // cheap test comes first: most candidates are slower than the best so far, and need no checking.
+    // What the user fixed may be nothing that a cost can be computed of: zeros, products beyond 64 bits. Of what
+    // families propose the cheap test comes first: most candidates are slower than the best so far, and need no
+    // checking.
     const bool is_fixed = !selection.parameters.empty();
     std::optional<Candidate> best;
     for_each_candidate(families, problem, gpu, selection, [&](const Family& family, const KernelConfig& config) {

@@ -28,7 +28,8 @@ struct RejectedCandidate {
 };
 
 struct CandidateList {
-    /// Best predicted time first, ties in canonical name order; those whose time is a guess (Family::is_untimed) after all others.
+    /// Best predicted time first, ties in canonical name order; those whose time is a guess (Family::is_untimed) after
+    /// all others.
     std::vector<Candidate> accepted;
     std::vector<RejectedCandidate> rejected;
     std::vector<std::string> unsupported;  ///< why whole families were left out

@@ -39,10 +39,11 @@ struct MathPeak {
     int flops_per_clock;
 };
 
-// fma: twice the FP32 cores of an SM (CUDA C++ Programming Guide, "Arithmetic Instructions"). mma: sm_80 from NVIDIA's A100 white paper;
-// sm_86, 89, 120 and 121 the GeForce rate of the Ampere GA102, Ada and Blackwell RTX white papers (the workstation cards of sm_86 and 89
-// have twice that for f32 sums); sm_87 half of sm_80's; sm_90a measured on an H200, where no other type was; sm_100, 103 and 110 do their best
-// through tcgen05, and for mma.sync the row holds sm_80's rate. wgmma: measured on an H200, N / 2 cycles per m64nN for 32 bytes of K.
+// fma: twice the FP32 cores of an SM (CUDA C++ Programming Guide, "Arithmetic Instructions"). mma: sm_80 from NVIDIA's
+// A100 white paper; sm_86, 89, 120 and 121 the GeForce rate of the Ampere GA102, Ada and Blackwell RTX white papers
+// (the workstation cards of sm_86 and 89 have twice that for f32 sums); sm_87 half of sm_80's; sm_90a measured on an
+// H200, where no other type was; sm_100, 103 and 110 do their best through tcgen05, and for mma.sync the row holds
+// sm_80's rate. wgmma: measured on an H200, N / 2 cycles per m64nN for 32 bytes of K.
 constexpr MathPeak kPeaks[] = {
     {80, 80, MathInstruction::fma, DataType::f32, DataType::f32, 128},
     {86, 121, MathInstruction::fma, DataType::f32, DataType::f32, 256},

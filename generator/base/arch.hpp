@@ -36,8 +36,8 @@ struct Arch {
     bool has_fp8_mma;
 };
 
-/// What an SM does at most per clock with dense operands, two operations for each product added; 0 where the architecture lacks the
-/// instruction for these types, or no figure is known.
+/// What an SM does at most per clock with dense operands, two operations for each product added; 0 where the
+/// architecture lacks the instruction for these types, or no figure is known.
 [[nodiscard]] int flops_per_clock(const Arch& arch, MathInstruction instruction, DataType operands,
                                   DataType accumulator);
 /// Of mma.sync with 16-bit operands and f32 sums, and of fma in f32.
@@ -72,8 +72,9 @@ struct GpuModel {
     double dram_bytes_per_second;
 };
 
-/// Clusters of that many blocks, one block per SM, that the GPU holds at once, as far as its model tells; a device knows
-/// (Device::resident_clusters). Clusters lie within a GPC: of an H200's 132 SMs those of two blocks reach all, larger ones 120.
+/// Clusters of that many blocks, one block per SM, that the GPU holds at once, as far as its model tells; a device
+/// knows (Device::resident_clusters). Clusters lie within a GPC: of an H200's 132 SMs those of two blocks reach all,
+/// larger ones 120.
 [[nodiscard]] int resident_clusters(const GpuModel& gpu, int blocks);
 
 [[nodiscard]] std::span<const Arch> arch_table();

@@ -78,7 +78,8 @@ void check_operand(const GemmOperand& x, Reasons& reasons) {
     check_alignment(x, strides_are_sound, reasons);
 }
 
-/// Whoever has room between the rows of a C may leave it there, for what it is worth; a number that no C has is a mistake.
+/// Whoever has room between the rows of a C may leave it there, for what it is worth; a number that no C has is a
+/// mistake.
 void check_broadcast_c(const GemmSpec& spec, Reasons& reasons) {
     if (!spec.broadcast_c) return;
     if (!spec.c) reasons.emplace_back("broadcast_c is yes: it says how C lies, and c is none");

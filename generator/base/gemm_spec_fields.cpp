@@ -83,7 +83,7 @@ std::string name_text(Enumeration value, Names names) {
     return std::string(names[position]);
 }
 
-// ---- rows ------------------------------------------------------------------------------------------------------------
+// ---- rows -----------------------------------------------------------------------------------------------------------
 
 template <auto Member>
 constexpr GemmSpecField number(std::string_view key, std::string_view help, bool is_of_c = false) {
@@ -229,8 +229,9 @@ bool read_former_field(std::string_view key, std::string_view word) {
 
 }  // namespace jitgemm
 
-// A product for each field, which don't wait for each other; added up and mixed once (the constants are those of splitmix64). Over the
-// table's rows one by one, so that each is read in place and not through a pointer: a request for a known kernel is little more than this.
+// A product for each field, which don't wait for each other; added up and mixed once (the constants are those of
+// splitmix64). Over the table's rows one by one, so that each is read in place and not through a pointer: a request for
+// a known kernel is little more than this.
 std::size_t std::hash<jitgemm::GemmSpec>::operator()(const jitgemm::GemmSpec& spec) const noexcept {
     using jitgemm::kFields;
     const auto sum_of = [&]<std::size_t... I>(std::index_sequence<I...>) {

@@ -11,14 +11,16 @@
 
 namespace jitgemm {
 
-/// A field of GemmSpec: all that its text, JSON, hash, options and checks need. The table of them is the only list of fields there is.
+/// A field of GemmSpec: all that its text, JSON, hash, options and checks need. The table of them is the only list of
+/// fields there is.
 struct GemmSpecField {
     std::string_view key;     ///< in the text form: "align-a"
     std::string_view option;  ///< of the command line, and with underscores in JSON: "a-type", "lda"
     std::string_view help;    ///< of the option
     int format;               ///< first format of the text that has it: 1 or 2
     std::string (*print)(const GemmSpec&);
-    /// Takes names in capitals and other libraries' words for types. Throws WordError for a word that is no value of it.
+    /// Takes names in capitals and other libraries' words for types. Throws WordError for a word that is no value of
+    /// it.
     void (*read)(GemmSpec&, std::string_view word);
     std::int64_t (*value)(const GemmSpec&);  ///< a number that differs where the field does
     bool (*is_known)(const GemmSpec&);       ///< whether an enumeration has that number; null where any number goes

@@ -11,8 +11,8 @@ struct GpuNameParts {
     std::string model;  ///< the same without the size of its memory
 };
 
-/// Of a name as the driver prints it, as the table has it, or as a person types it: blanks, dashes, case, the maker, the
-/// brand and the board do not matter. "Laptop", "Ti" and whatever else names another GPU stays.
+/// Of a name as the driver prints it, as the table has it, or as a person types it: blanks, dashes, case, the maker,
+/// the brand and the board do not matter. "Laptop", "Ti" and whatever else names another GPU stays.
 [[nodiscard]] GpuNameParts gpu_name_parts(std::string_view name);
 
 }  // namespace jitgemm

@@ -21,8 +21,8 @@ struct GpuRow {
     double dram_gigabytes_per_second;
 };
 
-// SMs, L2 and DRAM are the datasheets'. Clocks are what a long GEMM holds: the boost clock where power allows it, less on
-// cards known to run into their limit (measured: h200). The first row of an architecture is its typical GPU.
+// SMs, L2 and DRAM are the datasheets'. Clocks are what a long GEMM holds: the boost clock where power allows it, less
+// on cards known to run into their limit (measured: h200). The first row of an architecture is its typical GPU.
 constexpr GpuRow kGpuRows[] = {
     {"a100", "sm_80", 108, 40, 1350, 1555},       // 40 GB, SXM
     {"a100-80gb", "sm_80", 108, 40, 1350, 2039},  // SXM

@@ -18,8 +18,8 @@ struct KernelEntry {
     int threads = 0;
     int shared_bytes = 0;                 ///< dynamic shared memory
     std::array<int, 3> cluster{1, 1, 1};  ///< blocks of a thread-block cluster
-    /// It may begin before what precedes it in the stream has ended, and waits for that itself (griddepcontrol.wait): CUDA C++
-    /// Programming Guide, "Programmatic Dependent Launch and Synchronization".
+    /// It may begin before what precedes it in the stream has ended, and waits for that itself (griddepcontrol.wait):
+    /// CUDA C++ Programming Guide, "Programmatic Dependent Launch and Synchronization".
     bool programmatic_launch = false;
     /// Its blocks wait for blocks of lower index, which must have begun then. GPUs start blocks by their index.
     bool blocks_in_order = false;

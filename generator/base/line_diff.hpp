@@ -17,8 +17,8 @@ struct DiffLine {
 };
 
 /// What turns `before` into `after`, line by line, with as many lines in common as there can be (a longest common
-/// subsequence); removed lines come before the added ones in their place. Takes time and memory that grow with the product
-/// of the two texts' numbers of lines: for files of some thousand lines.
+/// subsequence); removed lines come before the added ones in their place. Takes time and memory that grow with the
+/// product of the two texts' numbers of lines: for files of some thousand lines.
 [[nodiscard]] std::vector<DiffLine> line_diff(std::string_view before, std::string_view after);
 
 /// The lines that changed with up to `context` lines around each, as runs of neighbouring lines; none for equal texts.

@@ -11,8 +11,8 @@
 
 namespace jitgemm {
 
-/// A matrix of a problem as it lies in memory: `runs` rows (or columns) of `run` contiguous elements, `pitch` elements apart. Each is
-/// the argument that has the number.
+/// A matrix of a problem as it lies in memory: `runs` rows (or columns) of `run` contiguous elements, `pitch` elements
+/// apart. Each is the argument that has the number.
 struct MatrixStorage {
     DataType type;
     ArgumentRole run;

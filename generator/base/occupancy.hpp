@@ -29,8 +29,8 @@ struct Occupancy {
     [[nodiscard]] std::vector<std::string> limits() const;
 };
 
-/// Registers are handed out to warps in units of 256, eight per thread; each block's shared memory costs the driver's part
-/// as well. All zero for a block without threads.
+/// Registers are handed out to warps in units of 256, eight per thread; each block's shared memory costs the driver's
+/// part as well. All zero for a block without threads.
 [[nodiscard]] Occupancy occupancy(const BlockDemand& block, const Arch& arch);
 
 /// The same of a family's geometry, which estimates its registers; a thread has no more than the architecture allows.

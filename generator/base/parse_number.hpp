@@ -7,8 +7,8 @@
 
 namespace jitgemm {
 
-/// The number that the whole text is, as std::from_chars reads it (decimal, no '+', no spaces); nothing for any other text and
-/// for a number beyond its type.
+/// The number that the whole text is, as std::from_chars reads it (decimal, no '+', no spaces); nothing for any other
+/// text and for a number beyond its type.
 template <typename Number>
 [[nodiscard]] std::optional<Number> parse_number(std::string_view text) {
     Number value{};

@@ -8,7 +8,8 @@ namespace jitgemm {
 /// Bytes of A and B, each once.
 [[nodiscard]] double operand_bytes(const GemmSpec& spec);
 
-/// Bytes that DRAM must deliver and take at least: A, B and C (of one row that row) read once, D written once. Takes a resolved spec.
+/// Bytes that DRAM must deliver and take at least: A, B and C (of one row that row) read once, D written once. Takes a
+/// resolved spec.
 [[nodiscard]] double compulsory_bytes(const GemmSpec& spec);
 
 /// C's part of them; 0 without C.

@@ -25,8 +25,8 @@ inline constexpr int kMaxTensorRank = 5;
 /// Elements of a box along a dimension, at most.
 inline constexpr int kMaxBoxExtent = 256;
 
-/// Bytes that a box in shared memory begins at a multiple of, whatever its swizzle (CUDA C++ Programming Guide, "TMA Swizzle"; PTX ISA,
-/// cp.async.bulk.tensor).
+/// Bytes that a box in shared memory begins at a multiple of, whatever its swizzle (CUDA C++ Programming Guide, "TMA
+/// Swizzle"; PTX ISA, cp.async.bulk.tensor).
 inline constexpr int kTmaSharedAlignment = 128;
 
 /// A tensor in global memory and the box of it that one copy of TMA moves: what cuTensorMapEncodeTiled takes (CUDA

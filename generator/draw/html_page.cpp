@@ -23,7 +23,8 @@ h3{font-size:15px;margin:0 0 6px}
 p{margin:4px 0 12px;max-width:46em}
 .muted,figcaption{color:var(--muted);font-size:14px}
 figure{margin:0 0 16px;overflow-x:auto;padding-bottom:4px;min-width:min(300px,100%);max-width:100%;
-background:linear-gradient(90deg,var(--paper) 40%,#0000) 0 0/40px 100%,linear-gradient(270deg,var(--paper) 40%,#0000) 100% 0/40px 100%,
+background:linear-gradient(90deg,var(--paper) 40%,#0000) 0 0/40px 100%,
+linear-gradient(270deg,var(--paper) 40%,#0000) 100% 0/40px 100%,
 linear-gradient(90deg,var(--line),#0000) 0 0/14px 100%,linear-gradient(270deg,var(--line),#0000) 100% 0/14px 100%;
 background-repeat:no-repeat;background-attachment:local,local,scroll,scroll}
 .legend{display:flex;flex-wrap:wrap;gap:2px 18px;font-size:14px;color:var(--muted);max-width:none}
@@ -52,7 +53,8 @@ td.why{white-space:normal;text-align:left}
 th.why{text-align:left}
 .side>div{max-width:100%}
 .side>.legend{flex-basis:100%;margin:0}
-#hint{position:fixed;z-index:9;pointer-events:none;display:none;max-width:min(28em,92vw);padding:5px 9px;border-radius:6px;
+#hint{position:fixed;z-index:9;pointer-events:none;display:none;max-width:min(28em,92vw);
+padding:5px 9px;border-radius:6px;
 background:var(--ink);color:var(--paper);font-size:13px;white-space:pre-line;box-shadow:0 2px 10px #0005}
 )css";
 

@@ -37,8 +37,8 @@ struct KernelPage {
     [[nodiscard]] bool draws_fragments() const { return anatomy.ldmatrix_pipeline.has_value(); }
 };
 
-/// The page of a config for a problem on a GPU. Throws ConfigError with all reasons when the config breaks a rule. Every family
-/// has a page; fragments, swizzle and pipeline are drawn where its anatomy has an LdmatrixPipeline.
+/// The page of a config for a problem on a GPU. Throws ConfigError with all reasons when the config breaks a rule.
+/// Every family has a page; fragments, swizzle and pipeline are drawn where its anatomy has an LdmatrixPipeline.
 [[nodiscard]] KernelPage kernel_page(const Problem& problem, const KernelConfig& config, const GpuModel& gpu);
 
 /// What of the page fits a picture: the block tile of D by warps, one cell per atom, and one atom by lanes and values.

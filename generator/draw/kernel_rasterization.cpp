@@ -85,8 +85,8 @@ std::int64_t cut_extents(const std::set<std::int64_t>& tiles, int extent, std::i
 
 using NumberedTile = std::pair<std::int64_t, TileIndex>;
 
-/// Those numbered below `most` of the tiles (m, n) with (m + 1)(n + 1) <= reach, and how many tiles these are: each rectangle of
-/// so many tiles in the corner is among them, whatever its sides.
+/// Those numbered below `most` of the tiles (m, n) with (m + 1)(n + 1) <= reach, and how many tiles these are: each
+/// rectangle of so many tiles in the corner is among them, whatever its sides.
 template <typename NumberOf>
 std::pair<std::vector<NumberedTile>, std::int64_t> numbered_in_corner(TileIndex tiles, std::int64_t reach,
                                                                       std::int64_t most, const NumberOf& number_of) {
@@ -102,8 +102,8 @@ std::pair<std::vector<NumberedTile>, std::int64_t> numbered_in_corner(TileIndex 
     return {found, looked_at};
 }
 
-/// Tiles of the first wave in their order; none where some lie far from the corner that orders begin in, or blocks take more
-/// tiles than one.
+/// Tiles of the first wave in their order; none where some lie far from the corner that orders begin in, or blocks take
+/// more tiles than one.
 template <typename NumberOf>
 std::vector<NumberedTile> first_tiles(const KernelRasterization& r, const NumberOf& number_of) {
     const std::int64_t all = r.tiles.m * r.tiles.n;

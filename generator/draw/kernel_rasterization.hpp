@@ -49,9 +49,9 @@ inline constexpr std::string_view kFirstWaveUnknown =
 /// Over blocks [0, count) of all splits; edges of the matrices cut the last tiles.
 [[nodiscard]] WaveFootprint wave_footprint(const GemmSpec& spec, const TileSchedule& schedule, std::int64_t count);
 
-/// Where the anatomy has no schedule, each block's tile is found through Family::owner: where some of the first wave are not
-/// found among some 2^14 tiles at the corner, and for kernels whose blocks take more tiles than one, its tiles are left out and its
-/// footprint at 0.
+/// Where the anatomy has no schedule, each block's tile is found through Family::owner: where some of the first wave
+/// are not found among some 2^14 tiles at the corner, and for kernels whose blocks take more tiles than one, its tiles
+/// are left out and its footprint at 0.
 [[nodiscard]] KernelRasterization kernel_rasterization(const Problem& problem, const KernelConfig& config,
                                                        const KernelAnatomy& anatomy, const GpuModel& gpu,
                                                        int blocks_per_sm);

@@ -19,8 +19,8 @@ struct KernelTiling {
     std::vector<int> warp_of_atom;  ///< of the block tile, atoms row by row
 };
 
-/// Atoms are the family's mma or thread tiles; where those are single elements, warp tiles. K is drawn in k-blocks where ldmatrix
-/// loads them.
+/// Atoms are the family's mma or thread tiles; where those are single elements, warp tiles. K is drawn in k-blocks
+/// where ldmatrix loads them.
 [[nodiscard]] KernelTiling kernel_tiling(const Problem& problem, const KernelConfig& config,
                                          const KernelAnatomy& anatomy);
 

@@ -8,8 +8,8 @@
 namespace jitgemm {
 namespace {
 
-// Hues 250, 70, 150, 20, 300, 105, 200 and 345 degrees of OKLCH at four lightnesses each (0.90, 0.83, 0.76, 0.69 on light
-// pages; 0.46, 0.40, 0.52, 0.34 on dark ones), with as much chroma as sRGB holds up to 0.13.
+// Hues 250, 70, 150, 20, 300, 105, 200 and 345 degrees of OKLCH at four lightnesses each (0.90, 0.83, 0.76, 0.69 on
+// light pages; 0.46, 0.40, 0.52, 0.34 on dark ones), with as much chroma as sRGB holds up to 0.13.
 constexpr std::array<Shade, 32> kPalette{{
     {"#c6e1ff", "#265b8d"}, {"#f8d8b4", "#7b4c00"}, {"#c3eac9", "#266739"}, {"#ffd1d0", "#873e40"},
     {"#e3d6fe", "#614a87"}, {"#e3e1b3", "#615a00"}, {"#afebee", "#016569"}, {"#fccfe7", "#7e3f65"},

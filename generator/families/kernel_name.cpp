@@ -119,7 +119,8 @@ private:
                          nearest_hint(name, known)));
     }
 
-    /// "2.2.16" or "2", cut off the end of the text with what stands before it; empty where every alignment is the usual one.
+    /// "2.2.16" or "2", cut off the end of the text with what stands before it; empty where every alignment is the
+    /// usual one.
     std::string_view take_alignments(std::string_view& text) const {
         const std::size_t at = text.rfind(kAlign);
         if (at == std::string_view::npos) return {};

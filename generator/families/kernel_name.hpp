@@ -15,9 +15,9 @@ struct KernelId {
     friend bool operator==(const KernelId&, const KernelId&) = default;
 };
 
-/// "<family>_<type of A>[_b-<type>]_<layout>[_c[-<type>]][_d-<type>][_acc<type>]_<config>[_align<A>.<B>.<D>]": what is left out is
-/// B and D as A's type, no C, "c" alone C as D's type, sums in f32, 16 bytes of alignment ("align2": 2 of each), and of the config the
-/// family's published defaults, which never change.
+/// "<family>_<type of A>[_b-<type>]_<layout>[_c[-<type>]][_d-<type>][_acc<type>]_<config>[_align<A>.<B>.<D>]": what is
+/// left out is B and D as A's type, no C, "c" alone C as D's type, sums in f32, 16 bytes of alignment ("align2": 2 of
+/// each), and of the config the family's published defaults, which never change.
 [[nodiscard]] std::string kernel_name(const KernelId& id);
 [[nodiscard]] inline std::string kernel_name(const Problem& problem, const KernelConfig& config) {
     return kernel_name({problem.signature, config});

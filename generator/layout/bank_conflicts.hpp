@@ -8,19 +8,20 @@
 
 namespace jitgemm {
 
-/// \file How long shared memory is busy with one instruction of a warp. It has 32 banks of 4 bytes and serves one word of
-/// each bank per cycle: a *wavefront*. An instruction goes in phases of at most 128 bytes; within a phase
+/// \file How long shared memory is busy with one instruction of a warp. It has 32 banks of 4 bytes and serves one word
+/// of each bank per cycle: a *wavefront*. An instruction goes in phases of at most 128 bytes; within a phase
 ///   - lanes that want the same word share it: a load broadcasts it, of a store the bytes are merged (of two lanes that
 ///     write the same byte one wins), so neither costs more;
 ///   - different words of one bank are served one wavefront after the other: a bank conflict;
 ///   - inactive lanes (predicated off, out of the tile) want nothing; a phase without active lanes takes no time.
-/// A phase is 32 lanes of up to 4 bytes each, 16 lanes of 8 bytes, 8 lanes of 16 bytes. ldmatrix and stmatrix take one row
-/// of 16 bytes from each lane: 8 lanes, one matrix, are a phase. cp.async writes as st.shared does.
-/// A load of 8 or 16 bytes takes twice as many lanes per phase where every active lane's neighbour, lane ^ 1 throughout or
-/// lane ^ 2 throughout, is inactive or wants the same address: then two lanes' data fill the place of one.
-/// Source: CUDA C++ Programming Guide, "Shared Memory" of compute capability 5.x and later (banks, broadcast); wide accesses
-/// go by half and quarter warps. Joined phases: NVIDIA's answer in its forum (forums.developer.nvidia.com, "Unexpected shared memory
-/// bank conflict", 77228); with inactive neighbours seen on an H200 (docs/emulator-counters.md). Unaligned addresses, which the hardware refuses, are counted by the words they touch.
+/// A phase is 32 lanes of up to 4 bytes each, 16 lanes of 8 bytes, 8 lanes of 16 bytes. ldmatrix and stmatrix take one
+/// row of 16 bytes from each lane: 8 lanes, one matrix, are a phase. cp.async writes as st.shared does. A load of 8 or
+/// 16 bytes takes twice as many lanes per phase where every active lane's neighbour, lane ^ 1 throughout or lane ^ 2
+/// throughout, is inactive or wants the same address: then two lanes' data fill the place of one. Source: CUDA C++
+/// Programming Guide, "Shared Memory" of compute capability 5.x and later (banks, broadcast); wide accesses go by half
+/// and quarter warps. Joined phases: NVIDIA's answer in its forum (forums.developer.nvidia.com, "Unexpected shared
+/// memory bank conflict", 77228); with inactive neighbours seen on an H200 (docs/emulator-counters.md). Unaligned
+/// addresses, which the hardware refuses, are counted by the words they touch.
 
 inline constexpr int kSharedBanks = 32;
 inline constexpr int kBankBytes = 4;

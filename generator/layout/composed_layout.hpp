@@ -33,8 +33,8 @@ private:
 
 [[nodiscard]] std::string to_string(const Swizzle& swizzle);  ///< "Sw<3,4,3>", as CuTe prints it
 
-/// The swizzles that the tensor memory accelerator applies to byte addresses (PTX ISA, tensor swizzling modes), over 32, 64
-/// and 128 bytes.
+/// The swizzles that the tensor memory accelerator applies to byte addresses (PTX ISA, tensor swizzling modes), over
+/// 32, 64 and 128 bytes.
 struct TmaSwizzle {
     std::string_view name;  ///< "128B"
     Swizzle swizzle;        ///< of byte addresses

@@ -76,13 +76,14 @@ struct WarpOperand {
 /// The widest legal choice for an operand.
 [[nodiscard]] LdmatrixChoice choose_ldmatrix(Operand operand, TileShape mma, TileShape repetitions, bool k_major);
 
-/// Where the 8×8 matrix that fills a register lies in the warp-level tile: (m, k) of A, (n, k) of B. `matrix` counts the
-/// fragment's registers as the kernel does: those of one instruction first, then repetitions along M or N, then along K.
+/// Where the 8×8 matrix that fills a register lies in the warp-level tile: (m, k) of A, (n, k) of B. `matrix` counts
+/// the fragment's registers as the kernel does: those of one instruction first, then repetitions along M or N, then
+/// along K.
 [[nodiscard]] Coordinate matrix_origin(const MmaAtom& atom, Operand operand, TileShape repetitions, int matrix);
 
 /// The first of the 8 elements in the 16-byte row whose address a lane supplies to the `instruction`-th ldmatrix of the
-/// warp-level tile. Without trans the row runs along k, with it along m or n. Lanes from 8·x on repeat the first ones: the
-/// hardware ignores them, but their address must be valid.
+/// warp-level tile. Without trans the row runs along k, with it along m or n. Lanes from 8·x on repeat the first ones:
+/// the hardware ignores them, but their address must be valid.
 [[nodiscard]] Coordinate ldmatrix_lane_row(const MmaAtom& atom, Operand operand, TileShape repetitions,
                                            const LdmatrixChoice& choice, int instruction, int lane);
 

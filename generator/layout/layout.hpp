@@ -51,8 +51,8 @@ private:
 /// "((4,8),(2,2)):((32,1),(16,8))": as CuTe prints it.
 [[nodiscard]] std::string to_string(const Layout& layout);
 
-/// The layout of that text. Underscores before integers ("_4") and blanks are accepted; without ":stride" the strides are
-/// column-major. Throws LayoutError with the column where the text is malformed.
+/// The layout of that text. Underscores before integers ("_4") and blanks are accepted; without ":stride" the strides
+/// are column-major. Throws LayoutError with the column where the text is malformed.
 [[nodiscard]] Layout parse_layout(std::string_view text);
 
 /// A layout whose modes are these layouts.

@@ -8,9 +8,9 @@
 
 namespace jitgemm {
 
-// The algebra of CuTe's layouts at run time (NVIDIA/cutlass media/docs/cpp/cute/02_layout_algebra.md). Results are spelled as
-// CuTe spells them, mode for mode. Every function throws LayoutError naming the rule that the operands break, and where a
-// size exceeds 63 bits.
+// The algebra of CuTe's layouts at run time (NVIDIA/cutlass media/docs/cpp/cute/02_layout_algebra.md). Results are
+// spelled as CuTe spells them, mode for mode. Every function throws LayoutError naming the rule that the operands
+// break, and where a size exceeds 63 bits.
 
 /// What divides or multiplies a layout: a layout, nothing (the mode stays as it is), or one tiler per mode.
 class Tiler {
@@ -50,9 +50,9 @@ private:
 /// All modes on one level.
 [[nodiscard]] Layout flatten(const Layout& layout);
 
-/// a ∘ b: i → a(b(i)), with the shape of b. Rules: a stride of b that steps over an extent of a divides it or is divided by
-/// it, unless b has one mode that never leaves it ("stride divisibility"); an extent of b divides by what it takes of every mode
-/// of a ("shape divisibility").
+/// a ∘ b: i → a(b(i)), with the shape of b. Rules: a stride of b that steps over an extent of a divides it or is
+/// divided by it, unless b has one mode that never leaves it ("stride divisibility"); an extent of b divides by what it
+/// takes of every mode of a ("shape divisibility").
 [[nodiscard]] Layout composition(const Layout& a, const Layout& b);
 [[nodiscard]] Layout composition(const Layout& a, const Tiler& b);
 
@@ -65,8 +65,8 @@ private:
 /// A layout l with l(layout(i)) = i. Rule: that of complement. Off the image it counts on, as pycute's does.
 [[nodiscard]] Layout left_inverse(const Layout& layout);
 
-/// (tile, rest): the elements the tiler picks, and the layout of the tiles. An extent that the tile doesn't divide is rounded
-/// up, as in CuTe: 1000:1 by 128:1 is (128,8):(1,128).
+/// (tile, rest): the elements the tiler picks, and the layout of the tiles. An extent that the tile doesn't divide is
+/// rounded up, as in CuTe: 1000:1 by 128:1 is (128,8):(1,128).
 [[nodiscard]] Layout logical_divide(const Layout& layout, const Tiler& tiler);
 [[nodiscard]] Layout zipped_divide(const Layout& layout, const Tiler& tiler);  ///< ((tile,tile,…),(rest,rest,…))
 [[nodiscard]] Layout tiled_divide(const Layout& layout, const Tiler& tiler);   ///< ((tile,tile,…),rest,rest,…)
@@ -82,12 +82,14 @@ private:
 /// Mode by mode ((repetition,block),…): blocks interleaved.
 [[nodiscard]] Layout raked_product(const Layout& block, const Layout& tiler);
 
-/// Groups `elements` neighbours into one: strides and extents in units of that many. Rule: the contiguous extent divides.
+/// Groups `elements` neighbours into one: strides and extents in units of that many. Rule: the contiguous extent
+/// divides.
 [[nodiscard]] Layout upcast(const Layout& layout, std::int64_t elements);
 /// The inverse: every element becomes `parts` neighbours.
 [[nodiscard]] Layout downcast(const Layout& layout, std::int64_t parts);
 
-/// Repeats a block mode by mode until it covers the shape, block after block in the order of the modes (first mode first).
+/// Repeats a block mode by mode until it covers the shape, block after block in the order of the modes (first mode
+/// first).
 [[nodiscard]] Layout tile_to_shape(const Layout& block, const IntTuple& shape);
 
 /// Whether no two coordinates share a value. Looks at the modes alone where they nest, else at every value up to 2^22.

@@ -15,7 +15,8 @@ constexpr int kDeepestExpression = 128;  // of parentheses and compositions
 /// A recursive descent over
 ///     expression = term ("o" term)*        compositions, the last first
 ///     term       = primary ("(" … ")")*    applied to coordinates
-///     primary    = number [":" stride] | "_" | "(" expression, … ")" [":" strides] | name ["<" integers ">"] "(" … ")" | swizzle
+///     primary    = number [":" stride] | "_" | "(" expression, … ")" [":" strides]
+///                | name ["<" integers ">"] "(" … ")" | swizzle
 class Calculator {
 public:
     explicit Calculator(std::string_view text) : text_(text) {}

@@ -78,40 +78,68 @@ LayoutValue by_factor(Parameters parameters, Arguments arguments) {
     return function(arguments[0].as_layout(), positive(parameters[0]));
 }
 
+LayoutValue size_value(Parameters, Arguments arguments) { return integer(arguments[0].as_composed().size()); }
+
+LayoutValue cosize_value(Parameters, Arguments arguments) { return integer(arguments[0].as_composed().cosize()); }
+
+LayoutValue rank_value(Parameters, Arguments arguments) { return integer(rank_of(arguments[0])); }
+
+LayoutValue depth_value(Parameters, Arguments arguments) { return integer(depth_of(arguments[0])); }
+
+LayoutValue composition_value(Parameters, Arguments arguments) { return compose(arguments[0], arguments[1]); }
+
+LayoutValue slice_value(Parameters, Arguments arguments) { return apply_layout(arguments[0], arguments[1]); }
+
+LayoutValue tiled_value(Parameters, Arguments arguments) {
+    const ComposedLayout block = arguments[0].as_composed();
+    return LayoutValue::Variant(block.around(tile_to_shape(block.layout(), arguments[1].as_int_tuple())));
+}
+
+LayoutValue coordinate_value(Parameters, Arguments arguments) {
+    const auto shape = arguments[1].as_composed().layout().shape();
+    return LayoutValue::Variant(index_to_coordinate(arguments[0].as_integer(), shape));
+}
+
 constexpr std::size_t kAny = 32;
 
-// clang-format off
 constexpr std::array kFunctions{
-    LayoutFunction{"size", "layout", 0, 1, 1, [](Parameters, Arguments a) { return integer(a[0].as_composed().size()); }, "elements of the domain"},
-    LayoutFunction{"cosize", "layout", 0, 1, 1, [](Parameters, Arguments a) { return integer(a[0].as_composed().cosize()); }, "one more than the largest value, before a swizzle"},
-    LayoutFunction{"rank", "layout", 0, 1, 1, [](Parameters, Arguments a) { return integer(rank_of(a[0])); }, "modes on the top level"},
-    LayoutFunction{"depth", "layout", 0, 1, 1, [](Parameters, Arguments a) { return integer(depth_of(a[0])); }, "levels of nesting"},
-    LayoutFunction{"coalesce", "layout[, profile]", 0, 1, 2, coalesce_value, "as few modes as possible; by mode with a profile"},
+    LayoutFunction{"size", "layout", 0, 1, 1, size_value, "elements of the domain"},
+    LayoutFunction{"cosize", "layout", 0, 1, 1, cosize_value, "one more than the largest value, before a swizzle"},
+    LayoutFunction{"rank", "layout", 0, 1, 1, rank_value, "modes on the top level"},
+    LayoutFunction{"depth", "layout", 0, 1, 1, depth_value, "levels of nesting"},
+    LayoutFunction{"coalesce", "layout[, profile]", 0, 1, 2, coalesce_value,
+                   "as few modes as possible; by mode with a profile"},
     LayoutFunction{"filter", "layout", 0, 1, 1, unary<filter>, "without modes of stride 0 or extent 1"},
     LayoutFunction{"flatten", "layout", 0, 1, 1, unary<flatten>, "all modes on one level"},
-    LayoutFunction{"composition", "layout, tiler", 0, 2, 2, [](Parameters, Arguments a) { return compose(a[0], a[1]); }, "the first after the second; also `a o b`"},
-    LayoutFunction{"complement", "layout[, cosize]", 0, 1, 2, complement_value, "what completes the layout up to that many values"},
+    LayoutFunction{"composition", "layout, tiler", 0, 2, 2, composition_value,
+                   "the first after the second; also `a o b`"},
+    LayoutFunction{"complement", "layout[, cosize]", 0, 1, 2, complement_value,
+                   "what completes the layout up to that many values"},
     LayoutFunction{"right_inverse", "layout", 0, 1, 1, unary<right_inverse>, "r with layout(r(i)) = i"},
     LayoutFunction{"left_inverse", "layout", 0, 1, 1, unary<left_inverse>, "l with l(layout(i)) = i"},
-    LayoutFunction{"logical_divide", "layout, tiler", 0, 2, 2, with_tiler<logical_divide>, "(tile, rest), mode by mode with a tuple"},
+    LayoutFunction{"logical_divide", "layout, tiler", 0, 2, 2, with_tiler<logical_divide>,
+                   "(tile, rest), mode by mode with a tuple"},
     LayoutFunction{"zipped_divide", "layout, tiler", 0, 2, 2, with_tiler<zipped_divide>, "((tile,…),(rest,…))"},
     LayoutFunction{"tiled_divide", "layout, tiler", 0, 2, 2, with_tiler<tiled_divide>, "((tile,…),rest,…)"},
     LayoutFunction{"flat_divide", "layout, tiler", 0, 2, 2, with_tiler<flat_divide>, "(tile,…,rest,…)"},
     LayoutFunction{"logical_product", "layout, tiler", 0, 2, 2, with_tiler<logical_product>, "(block, repetition)"},
-    LayoutFunction{"zipped_product", "layout, tiler", 0, 2, 2, with_tiler<zipped_product>, "((block,…),(repetition,…))"},
+    LayoutFunction{"zipped_product", "layout, tiler", 0, 2, 2, with_tiler<zipped_product>,
+                   "((block,…),(repetition,…))"},
     LayoutFunction{"tiled_product", "layout, tiler", 0, 2, 2, with_tiler<tiled_product>, "((block,…),repetition,…)"},
     LayoutFunction{"flat_product", "layout, tiler", 0, 2, 2, with_tiler<flat_product>, "(block,…,repetition,…)"},
     LayoutFunction{"blocked_product", "block, layout", 0, 2, 2, binary<blocked_product>, "blocks side by side"},
     LayoutFunction{"raked_product", "block, layout", 0, 2, 2, binary<raked_product>, "blocks interleaved"},
-    LayoutFunction{"tile_to_shape", "layout, shape", 0, 2, 2, [](Parameters, Arguments a) { const ComposedLayout l = a[0].as_composed(); return LayoutValue(LayoutValue::Variant(l.around(tile_to_shape(l.layout(), a[1].as_int_tuple())))); }, "the block repeated until it covers the shape"},
+    LayoutFunction{"tile_to_shape", "layout, shape", 0, 2, 2, tiled_value,
+                   "the block repeated until it covers the shape"},
     LayoutFunction{"make_layout", "layout, …", 0, 1, kAny, make_layout_value, "a layout of these modes"},
-    LayoutFunction{"slice", "layout, coordinate", 0, 2, 2, [](Parameters, Arguments a) { return apply_layout(a[0], a[1]); }, "the modes marked by _; also `layout(coordinate)`"},
-    LayoutFunction{"idx2crd", "index, shape", 0, 2, 2, [](Parameters, Arguments a) { return LayoutValue(LayoutValue::Variant(index_to_coordinate(a[0].as_integer(), a[1].as_composed().layout().shape()))); }, "the coordinate an index counts to"},
+    LayoutFunction{"slice", "layout, coordinate", 0, 2, 2, slice_value,
+                   "the modes marked by _; also `layout(coordinate)`"},
+    LayoutFunction{"idx2crd", "index, shape", 0, 2, 2, coordinate_value, "the coordinate an index counts to"},
     LayoutFunction{"get", "layout", 1, 1, 1, get_value, "one mode: get<0>(layout)"},
-    LayoutFunction{"upcast", "layout", 1, 1, 1, by_factor<upcast>, "n neighbours become one element: upcast<2>(layout)"},
+    LayoutFunction{"upcast", "layout", 1, 1, 1, by_factor<upcast>,
+                   "n neighbours become one element: upcast<2>(layout)"},
     LayoutFunction{"downcast", "layout", 1, 1, 1, by_factor<downcast>, "every element becomes n: downcast<2>(layout)"},
 };
-// clang-format on
 
 }  // namespace
 

@@ -31,8 +31,8 @@ struct LdmatrixPlan {
     [[nodiscard]] Coordinate lane_row(const LdmatrixOption& option, int instruction, int lane) const;
 };
 
-/// Derived from the thread-value layout of the first warp: an option is legal where the hardware puts every element into
-/// the register that the instruction wants it in. Throws LayoutError for the accumulator.
+/// Derived from the thread-value layout of the first warp: an option is legal where the hardware puts every element
+/// into the register that the instruction wants it in. Throws LayoutError for the accumulator.
 [[nodiscard]] LdmatrixPlan plan_ldmatrix(const TiledMma& mma, Operand operand, bool k_major);
 
 }  // namespace jitgemm

@@ -17,9 +17,9 @@ inline constexpr int kRegisterBits = 32;
 enum class Operand : std::uint8_t { a, b, c };
 [[nodiscard]] std::string_view to_string(Operand operand);  ///< "A", "B", "C"
 
-/// One tensor-core instruction and which thread holds which element. A and C are row-major fragments, B is "col", as the PTX
-/// name says; all values of a thread lie in its registers in the order of the value index. Layouts map (thread, value) to
-/// the column-major index in A (m, k), B (n, k) or C (m, n).
+/// One tensor-core instruction and which thread holds which element. A and C are row-major fragments, B is "col", as
+/// the PTX name says; all values of a thread lie in its registers in the order of the value index. Layouts map (thread,
+/// value) to the column-major index in A (m, k), B (n, k) or C (m, n).
 struct MmaAtom {
     std::string cute_name;        ///< "SM80_16x8x16_F32BF16BF16F32_TN"; empty where CuTe has none
     std::string cute_alias = {};  ///< a second name CuTe has for it, or ""
@@ -52,8 +52,8 @@ struct MmaAtom {
 /// The mma.sync of that shape and types that does not saturate, or null.
 [[nodiscard]] const MmaAtom* find_mma_atom(TileShape shape, DataType a, DataType b, DataType accumulator);
 
-/// The mma.sync of that name, or null: CuTe's names, PTX's (`.satfinite` where the PTX ISA or where CuTe has it), or PTX's
-/// short form.
+/// The mma.sync of that name, or null: CuTe's names, PTX's (`.satfinite` where the PTX ISA or where CuTe has it), or
+/// PTX's short form.
 [[nodiscard]] const MmaAtom* find_mma_atom(std::string_view name);
 
 /// The mma.sync or wgmma of that name. PTX's name of a wgmma, which leaves open where A lies, means A in shared memory.

@@ -7,11 +7,12 @@
 
 namespace jitgemm {
 
-// What to do when tiling isn't perfect: the data's extents are rounded up to whole tiles, and every access is guarded by a
-// comparison of its coordinate with the true extents (NVIDIA/cutlass media/docs/cpp/cute/0y_predication.md).
+// What to do when tiling isn't perfect: the data's extents are rounded up to whole tiles, and every access is guarded
+// by a comparison of its coordinate with the true extents (NVIDIA/cutlass media/docs/cpp/cute/0y_predication.md).
 
 /// The identity (coordinate) tensor of some extents: every element's value is its own coordinate. It is tiled and
-/// partitioned exactly as the data is, and then says where each piece lies. One layout an axis: the coordinate along it.
+/// partitioned exactly as the data is, and then says where each piece lies. One layout an axis: the coordinate along
+/// it.
 class CoordinateTensor {
 public:
     /// Throws LayoutError where there is no extent, or one that is not positive.
@@ -44,8 +45,8 @@ struct Predication {
 /// Most tiles that `predicate` counts one by one.
 inline constexpr std::int64_t kMostTiles = std::int64_t{1} << 22;
 
-/// Tiles data of these extents. Throws LayoutError where ranks differ, a number is not positive, or the grid has more than
-/// kMostTiles tiles.
+/// Tiles data of these extents. Throws LayoutError where ranks differ, a number is not positive, or the grid has more
+/// than kMostTiles tiles.
 [[nodiscard]] Predication predicate(const std::vector<std::int64_t>& extents, const std::vector<std::int64_t>& tile);
 
 /// Elements in range that each thread copies of one tile. `layout_tv` maps (thread, value) to the column-major index in
@@ -55,8 +56,8 @@ inline constexpr std::int64_t kMostTiles = std::int64_t{1} << 22;
                                                           const std::vector<std::int64_t>& tile_coordinate,
                                                           const Layout& layout_tv);
 
-/// The predicates of an operand in a GEMM's main loop, K apart from M or N: rows are compared once, before the loop, and
-/// broadcast along K; K is compared once per k-tile.
+/// The predicates of an operand in a GEMM's main loop, K apart from M or N: rows are compared once, before the loop,
+/// and broadcast along K; K is compared once per k-tile.
 struct MainLoopPredicates {
     std::vector<std::vector<bool>> rows;  ///< [thread][value]: the M or N coordinate exists, whatever the k-tile
     std::vector<std::int64_t> k;          ///< elements along K that exist in each k-tile

@@ -32,8 +32,8 @@ struct SwizzleReport {
     [[nodiscard]] bool conflict_free() const;
 };
 
-/// Throws LayoutError where the tile is empty or larger than the 228 KB of an SM's shared memory, an element has no whole
-/// bytes, or `vector_bytes` is not 4, 8 or 16, or does not divide the rows.
+/// Throws LayoutError where the tile is empty or larger than the 228 KB of an SM's shared memory, an element has no
+/// whole bytes, or `vector_bytes` is not 4, 8 or 16, or does not divide the rows.
 [[nodiscard]] SwizzleReport report_swizzle(const Swizzle& swizzle, const SharedTile& tile, int vector_bytes);
 
 /// The byte offset in shared memory of an element of a tile.

@@ -9,7 +9,8 @@
 
 namespace jitgemm {
 
-/// A copy of a tile by many threads: CuTe's TiledCopy with one thread per instruction (cp.async, plain loads and stores).
+/// A copy of a tile by many threads: CuTe's TiledCopy with one thread per instruction (cp.async, plain loads and
+/// stores).
 ///
 ///     const TiledCopy copy(parse_layout("(16,8):(8,1)"), parse_layout("(1,8)"));
 ///     copy.layout_tv();    // ((8,16),8):((128,1),16): 16 x 64 elements per pass
@@ -27,9 +28,9 @@ public:
     [[nodiscard]] std::int64_t threads() const { return layout_tv_.size(0); }
     [[nodiscard]] std::int64_t values() const { return layout_tv_.size(1); }
 
-    /// A thread's part of a tensor in instructions of `vector` values: ((FrgV,FrgX),RestM,RestN). The offset is that of its
-    /// first element. Rows and columns that a pass does not divide are rounded up. Throws LayoutError where the vector
-    /// does not divide a thread's values, or there is no such thread.
+    /// A thread's part of a tensor in instructions of `vector` values: ((FrgV,FrgX),RestM,RestN). The offset is that of
+    /// its first element. Rows and columns that a pass does not divide are rounded up. Throws LayoutError where the
+    /// vector does not divide a thread's values, or there is no such thread.
     [[nodiscard]] Slice partition(const Layout& tensor, int vector, int thread) const;
 
 private:
@@ -46,8 +47,8 @@ struct CopyVector {
     friend bool operator==(const CopyVector&, const CopyVector&) = default;
 };
 
-/// Instructions of `vector` elements each that a thread issues for a whole tile of data, in their order. Throws LayoutError
-/// where passes of the copy do not divide the tile, or it has more than 2^24 elements.
+/// Instructions of `vector` elements each that a thread issues for a whole tile of data, in their order. Throws
+/// LayoutError where passes of the copy do not divide the tile, or it has more than 2^24 elements.
 [[nodiscard]] std::vector<CopyVector> copy_vectors(const TiledCopy& copy, const Layout& data, int vector, int thread);
 
 /// What moves a tile.
@@ -65,8 +66,8 @@ struct CopyWidth {
     std::string reason{};
 };
 
-/// Every width from 16 bytes down to 1 for a tile of `bits`-wide elements whose first one is aligned to `alignment` bytes.
-/// Legal are those whose vectors are neighbours in the data, all on multiples of their size.
+/// Every width from 16 bytes down to 1 for a tile of `bits`-wide elements whose first one is aligned to `alignment`
+/// bytes. Legal are those whose vectors are neighbours in the data, all on multiples of their size.
 [[nodiscard]] std::vector<CopyWidth> copy_widths(const TiledCopy& copy, const Layout& data, int bits, int alignment,
                                                  CopyKind path);
 

@@ -16,9 +16,9 @@ namespace jitgemm {
 class TiledMma {
 public:
     /// `warps` is a layout of rank 3, (m, n, k) → warp (of wgmma: warpgroup). `permutation` tiles M, N and K before the
-    /// atoms do; where it has no layout, it is as long as the warps' atoms together. Throws LayoutError where the warps are
-    /// not of rank 3 or their numbers not 0, 1, 2 …, the atoms of all warps do not divide the permutation, or there are more
-    /// than 1024 threads or 65536 elements along a mode.
+    /// atoms do; where it has no layout, it is as long as the warps' atoms together. Throws LayoutError where the warps
+    /// are not of rank 3 or their numbers not 0, 1, 2 …, the atoms of all warps do not divide the permutation, or there
+    /// are more than 1024 threads or 65536 elements along a mode.
     TiledMma(MmaAtom atom, Layout warps, const std::array<Tiler, 3>& permutation = {});
     /// Every warp repeats its atoms so often along M, N and K: CUTLASS 3.0's ValLayoutMNK.
     TiledMma(const MmaAtom& atom, const Layout& warps, TileShape repetitions);
@@ -38,8 +38,8 @@ public:
     /// that the tile does not divide are rounded up.
     [[nodiscard]] Layout thread_fragments(Operand operand, const Layout& tensor) const;
 
-    /// A thread's part of the operand's tensor, (FrgV,RestM,RestK): CuTe's partition_A, _B and _C. The offset is that of
-    /// its first element.
+    /// A thread's part of the operand's tensor, (FrgV,RestM,RestK): CuTe's partition_A, _B and _C. The offset is that
+    /// of its first element.
     [[nodiscard]] Slice partition(Operand operand, const Layout& tensor, int thread) const;
 
     /// Where a thread's values lie in a tensor of rows × columns, in the order of partition.

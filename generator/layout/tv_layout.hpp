@@ -40,8 +40,8 @@ public:
     }
     [[nodiscard]] Coordinate coordinate(int thread, int value) const;
 
-    /// (row, column) → thread + value · threads. Of threads that share an element it names the first. Throws LayoutError
-    /// where the layout has no such inverse: an element without an owner.
+    /// (row, column) → thread + value · threads. Of threads that share an element it names the first. Throws
+    /// LayoutError where the layout has no such inverse: an element without an owner.
     [[nodiscard]] Layout inverse() const;
 
 private:

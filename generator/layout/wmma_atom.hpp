@@ -6,8 +6,8 @@
 
 namespace jitgemm {
 
-/// One shape and types of wmma.mma: D (m, n) = A (m, k) · B (k, n) + C. Which lane holds which element is left open by the
-/// ISA; how much a lane holds is not. Source: PTX ISA, "Matrix Fragments for WMMA".
+/// One shape and types of wmma.mma: D (m, n) = A (m, k) · B (k, n) + C. Which lane holds which element is left open by
+/// the ISA; how much a lane holds is not. Source: PTX ISA, "Matrix Fragments for WMMA".
 struct WmmaAtom {
     TileShape shape;
     MmaType type;         ///< of A and B

@@ -129,8 +129,8 @@ std::vector<SharedAccess> mainloop_accesses(const GemmSignature& signature, cons
     return accesses;
 }
 
-/// Staged sums (rows × columns) read back vector by vector, a lane each. `times(first)` is how often the 32 vectors from `first` on
-/// are read.
+/// Staged sums (rows × columns) read back vector by vector, a lane each. `times(first)` is how often the 32 vectors
+/// from `first` on are read.
 template <typename Times>
 SharedAccess row_loads(std::string_view instruction, int rows, int columns, const TensorCoreGeometry& g,
                        const Times& times) {
@@ -161,8 +161,8 @@ SharedAccess row_loads(std::string_view instruction, int rows, int columns, cons
     return access;
 }
 
-/// What the first block of a cluster reads of the whole tile, from its own shared memory and its peers': every split_k-th vector of
-/// each thread's.
+/// What the first block of a cluster reads of the whole tile, from its own shared memory and its peers': every
+/// split_k-th vector of each thread's.
 SharedAccess cluster_load(const MmaMultistageConfig& c, const TensorCoreGeometry& g) {
     return row_loads("ld.shared::cluster", c.block.m, c.block.n, g,
                      [&](int first) { return first / g.threads % c.split_k == 0 ? c.split_k : 0; });

@@ -28,7 +28,8 @@ struct ElementOwner {
     static constexpr int kUnknown = -1;
 };
 
-/// Tile, block and warp, where block tiles follow a raster order and warp tiles lie row by row in them. Lane and register are 0.
+/// Tile, block and warp, where block tiles follow a raster order and warp tiles lie row by row in them. Lane and
+/// register are 0.
 [[nodiscard]] ElementOwner tile_owner(const RasterOrder& order, const TileShape& block, const TileShape& warp,
                                       const GemmSpec& spec, std::int64_t row, std::int64_t column);
 
@@ -43,8 +44,8 @@ struct OperandPath {
     std::string trans_reason;                ///< and why it is transposed on its way or not
 };
 
-/// Of a kernel whose warps read A and B from global memory themselves, without tiles in shared memory: threads of a warp along M
-/// and N, and the elements of D that each computes.
+/// Of a kernel whose warps read A and B from global memory themselves, without tiles in shared memory: threads of a
+/// warp along M and N, and the elements of D that each computes.
 struct DirectReads {
     int warp_m = 0;
     int warp_n = 0;
@@ -115,7 +116,8 @@ struct KernelAnatomy {
     [[nodiscard]] int registers() const;
 };
 
-/// Of a kernel whose warps all do the same: its tiles, and what its geometry says of threads, registers and shared memory.
+/// Of a kernel whose warps all do the same: its tiles, and what its geometry says of threads, registers and shared
+/// memory.
 template <typename Geometry>
 [[nodiscard]] KernelAnatomy anatomy_of(const Geometry& g, const TileShape& block, const TileShape& warp,
                                        const TileShape& mma, std::string instruction) {

@@ -5,8 +5,8 @@
 
 namespace jitgemm {
 
-/// \file A config may ask for anything (a kernel's name is read from files): tiles whose products leave 32 bits are refused for
-/// what they ask, so that what follows from them must be computed without wrapping first.
+/// \file A config may ask for anything (a kernel's name is read from files): tiles whose products leave 32 bits are
+/// refused for what they ask, so that what follows from them must be computed without wrapping first.
 
 /// Counts stop here: far beyond every limit of a kernel, and products of two and sums of many stay exact in 64 bits.
 inline constexpr int kBeyondEveryLimit = 1 << 24;

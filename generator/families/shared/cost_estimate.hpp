@@ -7,8 +7,8 @@
 
 namespace jitgemm {
 
-/// Predicted time of one config on one GPU, split by what it is spent on; `total` is what candidates are ordered by: infinite
-/// where no block fits an SM.
+/// Predicted time of one config on one GPU, split by what it is spent on; `total` is what candidates are ordered by:
+/// infinite where no block fits an SM.
 struct CostEstimate {
     double total_us = std::numeric_limits<double>::infinity();
     double math_us = 0;       ///< the SMs' time: tensor cores at the pace the rest allows, waves and tile quantisation

@@ -38,8 +38,8 @@ public:
 
     [[nodiscard]] const GpuModel& gpu() const { return *gpu_; }
     [[nodiscard]] std::vector<std::string> sections() const;
-    /// The section's values in the order of its fields. Throws Error, which names the file and the constant, where one is
-    /// missing or unknown.
+    /// The section's values in the order of its fields. Throws Error, which names the file and the constant, where one
+    /// is missing or unknown.
     [[nodiscard]] std::vector<double> values(const CostSection& section) const;
 
 private:
@@ -52,9 +52,9 @@ private:
 [[nodiscard]] std::map<std::string, std::string, std::less<>> embedded_cost_tables();
 [[nodiscard]] const std::vector<CostTable>& cost_tables();
 
-/// The index of the table of the most similar GPU: of the same architecture, and of the nearest size and bandwidth. A GPU
-/// whose architecture has no table takes that of the H200: relations between units change less from one generation to
-/// the next than their peaks, which the GPU model knows.
+/// The index of the table of the most similar GPU: of the same architecture, and of the nearest size and bandwidth. A
+/// GPU whose architecture has no table takes that of the H200: relations between units change less from one generation
+/// to the next than their peaks, which the GPU model knows.
 [[nodiscard]] std::size_t nearest_cost_table(const GpuModel& gpu);
 
 /// A constant's place in a section, found at compile time.

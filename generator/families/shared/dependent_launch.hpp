@@ -10,8 +10,8 @@
 
 namespace jitgemm {
 
-/// \file Kernels that may begin while the launch before them ends (griddepcontrol), and wait for it before they touch memory: CUDA C++
-/// Programming Guide, "Programmatic Dependent Launch and Synchronization".
+/// \file Kernels that may begin while the launch before them ends (griddepcontrol), and wait for it before they touch
+/// memory: CUDA C++ Programming Guide, "Programmatic Dependent Launch and Synchronization".
 
 /// The parameter of a family whose configs have `dependent_launch`, with its published default.
 template <typename Config>

@@ -7,7 +7,8 @@ namespace {
 
 constexpr int kRowsPerBlock = 8;
 constexpr int kColumnsPerBlock = 256;
-// Many times what any GPU holds at once. Vectors are counted in 32 bits there, and a step of the whole grid must not wrap.
+// Many times what any GPU holds at once. Vectors are counted in 32 bits there, and a step of the whole grid must not
+// wrap.
 constexpr int kMostBlocks = 65536;
 constexpr std::int64_t kMostVectors = (std::int64_t{1} << 32) - std::int64_t{kMostBlocks} * kPackThreads;
 

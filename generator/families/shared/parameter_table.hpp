@@ -19,7 +19,8 @@
 
 namespace jitgemm {
 
-/// A cursor over the text of a kernel name or of a parameter's value; every take* either consumes or leaves it where it was.
+/// A cursor over the text of a kernel name or of a parameter's value; every take* either consumes or leaves it where it
+/// was.
 class TextReader {
 public:
     explicit TextReader(std::string_view text) : rest_(text) {}
@@ -62,7 +63,8 @@ inline constexpr std::string_view kFlagExpected = "0, 1, false or true";
 [[nodiscard]] std::string shape_text(const TileShape& shape);     ///< "128x64x16"
 [[nodiscard]] std::string shape_text_2d(const TileShape& shape);  ///< "128x64"
 
-/// One parameter of a family whose configs are described by a table: name=value in --param, token + value in kernel names.
+/// One parameter of a family whose configs are described by a table: name=value in --param, token + value in kernel
+/// names.
 template <typename Config>
 struct ConfigParameter {
     std::string_view name;
@@ -76,7 +78,7 @@ struct ConfigParameter {
     std::string (*derived_default)(const Config&) = nullptr;
 };
 
-// ---- rows for a member of the config ---------------------------------------------------------------------------------
+// ---- rows for a member of the config --------------------------------------------------------------------------------
 
 template <auto kMember>
 struct MemberOf;
@@ -145,7 +147,7 @@ template <auto kMember, const auto& kNames>
             omitted};
 }
 
-// ---- what a table makes of a config ----------------------------------------------------------------------------------
+// ---- what a table makes of a config ---------------------------------------------------------------------------------
 
 template <typename Config>
 [[nodiscard]] bool may_be_omitted(const ConfigParameter<Config>& row) {
@@ -203,7 +205,8 @@ template <typename Config>
 [[nodiscard]] std::string value_in_name(std::string value);
 [[nodiscard]] std::string value_from_name(std::string_view text);
 
-/// The config's part of a kernel name: token and value of each parameter, in the table's order, with underscores between.
+/// The config's part of a kernel name: token and value of each parameter, in the table's order, with underscores
+/// between.
 template <typename Config>
 [[nodiscard]] std::string config_name_by_table(std::span<const ConfigParameter<Config>> table, const Config& config) {
     std::string name;
@@ -282,8 +285,8 @@ template <auto kMember>
     return word_parameter<kMember, kRasterizationNames>("rasterization", "raster-",
                                                         "row, column, grouped_m, grouped_n or zigzag", omitted);
 }
-/// A rasterization without groups has no `group`, and one with groups needs it: what is given decides what is not. `usual` is
-/// the group of a rasterization that nobody named.
+/// A rasterization without groups has no `group`, and one with groups needs it: what is given decides what is not.
+/// `usual` is the group of a rasterization that nobody named.
 void settle_group(Rasterization rasterization, int& group, int usual, const ParameterMap& given);
 
 }  // namespace jitgemm

@@ -12,7 +12,8 @@
 
 namespace jitgemm {
 
-/// \file Lines of the generated params.cuh, and the numbers that types have in GEMM_TYPE_* macros: alike in every family.
+/// \file Lines of the generated params.cuh, and the numbers that types have in GEMM_TYPE_* macros: alike in every
+/// family.
 
 /// 0 f16, 1 bf16, 2 f32, 3 none.
 [[nodiscard]] int type_code(std::optional<DataType> type);

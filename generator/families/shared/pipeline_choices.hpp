@@ -15,8 +15,8 @@ enum class SharedLayout : std::uint8_t { swizzle, padding };
 enum class EpilogueStore : std::uint8_t { shared, registers };
 inline constexpr std::array<std::string_view, 2> kEpilogueStoreNames{"smem", "reg"};
 
-/// Where the sums of blocks that share the K of a tile meet: in the workspace, added up by a second entry; or, sm_90 and later,
-/// in the shared memory of a thread-block cluster.
+/// Where the sums of blocks that share the K of a tile meet: in the workspace, added up by a second entry; or, sm_90
+/// and later, in the shared memory of a thread-block cluster.
 enum class Reduction : std::uint8_t { workspace, cluster };
 
 /// Operands copied into the workspace first, their rows padded to 16 bytes, because they are too little aligned for

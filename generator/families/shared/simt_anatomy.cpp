@@ -45,7 +45,8 @@ SharedAccess panel_store(const Panel& panel) {
     return access;
 }
 
-/// Every thread loads an element per k and row (A) or column (B) of its thread tile; lanes along the other way share it.
+/// Every thread loads an element per k and row (A) or column (B) of its thread tile; lanes along the other way share
+/// it.
 SharedAccess panel_load(const Panel& panel, const SimtGeometry& g) {
     SharedAccess access;
     access.what = fmt::format("ld.shared {}", to_string(panel.operand));

@@ -42,8 +42,8 @@ void check_warp(Reasons& reasons, const SimtGeometry& g, bool along_n) {
             fmt::format("{} threads along N: neither a power of two nor a multiple of {}", g.threads_n, kWarpLanes));
 }
 
-/// So that a warp reads one row of the panel of A and 32 neighbours of B's, and copies 32 neighbours of either: every access
-/// to shared memory is one wavefront.
+/// So that a warp reads one row of the panel of A and 32 neighbours of B's, and copies 32 neighbours of either: every
+/// access to shared memory is one wavefront.
 void check_panels(Reasons& reasons, const SimtGeometry& g) {
     if (g.threads_n % kWarpLanes != 0)
         reasons.push_back(

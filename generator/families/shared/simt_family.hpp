@@ -8,8 +8,8 @@
 
 namespace jitgemm {
 
-/// The row of a plain SIMT family in the table, typed. What it is called, its parameters, its tiling and its candidates are
-/// all that such families differ in; a `Description` says them:
+/// The row of a plain SIMT family in the table, typed. What it is called, its parameters, its tiling and its candidates
+/// are all that such families differ in; a `Description` says them:
 ///
 ///     struct SimtNaive {
 ///         using Config = SimtNaiveConfig;
@@ -17,7 +17,7 @@ namespace jitgemm {
 ///         static std::span<const ConfigParameter<Config>> parameter_table();
 ///         static SimtTiling tiling(const Config&);
 ///         static std::vector<Config> candidates(const Problem&);
-///         static RenderInput render_input(const GemmSignature&, const Config&);  // where its template has constants of its own
+///         static RenderInput render_input(const GemmSignature&, const Config&);  // if its template has own constants
 ///     };
 template <typename Description>
 struct SimtFamily {

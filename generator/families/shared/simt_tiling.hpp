@@ -10,13 +10,14 @@
 
 namespace jitgemm {
 
-/// \file What the plain SIMT families have in common: threads that do f32 multiply-adds, one element of D or a tile of them each.
-/// A family says how its config tiles the problem; grid, owner, constraints, anatomy and cost follow from that.
+/// \file What the plain SIMT families have in common: threads that do f32 multiply-adds, one element of D or a tile of
+/// them each. A family says how its config tiles the problem; grid, owner, constraints, anatomy and cost follow from
+/// that.
 
 inline constexpr int kPanelElementBytes = 4;  ///< panels in shared memory hold f32 whatever A and B are
 
-/// How a config divides the problem. Thread t of a block holds elements (t_m + i · threads_m, t_n + j · threads_n) of the
-/// block tile, so that neighbouring threads hold neighbouring elements.
+/// How a config divides the problem. Thread t of a block holds elements (t_m + i · threads_m, t_n + j · threads_n) of
+/// the block tile, so that neighbouring threads hold neighbouring elements.
 struct SimtTiling {
     TileShape block;                ///< block tile of D, m by n
     std::optional<int> depth;       ///< of the panels of A and B in shared memory, along K; unset in families without
@@ -27,7 +28,8 @@ struct SimtTiling {
     [[nodiscard]] TileShape thread_tile() const { return tile.value_or(TileShape{1, 1, 0}); }
 };
 
-/// Everything that follows from signature and tiling; templates/ladder/simt_panels.cuh states the same of shared memory.
+/// Everything that follows from signature and tiling; templates/ladder/simt_panels.cuh states the same of shared
+/// memory.
 struct SimtGeometry {
     TileShape block;  ///< k: of K in shared memory at a time, 0 without shared memory
     TileShape tile;

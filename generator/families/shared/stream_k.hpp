@@ -13,9 +13,10 @@
 
 namespace jitgemm {
 
-/// How stream-K deals a problem's tiles out to clusters, as templates/scheduler/stream_k_walk.cuh does it (Osama et al., "Stream-K:
-/// Work-centric Parallel Decomposition for Dense Matrix-Matrix Multiplication on the GPU", PPoPP 2023): the k-tiles of the first
-/// `streamed` tiles in equal shares, the others a tile at a time. Blocks of a kernel without clusters are clusters of one.
+/// How stream-K deals a problem's tiles out to clusters, as templates/scheduler/stream_k_walk.cuh does it (Osama et
+/// al., "Stream-K: Work-centric Parallel Decomposition for Dense Matrix-Matrix Multiplication on the GPU", PPoPP 2023):
+/// the k-tiles of the first `streamed` tiles in equal shares, the others a tile at a time. Blocks of a kernel without
+/// clusters are clusters of one.
 struct StreamK {
     std::int64_t clusters = 1;
     std::int64_t tiles = 0;    ///< of a cluster each
@@ -42,11 +43,13 @@ struct StreamK {
 
 /// All tiles whole; of nonsense at least one cluster.
 [[nodiscard]] StreamK whole_tiles(std::int64_t tiles, std::int64_t k_tiles, std::int64_t clusters);
-/// Those of them streamed that are left over from whole waves, and one wave more; none where a tile has too few k-tiles for two pieces.
+/// Those of them streamed that are left over from whole waves, and one wave more; none where a tile has too few k-tiles
+/// for two pieces.
 [[nodiscard]] StreamK streamed_tiles(StreamK whole);
 
-/// Numbers of clusters worth a candidate, given the deal to all that the GPU holds at once: all of them with equal shares; or, of tiles
-/// that many clusters share, as many that each has the same part of one. None where tiles come out nearly even.
+/// Numbers of clusters worth a candidate, given the deal to all that the GPU holds at once: all of them with equal
+/// shares; or, of tiles that many clusters share, as many that each has the same part of one. None where tiles come out
+/// nearly even.
 [[nodiscard]] std::vector<std::int64_t> stream_k_choices(const StreamK& deal);
 
 /// The parameter of a family whose configs have `stream_k`, the number of blocks.
@@ -66,7 +69,8 @@ void describe_stream_k(KernelAnatomy& anatomy, int blocks, const StreamK& deal);
 
 /// Bytes of what blocks leave to others: the sums of a block tile each,
 [[nodiscard]] std::int64_t stream_k_sum_bytes(int blocks, const TileShape& block, DataType accumulator);
-/// and a counter for each 16 rows that a warp has of them, where warps have `warp_n` columns: templates/scheduler/partial_sums.cuh.
+/// and a counter for each 16 rows that a warp has of them, where warps have `warp_n` columns:
+/// templates/scheduler/partial_sums.cuh.
 [[nodiscard]] std::int64_t stream_k_counter_bytes(int blocks, const TileShape& block, int warp_n);
 
 }  // namespace jitgemm

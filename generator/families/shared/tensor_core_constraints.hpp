@@ -7,7 +7,8 @@
 
 namespace jitgemm {
 
-/// \file Rules that the kernels of 16-bit operands on tensor cores share. Each check adds what is violated, with its numbers.
+/// \file Rules that the kernels of 16-bit operands on tensor cores share. Each check adds what is violated, with its
+/// numbers.
 
 /// Types and architecture: f16 by f16 or bf16 by bf16, C and D in these or f32, cp.async.
 [[nodiscard]] Reasons unsupported_on_tensor_cores(std::string_view family, const GemmSpec& spec, const Arch& arch);

@@ -40,7 +40,8 @@ struct OperandTraits {
 /// 32-bit registers a thread needs for its vectors of this operand while they are in flight; 0 with cp.async.
 [[nodiscard]] int staging_registers(const OperandGeometry& operand);
 
-/// Byte offset in a stage of a 16-byte chunk of a row of shared memory, as templates/multistage/shared_layout.cuh places it.
+/// Byte offset in a stage of a 16-byte chunk of a row of shared memory, as templates/multistage/shared_layout.cuh
+/// places it.
 [[nodiscard]] int chunk_offset(const OperandGeometry& operand, SharedLayout layout, int row, int chunk);
 
 /// What follows from the signature and the config of a kernel on tensor cores (mma.sync, wmma).

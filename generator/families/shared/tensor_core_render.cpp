@@ -28,7 +28,7 @@ bool has_pass_residue(const OperandGeometry& operand, int threads) {
     return operand.tile_rows % (threads / operand.vectors_per_row) != 0;
 }
 
-// ---- cp.async --------------------------------------------------------------------------------------------------------
+// ---- cp.async -------------------------------------------------------------------------------------------------------
 
 std::string instruction(bool through_l1, int l2_prefetch) {
     const std::string prefetch = l2_prefetch == 0 ? std::string() : fmt::format(".L2::{}B", l2_prefetch);

@@ -18,8 +18,9 @@ struct TileSchedule {
         : block(config.block), order(config), split_k(config.split_k), splits_in_cluster(config.splits_in_cluster()) {}
 };
 
-/// What a block of a kernel does: a tile, and of its K one split. Splits that add up in a cluster are neighbours; else the blocks of
-/// the second split follow those of the first. templates/scheduler/tile_of_this_block.inl says the same in device code.
+/// What a block of a kernel does: a tile, and of its K one split. Splits that add up in a cluster are neighbours; else
+/// the blocks of the second split follow those of the first. templates/scheduler/tile_of_this_block.inl says the same
+/// in device code.
 struct BlockWork {
     TileIndex tile;
     int split = 0;

@@ -33,8 +33,8 @@ Items operator+(Items items, const Items& more) {
 constexpr std::string_view kStart = "    asm volatile(";
 constexpr std::size_t kIndent = 8;
 
-/// An asm statement laid out as clang-format does. The instruction is one string, or two where one would be long: a string that
-/// doesn't fit beside "asm volatile(" has a line of its own.
+/// An asm statement laid out as clang-format does. The instruction is one string, or two where one would be long: a
+/// string that doesn't fit beside "asm volatile(" has a line of its own.
 std::string statement(const Items& strings, const Items& outputs, const Items& inputs, bool touches_memory) {
     const std::string clobber = touches_memory ? " : \"memory\"" : "";
     const std::string line = fmt::format("{}{} : {} : {}{});", kStart, fmt::join(strings, " "),

@@ -10,8 +10,8 @@
 
 namespace jitgemm {
 
-/// `start` and items with commas between them, broken before column 120 as clang-format does; later lines begin with `indent`
-/// spaces, and `tail` columns stay free behind the last item.
+/// `start` and items with commas between them, broken before column 120 as clang-format does; later lines begin with
+/// `indent` spaces, and `tail` columns stay free behind the last item.
 [[nodiscard]] std::string packed_items(std::string start, const std::vector<std::string>& items, std::size_t indent,
                                        std::size_t tail);
 
@@ -21,12 +21,13 @@ namespace jitgemm {
 /// `ldmatrix_a(unsigned* r, unsigned address)` (or _b): x registers from the rows at shared-memory address `address`.
 [[nodiscard]] std::string ldmatrix_wrapper(Operand operand, int x, bool trans);
 
-/// kRegistersA, kRegistersB and kRegistersC of a fragment, and the wmma instructions as inline functions: load_fragment_a,
-/// load_fragment_b, mma, store_fragment. K-major operands lie in shared memory with K contiguous.
+/// kRegistersA, kRegistersB and kRegistersC of a fragment, and the wmma instructions as inline functions:
+/// load_fragment_a, load_fragment_b, mma, store_fragment. K-major operands lie in shared memory with K contiguous.
 [[nodiscard]] std::string wmma_wrappers(const WmmaAtom& atom, bool a_k_major, bool b_k_major);
 
-/// `wgmma(Accumulator* c, unsigned long long a, unsigned long long b, bool add)`: one instruction on two operands in shared memory,
-/// given by their matrix descriptors; of a form with A in registers that is `const unsigned* a`, a fragment.
+/// `wgmma(Accumulator* c, unsigned long long a, unsigned long long b, bool add)`: one instruction on two operands in
+/// shared memory, given by their matrix descriptors; of a form with A in registers that is `const unsigned* a`, a
+/// fragment.
 [[nodiscard]] std::string wgmma_wrapper(const WgmmaForm& form, bool a_k_major, bool b_k_major);
 
 }  // namespace jitgemm

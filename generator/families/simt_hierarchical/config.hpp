@@ -9,8 +9,9 @@ namespace jitgemm {
 /// How a tile gets from global to shared memory: by cp.async past the registers, or through them.
 enum class CopyPath : std::uint8_t { async, registers };
 
-/// Where a thread starts its first row of sums at each k: at the first column, at the last, or with the even columns before the
-/// odd ones. Each next row goes back the way the one before came. ptxas spreads the sums over the register banks accordingly.
+/// Where a thread starts its first row of sums at each k: at the first column, at the last, or with the even columns
+/// before the odd ones. Each next row goes back the way the one before came. ptxas spreads the sums over the register
+/// banks accordingly.
 enum class UpdateOrder : std::uint8_t { left, right, even };
 
 /// GEMM on FP32 cores in CUTLASS's hierarchy: block tile, warp tile, thread tile, rank-1 updates of register fragments.
@@ -30,8 +31,8 @@ struct SimtHierarchicalConfig {
     Rasterization rasterization = Rasterization::grouped_m;
     int group = 8;    ///< tiles of M or N that are taken together; 1 where the rasterization has none
     int split_k = 1;  ///< blocks that share the K of one tile; their sums meet in the workspace
-    /// Blocks that run at once: tiles left over from whole waves of so many are cut in two along K, to share them out among all
-    /// SMs (the remainder of "Stream-K", Osama et al. 2023, with two parts per tile); 0: none is cut.
+    /// Blocks that run at once: tiles left over from whole waves of so many are cut in two along K, to share them out
+    /// among all SMs (the remainder of "Stream-K", Osama et al. 2023, with two parts per tile); 0: none is cut.
     int blocks_per_wave = 0;
     /// Its entries begin while the launch before ends (griddepcontrol), a block per SM; sm_90 and on.
     bool dependent_launch = false;

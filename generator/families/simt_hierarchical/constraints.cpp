@@ -121,8 +121,8 @@ void check_resources(Reasons& reasons, const Config& c, const SimtHierarchicalGe
                                       c.min_blocks_per_sm, arch.max_threads_per_sm));
 }
 
-/// A cut tile's part of K and the rows of C are held beside 128 sums. Copies of single elements of A and transposed ones of 256 columns
-/// of B then leave too few registers, unless a warp copies more of K at once.
+/// A cut tile's part of K and the rows of C are held beside 128 sums. Copies of single elements of A and transposed
+/// ones of 256 columns of B then leave too few registers, unless a warp copies more of K at once.
 void check_registers_of_cut_tiles(Reasons& reasons, const GemmSpec& spec, const Config& c,
                                   const SimtHierarchicalGeometry& g) {
     constexpr int kManySums = 128;

@@ -4,8 +4,8 @@
 
 namespace jitgemm {
 
-/// GEMM on FP32 cores for a small result of a long K: every warp has sums of the whole block tile, and K is shared out among
-/// blocks, warps and lanes. A second entry adds the blocks' sums up.
+/// GEMM on FP32 cores for a small result of a long K: every warp has sums of the whole block tile, and K is shared out
+/// among blocks, warps and lanes. A second entry adds the blocks' sums up.
 struct SimtLongKConfig {
     TileShape thread{8, 8, 1};  ///< sums of a thread
     TileShape lanes{4, 8, 1};   ///< of a warp along M, N and K; lanes · thread is the block tile

@@ -11,8 +11,9 @@ namespace jitgemm {
 inline constexpr int kWgmmaM = 64;
 inline constexpr int kMaxWgmmaN = 256;
 
-/// How the consumer warpgroups of a block share its tiles: each its part of every tile; each a whole tile in its turn, so that one
-/// stores while the other multiplies; or each 128 rows of every tile, of which it stores one half while it multiplies the other.
+/// How the consumer warpgroups of a block share its tiles: each its part of every tile; each a whole tile in its turn,
+/// so that one stores while the other multiplies; or each 128 rows of every tile, of which it stores one half while it
+/// multiplies the other.
 enum class WarpgroupSchedule : std::uint8_t { cooperative, pingpong, overlapped };
 
 /// What takes D from slices staged in shared memory to global memory: TMA, or each warp row by row.
@@ -21,18 +22,19 @@ enum class OutputStore : std::uint8_t { tma, shared };
 /// Where wgmmas take A from; B they take from shared memory.
 enum class OperandSource : std::uint8_t { shared, registers };
 
-/// Half-precision GEMM on wgmma (sm_90a): a producer warp copies k-tiles by TMA into a ring of `stages`, consumer warpgroups multiply,
-/// blocks are persistent. Unless they are asked not to be, and then not to have a producer either.
+/// Half-precision GEMM on wgmma (sm_90a): a producer warp copies k-tiles by TMA into a ring of `stages`, consumer
+/// warpgroups multiply, blocks are persistent. Unless they are asked not to be, and then not to have a producer either.
 struct WgmmaWarpSpecializedConfig {
-    /// D^T = B^T A^T is computed, so that N lies along the 64 rows of a wgmma and M along its columns. Tiles and clusters are then of
-    /// D^T, block.m along N.
+    /// D^T = B^T A^T is computed, so that N lies along the 64 rows of a wgmma and M along its columns. Tiles and
+    /// clusters are then of D^T, block.m along N.
     bool swap_ab = false;
     TileShape block{128, 256, 64};
     TileShape warpgroup{64, 256, 64};  ///< what a consumer multiplies; warpgroup.k equals block.k
     WarpgroupSchedule schedule = WarpgroupSchedule::cooperative;
     int stages = 4;
     TileShape cluster{1, 1, 1};  ///< block tiles of a cluster along M and N; those of a row share A, of a column B
-    /// Of A as wgmmas see it: registers, which each warp loads from shared memory (ldmatrix), leave these 64 rows less to read.
+    /// Of A as wgmmas see it: registers, which each warp loads from shared memory (ldmatrix), leave these 64 rows less
+    /// to read.
     OperandSource a_source = OperandSource::shared;
     Rasterization rasterization = Rasterization::grouped_m;
     int group = 8;  ///< cluster tiles; 1 where the rasterization has none

@@ -93,8 +93,8 @@ void check_resources(Reasons& reasons, const Config& c, const WgmmaGeometry& g, 
                                       g.pipeline_bytes, g.staging_bytes, arch.name, arch.shared_bytes_per_block));
 }
 
-/// A warp's fragments of A take turns, and each k-tile begins with the first. Beside three consumers a producer has 32 registers: where it
-/// walks over the pieces of stream-K, ptxas spills some.
+/// A warp's fragments of A take turns, and each k-tile begins with the first. Beside three consumers a producer has 32
+/// registers: where it walks over the pieces of stream-K, ptxas spills some.
 void check_a_source(Reasons& reasons, const Config& c, const WgmmaGeometry& g) {
     if (c.a_source != OperandSource::registers) return;
     const int turn = kFragmentsA * g.wgmma_k;

@@ -39,12 +39,12 @@ struct WgmmaWarpSpecialized {
     [[nodiscard]] static RenderInput render_input(const GemmSignature& signature, const Config& config);
     /// The packing of A and of B where TMA can't address them, and the main kernel.
     [[nodiscard]] static std::vector<KernelEntry> entries(const GemmSignature& signature, const Config& config);
-    /// The packed operands; behind them for each block of stream-K the f32 (or f16) sums of a block tile; and a counter for each 16 rows
-    /// that a warp has of them.
+    /// The packed operands; behind them for each block of stream-K the f32 (or f16) sums of a block tile; and a counter
+    /// for each 16 rows that a warp has of them.
     [[nodiscard]] static std::int64_t workspace_bytes(const Problem& problem, const Config& config);
     [[nodiscard]] static std::int64_t counter_bytes(const Problem& problem, const Config& config);
-    /// The block is that of a GPU which holds all tiles at once; on a smaller one it is this modulo the grid. With stream-K it is the
-    /// one that stores the element.
+    /// The block is that of a GPU which holds all tiles at once; on a smaller one it is this modulo the grid. With
+    /// stream-K it is the one that stores the element.
     [[nodiscard]] static ElementOwner owner(const Problem& problem, const Config& config, std::int64_t row,
                                             std::int64_t column);
 };

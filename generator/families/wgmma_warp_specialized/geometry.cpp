@@ -16,8 +16,8 @@ constexpr int kWarps = 4;              // of a warpgroup
 constexpr int kSmallestRow = 16;       // bytes of a box
 constexpr int kFragmentRegisters = 4;  // of a thread, for the 32 bytes of K of a wgmma
 
-/// Registers per thread that setmaxnreg deals out of a launch's 65536 / threads, by the number of consumers and by what wgmmas hold of
-/// theirs. One needs no more than each thread has at launch.
+/// Registers per thread that setmaxnreg deals out of a launch's 65536 / threads, by the number of consumers and by what
+/// wgmmas hold of theirs. One needs no more than each thread has at launch.
 struct RegisterDeal {
     int producer;
     int consumer;
@@ -53,9 +53,9 @@ int slice_row_bytes(int columns, int element_bytes) {
     return bytes;
 }
 
-/// C takes the way of A and B where it lies as D does, in boxes of TMA, a producer copies, and the ring has room for a tile of it; of an
-/// overlapped one, for the half that waits there while the next tile begins, and two k-tiles of that; of a ping-pong, for the last k-tile,
-/// too, which is being read when its consumer waits for C.
+/// C takes the way of A and B where it lies as D does, in boxes of TMA, a producer copies, and the ring has room for a
+/// tile of it; of an overlapped one, for the half that waits there while the next tile begins, and two k-tiles of that;
+/// of a ping-pong, for the last k-tile, too, which is being read when its consumer waits for C.
 int stages_of_c(const GemmSignature& signature, const WgmmaWarpSpecializedConfig& c, const WgmmaGeometry& g) {
     if (!signature.c || *signature.c != signature.d || signature.align_d < kTmaAlignment) return 0;
     if (c.store != OutputStore::tma || c.swap_ab || c.broadcast_c || !c.warp_specialized) return 0;

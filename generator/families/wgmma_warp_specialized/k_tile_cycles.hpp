@@ -14,8 +14,8 @@ struct KTileCycles {
     double all;       ///< both at once, what issues the copies, and what the pipeline's depth and a cluster add
 };
 
-/// Of the problem as wgmmas see it (as_multiplied), with its geometry and how its tiles are dealt out; where DRAM delivers no faster
-/// than one k-tile for each block in `dram_cycles`.
+/// Of the problem as wgmmas see it (as_multiplied), with its geometry and how its tiles are dealt out; where DRAM
+/// delivers no faster than one k-tile for each block in `dram_cycles`.
 [[nodiscard]] KTileCycles k_tile_cycles(const GemmSpec& multiplied, const WgmmaWarpSpecializedConfig& config,
                                         const WgmmaGeometry& geometry, const StreamK& deal, const GpuModel& gpu,
                                         double dram_cycles, const WgmmaCosts& costs);

@@ -21,8 +21,8 @@ namespace jitgemm {
 [[nodiscard]] double write_slowdown(const GemmSpec& multiplied, const WgmmaWarpSpecializedConfig& config,
                                     const StreamK& deal, const GpuModel& gpu, const WgmmaCosts& costs);
 
-/// Of a problem that is bound by writes, the config with tiles of one row of D behind each other, where that has more of it in flight
-/// and L2 holds the operand that each row of tiles reads anew.
+/// Of a problem that is bound by writes, the config with tiles of one row of D behind each other, where that has more
+/// of it in flight and L2 holds the operand that each row of tiles reads anew.
 [[nodiscard]] std::optional<WgmmaWarpSpecializedConfig> along_rows(const GemmSpec& multiplied,
                                                                    WgmmaWarpSpecializedConfig config,
                                                                    const GpuModel& gpu);

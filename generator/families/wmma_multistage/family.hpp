@@ -30,8 +30,8 @@ struct WmmaMultistage {
     [[nodiscard]] static SumOrder sum_order(DataType, const Config& config) {
         return {.instruction = MathInstruction::mma, .instruction_k = config.mma.k};
     }
-    /// Accesses are those that the ISA specifies: copies into the pipeline and what the epilogue reads back. Which addresses the
-    /// lanes of wmma.load and wmma.store touch is left to the hardware.
+    /// Accesses are those that the ISA specifies: copies into the pipeline and what the epilogue reads back. Which
+    /// addresses the lanes of wmma.load and wmma.store touch is left to the hardware.
     [[nodiscard]] static KernelAnatomy anatomy(const Problem& problem, const Config& config);
     /// mma_multistage's model for the same tiles and pipeline; made to order this family's own configs.
     [[nodiscard]] static CostEstimate cost(const Problem& problem, const Config& config, const GpuModel& gpu,
