@@ -1,5 +1,6 @@
-# cmake -P: installs BUILD into a fresh prefix, then packs it and unpacks the tarball elsewhere; the project in CONSUMER is
-# built and run against either, as a user would. What is installed must work where it lies, the build folder be left alone.
+# cmake -P: installs BUILD into a fresh prefix, then packs it and unpacks the tarball elsewhere. The project in CONSUMER
+# is built and run against both, as a user would. Installed files must work where they lie, and leave the build folder
+# alone.
 
 set(work ${BUILD}/consumer)
 file(REMOVE_RECURSE ${work})
@@ -96,7 +97,8 @@ file(MAKE_DIRECTORY ${work}/elsewhere)
 run(${CMAKE_COMMAND} -E chdir ${work}/elsewhere tar --extract --strip-components=1 --file ${tarball})
 file(REMOVE_RECURSE ${work}/prefix)     # nothing may lead back to it
 
-set(tool ${CMAKE_COMMAND} -E env JITGEMM_CACHE_DIR=${work}/cache JITGEMM_TUNING_DIR=${work}/tuning ${work}/elsewhere/bin/jitgemm)
+set(tool ${CMAKE_COMMAND} -E env JITGEMM_CACHE_DIR=${work}/cache JITGEMM_TUNING_DIR=${work}/tuning
+         ${work}/elsewhere/bin/jitgemm)
 output_of(version ${tool} --version)
 if(NOT tarball MATCHES "jitgemm-[0-9.]+-linux" OR NOT version MATCHES "^jitgemm [0-9.]+$")
     message(FATAL_ERROR "version '${version}' of ${tarball}")
@@ -106,7 +108,8 @@ output_of(source ${tool} dump bf16 tn 1000 777 555 --gpu a100)
 if(NOT kernels MATCHES "mma_multistage" OR NOT source MATCHES "__global__")
     message(FATAL_ERROR "the unpacked tool lists '${kernels}' and dumps '${source}'")
 endif()
-foreach(file include/jitgemm/jitgemm.hpp include/jitgemm/jitgemm.h share/doc/jitgemm/examples/c/gemm.c share/doc/jitgemm/README.md share/doc/jitgemm/docs/cli.md)
+foreach(file include/jitgemm/jitgemm.hpp include/jitgemm/jitgemm.h share/doc/jitgemm/examples/c/gemm.c
+        share/doc/jitgemm/README.md share/doc/jitgemm/docs/cli.md)
     if(NOT EXISTS ${work}/elsewhere/${file})
         message(FATAL_ERROR "the tarball has no ${file}")
     endif()

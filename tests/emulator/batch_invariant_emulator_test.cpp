@@ -1,4 +1,5 @@
-/// deterministic=batch_invariant on the emulator: equal rows have equal bits whatever m is and whatever the other rows hold.
+/// deterministic=batch_invariant on the emulator: equal rows have equal bits whatever m is and whatever the other rows
+/// hold.
 
 #include "generator/heuristics.hpp"
 #include "tests/catch.hpp"

@@ -1,5 +1,5 @@
-/// GemmSpec's and GemmArguments' broadcast_c on the emulator: C is one row in memory of just that size, added to each row of D before it is
-/// rounded.
+/// GemmSpec's and GemmArguments' broadcast_c on the emulator: C is one row in memory of just that size, added to each
+/// row of D before it is rounded.
 
 #include "runtime/support/element_codec.hpp"
 #include "runtime/verify/verify.hpp"
@@ -114,7 +114,8 @@ GemmSpec by_column(GemmSpec spec) {
     return spec;
 }
 
-/// Rows of every alignment, by row and by column, C of D's type and of another; as few as fill a tile and a part of one.
+/// Rows of every alignment, by row and by column, C of D's type and of another; as few as fill a tile and a part of
+/// one.
 std::vector<GemmSpec> problems(GemmLayout layout, DataType type, const std::vector<Sizes>& sizes) {
     std::vector<GemmSpec> specs;
     for (const auto& [m, n, k] : sizes) {

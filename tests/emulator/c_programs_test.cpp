@@ -1,4 +1,5 @@
-/// Programs in C and Rust against libjitgemm.so: the examples, what docs/c.md shows, one that was compiled against the first header.
+/// Programs in C and Rust against libjitgemm.so: the examples, what docs/c.md shows, one that was compiled against the
+/// first header.
 
 #include "jitgemm/jitgemm.h"
 #include "tests/catch.hpp"
@@ -211,10 +212,12 @@ int main(int count, char **words) {
         jg_kernel *kernel = NULL;
         void *const library = dlopen(words[count - 1], RTLD_NOW | RTLD_LOCAL);
         if (!library || !find(library, "jg_context_create", &create) || !find(library, "jg_version", &version) ||
-            !find(library, "jg_kernel_create", &kernel_create) || !find(library, "jg_kernel_destroy", &kernel_destroy) ||
+            !find(library, "jg_kernel_create", &kernel_create) ||
+            !find(library, "jg_kernel_destroy", &kernel_destroy) ||
             !find(library, "jg_context_destroy", &destroy))
             return 1;
-        if (create("device=emulator:sm_80; cache-dir=; cache-readonly=; family=simt_naive", &context) != JG_OK) return 2;
+        if (create("device=emulator:sm_80; cache-dir=; cache-readonly=; family=simt_naive", &context) != JG_OK)
+            return 2;
         if (kernel_create(context, "f32 tt 8 8 8", &kernel) != JG_OK) return 3;
         kernel_destroy(kernel);
         destroy(context);

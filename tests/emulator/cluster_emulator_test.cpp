@@ -1,5 +1,5 @@
-/// CUDA kernels with clusters, compiled by NVRTC and launched on the emulator as a Device: blocks add up partial sums in
-/// each other's shared memory.
+/// CUDA kernels with clusters, compiled by NVRTC and launched on the emulator as a Device: blocks add up partial sums
+/// in each other's shared memory.
 
 #include "runtime/compiler/compiler.hpp"
 #include "runtime/device/launch.hpp"

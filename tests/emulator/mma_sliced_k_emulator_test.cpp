@@ -1,4 +1,5 @@
-/// mma_sliced_k on the emulator: every variant over layouts, types and sizes, with copies early and in order, late and shuffled.
+/// mma_sliced_k on the emulator: every variant over layouts, types and sizes, with copies early and in order, late and
+/// shuffled.
 
 #include "generator/generate.hpp"
 #include "runtime/verify/emulator_verify.hpp"
@@ -16,7 +17,8 @@ Context& on_hopper() {
     return context;
 }
 
-// Nothing and less than a tile of the long operand, many tiles; less than a panel of K, several k-tiles and a part of one.
+// Nothing and less than a tile of the long operand, many tiles; less than a panel of K, several k-tiles and a part of
+// one.
 void check_layout(GemmLayout layout) {
     check_sliced_k_variants(on_hopper(), layout, {{1, 40}, {77, 328}, {1000, 136}, {130, 1100}});
 }

@@ -1,6 +1,7 @@
 #ifdef JITGEMM_TOOL
 
-/// What the emulator counts, against what Nsight Compute counted for the same kernels on an H200 (docs/emulator-counters.md).
+/// What the emulator counts, against what Nsight Compute counted for the same kernels on an H200
+/// (docs/emulator-counters.md).
 
 #include "tests/catch.hpp"
 #include "tests/support/tool.hpp"

@@ -1,4 +1,5 @@
-/// Matrices of one row or column on the emulator: as lines they have the kernels of lines, from whatever order they are asked in.
+/// Matrices of one row or column on the emulator: as lines they have the kernels of lines, from whatever order they are
+/// asked in.
 
 #include "tests/catch.hpp"
 #include "tests/emulator/emulator.hpp"

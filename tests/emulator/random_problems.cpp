@@ -36,7 +36,7 @@ std::uint64_t mixed(std::uint64_t seed, std::uint64_t stream, std::uint64_t inde
     return RandomBits(RandomBits(RandomBits(seed).next() ^ stream).next() ^ index).next();
 }
 
-// ---- what a kernel is made for ----------------------------------------------------------------------------------------
+// ---- what a kernel is made for --------------------------------------------------------------------------------------
 
 /// Of every operand in bytes; 0: what its leading dimension gives.
 struct Alignments {
@@ -69,7 +69,7 @@ Alignments random_alignments(RandomBits& random, const GemmSpec& spec) {
             random_alignment(random, spec.c.value_or(spec.d)), random_alignment(random, spec.d)};
 }
 
-// ---- sizes ------------------------------------------------------------------------------------------------------------
+// ---- sizes ----------------------------------------------------------------------------------------------------------
 
 std::int64_t random_extent(RandomBits& random) {
     constexpr std::array<std::int64_t, 20> kPredicated{1,  2,  3,  7,  8,  9,   15,  16,  17,  31,
@@ -117,7 +117,7 @@ VerifyOptions random_options(RandomBits& random, const GemmSpec& spec) {
     return options;
 }
 
-// ---- kernels ----------------------------------------------------------------------------------------------------------
+// ---- kernels --------------------------------------------------------------------------------------------------------
 
 /// The config with some of its parameters changed, where it has them and they go together.
 KernelConfig varied(RandomBits& random, const KernelConfig& config) {

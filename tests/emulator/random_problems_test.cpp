@@ -2,8 +2,8 @@
 ///
 ///     JITGEMM_TEST_SEED=7 JITGEMM_TEST_PROBLEMS=2000 jitgemm_emulator_tests "[random-problems]"
 ///
-/// JITGEMM_TEST_SECONDS ends it earlier, JITGEMM_TEST_FIRST begins at another problem than 0: the line printed with a problem
-/// that is refused runs that one alone.
+/// JITGEMM_TEST_SECONDS ends it earlier, JITGEMM_TEST_FIRST begins at another problem than 0: the line printed with a
+/// problem that is refused runs that one alone.
 
 #include "tests/emulator/random_problems.hpp"
 #include "tests/catch.hpp"

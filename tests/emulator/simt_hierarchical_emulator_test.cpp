@@ -1,5 +1,5 @@
-/// simt_hierarchical on the emulator as a device: exact on integers, within the bound on normal inputs, with all checks, copies
-/// done early and late, and no more wavefronts than its anatomy says.
+/// simt_hierarchical on the emulator as a device: exact on integers, within the bound on normal inputs, with all
+/// checks, copies done early and late, and no more wavefronts than its anatomy says.
 
 #include "tests/catch.hpp"
 #include "tests/emulator/emulator.hpp"

@@ -1,5 +1,5 @@
-/// simt_long_k on the emulator as a device: exact on integers, within the bound on normal inputs, with all checks, copies done
-/// early and late, and no more wavefronts than its anatomy says.
+/// simt_long_k on the emulator as a device: exact on integers, within the bound on normal inputs, with all checks,
+/// copies done early and late, and no more wavefronts than its anatomy says.
 
 #include "tests/catch.hpp"
 #include "tests/emulator/emulator.hpp"
@@ -11,8 +11,8 @@ namespace {
 using namespace jitgemm;
 using namespace jitgemm::testing;
 
-// 32x40x1024 is aligned to 16 bytes in every layout, 10x22x662 to 8; the others to an element. 37x67 is several block tiles of
-// most variants.
+// 32x40x1024 is aligned to 16 bytes in every layout, 10x22x662 to 8; the others to an element. 37x67 is several block
+// tiles of most variants.
 const std::vector<Sizes> kLongKSizes{{1, 1, 1}, {32, 40, 1024}, {5, 3, 1531}, {37, 67, 257}, {10, 22, 662}};
 
 }  // namespace

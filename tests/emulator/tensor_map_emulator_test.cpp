@@ -1,5 +1,5 @@
-/// The launch model on the emulator: a kernel that copies a matrix through tensor maps, persistent blocks that take tiles from
-/// counters, a launch that may overlap the one before.
+/// The launch model on the emulator: a kernel that copies a matrix through tensor maps, persistent blocks that take
+/// tiles from counters, a launch that may overlap the one before.
 
 #include "runtime/compiler/compiler.hpp"
 #include "runtime/emulator_device/emulator_device.hpp"

@@ -1,5 +1,5 @@
-/// wgmma_warp_specialized on the emulator: every variant over residues, layouts and types, with copies early and in order, late and
-/// shuffled.
+/// wgmma_warp_specialized on the emulator: every variant over residues, layouts and types, with copies early and in
+/// order, late and shuffled.
 
 #include "generator/generate.hpp"
 #include "runtime/emulator_device/emulator_device.hpp"
@@ -296,7 +296,8 @@ TEST_CASE("emulated wgmma: C comes through the ring of blocks that have one tile
     }
 }
 
-// A ping-pong's consumer waits for C with its last k-tile still in the ring. C that fills the ring is read by the epilogue.
+// A ping-pong's consumer waits for C with its last k-tile still in the ring. C that fills the ring is read by the
+// epilogue.
 TEST_CASE("emulated wgmma: C leaves a ping-pong's ring a k-tile") {
     for (const char* const parameters : {"block=128x104x64,warpgroup=128x104,schedule=pingpong,stages=4,slices=1",
                                          "block=128x104x64,warpgroup=128x104,schedule=pingpong,stages=5,slices=1",

@@ -1,5 +1,5 @@
-/// wmma_multistage on the emulator, ingredient by ingredient. Each check is three launches: integers bit for bit with copies
-/// early and in order, the same late and shuffled, normal inputs.
+/// wmma_multistage on the emulator, ingredient by ingredient. Each check is three launches: integers bit for bit with
+/// copies early and in order, the same late and shuffled, normal inputs.
 
 #include "generator/heuristics.hpp"
 #include "tests/catch.hpp"

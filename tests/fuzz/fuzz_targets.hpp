@@ -3,9 +3,9 @@
 #include <span>
 #include <string_view>
 
-/// \file What is fuzzed: one function for each format that is read from outside. A function may refuse its input with an
-/// Error, and with nothing else; a crash, another exception, a complaint of a sanitizer, more than kMostSeconds or more
-/// than kMostMegabytes is a defect of the reader.
+/// \file What is fuzzed: one function for each format that is read from outside. A function may refuse its input with
+/// an Error, and with nothing else; a crash, another exception, a complaint of a sanitizer, more than kMostSeconds or
+/// more than kMostMegabytes is a defect of the reader.
 
 namespace jitgemm::fuzz {
 

@@ -1,7 +1,8 @@
 // Replays kept inputs, or makes new ones of them by a seed:
 //     jitgemm_fuzz replay TARGET FILE-OR-FOLDER...
 //     jitgemm_fuzz mutate TARGET FILE-OR-FOLDER... --inputs 100000 --seed 1
-// An input that fails is named, a made one written to "<target>-<seed>-<number>" in the working folder. Exit 1 if any did.
+// An input that fails is named, a made one written to "<target>-<seed>-<number>" in the working folder. Exit 1 if any
+// did.
 
 #include "runtime/support/log.hpp"
 #include "tests/fuzz/fuzz_targets.hpp"

@@ -22,7 +22,7 @@ using Catch::Matchers::ContainsSubstring;
 
 namespace {
 
-// ---- a problem whose right answer is known without arithmetic --------------------------------------------------------
+// ---- a problem whose right answer is known without arithmetic -------------------------------------------------------
 
 constexpr std::uint16_t kOne = 0x3f80;  // bf16
 constexpr std::uint16_t kTwo = 0x4000;
@@ -71,7 +71,7 @@ struct Ones {
     DeviceBuffer d;
 };
 
-// ---- the driver by hand ----------------------------------------------------------------------------------------------
+// ---- the driver by hand ---------------------------------------------------------------------------------------------
 
 // A stream of the primary context of device 0, which is current for as long as this lives.
 struct PrimaryStream {

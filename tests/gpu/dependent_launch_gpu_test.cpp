@@ -1,5 +1,5 @@
-/// Launches that begin while the one before ends: a chain in which each reads what the one before it wrote last, and writes what that
-/// one read, has the same bits as one launch after the other.
+/// Launches that begin while the one before ends: a chain in which each reads what the one before it wrote last, and
+/// writes what that one read, has the same bits as one launch after the other.
 
 #include "generator/families/family.hpp"
 #include "runtime/context/context_state.hpp"

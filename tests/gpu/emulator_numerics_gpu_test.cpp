@@ -1,5 +1,6 @@
-// The emulator's arithmetic against the GPU's, bit for bit. With the environment variable JITGEMM_RECORD naming a folder,
-// what the GPU answered is written there too (about 16 MB), so that models can be corrected, and checked, without one:
+// The emulator's arithmetic against the GPU's, bit for bit. With the environment variable JITGEMM_RECORD naming a
+// folder, what the GPU answered is written there too (about 16 MB), so that models can be corrected, and checked,
+// without one:
 //   mma_hashes.txt       instruction, tiles, XXH3-64 of D of the first 1,000 and of all tiles
 //   mma_results.bin      D of the first 1,000 tiles of every floating-point instruction, in the order of mma_hashes.txt
 //   mma_mismatches.txt   up to 200 differing dot products per instruction, with all operands
@@ -46,7 +47,7 @@ constexpr int kPrograms = 1200;
 constexpr int kProgramsPerModule = 100;
 constexpr int kListedMismatches = 200;
 
-// ---- records ---------------------------------------------------------------------------------------------------------
+// ---- records --------------------------------------------------------------------------------------------------------
 
 /// XXH3-64 of words that come in parts.
 class Hash {
@@ -80,7 +81,7 @@ void write_words(std::ofstream& file, const std::uint32_t* words, std::size_t co
         file.write(reinterpret_cast<const char*>(words), static_cast<std::streamsize>(count * sizeof *words));
 }
 
-// ---- tensor cores ----------------------------------------------------------------------------------------------------
+// ---- tensor cores ---------------------------------------------------------------------------------------------------
 
 struct Batch {
     MmaTiles tiles;
@@ -171,7 +172,7 @@ std::vector<MmaKind> kinds_of(int compute_capability) {
     return kinds;
 }
 
-// ---- scalar instructions ---------------------------------------------------------------------------------------------
+// ---- scalar instructions --------------------------------------------------------------------------------------------
 
 std::vector<std::uint64_t> on_gpu(const PtxModule& module, const std::vector<std::uint64_t>& operands) {
     const Words inputs(2 * operands.size());
@@ -196,7 +197,7 @@ Mismatches compare_scalar(const Gpu& gpu, const ScalarInstruction& instruction) 
     return mismatches;
 }
 
-// ---- random programs -------------------------------------------------------------------------------------------------
+// ---- random programs ------------------------------------------------------------------------------------------------
 
 struct ProgramRecords {
     std::ofstream hashes = record("program_hashes.txt");
@@ -228,8 +229,8 @@ void write_program(const PtxProgram& program, const std::vector<std::uint32_t>& 
     write_words(records.results, got.data(), got.size());
 }
 
-/// How many programs of a module differ. It is assembled as written: the assembler's optimiser replaces some instructions
-/// by ones of other results (docs/emulator-numerics.md, "Random programs").
+/// How many programs of a module differ. It is assembled as written: the assembler's optimiser replaces some
+/// instructions by ones of other results (docs/emulator-numerics.md, "Random programs").
 int compare_programs(const Gpu& gpu, int first, ProgramRecords& records) {
     std::vector<PtxProgram> programs;
     for (int i = first; i < first + kProgramsPerModule; ++i)

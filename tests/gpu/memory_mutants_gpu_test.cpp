@@ -1,5 +1,5 @@
-/// Kernels that change their inputs, leave parts of D or of the workspace unwritten, take what an earlier launch left, or store
-/// D twice: verification on a GPU has only what lies in memory afterwards, and has to find each of them.
+/// Kernels that change their inputs, leave parts of D or of the workspace unwritten, take what an earlier launch left,
+/// or store D twice: verification on a GPU has only what lies in memory afterwards, and has to find each of them.
 
 #include "tests/catch.hpp"
 #include "tests/gpu/gpu.hpp"

@@ -1,4 +1,5 @@
-/// mma_multistage on a GPU: every layout, alignment, epilogue and pipeline over awkward shapes, exact and on normal inputs.
+/// mma_multistage on a GPU: every layout, alignment, epilogue and pipeline over awkward shapes, exact and on normal
+/// inputs.
 
 #include "generator/heuristics.hpp"
 #include "runtime/context/context_state.hpp"

@@ -1,5 +1,5 @@
-/// The launch model on a GPU with TMA: the copying kernel of the emulator's tests, launched from eight threads, and what a launch
-/// with tensor maps costs.
+/// The launch model on a GPU with TMA: the copying kernel of the emulator's tests, launched from eight threads, and
+/// what a launch with tensor maps costs.
 
 #include "jitgemm/context.hpp"
 #include "runtime/cuda/cuda_timing.hpp"

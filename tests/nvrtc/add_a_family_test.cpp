@@ -1,5 +1,5 @@
-/// docs/add-a-family.md, followed to the letter: its code blocks become files of a copy of the generator, which is compiled with the
-/// host's compiler; the kernel that it generates runs on the emulator.
+/// docs/add-a-family.md, followed to the letter: its code blocks become files of a copy of the generator, which is
+/// compiled with the host's compiler; the kernel that it generates runs on the emulator.
 
 #include "generator/families/shared/gemm_arguments.hpp"
 #include "runtime/compiler/compiler.hpp"

@@ -1,5 +1,5 @@
-/// Whoever asks for a problem first waits for NVRTC: no size, layout, alignment or type may make that wait much longer than
-/// whole, aligned tiles do.
+/// Whoever asks for a problem first waits for NVRTC: no size, layout, alignment or type may make that wait much longer
+/// than whole, aligned tiles do.
 
 #include "generator/generate.hpp"
 #include "generator/heuristics.hpp"
@@ -56,7 +56,8 @@ void check_against(const CompileCost& aligned, const GemmSpec& spec) {
     CHECK(cost.cubin_bytes <= kMostOfAligned * aligned.cubin_bytes);
 }
 
-/// Sizes of all magnitudes up to 5000, most of them odd; what the operands are aligned to is often less than the pitch allows.
+/// Sizes of all magnitudes up to 5000, most of them odd; what the operands are aligned to is often less than the pitch
+/// allows.
 GemmSpec random_problem(std::mt19937& random) {
     using enum DataType;
     const auto size = [&] { return 1 + static_cast<std::int64_t>(random() % (std::uint64_t{5} << random() % 11)); };

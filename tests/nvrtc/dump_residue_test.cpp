@@ -1,5 +1,5 @@
-/// What is left of a template is what its kernel needs: dumps hold nothing unused, the compiler has nothing to say of them, and
-/// clang-format leaves them as they are.
+/// What is left of a template is what its kernel needs: dumps hold nothing unused, the compiler has nothing to say of
+/// them, and clang-format leaves them as they are.
 
 #include "generator/families/family.hpp"
 #include "generator/generate.hpp"
@@ -28,7 +28,7 @@ using jitgemm::testing::put_text;
 using jitgemm::testing::TemporaryFolder;
 using jitgemm::testing::text_in;
 
-// ---- names -----------------------------------------------------------------------------------------------------------
+// ---- names ----------------------------------------------------------------------------------------------------------
 
 /// Without comments and without the text of strings.
 std::string code_of(const std::string& body) {
@@ -103,7 +103,8 @@ void check_functions(const std::string& code, const std::map<std::string, int>& 
 /// Types, constants and fields of one line each.
 void check_declarations(const std::string& code, const std::map<std::string, int>& words) {
     static const std::regex kDeclared(
-        R"(\n *(?:using (\w+) =|struct (?:alignas\([^{]*\) )?(\w+) \{|constexpr \w+ (\w+) =|(?:const )?\w+(?: long)?\*? ([a-z_]\w*);))");
+        R"(\n *(?:using (\w+) =|struct (?:alignas\([^{]*\) )?(\w+) \{|constexpr \w+ (\w+) =|)"
+        R"((?:const )?\w+(?: long)?\*? ([a-z_]\w*);))");
     for (auto at = std::sregex_iterator(code.begin(), code.end(), kDeclared); at != std::sregex_iterator(); ++at)
         for (std::size_t group = 1; group <= 4; ++group) {
             if (!(*at)[group].matched || (*at)[group] == "continue") continue;

@@ -1,4 +1,5 @@
-/// The renderer may not change what a template means: nvcc on the template with -D and nvcc on the dump give the same code.
+/// The renderer may not change what a template means: nvcc on the template with -D and nvcc on the dump give the same
+/// code.
 
 #include "generator/generate.hpp"
 #include "generator/heuristics.hpp"

@@ -1,4 +1,5 @@
-/// What ptxas makes of wgmma_warp_specialized: it must neither spill nor serialise wgmmas (its remarks C7506 to C7519), whatever the candidate.
+/// What ptxas makes of wgmma_warp_specialized: it must neither spill nor serialise wgmmas (its remarks C7506 to C7519),
+/// whatever the candidate.
 
 #include "generator/families/family.hpp"
 #include "generator/generate.hpp"
@@ -199,8 +200,7 @@ TEST_CASE("wgmma: the machine code is one batch of wgmmas per k-tile, copies by 
         const char* parameters;
         std::size_t wgmmas;   ///< of a tile's first k-tile, of the others, and of the last one where it stands apart
         std::size_t batches;  ///< that they are issued in
-        std::size_t
-            setmaxnregs;  ///< the producer's and the consumers'; one consumer alone has registers enough, as all without it
+        std::size_t setmaxnregs;  ///< the producer's and the consumers'; none where one consumer has enough
     };
     const Case cases[] = {
         {"block=128x256x64,warpgroup=64x256,stages=4", 4 + 4, 2, 2},

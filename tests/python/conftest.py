@@ -16,7 +16,7 @@ def own_folders(tmp_path_factory):
 
 
 def small_integers(shape, dtype="float32", seed=0):
-    """Every partial sum of their products is exact in f32, and so is the result in f16 and bf16 as far as it is small."""
+    """Every partial sum of their products is exact in f32. Small results are exact in f16 and bf16, too."""
     import numpy as np
 
     rng = np.random.default_rng([seed, *shape])

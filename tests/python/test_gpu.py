@@ -201,7 +201,7 @@ def test_memory_comes_from_torch():
 
 
 def test_operands_freed_right_after_the_call():
-    """Their memory is used again in the stream's order: behind the product, which has not begun when the call returns."""
+    """Their memory is used again in the stream's order: after the product, which begins after the call returns."""
     a, b = tensor(1024, 1024), tensor(1024, 1024, seed=1)
     expected = jg.matmul(a, b)
     torch.cuda.synchronize()
@@ -416,7 +416,7 @@ def test_every_c_that_torch_would_repeat():
             jg.matmul(a, b, c=c, stream=side)
 
 
-# ---- models --------------------------------------------------------------------------------------------------------------
+# ---- models ----------------------------------------------------------------------------------------------------------
 
 
 def test_a_transformer_learns_the_same():

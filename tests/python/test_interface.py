@@ -58,7 +58,7 @@ def test_every_function_of_c_says_what_it_does_and_which_threads_may_call_it():
         assert re.search(r"[Tt]hread-safe|any thread", " ".join(comment.replace("*", " ").split())), name
 
 
-# ---- stubs ---------------------------------------------------------------------------------------------------------------
+# ---- stubs -----------------------------------------------------------------------------------------------------------
 
 
 def of_stub(body):

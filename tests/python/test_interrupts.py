@@ -45,7 +45,7 @@ def alive_in_group(group):
 
 
 def interrupt(program, folder, delay=1.0, whole_group=False):
-    """Runs the program in a group of its own, and sends SIGINT some time after it says that it begins. Returns what it printed."""
+    """Runs the program in its own group. Sends SIGINT some time after it says that it begins. Returns its output."""
     environment = {**os.environ, "TMPDIR": str(folder), "JITGEMM_TUNING_DIR": str(folder / "tuning")}
     errors = folder / "stderr.txt"
     with (
@@ -117,7 +117,11 @@ def test_a_kernel_that_is_being_compiled(tmp_path):
         """
         os.environ["JITGEMM_CACHE_DIR"] = os.environ["TMPDIR"] + "/cache"
         sizes = range(4, 2000)
-        interrupted(lambda: [jg.kernel(f"f32 tt {n} {n} {n}", device="emulator:sm_80", family="simt_hierarchical") for n in sizes])
+        interrupted(
+            lambda: [
+                jg.kernel(f"f32 tt {n} {n} {n}", device="emulator:sm_80", family="simt_hierarchical") for n in sizes
+            ]
+        )
         print(jg.kernel("f32 tt 12 12 12", device="emulator:sm_80", family="simt_hierarchical").name.split("_")[0])
         """,
         tmp_path,
@@ -130,7 +134,9 @@ def test_a_kernel_that_is_being_compiled(tmp_path):
 def test_a_search(tmp_path, whole_group):
     said = interrupt(
         """
-        interrupted(lambda: jg.tune(["f32 tt 256 256 256", "f32 tt 264 264 264"], device="emulator:sm_80", progress=len))
+        interrupted(
+            lambda: jg.tune(["f32 tt 256 256 256", "f32 tt 264 264 264"], device="emulator:sm_80", progress=len)
+        )
         print([name for name in os.listdir(os.environ["TMPDIR"]) if name.startswith("jitgemm-")])
         tuned = jg.tune("f32 tt 12 12 12", device="emulator:sm_80", family="simt_naive")
         print(len(tuned["problems"]))

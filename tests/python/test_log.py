@@ -42,7 +42,8 @@ KERNEL = f"jg.kernel('f32 tt 6 4 5', device='{EMULATOR}')\n"
 
 def test_a_warning_is_a_record_of_the_logger(unusable_cache):
     done = python(
-        "import logging\nlogging.basicConfig(stream=sys.stdout, format='%(name)s|%(levelname)s|%(message)s')\n" + KERNEL,
+        "import logging\n"
+        "logging.basicConfig(stream=sys.stdout, format='%(name)s|%(levelname)s|%(message)s')\n" + KERNEL,
         **unusable_cache,
     )
     records = [line.split("|") for line in done.stdout.splitlines()]

@@ -245,7 +245,7 @@ for _ in range(3):
     assert (ended.returncode, ended.stdout.split()) == (0, ["caught", "caught", "caught", "True"] * 3), ended.stderr
 
 
-# ---- interfaces that break their own rules ---------------------------------------------------------------------------------
+# ---- interfaces that break their own rules ---------------------------------------------------------------------------
 
 
 class Interface:
@@ -308,7 +308,10 @@ BROKEN = {
     "a masked interface": (lambda: Interface(mask=A), "a is masked"),
     "a smaller dtype": (lambda: InterfaceWithDtype("f2"), "a has the dtype float16 .*typestr is '<f4'"),
     "a larger dtype": (lambda: InterfaceWithDtype("f4", typestr="<f2"), "a has the dtype float32 .*typestr is '<f2'"),
-    "a dtype and no type": (lambda: InterfaceWithDtype("f4", typestr=None), "a has an array interface without 'typestr'"),
+    "a dtype and no type": (
+        lambda: InterfaceWithDtype("f4", typestr=None),
+        "a has an array interface without 'typestr'",
+    ),
     "CUDA, no type": (lambda: Interface(**CUDA, typestr=None), "a has an array interface without 'typestr'"),
     "CUDA, another byte order": (lambda: Interface(**CUDA, typestr=">f4"), "a is of type >f4, whose bytes"),
     "CUDA, masked": (lambda: Interface(**CUDA, mask=A), "a is masked"),

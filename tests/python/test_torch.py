@@ -82,7 +82,10 @@ REFUSED = {
     "meta": (lambda x: x.to("meta"), "a can't be handed over by its library|a lies on meta"),
     "sparse": (lambda x: x.to_sparse(), "a .*can't be handed over by its library"),
     "resized to nothing": (without_memory, "a of type torch.Tensor has no memory of its own"),
-    "quantized": (lambda x: torch.quantize_per_tensor(x, 1, 0, torch.qint8), "a can't be handed over|a is of type .*qint8"),
+    "quantized": (
+        lambda x: torch.quantize_per_tensor(x, 1, 0, torch.qint8),
+        "a can't be handed over|a is of type .*qint8",
+    ),
     "masked": (lambda x: torch.masked.masked_tensor(x, x > 0), "a of type .*MaskedTensor has no memory of its own"),
     "negated": (torch._neg_view, "a is a view that negates its elements"),
 }

@@ -12,13 +12,13 @@ namespace jitgemm::testing {
 /// What the other rows of A and C hold, beside the first.
 enum class OtherRows : std::uint8_t { usual, not_a_number };
 
-/// D's rows, one behind the other without gaps, as the kernel leaves them for operands whose rows depend on their own number alone: equal
-/// rows in problems of any m. Rows from `usual_rows` on hold what `others` says.
+/// D's rows, one behind the other without gaps, as the kernel leaves them for operands whose rows depend on their own
+/// number alone: equal rows in problems of any m. Rows from `usual_rows` on hold what `others` says.
 [[nodiscard]] std::vector<std::byte> rows_of_d(Context& context, const GemmKernel& kernel, std::int64_t usual_rows,
                                                OtherRows others);
 
-/// CHECKs that the context's choices for the problem, which must be batch_invariant, leave each row's bits for every m of
-/// {1, 2, 7, 16, 33, 64, 128, 500, 4096}, and among rows of NaN. Returns how many kernels they were.
+/// CHECKs that the context's choices for the problem, which must be batch_invariant, leave each row's bits for every m
+/// of {1, 2, 7, 16, 33, 64, 128, 500, 4096}, and among rows of NaN. Returns how many kernels they were.
 std::size_t check_batch_invariance(Context& context, GemmSpec spec);
 
 }  // namespace jitgemm::testing

@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <string>
 
-/// \file Hand-written kernels in several orders of their warps and blocks, and, where they have asynchronous copies, with these done
-/// early and late.
+/// \file Hand-written kernels in several orders of their warps and blocks, and, where they have asynchronous copies,
+/// with these done early and late.
 
 namespace jitgemm::testing {
 

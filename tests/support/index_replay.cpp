@@ -21,7 +21,7 @@
 namespace jitgemm::testing {
 namespace {
 
-// ---- inline PTX ------------------------------------------------------------------------------------------------------
+// ---- inline PTX -----------------------------------------------------------------------------------------------------
 
 /// Where the parenthesis that opens at `open` closes; strings may hold others.
 std::size_t closing(std::string_view text, std::size_t open) {
@@ -75,7 +75,7 @@ std::string statement_text(std::string_view inside) {
         sections[0], operands);
 }
 
-// ---- matrices in memory ----------------------------------------------------------------------------------------------
+// ---- matrices in memory ---------------------------------------------------------------------------------------------
 
 enum Region : int { kRegionA, kRegionB, kRegionC, kRegionD, kRegionWorkspace };
 constexpr int kRegionBits = 43;
@@ -219,7 +219,7 @@ std::string arguments_text(const Problem& p, const KernelEntry& entry) {
     return text;
 }
 
-// ---- the kernel proper -----------------------------------------------------------------------------------------------
+// ---- the kernel proper ----------------------------------------------------------------------------------------------
 
 constexpr std::int64_t kLongK = 8192;         // of a block: beyond, two of its threads run, not all,
 constexpr std::int64_t kVeryLongK = 1 << 22;  // and one, of one tile
@@ -311,7 +311,7 @@ std::string gemm_text(const Problem& p, const KernelEntry& gemm) {
     return text;
 }
 
-// ---- entries whose threads take vectors a whole grid apart ------------------------------------------------------------
+// ---- entries whose threads take vectors a whole grid apart ----------------------------------------------------------
 
 /// The vectors v, v + threads of the grid, ... of the thread that takes `any`.
 struct GridStride {
@@ -424,7 +424,7 @@ std::string entry_text(const Problem& p, const KernelEntry& entry) {
     return gemm_text(p, entry);
 }
 
-// ---- compiling -------------------------------------------------------------------------------------------------------
+// ---- compiling ------------------------------------------------------------------------------------------------------
 
 std::pair<std::string, int> shell(const std::string& command) {
     std::FILE* const pipe = popen((command + " 2>&1").c_str(), "r");

@@ -22,8 +22,8 @@ inline constexpr std::array kVariants{
     "block=128x64x32,warp=64x32,stages=3,ldsm_a=2,ldsm_b=1,rasterization=grouped_n,group=3",
     "block=64x64x32,warp=32x32,stages=3,split_k=3,rasterization=row"};
 
-/// Splits of K that add up in clusters, which only some architectures have: of two and of many blocks, with one vector per thread
-/// and with several, in every order of tiles; deep and shallow pipelines.
+/// Splits of K that add up in clusters, which only some architectures have: of two and of many blocks, with one vector
+/// per thread and with several, in every order of tiles; deep and shallow pipelines.
 inline constexpr std::array kClusterVariants{
     "block=64x64x32,warp=32x32,stages=3,split_k=2,reduction=cluster",
     "block=32x128x64,warp=32x32,stages=2,split_k=3,reduction=cluster,rasterization=row",
@@ -44,8 +44,9 @@ GemmKernel check_with(Context& context, const GemmSpec& spec, const std::string&
 void check_same_bits(Context& context, const GemmSpec& spec, const KernelConfig& config,
                      const std::function<void()>& between_launches = {});
 
-/// Checks the problem, given a C of D's type, where operands must not be read, which verify() then fills with NaN: C for a
-/// beta of 0, A and B for an alpha of 0. And with K = 0, which leaves nothing of A and B to read, with C and without.
+/// Checks the problem, given a C of D's type, where operands must not be read, which verify() then fills with NaN: C
+/// for a beta of 0, A and B for an alpha of 0. And with K = 0, which leaves nothing of A and B to read, with C and
+/// without.
 void check_unread_operands(GemmSpec spec, const std::function<void(const GemmSpec&, const VerifyOptions&)>& check);
 
 }  // namespace jitgemm::testing

@@ -45,7 +45,7 @@ MmaType type_of(const MmaKind& kind, Operand operand) {
 int rows_of(const MmaKind& kind, Operand operand) { return operand == Operand::b ? kind.n : kind.m; }
 int columns_of(const MmaKind& kind, Operand operand) { return operand == Operand::c ? kind.n : kind.k; }
 
-// ---- elements --------------------------------------------------------------------------------------------------------
+// ---- elements -------------------------------------------------------------------------------------------------------
 
 /// What the elements of one tile are like. Exponents are offsets from that of 1, clipped to the format.
 struct Style {
@@ -193,7 +193,7 @@ std::uint64_t seed_of(const MmaKind& kind, std::uint64_t tile) {
     return seed ^ (tile * 0x9e3779b97f4a7c15ULL);
 }
 
-// ---- PTX -------------------------------------------------------------------------------------------------------------
+// ---- PTX ------------------------------------------------------------------------------------------------------------
 
 /// PTX ISA, "mma": the version that introduced the types and shape.
 std::string_view ptx_version(const MmaKind& kind) {

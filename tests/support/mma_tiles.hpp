@@ -16,9 +16,9 @@ struct MmaTiles {
     std::vector<std::uint32_t> c;
 };
 
-/// Tiles `first` … `first + count - 1` of the endless sequence that belongs to the instruction: the same on every machine.
-/// They stress what differs between models of the sum: close and far exponents, cancellation, subnormal numbers, zeros
-/// beside large factors, overflow, sums half way between two results, infinities and NaN.
+/// Tiles `first` … `first + count - 1` of the endless sequence that belongs to the instruction: the same on every
+/// machine. They stress what differs between models of the sum: close and far exponents, cancellation, subnormal
+/// numbers, zeros beside large factors, overflow, sums half way between two results, infinities and NaN.
 [[nodiscard]] MmaTiles mma_tiles(const emulator::MmaKind& kind, std::uint64_t first, int count);
 
 /// D of all tiles by emulator::mma.

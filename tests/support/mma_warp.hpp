@@ -30,8 +30,8 @@ inline constexpr emulator::MmaKind kBf16{16, 8, 16, MmaType::bf16, MmaType::bf16
 /// Random finite bits of a type, with exponents of all sizes or close together.
 [[nodiscard]] std::uint32_t random_element(RandomBits& random, MmaType type, bool wide);
 
-/// A warp's registers of the three operands, all zero at first. Coordinates are those of emulator::mma_coordinate, elements
-/// of at most 32 bits.
+/// A warp's registers of the three operands, all zero at first. Coordinates are those of emulator::mma_coordinate,
+/// elements of at most 32 bits.
 struct MmaWarp {
     explicit MmaWarp(const emulator::MmaKind& mma_kind, bool is_wmma = false);
 

@@ -39,8 +39,8 @@ struct Mutation {
 [[nodiscard]] std::span<const Mutation> mutations();
 /// Those of wgmma_dumps().
 [[nodiscard]] std::span<const Mutation> wgmma_mutations();
-/// Of them, those that touch memory as they must not, and no memory but the launch's own: a GPU survives them, and verification
-/// there has to notice as well.
+/// Of them, those that touch memory as they must not, and no memory but the launch's own: a GPU survives them, and
+/// verification there has to notice as well.
 [[nodiscard]] std::span<const Mutation> memory_mutations();
 
 /// The text with the change made; empty where the mutation is not for this dump.

@@ -21,8 +21,8 @@ struct Noise {
     double outlier = 1.2;         ///< and how much longer it then took
 };
 
-/// Kernels whose true times are known, timed by the rounds that next_rounds asks for. The first is the heuristic's: as in a
-/// sweep it has its turn in every round, and the others' samples know what it took there.
+/// Kernels whose true times are known, timed by the rounds that next_rounds asks for. The first is the heuristic's: as
+/// in a sweep it has its turn in every round, and the others' samples know what it took there.
 class NoisyKernels {
 public:
     NoisyKernels(const std::vector<double>& truth, const Noise& noise, std::uint64_t seed)

@@ -21,8 +21,8 @@ struct PlainOperands {
 [[nodiscard]] std::int64_t element_index(Order order, std::int64_t leading_dimension, std::int64_t row,
                                          std::int64_t column);
 
-/// An element of D before it is rounded to D's type, as gemm_spec.hpp says to the letter: a triple loop in double precision that shares
-/// nothing with runtime/verify.
+/// An element of D before it is rounded to D's type, as gemm_spec.hpp says to the letter: a triple loop in double
+/// precision that shares nothing with runtime/verify.
 [[nodiscard]] double plain_element(const GemmSpec& resolved_spec, const PlainOperands& operands, float alpha,
                                    float beta, std::int64_t row, std::int64_t column);
 

@@ -11,9 +11,9 @@
 
 namespace jitgemm::testing {
 
-/// A kernel made of hand-written instructions. Its body finds: %rd0, %rd1, %rd2 and so on free, as %r, %rs, %f, %fd and %p;
-/// %thread the thread's index; %in and %out the addresses of the two buffers, %own_in and %own_out those of the thread's own 32
-/// bytes of them; `tile`, 4096 bytes of shared memory; `dynamic`, what the launch gives.
+/// A kernel made of hand-written instructions. Its body finds: %rd0, %rd1, %rd2 and so on free, as %r, %rs, %f, %fd and
+/// %p; %thread the thread's index; %in and %out the addresses of the two buffers, %own_in and %own_out those of the
+/// thread's own 32 bytes of them; `tile`, 4096 bytes of shared memory; `dynamic`, what the launch gives.
 struct PtxRun {
     std::string body;
     int threads = 32;

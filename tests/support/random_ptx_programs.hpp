@@ -11,8 +11,8 @@ namespace jitgemm::testing {
 /// instruction. The same index gives the same program and inputs on every machine.
 ///
 /// Entry `name`, parameters (u64 inputs, u64 outputs): word w of lane l lies at [32 · w + l] of either buffer. Only
-/// instructions whose bits the PTX ISA fixes are used; where it leaves the bits of a NaN open, the program makes the NaN
-/// canonical itself.
+/// instructions whose bits the PTX ISA fixes are used; where it leaves the bits of a NaN open, the program makes the
+/// NaN canonical itself.
 struct PtxProgram {
     std::string name;   ///< "program_17"
     std::string entry;  ///< text of the .entry

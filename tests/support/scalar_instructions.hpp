@@ -22,10 +22,12 @@ struct ScalarInstruction {
 /// Words a, b, c of `count` threads, [3 · i], of values that fit the operands: 64 bits each.
 [[nodiscard]] std::vector<std::uint64_t> scalar_operands(const ScalarInstruction& instruction, int count);
 
-/// A PTX module with entry `scalar` (u64 operands, u64 results; 64 bits each), one thread per evaluation, blocks of 128.
+/// A PTX module with entry `scalar` (u64 operands, u64 results; 64 bits each), one thread per evaluation, blocks of
+/// 128.
 [[nodiscard]] std::string scalar_ptx(const ScalarInstruction& instruction, int compute_capability);
 
-/// Whether results are the same in the bits of the result's type; where the ISA leaves a NaN's bits open, any NaN will do.
+/// Whether results are the same in the bits of the result's type; where the ISA leaves a NaN's bits open, any NaN will
+/// do.
 [[nodiscard]] bool same_scalar(const ScalarInstruction& instruction, std::uint64_t left, std::uint64_t right);
 
 }  // namespace jitgemm::testing

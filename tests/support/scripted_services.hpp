@@ -11,7 +11,8 @@
 #include <utility>
 #include <vector>
 
-/// \file Services of a sweep that do as they are told, in the process itself: no compiler, no device, no time that passes.
+/// \file Services of a sweep that do as they are told, in the process itself: no compiler, no device, no time that
+/// passes.
 
 namespace jitgemm::testing {
 
@@ -35,8 +36,8 @@ public:
     std::mutex mutex;
 };
 
-/// A device whose times are `truth`, every round the same unless there is noise, and which fails as `faults` says. One thread at a time uses it;
-/// which of them does may change.
+/// A device whose times are `truth`, every round the same unless there is noise, and which fails as `faults` says. One
+/// thread at a time uses it; which of them does may change.
 class ScriptedMeasuring final : public tuning::MeasureService {
 public:
     using Turn = std::pair<std::string, int>;  // problem and kernel, round

@@ -11,8 +11,8 @@
 
 namespace jitgemm::testing {
 
-/// Every variant in one layout over the sizes; types of A and B, C and its type, alpha, beta and D's order change from one to
-/// the next, so that together all of them meet. CHECKs that verify() finds each right.
+/// Every variant in one layout over the sizes; types of A and B, C and its type, alpha, beta and D's order change from
+/// one to the next, so that together all of them meet. CHECKs that verify() finds each right.
 void check_simt_variants(Context& context, GemmLayout layout, const std::vector<Sizes>& sizes);
 
 /// Every family, its config chosen by the heuristic.

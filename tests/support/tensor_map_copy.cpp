@@ -22,7 +22,9 @@ struct Arguments {{
     int m, k;
 }};
 
-__device__ unsigned shared_address(const void* pointer) {{ return static_cast<unsigned>(__cvta_generic_to_shared(pointer)); }}
+__device__ unsigned shared_address(const void* pointer) {{
+    return static_cast<unsigned>(__cvta_generic_to_shared(pointer));
+}}
 
 __device__ void wait(const unsigned barrier, const unsigned parity) {{
     asm volatile(
@@ -51,10 +53,13 @@ extern "C" __global__ void __launch_bounds__(64) copy(const __grid_constant__ Ar
         __syncthreads();
         const unsigned tile = next;
         if (tile >= boxes_m * boxes_k) break;
-        const int row = static_cast<int>(tile / boxes_k) * kBoxRows, column = static_cast<int>(tile % boxes_k) * kBoxColumns;
+        const int row = static_cast<int>(tile / boxes_k) * kBoxRows;
+        const int column = static_cast<int>(tile % boxes_k) * kBoxColumns;
         if (threadIdx.x == 0) {{
-            asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" :: "r"(barrier), "n"(kBoxBytes) : "memory");
-            asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {{%2, %3}}], [%4];"
+            asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;"
+                         :: "r"(barrier), "n"(kBoxBytes) : "memory");
+            asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes "
+                         "[%0], [%1, {{%2, %3}}], [%4];"
                          :: "r"(target), "l"(&args.map_a), "r"(column), "r"(row), "r"(barrier) : "memory");
         }}
         wait(barrier, phase);

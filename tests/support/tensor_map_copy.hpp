@@ -8,12 +8,13 @@
 
 namespace jitgemm::testing {
 
-/// A kernel that copies A (m, k), row-major bf16, to D (m, n = k), box by box through shared memory: one TMA load, one TMA store.
-/// It has all that the launch model knows: tensor maps by value, as many blocks as the GPU holds, which take tiles from a counter
-/// that they leave at zero, and a launch that may begin before the one before it has ended.
+/// A kernel that copies A (m, k), row-major bf16, to D (m, n = k), box by box through shared memory: one TMA load, one
+/// TMA store. It has all that the launch model knows: tensor maps by value, as many blocks as the GPU holds, which take
+/// tiles from a counter that they leave at zero, and a launch that may begin before the one before it has ended.
 class TensorMapCopy {
 public:
-    /// Compiles and loads it on the context's device. Boxes of a swizzle are as wide as it spans, without one 64 bytes; `rows` rows.
+    /// Compiles and loads it on the context's device. Boxes of a swizzle are as wide as it spans, without one 64 bytes;
+    /// `rows` rows.
     TensorMapCopy(ContextState& context, TensorMapSwizzle swizzle, int rows);
 
     /// For a matrix of that size, its rows `lda` and `ldd` elements apart.

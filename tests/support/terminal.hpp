@@ -5,8 +5,8 @@
 
 namespace jitgemm::testing {
 
-/// What a command, run by a shell, writes on stderr where that is a terminal of `columns` columns, as it comes: carriage
-/// returns and escapes included.
+/// What a command, run by a shell, writes on stderr where that is a terminal of `columns` columns, as it comes:
+/// carriage returns and escapes included.
 struct TerminalRun {
     int exit_code = 0;
     std::string err;

@@ -9,9 +9,10 @@
 
 namespace jitgemm::testing {
 
-/// A kernel of hand-written instructions with tensor maps. Its body finds what PtxRun's does, but for the threads' own parts
-/// of the buffers and their sizes: `tile`, 16 KiB of shared memory at a multiple of 1024; `bars`, eight mbarriers that are
-/// yet to be made; %in and %out; %map0, %map1 …, the generic addresses of up to 32 maps, which come in one parameter.
+/// A kernel of hand-written instructions with tensor maps. Its body finds what PtxRun's does, but for the threads' own
+/// parts of the buffers and their sizes: `tile`, 16 KiB of shared memory at a multiple of 1024; `bars`, eight mbarriers
+/// that are yet to be made; %in and %out; %map0, %map1 …, the generic addresses of up to 32 maps, which come in one
+/// parameter.
 struct TmaRun {
     std::string body;
     std::vector<TiledTensorMap> maps = {};  ///< `address` counts from the beginning of the input, or of the output:

@@ -83,16 +83,17 @@ inline constexpr std::array<std::string_view, 8> kWgmmaFillingVariants{
 /// The problem with the pitches of A and B such as TMA can address, where they aren't; those of C and D beside.
 [[nodiscard]] GemmSpec with_tma_pitches(const GemmSpec& spec);
 
-/// CHECKs that verify() finds the kernel of these parameters right, with operands that are constant; a config that can't turn the
-/// problem around doesn't, one that stores by TMA what it can't does so row by row, one that packs what it should fetch early waits. With
-/// stream-K the problem's K is longer, so that there is something to share.
+/// CHECKs that verify() finds the kernel of these parameters right, with operands that are constant; a config that
+/// can't turn the problem around doesn't, one that stores by TMA what it can't does so row by row, one that packs what
+/// it should fetch early waits. With stream-K the problem's K is longer, so that there is something to share.
 void check_wgmma(Context& context, const GemmSpec& spec, std::string_view parameters,
                  const VerifyOptions& options = {});
 
 /// Of A and B: such as TMA can address, or as the sizes have it, where odd ones are packed first.
 enum class Pitches : std::uint8_t { of_tma, as_they_are };
 
-/// Every variant in one layout over sizes m, n, k; C's and D's types, D's order, alpha and beta change from one to the next.
+/// Every variant in one layout over sizes m, n, k; C's and D's types, D's order, alpha and beta change from one to the
+/// next.
 void check_wgmma_variants(Context& context, GemmLayout layout, const std::vector<Sizes>& sizes,
                           Pitches pitches = Pitches::of_tma,
                           std::span<const std::string_view> variants = kWgmmaVariants);

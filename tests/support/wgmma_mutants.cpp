@@ -1,4 +1,5 @@
-// What is spoilt in kernels of wgmma_warp_specialized: when stages are freed, what the first wgmmas add to, how blocks meet.
+// What is spoilt in kernels of wgmma_warp_specialized: when stages are freed, what the first wgmmas add to, how blocks
+// meet.
 
 #include "tests/support/kernel_checks.hpp"
 #include "tests/support/mutants.hpp"

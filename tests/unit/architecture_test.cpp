@@ -1,5 +1,5 @@
-// Dependencies point one way: tests → runtime → generator → templates, and from room to room within runtime/. This test reads
-// every #include and fails on an arrow that no table allows, whatever the build system would let pass.
+// Dependencies point one way: tests → runtime → generator → templates, and from room to room within runtime/. This test
+// reads every #include and fails on an arrow that no table allows, whatever the build system would let pass.
 
 #include "tests/catch.hpp"
 
@@ -101,8 +101,8 @@ TEST_CASE("the reader of includes sees them") {
 
 namespace {
 
-/// A folder, and the folders that its files may include beside their own. Rooms stand below what they include: a circle of
-/// folders can't be written down here.
+/// A folder, and the folders that its files may include beside their own. Rooms stand below what they include: a circle
+/// of folders can't be written down here.
 struct Room {
     std::string_view folder;
     std::vector<std::string_view> may_include;
@@ -360,7 +360,8 @@ const std::vector<Room>& shared_template_rooms() {
     return kRooms;
 }
 
-/// Whether a template may include another. Any folder that is not shared is a family's; the ladder may borrow from families.
+/// Whether a template may include another. Any folder that is not shared is a family's; the ladder may borrow from
+/// families.
 bool may_include_template(const std::string& from, const std::string& target) {
     const auto shared = [](const std::string& folder) {
         return std::ranges::find(shared_template_rooms(), folder, &Room::folder);

@@ -1,4 +1,5 @@
-/// What the pages promise to list is on them whole: a new class, family, parameter, template or word wants its place there.
+/// What the pages promise to list is on them whole: a new class, family, parameter, template or word wants its place
+/// there.
 
 #include "generator/families/family.hpp"
 #include "jitgemm/kernel_info.hpp"
@@ -69,13 +70,14 @@ std::set<std::string> code_words(const std::string& markdown) {
     return words;
 }
 
-// ---- the C++ API -----------------------------------------------------------------------------------------------------
+// ---- the C++ API ----------------------------------------------------------------------------------------------------
 
 /// Types, aliases and functions that a public header declares; its declarations stand at the margin, or four blanks in.
 std::set<std::string> declared_in(const std::string& header) {
     static const std::regex kType(R"(\n(?:class|struct|enum class|using) (\w+)(?: :[^{;]*)? [{=])");
     static const std::regex kFunction(
-        R"(\n(?:    )?(?:\[\[nodiscard\]\] )?(?:constexpr |static )*[\w:<>, ]*[\w>][&*]? [&*]?(\w+)\([^)]*\)(?: const)?(?: noexcept)?(?:;| \{))");
+        R"(\n(?:    )?(?:\[\[nodiscard\]\] )?(?:constexpr |static )*[\w:<>, ]*[\w>][&*]? [&*]?(\w+))"
+        R"(\([^)]*\)(?: const)?(?: noexcept)?(?:;| \{))");
     std::set<std::string> names;
     const std::string declarations = header.substr(0, header.find("struct std::hash"));
     for (const std::regex* pattern : {&kType, &kFunction})
@@ -84,7 +86,7 @@ std::set<std::string> declared_in(const std::string& header) {
     return names;
 }
 
-// ---- families --------------------------------------------------------------------------------------------------------
+// ---- families -------------------------------------------------------------------------------------------------------
 
 /// A page's text from a heading to the next one of its rank or a higher one; empty where there is no such heading.
 std::string section(const std::string& markdown, const std::string& title) {
@@ -110,7 +112,7 @@ std::set<std::string> documented_parameters(const std::string& text) {
     return names;
 }
 
-// ---- templates -------------------------------------------------------------------------------------------------------
+// ---- templates ------------------------------------------------------------------------------------------------------
 
 /// "copy_{async,realign}_*.cuh" as a regular expression.
 std::regex as_pattern(const std::string& glob) {
@@ -141,7 +143,7 @@ std::vector<std::regex> named_files(const std::string& markdown) {
     return files;
 }
 
-// ---- links -----------------------------------------------------------------------------------------------------------
+// ---- links ----------------------------------------------------------------------------------------------------------
 
 /// As GitHub names a heading: small letters, digits, dashes for blanks.
 std::string anchor_of(const std::string& heading) {
@@ -186,7 +188,7 @@ std::vector<fs::path> pages() {
     return files;
 }
 
-// ---- the glossary ----------------------------------------------------------------------------------------------------
+// ---- the glossary ---------------------------------------------------------------------------------------------------
 
 /// Words of the glossary's first column.
 std::set<std::string> glossary_words() {

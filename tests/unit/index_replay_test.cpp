@@ -87,8 +87,8 @@ void widen(GemmSpec& spec, std::mt19937& random) {
     if (spec.c) spec.ldc = wide(packed.ldc);
 }
 
-/// A block of such a kernel walks all of D in steps of the grid: of 2^31 rows that is no replay but the whole computation. They
-/// are there to learn from; the heuristic chooses none of them.
+/// A block of such a kernel walks all of D in steps of the grid: of 2^31 rows that is no replay but the whole
+/// computation. They are there to learn from; the heuristic chooses none of them.
 bool strides_over_grid(const Family& family) {
     const GemmSpec spec = shape(family.math_unit == MathUnit::tensor_cores ? "f16 tn 64 16 64" : "f32 tn 64 16 64");
     return parameters_of(choose_config(problem_of(spec), h200(), selection(family.name))).contains("grid");

@@ -23,7 +23,7 @@ namespace jitgemm::testing {
 ///       "compile_ms": 5, "turn_ms": 1,      real time that a compile and a turn take
 ///       "timing_ms": 700,                   the same of a turn while timing, where it is not that of a verification
 ///       "log": "/tmp/turns",                a line is appended for whatever is executed (executed())
-///       "throttle": {"rounds": 2, "reasons": 64},   the first readings of a process show these reasons for so many rounds
+///       "throttle": {"rounds": 2, "reasons": 64},   reasons in the first readings of a process
 ///       "clock_noise_mhz": 200,             the SM clock read jumps about by that
 ///       "kernels": [                        all rules that match apply, later ones last
 ///         {"name": "naive_tn_...",          exactly this kernel; or
@@ -74,9 +74,9 @@ struct FakeScript {
     /// All matching rules, laid over each other.
     [[nodiscard]] KernelRule rule_for(const std::string& kernel) const;
     [[nodiscard]] tuning::DeviceFacts facts() const;
-    /// The script's time, or the family's cost model's times a factor between 0.85 and 1.25 (`spread`) that depends on the
-    /// name alone, so that the best measured is rarely the best predicted. kCublasLt takes what the heuristic's kernel is
-    /// predicted to take.
+    /// The script's time, or the family's cost model's times a factor between 0.85 and 1.25 (`spread`) that depends on
+    /// the name alone, so that the best measured is rarely the best predicted. kCublasLt takes what the heuristic's
+    /// kernel is predicted to take.
     [[nodiscard]] double time_us(const GemmSpec& spec, const std::string& kernel) const;
     /// With the noise of that round: the same for the same script, kernel, problem and round.
     [[nodiscard]] double noisy_time_us(const GemmSpec& spec, const std::string& kernel, int round) const;

@@ -1,8 +1,8 @@
 #pragma once
 
-/// \file As much of CUDA as the body of a dump needs to be compiled as C++ for the CPU, where each thread of a block runs by
-/// itself: what a thread reads from shared memory, or of a matrix, decides no address. tests/support/replay_source.cpp has
-/// turned inline PTX into calls of instruction().
+/// \file As much of CUDA as the body of a dump needs to be compiled as C++ for the CPU, where each thread of a block
+/// runs by itself: what a thread reads from shared memory, or of a matrix, decides no address.
+/// tests/support/replay_source.cpp has turned inline PTX into calls of instruction().
 
 #include <cmath>
 #include <cstdint>

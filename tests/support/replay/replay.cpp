@@ -1,7 +1,7 @@
 /// \file Its argument: seconds that a thread may take. A program on standard input, a word at a time:
 ///
 ///     case LABEL FUNCTION BLOCKS THREADS ARGUMENTS     ARGUMENTS in hexadecimal
-///     view NAME REGION OFFSET BYTES LINES RUN LD WHOLE a matrix in a region of memory; WHOLE 1: reads may take neighbours along
+///     view NAME REGION OFFSET BYTES LINES RUN LD WHOLE a matrix in a region; WHOLE 1: reads may take neighbours along
 ///     expect NAME read|write LINE0 LINE1 POS0 POS1 within|cover|span SLACK
 ///     run BLOCK FIRST STEP COUNT                        threads of a block
 ///     check                                             and forget what was touched and expected
@@ -45,7 +45,7 @@ bool reserve() {
     return true;
 }
 
-// ---- expectations ----------------------------------------------------------------------------------------------------
+// ---- expectations ---------------------------------------------------------------------------------------------------
 
 struct Expectation {
     bool write;
@@ -225,7 +225,7 @@ void check() {
     wrong_here = 0;
 }
 
-// ---- cp.async --------------------------------------------------------------------------------------------------------
+// ---- cp.async -------------------------------------------------------------------------------------------------------
 
 /// The operands of the instruction that begins at `text`, apart from brackets and blanks.
 std::vector<std::string> operands_of(const char* text) {
@@ -275,7 +275,7 @@ void perform(const AsyncCopy& copy, std::initializer_list<std::uint64_t> operand
 
 }  // namespace replay
 
-// ---- what code compiled with -fsanitize=thread calls -----------------------------------------------------------------
+// ---- what code compiled with -fsanitize=thread calls ----------------------------------------------------------------
 
 extern "C" {
 void __tsan_init() {}

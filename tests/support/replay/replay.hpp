@@ -1,7 +1,7 @@
 #pragma once
 
-/// \file Replays blocks of kernels that were compiled for the CPU with every access to memory reported (-fsanitize=thread, whose
-/// runtime is replaced by ours), and holds what they touch against what is expected of them.
+/// \file Replays blocks of kernels that were compiled for the CPU with every access to memory reported
+/// (-fsanitize=thread, whose runtime is replaced by ours), and holds what they touch against what is expected of them.
 
 namespace replay {
 

@@ -233,7 +233,8 @@ TEST_CASE("a family without a kernel for a problem that it serves says so") {
 
 namespace {
 
-/// A value that a parameter could be set to by mistake or malice: as its usual one a number, a shape of as many, or a word.
+/// A value that a parameter could be set to by mistake or malice: as its usual one a number, a shape of as many, or a
+/// word.
 std::string extreme_value(const std::string& usual, std::mt19937& random) {
     const auto pick = [&](std::initializer_list<int> values) { return *(values.begin() + random() % values.size()); };
     if (usual.find_first_not_of("0123456789x") != std::string::npos) return usual;

@@ -1,5 +1,5 @@
-/// The cost model against times: pairs of kernels that an H200 ran are one table, and what a wrong prediction of it costs
-/// is bounded, in the mean and in the worst case.
+/// The cost model against times: pairs of kernels that an H200 ran are one table, and what a wrong prediction of it
+/// costs is bounded, in the mean and in the worst case.
 
 #include "generator/families/kernel_name.hpp"
 #include "generator/heuristics.hpp"

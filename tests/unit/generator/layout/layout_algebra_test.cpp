@@ -251,7 +251,8 @@ TEST_CASE("swizzles are CuTe's, and TMA's are among them") {
     const Swizzle back(2, 4, -3);
     for (std::int64_t i = 0; i < 4096; ++i) CHECK(back(i) == (i ^ ((i & 0x30) << 3)));
     for (std::int64_t i = 0; i < 4096; ++i) CHECK(swizzle(swizzle(i)) == i);
-    // PTX ISA, tensor swizzling modes: 16-byte chunks are permuted within 32, 64, 128 bytes by the address bits from 7 on.
+    // PTX ISA, tensor swizzling modes: 16-byte chunks are permuted within 32, 64, 128 bytes by the address bits from 7
+    // on.
     const int spans[] = {2, 4, 8};
     for (std::size_t mode = 0; mode < 3; ++mode) {
         const Swizzle& tma = tma_swizzles()[mode].swizzle;

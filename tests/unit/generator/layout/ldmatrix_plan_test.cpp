@@ -29,8 +29,9 @@ const LdmatrixOption& option_named(const LdmatrixPlan& plan, std::string_view na
                                  [&](const LdmatrixOption& option) { return option.atom->cute_name == name; });
 }
 
-/// The element that an instruction leaves in byte `byte` of a lane's register, by the PTX ISA: of the matrix's row lane / 4,
-/// bytes 4 · (lane % 4) and on; with .trans column lane / 4, rows 2 · (lane % 4) and the next, in units of 16 bits.
+/// The element that an instruction leaves in byte `byte` of a lane's register, by the PTX ISA: of the matrix's row lane
+/// / 4, bytes 4 · (lane % 4) and on; with .trans column lane / 4, rows 2 · (lane % 4) and the next, in units of 16
+/// bits.
 Coordinate delivered(const LdmatrixPlan& plan, const LdmatrixOption& option, int matrix, int lane, int byte, int bits) {
     const int in_instruction = matrix % option.atom->x, instruction = matrix / option.atom->x;
     const auto row_start = [&](int row) { return plan.lane_row(option, instruction, 8 * in_instruction + row); };
@@ -73,8 +74,8 @@ TEST_CASE("the choice for 16x8x16 with two atoms along N is x4, for 16x8x8 with 
     }
 }
 
-// make_tiled_copy_A and _B of CuTe (CUTLASS 4.7, NVIDIA/cutlass 7107b05): get_layoutS_TV says which row each lane reads,
-// get_layoutD_TV which element each register gets.
+// make_tiled_copy_A and _B of CuTe (CUTLASS 4.7, NVIDIA/cutlass 7107b05): get_layoutS_TV says which row each lane
+// reads, get_layoutD_TV which element each register gets.
 TEST_CASE("lanes read the rows that CuTe's tiled copies read") {
     const std::vector<std::string> lines = testing::cute_lines("cute_tiled_copy.txt", "ldsm");
     REQUIRE(lines.size() > 50);

@@ -16,8 +16,9 @@ namespace {
 
 constexpr Operand kOperands[] = {Operand::a, Operand::b, Operand::c};
 
-/// The element of a thread's value as the PTX ISA's "Matrix Fragments for mma.m8n8k4 … m16n8k64" give it, by the size of an
-/// operand's element: groupID = lane >> 2, threadID_in_group = lane % 4. Written down apart from the table under test.
+/// The element of a thread's value as the PTX ISA's "Matrix Fragments for mma.m8n8k4 … m16n8k64" give it, by the size
+/// of an operand's element: groupID = lane >> 2, threadID_in_group = lane % 4. Written down apart from the table under
+/// test.
 Coordinate published_a(int bits, int lane, int i) {
     const int group = lane >> 2, in_group = lane & 3;
     switch (bits) {

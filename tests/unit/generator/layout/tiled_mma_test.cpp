@@ -18,8 +18,8 @@ void check_same(const Layout& ours, const Layout& cutes) {
     for (int mode = 0; mode < ours.rank(); ++mode) CHECK(table(ours.mode(mode)) == table(cutes.mode(mode)));
 }
 
-/// The same for threads below a limit. CuTe's get_layoutC_TV puts warps along K beyond the tile; its partition_C lets them
-/// share C, as ours does.
+/// The same for threads below a limit. CuTe's get_layoutC_TV puts warps along K beyond the tile; its partition_C lets
+/// them share C, as ours does.
 void check_same_below(const Layout& ours, const Layout& cutes, std::int64_t threads) {
     const std::vector<std::int64_t> of_ours = table(ours.mode(0)), of_cutes = table(cutes.mode(0));
     REQUIRE(of_ours.size() == of_cutes.size());
@@ -53,7 +53,8 @@ TEST_CASE("tiled MMAs hold what CuTe's hold") {
     }
 }
 
-// partition_A of a 128x64 column-major tensor, partition_B of 192x64 row-major, partition_C of 128x192 with rows of 200.
+// partition_A of a 128x64 column-major tensor, partition_B of 192x64 row-major, partition_C of 128x192 with rows of
+// 200.
 TEST_CASE("a thread's partition is CuTe's") {
     const std::vector<std::string> lines = testing::cute_lines("cute_tiled_mma.txt", "part");
     REQUIRE(lines.size() > 15);

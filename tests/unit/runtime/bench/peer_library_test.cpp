@@ -28,7 +28,8 @@ bool compile_peer(const TemporaryFolder& folder, const std::string& name, const 
 
 /// Writes the variant's number where D is; takes row-major A only.
 constexpr const char* kPeer = R"(
-int jitgemm_peer_gemm(const struct jitgemm_peer_problem *p, const void *a, const void *b, const void *c, void *d, void *stream) {
+int jitgemm_peer_gemm(const struct jitgemm_peer_problem *p, const void *a, const void *b, const void *c, void *d,
+                      void *stream) {
     (void)a; (void)b; (void)c; (void)stream;
     if (p->order_a != 't') return 3;
     *(float *)d = p->alpha * 100 + (float)p->variant;
@@ -39,7 +40,8 @@ int jitgemm_peer_variants(const struct jitgemm_peer_problem *p) { return strcmp(
 )";
 
 constexpr const char* kPlainPeer = R"(
-int jitgemm_peer_gemm(const struct jitgemm_peer_problem *p, const void *a, const void *b, const void *c, void *d, void *stream) {
+int jitgemm_peer_gemm(const struct jitgemm_peer_problem *p, const void *a, const void *b, const void *c, void *d,
+                      void *stream) {
     (void)p; (void)a; (void)b; (void)c; (void)d; (void)stream;
     return 1;
 }

@@ -117,7 +117,7 @@ TEST_CASE("what is null is named, and nothing is destroyed") {
     CHECK(std::string(jg_last_error()).empty());
 }
 
-// ---- options ---------------------------------------------------------------------------------------------------------
+// ---- options --------------------------------------------------------------------------------------------------------
 
 TEST_CASE("options are read from text, by the names of variables and command line") {
     const Options options = read(
@@ -189,7 +189,7 @@ TEST_CASE("a wrong option is named, with the nearest or the rule") {
     CHECK_THAT(error_of("device=emulator:sm_99"), ContainsSubstring("unknown architecture 'sm_99'"));
 }
 
-// ---- structs ---------------------------------------------------------------------------------------------------------
+// ---- structs --------------------------------------------------------------------------------------------------------
 
 TEST_CASE("jg_gemm has a member for each field of a spec, reserved ones, and nothing else") {
     std::map<std::string_view, const c_api::GemmMember*> members;
@@ -331,7 +331,7 @@ TEST_CASE("a struct says its size: an older one is taken, a newer one while it s
     CHECK(read.appended == 0);
 }
 
-// ---- the log ---------------------------------------------------------------------------------------------------------
+// ---- the log --------------------------------------------------------------------------------------------------------
 
 namespace {
 
@@ -375,7 +375,7 @@ TEST_CASE("messages of many threads reach a callback one at a time", "[threads]"
     CHECK(count.messages == 800);
 }
 
-// ---- the shared library ----------------------------------------------------------------------------------------------
+// ---- the shared library ---------------------------------------------------------------------------------------------
 
 namespace {
 

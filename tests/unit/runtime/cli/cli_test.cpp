@@ -349,8 +349,8 @@ TEST_CASE("the tool: Ctrl-C exits with 130, even while nothing moves") {
     SKIP_TEST("the thread sanitizer holds a signal back until the blocked call returns, and this one never does");
 #endif
     const Tool tool;
-    // Nobody reads from the pipe, so opening it to write never ends; a tool that hangs is killed and fails the test. The
-    // guard's sleep outlives it: whoever waits for all that hold the tests' output must not wait for that.
+    // Nobody reads from the pipe, so opening it to write never ends; a tool that hangs is killed and fails the test.
+    // The guard's sleep outlives it: whoever waits for all that hold the tests' output must not wait for that.
     const std::string pipe = tool.folder() / "pipe";
     const std::string script = "mkfifo '" + pipe + "'; env --default-signal=INT '" JITGEMM_TOOL "'" +
                                " dump bf16 tn 64 64 64 --arch sm_80 -o '" + pipe + "' 2>/dev/null & pid=$!; " +

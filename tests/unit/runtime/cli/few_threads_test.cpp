@@ -10,7 +10,8 @@
 #include <thread>
 #include <vector>
 
-/// \file Threads that only make work faster are not needed: where a limit refuses some or all of them, the others do it.
+/// \file Threads that only make work faster are not needed: where a limit refuses some or all of them, the others do
+/// it.
 
 using namespace jitgemm;
 using namespace jitgemm::testing;

@@ -1,5 +1,5 @@
-// What blocks of a cluster must not do to each other: each fault is planted, found in every order, and says whose it is; and
-// launches of clusters that do not fit.
+// What blocks of a cluster must not do to each other: each fault is planted, found in every order, and says whose it
+// is; and launches of clusters that do not fit.
 
 #include "runtime/emulator/fault.hpp"
 #include "tests/catch.hpp"
@@ -23,8 +23,8 @@ const std::string kRelaxed = "barrier.cluster.arrive.relaxed.aligned;\n";
 const std::string kWait = "barrier.cluster.wait.acquire.aligned;\n";
 const std::string kSync = kArrive + kWait;
 
-/// %r10 is the thread's own word of the tile, %r11 the block's rank, %r13 that word of the other block of two; %p0 is set in
-/// block 0, %p1 in block 1.
+/// %r10 is the thread's own word of the tile, %r11 the block's rank, %r13 that word of the other block of two; %p0 is
+/// set in block 0, %p1 in block 1.
 const std::string kTile = R"(
     mov.u32 %r10, tile;
     mad.lo.u32 %r10, %thread, 4, %r10;
@@ -81,7 +81,8 @@ TEST_CASE("emulator cluster checks: reads before a write of the owner, writes of
     text_of(pair(kStore + kSync + kPeerStore + kLoad + kSync), FaultKind::shared_race);
     CHECK(is_right(pair(kStore + kSync + kPeerStore + kSync + kLoad)));
     CHECK(is_right(pair(kPeerStore + kSync + kLoad)));
-    // One block reaches over, the other touches its own, whichever comes first: block 1 passes the barrier before block 0.
+    // One block reaches over, the other touches its own, whichever comes first: block 1 passes the barrier before block
+    // 0.
     for (const std::string reaches : {"@%p0 ", "@%p1 "}) {
         const std::string owns = reaches == "@%p0 " ? "@%p1 " : "@%p0 ";
         INFO(reaches << "reaches over");
@@ -109,8 +110,8 @@ TEST_CASE("emulator cluster checks: reads before a write of the owner, writes of
 }
 
 TEST_CASE("emulator cluster checks: order is handed on through a third block and a block's own barrier") {
-    // Warp 0 of each block writes, warp 1 reads the other's: bar.sync and then the cluster's barrier lead from one to the other,
-    // although every warp arrives for itself.
+    // Warp 0 of each block writes, warp 1 reads the other's: bar.sync and then the cluster's barrier lead from one to
+    // the other, although every warp arrives for itself.
     const std::string cross = R"(
     setp.lt.u32 %p2, %thread, 32;
     xor.b32 %r14, %thread, 32;

@@ -1,5 +1,5 @@
-// Clusters: what blocks read and write in each other's shared memory, against values worked out by hand, and the special
-// registers that say where a block is. What goes wrong among blocks is in cluster_checks_test.cpp.
+// Clusters: what blocks read and write in each other's shared memory, against values worked out by hand, and the
+// special registers that say where a block is. What goes wrong among blocks is in cluster_checks_test.cpp.
 
 #include "runtime/emulator/counters.hpp"
 #include "tests/catch.hpp"
@@ -266,7 +266,8 @@ TEST_CASE("emulator clusters: blocks that leave early count as arrived") {
 }
 
 TEST_CASE("emulator clusters: accesses to other blocks are counted by what they ask of whose banks") {
-    // Lanes 0 to 15 read the neighbour's words 0, 32, 64, …: one bank, 16 passes; the others their own block's first 16 words.
+    // Lanes 0 to 15 read the neighbour's words 0, 32, 64, …: one bank, 16 passes; the others their own block's first 16
+    // words.
     const auto result = run_ptx({.body = kTile + R"(
     mov.u32 %r1, tile;
 LOOP:

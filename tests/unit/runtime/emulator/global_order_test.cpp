@@ -1,4 +1,5 @@
-// Global memory between the blocks of a launch: what one has written another may read behind a release and an acquire alone.
+// Global memory between the blocks of a launch: what one has written another may read behind a release and an acquire
+// alone.
 
 #include "tests/catch.hpp"
 #include "tests/support/ptx_run.hpp"

@@ -1,5 +1,5 @@
-// Which bytes of global memory were written: reads of others are faults, a second store of something else is where one store
-// is all there may be.
+// Which bytes of global memory were written: reads of others are faults, a second store of something else is where one
+// store is all there may be.
 
 #include "runtime/emulator/fault.hpp"
 #include "runtime/emulator/global_memory.hpp"

@@ -83,7 +83,8 @@ TEST_CASE("emulator: mma multiplies fragments as the ISA lays them out") {
     selp.b32 %r4, %r4, 0, %p1;
     selp.b32 %r5, %r5, 0, %p1;
     mov.f32 %f5, 0f447A0000;
-    mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%f1, %f2, %f3, %f4}, {%r4, %r5, 0, 0}, {%r4, 0}, {%f5, %f5, %f5, %f5};
+    mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%f1, %f2, %f3, %f4}, {%r4, %r5, 0, 0}, {%r4, 0},
+        {%f5, %f5, %f5, %f5};
     cvt.rni.u32.f32 %r6, %f1;
     cvt.rni.u32.f32 %r7, %f2;
     cvt.rni.u32.f32 %r8, %f3;

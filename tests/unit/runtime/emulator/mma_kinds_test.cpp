@@ -14,7 +14,7 @@ using namespace jitgemm::emulator;
 using namespace jitgemm::testing;
 using Catch::Matchers::ContainsSubstring;
 
-// ---- fragments -------------------------------------------------------------------------------------------------------
+// ---- fragments ------------------------------------------------------------------------------------------------------
 
 TEST_CASE("fragments of mma lie as the instruction table has them") {
     int compared = 0;
@@ -80,7 +80,7 @@ TEST_CASE("wmma fragments have the registers of the PTX ISA and hold every eleme
     REQUIRE(wmma_registers(bf16).c == 8);
 }
 
-// ---- generations, refusals -------------------------------------------------------------------------------------------
+// ---- generations, refusals ------------------------------------------------------------------------------------------
 
 TEST_CASE("compute capabilities map to generations") {
     REQUIRE(tensor_core_model(75) == TensorCoreModel::turing);

@@ -68,8 +68,8 @@ TEST_CASE("published properties of the sum hold") {
     }
 }
 
-// MMA-Sim's probe of "the exponent of zero": products of 0 and an accumulator of 0 count as 2^-132 (Hopper: 2^-133) when
-// the largest exponent is sought, which cuts off what lies 24 (25) bits below.
+// MMA-Sim's probe of "the exponent of zero": products of 0 and an accumulator of 0 count as 2^-132 (Hopper: 2^-133)
+// when the largest exponent is sought, which cuts off what lies 24 (25) bits below.
 TEST_CASE("zeros limit how small a term may be") {
     const auto dot = [](TensorCoreModel model, int exponent) {
         MmaWarp warp(kBf16);

@@ -62,7 +62,8 @@ TEST_CASE("emulator PTX: unsupported instructions and modifiers stop with their 
 TEST_CASE("emulator PTX: scopes of inline assembly shadow names, labels included") {
     const auto result = run_ptx({.body = R"(
     mov.u32 %r1, 0;
-    { .reg .pred skip; .reg .b32 t<3>; setp.lt.u32 skip, %thread, 4; mov.u32 t2, 5; @skip bra L; add.u32 %r1, %r1, t2; L: }
+    { .reg .pred skip; .reg .b32 t<3>; setp.lt.u32 skip, %thread, 4; mov.u32 t2, 5;
+      @skip bra L; add.u32 %r1, %r1, t2; L: }
     { .reg .pred skip; setp.ge.u32 skip, %thread, 4; @skip bra L; add.u32 %r1, %r1, 100; L: }
     st.global.u32 [%own_out], %r1;)"});
     const auto sums = words(result);

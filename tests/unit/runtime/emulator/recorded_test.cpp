@@ -45,7 +45,8 @@ std::vector<std::string> read_lines(const fs::path& path) {
     return lines;
 }
 
-/// Calls `compare` with every file of that name and its compute capability: "mma_hashes" finds "mma_hashes_sm_90.txt", 90.
+/// Calls `compare` with every file of that name and its compute capability: "mma_hashes" finds "mma_hashes_sm_90.txt",
+/// 90.
 void for_each_record(const std::string& name, const std::function<void(const fs::path&, int)>& compare) {
     int files = 0;
     for (const auto& entry : fs::directory_iterator(data_folder())) {
@@ -62,7 +63,7 @@ std::string hash_of(const std::vector<std::uint32_t>& words) {
     return fmt::format("{:016x}", XXH3_64bits(words.data(), words.size() * sizeof words[0]));
 }
 
-// ---- tensor cores ----------------------------------------------------------------------------------------------------
+// ---- tensor cores ---------------------------------------------------------------------------------------------------
 
 struct Recording {
     std::string kind;
@@ -117,7 +118,7 @@ void compare_mma(bool all_tiles) {
     });
 }
 
-// ---- random programs -------------------------------------------------------------------------------------------------
+// ---- random programs ------------------------------------------------------------------------------------------------
 
 /// Program → hash or reason, whatever follows the name.
 std::map<std::string, std::string> read_programs(const fs::path& path) {
@@ -144,7 +145,7 @@ std::set<std::string> differing_programs(const std::map<std::string, std::string
     return differing;
 }
 
-// ---- scalar instructions ---------------------------------------------------------------------------------------------
+// ---- scalar instructions --------------------------------------------------------------------------------------------
 
 struct ScalarResult {
     std::vector<std::uint64_t> operands;  ///< [3 · i]

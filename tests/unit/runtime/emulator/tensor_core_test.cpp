@@ -16,7 +16,7 @@ using namespace jitgemm;
 using namespace jitgemm::emulator;
 using namespace jitgemm::testing;
 
-// ---- integers and f64 ------------------------------------------------------------------------------------------------
+// ---- integers and f64 -----------------------------------------------------------------------------------------------
 
 TEST_CASE("integer sums are exact, wrap, and clamp with satfinite", "[heavy]") {
     RandomBits random(3);
@@ -100,7 +100,7 @@ TEST_CASE("f64 hands on a NaN of B, else of C, else of A, quiet") {
     REQUIRE(element(kInfinity, 0, kOne) == 0xfff8000000000000);
 }
 
-// ---- wmma ------------------------------------------------------------------------------------------------------------
+// ---- wmma -----------------------------------------------------------------------------------------------------------
 
 TEST_CASE("wmma computes the same sums as mma on its tiles") {
     RandomBits random(5);

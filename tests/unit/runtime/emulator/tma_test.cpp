@@ -276,7 +276,8 @@ TEST_CASE("emulator TMA: rows of bytes are copied without a map, with a cache po
     @%p0 bra WAITING;
     mov.u64 %rd1, 0x12F0000000000000;
     mbarrier.arrive.expect_tx.shared::cta.b64 _, [bars], 208;
-    cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint [tile+32], [%in+16], 192, [bars], %rd1;
+    cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint
+        [tile+32], [%in+16], 192, [bars], %rd1;
     cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes [tile], [%in], 16, [bars];
 WAITING:
 )" + wait_mbarrier(0, 0) + R"(
@@ -305,7 +306,8 @@ TEST_CASE("emulator TMA: a multicast brings one box to every block of the mask, 
     @%p0 mbarrier.arrive.expect_tx.shared::cta.b64 _, [bars], 1024;
     setp.eq.and.u32 %p2, %rank, 2, %p0;
     mov.u16 %rs1, 13;
-    @%p2 cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [tile], [%map0, {0, 4}], [bars], %rs1;
+    @%p2 cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster
+        [tile], [%map0, {0, 4}], [bars], %rs1;
 )" + wait_mbarrier(0, 0) + "mul.wide.u32 %rd1, %rank, 1024;\nadd.u64 %out, %out, %rd1;\n" +
                              copy_tile_out(1024) + R"(
 END:

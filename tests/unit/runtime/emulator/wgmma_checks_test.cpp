@@ -34,8 +34,8 @@ TmaRun with(const std::string& body, int threads = 128) {
     return {.body = body, .maps = {kMap}, .input = counting_input(8192), .output_bytes = 2048, .threads = threads};
 }
 
-// m64n8k16 of bf16, not swizzled: A, 2 KiB, at the tile's beginning, B, 256 bytes, behind it at 4096. %f0 to %f3 are sums, as
-// are %f4 to %f7; %r20 to %r23 A's registers.
+// m64n8k16 of bf16, not swizzled: A, 2 KiB, at the tile's beginning, B, 256 bytes, behind it at 4096. %f0 to %f3 are
+// sums, as are %f4 to %f7; %r20 to %r23 A's registers.
 const std::string kDescriptors = R"(
     mov.u32 %r10, tile;
     shr.u32 %r11, %r10, 4;

@@ -1,5 +1,5 @@
-// wgmma on the emulator against mma.sync, which has the same arithmetic on an H200: every n, both sources of A, both majors of both
-// operands, every swizzle, sums of both types, with and without what the sums held, negated or not.
+// wgmma on the emulator against mma.sync, which has the same arithmetic on an H200: every n, both sources of A, both
+// majors of both operands, every swizzle, sums of both types, with and without what the sums held, negated or not.
 
 #include "tests/catch.hpp"
 #include "tests/support/mma_warp.hpp"
@@ -48,7 +48,8 @@ std::ostream& operator<<(std::ostream& out, const Form& form) {
                               form.a_k_major, form.b_k_major, form.adds, form.factor_a, form.factor_b, form.k_step);
 }
 
-/// Where an operand of that many rows lies from its beginning at a multiple of 1024 bytes, and the descriptor's strides.
+/// Where an operand of that many rows lies from its beginning at a multiple of 1024 bytes, and the descriptor's
+/// strides.
 struct Placement {
     int rows;
     int span;  ///< of the swizzle, bytes
@@ -195,8 +196,8 @@ void put_operand(std::vector<std::uint32_t>& input, int first_byte, const Placem
         }
 }
 
-/// Calls `visit(word, half, row, column)` for the sums of the warpgroup's threads (PTX ISA, D of wgmma.mma_async), a thread's
-/// words side by side.
+/// Calls `visit(word, half, row, column)` for the sums of the warpgroup's threads (PTX ISA, D of wgmma.mma_async), a
+/// thread's words side by side.
 template <typename Visit>
 void for_sums(const Form& form, const Visit& visit) {
     const int per_word = form.sums == MmaType::f16 ? 2 : 1;

@@ -73,7 +73,7 @@ void write(const Exported& kernel, const fs::path& folder, const ExportOptions& 
     export_kernel(kernel.source, problem_of(kernel.spec), kernel.compiled, folder, options);
 }
 
-// ---- the launcher against a driver that writes down what it is asked -------------------------------------------------
+// ---- the launcher against a driver that writes down what it is asked ------------------------------------------------
 
 constexpr const char* kFakeCudaHeader = R"(
 #include <stddef.h>
@@ -499,7 +499,8 @@ TEST_CASE("an export's entries say all of their grids") {
     }
 }
 
-// Tensor maps, a grid that depends on the GPU, counters, attributes: what no family asks for yet, of a kernel that has them.
+// Tensor maps, a grid that depends on the GPU, counters, attributes: what no family asks for yet, of a kernel that has
+// them.
 std::string launcher_with_everything() {
     const Exported kernel = exported({.m = 1000, .n = 504, .k = 304, .d_order = Order::column});
     KernelSource source = kernel.source;
@@ -622,7 +623,7 @@ TEST_CASE("launchers compile with the real cuda.h, without a warning, as C99, C1
     }
 }
 
-// ---- tensor maps, against a driver that looks at where they are encoded ----------------------------------------------
+// ---- tensor maps, against a driver that looks at where they are encoded ---------------------------------------------
 
 constexpr const char* kTensorMapsHeader = R"(
 #include <stdint.h>

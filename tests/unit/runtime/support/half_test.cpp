@@ -20,7 +20,8 @@ struct Conversion {
     std::uint16_t bf16 = 0;
 };
 
-/// What numpy and ml_dtypes make of a few hundred values: specials, halfway cases, both ends of every range, random ones.
+/// What numpy and ml_dtypes make of a few hundred values: specials, halfway cases, both ends of every range, random
+/// ones.
 std::vector<Conversion> numpy_conversions() {
     std::ifstream file(JITGEMM_SOURCE_DIR "/tests/data/half_conversions.txt");
     std::vector<Conversion> conversions;
@@ -59,7 +60,8 @@ TEST_CASE("one rounding from double agrees with numpy where the double is an f32
 }
 
 TEST_CASE("rounding from double is not done twice") {
-    // Just above the middle of two f16 values; by way of f32 it would become the middle and then tie to even, downwards.
+    // Just above the middle of two f16 values; by way of f32 it would become the middle and then tie to even,
+    // downwards.
     CHECK(element_bits(1.0 + 0x1p-11 + 0x1p-40, DataType::f16) == 0x3c01);
     CHECK(element_bits(1.0 + 0x1p-8 + 0x1p-40, DataType::bf16) == 0x3f81);
     CHECK(element_bits(1.0 + 0x1p-24 + 0x1p-50, DataType::f32) == 0x3f800001);

@@ -34,7 +34,8 @@ double largest_sum(const IntegerInputs& inputs, std::int64_t k) {
     return static_cast<double>(nonzero) * inputs.range * inputs.range;
 }
 
-/// A sum as an f32 accumulator of a tensor core makes it: eight products at a time, cut to 25 fraction bits of the largest, cut to f32.
+/// A sum as an f32 accumulator of a tensor core makes it: eight products at a time, cut to 25 fraction bits of the
+/// largest, cut to f32.
 double truncating_sum(const std::vector<double>& products) {
     double sum = 0;
     for (std::size_t begin = 0; begin < products.size(); begin += 8) {

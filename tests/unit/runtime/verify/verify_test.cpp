@@ -16,7 +16,8 @@ using namespace jitgemm;
 using Catch::Matchers::ContainsSubstring;
 using namespace jitgemm::testing;
 
-// The reference kernels run here on the host (HostReferenceDevice), the product itself is made by plain_gemm.hpp's formula.
+// The reference kernels run here on the host (HostReferenceDevice), the product itself is made by plain_gemm.hpp's
+// formula.
 
 namespace {
 

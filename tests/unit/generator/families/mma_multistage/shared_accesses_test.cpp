@@ -24,7 +24,7 @@ const SharedAccess& find(const std::vector<SharedAccess>& accesses, const std::s
     return *found;
 }
 
-// ---- the device code once more: templates/multistage/shared_layout.cuh and shared_to_registers.cuh, word by word --------------------
+// ---- the device code once more: templates/multistage/shared_layout.cuh and shared_to_registers.cuh, word by word ----
 
 int device_offset(bool swizzle, int pitch, int row, int chunk) {
     if (!swizzle) return row * pitch + chunk * 16;
@@ -212,8 +212,9 @@ TEST_CASE(
 }
 
 TEST_CASE("epilogue: stores never conflict. Loads do where a phase spans two rows or a vector is wider than 16 bytes") {
-    // A phase of 128 bytes covers two rows when a row holds less; the padding that keeps the stores apart then makes the
-    // second row meet the first. A C in bf16 makes vectors of 8 f32: 32 bytes, taken in two loads whose lanes skip 16 bytes.
+    // A phase of 128 bytes covers two rows when a row holds less; the padding that keeps the stores apart then makes
+    // the second row meet the first. A C in bf16 makes vectors of 8 f32: 32 bytes, taken in two loads whose lanes skip
+    // 16 bytes.
     struct Case {
         int warp_n;
         bool f32_d, with_c;

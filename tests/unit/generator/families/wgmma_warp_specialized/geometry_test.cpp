@@ -1,4 +1,5 @@
-/// Where a kernel of wgmma_warp_specialized has what: owners of elements, shared memory, the ring and what comes through it.
+/// Where a kernel of wgmma_warp_specialized has what: owners of elements, shared memory, the ring and what comes
+/// through it.
 
 #include "generator/families/wgmma_warp_specialized/geometry.hpp"
 #include "generator/families/kernel_name.hpp"

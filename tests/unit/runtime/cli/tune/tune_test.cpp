@@ -55,8 +55,9 @@ public:
         for (const auto& [line, count] : executed("time ")) sum += count;
         return sum;
     }
-    /// Runs tune and sends it a signal so many seconds after the device has begun that many turns more: a moment that does
-    /// not depend on how fast the machine is. Returns the tool's exit status; 128 + the signal's number if it died of it.
+    /// Runs tune and sends it a signal so many seconds after the device has begun that many turns more: a moment that
+    /// does not depend on how fast the machine is. Returns the tool's exit status; 128 + the signal's number if it died
+    /// of it.
     int signalled(const char* signal, int more_turns, double seconds, const std::string& arguments,
                   const char* before = "") const {
         // A shell makes what it runs in the background deaf to INT; env undoes that. What is killed leaves its

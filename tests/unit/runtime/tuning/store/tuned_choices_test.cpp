@@ -47,8 +47,8 @@ Winner on_fake_device(Winner winner) {
     return on_class(kFakeClass, std::move(winner));
 }
 
-/// Options with a store, in that folder, of two winners of the problem: `winner_for(spec, 2)` on an H200, and another on
-/// the emulator.
+/// Options with a store, in that folder, of two winners of the problem: `winner_for(spec, 2)` on an H200, and another
+/// on the emulator.
 Options tuned_on_two_classes(const TemporaryFolder& folder, const GemmSpec& spec) {
     Options options;
     options.tuning_directory = folder.path();
@@ -531,7 +531,8 @@ TEST_CASE("installed winners serve what nothing else measured does, in place of 
 }
 
 TEST_CASE("an installed winner of a larger or smaller block tile serves near problems alone") {
-    // A problem with the same choice for a K of 1.5 and of four times as much: which one has it, the next fit of the cost model may change.
+    // A problem with the same choice for a K of 1.5 and of four times as much: which one has it, the next fit of the
+    // cost model may change.
     GemmSpec spec, near, far;
     const std::array<std::array<std::int64_t, 3>, 6> sizes{{{2048, 8192, 6144},
                                                             {4096, 8192, 4096},

@@ -14,8 +14,8 @@ constexpr std::uint64_t kPowerCap = 0x04;
 constexpr std::uint64_t kHardwareSlowdown = 0x08;
 constexpr std::uint64_t kSoftwareThermal = 0x20;
 
-/// Plays a script of readings, two per pass through the kernels, and keeps what it is told; after the script's end nothing
-/// holds the clock down.
+/// Plays a script of readings, two per pass through the kernels, and keeps what it is told; after the script's end
+/// nothing holds the clock down.
 struct ScriptedDevice final : TimingObserver {
     explicit ScriptedDevice(std::deque<std::uint64_t> script = {}) : throttle(std::move(script)) {}
 
