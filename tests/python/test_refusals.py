@@ -48,7 +48,9 @@ REFUSED = {
     "two types": ({"b": B.astype("float16")}, jg.SpecError, "a is f32 and b is f16"),
     "rows backwards": ({"a": A[::-1]}, jg.OperandError, r"strides \(-5, 1\) in elements"),
     "out of another byte order": ({"out": np.zeros((6, 4), ">f4")}, jg.OperandError, "out is of type >f4, whose bytes"),
-    "a mask": ({"a": np.ma.masked_array(A, mask=A > 0)}, jg.OperandError, "a is masked, and a product ignores the mask"),
+    "a mask": (
+        {"a": np.ma.masked_array(A, mask=A > 0)}, jg.OperandError, "a is masked, and a product ignores the mask",
+    ),
     "a mask of nothing": ({"b": np.ma.masked_array(B)}, jg.OperandError, "b is masked"),
     "a masked out": ({"out": np.ma.zeros((6, 4), "float32")}, jg.OperandError, "out is masked"),
     "no bytes an element": (
@@ -301,7 +303,9 @@ BROKEN = {
     "a negative address": (lambda: Interface(data=(-8, False)), "address of -8"),
     "no address": (lambda: Interface(data=(0, False)), "a of type .*Interface has no memory of its own"),
     "a stride too few": (lambda: Interface(strides=(20,)), "a has 2 dimensions and 1 strides"),
-    "strides within elements": (lambda: Interface(strides=(21, 4)), r"strides of \(21, 4\) bytes: they must be multiples"),
+    "strides within elements": (
+        lambda: Interface(strides=(21, 4)), r"strides of \(21, 4\) bytes: they must be multiples",
+    ),
     "another byte order": (lambda: Interface(typestr=">f4"), "a is of type >f4, whose bytes are in another order"),
     "a type of no size": (lambda: Interface(typestr="<f0"), "typestr is '<f0': expected one like '<f4'"),
     "a type that is no text": (lambda: Interface(typestr=4), "typestr is 4"),

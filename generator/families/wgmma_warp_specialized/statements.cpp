@@ -25,7 +25,7 @@ std::string indented(int spaces, std::string_view lines) {
     return text;
 }
 
-// ---- the producer ----------------------------------------------------------------------------------------------------
+// ---- the producer ---------------------------------------------------------------------------------------------------
 
 std::string_view clear_ring(SourceOfC source) {
     return source == SourceOfC::ring ? "" : "    if (walk.no_products) shared.clear_ring();\n";
@@ -49,7 +49,7 @@ std::string copy_c(const Config& c, SourceOfC source) {
     return text;
 }
 
-// ---- consumers -------------------------------------------------------------------------------------------------------
+// ---- consumers ------------------------------------------------------------------------------------------------------
 
 /// Where a cooperative consumer's part of the tile begins. Other kernels have these lines in their template.
 constexpr std::string_view kPlace =
@@ -123,7 +123,7 @@ std::string end_stores(const Config& c) {
                             : fmt::format("    if (lane == 0) {}", kWait);
 }
 
-// ---- the kernel ------------------------------------------------------------------------------------------------------
+// ---- the kernel -----------------------------------------------------------------------------------------------------
 
 std::string_view blocks_begin(bool in_cluster) {
     return in_cluster ? "    cluster_sync();  // all barriers exist before any block copies into another\n"

@@ -21,7 +21,7 @@ enum class SourceOfC : std::uint8_t {
 /// Whether warpgroups that multiply take registers from the one that copies. A single one has enough as it is.
 [[nodiscard]] bool deals_out_registers(const WgmmaWarpSpecializedConfig& config, const WgmmaGeometry& geometry);
 
-/// The generated includes that hold statements of the kernel: an include is empty where the kernel has no such statement.
+/// The generated includes that hold statements of the kernel. An include is empty where the kernel has none.
 void add_statements(RenderInput& input, const WgmmaWarpSpecializedConfig& config, const WgmmaGeometry& geometry);
 
 }  // namespace jitgemm
