@@ -1,4 +1,5 @@
 #pragma once
+
 // ---- main: verifies the kernel above on small integers, whose sums are exact, and times it ---------------------
 // A reading aid, not part of the kernel.
 #include "build_line.inl"

@@ -1,4 +1,5 @@
 #pragma once
+
 // An element of A or B as f32.
 #if GEMM_TYPE_AB == 0
 __device__ __forceinline__ float ab_to_float(Bits value) {

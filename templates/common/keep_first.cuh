@@ -1,4 +1,5 @@
 #pragma once
+
 // Keeps the first `elements` of eight and zeros the rest. At the end of K, elements behind it must not count.
 __device__ __forceinline__ uint4 keep_first(const uint4& value, int elements) {
     unsigned w[4] = {value.x, value.y, value.z, value.w};

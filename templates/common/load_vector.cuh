@@ -1,4 +1,5 @@
 #pragma once
+
 // Reads the first `elements` of eight: only these lie inside the matrix. The others become zero.
 __device__ __forceinline__ uint4 load_vector(const Bits* source, int elements) {
     if (elements >= 8) return *reinterpret_cast<const uint4*>(source);

@@ -1,6 +1,7 @@
 #pragma once
 #include "common/realign.cuh"
 #include "common/keep_first.cuh"
+
 // First entry: operands too little aligned for wide copies are moved into the workspace, their rows padded. It costs a
 // pass over the operand, and pays where each element is used often.
 

@@ -1,4 +1,5 @@
 #pragma once
+
 // The order in which blocks take the tiles of D. Blocks that run at once should share rows of A and columns of B in L2.
 struct TileCoord {
     unsigned m, n;

@@ -1,4 +1,5 @@
 #pragma once
+
 // Reads a matrix that is aligned to one element only (an odd leading dimension). cp.async and wide loads can't do that.
 // A vector of eight elements lies in two aligned chunks of 16 bytes. Both are loaded whole, and shifted together in
 // registers. Near the ends of the matrix a chunk may jut out: there the elements are read one by one.

@@ -1,4 +1,5 @@
 #pragma once
+
 // A block's tile of D, and its part of K. Copies, mainloop and epilogue take sizes from here alone.
 struct Tile {
     int row, column;  // of D, where it begins

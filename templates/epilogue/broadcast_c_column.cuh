@@ -1,5 +1,6 @@
 #pragma once
 #include "epilogue/load_c.cuh"
+
 // C is a bias: one row, added to every row of D. For D^T it is one column. A thread has rows g and g + 8 of its warp's
 // 16. It reads their elements of C while the last wgmmas run.
 struct PartOfC {

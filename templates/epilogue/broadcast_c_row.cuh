@@ -1,5 +1,6 @@
 #pragma once
 #include "epilogue/load_c.cuh"
+
 // C is a bias: one row, added to every row of D. A warp reads a tile's part of it at once, while the last wgmmas run,
 // and passes each thread the elements for its sums.
 #if GEMM_PAIRS_OF_C && GEMM_TYPE_C == 2

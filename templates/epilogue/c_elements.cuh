@@ -1,5 +1,6 @@
 #pragma once
 #include "epilogue/finish_element.cuh"
+
 // C is read from global memory, element by element.
 // Two neighbours of D. Nothing beyond C's edges is read.
 __device__ __forceinline__ float2 finish_pair(const GemmArgs& args, const Tile& tile, int row, int column, float2 sum) {

@@ -1,4 +1,5 @@
 #pragma once
+
 // C comes through the ring, too. After the k-tiles of a tile come kStagesC stages with its part of C, in panels of
 // kPanelRows by kSliceColumns. A panel has the layout of a slice of D.
 constexpr int kPanelsPerRow = kSlicesOfRow;  // of a warpgroup tile

@@ -1,4 +1,5 @@
 #pragma once
+
 // sP of every block of the cluster -> sums -> gD. The kSplitK blocks of a cluster have sums of one tile over different
 // parts of K, each in its own shared memory: sP (kBlockM, kBlockN), f32, row pitch kPitchP. Each block reads its share
 // of the vectors from all of them (distributed shared memory), adds in the order of the splits, and stores.

@@ -1,5 +1,6 @@
 #pragma once
 #include "epilogue/accumulator_pair.cuh"
+
 // rC -> sP. A warp writes eight rows at once: eight elements of padding put them into different banks.
 constexpr int kPitchP = kBlockN + 8;
 

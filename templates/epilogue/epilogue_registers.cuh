@@ -1,6 +1,7 @@
 #pragma once
 #include "epilogue/accumulator_pair.cuh"
 #include "epilogue/store_pair.cuh"
+
 // rC -> gD straight from the fragments. A thread has columns 2t and 2t + 1 of rows g and g + 8 of each atom. It stores
 // them as a pair where D's alignment allows. This needs neither shared memory nor a barrier, but the stores of a warp
 // are short runs.

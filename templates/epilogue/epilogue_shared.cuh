@@ -1,6 +1,7 @@
 #pragma once
 #include "epilogue/output_tile.cuh"
 #include "staged_vector.cuh"
+
 __device__ __forceinline__ void epilogue(Accumulator (&rC)[kTilesM][kTilesN][kRegistersC], const OutputTile& output,
                                          int warp_row, int warp_column, char* shared_memory, int warp, int lane) {
     constexpr int kVectorsPerRow = kWarpN / kVectorD;

@@ -2,6 +2,7 @@
 #include "common/numeric.cuh"
 #include "epilogue/atom.cuh"
 #include "epilogue_expression.cuh"
+
 constexpr int kStagers = 32;  // threads that fill a slice together: a warp
 #include "epilogue/staging.cuh"
 // The address of a 16-byte chunk of a row of a slice. TMA swizzles rows of 32, 64 and 128 bytes: it permutes their

@@ -7,6 +7,7 @@
 #endif
 constexpr int kStagers = 128;  // threads that fill a slice together: a warpgroup
 #include "epilogue/staging.cuh"
+
 // rC -> sD -> gD, D column-major: a column of D is a row in memory. A warpgroup finishes slices of 64 rows by
 // kSliceColumns, converts and transposes them, and writes them to its own part of shared memory. TMA stores each slice.
 // kSlices of them may be in flight.

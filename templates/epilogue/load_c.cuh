@@ -1,4 +1,5 @@
 #pragma once
+
 // An element of C where it is wanted, else 0. The load has a predicate: with branches, loads would wait for one
 // another.
 __device__ __forceinline__ ElementC load_c(const ElementC* c, bool is_wanted) {

@@ -1,6 +1,7 @@
 #pragma once
 #include "epilogue/output_tile.cuh"
 #include "epilogue/store_element.cuh"
+
 // sums -> gD: finishes sums, converts them to D's type, and stores a vector of a row at a time.
 struct alignas(kVectorD * sizeof(ElementOut)) OutputVector {
     ElementOut element[kVectorD];

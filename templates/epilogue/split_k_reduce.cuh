@@ -1,6 +1,7 @@
 #pragma once
 #include "epilogue/finish_element.cuh"
 #include "epilogue/store_element.cuh"
+
 // Second entry of a split-K kernel: adds the splits' partial sums in the order of the splits, finishes and stores them.
 extern "C" __global__ void __launch_bounds__(kReduceThreads, 1) gemm_reduce(const GemmArgs args) {
 #include "dependent_launch.inl"

@@ -1,4 +1,5 @@
 #pragma once
+
 // Stores 8x8 matrices of 16-bit elements: each is one register of every lane. Lane l gives the address of row l % 8 of
 // matrix l / 8.
 #if GEMM_STMATRIX

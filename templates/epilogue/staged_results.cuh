@@ -1,4 +1,5 @@
 #pragma once
+
 // rC -> sC -> gD. A warp finishes kMmaM rows of its tile at a time, and writes them to its own part of shared memory.
 // It reads them back as whole vectors of a row: its stores cover runs of kWarpN elements.
 struct alignas(kVectorD * sizeof(Staged)) StagedVector {

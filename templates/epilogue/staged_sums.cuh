@@ -1,5 +1,6 @@
 #pragma once
 #include "epilogue/store_element.cuh"
+
 // rC -> sC -> gD. A warp writes the sums of kMmaM rows of its tile at a time to its own part of shared memory. It reads
 // them back as whole vectors of a row, and finishes these: its stores (and its reads of C) cover runs of kWarpN
 // elements.
@@ -28,6 +29,7 @@ __device__ __forceinline__ float staged_sum(Bits sum) {
 struct alignas(kVectorD * sizeof(ElementC)) VectorC {
     ElementC element[kVectorD];
 };
+
 // A vector of C. It is zero where the edge cuts the vector, and where nothing is read.
 __device__ __forceinline__ VectorC load_c(const OutputTile& output, int row, int column) {
     VectorC c = {};

@@ -1,4 +1,5 @@
 #pragma once
+
 constexpr int kSliceBytes = kStagers / 2 * kSliceColumns * static_cast<int>(sizeof(Staged));  // 16 rows per warp
 constexpr int kSlicesOfRow = (kWarpgroupN + kSliceColumns - 1) / kSliceColumns;  // of a warpgroup tile
 

@@ -1,4 +1,5 @@
 #pragma once
+
 // A slice of 16 rows, shared memory -> gD. Rows go in vectors of kVectorBytes: neighbouring threads store neighbours.
 #if GEMM_SHIFT_ROWS
 // D's rows begin at any multiple of 2 bytes, vectors at multiples of 4. Where a row begins between these, its first

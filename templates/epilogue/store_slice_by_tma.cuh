@@ -1,4 +1,5 @@
 #pragma once
+
 // A slice of 16 rows, shared memory -> gD by TMA, from (row, column) of D on.
 template <int kColumns, bool kSwizzled>
 __device__ __forceinline__ void store_slice(unsigned slice, const GemmArgs& args, const Tile& /*tile*/, int row,

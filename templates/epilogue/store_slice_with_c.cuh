@@ -1,5 +1,6 @@
 #pragma once
 #include "epilogue/store_element.cuh"
+
 // A slice of 16 rows of sums, shared memory -> gD, finished with C. Neighbouring threads have neighbouring elements.
 __device__ __forceinline__ float load_sum(unsigned address) {
     float sum;

@@ -1,4 +1,5 @@
 #pragma once
+
 // All rows of a warp.
 __device__ __forceinline__ void epilogue(const Accumulator (&rC)[kTilesM][kTilesN][kRegistersC], const GemmArgs& args,
                                          const Tile& tile, int warp_row, int warp_column, Staging& staging, int lane) {

@@ -2,6 +2,7 @@
 #include "common/input_to_float.cuh"
 #include "epilogue/finish_element.cuh"
 #include "epilogue/store_element.cuh"
+
 // Elements of A and B as f32, and the epilogue of an element of D. Products of an index and a leading dimension have 64
 // bits: a matrix may hold more than 2^31 elements.
 #if GEMM_A_K_MAJOR

@@ -1,4 +1,5 @@
 #pragma once
+
 // The block's panels of A and B in shared memory, as f32. Each has the order of its matrix: a warp copies 32
 // neighbours, which are neighbours in shared memory, too, and lie in 32 different banks.
 constexpr int kThreads = kThreadsM * kThreadsN;

@@ -1,5 +1,6 @@
 #pragma once
 #include "epilogue/accumulator_pair.cuh"
+
 // rC -> sC: rows g and g + 8 of a row of atoms, a pair of columns at a time.
 #if GEMM_STAGED_SUMS || GEMM_PARTIAL_SUMS
 __device__ __forceinline__ void stage_rows(Staged* sC, const Accumulator (&rC)[kTilesN][kRegistersC]) {

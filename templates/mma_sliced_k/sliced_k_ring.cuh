@@ -1,4 +1,5 @@
 #pragma once
+
 // The panels that a warp fetches: for each tile of its block, those of all k-tiles.
 struct PanelWalk {
     unsigned tile;

@@ -1,6 +1,7 @@
 #pragma once
 #include "epilogue/accumulator_pair.cuh"
 #include "epilogue/output_vector.cuh"
+
 // rC -> this warp's part of sP.
 __device__ __forceinline__ void lay_out_sums(const Accumulator (&rC)[kTilesM][kTilesN][kRegistersC], float* part,
                                              int lane) {

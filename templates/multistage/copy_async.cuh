@@ -1,5 +1,6 @@
 #pragma once
 #include "cp_async.cuh"
+
 // A copy by cp.async, which needs no registers: global to shared memory, kVectorBytes at a time. In shared memory, a
 // K-major operand has a row for each of kExtent rows (or columns) of D. Any other operand has a row for each k.
 template <bool kKMajor, int kExtent, int kPitch, int kVectorBytes>

@@ -2,6 +2,7 @@
 #include "common/realign.cuh"
 #include "common/keep_first.cuh"
 #include "common/store_shared.cuh"
+
 // A copy through registers of a matrix that is aligned to one element only. issue() loads. finish() shifts vectors into
 // place and stores them. The mmas of a k-tile run between the two and hide the latency. Both treat all vectors alike,
 // without a branch. The end of K cuts a few vectors, and a few lie near the ends of the matrix: mend() writes these

@@ -1,6 +1,7 @@
 #pragma once
 #include "common/load_vector.cuh"
 #include "common/store_shared.cuh"
+
 // A copy through registers of a matrix aligned to 16 bytes: issue() loads vectors, finish() stores them. In shared
 // memory, a K-major operand has a row for each of kExtent rows (or columns) of D. Any other operand has a row for each
 // k.

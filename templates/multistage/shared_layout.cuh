@@ -1,4 +1,5 @@
 #pragma once
+
 // A tile in shared memory has rows of 16-byte chunks, kPitch bytes apart. A warp reads the same chunk of eight
 // consecutive rows at once, so these eight chunks should lie in different banks.
 __device__ __forceinline__ unsigned shared_address(const void* pointer) {

@@ -1,4 +1,5 @@
 #pragma once
+
 // sA, sB -> rA, rB with ldmatrix, and the mma of one warp tile.
 //
 // A warp's operand for one k-block is a sequence of 8x8 matrices. Register q of the fragment holds matrix q.

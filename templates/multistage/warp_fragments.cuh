@@ -1,4 +1,5 @@
 #pragma once
+
 // sA, sB -> rA, rB with wmma.load, and the wmma.mma of one warp tile. wmma.load takes the address of a fragment's first
 // element. The hardware decides which lane gets which elements.
 

@@ -1,4 +1,5 @@
 #pragma once
+
 // Waits for all blocks of the cluster. Afterwards each sees what any of them wrote to shared memory before, and may
 // overwrite what they read.
 __device__ __forceinline__ void cluster_sync() {

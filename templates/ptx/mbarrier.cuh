@@ -1,4 +1,5 @@
 #pragma once
+
 // An mbarrier is 8 bytes of shared memory, given by address. A phase ends when all its arrivals and all announced bytes
 // have come. Phases have parity 0 and 1 in turn. For a fresh barrier, the phase of parity 1 counts as ended.
 __device__ __forceinline__ void mbarrier_init(unsigned barrier, int arrivals) {

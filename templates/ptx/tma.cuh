@@ -1,4 +1,5 @@
 #pragma once
+
 // A matrix in global memory as TMA addresses it (CUtensorMap). The host encodes it at each launch.
 struct alignas(64) TensorMap {
     unsigned long long words[16];

@@ -1,4 +1,5 @@
 #pragma once
+
 // A warpgroup is four warps that issue wgmma together. A fence stands between other writes to a register and the first
 // wgmma that uses it. Operands and sums of a committed group may be touched again when the group is no longer pending.
 __device__ __forceinline__ void wgmma_fence() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }

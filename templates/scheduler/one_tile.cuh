@@ -1,6 +1,7 @@
 #pragma once
 #include "common/rasterization.cuh"
 #include "common/tile.cuh"
+
 // The one tile of D that this block computes.
 struct TileWalk {
     const int &rows, &columns;  // of D

@@ -1,5 +1,6 @@
 #pragma once
 #include "scheduler/stream_k_walk.cuh"
+
 // A piece that doesn't end its tile leaves its sums in the workspace, for the cluster that has the end of the tile. A
 // block leaves at most one piece: (kTilesM, kTilesN) fragments of each warp, and for each of the kTilesM a counter that
 // says they are there.

@@ -1,4 +1,5 @@
 #pragma once
+
 // Tiles left over from whole waves of kWave blocks would keep only a few SMs busy, for the time of a whole tile. So
 // each is cut in two along K. One block stores the greater part to D, another the rest to the workspace, and a second
 // entry adds that to D. SMs without a greater part compute several of the rests, one after the other.

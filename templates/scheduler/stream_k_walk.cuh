@@ -1,5 +1,6 @@
 #pragma once
 #include "scheduler/block_tiles.cuh"
+
 // Deals out the work evenly (stream-K; Osama et al., PPoPP 2023). Most tiles go in whole waves, one tile to each
 // cluster. The tiles that fill no wave, and one wave more, are streamed: their k-tiles lie end to end, and each cluster
 // takes an equal share. So a share is made of pieces of tiles. The cluster with a tile's last piece adds up the sums of

@@ -1,5 +1,6 @@
 #pragma once
 #include "scheduler/block_tiles.cuh"
+
 // Deals out the tiles of D: cluster c takes tiles c, c + clusters, ... in the order of rasterization.
 struct TileWalk : BlockTiles {
     unsigned index;  // of the current one

@@ -1,6 +1,7 @@
 #pragma once
 #include "common/input_to_float.cuh"
 #include "reach.cuh"
+
 // gA, gB -> sA, sB by all threads of the block. A thread keeps its place in a row and goes down the rows, pass by pass.
 // Elements outside the matrix arrive as zeros.
 #if GEMM_COPY_TRANSPOSED

@@ -1,4 +1,5 @@
 #pragma once
+
 // rC -> gD, straight from the registers. A thread has quads of four neighbours in a row. The quads of a warp's lanes
 // lie side by side. rC[0][0] is the sum of D's element (first_row, first_column).
 __device__ __forceinline__ void epilogue(const float (&rC)[kThreadM][kThreadN], const OutputTile& output, int first_row,

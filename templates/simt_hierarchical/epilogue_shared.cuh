@@ -1,5 +1,6 @@
 #pragma once
 #include "common/store_shared.cuh"
+
 // rC -> shared memory -> gD, for rows of D that begin at any multiple of 4 bytes. A quad can't be stored at once there,
 // and single elements of quads touch four times the sectors. So each warp writes kLanesM rows of its tile (kWarpM,
 // kWarpN) at a time to its own buffer, quad by quad, and stores them with neighbours on neighbouring lanes. The buffer

@@ -1,4 +1,5 @@
 #pragma once
+
 // A row (one k) of a tile -> the fragment of a thread. A fragment is quads of four neighbours. The lanes' quads lie
 // side by side, so a warp's 16-byte loads use every bank once.
 template <int kElements, int kLanes>

@@ -1,4 +1,5 @@
 #pragma once
+
 // The tiles of an operand with K contiguous: (kExtent, kBlockK) in global and in shared memory.
 template <int kExtent, int kElements, int kLanes, int kVector, int kPitch>
 struct KMajorOperand : TileCopy<kExtent, kBlockK, kVector, kPitch> {

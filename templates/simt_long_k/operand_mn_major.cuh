@@ -1,4 +1,5 @@
 #pragma once
+
 template <int kFloats>
 struct alignas(kFloats * sizeof(float)) Piece {
     float element[kFloats];

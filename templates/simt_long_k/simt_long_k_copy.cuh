@@ -1,5 +1,6 @@
 #pragma once
 #include "simt_cp_async.cuh"
+
 // gA, gB -> sA, sB by all threads of the block. Rows in shared memory are rows in global memory.
 
 __device__ __forceinline__ void cp_async_commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }

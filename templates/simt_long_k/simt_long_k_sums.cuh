@@ -1,6 +1,7 @@
 #pragma once
 #include "epilogue/finish_element.cuh"
 #include "epilogue/store_element.cuh"
+
 // kParts threads of each block, in every split, have a sum of the same element of D. Each block adds up its own in
 // shared memory. The second entry adds the blocks' sums, which the workspace holds: (kSplitK, m, n). The order of the
 // additions never changes.

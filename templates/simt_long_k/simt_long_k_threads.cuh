@@ -1,4 +1,5 @@
 #pragma once
+
 // The first element and k of a thread in the block's tile.
 struct ThreadPlace {
     int m, n, k;

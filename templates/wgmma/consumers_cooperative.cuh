@@ -1,5 +1,6 @@
 #pragma once
 #include "wgmma/wgmma_mainloop.cuh"
+
 // Each consumer multiplies its part of every tile, then stores it.
 __device__ __forceinline__ void multiply_tiles(const GemmArgs& args, const SharedMemory& shared, int warpgroup) {
     TileWalk walk(args);

@@ -1,5 +1,6 @@
 #pragma once
 #include "release_earlier.cuh"
+
 // Each consumer multiplies 128 rows of every tile. It stores the upper 64 while the tensor cores multiply the last
 // k-tile of the lower 64. It stores the lower 64 while they multiply the first k-tile of the next tile.
 struct Consumer {

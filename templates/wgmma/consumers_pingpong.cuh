@@ -1,5 +1,6 @@
 #pragma once
 #include "wgmma/wgmma_mainloop.cuh"
+
 // The two consumers multiply in turn: one stores its tile while the other multiplies. Each has a named barrier
 // (bar.sync). It waits there before its k-tiles, and the other arrives when it has issued its own. Without turns, the
 // consumers could wait for phases of the ring that are two rounds apart. Parity can't tell these.

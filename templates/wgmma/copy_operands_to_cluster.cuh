@@ -1,4 +1,5 @@
 #pragma once
+
 // Copies A's part of a k-tile, or B's. The full barrier of the stage counts their bytes.
 __device__ __forceinline__ void copy_a(const GemmArgs& args, const SharedMemory& shared, const Tile& tile, int k_tile,
                                        int stage) {

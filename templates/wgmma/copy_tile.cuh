@@ -1,6 +1,7 @@
 #pragma once
 #include "wgmma/announce_k_tile.cuh"
 #include "copy_c.cuh"
+
 // Copies the k-tiles of a tile into the next stages of the ring.
 __device__ __forceinline__ void copy_tile(const GemmArgs& args, const SharedMemory& shared, const TileWalk& walk,
                                           RingPosition& ring) {

@@ -1,4 +1,5 @@
 #pragma once
+
 // sA -> rA, K contiguous in sA: fragments of 16 rows by 16 of K. mma.sync m16n8k16 and a wgmma take the same fragments.
 // A fragment is four 8x8 matrices: rows 0 to 7, rows 8 to 15, then both for the next eight k.
 struct FragmentsA {

@@ -1,5 +1,6 @@
 #pragma once
 #include "fragments_a.cuh"
+
 using PlaceA = unsigned;  // an address in shared memory
 
 // This lane's address in the warp's first fragment in stage 0. The warpgroup tile begins at `row` of the block tile.
@@ -10,8 +11,8 @@ __device__ __forceinline__ PlaceA place_a(const SharedMemory& shared, int row) {
 }
 
 // sA -> rA, then rA, sB -> rC: issues the wgmmas of a k-tile, for rows 64 * kFirstRows to 64 * kEndRows of the
-// warpgroup tile. `a` comes from place_a, `b` is the matrix descriptor of stage 0. A tile's first k-block sets the sums,
-// the others add to them.
+// warpgroup tile. `a` comes from place_a, `b` is the matrix descriptor of stage 0. A tile's first k-block sets the
+// sums, the others add to them.
 //
 // kFragmentsA fragments take turns. Each wgmma is a group, and must end before its fragment is loaded again. So only
 // the last kFragmentsA wgmmas of this k-tile are in flight on return, and none of earlier k-tiles.

@@ -1,4 +1,5 @@
 #pragma once
+
 using PlaceA = unsigned long long;  // a matrix descriptor
 
 // The descriptor of stage 0. The warpgroup tile begins at `row` of the block tile.

@@ -1,4 +1,5 @@
 #pragma once
+
 // A tile of kRows rows of A (or columns of B) by kBlockK, K contiguous. TMA writes it to shared memory, and wgmma reads
 // it there. It is a sequence of panels (kRows, kPanelElements) with rows of kPanelBytes. The 16-byte chunks of each row
 // are permuted (PTX ISA, "Shared Memory Matrix Layout": K-major).

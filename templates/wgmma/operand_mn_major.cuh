@@ -1,4 +1,5 @@
 #pragma once
+
 // A tile of kRows rows of A (or columns of B) by kBlockK, the rows contiguous. TMA writes it to shared memory, and
 // wgmma reads it there. It is a sequence of panels (kBlockK, kPanelElements) with kPanelBytes for each k. The 16-byte
 // chunks of each k are permuted (PTX ISA, "Shared Memory Matrix Layout": MN-major). The last panel may be wider than

@@ -1,6 +1,7 @@
 #pragma once
 #include "wgmma/announce_k_tile.cuh"
 #include "copy_c.cuh"
+
 // One thread of the block copies. It fills the ring with the k-tiles of this block's tiles, as consumers release the
 // stages. It copies constant operands before the previous kernel has ended.
 
@@ -31,8 +32,8 @@ __device__ __forceinline__ int prefetch_constants(const GemmArgs& args, const Sh
     return prefetched;
 }
 
-// Copies the k-tiles of a tile into the next stages of the ring. The first `prefetched` of them are announced, and their
-// constant operands are in flight.
+// Copies the k-tiles of a tile into the next stages of the ring. The first `prefetched` of them are announced, and
+// their constant operands are in flight.
 __device__ __forceinline__ void copy_tile(const GemmArgs& args, const SharedMemory& shared, const TileWalk& walk,
                                           RingPosition& ring, int& prefetched) {
     const Tile tile = walk.tile();

@@ -1,4 +1,5 @@
 #pragma once
+
 // Waits until the ring's next k-tile has arrived.
 __device__ __forceinline__ void wait_for_k_tile(const SharedMemory& shared, const RingPosition& ring) {
     mbarrier_wait(shared.full_barrier(ring.stage), ring.phase);

@@ -1,5 +1,6 @@
 #pragma once
 #include "release_earlier.cuh"
+
 // A tile whose k-tiles a consumer has multiplied. Wgmmas of the last k-tile are still in flight.
 struct Multiplied {
     Tile tile;

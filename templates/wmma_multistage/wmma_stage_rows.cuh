@@ -1,4 +1,5 @@
 #pragma once
+
 // rC -> sC: a row of the warp tile's fragments. Only wmma.store knows which lane holds which element.
 __device__ __forceinline__ void stage_rows(Staged* sC, const Accumulator (&rC)[kTilesN][kRegistersC]) {
 #pragma unroll

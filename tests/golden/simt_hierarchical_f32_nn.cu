@@ -71,12 +71,14 @@ struct GemmArgs {
     float alpha;
     float beta;
 };
+
 // A block's tile of D, and its part of K. Copies, mainloop and epilogue take sizes from here alone.
 struct Tile {
     int row, column;  // of D, where it begins
     const int &end_row, &end_column;  // where D ends
     int first_k, end_k, k_tiles;
 };
+
 // The order in which blocks take the tiles of D. Blocks that run at once should share rows of A and columns of B in L2.
 struct TileCoord {
     unsigned m, n;
@@ -139,6 +141,7 @@ struct Reach {
         return extent > along_extent && k > along_k;
     }
 };
+
 // gA, gB -> sA, sB by all threads of the block. A thread keeps its place in a row and goes down the rows, pass by pass.
 // Elements outside the matrix arrive as zeros.
 
@@ -241,6 +244,7 @@ __device__ __forceinline__ void wait_for_oldest_copy() {
     asm volatile("cp.async.wait_group %0;" ::"n"(kStages - 2) : "memory");
     __syncthreads();
 }
+
 // A row (one k) of a tile -> the fragment of a thread. A fragment is quads of four neighbours. The lanes' quads lie
 // side by side, so a warp's 16-byte loads use every bank once.
 template <int kElements, int kLanes>
@@ -270,6 +274,7 @@ __device__ __forceinline__ void rank_1_update(float (&rC)[kThreadM][kThreadN], c
 
 // ---- epilogue -------------------------------------------------------------------------------------------------------
 __device__ __forceinline__ void store(float* d, float value) { *d = value; }
+
 // sums -> gD: finishes sums, converts them to D's type, and stores a vector of a row at a time.
 struct alignas(kVectorD * sizeof(ElementOut)) OutputVector {
     ElementOut element[kVectorD];

@@ -36,6 +36,7 @@ struct GemmArgs {
     long long ldd;  // elements from one row of D to the next
     float alpha;
 };
+
 // An element of A or B as f32.
 __device__ __forceinline__ float ab_to_float(float value) { return value; }
 

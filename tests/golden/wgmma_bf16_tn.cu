@@ -132,6 +132,7 @@ __device__ __forceinline__ void wgmma(Accumulator* c, unsigned long long a, unsi
           "+f"(c[126]), "+f"(c[127])
         : "l"(a), "l"(b), "r"(static_cast<int>(add)));
 }
+
 // A warpgroup is four warps that issue wgmma together. A fence stands between other writes to a register and the first
 // wgmma that uses it. Operands and sums of a committed group may be touched again when the group is no longer pending.
 __device__ __forceinline__ void wgmma_fence() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
@@ -170,6 +171,7 @@ __device__ __forceinline__ bool elect_one() {
     asm volatile("{ .reg .pred p; elect.sync _|p, 0xffffffff; selp.u32 %0, 1, 0, p; }" : "=r"(elected));
     return elected != 0;
 }
+
 // An mbarrier is 8 bytes of shared memory, given by address. A phase ends when all its arrivals and all announced bytes
 // have come. Phases have parity 0 and 1 in turn. For a fresh barrier, the phase of parity 1 counts as ended.
 __device__ __forceinline__ void mbarrier_init(unsigned barrier, int arrivals) {
@@ -202,6 +204,7 @@ __device__ __forceinline__ void mbarrier_arrive(unsigned barrier, unsigned block
         "r"(block)
         : "memory");
 }
+
 // Waits for all blocks of the cluster. Afterwards each sees what any of them wrote to shared memory before, and may
 // overwrite what they read.
 __device__ __forceinline__ void cluster_sync() {
@@ -220,6 +223,7 @@ struct GemmArgs {
     int k;
     float alpha;
 };
+
 // The order in which blocks take the tiles of D. Blocks that run at once should share rows of A and columns of B in L2.
 struct TileCoord {
     unsigned m, n;
@@ -364,6 +368,7 @@ struct BlockTiles {
         return {row, column, rows, columns, first_k, k_tiles, cluster_row, cluster_column};
     }
 };
+
 // Deals out the tiles of D: cluster c takes tiles c, c + clusters, ... in the order of rasterization.
 struct TileWalk : BlockTiles {
     unsigned index;  // of the current one
@@ -407,6 +412,7 @@ __device__ __forceinline__ unsigned pack_d(float low, float high) {
 __device__ __forceinline__ float2 accumulator_pair(const Accumulator* atom, int pair) {
     return make_float2(atom[2 * pair], atom[2 * pair + 1]);
 }
+
 // A thread's part of 16 rows by eight columns: a pair in row g and a pair in row g + 8.
 struct Atom {
     float2 pair[2];
@@ -424,7 +430,9 @@ __device__ __forceinline__ Atom operator*(float factor, Atom atom) {
 
 // D from sums of products.
 __device__ __forceinline__ Atom finish(const GemmArgs& args, const Atom& sum) { return args.alpha * sum; }
+
 constexpr int kStagers = 32;  // threads that fill a slice together: a warp
+
 constexpr int kSliceBytes = kStagers / 2 * kSliceColumns * static_cast<int>(sizeof(Staged));  // 16 rows per warp
 constexpr int kSlicesOfRow = (kWarpgroupN + kSliceColumns - 1) / kSliceColumns;  // of a warpgroup tile
 
@@ -471,6 +479,7 @@ __device__ __forceinline__ void stage_slice(unsigned slice, const Finished& fini
                  {packed(left.pair[0]), packed(left.pair[1]), packed(right.pair[0]), packed(right.pair[1])});
     }
 }
+
 // A slice of 16 rows, shared memory -> gD by TMA, from (row, column) of D on.
 template <int kColumns, bool kSwizzled>
 __device__ __forceinline__ void store_slice(unsigned slice, const GemmArgs& args, const Tile& /*tile*/, int row,
@@ -499,6 +508,8 @@ __device__ __forceinline__ void store_rows(const Accumulator (&rC)[kTilesN][kReg
         store_slice<kSliceColumns, kSwizzledSlices>(slice, args, tile, row, slice_column, lane);
     }
 }
+
+// All rows of a warp.
 __device__ __forceinline__ void epilogue(const Accumulator (&rC)[kTilesM][kTilesN][kRegistersC], const GemmArgs& args,
                                          const Tile& tile, int warp_row, int warp_column, Staging& staging, int lane) {
 #pragma unroll
@@ -506,11 +517,18 @@ __device__ __forceinline__ void epilogue(const Accumulator (&rC)[kTilesM][kTiles
 }
 
 // ---- wgmma ----------------------------------------------------------------------------------------------------------
+using PlaceA = unsigned long long;  // a matrix descriptor
+
+// The descriptor of stage 0. The warpgroup tile begins at `row` of the block tile.
+__device__ __forceinline__ PlaceA place_a(const SharedMemory& shared, int row) {
+    return OperandA::kDescriptor | (descriptor_address(shared.stage_a(0)) + OperandA::offset(row, 0));
+}
+
 // sA, sB -> rC: issues the wgmmas of a k-tile as one group, for rows 64 * kFirstRows to 64 * kEndRows of the warpgroup
 // tile. `a` and `b` are the matrix descriptors of stage 0. A tile's first k-block sets the sums, the others add to
 // them.
 template <bool kFirst, int kFirstRows = 0, int kEndRows = kTilesM>
-__device__ __forceinline__ void multiply(Accumulator (&rC)[kTilesM][kTilesN][kRegistersC], unsigned long long a,
+__device__ __forceinline__ void multiply(Accumulator (&rC)[kTilesM][kTilesN][kRegistersC], PlaceA a,
                                          unsigned long long b, const RingPosition& ring) {
     a += ring.stage * (kStageBytes >> 4);
     b += ring.stage * (kStageBytes >> 4);
@@ -523,6 +541,13 @@ __device__ __forceinline__ void multiply(Accumulator (&rC)[kTilesM][kTilesN][kRe
                   !kFirst || k_block != 0);
     wgmma_commit();
 }
+
+// Releases the stage of the previous k-tile when its wgmmas are done. Wgmmas of the last group may be in flight.
+__device__ __forceinline__ void release_earlier(const SharedMemory& shared, int stage, int lane) {
+    wgmma_wait<1>();  // for those of the previous k-tile
+    release(shared, stage, lane);
+}
+
 // A tile whose k-tiles a consumer has multiplied. Wgmmas of the last k-tile are still in flight.
 struct Multiplied {
     Tile tile;
@@ -530,9 +555,8 @@ struct Multiplied {
 };
 
 __device__ __forceinline__ Multiplied multiply_k_tiles(Accumulator (&rC)[kTilesM][kTilesN][kRegistersC],
-                                                       const SharedMemory& shared, const TileWalk& walk,
-                                                       unsigned long long a, unsigned long long b, RingPosition& ring,
-                                                       int lane) {
+                                                       const SharedMemory& shared, const TileWalk& walk, PlaceA a,
+                                                       unsigned long long b, RingPosition& ring, int lane) {
     wait_for_k_tile(shared, ring);
     multiply<true>(rC, a, b, ring);
     int read = ring.stage;
@@ -542,13 +566,13 @@ __device__ __forceinline__ Multiplied multiply_k_tiles(Accumulator (&rC)[kTilesM
     for (int k_tile = 1; k_tile < tile.k_tiles; ++k_tile) {
         wait_for_k_tile(shared, ring);
         multiply<false>(rC, a, b, ring);
-        wgmma_wait<1>();  // for those of the previous k-tile
-        release(shared, read, lane);
+        release_earlier(shared, read, lane);
         read = ring.stage;
         ring.advance();
     }
     return {tile, read};
 }
+
 // Each consumer multiplies its part of every tile, then stores it.
 __device__ __forceinline__ void multiply_tiles(const GemmArgs& args, const SharedMemory& shared, int warpgroup) {
     TileWalk walk(args);
@@ -556,8 +580,7 @@ __device__ __forceinline__ void multiply_tiles(const GemmArgs& args, const Share
     const int lane = threadIdx.x % 32;
     const int warpgroup_row = warpgroup / kConsumersN * kWarpgroupM;  // of the warpgroup tile in the block tile
     const int warpgroup_column = warpgroup % kConsumersN * kWarpgroupN;
-    const unsigned long long a =
-        OperandA::kDescriptor | (descriptor_address(shared.stage_a(0)) + OperandA::offset(warpgroup_row, 0));
+    const PlaceA a = place_a(shared, warpgroup_row);
     const unsigned long long b =
         OperandB::kDescriptor | (descriptor_address(shared.stage_b(0)) + OperandB::offset(warpgroup_column, 0));
     Staging staging(shared.staging);
@@ -575,6 +598,7 @@ __device__ __forceinline__ void multiply_tiles(const GemmArgs& args, const Share
     }
     if (lane == 0) tma_store_wait_read<0>();  // TMA must have read shared memory before the block ends
 }
+
 // Copies A's part of a k-tile, or B's. The full barrier of the stage counts their bytes.
 __device__ __forceinline__ void copy_a(const GemmArgs& args, const SharedMemory& shared, const Tile& tile, int k_tile,
                                        int stage) {
@@ -592,8 +616,6 @@ __device__ __forceinline__ void copy_b(const GemmArgs& args, const SharedMemory&
     OperandB::load(shared.stage_b(stage), args.map_b, tile.column, k, shared.full_barrier(stage), tile.cluster_row,
                    column_of_blocks);
 }
-// One thread of the block copies. It fills the ring with the k-tiles of this block's tiles, as consumers release the
-// stages.
 
 // Waits until the next stage of the ring has been read, and announces the bytes that the copies will bring.
 __device__ __forceinline__ void announce_k_tile(const SharedMemory& shared, const RingPosition& ring, int bytes) {
@@ -616,7 +638,8 @@ __device__ __forceinline__ void copy_tile(const GemmArgs& args, const SharedMemo
     }
 }
 
-// ---- all tiles of the producer --------------------------------------------------------------------------------------
+// One thread of the block copies. It fills the ring with the k-tiles of this block's tiles, as consumers release the
+// stages.
 __device__ __forceinline__ void copy_tiles(const GemmArgs& args, const SharedMemory& shared) {
     TileWalk walk(args);
     if (walk.no_products) shared.clear_ring();
