@@ -46,8 +46,8 @@ constexpr std::array kWgmmaMutations{
     Mutation{"no wait for the flag of others' sums", "} while (there == 0);", "} while (false);"},
     Mutation{"the flag is read relaxed", "ld.acquire.gpu.global", "ld.relaxed.gpu.global"},
     Mutation{"the flag is set relaxed", "st.release.gpu.global", "st.relaxed.gpu.global"},
-    Mutation{"a sum is stored behind the flag", ": \"memory\");\n}\n\n// Waits for what a block left",
-             ": \"memory\");\n    fragments[0].sums[0] = rC[0][0];\n}\n\n// Waits for what a block left"},
+    Mutation{"a sum is stored behind the flag", ": \"memory\");\n}\n\n// Waits for the sums of a counter",
+             ": \"memory\");\n    fragments[0].sums[0] = rC[0][0];\n}\n\n// Waits for the sums of a counter"},
 };
 
 GemmSpec with_bf16_c(GemmSpec spec) {
