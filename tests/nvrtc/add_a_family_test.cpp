@@ -192,7 +192,7 @@ TEST_CASE(
     const TemporaryFolder folder;
     const fs::path copy = folder.path();
     CHECK(follow_page(copy) == std::set<std::string>{"generator/families/simt_compensated",
-                                                     "generator/families/table.hpp", "templates/simt_compensated"});
+                                                     "generator/families/table.hpp", "templates/ladder"});
     REQUIRE(build_driver(copy));
 
     const Generated usual = generated(copy, "block=8x32");
