@@ -1,7 +1,1 @@
-// clang-format off
-#if GEMM_DEPENDENT_LAUNCH
-    launch_dependent_grids();
-#if !GEMM_EARLY
-    wait_on_dependent_grids();
-#endif
-#endif
+// The default kernel has no statement here.

@@ -40,8 +40,6 @@ __device__ __forceinline__ void multiply_tile(const GemmArgs& args, const Shared
     const Multiplied multiplied = multiply_k_tiles(rC, shared, walk, a, b, ring, lane);
     const Tile& tile = multiplied.tile;
 
-    const int row = tile.row + warpgroup_row + warp * 16;
-    const int column = tile.column + warpgroup_column;
 #include "read_c.inl"
     wgmma_wait_for(rC);
     Staging staging(shared.staging);

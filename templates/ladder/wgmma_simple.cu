@@ -79,8 +79,6 @@ __device__ __forceinline__ void multiply_tile(const GemmArgs& args, const Shared
         ring.advance();
     }
 
-    const int row = tile.row + warpgroup_row + warp * 16;
-    const int column = tile.column + warpgroup_column;
 #include "read_c.inl"
     wgmma_wait_for(rC);
     Staging staging(shared.staging);

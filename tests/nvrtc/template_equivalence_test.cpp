@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <filesystem>
 #include <iterator>
 #include <map>
 #include <utility>
@@ -281,6 +282,21 @@ TEST_CASE("template and dump compile to the same PTX over a sample of the space"
         REQUIRE(code_of(of_dump).size() > 1000);
         CHECK(code_of(of_dump) == code_of(of_template));
     }
+}
+
+TEST_CASE("every kernel's template compiles alone, with the defaults") {
+    if (!has_nvcc()) SKIP_TEST("no nvcc here");
+    const std::filesystem::path templates = std::filesystem::path(JITGEMM_SOURCE_DIR) / "templates";
+    const TemporaryFolder folder;
+    int kernels = 0;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(templates)) {
+        if (entry.path().extension() != ".cu") continue;
+        INFO(entry.path().string());
+        compile({"nvcc", "-gencode", "arch=compute_90a,code=compute_90a", "-std=c++17", "-ptx", "-I",
+                 templates / "defaults", "-I", templates, "-o", folder / "alone.ptx", entry.path()});
+        ++kernels;
+    }
+    CHECK(kernels > 0);
 }
 
 TEST_CASE("template and dump of mma_sliced_k compile to the same PTX") {

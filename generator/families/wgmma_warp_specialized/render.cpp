@@ -247,7 +247,7 @@ std::string_view stage_template(const WgmmaGeometry& g) {
 
 std::string_view store_template(const GemmSignature& s, const Config& c) {
     if (stores_by_tma(c)) return "epilogue/store_slice_by_tma.cuh";
-    return adds_c_by_row(s, c) ? "epilogue/store_slice_with_c.cuh" : "epilogue/store_slice.cuh";
+    return adds_c_by_row(s, c) ? "epilogue/store_slice_with_c.cuh" : "epilogue/store_slice_by_threads.cuh";
 }
 
 /// Overlapped consumers store a tile half by half.

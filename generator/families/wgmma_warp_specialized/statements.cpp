@@ -51,20 +51,28 @@ std::string copy_c(const Config& c, SourceOfC source) {
 
 // ---- consumers ------------------------------------------------------------------------------------------------------
 
-/// Where a cooperative consumer's part of the tile begins. Other kernels have these lines in their template.
+/// Where a consumer's part of the tile begins. A ping-pong consumer has the whole tile, and its template says so.
 constexpr std::string_view kPlace =
     "const int row = tile.row + warpgroup_row + warp * 16;\n"
     "const int column = tile.column + warpgroup_column;\n";
 
-bool is_cooperative(const Config& c) { return c.persistent && c.schedule == WarpgroupSchedule::cooperative; }
+/// Spaces before a statement: blocks that take several tiles do so in a loop.
+int indent(const Config& c) { return c.persistent ? 8 : 4; }
+
+/// Whether a consumer knows its place before its sums are complete: where C is one row, it reads C there.
+bool has_early_place(const Config& c, SourceOfC source) {
+    return c.schedule == WarpgroupSchedule::cooperative && (source == SourceOfC::broadcast || !c.persistent);
+}
 
 /// What a consumer has to have before its sums are complete.
 std::string read_c(const Config& c, SourceOfC source) {
-    if (source != SourceOfC::broadcast || is_overlapped(c)) return {};
-    if (c.schedule == WarpgroupSchedule::pingpong)
-        return indented(8, "const PartOfC c(args, tile, tile.row + warp * 16, tile.column, lane);\n");
-    constexpr std::string_view kRead = "const PartOfC c(args, tile, row, column, lane);\n";
-    return is_cooperative(c) ? indented(8, kPlace) + indented(8, kRead) : indented(4, kRead);
+    std::string text;
+    if (has_early_place(c, source)) text += kPlace;
+    if (source == SourceOfC::broadcast && c.schedule == WarpgroupSchedule::pingpong)
+        text += "const PartOfC c(args, tile, tile.row + warp * 16, tile.column, lane);\n";
+    if (source == SourceOfC::broadcast && c.schedule == WarpgroupSchedule::cooperative)
+        text += "const PartOfC c(args, tile, row, column, lane);\n";
+    return indented(indent(c), text);
 }
 
 /// Half of a tile.
@@ -111,8 +119,8 @@ std::string store_whole(const Config& c, SourceOfC source) {
 std::string store_sums(const Config& c, SourceOfC source) {
     if (is_overlapped(c)) return indented(8, store_half(source));
     std::string text = store_whole(c, source);
-    if (is_cooperative(c) && source != SourceOfC::broadcast) text.insert(0, kPlace);
-    return indented(c.persistent ? 8 : 4, text);
+    if (c.schedule == WarpgroupSchedule::cooperative && !has_early_place(c, source)) text.insert(0, kPlace);
+    return indented(indent(c), text);
 }
 
 std::string end_stores(const Config& c) {
