@@ -8,7 +8,7 @@
 
 namespace jitgemm {
 
-/// Template files by name relative to templates/ ("wgmma/wgmma_mainloop.cuh", "defaults/params.cuh"). Copies share their
+/// Template files by name relative to templates/ ("wgmma/copy_tile.cuh", "defaults/params.cuh"). Copies share their
 /// texts.
 class TemplateSet {
 public:
