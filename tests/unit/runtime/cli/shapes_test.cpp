@@ -1,5 +1,5 @@
-#include "runtime/cli/quantities.hpp"
 #include "runtime/cli/shapes.hpp"
+#include "runtime/cli/quantities.hpp"
 
 #include "generator/base/spec_text.hpp"
 #include "jitgemm/error.hpp"

@@ -1,7 +1,7 @@
+#include "generator/families/mma_multistage/shared_accesses.hpp"
 #include "generator/families/kernel_name.hpp"
 #include "generator/families/mma_multistage/family.hpp"
 #include "generator/families/mma_multistage/geometry.hpp"
-#include "generator/families/mma_multistage/shared_accesses.hpp"
 #include "generator/heuristics.hpp"
 #include "tests/catch.hpp"
 #include "tests/support/specs.hpp"

@@ -1,5 +1,5 @@
-#include "generator/families/mma_multistage/config.hpp"
 #include "generator/families/shared/rasterization.hpp"
+#include "generator/families/mma_multistage/config.hpp"
 #include "generator/families/shared/tile_schedule.hpp"
 
 #include "runtime/support/file_system.hpp"

@@ -1,7 +1,7 @@
 #ifdef JITGEMM_TOOL
 
-#include "runtime/tuning/store/store.hpp"
 #include "runtime/tuning/store/wisdom.hpp"
+#include "runtime/tuning/store/store.hpp"
 #include "tests/catch.hpp"
 #include "tests/support/tool.hpp"
 #include "tests/support/tuning_records.hpp"

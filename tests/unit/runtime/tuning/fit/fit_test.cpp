@@ -1,5 +1,5 @@
-#include "generator/families/kernel_name.hpp"
 #include "runtime/tuning/fit/fit.hpp"
+#include "generator/families/kernel_name.hpp"
 
 #include "generator/families/mma_multistage/cost_constants.hpp"
 #include "generator/families/shared/cost_table.hpp"
