@@ -88,8 +88,8 @@ std::optional<MmaType> mma_type(std::string_view ptx_name) {
 void take_mma_shape(InstructionDecoder& decoder, MmaKind& kind) {
     const std::string name = decoder.take_next();
     int read = 0;
-    // NOLINTNEXTLINE(cert-err34-c,bugprone-unchecked-string-to-number-conversion): a shape that is no shape reads fewer
-    // numbers
+    // A text that is no shape reads fewer numbers.
+    // NOLINTNEXTLINE(cert-err34-c,bugprone-unchecked-string-to-number-conversion)
     if (std::sscanf(name.c_str(), "m%dn%dk%d%n", &kind.m, &kind.n, &kind.k, &read) != 3 ||
         static_cast<std::size_t>(read) != name.size()) {
         decoder.unsupported("shape ." + name);
