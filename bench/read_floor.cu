@@ -2,9 +2,11 @@
 //
 //     nvcc -O3 -std=c++17 -arch=sm_90a bench/read_floor.cu -o read_floor && ./read_floor [MB...]
 //
-// Prints a row per size: microseconds per launch of the fastest of a few grids, as a plain launch, as a dependent
-// launch that waits for the one before it and then reads (right with any neighbour), and as one that reads first (right
-// where nobody writes the bytes). Launches stand in a CUDA graph, one behind the other, over buffers of 1 GiB together,
+// Prints a row per size: microseconds per launch of the fastest of a few grids, for three kinds of launch:
+// - plain;
+// - dependent, waits for the previous kernel and then reads: right with any neighbour;
+// - dependent, reads first: right where nobody writes the bytes.
+// Launches stand in a CUDA graph, one behind the other, over buffers of 1 GiB together,
 // so that L2 (60 MB) holds nothing of use; the median of 15 replays counts. 1 MB is 10^6 bytes.
 //
 // Two kernels: `by_loads`, 16-byte loads with 4 or 8 of them in flight per thread, and `by_bulk_copies`, a ring of

@@ -49,8 +49,8 @@ struct GridRule {
     friend bool operator==(const GridRule&, const GridRule&) = default;
 };
 
-/// Counts beyond 62 bits stop there. A GPU of which such clusters reach `sm_count` SMs (resident_clusters); 0, where
-/// none is known: persistent blocks are then one per tile, the most that there can be.
+/// Blocks of a launch, at most 2^62. The clusters of such a kernel reach `sm_count` SMs of the GPU (resident_clusters).
+/// If the number is not known it is 0, and each tile has a persistent block, the most that there can be.
 [[nodiscard]] std::int64_t block_count(const GridRule& rule, std::int64_t rows, std::int64_t columns, int sm_count = 0);
 /// The same for the rule's matrix of a problem that is row-major in D.
 [[nodiscard]] std::int64_t block_count(const GridRule& rule, const GemmSpec& row_major, int sm_count = 0);

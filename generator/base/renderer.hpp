@@ -28,12 +28,13 @@ private:
     std::shared_ptr<const Files> files_;
 };
 
-/// What a rendering is given: values of GEMM_* macros (one left out has its default of defaults/params.cuh), the text
-/// of generated includes ("params.cuh", "mma_atom.cuh"), and the template that an include name stands for ("copy_a.cuh"
-/// → "multistage/copy_async.cuh"; any other name is that of a template).
+/// The input of a rendering.
 struct RenderInput {
+    /// Values of GEMM_* macros. A macro that is left out has its default in defaults/params.cuh.
     std::map<std::string, int, std::less<>> macros;
+    /// The text of generated includes ("params.cuh", "mma_atom.cuh").
     std::map<std::string, std::string, std::less<>> generated;
+    /// The template for an include name ("copy_a.cuh" → "multistage/copy_async.cuh"). Other names are templates.
     std::map<std::string, std::string, std::less<>> pieces = {};
 };
 

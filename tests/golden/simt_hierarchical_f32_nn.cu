@@ -42,8 +42,8 @@ constexpr int kWarpsN = 2;  // warps of a block, side by side along N
 constexpr int kThreads = 256;  // threads of a block
 constexpr int kLanesM = 4;  // lanes of a warp along M and N
 constexpr int kLanesN = 8;
-// Tiles in shared memory have a row per k, and elements of M or N side by side. Where global memory has k side by side, tiles
-// are transposed on the way.
+// Tiles in shared memory have a row per k, and elements of M or N side by side. Where global memory has k
+// side by side, the copies transpose them.
 constexpr int kPitchA = 256;  // floats from k to k
 constexpr int kPitchB = 136;  // floats from k to k; padded, so that a warp writes kKLanes rows without bank conflicts
 constexpr int kStageA = 4096;  // floats of a stage

@@ -42,6 +42,16 @@ std::string alias_line(std::string_view name, std::string_view type, std::string
     return commented(fmt::format("using {} = {};", name, type), comment);
 }
 
+std::string indented(int spaces, std::string_view lines) {
+    std::string text;
+    while (!lines.empty()) {
+        const std::size_t end = lines.find('\n');
+        text += fmt::format("{:{}}{}\n", "", spaces, lines.substr(0, end));
+        lines.remove_prefix(end + 1);
+    }
+    return text;
+}
+
 std::string tile_lines(const TileShape& block, const TileShape& warp) {
     return constant_line("kBlockM", block.m,
                          "block tile: the part of D a thread block computes, and of K it loads at a time") +

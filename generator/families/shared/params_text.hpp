@@ -30,6 +30,9 @@ namespace jitgemm {
 /// "using ElementD = Bits;  // comment\n"
 [[nodiscard]] std::string alias_line(std::string_view name, std::string_view type, std::string_view comment);
 
+/// Lines, each behind this many spaces.
+[[nodiscard]] std::string indented(int spaces, std::string_view lines);
+
 /// kBlockM to kWarpN.
 [[nodiscard]] std::string tile_lines(const TileShape& block, const TileShape& warp);
 

@@ -35,22 +35,16 @@ std::string instruction(bool through_l1, int l2_prefetch) {
     return fmt::format("cp.async.{}.shared.global{}", through_l1 ? "ca" : "cg", prefetch);
 }
 
-std::string indented(std::string text, bool deeper) {
-    if (!deeper) return text;
-    for (std::size_t at = 0; at < text.size(); at = text.find('\n', at) + 1) text.insert(at, "    ");
-    return text;
-}
-
 std::string whole_copy(const std::string& name, bool deeper) {
     return indented(
+        deeper ? 4 : 0,
         fmt::format("    asm volatile(\n"
                     "        \"{{ .reg .pred ignore, skip; setp.eq.s32 ignore, %2, 0; setp.ne.s32 skip, %3, 0;\"\n"
                     "        \" @!skip {} [%0], [%1], %4, ignore; }}\" ::\"r\"(destination),\n"
                     "        \"l\"(source), \"r\"(static_cast<int>(in_range)), "
                     "\"r\"(static_cast<int>(skip)), \"n\"(kVectorBytes)\n"
                     "        : \"memory\");\n",
-                    name),
-        deeper);
+                    name));
 }
 
 std::string cut_copy(const std::string& name, bool deeper) {
@@ -71,12 +65,10 @@ std::string by_width(bool wide, bool narrow, const CpAsyncCaching& caching, cons
 }
 
 std::string cp_async_text(bool wide, bool narrow, const CpAsyncCaching& caching) {
-    return "// cp.async: kVectorBytes from global to shared memory past the registers. Out of range, nothing is read "
-           "and zeros "
-           "are\n"
-           "// written: that is the instruction's operand ignore-src. Skipped, the instruction isn't executed and the "
-           "destination\n"
-           "// stays as it is. Both are predicates, not branches.\n"
+    return "// cp.async: kVectorBytes from global to shared memory past the registers. Out of range, it reads nothing\n"
+           "// and writes zeros: that is the instruction's operand ignore-src. Skipped, the instruction isn't "
+           "executed, and\n"
+           "// the destination stays as it is. Both are predicates, not branches.\n"
            "template <int kVectorBytes>\n"
            "__device__ __forceinline__ void cp_async(unsigned destination, const Bits* source, bool in_range, bool "
            "skip) "

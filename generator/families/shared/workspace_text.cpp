@@ -33,8 +33,7 @@ std::string pitch_functions(const Contents& c) {
     const std::int64_t line = PackedOperand{.element_bytes = c.element_bytes}.line();
     std::string text = fmt::format(
         "// A packed operand keeps its order. Its rows are padded to whole lines of L2, short rows to a half or a "
-        "quarter "
-        "of a\n// line.\n\n"
+        "quarter of a\n// line.\n\n"
         "// Elements from one row of a packed operand to the next.\n"
         "__device__ __forceinline__ long long packed_pitch(int columns) {{\n"
         "    return columns > {1} ? (columns + {3}ll) / {0} * {0} : columns > {2} ? {1} : {2};\n"

@@ -52,9 +52,8 @@ std::string derived_text(const Config& c, const SimtHierarchicalGeometry& g) {
         constant_line("kWarpsN", g.warps_n, "warps of a block, side by side along N") +
         constant_line("kThreads", g.threads, "threads of a block") +
         constant_line("kLanesM", g.lanes_m, "lanes of a warp along M and N") + constant_line("kLanesN", g.lanes_n, "") +
-        "// Tiles in shared memory have a row per k, and elements of M or N side by side. Where global "
-        "memory has k side by side, tiles\n"
-        "// are transposed on the way.\n" +
+        "// Tiles in shared memory have a row per k, and elements of M or N side by side. Where global memory has k\n"
+        "// side by side, the copies transpose them.\n" +
         pitch_line('A', g.a) + pitch_line('B', g.b) + constant_line("kStageA", g.a.stage_floats, "floats of a stage") +
         constant_line("kStageB", g.b.stage_floats, "");
     if (c.store == EpilogueStore::shared)
@@ -114,9 +113,9 @@ constexpr std::string_view kReachOfAnyProblem =
     "    __device__ __forceinline__ Reach(int k_left, int extent_left) : k(k_left), extent(extent_left) "
     "{{}}\n{}{}}};\n";
 constexpr std::string_view kReachOfWholeTiles =
-    "// How much of K lies ahead of the place that a thread has in the next k-tile. The problem is whole tiles: all of "
-    "a tile is there, "
-    "or\n// it lies beyond the end of K.\n"
+    "// How much of K lies ahead of the place that a thread has in the next k-tile. The problem is whole tiles: all "
+    "of\n"
+    "// a tile is there, or it lies beyond the end of K.\n"
     "struct Reach {{\n"
     "    int k;\n\n"
     "    Reach() = default;\n"

@@ -1,6 +1,7 @@
 #include "generator/families/wgmma_warp_specialized/statements.hpp"
 
 #include "generator/families/shared/bounded.hpp"
+#include "generator/families/shared/params_text.hpp"
 
 #include <fmt/format.h>
 
@@ -13,17 +14,6 @@ namespace {
 using Config = WgmmaWarpSpecializedConfig;
 
 bool is_overlapped(const Config& c) { return c.schedule == WarpgroupSchedule::overlapped; }
-
-/// Lines, each behind the spaces of its block.
-std::string indented(int spaces, std::string_view lines) {
-    std::string text;
-    while (!lines.empty()) {
-        const std::size_t end = lines.find('\n');
-        text += fmt::format("{:{}}{}\n", "", spaces, lines.substr(0, end));
-        lines.remove_prefix(end + 1);
-    }
-    return text;
-}
 
 // ---- the producer ---------------------------------------------------------------------------------------------------
 

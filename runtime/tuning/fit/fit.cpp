@@ -70,9 +70,9 @@ ProblemNumbers numbers_of(const std::vector<FitPoint>& points) {
     return numbers;
 }
 
-FitData data_of(const Family& family, const std::vector<FitPoint>& points, const GpuModel& gpu) {
+FitData data_of(const Family& family, const std::vector<FitPoint>& points, const ProblemNumbers& problems,
+                const GpuModel& gpu) {
     FitData data;
-    const ProblemNumbers problems = numbers_of(points);
     for (const FitPoint& point : points) {
         std::optional<CostByConstants> cost = cost_of(point, family, gpu);
         if (!cost) {
@@ -247,11 +247,12 @@ bool chooses_better(const ChoiceRegret& now, const ChoiceRegret& before) {
 }
 
 /// The families that have constants and timed kernels, predicted by the table.
-std::vector<Predicted> predicted_families(const std::vector<FitPoint>& points, const GpuModel& gpu) {
+std::vector<Predicted> predicted_families(const std::vector<FitPoint>& points, const ProblemNumbers& problems,
+                                          const GpuModel& gpu) {
     std::vector<Predicted> families;
     for (const Family& family : family_table()) {
         if (family.cost_constants == nullptr) continue;
-        FitData data = data_of(family, points, gpu);
+        FitData data = data_of(family, points, problems, gpu);
         if (data.observations.empty()) continue;
         const CostConstants start = family.cost_constants(gpu);
         std::vector<double> us = predictions(data, [&](std::size_t) -> const CostConstants& { return start; });
@@ -289,8 +290,7 @@ double rounded(double value) { return std::stod(fmt::format("{:.4g}", value)); }
 std::string error_text(std::string_view when, const FitError& error) {
     return fmt::format(
         "{:<10} predicted/measured {:.3f}, rms error {:.1f} %, choice slower than the best by {:.2f} % (worst {:.1f} "
-        "%), "
-        "best chosen in {} of {}\n",
+        "%), best chosen in {} of {}\n",
         when, error.ratio, 100 * error.rms_log, 100 * (error.regret - 1), 100 * (error.worst_regret - 1), error.hits,
         error.problems);
 }
@@ -307,7 +307,7 @@ std::vector<FitPoint> fit_points(const std::vector<ProblemRecord>& problems) {
 
 FitResult fit_cost_constants(const Family& family, const std::vector<FitPoint>& points, const GpuModel& gpu,
                              const FitOptions& options) {
-    const FitData data = data_of(family, points, gpu);
+    const FitData data = data_of(family, points, numbers_of(points), gpu);
     if (data.observations.empty())
         throw Error(fmt::format("nothing to fit: none of {} measurements is a timed {} kernel of its problem",
                                 points.size(), family.name));
@@ -319,9 +319,10 @@ TableFit fit_cost_table(const std::vector<FitPoint>& points, const GpuModel& gpu
     const Family* const wanted = family ? &find_family(*family) : nullptr;
     if (wanted != nullptr && wanted->cost_constants == nullptr)
         throw Error(fmt::format("nothing to fit: the cost model of {} has no fitted constants", wanted->name));
-    std::vector<Predicted> families = predicted_families(points, gpu);
+    const ProblemNumbers problems = numbers_of(points);
+    std::vector<Predicted> families = predicted_families(points, problems, gpu);
     TableFit fit;
-    fit.problems = numbers_of(points).size();
+    fit.problems = problems.size();
     fit.before = choice_regret(families, fit.problems);
     for (Predicted& one : families)
         if (wanted == nullptr || wanted == one.family)
