@@ -135,6 +135,33 @@ CandidateList list_candidates(const Problem& problem, const GpuModel& gpu, const
     return list;
 }
 
+std::vector<Candidate> near_candidates(const Problem& problem, const GpuModel& gpu, const Selection& selection,
+                                       double slack) {
+    if (selection.kernel) return list_candidates(problem, gpu, selection).accepted;
+    const bool is_fixed = !selection.parameters.empty();  // its cost may be nothing to compute
+    std::vector<Candidate> near;
+    std::optional<double> best_us;  // of those whose time is no guess
+    const auto add = [&](const Family& family, const KernelConfig& config) {
+        const bool untimed = family.is_untimed(config);
+        if (untimed && best_us) return;
+        const auto is_rejected = [&] { return !rejections(family, problem, config, *gpu.arch, selection).empty(); };
+        if (is_fixed && is_rejected()) return;
+        const CostEstimate cost = family.cost(problem, config, gpu);
+        if ((best_us && cost.total_us > *best_us * slack) || (!is_fixed && is_rejected())) return;
+        near.push_back({config, cost});
+        if (!untimed) best_us = std::min(best_us.value_or(cost.total_us), cost.total_us);
+    };
+    std::vector<const Family*> families = selected_families(selection, problem);
+    std::ranges::reverse(families);  // the fastest first: few others then need checking
+    for_each_candidate(families, problem, gpu, selection, add);
+    if (near.empty()) throw_nothing_serves(problem, selection, gpu);
+    std::ranges::sort(near, runs_before);
+    std::erase_if(near, [&, first = near.front()](const Candidate& one) {
+        return one.cost.total_us > first.cost.total_us * slack || is_untimed(one.config) != is_untimed(first.config);
+    });
+    return near;
+}
+
 KernelConfig choose_config(const Problem& problem, const GpuModel& gpu, const Selection& selection) {
     const Arch& arch = *gpu.arch;
     if (selection.kernel) return forced_config(*selection.kernel, problem, arch);

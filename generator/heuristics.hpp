@@ -44,4 +44,9 @@ struct CandidateList {
 /// Throws ConfigError with all reasons when nothing serves the problem.
 [[nodiscard]] KernelConfig choose_config(const Problem& problem, const GpuModel& gpu, const Selection& selection = {});
 
+/// The heuristic's choice, then the candidates that are predicted to take at most `slack` times as long, in its order.
+/// Throws what choose_config throws.
+[[nodiscard]] std::vector<Candidate> near_candidates(const Problem& problem, const GpuModel& gpu,
+                                                     const Selection& selection, double slack);
+
 }  // namespace jitgemm
