@@ -203,6 +203,19 @@ std::string ProblemOptions::text_or_empty(std::string_view option) const {
     return text(option).value_or(std::string());
 }
 
+RowRange ProblemOptions::take_row_range() {
+    if (has_shape_line()) {
+        RangedProblem ranged = take_rows(fmt::format("{}", fmt::join(shape_line_, " ")));
+        shape_line_ = {std::move(ranged.text)};
+        return ranged.rows;
+    }
+    const auto m = given_.find("m");
+    if (m == given_.end()) return {};  // problem() says that it is missing
+    const RowRange rows = parse_rows(m->second);
+    m->second = std::to_string(rows.first);
+    return rows;
+}
+
 bool ProblemOptions::set_default_size(std::int64_t extent) {
     if (!given("kernel") || has_shape_line() || given("m") || given("n") || given("k")) return false;
     for (const char* option : {"m", "n", "k"}) given_[option] = std::to_string(extent);

@@ -3,6 +3,7 @@
 #include "generator/heuristics.hpp"
 #include "jitgemm/gemm_spec.hpp"
 #include "jitgemm/options.hpp"
+#include "runtime/cli/row_range.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -39,6 +40,9 @@ public:
 
     [[nodiscard]] bool given(std::string_view option) const { return given_.contains(option); }
     [[nodiscard]] bool has_shape_line() const { return !shape_line_.empty(); }
+
+    /// The range of m that the shape line or --m names, "1:8192". From then on the problem is that of its first m.
+    [[nodiscard]] RowRange take_row_range();
 
     /// Makes the problem a cube of that extent where --kernel names a kernel and nothing names a size; true if it did.
     bool set_default_size(std::int64_t extent);

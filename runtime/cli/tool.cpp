@@ -15,6 +15,7 @@ constexpr std::array kVerbs{
     Verb{"run", "Generate, compile or fetch, launch, verify and time one kernel", jitgemm::cli::declare_run},
     Verb{"dump", "Print the generated CUDA file, or its PTX, cubin or SASS", jitgemm::cli::declare_dump},
     Verb{"list", "List the candidate kernels of a problem with their predicted times", jitgemm::cli::declare_list},
+    Verb{"kernels", "Choose few kernels that serve a problem for each m of a range", jitgemm::cli::declare_kernels},
     Verb{"explain", "Explain the choice of a kernel: predicted times, runners-up, limits",
          jitgemm::cli::declare_explain},
     Verb{"bench", "Time kernels side by side with cuBLASLt or another library", jitgemm::cli::declare_bench},

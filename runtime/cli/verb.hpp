@@ -37,6 +37,7 @@ Action declare_doctor(CLI::App& app);
 Action declare_dump(CLI::App& app);
 Action declare_explain(CLI::App& app);
 Action declare_export(CLI::App& app);
+Action declare_kernels(CLI::App& app);
 Action declare_ladder(CLI::App& app);
 Action declare_list(CLI::App& app);
 Action declare_run(CLI::App& app);

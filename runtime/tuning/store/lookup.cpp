@@ -122,6 +122,11 @@ bool cover_alike(const KernelConfig& left, const KernelConfig& right, const Prob
     return tile_elements(left) == tile_elements(right);
 }
 
+double gain_ratio(const Winner& winner) {
+    const bool is_known = winner.median_us > 0 && winner.heuristic_us > 0;
+    return is_known ? std::max(1.0, winner.heuristic_us / winner.median_us) : 1;
+}
+
 std::string gain(const Winner& winner) {
     if (winner.median_us == 0) return "its time was not kept";
     std::string text = fmt::format("{:.2f} us {}", winner.median_us, time_source(winner.device_class));
@@ -235,8 +240,12 @@ std::optional<TunedChoice> TunedChoices::exact(const Request& request) const {
         if (!is_trusted(winner->record, request.selection)) continue;
         const std::optional<KernelConfig> config = sound_config(*winner, request.problem, *request.gpu.arch);
         if (!config || !satisfies(*config, request.selection)) continue;
-        return TunedChoice{*config, ChoiceSource::exact,
-                           fmt::format("tuned for this problem on this class of devices ({})", gain(winner->record))};
+        return TunedChoice{*config,
+                           ChoiceSource::exact,
+                           fmt::format("tuned for this problem on this class of devices ({})", gain(winner->record)),
+                           {},
+                           0,
+                           gain_ratio(winner->record)};
     }
     return std::nullopt;
 }
@@ -249,10 +258,14 @@ std::optional<TunedChoice> TunedChoices::hint(const Request& request, const Kern
         const std::optional<KernelConfig> config = sound_config(*winner, request.problem, *request.gpu.arch);
         if (!config || !satisfies(*config, request.selection)) continue;
         return TunedChoice{
-            *config, ChoiceSource::hint,
+            *config,
+            ChoiceSource::hint,
             fmt::format("faster than the heuristic's kernel on this problem and class of devices ({}); a "
                         "hint, as {}",
-                        gain(winner->record), caveats(winner->record))};
+                        gain(winner->record), caveats(winner->record)),
+            {},
+            0,
+            gain_ratio(winner->record)};
     }
     return std::nullopt;
 }
@@ -301,11 +314,14 @@ std::optional<TunedChoice> TunedChoices::nearest(const Request& request, const K
         if (!config || !satisfies(*config, request.selection)) continue;
         const double allowed_us = heuristic_us * kNearestSlack * model_error(*winner, *config, request.gpu);
         if (predicted_us(request.problem, *config, request.gpu) > allowed_us) continue;
-        return TunedChoice{*config, trusted ? ChoiceSource::nearest : ChoiceSource::hint,
+        return TunedChoice{*config,
+                           trusted ? ChoiceSource::nearest : ChoiceSource::hint,
                            fmt::format("tuned for the near {} on this class of devices, distance {:.2f} ({}){}",
                                        sizes(winner->record.spec), distance, gain(winner->record),
                                        trusted ? "" : "; a hint, as " + caveats(winner->record)),
-                           winner->record.spec, distance};
+                           winner->record.spec,
+                           distance,
+                           gain_ratio(winner->record)};
     }
     return std::nullopt;
 }
@@ -336,13 +352,34 @@ std::optional<TunedChoice> TunedChoices::installed(const Request& request, const
         const double allowed_us = heuristic_us * kInstalledSlack * model_error(winner, config, request.gpu);
         if (!satisfies(config, request.selection) || predicted_us(request.problem, config, request.gpu) > allowed_us)
             continue;
-        return TunedChoice{config, ChoiceSource::installed,
+        return TunedChoice{config,
+                           ChoiceSource::installed,
                            fmt::format("comes with the library: faster than the heuristic's kernel on this class of "
                                        "devices, measured with {}",
                                        sizes(winner.record.spec)),
-                           winner.record.spec, distance};
+                           winner.record.spec,
+                           distance,
+                           gain_ratio(winner.record)};
     }
     return std::nullopt;
+}
+
+std::optional<TunedChoice> TunedChoices::better_than(const KernelConfig& heuristic, const Problem& problem,
+                                                     const GpuModel& gpu, const Selection& selection) const {
+    if (selection.kernel) return std::nullopt;
+    const Request request{problem, gpu, selection};
+    if (auto choice = exact(request)) return choice;
+    if (auto choice = hint(request, heuristic)) return choice;
+    if (unbeaten(request, heuristic)) return std::nullopt;
+    if (auto choice = nearest(request, heuristic)) return choice;
+    return installed(request, heuristic);
+}
+
+std::vector<GemmSpec> TunedChoices::specs() const {
+    std::vector<GemmSpec> specs;
+    for (const auto& [key, winners] : classes_)
+        for (const KnownWinner& winner : winners) specs.push_back(winner.problem.row_major);
+    return specs;
 }
 
 TunedChoice TunedChoices::choose(const Problem& problem, const GpuModel& gpu, const Selection& selection) const {

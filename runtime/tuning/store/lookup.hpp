@@ -35,6 +35,7 @@ struct TunedChoice {
     std::string reason;                       ///< a sentence for people, without its full stop
     std::optional<GemmSpec> tuned_spec = {};  ///< of a near problem: the one it was measured on
     double distance = 0;                      ///< and how far that is
+    double gain = 1;                          ///< the heuristic's time over its own, as measured; 1 if not known
 };
 
 /// A stored winner with its problem and its parsed kernel names.
@@ -79,7 +80,12 @@ public:
     /// passed over: with a line in the log where it is this problem's own. Throws what choose_config throws.
     [[nodiscard]] TunedChoice choose(const Problem& problem, const GpuModel& gpu,
                                      const Selection& selection = {}) const;
+    /// The same with the heuristic's choice known; unset where that is the choice.
+    [[nodiscard]] std::optional<TunedChoice> better_than(const KernelConfig& heuristic, const Problem& problem,
+                                                         const GpuModel& gpu, const Selection& selection) const;
     [[nodiscard]] bool empty() const { return classes_.empty(); }
+    /// The tuned problems, in row-major form.
+    [[nodiscard]] std::vector<GemmSpec> specs() const;
 
 private:
     struct Neighbour {

@@ -13,10 +13,10 @@ using Catch::Matchers::ContainsSubstring;
 
 namespace {
 
-const std::vector<std::string> kVerbs{"run",           "dump",        "list",           "bench",
-                                      "export",        "doctor",      "explain",        "cache ls",
-                                      "cache info",    "cache why",   "cache verify",   "cache clear",
-                                      "layout kernel", "layout eval", "layout swizzle", "layout predicate"};
+const std::vector<std::string> kVerbs{
+    "run",         "dump",          "list",        "bench",          "export",          "doctor",
+    "explain",     "cache ls",      "kernels",     "cache info",     "cache why",       "cache verify",
+    "cache clear", "layout kernel", "layout eval", "layout swizzle", "layout predicate"};
 
 /// Wrong usage: exit 2, nothing on stdout, every phrase on stderr; with --json a document that says the same.
 void check_refused(const std::string& arguments, const std::vector<std::string>& phrases) {

@@ -1,0 +1,14 @@
+#pragma once
+
+#include "generator/kernel_set.hpp"
+#include "runtime/tuning/store/lookup.hpp"
+
+namespace jitgemm::tuning {
+
+/// build_kernel_set() with what was tuned: the sampled m have their tuned choices, and each m of the range that was
+/// tuned is a sample.
+[[nodiscard]] KernelSet tuned_kernel_set(const GemmSpec& spec, std::int64_t first_m, std::int64_t last_m,
+                                         const GpuModel& gpu, const Selection& selection, const TunedChoices& choices,
+                                         KernelSetOptions options = {});
+
+}  // namespace jitgemm::tuning
