@@ -36,6 +36,7 @@ if _typing.TYPE_CHECKING:
     from ._kernel import kernel
     from ._layout import Layout, layout
     from ._verbs import bench, doctor, tune
+    from ._warm import record, stop_recording, warm
     from ._verbs import list as list
 
 __all__ = [
@@ -59,8 +60,11 @@ __all__ = [
     "kernel",
     "layout",
     "matmul",
+    "record",
     "set_device",
+    "stop_recording",
     "tune",
+    "warm",
 ]
 
 # Loaded when they are asked for: a program that multiplies pays for nothing else.
@@ -75,6 +79,9 @@ _LAZY = {
     "doctor": "_verbs",
     "list": "_verbs",
     "tune": "_verbs",
+    "record": "_warm",
+    "stop_recording": "_warm",
+    "warm": "_warm",
 }
 
 

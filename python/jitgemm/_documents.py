@@ -126,6 +126,20 @@ class TuneDocument(TypedDict):
     store: Any
 
 
+class WarmDocument(TypedDict):
+    """jitgemm.warm."""
+
+    problems: int
+    kernels: int
+    compiled: int
+    from_cache: int
+    unserved: list[dict[str, Any]]
+    failed: list[dict[str, Any]]
+    seconds: float
+    gpu: str
+    cache: str
+
+
 class DoctorDocument(TypedDict):
     """jitgemm.doctor."""
 

@@ -21,8 +21,9 @@ from ._errors import OperandError
 from ._torch_derivatives import gradient_of_bias, gradients, keep_factors, kept_factors, tangent
 from ._torch_linear import cast_under_autocast, check_shapes, check_tensors, linear_by
 from ._torch_operator import LINEAR, MATMUL
+from ._torch_warm import warm
 
-__all__ = ["Linear", "linear", "matmul", "replace_linear", "restore_linear"]
+__all__ = ["Linear", "linear", "matmul", "replace_linear", "restore_linear", "warm"]
 
 _dispatch_modes = torch._C._len_torch_dispatch_stack
 _transforms_are_active = torch._C._are_functorch_transforms_active

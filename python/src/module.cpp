@@ -10,6 +10,7 @@
 #include "python/src/layout_functions.hpp"
 #include "python/src/matmul.hpp"
 #include "python/src/product.hpp"
+#include "runtime/support/request_record.hpp"
 
 namespace jitgemm::python {
 namespace {
@@ -24,6 +25,16 @@ PyObject* current_gpu(PyObject* /*module*/, PyObject* /*unused*/) {
 PyObject* forget(PyObject* /*module*/, PyObject* /*unused*/) {
     forget_sessions();
     Py_RETURN_NONE;
+}
+
+/// What is asked for from now on is recorded, also where it is known already.
+PyObject* record(PyObject* /*module*/, PyObject* file) {
+    return guarded([&] {
+        const std::string name = file == Py_None ? std::string() : std::string(text_of(file, "path"));
+        const std::string before = record_requests(name);
+        if (!name.empty()) forget_plans();
+        return before.empty() ? Ref::borrowed(Py_None).release() : text(before).release();
+    });
 }
 
 PyObject* check_options(PyObject* /*module*/, PyObject* arguments) {
@@ -93,6 +104,7 @@ PyMethodDef functions[] = {
     {"follow_blocks", follow_with_blocks, METH_O, nullptr},
     {"current_gpu", current_gpu, METH_NOARGS, nullptr},
     {"forget", forget, METH_NOARGS, nullptr},
+    {"record", record, METH_O, nullptr},
     {nullptr, nullptr, 0, nullptr},
 };
 

@@ -161,6 +161,10 @@ void forget_sessions() {
     Py_CLEAR(sessions()->latest_name);
 }
 
+void forget_plans() {
+    for (const auto& [selection, session] : sessions()->all) session->plans.clear();
+}
+
 void watch_forks() {
     if (pthread_atfork(nullptr, nullptr, after_fork) != 0) throw std::bad_alloc();
 }

@@ -43,6 +43,8 @@ struct Session {
 
 /// Kernels are chosen anew, after tuning.
 void forget_sessions();
+/// Contexts are asked for each kernel again; they still have it.
+void forget_plans();
 
 /// Once, before the first session.
 void watch_forks();

@@ -5,9 +5,12 @@
 #include "jitgemm/error.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
+#include <utility>
 
 namespace jitgemm::cli {
 namespace {
@@ -108,27 +111,72 @@ std::array<std::string_view, kSizes> size_words(const std::vector<std::string_vi
     return sizes;
 }
 
-}  // namespace
+/// "1:8192", which counts by one.
+bool is_plain_range(std::string_view text) { return std::ranges::count(text, ':') == 1; }
 
-std::vector<std::string> expand_shape_line(std::string_view line, std::size_t most) {
+/// First and last of a plain range.
+std::pair<std::int64_t, std::int64_t> ends_of(std::string_view text) {
+    const std::size_t colon = text.find(':');
+    const std::pair ends{number_in(text.substr(0, colon), text), number_in(text.substr(colon + 1), text)};
+    if (ends.second < ends.first) refuse(text, "a range ends where it begins or later");
+    return ends;
+}
+
+/// Keys behind their format, one of which may be a range of m: "gemm-v2 m=1:8192 n=64 ...".
+std::vector<ShapeSet> expand_keys(std::string_view line, std::size_t most, bool keeps_m) {
+    std::vector<std::string_view> words = words_of(line);
+    const auto m = std::ranges::find_if(
+        words, [](std::string_view word) { return word.starts_with("m=") && word.find(':') != word.npos; });
+    if (m == words.end()) return {{std::string(line), {}}};
+    const std::string_view text = m->substr(2);
+    const bool is_set = keeps_m && is_plain_range(text);
+    std::vector<ShapeSet> sets;
+    for (const std::int64_t size : is_set ? std::vector{ends_of(text).first} : sizes_in(text, text, most)) {
+        const std::string word = fmt::format("m={}", size);
+        *m = word;
+        sets.push_back({fmt::format("{}", fmt::join(words, " ")), {}});
+        if (is_set) sets.back().last_m = ends_of(text).second;
+    }
+    return sets;
+}
+
+std::vector<ShapeSet> expand(std::string_view line, std::size_t most, bool keeps_m) {
+    if (names_format(line)) return expand_keys(line, most, keeps_m);
     const std::vector<std::string_view> words = words_of(line);
     const bool is_plain = line.substr(0, line.find('#')).find_first_of(":=") == std::string_view::npos;
-    if (is_plain || names_format(line) || words.size() != 2 + kSizes) return {std::string(line)};
+    if (is_plain || words.size() != 2 + kSizes) return {{std::string(line), {}}};
     std::array<std::vector<std::int64_t>, kSizes> sizes;
     const std::array<std::string_view, kSizes> texts = size_words(words);
+    std::optional<std::int64_t> last_m;
     std::size_t count = 1;
     for (std::size_t i = 0; i < kSizes; ++i) {
+        if (i == 0 && keeps_m && is_plain_range(texts[i])) {
+            const auto [first, last] = ends_of(texts[i]);
+            sizes[i] = {first};
+            last_m = last;
+            continue;
+        }
         sizes[i] = sizes_in(texts[i], texts[i], most);
         if (sizes[i].size() > most / count) throw SpecError("shape line", {fmt::format("more than {} problems", most)});
         count *= sizes[i].size();
     }
-    std::vector<std::string> lines;
-    lines.reserve(count);
+    std::vector<ShapeSet> sets;
+    sets.reserve(count);
     for (const std::int64_t m : sizes[0])
         for (const std::int64_t n : sizes[1])
             for (const std::int64_t k : sizes[2])
-                lines.push_back(fmt::format("{} {} {} {} {}", words[0], words[1], m, n, k));
+                sets.push_back({fmt::format("{} {} {} {} {}", words[0], words[1], m, n, k), last_m});
+    return sets;
+}
+
+}  // namespace
+
+std::vector<std::string> expand_shape_line(std::string_view line, std::size_t most) {
+    std::vector<std::string> lines;
+    for (ShapeSet& set : expand(line, most, false)) lines.push_back(std::move(set.line));
     return lines;
 }
+
+std::vector<ShapeSet> expand_shape_sets(std::string_view line, std::size_t most) { return expand(line, most, true); }
 
 }  // namespace jitgemm::cli

@@ -9,6 +9,7 @@
 
 #include <array>
 #include <sstream>
+#include <utility>
 
 namespace jitgemm::cli {
 namespace {
@@ -16,10 +17,10 @@ namespace {
 constexpr std::size_t kMostComplaints = 50;
 
 /// What no line says: it holds for all of them.
-constexpr std::array<std::string_view, 19> kAllowedOptions{
+constexpr std::array<std::string_view, 21> kAllowedOptions{
     "c-type",      "d-type",        "acc-type", "d-layout",  "align-a", "align-b",    "align-c",
     "align-d",     "alpha",         "beta",     "kernel",    "family",  "constant-a", "constant-b",
-    "broadcast-c", "deterministic", "param",    "templates", "device"};
+    "broadcast-c", "deterministic", "param",    "templates", "device",  "gpu",        "arch"};
 
 bool is_blank(const std::string& line) {
     return line.substr(0, line.find('#')).find_first_not_of(" \t\r") == std::string::npos;
@@ -31,12 +32,18 @@ constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 /// What one after another of the lines says, and what is wrong with them.
 class ShapeReader {
 public:
-    ShapeReader(const std::string& name, const ProblemOptions& options) : name_(name), options_(options) {}
+    /// `expand` makes plain lines, or sets of them, of a line.
+    using Expand = std::vector<ShapeSet> (*)(std::string_view line, std::size_t most);
+
+    ShapeReader(const std::string& name, const ProblemOptions& options, Expand expand)
+        : name_(name), options_(options), expand_(expand) {}
 
     void read(const std::string& line, int number) {
         try {
-            for (const std::string& shape : expand_shape_line(line, kMostShapes - problems_.size())) {
-                problems_.push_back(options_.problem_of_text(shape));
+            for (const ShapeSet& set : expand_(line, kMostShapes - problems_.size())) {
+                ProblemRequest first = options_.problem_of_text(set.line);
+                const std::int64_t last_m = set.last_m.value_or(first.spec.m);
+                problems_.push_back({std::move(first), last_m});
                 if (!complaints_.empty())
                     break;  // the file is refused: one of a range tells what is wrong with its line
             }
@@ -47,7 +54,7 @@ public:
         }
     }
 
-    [[nodiscard]] std::vector<ProblemRequest> problems() && {
+    [[nodiscard]] std::vector<ProblemSet> problems() && {
         if (more_ > 0) complaints_.push_back(fmt::format("and {} more", more_));
         if (!complaints_.empty()) throw UsageError("the shape file has bad lines", complaints_);
         if (problems_.empty()) throw UsageError(fmt::format("{} names no problem", name_));
@@ -64,10 +71,29 @@ private:
 
     const std::string& name_;
     const ProblemOptions& options_;
-    std::vector<ProblemRequest> problems_;
+    Expand expand_;
+    std::vector<ProblemSet> problems_;
     std::vector<std::string> complaints_;
     std::size_t more_ = 0;  ///< complaints that are only counted
 };
+
+std::vector<ShapeSet> expand_wholly(std::string_view line, std::size_t most) {
+    std::vector<ShapeSet> sets;
+    for (std::string& plain : expand_shape_line(line, most)) sets.push_back({std::move(plain), {}});
+    return sets;
+}
+
+std::vector<ProblemSet> parse(std::string_view text, const std::string& name, const ProblemOptions& options,
+                              ShapeReader::Expand expand) {
+    check_encoding(text, name);
+    if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
+    ShapeReader reader(name, options, expand);
+    std::istringstream lines{std::string(text)};
+    std::string line;
+    for (int number = 1; std::getline(lines, line); ++number)
+        if (!is_blank(line)) reader.read(line, number);
+    return std::move(reader).problems();
+}
 
 }  // namespace
 
@@ -78,14 +104,14 @@ std::vector<ProblemRequest> read_shapes(const std::string& path, const ProblemOp
 
 std::vector<ProblemRequest> parse_shapes(std::string_view text, const std::string& name,
                                          const ProblemOptions& options) {
-    check_encoding(text, name);
-    if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
-    ShapeReader reader(name, options);
-    std::istringstream lines{std::string(text)};
-    std::string line;
-    for (int number = 1; std::getline(lines, line); ++number)
-        if (!is_blank(line)) reader.read(line, number);
-    return std::move(reader).problems();
+    std::vector<ProblemRequest> problems;
+    for (ProblemSet& set : parse(text, name, options, expand_wholly)) problems.push_back(std::move(set.first));
+    return problems;
+}
+
+std::vector<ProblemSet> read_shape_sets(const std::string& path, const ProblemOptions& options) {
+    options.allow_only(kAllowedOptions, "the shape file");
+    return parse(file_text(path, "shape file"), path, options, expand_shape_sets);
 }
 
 }  // namespace jitgemm::cli

@@ -3,6 +3,7 @@
 #include "runtime/cli/problem_options.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,5 +21,14 @@ inline constexpr std::size_t kMostShapes = 1'000'000;
 /// The same of a text; `name` is what complaints call it.
 [[nodiscard]] std::vector<ProblemRequest> parse_shapes(std::string_view text, const std::string& name,
                                                        const ProblemOptions& options);
+
+/// A problem, or the same for each m from its own to `last_m`.
+struct ProblemSet {
+    ProblemRequest first;
+    std::int64_t last_m = 0;
+};
+
+/// As read_shapes, but a range of m that counts by one (m=1:8192) stays whole.
+[[nodiscard]] std::vector<ProblemSet> read_shape_sets(const std::string& path, const ProblemOptions& options);
 
 }  // namespace jitgemm::cli

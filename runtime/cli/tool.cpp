@@ -21,6 +21,7 @@ constexpr std::array kVerbs{
     Verb{"bench", "Time kernels side by side with cuBLASLt or another library", jitgemm::cli::declare_bench},
     Verb{"tune", "Search for the fastest kernels on this GPU and keep them for later requests",
          jitgemm::cli::declare_tune, jitgemm::cli::tune_verbs},
+    Verb{"warm", "Compile the kernels of many problems into the cache; no GPU is needed", jitgemm::cli::declare_warm},
     Verb{"ladder", "Measure every kernel from a plain loop to the fastest, side by side", jitgemm::cli::declare_ladder},
     Verb{"export", "Write a kernel to take away: cubin, launcher, header", jitgemm::cli::declare_export},
     Verb{"layout", "Compute and draw layouts, thread-value layouts, swizzles and whole kernels", nullptr,

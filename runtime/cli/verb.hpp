@@ -42,6 +42,7 @@ Action declare_ladder(CLI::App& app);
 Action declare_list(CLI::App& app);
 Action declare_run(CLI::App& app);
 Action declare_tune(CLI::App& app);
+Action declare_warm(CLI::App& app);
 [[nodiscard]] std::span<const Verb> cache_verbs();
 [[nodiscard]] std::span<const Verb> layout_verbs();
 [[nodiscard]] std::span<const Verb> tune_verbs();

@@ -9,6 +9,7 @@
 
 #include "runtime/emulator_device/emulator_device.hpp"
 #include "runtime/support/log.hpp"
+#include "runtime/support/request_record.hpp"
 #include "runtime/support/thread_state.hpp"
 #include "runtime/tuning/store/tuned_records.hpp"
 
@@ -277,6 +278,7 @@ Context::Context(const Options& options) {
     const ForkGuard guard;
     const UsualThreadState kept;
     set_log_level(options.log_level);
+    record_as_environment_says();
     std::shared_ptr<Device> device = open_device(options);
     std::shared_ptr<Compiler> compiler =
         make_nvrtc_compiler(options, device->newest_cuda_major(), options.cache_directory);
@@ -301,9 +303,13 @@ ContextState& ContextAccess::state(const Context& context) {
     return *context.state_;
 }
 
-GemmKernel Context::kernel(const GemmSpec& spec) { return state_of(*this).kernel(spec); }
+GemmKernel Context::kernel(const GemmSpec& spec) {
+    note_request(spec);
+    return state_of(*this).kernel(spec);
+}
 
 GemmKernel Context::kernel(const GemmSpec& spec, Tune tune, TunedCallback on_tuned) {
+    note_request(spec);
     return state_of(*this).kernel(spec, tune, std::move(on_tuned));
 }
 

@@ -6,6 +6,7 @@
 #include "runtime/support/default_device.hpp"
 #include "runtime/support/launch_rank.hpp"
 #include "runtime/support/program_search.hpp"
+#include "runtime/support/request_record.hpp"
 #include "runtime/support/temporary_directory.hpp"
 #include "runtime/support/visible_gpus.hpp"
 
@@ -131,6 +132,8 @@ TemporaryRoot temporary_root_from_environment() {
         if (const std::string folder = path_in({name}); !folder.empty()) return {absolute_path(folder), name};
     return {"/tmp", {}};
 }
+
+std::string record_file_from_environment() { return absolute_path(path_in({"JITGEMM_RECORD"})); }
 
 std::optional<std::string> device_from_environment() {
     const std::string name = first_of({"JITGEMM_DEVICE"});

@@ -39,7 +39,7 @@ def test_every_public_name_for_torch_has_a_help_text():
     assert [name for name in jg.torch.__all__ if not vars(jg.torch)[name].__doc__] == []
 
 
-@pytest.mark.parametrize("function", ["matmul", "kernel", "list", "bench", "tune"])
+@pytest.mark.parametrize("function", ["matmul", "kernel", "list", "bench", "tune", "record", "warm"])
 def test_help_names_every_argument(function):
     thing = getattr(jg, function)
     body = inspect.getdoc(thing)

@@ -47,6 +47,32 @@ TEST_CASE("shape files: a range of sizes is a problem for each") {
     REQUIRE(expanded("bf16 tn 9223372036854775806:9223372036854775807:2 1 1").size() == 1);
 }
 
+TEST_CASE("shape files: sets keep a range of m that counts by one, and expand all else") {
+    const auto sets = [](std::string_view line) {
+        Lines lines;
+        for (const ShapeSet& set : expand_shape_sets(line, 10))
+            lines.push_back(set.line + (set.last_m ? " to " + std::to_string(*set.last_m) : ""));
+        return lines;
+    };
+    REQUIRE(sets("bf16 tn m=1:9223372036854775807 n=64 k=8:24:8") == Lines{"bf16 tn 1 64 8 to 9223372036854775807",
+                                                                           "bf16 tn 1 64 16 to 9223372036854775807",
+                                                                           "bf16 tn 1 64 24 to 9223372036854775807"});
+    REQUIRE(sets("bf16 tn 1:3:2 8 8") == Lines{"bf16 tn 1 8 8", "bf16 tn 3 8 8"});
+    REQUIRE(sets("bf16 tn 5 8 8") == Lines{"bf16 tn 5 8 8"});
+    REQUIRE_THROWS_WITH(sets("bf16 tn 3:1 8 8"), ContainsSubstring("ends where it begins"));
+    REQUIRE_THROWS_WITH(sets("bf16 tn 1:3 1:100 8"), ContainsSubstring("more than 10"));
+}
+
+TEST_CASE("shape files: m may be a range among keys behind their format") {
+    REQUIRE(expanded("gemm-v2 n=64 m=1:5:2 k=32 c=bf16  # a bias") ==
+            Lines{"gemm-v2 n=64 m=1 k=32 c=bf16", "gemm-v2 n=64 m=3 k=32 c=bf16", "gemm-v2 n=64 m=5 k=32 c=bf16"});
+    const std::vector<ShapeSet> sets = expand_shape_sets("gemm-v1 m=2:9 n=64 k=32", 1);
+    REQUIRE(sets.size() == 1);
+    REQUIRE(sets[0].line == "gemm-v1 m=2 n=64 k=32");
+    REQUIRE(sets[0].last_m == 9);
+    REQUIRE_THROWS_WITH(expanded("gemm-v1 m=9:2 n=64 k=32"), ContainsSubstring("ends where it begins"));
+}
+
 TEST_CASE("shape files: a line without ranges stays as it is, whatever is in it") {
     for (const char* line : {"bf16 tn 1 2 3", "  e4m3*e5m2 tn 1 2 3 # m=1:2", "bf16 tn 1 2", "some words"})
         REQUIRE(expanded(line) == Lines{line});
