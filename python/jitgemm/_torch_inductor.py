@@ -1,0 +1,182 @@
+"""jitgemm among the kernels that Inductor chooses from for torch.mm and torch.addmm.
+
+Inductor times the kernels on offer while it compiles, and keeps what it chose with the compiled graph. Under Inductor,
+products of replaced layers become torch.mm as well: they are padded and fused as PyTorch's own are.
+"""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any, cast
+
+import torch
+from torch import Tensor
+from torch._inductor import config, decomposition, lowering, select_algorithm
+from torch._inductor.kernel import mm as products
+from torch._inductor.select_algorithm import ExternKernelCaller
+from torch._inductor.virtualized import V
+
+from . import _core
+from ._errors import ConfigError, Error, OperandError
+
+_DEVICES = ("cuda",)
+_TYPES = (torch.bfloat16, torch.float16, torch.float32)
+
+# How many times as fast as another kernel one must be, unless the user asks for the fastest (max_autotune): times vary.
+_GAIN = 1.03
+
+
+class _Product:
+    """A product that generated code calls by its name. Its text is the same in every process: caches have it as key."""
+
+    def __init__(self, name: str) -> None:
+        self.__name__ = name
+
+    def __repr__(self) -> str:
+        return f"{self.__name__} {_core.version}"
+
+    def __reduce__(self) -> Any:
+        return _product_named, (self.__name__, _core.version)
+
+    def __deepcopy__(self, memory: Any) -> _Product:
+        return self
+
+
+class _Mm(_Product):
+    def __call__(self, a: Tensor, b: Tensor, *, out: Tensor) -> Tensor:
+        try:
+            return _core.matmul(a, b, out=out)
+        except (OperandError, ConfigError):  # of other strides than those that it was chosen for
+            return torch.mm(a, b, out=out)
+
+
+class _Addmm(_Product):
+    def __call__(self, c: Tensor, a: Tensor, b: Tensor, *, out: Tensor, alpha: float = 1, beta: float = 1) -> Tensor:
+        try:
+            return _core.matmul(a, b, c=c, out=out, alpha=alpha, beta=beta)
+        except (OperandError, ConfigError):
+            return torch.addmm(c, a, b, out=out, alpha=alpha, beta=beta)
+
+
+_MM, _ADDMM = _Mm("jitgemm_mm"), _Addmm("jitgemm_addmm")
+
+
+def _product_named(name: str, _: str) -> _Product:
+    return {"jitgemm_mm": _MM, "jitgemm_addmm": _ADDMM}[name]
+
+
+# ---- choosing ------------------------------------------------------------------------------------
+
+
+class _Caller(ExternKernelCaller):
+    """A choice that counts as slower than it is, by the gain that is asked for, and never where it fails."""
+
+    def benchmark(self, *args: Any, out: Any) -> Any:
+        try:
+            return super().benchmark(*args, out=out) * _least_gain()  # type: ignore[no-untyped-call]
+        except Error:
+            return float("inf")
+
+    def hash_key(self) -> str:
+        return f"{super().hash_key()}-{_core.version}-{_least_gain()}"  # type: ignore[no-untyped-call]
+
+
+def _least_gain() -> float:
+    return 1.0 if config.max_autotune or config.max_autotune_gemm else _GAIN
+
+
+def _with_ours(choices: list[Any]) -> list[Any]:
+    """Inductor's choices for a product, with ours at the end."""
+    names = [getattr(choice, "name", "") for choice in choices]
+    if not _is_registered() or "mm" not in names and "addmm" not in names:
+        return choices
+    others = [choice for choice in choices if choice.name != _MM.__name__]
+    theirs = next(choice for choice in others if choice.name in ("mm", "addmm"))
+    if not _is_served(theirs):
+        return others
+    product = _MM if theirs.name == "mm" else _ADDMM
+    ours = _Caller(products.lazy_register_extern_choice(product), theirs.input_nodes, theirs.layout, theirs.kwargs)
+    ours.choice.ordered_kwargs_for_cpp_kernel = ()
+    return [*others, ours]
+
+
+def _is_served(choice: Any) -> bool:
+    """Code in C++ can't call us. A result of another type than its factors' is none of ours."""
+    nodes = [*choice.input_nodes, choice.layout]
+    dtype = choice.layout.dtype
+    return (
+        not V.graph.cpp_wrapper
+        and choice.layout.device.type in _DEVICES
+        and dtype in _TYPES
+        and "out_dtype" not in choice.kwargs
+        and all((node.dtype if hasattr(node, "dtype") else node.get_dtype()) == dtype for node in nodes)
+    )
+
+
+# ---- products of replaced layers -----------------------------------------------------------------
+
+
+def _decomposed(a: Tensor, b: Tensor, device: Any = None, deterministic: Any = None, bias: Any = None) -> Any:
+    """torch.ops.jitgemm.matmul in PyTorch's own operators, where it asks for nothing that these don't have."""
+    is_plain = device in (None, a.device.type) and deterministic in (None, "run_to_run")
+    if not is_plain or a.device.type not in _DEVICES or a.dtype not in _TYPES or prod(b.shape[:-2]) != 1:
+        return NotImplemented
+    rows, factor = a.reshape(-1, a.shape[-1]), b.reshape(b.shape[-2:])
+    d = torch.mm(rows, factor) if bias is None else torch.addmm(bias, rows, factor)
+    leading = a.shape[:-2] if a.dim() >= b.dim() else b.shape[:-2]
+    return d.reshape(*leading, a.shape[-2], b.shape[-1])
+
+
+# ---- registration --------------------------------------------------------------------------------
+
+
+def register() -> None:
+    """In Inductor's configuration: caches of compiled graphs have it as key."""
+    if _is_registered():
+        return
+    for product in (_MM, _ADDMM):
+        _know(product)
+    config.external_matmul = [*_others(), cast("Any", _MM)]
+    if not hasattr(select_algorithm, "add_preprocessing_fn"):  # PyTorch before 2.9: mm alone
+        return
+    selector = select_algorithm.get_algorithm_selector_cache()
+    selector.preprocessing_fns[:] = [fn for fn in selector.preprocessing_fns if not _is_ours(fn)]
+    select_algorithm.add_preprocessing_fn(_with_ours)
+
+
+def unregister() -> None:
+    config.external_matmul = _others()
+
+
+def serve_replaced_layers() -> None:
+    """Once, before a graph with a product of ours is compiled."""
+    operator = torch.ops.jitgemm.matmul.default
+    if decomposition.decompositions.get(operator) is _decomposed:
+        return
+    decomposition.decompositions[operator] = _decomposed
+    decomposition.fast_random_decomps.cache_clear()
+    # Where it stays, it is called as it is.
+    keep: Any = lowering.make_fallback
+    keep(operator, lowering.constrain_to_fx_strides, warn=False, override_decomp=True)
+    register()
+
+
+def _is_registered() -> bool:
+    return any(_is_ours(product) for product in config.external_matmul)
+
+
+def _others() -> list[Any]:
+    """Also what an earlier import of this package offered is ours."""
+    return [product for product in config.external_matmul if not _is_ours(product)]
+
+
+def _is_ours(thing: Any) -> bool:
+    return getattr(thing, "__module__", "") == __name__
+
+
+def _know(product: _Product) -> None:
+    """Graphs of an earlier process call it without another choice."""
+    if getattr(select_algorithm.extern_kernels, product.__name__, None) is product:
+        return
+    vars(select_algorithm.extern_kernels).pop(product.__name__, None)
+    products.lazy_register_extern_choice(product)

@@ -1,0 +1,192 @@
+"""jitgemm among Inductor's choices. The emulator stands for a GPU, and times are planted."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import shutil
+
+import jitgemm as jg
+import pytest
+
+torch = pytest.importorskip("torch", minversion="2.9")
+if shutil.which("g++") is None:
+    pytest.skip("Inductor needs a compiler for its code", allow_module_level=True)
+
+import jitgemm.torch  # noqa: E402
+from jitgemm import _torch_inductor as inductor  # noqa: E402
+from torch._inductor import config  # noqa: E402
+from torch._inductor.utils import run_and_get_code  # noqa: E402
+
+OURS = {False: "extern_kernels.jitgemm_mm(", True: "extern_kernels.jitgemm_addmm("}
+THEIRS = {False: "extern_kernels.mm(", True: "extern_kernels.addmm("}
+
+
+@pytest.fixture(autouse=True)
+def on_the_emulator(monkeypatch):
+    """Host memory counts as a GPU's, no graph comes from a cache, and everything is as before afterwards."""
+    monkeypatch.setattr(inductor, "_DEVICES", ("cpu",))
+    with jg.device("emulator:sm_80"), config.patch(force_disable_caches=True):
+        yield
+    jg.torch.unregister_inductor()
+    torch._dynamo.reset()
+
+
+@pytest.fixture
+def times(monkeypatch):
+    """Milliseconds that jitgemm's and the other kernels take."""
+    planted = {"ours": 1.0, "theirs": 1.0}
+    base = inductor.ExternKernelCaller
+
+    def benchmark(self, *args, out):
+        return planted["ours" if isinstance(self, inductor._Caller) else "theirs"]
+
+    monkeypatch.setattr(base, "benchmark", benchmark)
+    return planted
+
+
+def small(*shape, seed=0):
+    torch.manual_seed(seed)
+    return torch.randint(-3, 4, shape).float()
+
+
+def code_of(f, *operands, dynamic=False):
+    torch._dynamo.reset()
+    with torch.no_grad():
+        d, codes = run_and_get_code(torch.compile(f, fullgraph=True, dynamic=dynamic), *operands)
+        torch.testing.assert_close(d, f(*operands))
+    return "\n".join(codes)
+
+
+X, W, BIAS = small(6, 5), small(4, 5, seed=1), small(4, seed=2)
+
+
+def linear(with_bias):
+    return lambda x, w, bias: torch.nn.functional.linear(x, w, bias if with_bias else None).relu()
+
+
+@pytest.mark.parametrize("with_bias", [False, True])
+def test_the_faster_kernel_is_taken(times, with_bias):
+    jg.torch.register_inductor()
+    for ours, theirs, expected in [(0.9, 1.0, OURS), (1.0, 0.9, THEIRS), (0.99, 1.0, THEIRS)]:
+        times.update(ours=ours, theirs=theirs)
+        code = code_of(linear(with_bias), X, W, BIAS)
+        assert expected[with_bias] in code, (ours, theirs)
+
+
+def test_max_autotune_takes_the_faster_by_whatever_it_is(times):
+    jg.torch.register_inductor()
+    times.update(ours=0.99)
+    with config.patch(max_autotune_gemm=True, max_autotune_gemm_backends="ATEN"):
+        assert OURS[False] in code_of(linear(False), X, W, BIAS)
+
+
+def test_without_registration_nothing_is_offered(times):
+    times.update(ours=0.1)
+    assert THEIRS[False] in code_of(linear(False), X, W, BIAS)
+    jg.torch.register_inductor()
+    jg.torch.register_inductor()
+    assert [product.__name__ for product in config.external_matmul] == ["jitgemm_mm"]
+    jg.torch.unregister_inductor()
+    assert config.external_matmul == []
+    assert THEIRS[True] in code_of(linear(True), X, W, BIAS)
+
+
+def test_other_matmuls_that_a_user_offers_stay():
+    def own(a, b, *, out):
+        return torch.mm(a, b, out=out)
+
+    with config.patch(external_matmul=[own]):
+        jg.torch.register_inductor()
+        assert own in config.external_matmul
+        jg.torch.unregister_inductor()
+        assert config.external_matmul == [own]
+
+
+def test_scalars_of_addmm_and_operands_as_they_lie(times):
+    jg.torch.register_inductor()
+    times.update(ours=0.1)
+    c = small(6, 4, seed=3)
+    for operands in [(c, X, W.t()), (BIAS, X, W.t()), (c, X, W.t().contiguous()), (c, X.t().contiguous().t(), W.t())]:
+        code = code_of(lambda c, a, b: torch.addmm(c, a, b, alpha=2, beta=0.5), *operands)
+        assert OURS[True] in code
+
+
+def test_one_graph_serves_many_sizes(times):
+    jg.torch.register_inductor()
+    times.update(ours=0.1)
+    torch._dynamo.reset()
+    compiled = torch.compile(linear(False), fullgraph=True, dynamic=True)
+    for m in (6, 9, 3):
+        x = small(m, 5, seed=m)
+        torch.testing.assert_close(compiled(x, W, BIAS), linear(False)(x, W, BIAS), rtol=0, atol=0)
+
+
+def test_what_no_kernel_of_ours_serves_is_not_offered(times):
+    jg.torch.register_inductor()
+    times.update(ours=0.1)
+    wide = small(6, 5).double()
+    assert "jitgemm" not in code_of(lambda a, b: a @ b.t(), wide, W.double())
+
+
+def test_a_product_that_is_refused_later_is_pytorchs():
+    a, b, out = X.flip(0).expand(2, 6, 5)[0], W.t(), torch.empty(6, 4)
+    every_second = small(12, 10)[::2, ::2]  # neither its rows nor its columns lie together
+    for left in (a, every_second):
+        torch.testing.assert_close(inductor._MM(left, b, out=out), left @ b, rtol=0, atol=0)
+        torch.testing.assert_close(inductor._ADDMM(BIAS, left, b, out=out), left @ b + BIAS, rtol=0, atol=0)
+
+
+def test_an_error_of_ours_ends_no_compile(monkeypatch):
+    jg.torch.register_inductor()
+    monkeypatch.setattr(inductor._Mm, "__call__", lambda *_, **__: (_ for _ in ()).throw(jg.CompileError("planted")))
+    assert THEIRS[False] in code_of(linear(False), X, W, BIAS)
+
+
+def test_products_of_ours_are_the_same_in_every_process():
+    for product in (inductor._MM, inductor._ADDMM):
+        assert pickle.loads(pickle.dumps(product)) is product and copy.deepcopy(product) is product
+        assert repr(product) == f"{product.__name__} {jg.__version__}"
+
+
+# ---- replaced layers -----------------------------------------------------------------------------
+
+
+def replaced(**options):
+    torch.manual_seed(0)
+    model = torch.nn.Sequential(torch.nn.Linear(8, 12), torch.nn.GELU(), torch.nn.Linear(12, 4, bias=False))
+    for parameter in model.parameters():
+        parameter.data = small(*parameter.shape)
+    jg.torch.replace_linear(model, **options)
+    return model
+
+
+def test_replaced_layers_have_pytorchs_kernels_unless_ours_are_faster(times):
+    inductor.serve_replaced_layers()
+    x = small(2, 3, 8)
+    theirs = code_of(replaced(), x)
+    assert "extern_kernels.mm(" in theirs and "jitgemm_" not in theirs and "torch.ops.jitgemm" not in theirs
+    jg.torch.register_inductor()
+    times.update(ours=0.5)
+    ours = code_of(replaced(), x)
+    assert "extern_kernels.mm(" not in ours and "torch.ops.jitgemm" not in ours and "extern_kernels.jitgemm_" in ours
+
+
+def test_layers_that_ask_for_more_than_pytorch_has_keep_their_operator():
+    inductor.serve_replaced_layers()
+    code = code_of(replaced(deterministic="batch_invariant"), small(3, 8))
+    assert code.count("torch.ops.jitgemm.matmul.default(") == 2
+
+
+def test_gradients_of_replaced_layers(times):
+    inductor.serve_replaced_layers()
+    jg.torch.register_inductor()
+    times.update(ours=0.5)
+    model, x = replaced(), small(3, 8)
+    model(x).square().sum().backward()
+    expected = [parameter.grad.clone() for parameter in model.parameters()]
+    model.zero_grad()
+    torch._dynamo.reset()
+    torch.compile(model, fullgraph=True)(x).square().sum().backward()
+    for parameter, gradient in zip(model.parameters(), expected, strict=True):
+        torch.testing.assert_close(parameter.grad, gradient)
