@@ -16,10 +16,14 @@ int main(int count, char** arguments) {
     selection.parameters = parse_parameters(arguments[3]);
     const GemmSpec spec = resolved(parse_shape_line("f32 tn 300 200 100"));
     const KernelConfig config = choose_config(problem_of(spec), find_gpu("h200"), selection);
+    GemmSpec invariant = spec;
+    invariant.deterministic = Determinism::batch_invariant;
+    const bool is_invariant = family_of(config).violations(problem_of(invariant), config, find_arch("sm_90a")).empty();
     const KernelSource source = generate(problem_of(spec), config, find_arch("sm_90a"), templates);
     const KernelEntry& entry = source.entries.front();
     const bool comes_back = parse_kernel_name(source.name).config == config;
     std::cout << source.name << '\n'
-              << comes_back << ' ' << entry.threads << ' ' << entry.grid.tile_m << ' ' << entry.grid.tile_n << '\n'
+              << comes_back << ' ' << is_invariant << ' ' << entry.threads << ' ' << entry.grid.tile_m << ' '
+              << entry.grid.tile_n << '\n'
               << source.body;
 }

@@ -1,6 +1,7 @@
 /// deterministic=batch_invariant on the emulator: equal rows have equal bits whatever m is and whatever the other rows
 /// hold.
 
+#include "generator/families/family.hpp"
 #include "generator/heuristics.hpp"
 #include "tests/catch.hpp"
 #include "tests/emulator/emulator.hpp"
@@ -64,6 +65,27 @@ TEST_CASE("batch-invariant: all kernels that may be chosen leave the same bits")
                 CHECK(rows == first);
             }
         }
+}
+
+TEST_CASE("batch-invariant: a kernel of any family leaves these bits, or is refused") {
+    const GemmSpec spec = invariant(spec_of(GemmLayout::tn, 33, 40, 260, DataType::f32));
+    const GpuModel& gpu = state_of(on_emulator()).device->model();
+    const auto rows = [&](const KernelConfig& config) {
+        const GemmKernel kernel = state_of(on_emulator()).build(problem_of(spec), config);
+        return rows_of_d(on_emulator(), kernel, spec.m, OtherRows::usual);
+    };
+    const std::vector<std::byte> usual = rows(choose_config(problem_of(spec), gpu));
+    std::size_t served = 0;
+    for (const Family& family : family_table()) {
+        INFO(family.name);
+        const CandidateList list = list_candidates(
+            problem_of(spec), gpu, {.kernel = {}, .family = std::string(family.name), .parameters = {}});
+        if (list.accepted.empty()) continue;
+        ++served;
+        CHECK(rows(list.accepted.front().config) == usual);
+        CHECK(rows(list.accepted.back().config) == usual);
+    }
+    CHECK(served > 1);
 }
 
 TEST_CASE("batch-invariant: without it a long K and few rows leave other bits") {

@@ -2,18 +2,20 @@
 
 #include "generator/families/family.hpp"
 
+#include <cstddef>
 #include <stdexcept>
+#include <variant>
 
 namespace jitgemm::testing {
 namespace {
 
+template <std::size_t kIndex = 0>
 KernelConfig default_config(std::string_view family) {
-    if (family == "simt_naive") return {SimtNaiveConfig{}};
-    if (family == "simt_tile2d") return {SimtTile2dConfig{}};
-    if (family == "simt_tile2d_shared") return {SimtTile2dSharedConfig{}};
-    if (family == "simt_outer_product") return {SimtOuterProductConfig{}};
-    if (family == "simt_outer_product_tile2d") return {SimtOuterProductTile2dConfig{}};
-    throw std::invalid_argument("no SIMT family: " + std::string(family));
+    if constexpr (kIndex < std::variant_size_v<ConfigVariant>) {
+        const KernelConfig config{std::variant_alternative_t<kIndex, ConfigVariant>{}};
+        return family_name(config) == family ? config : default_config<kIndex + 1>(family);
+    }
+    throw std::invalid_argument("no family: " + std::string(family));
 }
 
 }  // namespace

@@ -29,7 +29,7 @@ struct MmaMultistage {
     /// conflicts, each with its wavefronts. Empty when there is none.
     [[nodiscard]] static std::vector<std::string> discouraged(const Problem& problem, const Config& config);
     [[nodiscard]] static SumOrder sum_order(DataType, const Config& config) {
-        return {.instruction = MathInstruction::mma, .instruction_k = config.mma.k, .is_divided = config.split_k > 1};
+        return {.instruction = MathInstruction::mma, .instruction_k = config.mma.k, .in_k_order = config.split_k <= 1};
     }
     /// What the kernel is made of, each choice with its reason. The config breaks no rule for the problem.
     [[nodiscard]] static KernelAnatomy anatomy(const Problem& problem, const Config& config);

@@ -60,7 +60,7 @@ void check_early(Reasons& reasons, const GemmSpec& multiplied, const Config& c) 
 bool MmaSlicedK::selected_by_default(const Problem&) { return true; }
 
 SumOrder MmaSlicedK::sum_order(DataType operands, const Config&) {
-    return {.instruction = MathInstruction::mma, .instruction_k = sliced_mma(operands).k, .is_divided = true};
+    return {.instruction = MathInstruction::mma, .instruction_k = sliced_mma(operands).k, .in_k_order = false};
 }
 
 Reasons MmaSlicedK::unsupported(const Problem& problem, const Arch& arch) {

@@ -5,6 +5,11 @@
 #include "generator/families/shared/simt_constraints.hpp"
 #include "generator/families/shared/simt_cost.hpp"
 #include "generator/families/shared/simt_render.hpp"
+#include "generator/families/shared/sum_order.hpp"
+
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace jitgemm {
 
@@ -18,6 +23,8 @@ namespace jitgemm {
 ///         static SimtTiling tiling(const Config&);
 ///         static std::vector<Config> candidates(const Problem&);
 ///         static RenderInput render_input(const GemmSignature&, const Config&);  // if its template has own constants
+///         static std::vector<std::string> unsupported(const Problem&);  // if it serves less than its siblings
+///         static SumOrder sum_order(const Config&);                     // if it is not one fma after the other
 ///     };
 template <typename Description>
 struct SimtFamily {
@@ -28,7 +35,10 @@ struct SimtFamily {
     static constexpr MathUnit kMathUnit = MathUnit::fp32_cores;
 
     static std::vector<std::string> unsupported(const Problem& problem, const Arch& arch) {
-        return simt_unsupported(kName, problem.row_major, arch);
+        std::vector<std::string> reasons = simt_unsupported(kName, problem.row_major, arch);
+        if constexpr (requires { &Description::unsupported; })
+            for (std::string& reason : Description::unsupported(problem)) reasons.push_back(std::move(reason));
+        return reasons;
     }
     static std::vector<Config> candidates(const Problem& problem, const GpuModel&) {
         return Description::candidates(problem);
@@ -36,6 +46,10 @@ struct SimtFamily {
     static std::vector<std::string> violations(const Problem& problem, const Config& config, const Arch& arch) {
         std::vector<std::string> reasons = unsupported(problem, arch);
         return reasons.empty() ? simt_violations(problem, Description::tiling(config), arch) : reasons;
+    }
+    static SumOrder sum_order(const Config& config) {
+        if constexpr (requires { &Description::sum_order; }) return Description::sum_order(config);
+        return {};
     }
     static std::vector<std::string> discouraged(const Problem&, const Config&) { return {}; }
     static KernelAnatomy anatomy(const Problem& problem, const Config& config) {

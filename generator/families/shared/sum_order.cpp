@@ -8,7 +8,7 @@ namespace jitgemm {
 
 std::string to_string(const SumOrder& order) {
     return fmt::format("{} over {} of k, {}", to_string(order.instruction), order.instruction_k,
-                       order.is_divided ? "K divided" : "in order of k");
+                       order.in_k_order ? "in order of k" : "not in order of k");
 }
 
 SumOrder batch_invariant_order(const GemmSpec& spec, const Arch& arch) {

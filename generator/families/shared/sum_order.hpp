@@ -12,8 +12,10 @@ namespace jitgemm {
 /// whatever their tiles, as long as these products and what follows them (alpha, beta, one rounding) are the same.
 struct SumOrder {
     MathInstruction instruction = MathInstruction::fma;
-    int instruction_k = 1;    ///< products that one instruction adds to a sum
-    bool is_divided = false;  ///< K is shared out (split-K, stream-K, lanes), and the parts' sums are added up
+    int instruction_k = 1;  ///< products that one instruction adds to a sum
+    /// One plain sum, to which products are added in order of k. Not so: K is shared out (split-K, stream-K, lanes), or
+    /// rounding errors are carried along.
+    bool in_k_order = true;
 
     friend bool operator==(const SumOrder&, const SumOrder&) = default;
 };

@@ -25,7 +25,7 @@ struct SimtHierarchical {
                                                              const Arch& arch);
     [[nodiscard]] static std::vector<std::string> discouraged(const Problem& problem, const Config& config);
     [[nodiscard]] static SumOrder sum_order(DataType, const Config& config) {
-        return {.is_divided = config.split_k > 1 || config.blocks_per_wave > 0};
+        return {.in_k_order = config.split_k <= 1 && config.blocks_per_wave <= 0};
     }
     [[nodiscard]] static KernelAnatomy anatomy(const Problem& problem, const Config& config);
     [[nodiscard]] static CostEstimate cost(const Problem& problem, const Config& config, const GpuModel& gpu,

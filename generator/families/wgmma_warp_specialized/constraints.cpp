@@ -200,7 +200,7 @@ void check_swap_ab(Reasons& reasons, const GemmSpec& spec, const Config& c) {
 bool WgmmaWarpSpecialized::selected_by_default(const Problem&) { return true; }
 
 SumOrder WgmmaWarpSpecialized::sum_order(DataType operands, const Config& config) {
-    return {.instruction = kMathInstruction, .instruction_k = wgmma_k(operands), .is_divided = config.stream_k > 0};
+    return {.instruction = kMathInstruction, .instruction_k = wgmma_k(operands), .in_k_order = config.stream_k <= 0};
 }
 
 Reasons WgmmaWarpSpecialized::unsupported(const Problem& problem, const Arch& arch) {
