@@ -99,6 +99,9 @@ std::string banner(const KernelSource& source, const Problem& problem) {
         text += fmt::format("//   launch   {}\n", launch_line(entry, problem.row_major));
     text += pad_line(source.id);
     text += fmt::format("//   compile  nvcc -arch={} -std=c++17 -cubin kernel.cu\n", source.arch->name);
+    text +=
+        "//   edited   jitgemm run --source kernel.cu   verifies and times your edits; m, n, k of the spec may "
+        "change\n";
     text += fmt::format("//   command  jitgemm dump{} --arch {} --kernel {}\n", command_line_options(problem),
                         source.arch->name, source.name);
     text += kEndOfBanner;

@@ -278,10 +278,11 @@ ProblemRequest ProblemOptions::problem_of_text(std::string_view text) const {
 
 void ProblemOptions::allow_only(std::span<const std::string_view> allowed, std::string_view source) const {
     Reasons reasons;
-    if (has_shape_line()) reasons.push_back(fmt::format("the shape line is told by {}: leave it out", source));
+    if (has_shape_line())
+        reasons.push_back(fmt::format("the shape line is given, but the problem comes from {}: leave it out", source));
     for (const auto& [option, value] : given_) {
         if (std::ranges::find(allowed, option) != allowed.end()) continue;
-        reasons.push_back(fmt::format("--{} is told by {}: leave it out", option, source));
+        reasons.push_back(fmt::format("--{} is given, but this comes from {}: leave it out", option, source));
     }
     if (!reasons.empty()) throw UsageError("wrong usage", reasons);
 }

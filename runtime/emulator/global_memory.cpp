@@ -53,7 +53,7 @@ std::string MemoryMap::describe(DeviceAddress address) const {
                                                     before->name, behind - before->bytes, before->bytes);
     }
     if (ahead <= kUnmappedRoom) return fmt::format("{} bytes before {} ({} bytes)", ahead, after->name, after->bytes);
-    return fmt::format("{:#x}, which is near no buffer", address);
+    return fmt::format("{:#x}, which is near no buffer: allocate operands on the context (Context::allocate)", address);
 }
 
 GlobalMemory::GlobalMemory(std::size_t capacity, std::uint64_t region)

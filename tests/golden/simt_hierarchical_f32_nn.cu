@@ -7,6 +7,7 @@
 //   arch     sm_80
 //   launch   gemm: 28 blocks of 256 threads along x, 75264 bytes of dynamic shared memory
 //   compile  nvcc -arch=sm_80 -std=c++17 -cubin kernel.cu
+//   edited   jitgemm run --source kernel.cu   verifies and times your edits; m, n, k of the spec may change
 //   command  jitgemm dump --m 1000 --n 777 --k 555 --type f32 --c-type f32 --layout nn --arch sm_80 --kernel simt_hierarchical_f32_nn_c_256x128x16_64x64_16x8_stages3_kl4_align16.4.4
 // ---- end of banner: what follows depends on the kernel's name alone, and is what gets compiled and hashed ----
 // GEMM on the FP32 cores, sums in f32.

@@ -7,6 +7,7 @@
 //   arch     sm_80
 //   launch   gemm: 800 blocks of 1024 threads along x, 0 bytes of dynamic shared memory
 //   compile  nvcc -arch=sm_80 -std=c++17 -cubin kernel.cu
+//   edited   jitgemm run --source kernel.cu   verifies and times your edits; m, n, k of the spec may change
 //   command  jitgemm dump --m 1000 --n 777 --k 555 --type f32 --layout tt --arch sm_80 --kernel simt_naive_f32_tt_32x32_align4
 // ---- end of banner: what follows depends on the kernel's name alone, and is what gets compiled and hashed ----
 // Naive GEMM on FP32 cores.

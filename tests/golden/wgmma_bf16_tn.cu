@@ -7,6 +7,7 @@
 //   arch     sm_90a
 //   launch   gemm: 1 per SM, at most 512 blocks of 384 threads along x, in clusters of 2, 229440 bytes of dynamic shared memory
 //   compile  nvcc -arch=sm_90a -std=c++17 -cubin kernel.cu
+//   edited   jitgemm run --source kernel.cu   verifies and times your edits; m, n, k of the spec may change
 //   command  jitgemm dump --m 4096 --n 4096 --k 4096 --type bf16 --layout tn --arch sm_90a --kernel wgmma_bf16_tn_128x256x64_2x1_stages4_pdl0
 // ---- end of banner: what follows depends on the kernel's name alone, and is what gets compiled and hashed ----
 // Half-precision GEMM on wgmma. TMA copies the operands.
@@ -24,14 +25,14 @@ constexpr int kBlockK = 64;
 constexpr int kWarpgroupM = 64;  // warpgroup tile: the part of the block tile a consumer multiplies
 constexpr int kWarpgroupN = 256;
 constexpr int kStages = 4;  // k-tiles in shared memory: some in use, the others in flight
-constexpr int kPanelBytes = 128;  // of a row of the panels that A and B lie in: what the swizzle spans
+constexpr int kPanelBytes = 128;  // bytes of a row of a panel of A or B: the span of the swizzle
 constexpr int kClusterM = 2;  // block tiles of a cluster, along M: they share B
 constexpr int kClusterN = 1;  // along N: they share A
 constexpr int kGroup = 8;  // tiles of M in a group that blocks walk n by n
-constexpr int kProducerRegisters = 40;  // per thread of the warpgroup that copies
-constexpr int kConsumerRegisters = 232;  // and of those that multiply
-constexpr int kSliceColumns = 64;  // of D, that a warp stages at once
-constexpr int kSlices = 2;  // that a warp may have staged
+constexpr int kProducerRegisters = 40;  // registers per thread of the warpgroup that copies
+constexpr int kConsumerRegisters = 232;  // registers per thread of the warpgroups that multiply
+constexpr int kSliceColumns = 64;  // columns of D that a warp stages at once
+constexpr int kSlices = 2;  // slices of a warp that may be staged at a time
 
 using Bits = unsigned short;  // an element of 16 bits as stored
 using Accumulator = float;  // one f32 sum
@@ -51,7 +52,7 @@ constexpr unsigned kColumnOfBlocks = 3;  // a bit for each block of a cluster's 
 constexpr unsigned kRowOfBlocks = 1;  // a bit for each block of its first row
 constexpr int kStagingBytes = 32768;  // shared memory for the slices of all warps
 constexpr int kPanelElements = 64;  // elements in a row of a panel
-constexpr unsigned long long kSwizzleMode = 1;  // of a matrix descriptor: 128 bytes
+constexpr unsigned long long kSwizzleMode = 1;  // swizzle field of a matrix descriptor: 128 bytes
 
 // ---- ptx ------------------------------------------------------------------------------------------------------------
 // A matrix in global memory as TMA addresses it (CUtensorMap). The host encodes it at each launch.
@@ -98,9 +99,9 @@ __device__ __forceinline__ void tma_store_wait_read() {
 
 // From here on, TMA and wgmma see what this thread wrote to shared memory.
 __device__ __forceinline__ void fence_proxy_async() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
-// c = a * b, or c += a * b where there is something to `add` to, of 64 x 256 by 16 of K, both in shared memory; which
-// thread holds which sum: SM90_64x256x16_F32BF16BF16_SS in the instruction table. A matrix descriptor says where an operand lies, and how (PTX ISA,
-// "Matrix Descriptor Format").
+// c = a * b, or c += a * b if `add`: 64 x 256 by 16 of K. A matrix descriptor says where and how an operand lies in
+// shared memory (PTX ISA, "Matrix Descriptor Format"). The instruction table has the sums of each thread:
+// SM90_64x256x16_F32BF16BF16_SS.
 __device__ __forceinline__ void wgmma(Accumulator* c, unsigned long long a, unsigned long long b, bool add) {
     asm volatile(
         "{ .reg .pred add; setp.ne.b32 add, %130, 0; "

@@ -68,14 +68,14 @@ Items register_list(int count) {
 }
 
 constexpr fmt::format_string<const std::string&> kBothInShared =
-    "both in shared memory; which\n"
-    "// thread holds which sum: {} in the instruction table. A matrix descriptor says where an operand lies, and how "
-    "(PTX ISA,\n"
-    "// \"Matrix Descriptor Format\").";
+    ". A matrix descriptor says where and how an operand lies in\n"
+    "// shared memory (PTX ISA, \"Matrix Descriptor Format\"). The instruction table has the sums of each thread:\n"
+    "// {}.";
 constexpr fmt::format_string<const std::string&> kAInRegisters =
-    "A in registers, B in shared\n"
-    "// memory; which thread holds which sum, and which elements of A: {} in the instruction table. A\n"
-    "// matrix descriptor says where B lies, and how (PTX ISA, \"Matrix Descriptor Format\").";
+    ", A in registers. A matrix descriptor says where and how B lies\n"
+    "// in shared memory (PTX ISA, \"Matrix Descriptor Format\"). The instruction table has the sums of each thread, "
+    "and its\n"
+    "// elements of A: {}.";
 
 // ---- wmma -----------------------------------------------------------------------------------------------------------
 
@@ -217,7 +217,7 @@ std::string wgmma_wrapper(const WgmmaForm& form, bool a_k_major, bool b_k_major)
                           Items{fmt::format("\"{}, %{}, add, 1, 1, {}; }}\"", a_text, c + a, transposes)};
     const Items a_items = form.a_in_registers ? registers("r", "a", a) : Items{"\"l\"(a)"};
     return fmt::format(
-               "// c = a * b, or c += a * b where there is something to `add` to, of 64 x {} by {} of K, {}\n"
+               "// c = a * b, or c += a * b if `add`: 64 x {} by {} of K{}\n"
                "__device__ __forceinline__ void wgmma(Accumulator* c, {} a, unsigned long long b, bool add) {{\n",
                form.n, atom.shape.k, fmt::format(form.a_in_registers ? kAInRegisters : kBothInShared, atom.cute_name),
                form.a_in_registers ? "const unsigned*" : "unsigned long long") +

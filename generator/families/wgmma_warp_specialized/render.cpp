@@ -102,8 +102,7 @@ std::string tile_lines(const Config& c) {
                               "warpgroup tile: the part of the block tile a consumer multiplies");
     text += constant_line("kWarpgroupN", c.warpgroup.n, "");
     text += constant_line("kStages", c.stages, "k-tiles in shared memory: some in use, the others in flight");
-    text +=
-        constant_line("kPanelBytes", kPanelBytes, "of a row of the panels that A and B lie in: what the swizzle spans");
+    text += constant_line("kPanelBytes", kPanelBytes, "bytes of a row of a panel of A or B: the span of the swizzle");
     if (has_a_in_registers(c))
         text +=
             constant_line("kFragmentsA", kFragmentsA, "of A, that a warp has in registers for the wgmmas in flight");
@@ -116,8 +115,10 @@ std::string tile_lines(const Config& c) {
 
 std::string register_lines(const Config& c, const WgmmaGeometry& g) {
     if (!deals_out_registers(c, g)) return {};
-    return constant_line("kProducerRegisters", g.producer_registers, "per thread of the warpgroup that copies") +
-           constant_line("kConsumerRegisters", g.consumer_registers, "and of those that multiply");
+    return constant_line("kProducerRegisters", g.producer_registers,
+                         "registers per thread of the warpgroup that copies") +
+           constant_line("kConsumerRegisters", g.consumer_registers,
+                         "registers per thread of the warpgroups that multiply");
 }
 
 /// What follows from the parameters. geometry() has the same numbers, so that no template computes them anew.
@@ -157,8 +158,10 @@ std::string derived_lines(const GemmSignature& s, const Config& c, const WgmmaGe
     text +=
         constant_line("kStagingBytes", static_cast<int>(g.staging_bytes), "shared memory for the slices of all warps");
     text += constant_line("kPanelElements", g.a.panel_elements, "elements in a row of a panel");
-    return text + fmt::format("constexpr unsigned long long kSwizzleMode = 1;  // of a matrix descriptor: {} bytes\n",
-                              kPanelBytes);
+    return text +
+           fmt::format(
+               "constexpr unsigned long long kSwizzleMode = 1;  // swizzle field of a matrix descriptor: {} bytes\n",
+               kPanelBytes);
 }
 
 std::string early_lines(const Config& c) {
@@ -208,12 +211,14 @@ std::string pack_line(const GemmSignature& s) {
 }
 
 std::string slice_lines(const Config& c, const WgmmaGeometry& g) {
-    std::string text =
-        constant_line("kSliceColumns", g.slice_columns,
-                      c.swap_ab ? "of D^T, that a warpgroup stages at once" : "of D, that a warp stages at once");
-    if (g.rest_columns != 0) text += constant_line("kRestColumns", g.rest_columns, "of the last slice of a row");
+    std::string text = constant_line(
+        "kSliceColumns", g.slice_columns,
+        c.swap_ab ? "columns of D^T that a warpgroup stages at once" : "columns of D that a warp stages at once");
+    if (g.rest_columns != 0)
+        text += constant_line("kRestColumns", g.rest_columns, "columns of the last slice of a row");
     return text + constant_line("kSlices", c.slices,
-                                c.swap_ab ? "that a warpgroup may have staged" : "that a warp may have staged");
+                                c.swap_ab ? "slices of a warpgroup that may be staged at a time"
+                                          : "slices of a warp that may be staged at a time");
 }
 
 std::string type_lines(const GemmSignature& s, const Config& c) {
