@@ -1,4 +1,5 @@
-// Built by add_a_family_test.cpp with the generator that docs/add-a-family.md made: what the new family says of f32 300 x 200 x 100.
+// Built by add_a_family_test.cpp with the generator that docs/add-a-family.md made: what the new family says of f32 300
+// x 200 x 100.
 #include "generator/families/family.hpp"
 #include "generator/families/kernel_name.hpp"
 #include "generator/generate.hpp"

@@ -3,6 +3,7 @@
 #include "jitgemm/jitgemm.h"
 #include "jitgemm/jitgemm.hpp"
 #include "tests/catch.hpp"
+#include "tests/support/says.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 #include <fmt/format.h>
@@ -214,12 +215,12 @@ TEST_CASE("C API: a C of one row is added to each row") {
     jg_kernel_destroy(of_row);
     arguments.broadcast_c = 2;
     CHECK(launch(kernel, arguments) == JG_INVALID);
-    CHECK_THAT(jg_last_error(), ContainsSubstring("jg_arguments.broadcast_c is 2: expected 0, or 1"));
+    CHECK_THAT(jg_last_error(), Says("jg_arguments.broadcast_c", "2", "expected", "0", "1"));
     arguments.broadcast_c = 1;
     arguments.beta = 0;
     const OwnedKernel without_c = new_kernel(shared_context(), "f32 tt 33 20 50");
     CHECK(launch(without_c, arguments) == JG_INVALID);
-    CHECK_THAT(jg_last_error(), ContainsSubstring("broadcast_c is set but the spec has no C"));
+    CHECK_THAT(jg_last_error(), Says("broadcast_c", "spec", "C"));
 }
 
 TEST_CASE("C API: what is not read may be null, and nothing is done where there is nothing to do") {
@@ -257,7 +258,7 @@ TEST_CASE("C API: a launch that breaks rules is told all of them and writes noth
     arguments = problem.arguments();
     arguments.size = 8;
     CHECK(launch(kernel, arguments) == JG_INVALID);
-    CHECK_THAT(jg_last_error(), ContainsSubstring("jg_arguments.size is 8"));
+    CHECK_THAT(jg_last_error(), Says("jg_arguments.size", "8"));
     CHECK(jg_kernel_launch(kernel.get(), nullptr, nullptr) == JG_INVALID);
     CHECK(std::string(jg_last_error()) == "jg_arguments is NULL");
 }
@@ -270,7 +271,7 @@ TEST_CASE("C API: what can't be made is told with the rule") {
         CHECK(kernel == nullptr);
         return std::string(jg_last_error());
     };
-    CHECK_THAT(said("f32 tt 8 -8 8", JG_INVALID), ContainsSubstring("n is -8: a size cannot be negative"));
+    CHECK_THAT(said("f32 tt 8 -8 8", JG_INVALID), Says("n", "-8", "negative"));
     CHECK_THAT(said("fp23 tt 8 8 8", JG_INVALID), ContainsSubstring("'fp23'"));
     CHECK_THAT(said("gemm-v2 m=8 n=8 k=8 batch=2", JG_INVALID),
                ContainsSubstring("batch is '2'") && ContainsSubstring("no kernel serves"));
@@ -316,7 +317,7 @@ TEST_CASE("C API: a kernel answers what it is, in one form with its C++ twin") {
     CHECK_THAT(jg_last_error(), ContainsSubstring(fmt::format("name needs {} bytes, but the buffer has 3", size)));
     CHECK(small[0] == 'a');
     CHECK(jg_kernel_query(kernel.get(), "nmae", nullptr, &size) == JG_INVALID);
-    CHECK_THAT(jg_last_error(), ContainsSubstring("unknown query 'nmae'") && ContainsSubstring("did you mean 'name'?"));
+    CHECK_THAT(jg_last_error(), ContainsSubstring("unknown query 'nmae'") && Says("did you mean", "'name'"));
 }
 
 TEST_CASE("C API: a problem as text and as a struct is one kernel") {
@@ -340,7 +341,7 @@ TEST_CASE("C API: a problem as text and as a struct is one kernel") {
     }
     for (const char* wrong : {"f32 tt 33 -20 50", "gemm-v1 m=33 n=-20 k=50 a=f32"}) {
         CHECK(jg_kernel_create(shared_context(), wrong, &made) == JG_INVALID);
-        CHECK_THAT(jg_last_error(), ContainsSubstring("n is -20: a size cannot be negative"));
+        CHECK_THAT(jg_last_error(), Says("n", "-20", "negative"));
     }
     gemm.size = 3;
     CHECK(jg_kernel_create_from_gemm(shared_context(), &gemm, &made) == JG_INVALID);
@@ -426,10 +427,10 @@ TEST_CASE("C API: a caller's workspace is taken, one that is too small is not") 
     }
     arguments.dependent_launch = JG_DEPENDENT_ON;  // of a kernel for sm_80
     CHECK(launch(kernel, arguments) == JG_INVALID);
-    CHECK_THAT(jg_last_error(), ContainsSubstring("dependent_launch is on, but the kernel waits for nothing"));
+    CHECK_THAT(jg_last_error(), Says("dependent_launch", "nothing"));
     arguments.dependent_launch = 3;
     CHECK(launch(kernel, arguments) == JG_INVALID);
-    CHECK_THAT(jg_last_error(), ContainsSubstring("jg_arguments.dependent_launch is 3: expected JG_DEPENDENT_AUTO"));
+    CHECK_THAT(jg_last_error(), Says("jg_arguments.dependent_launch", "3", "expected", "JG_DEPENDENT_AUTO"));
     arguments.dependent_launch = JG_DEPENDENT_AUTO;
     arguments.workspace_bytes = bytes - 1;
     CHECK(launch(kernel, arguments) == JG_INVALID);

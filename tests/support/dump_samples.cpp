@@ -159,27 +159,29 @@ void add_simt_kernels(Samples& samples, const GemmSpec& f32, const GemmSpec& hal
     }
 }
 
+void add_kernels(Samples& samples, std::string_view layout, int size) {
+    const GemmSpec half =
+        problem(fmt::format("{} {} {} {} {}", size == 510 ? "f16" : "bf16", layout, size, size, size + 4));
+    add_tensor_core_kernels(samples, half);
+    add_sliced_k_kernels(samples, problem(fmt::format("bf16 {} 8 {} {}", layout, size * 8, size * 8)),
+                         problem(fmt::format("bf16 {} {} 8 {}", layout, size * 8, size * 8)));
+    add_simt_kernels(samples, problem(fmt::format("f32 {} {} {} {}", layout, size, size, size)), half);
+    for (const char* parameters : kLongKParameters)
+        samples.add_choice(problem(fmt::format("f32 {} 40 40 {}", layout, 100000 + size)), "simt_long_k", parameters);
+}
+
 }  // namespace
 
 KernelSource DumpSample::source() const { return generate(problem_of(spec), config, find_arch("sm_90a")); }
 
 std::vector<DumpSample> dump_samples(SampleExtent extent) {
-    const bool is_whole = extent == SampleExtent::every_layout;
-    const std::vector<const char*> layouts =
-        is_whole ? std::vector{"tn", "nn", "nt", "tt"} : std::vector<const char*>{"tn"};
-    const std::vector<int> sizes = is_whole ? std::vector{512, 510, 511} : std::vector{512};
+    constexpr std::array kSizes{512, 510, 511};
     Samples samples;
-    for (const char* layout : layouts)
-        for (const int size : sizes) {
-            const GemmSpec half =
-                problem(fmt::format("{} {} {} {} {}", size == 510 ? "f16" : "bf16", layout, size, size, size + 4));
-            add_tensor_core_kernels(samples, half);
-            add_sliced_k_kernels(samples, problem(fmt::format("bf16 {} 8 {} {}", layout, size * 8, size * 8)),
-                                 problem(fmt::format("bf16 {} {} 8 {}", layout, size * 8, size * 8)));
-            add_simt_kernels(samples, problem(fmt::format("f32 {} {} {} {}", layout, size, size, size)), half);
-            for (const char* parameters : kLongKParameters)
-                samples.add_choice(problem(fmt::format("f32 {} 40 40 {}", layout, 100000 + size)), "simt_long_k",
-                                   parameters);
+    for (std::size_t i = 0; i < kLayouts.size(); ++i)
+        for (std::size_t j = 0; j < kSizes.size(); ++j) {
+            if (extent == SampleExtent::one_layout && (i != 0 || j != 0)) continue;
+            if (extent == SampleExtent::alignments_by_turns && j != i % kSizes.size()) continue;
+            add_kernels(samples, to_string(kLayouts.at(i)), kSizes.at(j));
         }
     return samples.take();
 }

@@ -15,8 +15,9 @@ struct DumpSample {
     [[nodiscard]] KernelSource source() const;
 };
 
-/// Every layout and alignment, or one of each.
-enum class SampleExtent : std::uint8_t { every_layout, one_layout };
+/// Every layout with every alignment, every layout with one of them by turns, or one of each: choosing all kernels
+/// takes long.
+enum class SampleExtent : std::uint8_t { every_layout, alignments_by_turns, one_layout };
 
 /// Kernels of every family, in every layout, with everything that changes what a dump says: types, C, alignments,
 /// constant operands, and each parameter. Each kernel once.

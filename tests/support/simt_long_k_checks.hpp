@@ -23,7 +23,7 @@ inline constexpr std::array<std::string_view, 7> kLongKVariants{
     "thread=4x6,lanes=1x2x16,warps=2,block_k=128,stages=8,split_k=33"};
 
 /// Every variant in one layout over sizes m, n, k; C's and D's types, D's order, padding, alpha and beta change from
-/// one to the next. CHECKs that verify() finds each right.
+/// one variant to the next and with the layout. CHECKs that verify() finds each right.
 void check_long_k_variants(Context& context, GemmLayout layout, const std::vector<Sizes>& sizes);
 
 }  // namespace jitgemm::testing

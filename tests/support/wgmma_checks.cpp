@@ -3,6 +3,7 @@
 #include "generator/families/family.hpp"
 #include "runtime/context/context_state.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace jitgemm::testing {
@@ -22,6 +23,14 @@ GemmSpec mixed(GemmLayout layout, const Sizes& size, std::size_t i) {
     if (i % 4 == 1) spec.c = std::array{f32, bf16, f16}.at(i % 7 % 3);
     if (i % 7 == 3) spec.d_order = Order::column;
     return spec;
+}
+
+/// The tiles that the blocks of a cluster compute at once, and a rest.
+Sizes within_one_cluster(const Sizes& size, std::string_view variant) {
+    const auto config = with_parameters({WgmmaWarpSpecializedConfig{}}, parse_parameters(std::string(variant)))
+                            .as<WgmmaWarpSpecializedConfig>();
+    return {std::min<std::int64_t>(size[0], config.block.m * config.cluster.m + 8),
+            std::min<std::int64_t>(size[1], config.block.n * config.cluster.n + 40), size[2]};
 }
 
 /// The problem with more of K, and the same residues and alignments.
@@ -69,14 +78,15 @@ void check_wgmma_variants(Context& context, GemmLayout layout, const std::vector
     }
 }
 
-void check_wgmma_with_c(Context& context, const Sizes& size, std::span<const std::string_view> variants) {
+void check_wgmma_with_c(Context& context, const Sizes& size, std::span<const std::string_view> variants, Reach reach) {
     using enum DataType;
     constexpr std::array<std::array<DataType, 3>, 3> kTypes{{{bf16, f32, bf16}, {f16, f16, f16}, {bf16, f32, f32}}};
     std::size_t i = 0;
     for (const std::string_view variant : variants) {
         if (variant.find("swap_ab=1") != std::string_view::npos) continue;  // reads no C
         const auto& [operands, sums, result] = kTypes.at(i++ % kTypes.size());
-        GemmSpec spec = spec_of(GemmLayout::tn, size[0], size[1], size[2], operands);
+        const auto [m, n, k] = reach == Reach::all ? size : within_one_cluster(size, variant);
+        GemmSpec spec = spec_of(GemmLayout::tn, m, n, k, operands);
         spec.accumulator = sums;
         spec.d = result;
         spec.c = result;

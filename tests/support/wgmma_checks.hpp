@@ -98,10 +98,13 @@ void check_wgmma_variants(Context& context, GemmLayout layout, const std::vector
                           Pitches pitches = Pitches::of_tma,
                           std::span<const std::string_view> variants = kWgmmaVariants);
 
+/// As much of D as the sizes say, or at most the tiles of one cluster and a rest: an emulator takes its time.
+enum class Reach : std::uint8_t { all, one_cluster };
+
 /// Every variant with a C that lies as D does, in 16 bits and in f32 by turns, with K and without. C comes through the
 /// ring where the variant lets it.
 void check_wgmma_with_c(Context& context, const Sizes& size,
-                        std::span<const std::string_view> variants = kWgmmaVariants);
+                        std::span<const std::string_view> variants = kWgmmaVariants, Reach reach = Reach::all);
 
 /// Every variant that has its own way for a C of one row, of D's type and of another, by row and by column. Layouts,
 /// types and sizes take turns.
