@@ -65,7 +65,7 @@ def test_what_is_refused():
     a, b = tensor(64, 64), tensor(64, 64, seed=1)
     with pytest.raises(jg.OperandError, match="a lies in cuda:0, b host memory"):
         jg.matmul(a, b.cpu())
-    with pytest.raises(jg.OperandError, match="the arrays lie on cuda:0, and device is emulator"):
+    with pytest.raises(jg.OperandError, match="cuda:0.* emulator"):
         jg.matmul(a, b, device="emulator")
     with pytest.raises(jg.OperandError, match="a requires grad"):
         jg.matmul(a.clone().requires_grad_(), b)
@@ -126,14 +126,14 @@ def test_a_kernel():
     assert_exact(out, a, b.T)
     assert k.cubin[:4] == b"\x7fELF" and "Why this one" in k.explain()
     for x, y, words in (
-        (a.cpu(), b.T, "a lies in host memory, and the kernel is for cuda:0"),
-        (a, b.T.cpu(), "b lies in host memory, and the kernel is for cuda:0"),
+        (a.cpu(), b.T, "a .*host memory.* cuda:0"),
+        (a, b.T.cpu(), "b .*host memory.* cuda:0"),
     ):
         with pytest.raises(jg.OperandError, match=words):
             k(x, y)
     with pytest.raises(jg.OperandError, match="workspace lies in host memory"):
         k(a, b.T, workspace=torch.empty(1024, dtype=torch.uint8))
-    with pytest.raises(jg.OperandError, match="a lies in cuda:0, and the kernel is for emulator:sm_80"):
+    with pytest.raises(jg.OperandError, match="a .*cuda:0.* emulator:sm_80"):
         jg.kernel("bf16 tn 256 192 128", device="emulator:sm_80")(a, b.T)
 
 

@@ -58,7 +58,7 @@ def test_the_text_of_a_problem_is_the_same_everywhere(text, tmp_path):
     assert by_text["candidates"] == by_printed["candidates"]
     shapes = tmp_path / "shapes.txt"
     shapes.write_text(f"{text}\n{printed}\n")
-    with pytest.raises(jg.UsageError, match="shapes.txt:3: n is -1: a size cannot be negative"):
+    with pytest.raises(jg.UsageError, match="shapes.txt:3: n is -1.* negative"):
         shapes.write_text(f"{text}\n{printed}\ngemm-v1 m=4 n=-1 k=4\n")
         jg.tune(shapes, device=EMULATOR)
 
@@ -217,14 +217,14 @@ class TestLaunches:
         a, b = self.operands()
         k = jg.kernel("f32 tt 6 4 5", device=EMULATOR)
         for x, y, words in [
-            (a[:5], b, "m is 5 here and 6 in the kernel"),
-            (a, self.np.asfortranarray(b), "the layout of a and b is tn here and tt in the kernel"),
-            (a.astype("float16"), b.astype("float16"), "the type of a is f16 here and f32 in the kernel"),
-            (self.np.zeros((6, 8), "float32")[:, :5], b, "a's leading dimension is 8 here and 5 in the kernel"),
+            (a[:5], b, "m is 5.* 6"),
+            (a, self.np.asfortranarray(b), "layout .*tn.* tt"),
+            (a.astype("float16"), b.astype("float16"), "type of a .*f16.* f32"),
+            (self.np.zeros((6, 8), "float32")[:, :5], b, "a's leading dimension .*8.* 5"),
         ]:
             with pytest.raises(jg.OperandError, match=words):
                 k(x, y)
-        with pytest.raises(jg.OperandError, match="c is given, and the kernel has no C"):
+        with pytest.raises(jg.OperandError, match="c is given.* no C"):
             k(a, b, c=self.np.zeros((6, 4), "float32"))
 
     def test_one_row_may_lie_either_way(self):
@@ -284,14 +284,14 @@ class TestLaunches:
         assert " ldc=0 " in k.spec and k.spec.endswith(" broadcast-c=yes") and k.json["broadcast_c"] == "yes"
         assert k.name == jg.kernel("gemm-v1 m=6 n=4 k=5 a=f32 layout=tt c=f32", device=EMULATOR).name
         self.np.testing.assert_array_equal(k(a, b, c=repeated, beta=3), a @ b + 3 * row)
-        with pytest.raises(jg.OperandError, match="c is of all rows here and one row, repeated, in the kernel"):
+        with pytest.raises(jg.OperandError, match="c .*all rows.* one row"):
             k(a, b, c=c)
         with pytest.raises(jg.OperandError, match="c is of all rows here"):
             k(a, b, out=c, accumulate=True)
         self.np.testing.assert_array_equal(k(a, b, c=repeated), a @ b + row)
         one = jg.kernel("gemm-v2 m=1 n=4 k=5 a=f32 layout=tt c=f32 broadcast-c=yes", device=EMULATOR)
         self.np.testing.assert_array_equal(one(a[:1], b, c=repeated[:1]), a[:1] @ b + row)
-        with pytest.raises(jg.SpecError, match="broadcast_c is yes: it says how C lies, and c is none"):
+        with pytest.raises(jg.SpecError, match="broadcast_c is yes.* c is none"):
             jg.kernel("gemm-v2 m=6 n=4 k=5 broadcast-c=yes", device=EMULATOR)
 
     def test_with_a_c_that_no_kernel_reads_as_it_lies(self):
@@ -304,7 +304,7 @@ class TestLaunches:
             self.np.testing.assert_array_equal(k(a, b, c=c, beta=0), a @ b)
         one_row = jg.kernel(m=6, n=4, k=5, a="f32", c="f32", layout="tt", broadcast_c="yes", device=EMULATOR)
         self.np.testing.assert_array_equal(one_row(a, b, c=one), a @ b + one)
-        with pytest.raises(jg.OperandError, match="c is of all rows here and one row, repeated, in the kernel"):
+        with pytest.raises(jg.OperandError, match="c .*all rows.* one row"):
             one_row(a, b, c=column)
         with pytest.raises(jg.OperandError, match="would not outlive this call.*copy"):
             k.pack_arguments(a, b, c=column, out=self.np.zeros((6, 4), "float32"))

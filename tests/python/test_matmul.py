@@ -222,7 +222,7 @@ def test_c_is_not_read_where_beta_is_0():
 def test_a_c_that_is_a_view_of_out_is_copied_or_refused():
     a, b = small_integers((6, 5)), small_integers((5, 4), seed=1)
     out = small_integers((6, 4), seed=2)
-    with pytest.raises(jg.SpecError, match="overlaps C .*one row that is added to all of D's"):
+    with pytest.raises(jg.SpecError, match="overlaps C .*one row"):
         matmul(a, b, c=np.broadcast_to(out[2], (6, 4)), out=out)
     before = out.copy()
     matmul(a, b, c=out[:, 1:2], out=out)
@@ -256,7 +256,7 @@ def test_dependent_launch_is_an_option_of_a_launch():
     a, b = small_integers((17, 12)), small_integers((12, 9), seed=1)
     for word in (None, "auto", "off"):
         np.testing.assert_array_equal(matmul(a, b, dependent_launch=word), exact(a, b))
-    with pytest.raises(jg.SpecError, match="dependent_launch is on, but the kernel waits for nothing"):
+    with pytest.raises(jg.SpecError, match="dependent_launch is on.* waits"):
         jg.matmul(a, b, device="emulator:sm_80", dependent_launch="on")
     with pytest.raises(jg.SpecError, match="dependent_launch is 'never'.*auto, off"):
         matmul(a, b, dependent_launch="never")

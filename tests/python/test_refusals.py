@@ -35,21 +35,21 @@ REFUSED = {
     "none": ({"b": None}, jg.OperandError, "b is of type NoneType"),
     "a scalar": ({"a": np.float32(1)}, jg.OperandError, "a is 0-D"),
     "too many dimensions": ({"a": np.ones((1,) * 9, "float32")}, jg.OperandError, "a has 9 dimensions; at most 8"),
-    "other sizes": ({"b": A}, jg.OperandError, r"A's columns, 5, are not B's rows, 6"),
+    "other sizes": ({"b": A}, jg.OperandError, "A's columns.* 5.* B's rows.* 6"),
     "leading sizes": (
         {"a": np.ones((2, 6, 5), "float32"), "b": np.ones((3, 5, 4), "float32")},
         jg.OperandError,
         "their leading dimensions don't go together",
     ),
-    "float64": ({"a": A.astype("float64")}, jg.OperandError, "a is of type float64: kernels take float16"),
+    "float64": ({"a": A.astype("float64")}, jg.OperandError, "a .*float64.*float16"),
     "complex": ({"b": B.astype("complex64")}, jg.OperandError, "b is of type complex64"),
     "bool": ({"b": B.astype("bool")}, jg.OperandError, "b is of type bool"),
     "another byte order": ({"a": other_byte_order()}, jg.OperandError, "bytes are in another order"),
     "two types": ({"b": B.astype("float16")}, jg.SpecError, "a is f32 and b is f16"),
     "rows backwards": ({"a": A[::-1]}, jg.OperandError, r"strides \(-5, 1\) in elements"),
-    "out of another byte order": ({"out": np.zeros((6, 4), ">f4")}, jg.OperandError, "out is of type >f4, whose bytes"),
+    "out of another byte order": ({"out": np.zeros((6, 4), ">f4")}, jg.OperandError, "out .*>f4.*bytes"),
     "a mask": (
-        {"a": np.ma.masked_array(A, mask=A > 0)}, jg.OperandError, "a is masked, and a product ignores the mask",
+        {"a": np.ma.masked_array(A, mask=A > 0)}, jg.OperandError, "a .*mask",
     ),
     "a mask of nothing": ({"b": np.ma.masked_array(B)}, jg.OperandError, "b is masked"),
     "a masked out": ({"out": np.ma.zeros((6, 4), "float32")}, jg.OperandError, "out is masked"),
@@ -70,7 +70,7 @@ REFUSED = {
     "read-only out": ({"out": np.broadcast_to(np.float32(0), (6, 4))}, jg.OperandError, "out is read-only"),
     "out over a": (overlapping(), jg.SpecError, r"D \[0x\w+, 0x\w+\) overlaps A"),
     "c of another shape": ({"c": np.zeros(5, "float32")}, jg.OperandError, r"c has shape \(5,\)"),
-    "beta without c": ({"beta": 1}, jg.SpecError, "beta is 1 but the spec has no C"),
+    "beta without c": ({"beta": 1}, jg.SpecError, "beta is 1.* no C"),
     "accumulate without out": ({"accumulate": True}, jg.OperandError, "accumulate .*out is missing"),
     "accumulate with c": (
         {"accumulate": True, "out": np.zeros((6, 4), "float32"), "c": np.zeros((6, 4), "float32")},
@@ -82,7 +82,7 @@ REFUSED = {
         jg.ConfigError,
         "batch=2",
     ),
-    "no device": ({"device": None}, jg.OperandError, "the arrays lie in host memory: device="),
+    "no device": ({"device": None}, jg.OperandError, "host memory.* device="),
     "no such device": ({"device": "emul"}, jg.SpecError, "unknown device 'emul'"),
     "no such architecture": ({"device": "emulator:sm_12"}, jg.Error, "sm_12"),
     "alpha beyond f32": ({"alpha": -1e39}, jg.SpecError, "alpha is -1e\\+39: .*f32"),
@@ -173,7 +173,7 @@ def test_formats_of_8_bits_that_are_neither_e4m3fn_nor_e5m2_are_of_no_type(word)
     dtype = getattr(pytest.importorskip("ml_dtypes"), word, None)
     if dtype is None:
         pytest.skip("this ml_dtypes has none")
-    with pytest.raises(jg.OperandError, match=f"a is of type {word}: kernels take"):
+    with pytest.raises(jg.OperandError, match=f"a .*{word}.* take"):
         jg.matmul(np.zeros((6, 5), dtype), np.zeros((5, 4), dtype), device=EMULATOR)
 
 
@@ -295,18 +295,18 @@ BROKEN = {
         "a of type .*Interface can't be handed over by its library: TypeError",
     ),
     "a shape of texts": (lambda: Interface(shape=("6", 5)), "a of type .*Interface can't be handed over"),
-    "a negative shape": (lambda: Interface(shape=(-6, 5)), r"a has shape \(-6, 5\): no size is negative"),
+    "a negative shape": (lambda: Interface(shape=(-6, 5)), r"a .*\(-6, 5\).* negative"),
     "a shape beyond 64 bits": (
         lambda: Interface(shape=(2**70, 5)),
-        "1180591620717411303424, which is no whole number of 64",
+        "1180591620717411303424.* 64",
     ),
     "a negative address": (lambda: Interface(data=(-8, False)), "address of -8"),
     "no address": (lambda: Interface(data=(0, False)), "a of type .*Interface has no memory of its own"),
     "a stride too few": (lambda: Interface(strides=(20,)), "a has 2 dimensions and 1 strides"),
     "strides within elements": (
-        lambda: Interface(strides=(21, 4)), r"strides of \(21, 4\) bytes: they must be multiples",
+        lambda: Interface(strides=(21, 4)), r"strides .*\(21, 4\).* multiple",
     ),
-    "another byte order": (lambda: Interface(typestr=">f4"), "a is of type >f4, whose bytes are in another order"),
+    "another byte order": (lambda: Interface(typestr=">f4"), "a .*>f4.*order"),
     "a type of no size": (lambda: Interface(typestr="<f0"), "typestr is '<f0': expected one like '<f4'"),
     "a type that is no text": (lambda: Interface(typestr=4), "typestr is 4"),
     "a masked interface": (lambda: Interface(mask=A), "a is masked"),
@@ -319,16 +319,16 @@ BROKEN = {
     "CUDA, no type": (lambda: Interface(**CUDA, typestr=None), "a has an array interface without 'typestr'"),
     "CUDA, another byte order": (lambda: Interface(**CUDA, typestr=">f4"), "a is of type >f4, whose bytes"),
     "CUDA, masked": (lambda: Interface(**CUDA, mask=A), "a is masked"),
-    "CUDA, stream 0": (lambda: Interface(**CUDA, stream=0), "stream is 0: it must be None or at least 1"),
+    "CUDA, stream 0": (lambda: Interface(**CUDA, stream=0), "stream is 0.* at least 1"),
     "DLPack, a consumed capsule": (
         lambda: Exporter(consumed),
-        "a hands out a DLPack capsule whose tensor somebody has taken",
+        "a .*DLPack capsule.* taken",
     ),
     "DLPack, an old consumed one": (
         lambda: Exporter(consumed()),
-        "a hands out a DLPack capsule whose tensor somebody has",
+        "a .*DLPack capsule.* tensor",
     ),
-    "DLPack, no capsule": (lambda: Exporter(5), "a answers __dlpack__\\(\\) with a int that is no DLPack capsule"),
+    "DLPack, no capsule": (lambda: Exporter(5), "a .*__dlpack__.* int .*capsule"),
     "DLPack, refused": (
         lambda: Exporter(BufferError("no\nmore")),
         "a of type .*Exporter can't be .* library: BufferError: no$",
@@ -396,15 +396,15 @@ class SpeaksStream:
 
 
 STREAMS = {
-    "negative": (-1, "stream is -1: a handle is 0, or an address of 64 bits"),
+    "negative": (-1, "stream is -1.* 64 bits"),
     "beyond 64 bits": (2**64, "stream is 18446744073709551616"),
     "a flag": (True, "stream is of type bool"),
     "a text": ("0", "stream is of type str"),
     "a number with a fraction": (0.5, "stream is of type float"),
-    "no stream": (object(), "stream is of type object: a handle is an integer, torch.cuda.Stream"),
-    "a handle that is none": (HasPointer(None), "stream has a handle of type NoneType: an integer is one"),
+    "no stream": (object(), "stream .*object.* integer, torch.cuda.Stream"),
+    "a handle that is none": (HasPointer(None), "stream .*NoneType.* integer"),
     "a negative handle": (HasPointer(-4), "stream is -4"),
-    "the protocol without a version": (SpeaksStream(7), r"answers __cuda_stream__\(\) with no \(version, handle\)"),
+    "the protocol without a version": (SpeaksStream(7), "__cuda_stream__.*version, handle"),
     "the protocol with a text": (SpeaksStream((0, "7")), "stream has a handle of type str"),
     "the protocol, raising": (SpeaksStream(ValueError("closed")), "gives no handle: closed"),
 }

@@ -65,7 +65,7 @@ def test_batch_invariant_rows_and_their_gradients():
     model = torch.nn.Linear(96, 24)
     assert jitgemm.torch.replace_linear(model, device=EMULATOR, deterministic="batch_invariant") == [""]
     assert torch.equal(model(x[:5]), model(x)[:5])
-    with pytest.raises(jg.SpecError, match="deterministic is 'always': expected one of run_to_run, batch_invariant"):
+    with pytest.raises(jg.SpecError, match="'always'.* run_to_run, batch_invariant"):
         jg.matmul(x, x.T, device=EMULATOR, deterministic="always")
 
 
@@ -76,7 +76,7 @@ def without_memory(x):
 
 
 REFUSED = {
-    "float64": (lambda x: x.double(), "a is of type .*float64: kernels take float16"),
+    "float64": (lambda x: x.double(), "a .*float64.*float16"),
     "complex": (lambda x: x.to(torch.complex64), "a is of type .*complex64"),
     "requires grad": (lambda x: x.clone().requires_grad_(), "a requires grad"),
     "meta": (lambda x: x.to("meta"), "a can't be handed over by its library|a lies on meta"),
@@ -87,7 +87,7 @@ REFUSED = {
         "a can't be handed over|a is of type .*qint8",
     ),
     "masked": (lambda x: torch.masked.masked_tensor(x, x > 0), "a of type .*MaskedTensor has no memory of its own"),
-    "negated": (torch._neg_view, "a is a view that negates its elements"),
+    "negated": (torch._neg_view, "a .*negates"),
 }
 
 
@@ -126,7 +126,7 @@ def test_derivatives_that_are_carried_forward_are_not_lost():
     a, b = tensor(6, 5), tensor(5, 4, seed=1)
     with forward_ad.dual_level():
         dual = forward_ad.make_dual(a, torch.ones_like(a))
-        with pytest.raises(jg.OperandError, match="a has a tangent of forward-mode differentiation"):
+        with pytest.raises(jg.OperandError, match="a .*tangent"):
             jg.matmul(dual, b, device=EMULATOR)
         torch.testing.assert_close(jg.matmul(a, b, device=EMULATOR), a @ b)  # a constant of it
         assert forward_ad.unpack_dual(Doubled.apply(dual, b)).tangent is not None
@@ -196,7 +196,7 @@ def test_tensors_of_older_versions_are_described_by_their_attributes():
     for refused, words in (
         (x.clone().requires_grad_(), "requires grad"),
         (x.to("meta"), "lies on meta"),
-        (torch._neg_view(x), "is a view that negates its elements"),
+        (torch._neg_view(x), "negates"),
     ):
         with pytest.raises(jg.OperandError, match=words):
             _arrays.describe(refused, "a", None)
@@ -388,7 +388,7 @@ def test_a_bias_that_no_kernel_reads_is_added_behind():
         assert d.dtype == expected.dtype
         torch.testing.assert_close(d, expected, rtol=0, atol=0)
     for bias, rule in (
-        (tensor(4, seed=2).double(), "bias is of type torch.float64, but x is of type torch.float32"),
+        (tensor(4, seed=2).double(), "bias .*torch.float64.* x .*torch.float32"),
         (tensor(3, seed=2), r"bias has shape \(3,\)"),
         (tensor(2, 6, 4, seed=2), r"bias has shape \(2, 6, 4\)"),
     ):

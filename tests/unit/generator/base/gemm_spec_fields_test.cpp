@@ -7,6 +7,7 @@
 #include "generator/heuristics.hpp"
 #include "jitgemm/error.hpp"
 #include "tests/catch.hpp"
+#include "tests/support/says.hpp"
 
 #include <fmt/format.h>
 
@@ -83,7 +84,7 @@ TEST_CASE("a spec with a field of the second format is of that format, which the
     const std::string text = to_string(spec);
     CHECK(text == "gemm-v2" + std::string(kFirstFormat).substr(7) + " constant-b=yes");
     CHECK(parse_gemm_spec(text) == spec);
-    CHECK_THROWS_WITH(parse_gemm_spec("gemm-v1" + text.substr(7)), ContainsSubstring("unknown key 'constant-b'"));
+    CHECK_THROWS_WITH(parse_gemm_spec("gemm-v1" + text.substr(7)), testing::Says("unknown", "'constant-b'"));
     CHECK_THROWS_WITH(parse_gemm_spec("gemm-v3 m=1"), ContainsSubstring("'gemm-v1' or 'gemm-v2'"));
     CHECK(parse_gemm_spec("gemm-v2" + std::string(kFirstFormat).substr(7)) == small());
 }

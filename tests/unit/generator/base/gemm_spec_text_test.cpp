@@ -3,6 +3,7 @@
 #include "jitgemm/gemm_spec.hpp"
 #include "tests/catch.hpp"
 #include "tests/support/random_spec.hpp"
+#include "tests/support/says.hpp"
 
 using namespace jitgemm;
 using Catch::Matchers::ContainsSubstring;
@@ -29,9 +30,8 @@ TEST_CASE("a problem is read from either of its texts, with a comment behind it 
 }
 
 TEST_CASE("either text of a problem is refused for the rules that it breaks") {
-    CHECK_THROWS_WITH(parse_spec_text("bf16 tn 64 -48 32"), ContainsSubstring("n is -48: a size cannot be negative"));
-    CHECK_THROWS_WITH(parse_spec_text("gemm-v1 m=64 n=-48 k=32"),
-                      ContainsSubstring("n is -48: a size cannot be negative"));
+    CHECK_THROWS_WITH(parse_spec_text("bf16 tn 64 -48 32"), testing::Says("n", "-48", "negative"));
+    CHECK_THROWS_WITH(parse_spec_text("gemm-v1 m=64 n=-48 k=32"), testing::Says("n", "-48", "negative"));
     CHECK_THROWS_WITH(parse_spec_text("gemm-v2 m=64 n=48 k=32 ldd=40"), ContainsSubstring("ldd"));
 }
 
@@ -77,23 +77,22 @@ TEST_CASE("keys come in any order and may be missing") {
 TEST_CASE("a size that is missing is no size of 0: all that are missing are named") {
     CHECK_THROWS_WITH(parse_gemm_spec("gemm-v1"), ContainsSubstring("m, n, k are missing"));
     CHECK_THROWS_WITH(parse_spec_text("gemm-v2 n=8 a=bf16"), ContainsSubstring("m, k are missing"));
-    CHECK_THROWS_WITH(parse_spec_text("gemm-v1 m=8 n=8"), ContainsSubstring("k is missing: a spec names its three"));
+    CHECK_THROWS_WITH(parse_spec_text("gemm-v1 m=8 n=8"), testing::Says("k", "missing"));
 }
 
 TEST_CASE("malformed specs are refused with the word at fault") {
     CHECK_THROWS_AS(parse_gemm_spec(""), SpecError);
-    CHECK_THROWS_WITH(
-        parse_gemm_spec("gemm-v3 m=1"),
-        ContainsSubstring("'gemm-v3'") && ContainsSubstring("expected the format, 'gemm-v1' or 'gemm-v2'"));
-    CHECK_THROWS_WITH(parse_gemm_spec("gemm-v1 m"), ContainsSubstring("'m' is not of the form key=value"));
-    CHECK_THROWS_WITH(parse_gemm_spec("gemm-v1 m=12x"), ContainsSubstring("m is '12x': expected a whole number"));
+    CHECK_THROWS_WITH(parse_gemm_spec("gemm-v3 m=1"),
+                      ContainsSubstring("'gemm-v3'") && testing::Says("expected", "'gemm-v1'", "'gemm-v2'"));
+    CHECK_THROWS_WITH(parse_gemm_spec("gemm-v1 m"), testing::Says("'m'", "form", "key=value"));
+    CHECK_THROWS_WITH(parse_gemm_spec("gemm-v1 m=12x"), testing::Says("m", "'12x'", "expected"));
     CHECK_THROWS_WITH(parse_gemm_spec("gemm-v1 m="), ContainsSubstring("m is ''"));
     CHECK_THROWS_WITH(parse_gemm_spec("gemm-v1 m=99999999999999999999"), ContainsSubstring("too large"));
     CHECK_THROWS_WITH(parse_gemm_spec("gemm-v1 m=1 m=2"), ContainsSubstring("'m' stands twice"));
     CHECK_THROWS_WITH(parse_gemm_spec("gemm-v1 laout=tn"),
-                      ContainsSubstring("unknown key 'laout'") && ContainsSubstring("did you mean 'layout'?"));
-    CHECK_THROWS_WITH(parse_gemm_spec("gemm-v1 a=bf6"), ContainsSubstring("a is 'bf6': expected one of f16, bf16") &&
-                                                            ContainsSubstring("did you mean 'bf16'?"));
+                      ContainsSubstring("unknown key 'laout'") && testing::Says("did you mean", "'layout'"));
+    CHECK_THROWS_WITH(parse_gemm_spec("gemm-v1 a=bf6"), testing::Says("a", "'bf6'", "expected", "f16", "bf16") &&
+                                                            testing::Says("did you mean", "'bf16'"));
     CHECK_THROWS_WITH(parse_gemm_spec("gemm-v1 a=none"), ContainsSubstring("a is 'none'"));
     CHECK_THROWS_WITH(parse_gemm_spec("gemm-v1 layout=xy"),
                       ContainsSubstring("layout is 'xy'") && ContainsSubstring("tn, nn, nt, tt"));
@@ -114,11 +113,11 @@ TEST_CASE("a shape line gives type, layout and sizes") {
 
 TEST_CASE("a bad shape line is refused with the word at fault") {
     CHECK_THROWS_WITH(parse_shape_line("bf17 tn 1 2 3"),
-                      ContainsSubstring("type is 'bf17'") && ContainsSubstring("did you mean 'bf16'?"));
+                      ContainsSubstring("type is 'bf17'") && testing::Says("did you mean", "'bf16'"));
     CHECK_THROWS_WITH(parse_shape_line("bf16 tx 1 2 3"), ContainsSubstring("layout is 'tx'"));
     CHECK_THROWS_WITH(parse_shape_line("bf16 tn 1 2.5 3"), ContainsSubstring("n is '2.5'"));
     CHECK_THROWS_WITH(parse_shape_line("bf16 tn 1 2 1e9"), ContainsSubstring("k is '1e9'"));
-    CHECK_THROWS_WITH(parse_shape_line("bf16 tn -1 2 3"), ContainsSubstring("m is -1: a size cannot be negative"));
+    CHECK_THROWS_WITH(parse_shape_line("bf16 tn -1 2 3"), testing::Says("m", "-1", "negative"));
     CHECK_THROWS_WITH(parse_shape_line("bf16 tn 1 2 99999999999999999999"), ContainsSubstring("too large"));
     CHECK_THROWS_WITH(parse_shape_line("bf16 tn 1 2"), ContainsSubstring("has 4 words"));
     CHECK_THROWS_WITH(parse_shape_line("bf16 tn 1 2 3 4"), ContainsSubstring("has 6 words"));

@@ -4,6 +4,7 @@
 #include "jitgemm/error.hpp"
 #include "tests/catch.hpp"
 #include "tests/support/random_spec.hpp"
+#include "tests/support/says.hpp"
 
 #include <fmt/format.h>
 
@@ -171,7 +172,7 @@ TEST_CASE("a wgmma kernel's name leaves out the warpgroup tile that its schedule
         CHECK(parse_kernel_name(kernel_name(id)) == id);
     }
     CHECK_THROWS_WITH(parse_kernel_name("wgmma_bf16_tn_128x256x64_wg64x256_stages4"),
-                      ContainsSubstring("the canonical name of this kernel is wgmma_bf16_tn_128x256x64_stages4"));
+                      testing::Says("canonical name", "wgmma_bf16_tn_128x256x64_stages4"));
     CHECK_THROWS_WITH(parse_kernel_name("wgmma_warp_specialized_bf16_tn_128x256x64_wg64x256_stages4"),
                       ContainsSubstring("'warp'"));
 }
@@ -255,11 +256,10 @@ TEST_CASE("every malformed token of a kernel name is named, with what was expect
         return std::string("accepted: ") + name;
     };
     CHECK_THAT(refused(with_token("mma_multistage", "mma_multistag")),
-               ContainsSubstring("'mma_multistag'") && ContainsSubstring("did you mean 'mma_multistage'?"));
-    CHECK_THAT(refused(with_token("_tn_", "_xy_")),
-               ContainsSubstring("'xy': expected a layout, one of tn, nn, nt, tt"));
+               ContainsSubstring("'mma_multistag'") && testing::Says("did you mean", "'mma_multistage'"));
+    CHECK_THAT(refused(with_token("_tn_", "_xy_")), testing::Says("'xy'", "expected"));
     CHECK_THAT(refused(with_token("_bf16_", "_bf6_")),
-               ContainsSubstring("'bf6': expected <type>") && ContainsSubstring("did you mean 'bf16'?"));
+               ContainsSubstring("'bf6': expected <type>") && testing::Says("did you mean", "'bf16'"));
     CHECK_THAT(refused(with_token("c-bf16", "c-no")), ContainsSubstring("'c-no': expected c-<type>"));
     CHECK_THAT(refused(with_token("c-bf16_d-f32", "d-f32_c-bf16")), ContainsSubstring("'c-bf16'"));
     CHECK_THAT(refused(with_token("accf16", "accnone")), ContainsSubstring("'accnone': expected acc<type>"));
@@ -292,11 +292,10 @@ TEST_CASE("every malformed token of a kernel name is named, with what was expect
 
 TEST_CASE("an alignment below one element is refused") {
     CHECK_THROWS_WITH(parse_kernel_name(with_token("align2.4.8", "align1.16.16")),
-                      ContainsSubstring("'align1.16.16': 1 is less than the 2 bytes of a bf16 element"));
+                      testing::Says("'align1.16.16'", "1", "2", "bf16", "element"));
     CHECK_THROWS_WITH(parse_kernel_name(with_token("align2.4.8", "align2.4.2")),
-                      ContainsSubstring("2 is less than the 4 bytes of a f32 element"));
-    CHECK_THROWS_WITH(parse_kernel_name(with_token("align2.4.8", "align2")),
-                      ContainsSubstring("2 is less than the 4 bytes of a f32 element"));
+                      testing::Says("2", "4", "f32", "element"));
+    CHECK_THROWS_WITH(parse_kernel_name(with_token("align2.4.8", "align2")), testing::Says("2", "4", "f32", "element"));
 }
 
 TEST_CASE("a kernel name cut off before its last token that must be there is refused") {
@@ -312,7 +311,7 @@ TEST_CASE("a kernel name cut off before its last token that must be there is ref
     CHECK_THROWS_AS(parse_kernel_name(""), ConfigError);
     CHECK_THROWS_WITH(parse_kernel_name("mma_multistage_bf16_tn_128x128x32"),
                       ContainsSubstring("'nothing' stands where warp<M>x<N> is expected"));
-    CHECK_THROWS_WITH(parse_kernel_name("mma_multistage"), ContainsSubstring("expected the type of A"));
+    CHECK_THROWS_WITH(parse_kernel_name("mma_multistage"), testing::Says("expected", "A"));
     CHECK_THROWS_WITH(parse_kernel_name("fast"), ContainsSubstring("'fast'") && ContainsSubstring("mma_multistage"));
 }
 
@@ -332,10 +331,10 @@ TEST_CASE("parameters are read as name=value, separated by commas") {
     CHECK(parse_parameters("").empty());
     CHECK(parse_parameters("stages=4") == ParameterMap{{"stages", "4"}});
     CHECK(parse_parameters("stages=4,block=128x256x32") == ParameterMap{{"block", "128x256x32"}, {"stages", "4"}});
-    CHECK_THROWS_WITH(parse_parameters("stages"), ContainsSubstring("'stages' is not of the form name=value"));
+    CHECK_THROWS_WITH(parse_parameters("stages"), testing::Says("'stages'", "form", "name=value"));
     CHECK_THROWS_WITH(parse_parameters("stages="), ContainsSubstring("'stages='"));
     CHECK_THROWS_WITH(parse_parameters("=4"), ContainsSubstring("'=4'"));
-    CHECK_THROWS_WITH(parse_parameters("stages=4,"), ContainsSubstring("'' is not of the form name=value"));
+    CHECK_THROWS_WITH(parse_parameters("stages=4,"), testing::Says("''", "form", "name=value"));
     CHECK_THROWS_WITH(parse_parameters("a=1,b=2,a=3"), ContainsSubstring("'a' stands twice"));
 }
 
@@ -361,7 +360,7 @@ TEST_CASE("parameters are set by name") {
 
 TEST_CASE("unknown parameters and malformed values are refused, all at once") {
     CHECK_THROWS_WITH(with_parameters(KernelConfig{}, {{"stagse", "4"}}),
-                      ContainsSubstring("'stagse'") && ContainsSubstring("did you mean 'stages'?"));
+                      ContainsSubstring("'stagse'") && testing::Says("did you mean", "'stages'"));
     CHECK_THROWS_WITH(with_parameters(KernelConfig{}, {{"block", "128x"}}),
                       ContainsSubstring("block") && ContainsSubstring("'128x'"));
     try {

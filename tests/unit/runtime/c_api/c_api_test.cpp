@@ -9,6 +9,7 @@
 #include "runtime/c_api/status.hpp"
 #include "runtime/support/log.hpp"
 #include "tests/catch.hpp"
+#include "tests/support/says.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 #include <fmt/format.h>
@@ -179,11 +180,11 @@ TEST_CASE("every field of Options has a key") {
 
 TEST_CASE("a wrong option is named, with the nearest or the rule") {
     CHECK_THAT(error_of("devise=cuda"),
-               ContainsSubstring("unknown option 'devise'") && ContainsSubstring("did you mean 'device'?"));
-    CHECK_THAT(error_of("device"), ContainsSubstring("option 'device' is not of the form key=value"));
-    CHECK_THAT(error_of("log=loud"), ContainsSubstring("option log is 'loud': expected one of trace, debug"));
+               ContainsSubstring("unknown option 'devise'") && testing::Says("did you mean", "'device'"));
+    CHECK_THAT(error_of("device"), testing::Says("option", "'device'", "key=value"));
+    CHECK_THAT(error_of("log=loud"), testing::Says("'loud'", "expected"));
     CHECK_THAT(error_of("tuning-seconds=soon"), ContainsSubstring("expected a number from 0"));
-    CHECK_THAT(error_of("emulator-limit=-1"), ContainsSubstring("option emulator-limit is '-1'"));
+    CHECK_THAT(error_of("emulator-limit=-1"), testing::Says("emulator-limit", "'-1'"));
     CHECK_THAT(error_of("installed-wisdom=no"), ContainsSubstring("expected 0 or 1"));
     CHECK_THAT(error_of("device=gpu"), ContainsSubstring("unknown device 'gpu'"));
     CHECK_THAT(error_of("device=emulator:sm_99"), ContainsSubstring("unknown architecture 'sm_99'"));
@@ -288,7 +289,7 @@ TEST_CASE("a struct and its text are the same spec, member by member") {
     gemm.a = "f16";
     CHECK(parse_gemm_spec(c_api::text_of(&gemm)).d == DataType::f16);
     gemm.a = "f16 m=7";
-    CHECK_THROWS_WITH(c_api::text_of(&gemm), ContainsSubstring("a is 'f16 m=7': it must not contain blanks"));
+    CHECK_THROWS_WITH(c_api::text_of(&gemm), testing::Says("a", "'f16 m=7'", "blanks"));
 }
 
 TEST_CASE("structs end with their last member: a later one must not lie in what is padding now") {

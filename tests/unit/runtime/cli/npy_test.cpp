@@ -3,6 +3,7 @@
 #include "jitgemm/error.hpp"
 #include "runtime/support/element_codec.hpp"
 #include "tests/catch.hpp"
+#include "tests/support/says.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 #include <cstring>
@@ -91,8 +92,7 @@ TEST_CASE("every truncation of a file is an error") {
         INFO(size);
         REQUIRE_THROWS_AS(NpyMatrix::open(write(folder, whole.substr(0, size))), Error);
     }
-    CHECK_THROWS_WITH(NpyMatrix::open(write(folder, whole.substr(0, 150))),
-                      ContainsSubstring("needs 24 bytes of data, the file has 22"));
+    CHECK_THROWS_WITH(NpyMatrix::open(write(folder, whole.substr(0, 150))), testing::Says("needs", "24", "22"));
 }
 
 TEST_CASE("malformed headers are refused") {

@@ -8,6 +8,7 @@
 #include "runtime/cli/shape_ranges.hpp"
 #include "runtime/cli/tune/options.hpp"
 #include "tests/catch.hpp"
+#include "tests/support/says.hpp"
 #include "tests/support/tool.hpp"
 
 #include <filesystem>
@@ -138,11 +139,10 @@ TEST_CASE("durations: seconds, minutes, hours and their sums") {
     REQUIRE(parse_duration("budget", "2h1m1.5s") == 7261.5);
     REQUIRE(parse_duration("older-than", "90s", BareNumber::refused) == 90);
     REQUIRE_THROWS_WITH(parse_duration("older-than", "30", BareNumber::refused),
-                        ContainsSubstring("--older-than is '30': expected a unit behind the number"));
+                        Says("--older-than", "'30'", "expected"));
     for (const char* bad : {"", "s", "1m30", "30s1m", "1m1m", "5x", "1h 5m", "nan", "inf", "1:30", "1ms", "0x10s"}) {
         INFO(bad);
-        REQUIRE_THROWS_WITH(parse_duration("budget", bad),
-                            ContainsSubstring("expected a time such as 90s, 5m, 1h or 1m30s"));
+        REQUIRE_THROWS_WITH(parse_duration("budget", bad), Says("expected", "90s", "5m", "1h", "1m30s"));
     }
     for (const char* none : {"0", "0s", "-5m", "0h0m"})
         REQUIRE_THROWS_WITH(parse_duration("budget", none), ContainsSubstring("expected more than no time"));
@@ -196,8 +196,7 @@ TEST_CASE("command line: what a text of a problem says is not said again") {
           "the spec and --d-type say the same thing: leave one out");
     CHECK(usage_error_of({"gemm-v1 m=64 n=48 k=32", "--layout", "tt"}) ==
           "the spec and --layout say the same thing: leave one out");
-    CHECK_THAT(usage_error_of({"gemm-v1 m=64 n=48 k=32 c=none", "--beta", "2"}),
-               ContainsSubstring("beta is 2 but the spec has no C"));
+    CHECK_THAT(usage_error_of({"gemm-v1 m=64 n=48 k=32 c=none", "--beta", "2"}), Says("beta", "2", "spec", "C"));
 }
 
 TEST_CASE("command line: a wrong text of a problem is told as elsewhere") {
@@ -230,7 +229,7 @@ TEST_CASE("shape files: a line may be keys behind their format") {
                                        Given({"--d-type", "f32"}).problem));
         FAIL("both say the type of D");
     } catch (const UsageError& error) {
-        CHECK_THAT(error.what(), ContainsSubstring("shapes.txt:2: the spec and --d-type say the same thing"));
+        CHECK_THAT(error.what(), Says("shapes.txt:2", "--d-type", "same"));
     }
 }
 

@@ -3,6 +3,7 @@
 #include "jitgemm/error.hpp"
 #include "tests/catch.hpp"
 #include "tests/support/captured_log.hpp"
+#include "tests/support/says.hpp"
 
 #include <spdlog/sinks/null_sink.h>
 #include <spdlog/spdlog.h>
@@ -33,8 +34,7 @@ TEST_CASE("the log says what its level lets through") {
 }
 
 TEST_CASE("an unknown log level names the known ones") {
-    CHECK_THROWS_WITH(set_log_level("loud"),
-                      "unknown log level 'loud': known are trace, debug, info, warning, error, off");
+    CHECK_THROWS_WITH(set_log_level("loud"), testing::Says("unknown", "'loud'"));
 }
 
 TEST_CASE("the logger is not in spdlog's registry") { CHECK(spdlog::get("jitgemm") == nullptr); }

@@ -4,6 +4,7 @@
 #include "generator/heuristics.hpp"
 #include "jitgemm/error.hpp"
 #include "tests/catch.hpp"
+#include "tests/support/says.hpp"
 #include "tests/support/simt_hierarchical_checks.hpp"
 #include "tests/support/specs.hpp"
 
@@ -69,41 +70,33 @@ TEST_CASE("simt_hierarchical: the longest name has 200 letters at most, and says
 TEST_CASE("simt_hierarchical: what a config breaks is said with its numbers") {
     const GemmSpec spec = f32(GemmLayout::tn, 512, 512, 512);
     CHECK(violations(spec, "").empty());
-    CHECK_THAT(violations(spec, "block=100x128x16"),
-               ContainsSubstring("block_tile.m = 100 is not a positive multiple of warp_tile.m = 64"));
-    CHECK_THAT(violations(spec, "thread=16x6"),
-               ContainsSubstring("thread_tile.n = 6 is not a positive multiple of the quads it comes in = 4"));
+    CHECK_THAT(violations(spec, "block=100x128x16"), Says("block_tile.m = 100", "multiple", "warp_tile.m = 64"));
+    CHECK_THAT(violations(spec, "thread=16x6"), Says("thread_tile.n = 6", "multiple", "quads", "4"));
     CHECK_THAT(violations(spec, "warp=64x32"), ContainsSubstring("gives 4 x 4 lanes"));
-    CHECK_THAT(violations(spec, "stages=1"), ContainsSubstring("stages = 1 is outside 2 to 8"));
-    CHECK_THAT(violations(spec, "copy_slices=16"), ContainsSubstring("copy_slices = 16 is outside 1 to 15"));
-    CHECK_THAT(violations(spec, "k_lanes=5"), ContainsSubstring("k_lanes = 5 is neither 4 nor 8"));
-    CHECK_THAT(violations(spec, "min_blocks_per_sm=2"),
-               ContainsSubstring("x 2 resident blocks exceed the 65536 of an SM"));
-    CHECK_THAT(violations(spec, "block=256x128x64,stages=4,k_lanes=8"),
-               ContainsSubstring("bytes of shared memory, sm_90a has 232448"));
+    CHECK_THAT(violations(spec, "stages=1"), Says("stages = 1", "outside", "2", "8"));
+    CHECK_THAT(violations(spec, "copy_slices=16"), Says("copy_slices = 16", "1", "outside", "15"));
+    CHECK_THAT(violations(spec, "k_lanes=5"), Says("k_lanes = 5", "neither", "4", "8"));
+    CHECK_THAT(violations(spec, "min_blocks_per_sm=2"), Says("2", "exceed", "65536"));
+    CHECK_THAT(violations(spec, "block=256x128x64,stages=4,k_lanes=8"), Says("shared memory", "sm_90a", "232448"));
     CHECK(violations(spec, "predicated=0").empty());
     CHECK_THAT(violations(f32(GemmLayout::tn, 512, 500, 520), "predicated=0"),
-               ContainsSubstring("predicated = 0 leaves n = 500 unchecked: not a multiple of the block tile's 128") &&
-                   ContainsSubstring("k = 520 unchecked") && !ContainsSubstring("m = 512 unchecked"));
+               Says("predicated = 0", "n = 500", "multiple", "128") && ContainsSubstring("k = 520 unchecked") &&
+                   !ContainsSubstring("m = 512 unchecked"));
     CHECK(violations(f32(GemmLayout::tn, 4096, 4096, 4096), "blocks_per_wave=132").empty());
-    CHECK_THAT(violations(spec, "blocks_per_wave=2"),
-               ContainsSubstring("blocks_per_wave = 2: 8 tiles leave none over to cut"));
-    CHECK_THAT(violations(spec, "blocks_per_wave=3,split_k=2"),
-               ContainsSubstring("blocks_per_wave = 3 cuts tiles that split_k = 2 splits"));
-    CHECK_THAT(violations(spec, "blocks_per_wave=5000"),
-               ContainsSubstring("blocks_per_wave = 5000 is outside 0 to 4096"));
+    CHECK_THAT(violations(spec, "blocks_per_wave=2"), Says("blocks_per_wave = 2", "8", "tiles"));
+    CHECK_THAT(violations(spec, "blocks_per_wave=3,split_k=2"), Says("blocks_per_wave = 3", "split_k = 2", "splits"));
+    CHECK_THAT(violations(spec, "blocks_per_wave=5000"), Says("blocks_per_wave = 5000", "0", "outside", "4096"));
     GemmSpec half = spec;
     half.d = DataType::f16;
-    CHECK_THAT(violations(half, "blocks_per_wave=3"), ContainsSubstring("to D, which must be f32, not f16"));
+    CHECK_THAT(violations(half, "blocks_per_wave=3"), Says("D", "f32", "not", "f16"));
     half = spec;
     half.a = half.b = DataType::f16;
-    CHECK_THAT(violations(half, ""), ContainsSubstring("copy = async leaves f16 unconverted"));
-    CHECK_THAT(violations(spec, "store=smem,split_k=2"),
-               ContainsSubstring("store = smem rearranges rows of D, split_k = 2 stores partial sums"));
+    CHECK_THAT(violations(half, ""), Says("copy = async", "f16", "unconverted"));
+    CHECK_THAT(violations(spec, "store=smem,split_k=2"), Says("store = smem", "rearranges", "D", "split_k = 2"));
     CHECK_THROWS_WITH(config_with("slice=4"),
-                      ContainsSubstring("simt_hierarchical has no parameter 'slice'") && ContainsSubstring("slices"));
-    CHECK_THROWS_WITH(config_with("copy=asink"), ContainsSubstring("'asink' is not async or reg"));
-    CHECK_THROWS_WITH(config_with("order=rite"), ContainsSubstring("'rite' is not left, right or even"));
+                      Says("simt_hierarchical", "has no parameter", "'slice'") && ContainsSubstring("slices"));
+    CHECK_THROWS_WITH(config_with("copy=asink"), Says("'asink'", "async", "reg"));
+    CHECK_THROWS_WITH(config_with("order=rite"), Says("'rite'", "left", "even"));
 }
 
 TEST_CASE("simt_hierarchical: lanes cover a warp tile's quads once, and pairs of them share addresses") {

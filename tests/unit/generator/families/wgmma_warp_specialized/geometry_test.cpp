@@ -8,6 +8,7 @@
 #include "generator/generate.hpp"
 #include "generator/heuristics.hpp"
 #include "tests/catch.hpp"
+#include "tests/support/says.hpp"
 #include "tests/support/specs.hpp"
 #include "tests/support/wgmma_checks.hpp"
 #include "tests/support/wgmma_configs.hpp"
@@ -193,8 +194,8 @@ TEST_CASE("wgmma: a C of one row leaves the ring to the operands, and is read wh
     GemmSpec spec = square(4096);
     spec.c = DataType::f32;
     const char* const cooperative = "block=128x256x64,warpgroup=64x256,stages=4,broadcast_c=1";
-    CHECK_THAT(wgmma_violations(square(4096), cooperative), ContainsSubstring("broadcast_c: this problem has no C"));
-    CHECK_THAT(wgmma_violations(spec, cooperative), ContainsSubstring("broadcast_c: C is not one row in this problem"));
+    CHECK_THAT(wgmma_violations(square(4096), cooperative), Says("broadcast_c", "no C"));
+    CHECK_THAT(wgmma_violations(spec, cooperative), Says("broadcast_c", "not one row"));
     spec.broadcast_c = true;
     CHECK(wgmma_violations(spec, cooperative).empty());
     for (const char* store : {"tma", "smem"}) {

@@ -7,6 +7,7 @@
 #include "generator/generate.hpp"
 #include "generator/heuristics.hpp"
 #include "tests/catch.hpp"
+#include "tests/support/says.hpp"
 #include "tests/support/specs.hpp"
 #include "tests/support/wgmma_checks.hpp"
 #include "tests/support/wgmma_configs.hpp"
@@ -24,7 +25,7 @@ using Config = WgmmaWarpSpecializedConfig;
 }  // namespace
 
 TEST_CASE("wgmma: what can't be is refused with its reason") {
-    CHECK_THAT(wgmma_violations(square(512), "", "sm_80"), ContainsSubstring("needs sm_90a (wgmma, TMA), not sm_80"));
+    CHECK_THAT(wgmma_violations(square(512), "", "sm_80"), Says("needs", "sm_90a", "TMA", "sm_80"));
     GemmSpec wide = square(512);
     wide.lda = std::int64_t{1} << 39;
     CHECK_THAT(wgmma_violations(wide, ""), ContainsSubstring("TMA reaches below"));
@@ -44,8 +45,7 @@ TEST_CASE("wgmma: what can't be is refused with its reason") {
     CHECK_THAT(wgmma_violations(square(512), "stages=8"), ContainsSubstring("bytes of shared memory"));
     CHECK_THAT(wgmma_violations(square(512), "stages=1"), ContainsSubstring("stages = 1"));
     CHECK_THAT(wgmma_violations(square(512), "cluster=4x4"), ContainsSubstring("cluster = 4x4"));
-    CHECK_THAT(wgmma_violations(square(512), "block=64x24x64,warpgroup=64x24,cluster=16x1"),
-               ContainsSubstring("24 rows of its panels are not as many for each"));
+    CHECK_THAT(wgmma_violations(square(512), "block=64x24x64,warpgroup=64x24,cluster=16x1"), Says("24", "panels"));
     for (const char* shared :
          {"block=64x24x64,warpgroup=64x24,cluster=4x1", "block=128x72x64,warpgroup=64x72,cluster=4x2"})
         CHECK(wgmma_violations(square(512), shared).empty());
@@ -54,7 +54,7 @@ TEST_CASE("wgmma: what can't be is refused with its reason") {
     CHECK(wgmma_violations(with_tma_pitches(spec_of(GemmLayout::tn, 512, 500, 512)), "store=smem").empty());
     // 32 columns begin in the middle of a panel of B, which holds N contiguous.
     CHECK_THAT(wgmma_violations(spec_of(GemmLayout::tt, 512, 512, 512), "block=64x96x64,warpgroup=64x32"),
-               ContainsSubstring("share B's panels of 64 elements"));
+               Says("B", "64", "elements"));
     CHECK(wgmma_violations(square(512), "block=64x96x64,warpgroup=64x32").empty());
 }
 
@@ -62,7 +62,7 @@ TEST_CASE("wgmma: A from registers takes whole turns of fragments, and the regis
     const std::string_view wide = "block=128x176x64,warpgroup=128x176,schedule=pingpong,stages=3";
     CHECK(wgmma_violations(square(512), wide).empty());
     CHECK_THAT(wgmma_violations(square(512), fmt::format("{},a_source=rmem", wide)),
-               ContainsSubstring("176 accumulators, 16 registers of A per thread and about 56 other registers"));
+               Says("176", "16", "registers", "A", "56"));
     CHECK(wgmma_violations(square(512), "block=128x160x64,warpgroup=128x160,schedule=pingpong,stages=3,a_source=rmem")
               .empty());
     CHECK_THAT(
@@ -70,40 +70,36 @@ TEST_CASE("wgmma: A from registers takes whole turns of fragments, and the regis
                          "block=128x160x64,warpgroup=128x160,schedule=pingpong,stages=3,stream_k=7,a_source=rmem"),
         ContainsSubstring("about 64 other registers"));
     CHECK_THAT(wgmma_violations(square(512), "block=192x64x64,warpgroup=64x64,stages=3,stream_k=7,a_source=rmem"),
-               ContainsSubstring("with stream_k 3 consumers leave too few registers"));
+               Says("stream_k", "3", "registers"));
     CHECK_THAT(
         wgmma_violations(spec_of(GemmLayout::nt, 512, 512, 512), "block=128x64x96,warpgroup=64x64,a_source=rmem"),
-        ContainsSubstring("fragments of A take turns every 64 of K, not block_tile.k = 96"));
+        Says("fragments", "A", "64", "K", "block_tile.k = 96"));
     CHECK(kernel_name(problem_of(square(512)),
                       {wgmma_config("block=128x64x64,warpgroup=64x64,a_source=rmem,dependent_launch=1")}) ==
           "wgmma_bf16_tn_128x64x64_stages4_a-rmem");
 }
 
 TEST_CASE("wgmma: stream-K and swap_ab are refused where they can't be") {
-    CHECK_THAT(wgmma_violations(square(512), "stream_k=7,cluster=2x1"),
-               ContainsSubstring("stream_k = 7 blocks are not whole clusters of 2x1"));
+    CHECK_THAT(wgmma_violations(square(512), "stream_k=7,cluster=2x1"), Says("stream_k = 7", "clusters", "2x1"));
     const GemmSpec few = spec_of(GemmLayout::tn, 256, 1024, 640);  // 8 tiles of 10 k-tiles
     const std::string overlapped = "block=256x128x64,warpgroup=128x128,schedule=overlapped,stages=4,stream_k=";
-    CHECK_THAT(
-        wgmma_violations(few, overlapped + "41"),
-        ContainsSubstring("stream_k = 41 deals 80 k-tiles out to 41 clusters: overlapped takes 2 each at least"));
+    CHECK_THAT(wgmma_violations(few, overlapped + "41"), Says("stream_k = 41", "80", "2", "at least"));
     CHECK(wgmma_violations(few, overlapped + "40").empty());
-    CHECK_THAT(wgmma_violations(square(512), "stream_k=2000"),
-               ContainsSubstring("stream_k = 2000 is outside 1 to 1024"));
+    CHECK_THAT(wgmma_violations(square(512), "stream_k=2000"), Says("stream_k = 2000", "outside", "1", "1024"));
     const std::string_view swapped = "block=128x64x64,warpgroup=64x64,swap_ab=1";
     CHECK(wgmma_violations(square(512), swapped).empty());
     GemmSpec spec = square(512);
     spec.d = DataType::f32;
-    CHECK_THAT(wgmma_violations(spec, swapped), ContainsSubstring("swap_ab stores D of 16 bits, not f32"));
+    CHECK_THAT(wgmma_violations(spec, swapped), Says("swap_ab", "stores", "D", "16", "f32"));
     spec = square(512);
     spec.c = DataType::bf16;
-    CHECK_THAT(wgmma_violations(spec, swapped), ContainsSubstring("swap_ab reads no C but one row of it"));
+    CHECK_THAT(wgmma_violations(spec, swapped), Says("swap_ab", "reads", "C"));
     spec.broadcast_c = true;
     CHECK(wgmma_violations(spec, "block=128x64x64,warpgroup=64x64,swap_ab=1,broadcast_c=1").empty());
     spec = spec_of(GemmLayout::tn, 512, 512, 511);
-    CHECK_THAT(wgmma_violations(spec, swapped), ContainsSubstring("swap_ab packs no operand, A is aligned to 2 bytes"));
+    CHECK_THAT(wgmma_violations(spec, swapped), Says("swap_ab", "A", "aligned", "2"));
     CHECK_THAT(wgmma_violations(square(512), "block=128x64x64,warpgroup=64x64,swap_ab=1,store=smem"),
-               ContainsSubstring("swap_ab stores by TMA alone"));
+               Says("swap_ab", "stores", "TMA"));
 }
 
 TEST_CASE("wgmma: blocks that aren't persistent are as many as the tiles, and of no schedule that wants a next tile") {
@@ -115,19 +111,19 @@ TEST_CASE("wgmma: blocks that aren't persistent are as many as the tiles, and of
     CHECK(block_count(gemm.grid, spec) == 16 * 16);
     CHECK(generate(problem_of(spec), {one_tile}, find_arch("sm_90a")).body.find("has_tile") == std::string::npos);
     CHECK_THAT(wgmma_violations(square(512), "block=64x64x64,warpgroup=64x64,schedule=pingpong,persistent=0"),
-               ContainsSubstring("persistent = 0: pingpong warpgroups take tiles in turn, and a block has one"));
+               Says("persistent = 0", "warpgroups"));
     CHECK_THAT(wgmma_violations(square(512), "block=128x64x64,warpgroup=128x64,schedule=overlapped,persistent=0"),
-               ContainsSubstring("persistent = 0: overlapped stores while the next tile is multiplied"));
+               Says("persistent = 0", "overlapped"));
     CHECK_THAT(wgmma_violations(square(512), "block=64x64x64,warpgroup=64x64,stream_k=12,persistent=0"),
-               ContainsSubstring("persistent = 0: stream_k = 12 blocks stay for several tiles"));
+               Says("persistent = 0", "stream_k = 12", "several"));
 }
 
 TEST_CASE("wgmma: without a producer blocks have one tile, A in shared memory, and fetch nothing early") {
     CHECK(wgmma_violations(square(512), "block=128x64x64,warpgroup=64x64,persistent=0,warp_specialized=0").empty());
     CHECK_THAT(wgmma_violations(square(512), "block=128x64x64,warpgroup=64x64,persistent=0,cluster=2x2"),
-               ContainsSubstring("cluster must be 1x1, not 2x2"));
+               Says("cluster", "1x1", "2x2"));
     CHECK_THAT(wgmma_violations(square(512), "block=64x64x64,warpgroup=64x64,warp_specialized=0"),
-               ContainsSubstring("warp_specialized = 0 wants persistent = 0: no warp copies the next tile ahead"));
+               Says("warp_specialized = 0", "persistent = 0", "copies"));
     CHECK(wgmma_violations(square(512),
                            "block=64x64x64,warpgroup=64x64,schedule=pingpong,persistent=0,warp_specialized=0") ==
           "warp_specialized = 0: pingpong warpgroups take tiles in turn, and a block has one");
@@ -164,15 +160,13 @@ TEST_CASE("wgmma: constant operands are fetched early, unless the launch itself 
     CHECK((chosen(by_columns, {{"swap_ab", "0"}}).early_a && !chosen(by_columns, {{"swap_ab", "0"}}).early_b));
     spec.ldb = 4097;
     CHECK_FALSE((chosen(spec).early_a || chosen(spec).early_b));
-    CHECK_THROWS_WITH(chosen(spec, {{"early", "b"}}),
-                      ContainsSubstring("early: B is packed by an entry of the launch"));
+    CHECK_THROWS_WITH(chosen(spec, {{"early", "b"}}), Says("early", "B", "packed"));
     spec.ldb = 0;
-    CHECK_THROWS_WITH(chosen(spec, {{"early", "ab"}, {"swap_ab", "0"}}),
-                      ContainsSubstring("early: A is not constant in this problem"));
-    CHECK_THROWS_WITH(chosen(spec, {{"early", "b"}, {"swap_ab", "1"}}), ContainsSubstring("early: A is not constant"));
+    CHECK_THROWS_WITH(chosen(spec, {{"early", "ab"}, {"swap_ab", "0"}}), Says("early", "A", "constant"));
+    CHECK_THROWS_WITH(chosen(spec, {{"early", "b"}, {"swap_ab", "1"}}), Says("early", "A", "constant"));
     CHECK_THROWS_WITH(chosen(spec, {{"early", "b"}, {"dependent_launch", "0"}}),
-                      ContainsSubstring("early: nothing is waited for without dependent_launch"));
-    CHECK_THROWS_WITH(chosen(spec, {{"early", "c"}}), ContainsSubstring("'c' is not none, a, b or ab"));
+                      Says("early", "nothing", "dependent_launch"));
+    CHECK_THROWS_WITH(chosen(spec, {{"early", "c"}}), Says("'c'", "none", "ab"));
     spec.m = spec.n = spec.k = 8192;  // of a launch of a millisecond it is nothing
     CHECK_FALSE((chosen(spec).early_a || chosen(spec).early_b));
 }

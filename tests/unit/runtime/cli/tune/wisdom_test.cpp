@@ -3,6 +3,7 @@
 #include "runtime/tuning/store/wisdom.hpp"
 #include "runtime/tuning/store/store.hpp"
 #include "tests/catch.hpp"
+#include "tests/support/says.hpp"
 #include "tests/support/tool.hpp"
 #include "tests/support/tuning_records.hpp"
 
@@ -49,7 +50,7 @@ TEST_CASE("the tool: wisdom travels from one store to another") {
     CHECK(taker.json("wisdom show --device-class " + kH200Class, 0).at("winners").size() == 2);
     const ToolResult text = taker.run("wisdom show");
     CHECK_THAT(text.out, ContainsSubstring(kH200Class + " (NVIDIA H200)"));
-    CHECK_THAT(text.out, ContainsSubstring("1.20 x heuristic, cuBLASLt not timed"));
+    CHECK_THAT(text.out, Says("1.20", "heuristic"));
 }
 
 TEST_CASE("the tool: without any folder, what comes with the library is shown, and the rest says what to set") {
@@ -83,7 +84,7 @@ TEST_CASE("the tool: a malformed line is named and the rest imported") {
     const ToolResult result = tool.run("wisdom import '" + file + "'");
     CHECK(result.exit_code == 1);
     CHECK_THAT(result.err, ContainsSubstring(file + ":3: device_class is 3: expected text"));
-    CHECK_THAT(result.out, ContainsSubstring("2 winners imported, 1 line skipped"));
+    CHECK_THAT(result.out, Says("2", "imported", "1", "skipped"));
     CHECK(tool.json("wisdom show", 0).at("winners").size() == 2);
     CHECK(tool.json("wisdom import '" + file + "'", 1).at("problems").size() == 1);
 }
@@ -92,7 +93,7 @@ TEST_CASE("the tool: one winner is one winner") {
     const Tool tool;
     const std::string file = tool.folder() / "wisdom.jsonl";
     put_text(file, to_wisdom({winner_for(kTunedSpec)}));
-    CHECK_THAT(tool.run("wisdom import '" + file + "'").out, ContainsSubstring(": 1 winner imported, 0 lines skipped"));
+    CHECK_THAT(tool.run("wisdom import '" + file + "'").out, Says("1", "imported", "0", "skipped"));
     CHECK_THAT(tool.run("wisdom show").out, ContainsSubstring(": 1 winner\n"));
     CHECK_THAT(tool.run("wisdom export '" + file + "'").out, ContainsSubstring(": 1 winner\n"));
     CHECK_THAT(tool.run("wisdom forget --all").out, ContainsSubstring(": 1 winner forgotten\n"));
