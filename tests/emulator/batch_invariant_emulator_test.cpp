@@ -15,11 +15,6 @@ namespace {
 using namespace jitgemm;
 using namespace jitgemm::testing;
 
-Context& on_hopper() {
-    static Context context(emulator_options("sm_90a"));
-    return context;
-}
-
 GemmSpec invariant(GemmSpec spec) {
     spec.deterministic = Determinism::batch_invariant;
     return spec;

@@ -28,11 +28,6 @@ using Catch::Matchers::ContainsSubstring;
 
 constexpr float kAlpha = 2.0F, kBeta = -0.5F;
 
-Context& on_hopper() {
-    static Context context(emulator_options("sm_90a"));
-    return context;
-}
-
 /// Elements in memory, and their values.
 struct Elements {
     DataType type;

@@ -21,4 +21,10 @@ namespace jitgemm::testing {
     return context;
 }
 
+/// The same with TMA, wgmma and clusters.
+[[nodiscard]] inline Context& on_hopper() {
+    static Context context(emulator_options("sm_90a"));
+    return context;
+}
+
 }  // namespace jitgemm::testing

@@ -37,10 +37,9 @@ TEST_CASE("emulated device: every variant and alignment, nt") { check_variants(G
 TEST_CASE("emulated device: every variant and alignment, tt") { check_variants(GemmLayout::tt); }
 
 TEST_CASE("emulated device: splits that add up in a cluster, in every layout") {
-    Context hopper(emulator_options("sm_90a"));
     const VerifyOptions scaled{.alpha = 2.0F, .beta = -0.5F};
     const auto check = [&](const GemmSpec& spec, const char* variant, const VerifyOptions& options = {}) {
-        static_cast<void>(testing::check_with(hopper, spec, variant, options));
+        static_cast<void>(testing::check_with(on_hopper(), spec, variant, options));
     };
     for (const GemmLayout layout : kLayouts)
         for (const char* variant : kClusterVariants) {
@@ -54,12 +53,11 @@ TEST_CASE("emulated device: splits that add up in a cluster, in every layout") {
 }
 
 TEST_CASE("emulated device: launches that begin early, a block per SM") {
-    Context hopper(emulator_options("sm_90a"));
     for (const GemmLayout layout : kLayouts)
         for (const char* variant :
              {"block=64x64x32,warp=32x32,stages=3,pack=ab,split_k=2,dependent_launch=1",
               "block=64x32x128,warp=32x16,stages=3,split_k=4,reduction=cluster,dependent_launch=1"})
-            static_cast<void>(testing::check_with(hopper, spec_of(layout, 67, 33, 275), variant));
+            static_cast<void>(testing::check_with(on_hopper(), spec_of(layout, 67, 33, 275), variant));
 }
 
 TEST_CASE("emulated device: packed operands in every layout") {

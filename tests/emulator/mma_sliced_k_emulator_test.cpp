@@ -1,21 +1,15 @@
 /// mma_sliced_k on the emulator: every variant over layouts, types and sizes, with copies early and in order, late and
 /// shuffled.
 
-#include "generator/generate.hpp"
-#include "runtime/verify/emulator_verify.hpp"
 #include "tests/catch.hpp"
 #include "tests/emulator/emulator.hpp"
+#include "tests/emulator/planted_faults.hpp"
 #include "tests/support/sliced_k_checks.hpp"
 
 namespace {
 
 using namespace jitgemm;
 using namespace jitgemm::testing;
-
-Context& on_hopper() {
-    static Context context(emulator_options("sm_90a"));
-    return context;
-}
 
 // Nothing and less than a tile of the long operand, many tiles; less than a panel of K, several k-tiles and a part of
 // one.
@@ -50,20 +44,7 @@ std::string complaint(const PlantedFault& fault) {
     GemmSpec spec = resolved(spec_of(GemmLayout::tn, 7, 4000, 1000));
     spec.constant_b = true;
     const KernelConfig config = with_parameters({MmaSlicedKConfig{}}, parse_parameters(kFaulty));
-    const KernelSource source = generate(problem_of(spec), config, find_arch("sm_90a"));
-    std::string body = source.body;
-    const std::size_t at = body.find(fault.text);
-    REQUIRE(at != std::string::npos);
-    body.replace(at, std::string(fault.text).size(), fault.instead);
-    const ParsedDump spoilt{spec, {problem_of(spec).signature, config}, source.arch, body};
-    ContextState& state = state_of(on_hopper());
-    try {
-        const EmulatedVerification verdict = verify_emulated(state, state.build(spoilt), {});
-        if (verdict.verification.ok) return {};
-        return verdict.fault ? std::string(to_string(*verdict.fault)) : verdict.verification.message;
-    } catch (const Error& error) {
-        return error.what();
-    }
+    return complaint_about(on_hopper(), spec, config, fault.text, fault.instead);
 }
 
 }  // namespace

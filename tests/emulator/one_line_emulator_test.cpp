@@ -31,17 +31,13 @@ void check_lines(Context& context) {
 
 }  // namespace
 
-TEST_CASE("one line: every layout and order, on Hopper") {
-    Context hopper(emulator_options("sm_90a"));
-    check_lines(hopper);
-}
+TEST_CASE("one line: every layout and order, on Hopper") { check_lines(on_hopper()); }
 
 TEST_CASE("one line: every layout and order, on Ampere") { check_lines(on_emulator()); }
 
 TEST_CASE("one line: its kernel is the line's, and a launch takes the caller's operands in their order") {
-    Context hopper(emulator_options("sm_90a"));
     const GemmSpec spec = resolved(spec_of(GemmLayout::nt, 72, 1, 200));  // B and D of one column
-    const GemmKernel kernel = check_chosen(hopper, spec);
+    const GemmKernel kernel = check_chosen(on_hopper(), spec);
     CHECK(kernel.spec() == spec);
     CHECK_THAT(kernel.info().name, ContainsSubstring("_bf16_tt_"));  // of D^T = B^T A^T: B^T is a row, A^T a row per k
 }

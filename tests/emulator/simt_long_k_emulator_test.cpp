@@ -46,11 +46,10 @@ TEST_CASE("emulated simt_long_k: the heuristic's choices for a K just long enoug
 }
 
 TEST_CASE("emulated simt_long_k: launches that begin early") {
-    Context hopper(emulator_options("sm_90a"));
     for (const GemmLayout layout : kLayouts) {
         const KernelConfig config = with_parameters(
             {SimtLongKConfig{}}, parse_parameters("thread=3x5,lanes=1x1x32,warps=2,block_k=512,stages=2,split_k=5,"
                                                   "dependent_launch=1"));
-        static_cast<void>(check_kernel(hopper, spec_of(layout, 5, 13, 2600, DataType::f32), config));
+        static_cast<void>(check_kernel(on_hopper(), spec_of(layout, 5, 13, 2600, DataType::f32), config));
     }
 }

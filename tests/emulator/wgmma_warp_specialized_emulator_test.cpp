@@ -1,11 +1,10 @@
 /// wgmma_warp_specialized on the emulator: every variant over residues, layouts and types, with copies early and in
 /// order, late and shuffled.
 
-#include "generator/generate.hpp"
 #include "runtime/emulator_device/emulator_device.hpp"
-#include "runtime/verify/emulator_verify.hpp"
 #include "tests/catch.hpp"
 #include "tests/emulator/emulator.hpp"
+#include "tests/emulator/planted_faults.hpp"
 #include "tests/support/wgmma_checks.hpp"
 
 #include <fmt/format.h>
@@ -14,11 +13,6 @@ namespace {
 
 using namespace jitgemm;
 using namespace jitgemm::testing;
-
-Context& on_hopper() {
-    static Context context(emulator_options("sm_90a"));
-    return context;
-}
 
 /// Of two sizes one for tn and nt, the other for nn and tt: each order of A and of B has both.
 Sizes by_turns(GemmLayout layout, const Sizes& first, const Sizes& second) {
@@ -159,21 +153,7 @@ std::string complaint(const PlantedFault& fault) {
     if (fault.parameters == std::string_view(kWithC) || fault.parameters == std::string_view(kHalvesWithC))
         spec.c = spec.d;
     const KernelConfig config = with_parameters({WgmmaWarpSpecializedConfig{}}, parse_parameters(fault.parameters));
-    const KernelSource source = generate(problem_of(spec), config, find_arch("sm_90a"));
-    std::string body = source.body;
-    const std::size_t at = body.find(fault.text);
-    REQUIRE(at != std::string::npos);
-    body.replace(at, std::string(fault.text).size(), fault.instead);
-    const ParsedDump spoilt{spec, {problem_of(spec).signature, config}, source.arch, body};
-    ContextState& state = state_of(on_hopper());
-    try {
-        const EmulatedVerification verdict =
-            verify_emulated(state, state.build(spoilt), {.beta = spec.c ? 2.0F : 0.0F});
-        if (verdict.verification.ok) return {};
-        return verdict.fault ? std::string(to_string(*verdict.fault)) : verdict.verification.message;
-    } catch (const Error& error) {
-        return error.what();
-    }
+    return complaint_about(on_hopper(), spec, config, fault.text, fault.instead);
 }
 
 }  // namespace

@@ -91,4 +91,10 @@ std::vector<std::uint32_t> words(const PtxResult& result, std::size_t word) {
     return chosen;
 }
 
+std::vector<std::uint32_t> for_threads(int threads, const std::function<std::uint32_t(std::uint32_t)>& function) {
+    std::vector<std::uint32_t> expected;
+    for (int thread = 0; thread < threads; ++thread) expected.push_back(function(static_cast<std::uint32_t>(thread)));
+    return expected;
+}
+
 }  // namespace jitgemm::testing

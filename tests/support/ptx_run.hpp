@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -53,5 +54,8 @@ struct Fault {
 
 /// Word `word` of each thread's output.
 [[nodiscard]] std::vector<std::uint32_t> words(const PtxResult& result, std::size_t word = 0);
+/// What the function says of each thread's index.
+[[nodiscard]] std::vector<std::uint32_t> for_threads(int threads,
+                                                     const std::function<std::uint32_t(std::uint32_t)>& function);
 
 }  // namespace jitgemm::testing

@@ -11,19 +11,10 @@ using namespace jitgemm;
 using Catch::Matchers::ContainsSubstring;
 using emulator::FaultKind;
 using testing::fault_of;
+using testing::for_threads;
 using testing::PtxRun;
 using testing::run_ptx;
 using Words = std::vector<std::uint32_t>;
-
-namespace {
-
-Words for_threads(int threads, const std::function<std::uint32_t(std::uint32_t)>& function) {
-    Words expected;
-    for (int thread = 0; thread < threads; ++thread) expected.push_back(function(static_cast<std::uint32_t>(thread)));
-    return expected;
-}
-
-}  // namespace
 
 TEST_CASE("emulator: lanes that part at a branch meet behind it") {
     const auto result = run_ptx({.body = R"(

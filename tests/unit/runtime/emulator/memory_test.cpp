@@ -7,16 +7,11 @@
 
 using namespace jitgemm;
 using emulator::AsyncMode;
+using testing::for_threads;
 using testing::run_ptx;
 using Words = std::vector<std::uint32_t>;
 
 namespace {
-
-Words for_threads(int threads, const std::function<std::uint32_t(std::uint32_t)>& function) {
-    Words expected;
-    for (int thread = 0; thread < threads; ++thread) expected.push_back(function(static_cast<std::uint32_t>(thread)));
-    return expected;
-}
 
 /// Bytes 0x80, 0x81 … in order.
 Words counting_bytes(std::size_t count) {
