@@ -101,12 +101,12 @@ double energy(const Config& c, const WgmmaGeometry& g, const WgmmaCosts& costs) 
                        (larger_is_shared ? 0 : costs["energy_without_multicast"]));
 }
 
-/// Cycles of a cluster's pieces and tiles with stream-K, whose k-tiles take so many, those of pieces DRAM so many,
-double streamed_cycles(const Config& c, const StreamK& deal, double k_tile, double dram, double per_tile,
-                       const WgmmaCosts& costs) {
+/// Cycles of a cluster's pieces and tiles with stream-K, whose k-tiles take so many,
+double streamed_cycles(const Config& c, const StreamK& deal, double k_tile, double per_tile, const WgmmaCosts& costs) {
     const double share = static_cast<double>(deal.streamed) / static_cast<double>(deal.clusters);  // of a tile
     const double slowdown = c.cluster.m * c.cluster.n == 1 ? costs["lone_pieces_slowdown"] : costs["pieces_slowdown"];
-    return share * static_cast<double>(deal.k_tiles) * norm({k_tile * slowdown, dram}, costs["pieces_exponent"]) +
+    const double pieces = share * static_cast<double>(deal.k_tiles) * k_tile;
+    return pieces + std::min((slowdown - 1) * pieces, costs["most_pieces_cycles"]) +
            std::ceil(share) * epilogue_cycles(c, costs) +
            static_cast<double>(deal.whole_tiles_per_cluster()) * per_tile;
 }
@@ -189,9 +189,9 @@ CostEstimate WgmmaWarpSpecialized::cost(const Problem& problem, const Config& c,
     cost.waves = static_cast<double>(deal.tiles) / static_cast<double>(deal.clusters);
     const double d_bytes = static_cast<double>(spec.m) * static_cast<double>(spec.n) * bytes(spec.d);
     const double longer_written = slowdown - 1 + write_slowdown(spec, c, deal, gpu, costs) - 1;
-    const OperandTraffic traffic = operand_traffic(spec, c, deal, gpu, costs);
     const double us_per_byte = 1 / dram_bytes_per_us(gpu, costs);
-    cost.dram_us = (compulsory_bytes(spec) + longer_written * d_bytes + traffic.refetched) * us_per_byte;
+    cost.dram_us =
+        (compulsory_bytes(spec) + longer_written * d_bytes + refetched_bytes(spec, c, deal, gpu, costs)) * us_per_byte;
     cost.dram_us *= uneven_share(spec, deal, c, gpu, costs);
     const double turns = deal.streamed != 0 ? cost.waves : std::ceil(cost.waves);
     const KTileCycles cycles =
@@ -200,11 +200,9 @@ CostEstimate WgmmaWarpSpecialized::cost(const Problem& problem, const Config& c,
     const double stored = store_cycles(row_major, c, slowdown, costs);
     const double per_tile = std::max(k_tiles * cycles.all + epilogue_cycles(c, costs) + c_cycles(spec, c, g, costs),
                                      std::max(stored, ring_cycles(spec, c, g, k_tiles, cost.waves, costs)));
-    const double streamed_dram = traffic.per_streamed_k_tile * us_per_byte / us_per_cycle;
-    cost.math_us =
-        us_per_cycle * (deal.streamed != 0
-                            ? streamed_cycles(c, deal, cycles.all, streamed_dram, per_tile, costs)
-                            : std::ceil(cost.waves) * per_tile + between_tiles_cycles(c, cost.waves, stored, costs));
+    cost.math_us = us_per_cycle * (deal.streamed != 0 ? streamed_cycles(c, deal, cycles.all, per_tile, costs)
+                                                      : std::ceil(cost.waves) * per_tile +
+                                                            between_tiles_cycles(c, cost.waves, stored, costs));
     cost.tail_us = std::max(0.0, cost.math_us - cost.waves * per_tile * us_per_cycle);
     cost.math_unit_us = cost.waves * k_tiles * cycles.multiply * us_per_cycle;
     cost.l2_us = cost.waves * k_tiles * cycles.fetch * us_per_cycle;

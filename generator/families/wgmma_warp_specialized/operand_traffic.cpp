@@ -2,8 +2,10 @@
 
 #include "generator/base/roofline.hpp"
 #include "generator/base/round_up.hpp"
+#include "generator/families/wgmma_warp_specialized/piece_sharing.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace jitgemm {
 namespace {
@@ -17,6 +19,31 @@ double panel_bytes(const GemmSpec& spec, const Config& c, const StreamK& deal) {
     return static_cast<double>(lines) * static_cast<double>(spec.k) * bytes(spec.a);
 }
 
+/// Bytes of A and B for a tile of each cluster if clusters share nothing.
+double bytes_apart(const GemmSpec& spec, const Config& c, const StreamK& deal) {
+    return static_cast<double>(deal.clusters_at_work()) * (c.block.m * c.cluster.m + c.block.n * c.cluster.n) *
+           static_cast<double>(spec.k) * bytes(spec.a);
+}
+
+/// Of what clusters would share, the part that L2 has dropped when the second one comes: it comes so many times later
+/// than L2 holds bytes.
+double lost_share(double lateness) { return lateness * lateness / (1 + lateness * lateness); }
+
+/// Bytes of A and B for the pieces of stream-K, where L2 has dropped this part of what those share that began at
+/// different times.
+double bytes_of_pieces(const GemmSpec& spec, const Config& c, const StreamK& deal, double lost) {
+    if (deal.streamed == 0) return 0;
+    const TileShape tile{c.block.m * c.cluster.m, c.block.n * c.cluster.n, c.block.k};
+    const LinesOfPieces lines = lines_of_pieces(deal, c, tiles_of(tile, spec.m, spec.n));
+    const auto fetched = [&](double first, double later) {
+        return first + later + lost * (lines.late_clusters - later);
+    };
+    const double of_tile = static_cast<double>(deal.streamed) / static_cast<double>(deal.clusters);
+    return of_tile * static_cast<double>(spec.k) * bytes(spec.a) *
+           (fetched(lines.first.rows, lines.later.rows) * tile.m +
+            fetched(lines.first.columns, lines.later.columns) * tile.n);
+}
+
 }  // namespace
 
 Panels panels_of(const Config& c, std::int64_t clusters) {
@@ -24,20 +51,21 @@ Panels panels_of(const Config& c, std::int64_t clusters) {
             ceil_div<std::int64_t>(clusters, c.group) * c.block.n * c.cluster.n};
 }
 
-OperandTraffic operand_traffic(const GemmSpec& spec, const Config& c, const StreamK& deal, const GpuModel& gpu,
-                               const WgmmaCosts& costs) {
+double refetched_bytes(const GemmSpec& spec, const Config& c, const StreamK& deal, const GpuModel& gpu,
+                       const WgmmaCosts& costs) {
     const double panels = panel_bytes(spec, c, deal);
     const double held = costs["l2_share"] * static_cast<double>(gpu.l2_bytes);
-    if (panels <= held) return {};
-    const double missed = 1 - held / panels;
+    if (panels <= held) return 0;
     const double waves = static_cast<double>(deal.tiles - deal.streamed) / static_cast<double>(deal.clusters);
-    const double drift =
-        costs["most_drift"] * waves * waves / (waves * waves + costs["drifting_waves"] * costs["drifting_waves"]);
-    const double of_cluster =
-        static_cast<double>(c.block.m * c.cluster.m + c.block.n * c.cluster.n) * c.block.k * bytes(spec.a);
-    return {
-        .refetched = missed * std::max(0.0, waves * panels * (1 + drift) - operand_bytes(spec)),
-        .per_streamed_k_tile = missed * static_cast<double>(deal.clusters) * of_cluster / costs["readers_of_pieces"]};
+    const double apart = bytes_apart(spec, c, deal);
+    const double after_piece = costs["piece_lateness"] * apart / held;
+    const double after_pieces =
+        deal.streamed == 0 ? 0 : costs["streamed_lateness"] * apart / static_cast<double>(deal.k_tiles) / held;
+    const double after_waves =
+        std::hypot(costs["wave_lateness"] * std::sqrt(std::max(0.0, waves - 1) * apart / held), after_pieces);
+    const double of_wave = panels + lost_share(after_waves) * std::max(0.0, apart - panels);
+    const double fetched = waves * of_wave + bytes_of_pieces(spec, c, deal, lost_share(after_piece));
+    return (1 - held / panels) * std::max(0.0, fetched - operand_bytes(spec));
 }
 
 }  // namespace jitgemm

@@ -17,17 +17,11 @@ struct Panels {
 };
 [[nodiscard]] Panels panels_of(const WgmmaWarpSpecializedConfig& config, std::int64_t clusters);
 
-/// What DRAM delivers of A and B beyond reading each byte once.
-struct OperandTraffic {
-    /// Bytes, for all whole tiles. Tiles at work at once share panels, rows of A and columns of B over all of K. Where
-    /// L2 doesn't hold these, a block finds what another has fetched only if it comes soon after, and each wave's
-    /// panels are fetched anew.
-    double refetched;
-    /// Bytes, for the k-tiles that all clusters are at at once in the pieces of stream-K, which begin at other k-tiles
-    /// than their neighbours': none where L2 holds the panels.
-    double per_streamed_k_tile;
-};
-[[nodiscard]] OperandTraffic operand_traffic(const GemmSpec& multiplied, const WgmmaWarpSpecializedConfig& config,
-                                             const StreamK& deal, const GpuModel& gpu, const WgmmaCosts& costs);
+/// Bytes of A and B that DRAM delivers beyond reading each byte once. Clusters at work at once share panels, rows of A
+/// and columns of B over all of K. Where L2 doesn't hold these, a block finds what another has fetched only if it comes
+/// soon after. Whole tiles fetch the panels of each wave anew. Pieces of stream-K share what they fetch with those that
+/// are at the same k-tile (lines_of_pieces).
+[[nodiscard]] double refetched_bytes(const GemmSpec& multiplied, const WgmmaWarpSpecializedConfig& config,
+                                     const StreamK& deal, const GpuModel& gpu, const WgmmaCosts& costs);
 
 }  // namespace jitgemm

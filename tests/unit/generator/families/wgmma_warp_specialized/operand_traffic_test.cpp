@@ -24,8 +24,8 @@ Config config_of(const std::string& parameters) {
     return parse_kernel_name("wgmma_bf16_tn_" + parameters).config.as<Config>();
 }
 
-OperandTraffic traffic_of(const GemmSpec& spec, const Config& config, const GpuModel& gpu = kH100) {
-    return operand_traffic(spec, config, tile_deal(spec, config, gpu), gpu, WgmmaCosts::of(gpu));
+double refetched(const GemmSpec& spec, const Config& config, const GpuModel& gpu = kH100) {
+    return refetched_bytes(spec, config, tile_deal(spec, config, gpu), gpu, WgmmaCosts::of(gpu));
 }
 
 /// Bytes that DRAM delivered, as ncu counts them (dram__bytes_read.sum, docs/lab/wgmma.md).
@@ -48,7 +48,7 @@ TEST_CASE("what DRAM delivers of operands whose panels L2 doesn't hold is within
         const GemmSpec spec = problem(fact.sizes);
         const double once = static_cast<double>((spec.m + spec.n) * spec.k) * 2;
         CAPTURE(fact.config, spec.k);
-        const double predicted = (once + traffic_of(spec, config_of(fact.config)).refetched) / 1e9;
+        const double predicted = (once + refetched(spec, config_of(fact.config))) / 1e9;
         CHECK(predicted > 0.75 * fact.read_gb);
         CHECK(predicted < 1.25 * fact.read_gb);
     }
@@ -57,14 +57,14 @@ TEST_CASE("what DRAM delivers of operands whose panels L2 doesn't hold is within
 TEST_CASE("nothing is fetched again where L2 holds the panels, and less the more it holds") {
     const Config whole = config_of("128x256x64_2x1_stages4");
     const Config streamed = config_of("128x256x64_2x1_stages4_streamk132");
-    CHECK(traffic_of(problem({8192, 8192, 1024}), whole).refetched == 0);
-    CHECK(traffic_of(problem({8192, 8192, 1024}), streamed).per_streamed_k_tile == 0);
+    CHECK(refetched(problem({8192, 8192, 1024}), whole) == 0);
+    CHECK(refetched(problem({8192, 8192, 1024}), streamed) == 0);
     const GemmSpec deep = problem({8192, 8192, 16384});
     GpuModel larger = kH100;
     larger.l2_bytes *= 2;
-    CHECK(traffic_of(deep, whole, larger).refetched < traffic_of(deep, whole).refetched);
-    CHECK(traffic_of(deep, streamed, larger).per_streamed_k_tile < traffic_of(deep, streamed).per_streamed_k_tile);
-    CHECK(traffic_of(deep, whole, larger).refetched > 0);
+    CHECK(refetched(deep, whole, larger) < refetched(deep, whole));
+    CHECK(refetched(deep, streamed, larger) < refetched(deep, streamed));
+    CHECK(refetched(deep, whole, larger) > 0);
 }
 
 TEST_CASE("stream-K is predicted slower where pieces find nothing in L2: 2048x8192x28672 took 1.3 times as long") {
