@@ -13,7 +13,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
-#include <set>
+#include <random>
 #include <utility>
 
 namespace jitgemm::tuning {
@@ -166,33 +166,42 @@ FitError error_of(const FitData& data, const ConstantsOf& constants_of) {
     return error;
 }
 
-/// Each fold's constants; none where the family has fewer than two problems.
-std::vector<CostConstants> constants_of_folds(const FitData& data, const CostConstants& start,
-                                              const FitOptions& options) {
-    std::set<std::size_t> problems;
-    for (const Observation& one : data.observations) problems.insert(one.problem);
-    if (problems.size() < 2) return {};
-    const auto folds = static_cast<std::size_t>(std::max(options.folds, 2));
-    std::vector<CostConstants> of_fold;
-    for (std::size_t fold = 0; fold < folds; ++fold)
-        of_fold.push_back(
-            fitted_constants(data, start, options, [&](std::size_t problem) { return problem % folds != fold; }));
-    return of_fold;
+/// Each problem's fold, evenly at random.
+std::vector<std::size_t> random_folds(std::size_t problems, std::size_t folds, int seed) {
+    std::vector<std::size_t> fold_of(problems);
+    for (std::size_t i = 0; i < problems; ++i) fold_of[i] = i % folds;
+    std::mt19937_64 engine(static_cast<std::uint64_t>(seed));
+    for (std::size_t i = problems; i > 1; --i) std::swap(fold_of[i - 1], fold_of[engine() % i]);
+    return fold_of;
 }
 
-/// Fits the family to its observations.
+bool has_two_problems(const FitData& data) {
+    return std::ranges::any_of(data.observations,
+                               [&](const Observation& one) { return one.problem != data.observations[0].problem; });
+}
+
+FitSplit split_of(const FitData& data, const CostConstants& start, const FitOptions& options, int seed) {
+    const auto folds = static_cast<std::size_t>(std::max(options.folds, 2));
+    FitSplit split{random_folds(data.problems, folds, seed), {}};
+    for (std::size_t fold = 0; fold < folds; ++fold)
+        split.constants.push_back(fitted_constants(
+            data, start, options, [&](std::size_t problem) { return split.fold_of[problem] != fold; }));
+    return split;
+}
+
+/// Fits the family to its observations, and in a first split to parts of them.
 FitResult fitted(const Family& family, const FitData& data, const GpuModel& gpu, const FitOptions& options) {
     FitResult result;
     result.start = family.cost_constants(gpu);
     result.points = data.observations.size();
     result.left_out = data.left_out;
-    result.before = error_of(data, [&](std::size_t) { return result.start; });
+    result.before = error_of(data, [&](std::size_t) -> const CostConstants& { return result.start; });
     result.constants = fitted_constants(data, result.start, options, [](std::size_t) { return true; });
-    result.after = error_of(data, [&](std::size_t) { return result.constants; });
-    result.of_fold = constants_of_folds(data, result.start, options);
-    if (!result.of_fold.empty())
-        result.held_out =
-            error_of(data, [&](std::size_t problem) { return result.of_fold[problem % result.of_fold.size()]; });
+    result.after = error_of(data, [&](std::size_t) -> const CostConstants& { return result.constants; });
+    if (!has_two_problems(data)) return result;
+    result.splits.push_back(split_of(data, result.start, options, 0));
+    result.held_out =
+        error_of(data, [&](std::size_t problem) -> const CostConstants& { return result.splits.front().of(problem); });
     return result;
 }
 
@@ -202,7 +211,7 @@ FitResult fitted(const Family& family, const FitData& data, const GpuModel& gpu,
 struct Predicted {
     const Family* family;
     FitData data;
-    std::vector<double> us;  ///< of each observation
+    std::vector<std::vector<double>> us;  ///< of each observation, in each split
 };
 
 template <typename ConstantsOf>
@@ -213,18 +222,19 @@ std::vector<double> predictions(const FitData& data, const ConstantsOf& constant
     return us;
 }
 
-ChoiceRegret choice_regret(const std::vector<Predicted>& families, std::size_t problems) {
+ChoiceRegret regret_of_split(const std::vector<Predicted>& families, std::size_t problems, std::size_t split) {
     struct Best {
         double predicted = std::numeric_limits<double>::infinity(), chosen = 0;
         double fastest = std::numeric_limits<double>::infinity();
     };
     std::vector<Best> best(problems);
     for (const Predicted& family : families)
-        for (std::size_t i = 0; i < family.us.size(); ++i) {
+        for (std::size_t i = 0; i < family.data.observations.size(); ++i) {
             const Observation& one = family.data.observations[i];
             Best& of_problem = best[one.problem];
             of_problem.fastest = std::min(of_problem.fastest, one.us);
-            if (family.us[i] < of_problem.predicted) of_problem.predicted = family.us[i], of_problem.chosen = one.us;
+            const double predicted = family.us[split][i];
+            if (predicted < of_problem.predicted) of_problem.predicted = predicted, of_problem.chosen = one.us;
         }
     ChoiceRegret regret;
     double logs = 0;
@@ -239,6 +249,18 @@ ChoiceRegret choice_regret(const std::vector<Predicted>& families, std::size_t p
     return regret;
 }
 
+/// In all splits.
+ChoiceRegret choice_regret(const std::vector<Predicted>& families, std::size_t problems) {
+    ChoiceRegret regret;
+    const std::size_t splits = families.empty() ? 0 : families.front().us.size();
+    for (std::size_t split = 0; split < splits; ++split) {
+        const ChoiceRegret one = regret_of_split(families, problems, split);
+        regret.mean *= std::pow(one.mean, 1.0 / static_cast<double>(splits));
+        regret.worst = std::max(regret.worst, one.worst);
+    }
+    return regret;
+}
+
 /// A fit is worth taking for better choices alone; a mean that gains by making one problem much worse is none.
 bool chooses_better(const ChoiceRegret& now, const ChoiceRegret& before) {
     constexpr double kNoise = 1e-4;
@@ -248,7 +270,8 @@ bool chooses_better(const ChoiceRegret& now, const ChoiceRegret& before) {
 
 /// The families that have constants and timed kernels, predicted by the table.
 std::vector<Predicted> predicted_families(const std::vector<FitPoint>& points, const ProblemNumbers& problems,
-                                          const GpuModel& gpu) {
+                                          const GpuModel& gpu, const FitOptions& options) {
+    const auto splits = static_cast<std::size_t>(std::max(options.splits, 1));
     std::vector<Predicted> families;
     for (const Family& family : family_table()) {
         if (family.cost_constants == nullptr) continue;
@@ -256,12 +279,21 @@ std::vector<Predicted> predicted_families(const std::vector<FitPoint>& points, c
         if (data.observations.empty()) continue;
         const CostConstants start = family.cost_constants(gpu);
         std::vector<double> us = predictions(data, [&](std::size_t) -> const CostConstants& { return start; });
-        families.push_back({&family, std::move(data), std::move(us)});
+        families.push_back({&family, std::move(data), std::vector(splits, std::move(us))});
     }
     return families;
 }
 
-/// Fits one of the families; its predictions become those of the folds where they choose better.
+/// Whether the family's constants choose better in this split, of which its predictions become those of the folds.
+bool is_better_in(std::vector<Predicted>& families, Predicted& one, std::size_t problems, const FitSplit& split,
+                  std::size_t number) {
+    const ChoiceRegret before = regret_of_split(families, problems, number);
+    one.us[number] =
+        predictions(one.data, [&](std::size_t problem) -> const CostConstants& { return split.of(problem); });
+    return chooses_better(regret_of_split(families, problems, number), before);
+}
+
+/// Fits one of the families; its predictions become those of the folds where they choose better in all splits.
 FamilyFit fit_one(std::vector<Predicted>& families, Predicted& one, std::size_t problems, const GpuModel& gpu,
                   const FitOptions& options) {
     FamilyFit fit;
@@ -269,14 +301,17 @@ FamilyFit fit_one(std::vector<Predicted>& families, Predicted& one, std::size_t 
     fit.result = fitted(*one.family, one.data, gpu, options);
     fit.before = choice_regret(families, problems);
     fit.held_out = fit.before;
-    const std::vector<CostConstants>& folds = fit.result.of_fold;
-    if (folds.empty()) return fit;
-    std::vector<double> us = predictions(
-        one.data, [&](std::size_t problem) -> const CostConstants& { return folds[problem % folds.size()]; });
-    std::swap(us, one.us);
-    fit.held_out = choice_regret(families, problems);
-    fit.is_taken = chooses_better(fit.held_out, fit.before);
-    if (!fit.is_taken) std::swap(us, one.us);
+    std::vector<FitSplit>& splits = fit.result.splits;
+    if (splits.empty()) return fit;
+    const std::vector<std::vector<double>> table = one.us;
+    fit.is_taken = is_better_in(families, one, problems, splits[0], 0);
+    for (std::size_t i = 1; i < table.size() && fit.is_taken; ++i) {
+        splits.push_back(split_of(one.data, fit.result.start, options, static_cast<int>(i)));
+        fit.is_taken = is_better_in(families, one, problems, splits[i], i);
+    }
+    fit.held_out =
+        fit.is_taken ? choice_regret(families, problems) : regret_of_split(families, problems, splits.size() - 1);
+    if (!fit.is_taken) one.us = table;
     return fit;
 }
 
@@ -320,7 +355,7 @@ TableFit fit_cost_table(const std::vector<FitPoint>& points, const GpuModel& gpu
     if (wanted != nullptr && wanted->cost_constants == nullptr)
         throw Error(fmt::format("nothing to fit: the cost model of {} has no fitted constants", wanted->name));
     const ProblemNumbers problems = numbers_of(points);
-    std::vector<Predicted> families = predicted_families(points, problems, gpu);
+    std::vector<Predicted> families = predicted_families(points, problems, gpu, options);
     TableFit fit;
     fit.problems = problems.size();
     fit.before = choice_regret(families, fit.problems);
@@ -353,7 +388,7 @@ std::string fit_text(const TableFit& fit, const GpuModel& gpu) {
                     fit.problems, gpu.name, regret_text(fit.before), regret_text(fit.held_out));
     for (const FamilyFit& one : fit.families)
         text += fmt::format("\n{}: {}\n  choices before {}\n  choices held out {}\n{}", one.family->name,
-                            one.is_taken ? "taken" : "not taken, because choices would not get better",
+                            one.is_taken ? "taken" : "not taken, because choices would not get better in every split",
                             regret_text(one.before), regret_text(one.held_out), fit_text(one.result, gpu));
     return text;
 }

@@ -14,7 +14,7 @@ namespace jitgemm::tuning {
 struct FitPoint {
     GemmSpec spec;  ///< resolved
     std::string kernel;
-    double us = 0;  ///< median
+    double us = 0;  ///< median, comparable with the problem's others
 };
 
 /// The timed candidates of a sweep.
@@ -31,11 +31,22 @@ struct FitError {
 };
 
 struct FitOptions {
-    double doubt = 0.1;      ///< how far a prediction may be off (logarithm) for all that a fit can do
+    /// How far a prediction may be off (logarithm) for all that a fit can do. A smaller doubt fits the kernels of one
+    /// sweep better, and the kernels worse that another model would have timed.
+    double doubt = 2;
     double freedom = 0.7;    ///< how far a constant may sensibly move (logarithm); beyond, it takes evidence
     double most_change = 8;  ///< a constant stays within this factor of where it began
     int folds = 4;           ///< of the held-out check
+    int splits = 5;          ///< into folds, each at random; a fit must choose better in all of them
     int iterations = 60;
+};
+
+/// A split of the problems into folds, and constants of each fold that are fitted to the problems of the others.
+struct FitSplit {
+    std::vector<std::size_t> fold_of;  ///< of each problem
+    std::vector<CostConstants> constants;
+
+    [[nodiscard]] const CostConstants& of(std::size_t problem) const { return constants[fold_of[problem]]; }
 };
 
 struct FitResult {
@@ -43,11 +54,10 @@ struct FitResult {
     CostConstants constants;
     FitError before;
     FitError after;
-    /// Each problem predicted by constants fitted to the problems of the other folds: what to expect of problems that
-    /// were not measured. Unset with fewer than two problems.
+    /// Each problem predicted by constants fitted to the problems of the other folds, in the first split: what to
+    /// expect of problems that were not measured. Unset with fewer than two problems.
     std::optional<FitError> held_out;
-    /// The constants of each fold, fitted to the problems of the others. A problem belongs to the fold of its number.
-    std::vector<CostConstants> of_fold;
+    std::vector<FitSplit> splits;  ///< up to the first that does not choose better
     std::size_t points = 0;
     std::size_t left_out = 0;  ///< of another family or version, or no time
 };
@@ -55,17 +65,18 @@ struct FitResult {
 /// How good the kernels are that predictions choose among all that were timed, whatever their family: measured time of
 /// the choice over that of the best.
 struct ChoiceRegret {
-    double mean = 1;  ///< geometric, over problems
-    double worst = 1;
+    double mean = 1;   ///< geometric, over problems and splits
+    double worst = 1;  ///< of any split
 };
 
 /// One family's part in the fit of a table.
 struct FamilyFit {
     const Family* family = nullptr;
     FitResult result;
-    ChoiceRegret before;    ///< with the family's constants of the table
-    ChoiceRegret held_out;  ///< with those fitted to other problems than the one that is chosen for
-    bool is_taken = false;  ///< the choice gets better on problems that the fit has not seen
+    ChoiceRegret before;  ///< with the family's constants of the table
+    /// With those fitted to other problems than the one that is chosen for; not taken: in the split that refused them.
+    ChoiceRegret held_out;
+    bool is_taken = false;  ///< in every split, the choice gets better on problems that the fit has not seen
 };
 
 /// The fit of all families for one GPU.
@@ -84,8 +95,8 @@ struct TableFit {
                                            const GpuModel& gpu, const FitOptions& options = {});
 
 /// Fits each family in turn, and takes its constants only where they choose better kernels for problems that the fit
-/// has not seen (choice regret; the error of times does not count). `family` unset: all of them. Throws ConfigError for
-/// a name that no family has, and Error when no point is left to fit or the family has no constants.
+/// has not seen, in every split (choice regret; the error of times does not count). `family` unset: all of them. Throws
+/// ConfigError for a name that no family has, and Error when no point is left to fit or the family has no constants.
 [[nodiscard]] TableFit fit_cost_table(const std::vector<FitPoint>& points, const GpuModel& gpu,
                                       const std::optional<std::string>& family = {}, const FitOptions& options = {});
 

@@ -30,11 +30,14 @@ bool has_failed(const Trial& trial) {
     return trial.verdict() != Verdict::fine && trial.verdict() != Verdict::same_code;
 }
 
-std::vector<TimedCandidate> timed_candidates(const std::vector<Trial>& trials) {
+/// Times are those of rounds at one clock, as far as a reference kernel tells.
+std::vector<TimedCandidate> timed_candidates(const ProblemRecord& problem) {
+    const double reference = problem.winner ? reference_us(problem.trials, problem.winner->heuristic_kernel) : 0;
     std::vector<TimedCandidate> timed;
-    for (const Trial& trial : trials)
+    for (const Trial& trial : problem.trials)
         if (!trial.samples.empty() && !has_failed(trial) && trial.kernel != kCublasLt)
-            timed.push_back({trial.kernel, trial.predicted_us, median_interval(trial.times_us()).median, 1});
+            timed.push_back(
+                {trial.kernel, trial.predicted_us, median_interval(comparable_times(trial, reference)).median, 1});
     std::ranges::sort(timed, [](const TimedCandidate& left, const TimedCandidate& right) {
         return std::tie(left.us, left.kernel) < std::tie(right.us, right.kernel);
     });
@@ -137,7 +140,7 @@ ProblemFigures figures_of(const ProblemRecord& problem) {
     figures.spec = problem.spec;
     figures.tried = problem.trials.size();
     figures.failed = static_cast<std::size_t>(std::ranges::count_if(problem.trials, has_failed));
-    figures.timed = timed_candidates(problem.trials);
+    figures.timed = timed_candidates(problem);
     if (!figures.timed.empty()) {
         figures.kernel = figures.timed.front().kernel;
         figures.best_us = figures.timed.front().us;

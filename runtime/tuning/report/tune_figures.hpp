@@ -15,7 +15,7 @@ namespace jitgemm::tuning {
 struct TimedCandidate {
     std::string kernel;
     double predicted_us = 0;
-    double us = 0;        ///< median
+    double us = 0;        ///< median, as if all rounds had run at one clock
     double relative = 1;  ///< to the best of its problem
 };
 

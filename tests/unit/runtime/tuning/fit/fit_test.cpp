@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <random>
 #include <string_view>
@@ -27,8 +28,11 @@ constexpr const char* kShapes[] = {"bf16 tn 4096 4096 4096", "bf16 tn 512 512 51
 
 const Family& family() { return find_family("mma_multistage"); }
 
+/// For points that the model itself made up.
+const FitOptions kLittleDoubt{.doubt = 0.1};
+
 FitResult fit_of(const std::vector<FitPoint>& points, const GpuModel& gpu) {
-    return fit_cost_constants(family(), points, gpu);
+    return fit_cost_constants(family(), points, gpu, kLittleDoubt);
 }
 
 /// Constants that are not the table's: each off by some 25 %.
@@ -203,7 +207,7 @@ TEST_CASE("fit of a table: a family is named or all are fitted, and one that has
 
 TEST_CASE("fit of a table: constants that choose better are taken, and the table can be read again") {
     const GpuModel& gpu = find_gpu("h100");
-    const TableFit fit = fit_cost_table(made_up_points(gpu, other_constants(gpu, 6), 0), gpu);
+    const TableFit fit = fit_cost_table(made_up_points(gpu, other_constants(gpu, 6), 0), gpu, {}, kLittleDoubt);
     REQUIRE(fit.families.size() == 1);
     REQUIRE(fit.families.front().is_taken);
     CHECK(fit.held_out.mean < fit.before.mean);
@@ -216,11 +220,58 @@ TEST_CASE("fit of a table: constants that choose better are taken, and the table
         CHECK(values[i] == Approx(fit.families.front().result.constants[i].value).epsilon(1e-3));
 }
 
+TEST_CASE("fit of a table: what is taken chooses better in every split, and each split deals problems out evenly") {
+    const GpuModel& gpu = find_gpu("h100");
+    const TableFit fit = fit_cost_table(made_up_points(gpu, other_constants(gpu, 6), 0), gpu, {}, kLittleDoubt);
+    const std::vector<FitSplit>& splits = fit.families.front().result.splits;
+    REQUIRE(splits.size() == static_cast<std::size_t>(kLittleDoubt.splits));
+    for (std::size_t i = 0; i < splits.size(); ++i) {
+        REQUIRE(splits[i].fold_of.size() == std::size(kShapes));
+        for (std::size_t fold = 0; fold < splits[i].constants.size(); ++fold)
+            CHECK(static_cast<std::size_t>(std::ranges::count(splits[i].fold_of, fold)) ==
+                  std::size(kShapes) / static_cast<std::size_t>(kLittleDoubt.folds));
+        for (std::size_t j = 0; j < i; ++j) CHECK(splits[i].fold_of != splits[j].fold_of);
+    }
+}
+
+TEST_CASE("fit of a table: noise alone is not taken, whichever way problems are split") {
+    const GpuModel& gpu = find_gpu("h200");
+    const TableFit fit = fit_cost_table(made_up_points(gpu, family().cost_constants(gpu), 0.05), gpu, {}, kLittleDoubt);
+    INFO(fit_text(fit, gpu));
+    CHECK_FALSE(fit.families.front().is_taken);
+}
+
+TEST_CASE("fit: times of rounds at different clocks are made comparable by the reference kernel of each round") {
+    ProblemRecord problem;
+    problem.spec = resolved(parse_shape_line("bf16 tn 512 512 512"));
+    const auto trial = [](const std::string& kernel, double us, double reference_us) {
+        Trial one;
+        one.kernel = kernel;
+        one.compile = CompileOutcome{};
+        one.verified = VerifyOutcome{};
+        for (int round = 0; round < 3; ++round) {
+            Sample& sample = one.samples.emplace_back();
+            sample.round = round;
+            sample.us = us;
+            sample.reference_us = reference_us;
+        }
+        return one;
+    };
+    problem.trials = {trial("reference", 10, 10), trial("at_half_the_clock", 18, 20)};
+    problem.winner = Winner{};
+    problem.winner->heuristic_kernel = "reference";
+    const std::vector<FitPoint> points = fit_points({problem});
+    REQUIRE(points.size() == 2);
+    CHECK(points[0].kernel == "at_half_the_clock");
+    CHECK(points[0].us == Approx(9));
+    CHECK(points[1].us == Approx(10));
+}
+
 TEST_CASE("fit of a table: constants that choose no better are left alone, however well they predict times") {
     const GpuModel& gpu = find_gpu("h200");
     std::vector<FitPoint> points = made_up_points(gpu, family().cost_constants(gpu), 0);
     for (FitPoint& point : points) point.us *= 1.5;  // every prediction is wrong, and every choice right
-    const TableFit fit = fit_cost_table(points, gpu);
+    const TableFit fit = fit_cost_table(points, gpu, {}, kLittleDoubt);
     CHECK(fit.families.front().result.before.rms_log > 0.3);
     CHECK(fit.families.front().result.after.rms_log < 0.3);
     CHECK_FALSE(fit.families.front().is_taken);
