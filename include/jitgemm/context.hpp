@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace jitgemm {
@@ -25,6 +26,13 @@ enum class Tune : std::uint8_t {
 /// kernel; it is empty after success. The callback must not destroy the context.
 using TunedCallback = std::function<void(const GemmKernel& kernel, const std::string& failure)>;
 
+/// What a request may do to get its kernel.
+struct KernelRequest {
+    std::optional<OnMiss> on_miss = std::nullopt;  ///< unset: Options::on_miss
+    Tune tune = Tune::never;
+    TunedCallback on_tuned = {};
+};
+
 /// Kernels for one device. Thread-safe. No call changes the calling thread's current CUcontext.
 ///
 /// A moved-from context can be assigned to and destroyed; every other call throws Error. The same holds in a forked
@@ -39,9 +47,10 @@ public:
     Context(Context&&) noexcept;
     Context& operator=(Context&&) noexcept;
 
-    /// The kernel for a spec. It comes from memory, else from the disk cache, else it is compiled. A repeated request
-    /// is one hash lookup. Throws SpecError, ConfigError, CompileError (also if no NVRTC is found; the message lists
-    /// the places that were searched), RenderError (for a wrong template in Options::template_directory), CudaError.
+    /// The kernel for a spec. It comes from memory, else from the disk cache, else it is compiled, unless
+    /// Options::on_miss says otherwise. A repeated request is one hash lookup. Throws SpecError, ConfigError,
+    /// CompileError (also if no NVRTC is found; the message lists the places that were searched), RenderError (for a
+    /// wrong template in Options::template_directory), CudaError.
     [[nodiscard]] GemmKernel kernel(const GemmSpec& spec);
 
     /// The tuned kernel for a spec. Separate processes (Options::tool) compile and measure candidates on this context's
@@ -50,6 +59,12 @@ public:
     /// was tuned before. With Tune::now errors of tuning are thrown; in the background they are passed to `on_tuned`,
     /// or logged without it. Destroying the context ends its tuning.
     [[nodiscard]] GemmKernel kernel(const GemmSpec& spec, Tune tune, TunedCallback on_tuned = {});
+
+    /// As request.tune says, and on a miss as request.on_miss says. With OnMiss::fail, throws KernelNotReady unless the
+    /// chosen kernel is loaded; a first request in a context also reads the tuned results. A compile that fails in the
+    /// background is logged as a warning, and the stand-in stays. Destroying the context drops the compiles that have
+    /// not begun and waits for those that have; so does the end of the process.
+    [[nodiscard]] GemmKernel kernel(const GemmSpec& spec, const KernelRequest& request);
 
     [[nodiscard]] DeviceBuffer allocate(std::size_t bytes);
     void synchronize(Stream stream = nullptr);

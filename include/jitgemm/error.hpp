@@ -51,6 +51,16 @@ private:
     std::string log_;
 };
 
+/// The kernel of a request with OnMiss::fail is not loaded; kernel() is its name.
+class KernelNotReady : public Error {
+public:
+    KernelNotReady(const std::string& message, std::string kernel) : Error(message), kernel_(std::move(kernel)) {}
+    [[nodiscard]] const std::string& kernel() const noexcept { return kernel_; }
+
+private:
+    std::string kernel_;
+};
+
 /// A CUDA driver call failed, or there is no driver or no device. Example: result_name() is "CUDA_ERROR_OUT_OF_MEMORY",
 /// call() is "cuMemAlloc".
 class CudaError : public Error {

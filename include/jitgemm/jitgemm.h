@@ -53,7 +53,8 @@ enum {
     JG_COMPILE_FAILED = 3, /* NVRTC rejected the source or was not found */
     JG_CUDA_FAILED = 4,    /* a driver call failed, or there is no driver or no such device */
     JG_OUT_OF_MEMORY = 5,  /* host memory */
-    JG_FAILED = 6          /* any other error: a file, a fault that the emulator found */
+    JG_FAILED = 6,         /* any other error: a file, a fault that the emulator found */
+    JG_NOT_READY = 7       /* a request with on_miss "fail" needs a kernel that is not loaded */
 };
 
 /* Why the calling thread's last call failed: the request, and every broken rule on a line of its own. "" if the call
@@ -118,6 +119,20 @@ typedef struct jg_gemm {
 JG_API jg_status jg_kernel_create(jg_context *context, const char *spec, jg_kernel **kernel);
 /* Creates the kernel for a struct: jg_gemm gemm = JG_GEMM_INIT; gemm.m = 4096; ... Thread-safe. */
 JG_API jg_status jg_kernel_create_from_gemm(jg_context *context, const jg_gemm *gemm, jg_kernel **kernel);
+/* A request that says what a miss does, that is, a kernel that is not loaded. */
+typedef struct jg_request {
+    size_t size;        /* sizeof(jg_request) */
+    const char *spec;   /* the problem as for jg_kernel_create; NULL: `gemm` is the problem */
+    const jg_gemm *gemm;
+    /* NULL: the context's option on-miss. "wait": load or compile the kernel. "serve": return at once with another
+     * kernel that computes the problem, and replace it in all jg_kernels of the problem when the chosen one has been
+     * compiled in the background; the bits of D may change then. "fail": return JG_NOT_READY; nothing is compiled, and
+     * no cache is read. */
+    const char *on_miss;
+} jg_request;
+#define JG_REQUEST_INIT {sizeof(jg_request), NULL, NULL, NULL}
+/* Creates the kernel for a request. Otherwise as jg_kernel_create. Thread-safe. */
+JG_API jg_status jg_kernel_request(jg_context *context, const jg_request *request, jg_kernel **kernel);
 /* Destroys the kernel. NULL is allowed. Call this once per kernel, from any thread, when no other call uses it. An
  * enqueued launch needs the kernel until it has ended, a captured one as long as the graph is launched. */
 JG_API void jg_kernel_destroy(jg_kernel *kernel);

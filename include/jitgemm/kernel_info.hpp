@@ -19,6 +19,7 @@ enum class ChoiceSource : std::uint8_t {
     forced,     ///< the caller named it
     hint,       ///< it beat the heuristic's choice in a search that was incomplete, or made by another version
     installed,  ///< it comes with the library, and beat the heuristic's choice on this class of devices
+    stand_in,   ///< it serves until the chosen kernel has been compiled (OnMiss::serve)
 };
 [[nodiscard]] std::string_view to_string(ChoiceSource source);
 

@@ -1,8 +1,23 @@
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <string>
 
 namespace jitgemm {
+
+/// What a request does if its kernel is not loaded yet.
+enum class OnMiss : std::uint8_t {
+    /// Load the kernel from the disk cache, or compile it. The request returns when this is done.
+    wait,
+    /// Return at once with another kernel that computes the same problem: the loaded one with the best predicted time,
+    /// else one that compiles quickly. A thread of the context compiles the chosen kernel, which then takes over in all
+    /// copies of the handle. The bits of D may change at that moment. A batch_invariant problem is only served by
+    /// kernels with the same order of sums. If options fix the kernel, the family or parameters, the request waits.
+    serve,
+    /// Throw KernelNotReady. The request reads no cache and compiles nothing.
+    fail,
+};
 
 /// Settings. from_environment() reads them from the environment; nothing else reads the environment.
 struct Options {
@@ -30,6 +45,12 @@ struct Options {
     /// Use the measured winners that come with the library where no other measurement applies.
     /// JITGEMM_INSTALLED_WISDOM=0 turns them off.
     bool installed_wisdom = true;
+    OnMiss on_miss = OnMiss::wait;  ///< JITGEMM_ON_MISS: wait, serve or fail; the default of requests
+    /// Threads that compile for OnMiss::serve, at low priority. 0: a quarter of the cores, 1 to 4
+    int background_threads = 0;
+    /// The context remembers the kernels of this many problems, and of all problems whose handles are in use. It
+    /// forgets the least recently used ones. 0: no limit
+    std::size_t remembered_problems = 4096;
     std::string kernel;          ///< name of the kernel to use; empty: tuned results decide, else the heuristic
     std::string family;          ///< choose within this family; empty: any
     std::string parameters;      ///< parameters to fix, "name=value,..."; empty: none

@@ -228,7 +228,7 @@ PyObject* workspace(PyObject* self, void* /*unused*/) {
 }
 PyObject* cubin(PyObject* self, void* /*unused*/) {
     return guarded([&] {
-        const std::string& binary = state_of(loaded_of(self).kernel).compiled->binary;
+        const std::string& binary = state_of(loaded_of(self).kernel).compiled().binary;
         return PyBytes_FromStringAndSize(binary.data(), static_cast<Py_ssize_t>(binary.size()));
     });
 }

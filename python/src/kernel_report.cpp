@@ -29,7 +29,7 @@ std::string kernel_json(const GemmKernel& kernel) {
 std::string launches_json(const GemmKernel& kernel) {
     auto launches = nlohmann::ordered_json::array();
     for (const LoadedEntry& loaded : state_of(kernel).entries) {
-        launches.push_back(to_json(loaded.entry));
+        launches.push_back(to_json(loaded.entry()));
         launches.back()["blocks"] = loaded.shape.blocks;
     }
     return launches.dump();
@@ -37,11 +37,10 @@ std::string launches_json(const GemmKernel& kernel) {
 
 std::vector<std::string> packed_arguments(const GemmKernel& kernel, const GemmArguments& arguments) {
     const KernelState& state = KernelAccess::state_for(kernel, arguments);
-    std::vector<std::string> problems =
-        launch_problems(state.operands, state.problem.asked, arguments, state.workspace_bytes);
+    std::vector<std::string> problems = launch_problems(state.problem.asked, arguments, state.workspace_bytes);
     if (state.workspace_bytes != 0 && !arguments.workspace)
         problems.push_back("a workspace of " + std::to_string(state.workspace_bytes) + " bytes is needed");
-    if (!problems.empty()) throw SpecError("cannot launch " + state.info.name, std::move(problems));
+    if (!problems.empty()) throw SpecError("cannot launch " + state.info().name, std::move(problems));
 
     KernelOperands operands{arguments};
     if (state.problem.transposed) std::swap(operands.a, operands.b);
@@ -50,7 +49,7 @@ std::vector<std::string> packed_arguments(const GemmKernel& kernel, const GemmAr
     std::vector<std::string> structs;
     PackedArguments packed;
     for (const LoadedEntry& loaded : state.entries) {
-        loaded.packer.pack(operands, *state.device, packed);
+        loaded.plan->arguments.pack(state.packed_problem(), operands, *state.device, packed);
         structs.emplace_back(reinterpret_cast<const char*>(packed.bytes.data()), packed.size);
     }
     return structs;

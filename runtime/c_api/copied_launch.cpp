@@ -49,8 +49,8 @@ private:
 
 /// The rules of a launch are those of the caller's arrays, which copies would hide.
 void check_host_arrays(const KernelState& state, const GemmArguments& arguments) {
-    if (auto problems = launch_problems(state.operands, state.problem.asked, arguments, 0); !problems.empty())
-        throw SpecError("cannot launch " + state.info.name, std::move(problems));
+    if (auto problems = launch_problems(state.problem.asked, arguments, 0); !problems.empty())
+        throw SpecError("cannot launch " + state.info().name, std::move(problems));
 }
 
 /// The copy of a written operand at this place, if there is one: D may be exactly C.

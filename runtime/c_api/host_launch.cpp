@@ -62,9 +62,8 @@ Shadow workspace_of(EmulatorDevice& device, const KernelState& state, const Gemm
 }
 
 void check(const KernelState& state, const GemmArguments& arguments) {
-    if (auto problems = launch_problems(state.operands, state.problem.asked, arguments, state.workspace_bytes);
-        !problems.empty())
-        throw SpecError("cannot launch " + state.info.name, std::move(problems));
+    if (auto problems = launch_problems(state.problem.asked, arguments, state.workspace_bytes); !problems.empty())
+        throw SpecError("cannot launch " + state.info().name, std::move(problems));
 }
 
 }  // namespace

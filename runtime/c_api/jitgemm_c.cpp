@@ -1,5 +1,6 @@
 /// \file The functions of include/jitgemm/jitgemm.h.
 
+#include "generator/base/nearest_name.hpp"
 #include "generator/base/spec_text.hpp"
 #include "jitgemm/context.hpp"
 #include "jitgemm/jitgemm.h"
@@ -12,9 +13,11 @@
 #include "runtime/c_api/status.hpp"
 #include "runtime/context/context_state.hpp"
 #include "runtime/support/log.hpp"
+#include "runtime/support/on_miss_name.hpp"
 
 #include <array>
 #include <memory>
+#include <optional>
 #include <utility>
 
 /// Lives until it and all its kernels are destroyed: they tune by it.
@@ -37,16 +40,31 @@ using namespace jitgemm::c_api;
 constexpr std::size_t kFirstArgumentsBytes =
     offsetof(jg_arguments, workspace_bytes) + sizeof(jg_arguments::workspace_bytes);
 
+constexpr std::size_t kFirstRequestBytes = offsetof(jg_request, on_miss) + sizeof(jg_request::on_miss);
+
 Options options_of(const char* text) {
     Options options = Options::from_environment();
     if (text != nullptr) read_options(options, text);
     return options;
 }
 
-jg_kernel* new_kernel(const jg_context& of, const GemmSpec& spec) {
-    GemmKernel kernel = of.context->kernel(spec);
+jg_kernel* new_kernel(const jg_context& of, const GemmSpec& spec, const KernelRequest& request = {}) {
+    GemmKernel kernel = of.context->kernel(spec, request);
     const bool emulated = state_of(kernel).device->kind() == DeviceKind::emulator;
     return std::make_unique<jg_kernel>(jg_kernel{of.context, spec, std::move(kernel), emulated}).release();
+}
+
+GemmSpec spec_of(const jg_request& request) {
+    if ((request.spec != nullptr) == (request.gemm != nullptr))
+        throw InvalidArgument(fmt::format("jg_request.spec and .gemm are {}: set one of them",
+                                          request.spec == nullptr ? "both NULL" : "both set"));
+    return request.spec != nullptr ? parse_spec_text(request.spec) : parse_gemm_spec(text_of(request.gemm));
+}
+
+KernelRequest policy_of(const jg_request& request) {
+    if (request.on_miss == nullptr) return {};
+    if (const std::optional<OnMiss> known = parse_on_miss(request.on_miss)) return {.on_miss = known};
+    throw InvalidArgument("jg_request.on_miss: " + expected_one_of(request.on_miss, kOnMissNames));
 }
 
 GemmArguments arguments_of(const jg_arguments* given) {
@@ -117,6 +135,14 @@ jg_status jg_kernel_create_from_gemm(jg_context* context, const jg_gemm* gemm, j
     return guarded([&] {
         checked(kernel, "kernel") = nullptr;
         *kernel = new_kernel(checked(context, "context"), parse_gemm_spec(text_of(gemm)));
+    });
+}
+
+jg_status jg_kernel_request(jg_context* context, const jg_request* request, jg_kernel** kernel) {
+    return guarded([&] {
+        checked(kernel, "kernel") = nullptr;
+        const jg_request known = read_struct(request, "jg_request", kFirstRequestBytes);
+        *kernel = new_kernel(checked(context, "context"), spec_of(known), policy_of(known));
     });
 }
 

@@ -63,7 +63,7 @@ constexpr std::array kQuestions{
     Question{"spec", [](const GemmKernel& kernel) { return text(to_string(kernel.spec())); }},
     Question{"source", [](const GemmKernel& kernel) { return text(kernel.source()); }},
     Question{"json", [](const GemmKernel& kernel) { return text(json_of(kernel)); }},
-    Question{"cubin", [](const GemmKernel& kernel) { return state_of(kernel).compiled->binary; }},
+    Question{"cubin", [](const GemmKernel& kernel) { return state_of(kernel).compiled().binary; }},
     Question{"workspace", [](const GemmKernel& kernel) { return bytes_of(kernel.workspace_bytes()); }},
 };
 

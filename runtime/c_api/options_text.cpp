@@ -7,12 +7,16 @@
 #include "runtime/c_api/status.hpp"
 #include "runtime/support/absolute_name.hpp"
 #include "runtime/support/log.hpp"
+#include "runtime/support/on_miss_name.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdint>
+#include <optional>
+#include <type_traits>
 
 namespace jitgemm::c_api {
 namespace {
@@ -58,6 +62,24 @@ void read_switch(Options& options, std::string_view value) {
     options.installed_wisdom = value == "1";
 }
 
+void read_on_miss(Options& options, std::string_view value) {
+    if (const std::optional<OnMiss> read = parse_on_miss(value)) {
+        options.on_miss = *read;
+        return;
+    }
+    throw InvalidArgument(expected_one_of(value, kOnMissNames));
+}
+
+/// From 0.
+template <auto Member>
+constexpr OptionKey count(std::string_view key) {
+    return {key, [](Options& options, std::string_view value) {
+                const auto read = parse_number<std::int32_t>(value);
+                if (!read || *read < 0) throw InvalidArgument("expected a whole number from 0");
+                options.*Member = static_cast<std::remove_reference_t<decltype(options.*Member)>>(*read);
+            }};
+}
+
 constexpr std::array kKeys{
     word<&Options::device>("device"),
     path<&Options::cache_directory>("cache-dir"),
@@ -72,6 +94,9 @@ constexpr std::array kKeys{
     number<&Options::tuning_seconds>("tuning-seconds"),
     path<&Options::wisdom>("wisdom"),
     OptionKey{"installed-wisdom", read_switch},
+    OptionKey{"on-miss", read_on_miss},
+    count<&Options::background_threads>("background-threads"),
+    count<&Options::remembered_problems>("remembered-problems"),
     word<&Options::kernel>("kernel"),
     word<&Options::family>("family"),
     word<&Options::parameters>("param"),

@@ -65,6 +65,8 @@ jg_status keep_current_exception() noexcept {
         return keep(JG_COMPILE_FAILED, error.what(), error.log());
     } catch (const RenderError& error) {
         return keep(JG_COMPILE_FAILED, error.what());
+    } catch (const KernelNotReady& error) {
+        return keep(JG_NOT_READY, error.what());
     } catch (const CudaError& error) {
         return keep(JG_CUDA_FAILED, error.what());
     } catch (const std::bad_alloc&) {

@@ -263,13 +263,41 @@ KernelCache::KernelCache(std::string root, std::string readonly_root, Durability
 
 KernelCache::~KernelCache() = default;
 
-KernelCache::Result KernelCache::get_or_compile(const CompileRequest& request, Compiler& compiler,
-                                                const std::string& kernel_cu) {
+namespace {
+
+CacheLookup lookup_of(const CompileRequest& request, Compiler& compiler, const std::string& kernel_cu) {
     KeyFields fields = key_fields(request, compiler.nvrtc_version(), compiler.nvrtc_build());
     const std::string key = key_hash(fields);
-    const CacheLookup lookup{request, kernel_cu, std::move(fields), key, entry_prefix(request.name) + key};
+    return {request, kernel_cu, std::move(fields), key, entry_prefix(request.name) + key};
+}
+
+}  // namespace
+
+bool KernelCache::has(const CompileRequest& request, Compiler& compiler) const {
+    const std::string no_text;
+    return impl_->find(lookup_of(request, compiler, no_text), compiler.newest_major()).has_value();
+}
+
+KernelCache::Result KernelCache::get_or_compile(const CompileRequest& request, Compiler& compiler,
+                                                const std::string& kernel_cu) {
+    const CacheLookup lookup = lookup_of(request, compiler, kernel_cu);
     if (Found hit = impl_->find(lookup, compiler.newest_major())) return *std::move(hit);
     return impl_->join_or_lead(lookup, compiler);
+}
+
+const std::unordered_set<std::string>& KernelCache::Impl::first_prefixes() const {
+    std::call_once(listed_, [&] {
+        for (const std::string& root : {folder.root(), readonly}) {
+            if (root.empty()) continue;
+            for (const std::string& entry : entries_in(root))
+                first_prefixes_.insert(entry.substr(0, entry.size() - key_in_entry_name(entry).size()));
+        }
+    });
+    return first_prefixes_;
+}
+
+bool KernelCache::held(const std::string& kernel) const {
+    return impl_->first_prefixes().contains(entry_prefix(kernel));
 }
 
 const std::string& KernelCache::root() const { return impl_->folder.root(); }

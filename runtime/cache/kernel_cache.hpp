@@ -71,6 +71,11 @@ public:
     [[nodiscard]] Result get_or_compile(const CompileRequest& request, Compiler& compiler,
                                         const std::string& kernel_cu);
 
+    /// Whether the folders had an entry of that kernel's name when this was called first: they are listed once.
+    [[nodiscard]] bool held(const std::string& kernel) const;
+    /// Whether get_or_compile() would find the kernel.
+    [[nodiscard]] bool has(const CompileRequest& request, Compiler& compiler) const;
+
     [[nodiscard]] const std::string& root() const;
     [[nodiscard]] std::vector<CacheEntry> entries(bool verify) const;
     [[nodiscard]] std::int64_t total_bytes() const;

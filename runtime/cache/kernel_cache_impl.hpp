@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 
 namespace jitgemm {
 
@@ -34,6 +35,9 @@ struct KernelCache::Impl {
     /// Whether the folder that is only read is set, and not open to all users. Says once on the log when it is open.
     [[nodiscard]] bool reads_readonly() const;
 
+    /// What the names of the entries begin with (entry_prefix), as they were at first.
+    [[nodiscard]] const std::unordered_set<std::string>& first_prefixes() const;
+
     CacheFolder folder;
     std::string readonly;
 
@@ -49,6 +53,8 @@ private:
 
     CachePatience patience_;
     mutable std::atomic<bool> readonly_refused_ = false;
+    mutable std::once_flag listed_;
+    mutable std::unordered_set<std::string> first_prefixes_;
     std::mutex mutex_;
     std::unordered_map<std::string, std::shared_future<Result>> in_flight_;
 };

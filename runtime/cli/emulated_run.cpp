@@ -41,7 +41,7 @@ EmulatedRun run_emulated(ContextState& context, const GemmKernel& kernel, const 
 }
 
 int banner_lines(const GemmKernel& kernel) {
-    const std::string text = banner(*state_of(kernel).source, state_of(kernel).problem);
+    const std::string text = banner(state_of(kernel).source(), state_of(kernel).problem);
     return static_cast<int>(std::ranges::count(text, '\n'));
 }
 

@@ -74,7 +74,7 @@ GemmKernel make_kernel(Context& context, const Job& job, Output& output) {
 }
 
 std::string source_file(const GemmKernel& kernel) {
-    const std::string& folder = state_of(kernel).cache_directory;
+    const std::string& folder = state_of(kernel).kernel->cache_directory;
     return folder.empty() ? std::string() : folder + "/kernel.cu";
 }
 

@@ -49,17 +49,29 @@ LaunchShape launch_shape(const KernelEntry& entry, const Function& function, con
     return shape;
 }
 
+std::shared_ptr<const EntryPlan> new_plan(const KernelEntry& entry, Function function, const GemmSpec& row_major) {
+    return std::make_shared<const EntryPlan>(
+        EntryPlan{entry, std::move(function), ArgumentPlan(entry.arguments, gemm_operands(row_major, false))});
+}
+
 void check_grid(const std::string& kernel, const LaunchShape& shape, const GemmSpec& spec) {
     if (shape.blocks <= kMaxBlocks) return;
     throw ConfigError("cannot launch " + kernel, {fmt::format("m={} n={} takes {} blocks, a grid holds {}", spec.m,
                                                               spec.n, shape.blocks, kMaxBlocks)});
 }
 
+std::vector<std::shared_ptr<const EntryPlan>> entry_plans(const LoadedKernel& kernel, const GemmSpec& row_major) {
+    std::vector<std::shared_ptr<const EntryPlan>> plans;
+    for (std::size_t i = 0; i < kernel.functions.size(); ++i)
+        plans.push_back(new_plan(kernel.source->entries[i], kernel.functions[i], row_major));
+    return plans;
+}
+
 std::vector<LoadedEntry> loaded_entries(const LoadedKernel& kernel, const GemmSpec& row_major, Device& device) {
     std::vector<LoadedEntry> entries;
-    for (std::size_t i = 0; i < kernel.functions.size(); ++i) {
-        const KernelEntry& entry = kernel.source->entries[i];
-        entries.emplace_back(entry, kernel.functions[i], row_major, device);
+    entries.reserve(kernel.plans.size());
+    for (const std::shared_ptr<const EntryPlan>& plan : kernel.plans) {
+        entries.emplace_back(plan, row_major, device);
         check_grid(kernel.source->name, entries.back().shape, row_major);
     }
     return entries;
@@ -79,20 +91,15 @@ void add_compile_facts(KernelInfo& info, const CompiledKernel& compiled) {
 const LoadedEntry& multiplying_entry(const std::vector<LoadedEntry>& entries) {
     const auto found =
         std::ranges::find(entries, kMultiplyingFunction,
-                          [](const LoadedEntry& loaded) -> const std::string& { return loaded.entry.function; });
+                          [](const LoadedEntry& loaded) -> const std::string& { return loaded.entry().function; });
     return found == entries.end() ? entries.front() : *found;
 }
 
-KernelInfo kernel_info(const LoadedKernel& kernel, const std::vector<LoadedEntry>& entries, CacheSource cache) {
+KernelInfo kernel_facts(const LoadedKernel& kernel) {
     KernelInfo info;
     info.name = kernel.source->name;
     info.arch = kernel.source->arch->name;
-    info.cache = cache;
     add_compile_facts(info, kernel.compiled);
-    const LaunchShape& shape = multiplying_entry(entries).shape;
-    info.threads = shape.threads;
-    info.shared_bytes = shape.shared_bytes;
-    info.blocks = shape.blocks;
     return info;
 }
 
@@ -106,19 +113,30 @@ void check_signature(const ParsedDump& dump, const Problem& problem) {
                        ", the kernel line says " + kernel_name(dump.id)});
 }
 
-std::optional<GemmKernel> known_kernel(ContextState& context, const GemmSpec& spec) {
-    const std::shared_lock lock(context.mutex);
-    const auto known = context.kernels.find(spec);
-    return known == context.kernels.end() ? std::nullopt : std::optional(known->second);
-}
-
 }  // namespace
 
+LoadedEntry::LoadedEntry(std::shared_ptr<const EntryPlan> of, const GemmSpec& row_major, Device& device)
+    : plan(std::move(of)), shape(launch_shape(plan->entry, plan->function, row_major, device)) {}
+
 LoadedEntry::LoadedEntry(const KernelEntry& of, Function loaded, const GemmSpec& row_major, Device& device)
-    : entry(of),
-      function(std::move(loaded)),
-      shape(launch_shape(of, function, row_major, device)),
-      packer(of.arguments, row_major) {}
+    : LoadedEntry(new_plan(of, std::move(loaded), row_major), row_major, device) {}
+
+const KernelInfo& KernelState::info() const {
+    if (const KernelInfo* const known = info_.load(std::memory_order_acquire)) return *known;
+    auto made = std::make_unique<KernelInfo>(kernel->facts);
+    made->cache = cache;
+    made->choice = choice;
+    if (choice_reason != nullptr) made->choice_reason = *choice_reason;
+    if (!entries.empty()) {
+        const LaunchShape& shape = multiplying_entry(entries).shape;
+        made->threads = shape.threads;
+        made->shared_bytes = shape.shared_bytes;
+        made->blocks = shape.blocks;
+    }
+    const KernelInfo* first = nullptr;
+    if (info_.compare_exchange_strong(first, made.get(), std::memory_order_acq_rel)) return *made.release();
+    return *first;
+}
 
 ContextState::ContextState(Options given_options, std::shared_ptr<Device> given_device,
                            std::shared_ptr<Compiler> given_compiler)
@@ -128,7 +146,9 @@ ContextState::ContextState(Options given_options, std::shared_ptr<Device> given_
       cache(options.cache_directory, options.readonly_cache_directory),
       templates(TemplateSet::from_directory(options.template_directory)),
       selection(selection_of(options)),
-      workspaces(std::make_shared<WorkspacePool>(device)) {}
+      workspaces(std::make_shared<WorkspacePool>(device)),
+      kernels(options.remembered_problems),
+      workers(options.background_threads) {}
 
 CompileRequest ContextState::request_for(const KernelText& text) const {
     return device->kind() == DeviceKind::emulator ? ptx_request(text) : compile_request(text);
@@ -136,7 +156,10 @@ CompileRequest ContextState::request_for(const KernelText& text) const {
 
 LoadedKernel ContextState::load(const KernelText& text, const std::string& kernel_cu) {
     KernelCache::Result result = cache.get_or_compile(request_for(text), *compiler, kernel_cu);
-    LoadedKernel loaded_kernel{nullptr, std::move(result.kernel), {}, result.source, std::move(result.directory)};
+    LoadedKernel loaded_kernel;
+    loaded_kernel.compiled = std::move(result.kernel);
+    loaded_kernel.cache = result.source;
+    loaded_kernel.cache_directory = std::move(result.directory);
     const ForkGuard guard;
     for (const KernelEntry& entry : text.entries) {
         loaded_kernel.functions.push_back(device->load(loaded_kernel.compiled.binary, entry));
@@ -146,55 +169,68 @@ LoadedKernel ContextState::load(const KernelText& text, const std::string& kerne
     return loaded_kernel;
 }
 
-ContextState::SharedLoad ContextState::load_shared(const KernelSource& source, const Problem& problem) {
-    // The compiler is one and the same for all, so its version need not be asked for here.
-    const std::string key = source.name + ' ' + cache_key(request_for(source), 0);
+ContextState::SharedLoad ContextState::load_shared(const std::string& key, const std::function<LoadedKernel()>& make) {
     std::shared_ptr<LoadSlot> slot;
     {
-        const std::unique_lock lock(mutex);
+        const std::scoped_lock lock(mutex);
         std::shared_ptr<LoadSlot>& known = loaded[key];
         if (known == nullptr) known = std::make_shared<LoadSlot>();
         slot = known;
+        if (slot->kernel != nullptr) return {slot->kernel, true};
     }
-    const std::lock_guard lock(slot->mutex);
+    const std::scoped_lock filling(slot->filling);
     if (slot->kernel != nullptr) return {slot->kernel, true};
-    LoadedKernel kernel = load(source, dump(source, problem));
-    kernel.source = std::make_shared<const KernelSource>(source);
-    slot->kernel = std::make_shared<const LoadedKernel>(std::move(kernel));
-    return {slot->kernel, false};
+    auto kernel = std::make_shared<const LoadedKernel>(make());
+    const std::scoped_lock lock(mutex);
+    slot->kernel = kernel;
+    return {std::move(kernel), false};
 }
 
-GemmKernel ContextState::assemble(const Problem& problem, const KernelSource& source,
-                                  const tuning::TunedChoice& choice) {
-    const KernelId& id = source.id;
+LoadedKernel ContextState::load(const KernelSource& source, const Problem& problem) {
+    LoadedKernel kernel = load(source, dump(source, problem));
+    kernel.source = std::make_shared<const KernelSource>(source);
+    kernel.facts = kernel_facts(kernel);
+    kernel.plans = entry_plans(kernel, problem.row_major);
+    return kernel;
+}
+
+void ContextState::require_emulable(const Problem& problem, const KernelConfig& config) const {
     if (const EmulatorDevice* const emulator = as_emulator(*device))
-        require_emulable(problem, id.config, emulator->gflop_limit());
-    const SharedLoad shared = load_shared(source, problem);
+        jitgemm::require_emulable(problem, config, emulator->gflop_limit());
+}
+
+std::shared_ptr<const std::string> ContextState::shared_reason(const std::string& reason) {
+    const std::scoped_lock lock(mutex);
+    if (latest_reason == nullptr || *latest_reason != reason)
+        latest_reason = std::make_shared<const std::string>(reason);
+    return latest_reason;
+}
+
+GemmKernel ContextState::assemble(const Problem& problem, const SharedLoad& shared, const tuning::TunedChoice& choice) {
     const LoadedKernel& kernel = *shared.kernel;
     auto state = std::make_shared<KernelState>();
     state->problem = problem;
-    state->operands = gemm_operands(problem.asked);
-    state->source = kernel.source;
-    state->compiled = {shared.kernel, &kernel.compiled};
+    state->kernel = shared.kernel;
     state->entries = loaded_entries(kernel, problem.row_major, *device);
-    const WorkspaceLayout workspace = workspace_layout(problem, id.config);
+    const WorkspaceLayout workspace = workspace_layout(problem, kernel.source->id.config);
     state->workspace_bytes = workspace.bytes;
     state->counter_bytes = workspace.counters;
-    state->info = kernel_info(kernel, state->entries, shared.was_loaded ? CacheSource::memory : kernel.cache);
-    state->info.choice = choice.source;
-    state->info.choice_reason = choice.reason;
-    state->cache_directory = kernel.cache_directory;
+    state->cache = shared.was_loaded ? CacheSource::memory : kernel.cache;
+    state->choice = choice.source;
+    state->choice_reason = shared_reason(choice.reason);
     state->device = device;
     state->workspaces = workspaces;
     return KernelAccess::make(std::move(state));
 }
 
 GemmKernel ContextState::build(const Problem& problem, const tuning::TunedChoice& choice) {
+    require_emulable(problem, choice.config);
     const auto generated = [&] {
         const ForkGuard guard;
         return generate(problem, choice.config, *device->model().arch, templates);
     };
-    return assemble(problem, generated(), choice);
+    const auto loading = [&] { return load(generated(), problem); };
+    return assemble(problem, load_shared(kernel_name(problem, choice.config), loading), choice);
 }
 
 GemmKernel ContextState::build(const Problem& problem, const KernelConfig& config) {
@@ -204,9 +240,13 @@ GemmKernel ContextState::build(const Problem& problem, const KernelConfig& confi
 GemmKernel ContextState::build(const ParsedDump& dump) {
     const Problem problem = problem_of(dump.spec);
     check_signature(dump, problem);
+    require_emulable(problem, dump.id.config);
     KernelSource source = generate(problem, dump.id.config, *device->model().arch, templates);
-    source.body = dump.body;
-    return assemble(problem, source, {dump.id.config, ChoiceSource::forced, "an edited dump"});
+    const bool is_edited = std::exchange(source.body, dump.body) != dump.body;
+    // The compiler is the same for all, so its version need not be asked for here.
+    const std::string key = is_edited ? source.name + ' ' + cache_key(request_for(source), 0) : source.name;
+    return assemble(problem, load_shared(key, [&] { return load(source, problem); }),
+                    {dump.id.config, ChoiceSource::forced, "an edited dump"});
 }
 
 const tuning::TunedChoices& ContextState::tuned_choices() {
@@ -225,18 +265,6 @@ tuning::TunedChoice ContextState::choose(const Problem& problem) {
     return choices.choose(problem, device->model(), selection);
 }
 
-// A problem has one kernel in whatever words it is asked for, so that all handles of it change when it is tuned.
-GemmKernel ContextState::kernel(const GemmSpec& spec) {
-    if (std::optional<GemmKernel> known = known_kernel(*this, spec)) return *std::move(known);
-    const UsualThreadState kept;
-    const Problem problem = problem_of(spec);
-    std::optional<GemmKernel> kernel = known_kernel(*this, problem.asked);
-    if (!kernel) kernel = build(problem, choose(problem));
-    const std::unique_lock lock(mutex);
-    const GemmKernel first = kernels.emplace(problem.asked, *std::move(kernel)).first->second;
-    return kernels.emplace(spec, first).first->second;
-}
-
 ContextState::~ContextState() = default;
 
 Tuner& ContextState::tuner() {
@@ -251,10 +279,11 @@ void ContextState::adopt(const GemmKernel& kernel, const tuning::Winner& winner)
     KernelAccess::replace(kernel, KernelAccess::shared_state(better));
 }
 
-GemmKernel ContextState::kernel(const GemmSpec& spec, Tune tune, TunedCallback on_tuned) {
-    GemmKernel known = kernel(spec);
+GemmKernel ContextState::kernel(const GemmSpec& spec, KernelRequest request) {
+    auto& [on_miss, tune, on_tuned] = request;
+    GemmKernel known = kernel(spec, on_miss.value_or(options.on_miss));
     const bool fixed = !selection.takes_all();
-    if (tune == Tune::never || fixed || known.info().choice == ChoiceSource::exact) {
+    if (tune == Tune::never || fixed || chosen_by(known) == ChoiceSource::exact) {
         if (on_tuned) on_tuned(known, {});
         return known;
     }
@@ -310,7 +339,12 @@ GemmKernel Context::kernel(const GemmSpec& spec) {
 
 GemmKernel Context::kernel(const GemmSpec& spec, Tune tune, TunedCallback on_tuned) {
     note_request(spec);
-    return state_of(*this).kernel(spec, tune, std::move(on_tuned));
+    return state_of(*this).kernel(spec, {.tune = tune, .on_tuned = std::move(on_tuned)});
+}
+
+GemmKernel Context::kernel(const GemmSpec& spec, const KernelRequest& request) {
+    note_request(spec);
+    return state_of(*this).kernel(spec, request);
 }
 
 void Context::synchronize(Stream stream) { state_of(*this).device->synchronize(stream); }

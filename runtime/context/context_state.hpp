@@ -11,55 +11,87 @@
 #include "jitgemm/options.hpp"
 #include "runtime/cache/kernel_cache.hpp"
 #include "runtime/compiler/compiler.hpp"
+#include "runtime/context/background_workers.hpp"
+#include "runtime/context/kernel_map.hpp"
 #include "runtime/context/tuner.hpp"
-#include "runtime/device/argument_packer.hpp"
+#include "runtime/device/argument_plan.hpp"
 #include "runtime/device/device.hpp"
 #include "runtime/device/launch.hpp"
 #include "runtime/device/workspace.hpp"
 #include "runtime/support/fork.hpp"
 #include "runtime/tuning/store/lookup.hpp"
 
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
-#include <shared_mutex>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
 namespace jitgemm {
 
-/// A loaded entry of a kernel, and the shape and arguments it is launched with for this spec.
-struct LoadedEntry {
-    LoadedEntry(const KernelEntry& of, Function loaded, const GemmSpec& row_major, Device& device);
-
+/// A loaded entry of a kernel, for all problems that it serves.
+struct EntryPlan {
     KernelEntry entry;
     Function function;
+    ArgumentPlan arguments;
+};
+
+/// The entry with the shape that it is launched with for one problem.
+struct LoadedEntry {
+    LoadedEntry(std::shared_ptr<const EntryPlan> of, const GemmSpec& row_major, Device& device);
+    /// With a plan of its own.
+    LoadedEntry(const KernelEntry& of, Function loaded, const GemmSpec& row_major, Device& device);
+
+    [[nodiscard]] const KernelEntry& entry() const { return plan->entry; }
+    [[nodiscard]] const Function& function() const { return plan->function; }
+
+    std::shared_ptr<const EntryPlan> plan;
     LaunchShape shape;
-    ArgumentPacker packer;
 };
 
-/// What a launch of a kernel needs.
-struct KernelState {
-    Problem problem;
-    OperandList operands;                        ///< of problem.asked
-    std::shared_ptr<const KernelSource> source;  ///< shared by all specs this kernel serves
-    std::shared_ptr<const CompiledKernel> compiled;
-    std::vector<LoadedEntry> entries;
-    std::size_t workspace_bytes = 0;
-    std::size_t counter_bytes = 0;  ///< at the end of the workspace: zeros whenever the kernel begins
-    KernelInfo info;
-    std::string cache_directory;  ///< absolute path of the cache entry; empty when nothing was stored
-    std::shared_ptr<Device> device;
-    std::shared_ptr<WorkspacePool> workspaces;
-};
-
-/// Binary and launchable functions of one KernelText on one device.
+/// Binary and launchable functions of one KernelText on one device: what all problems share that the kernel serves.
 struct LoadedKernel {
     std::shared_ptr<const KernelSource> source;  ///< of a generated kernel
     CompiledKernel compiled;
     std::vector<Function> functions;  ///< one per entry
     CacheSource cache = CacheSource::compiled;
-    std::string cache_directory;
+    std::string cache_directory;  ///< absolute path of the cache entry; empty when nothing was stored
+    KernelInfo facts;             ///< those of the kernel alone
+    std::vector<std::shared_ptr<const EntryPlan>> plans;
+};
+
+/// What a launch of a kernel needs for one problem: less than 1 KB beside the kernel.
+class KernelState {
+public:
+    KernelState() = default;
+    KernelState(const KernelState&) = delete;
+    KernelState& operator=(const KernelState&) = delete;
+    ~KernelState() { delete info_.load(std::memory_order_acquire); }
+
+    /// Put together when it is first asked for.
+    [[nodiscard]] const KernelInfo& info() const;
+    [[nodiscard]] const KernelSource& source() const { return *kernel->source; }
+    [[nodiscard]] const CompiledKernel& compiled() const { return kernel->compiled; }
+    [[nodiscard]] PackedProblem packed_problem() const { return {problem.row_major, id}; }
+
+    Problem problem;
+    std::uint64_t id = new_problem_id();
+    std::shared_ptr<const LoadedKernel> kernel;
+    std::vector<LoadedEntry> entries;
+    std::size_t workspace_bytes = 0;
+    std::size_t counter_bytes = 0;  ///< at the end of the workspace: zeros whenever the kernel begins
+    CacheSource cache = CacheSource::compiled;
+    ChoiceSource choice = ChoiceSource::forced;
+    std::shared_ptr<const std::string> choice_reason;
+    std::shared_ptr<Device> device;
+    std::shared_ptr<WorkspacePool> workspaces;
+
+private:
+    mutable std::atomic<const KernelInfo*> info_ = nullptr;
 };
 
 /// What a context has and does.
@@ -77,8 +109,10 @@ struct ContextState {
     /// The kernel of an edited dump: its body is compiled in place of the generated text, for this device's
     /// architecture.
     [[nodiscard]] GemmKernel build(const ParsedDump& dump);
-    [[nodiscard]] GemmKernel kernel(const GemmSpec& spec);
-    [[nodiscard]] GemmKernel kernel(const GemmSpec& spec, Tune tune, TunedCallback on_tuned);
+    /// As Options::on_miss says.
+    [[nodiscard]] GemmKernel kernel(const GemmSpec& spec) { return kernel(spec, options.on_miss); }
+    [[nodiscard]] GemmKernel kernel(const GemmSpec& spec, OnMiss on_miss);
+    [[nodiscard]] GemmKernel kernel(const GemmSpec& spec, KernelRequest request);
     [[nodiscard]] tuning::TunedChoice choose(const Problem& problem);
     /// What was tuned for this device, read from wisdom file and store when it is first asked for.
     [[nodiscard]] const tuning::TunedChoices& tuned_choices();
@@ -94,31 +128,51 @@ struct ContextState {
 
     /// One kernel being loaded or loaded: whoever comes first fills it, the others wait for that.
     struct LoadSlot {
-        std::mutex mutex;
-        std::shared_ptr<const LoadedKernel> kernel;
+        std::mutex filling;
+        std::shared_ptr<const LoadedKernel>
+            kernel;  ///< written under `filling` and the context's mutex, read under one
     };
     struct SharedLoad {
         std::shared_ptr<const LoadedKernel> kernel;
         bool was_loaded = false;  ///< before this request
     };
-    /// As load, shared by all who ask for the same name and text.
-    [[nodiscard]] SharedLoad load_shared(const KernelSource& source, const Problem& problem);
-    [[nodiscard]] GemmKernel assemble(const Problem& problem, const KernelSource& source,
+    /// Shared by all who ask with the same key. `make` is called if nobody has loaded it.
+    [[nodiscard]] SharedLoad load_shared(const std::string& key, const std::function<LoadedKernel()>& make);
+    /// A generated kernel, with what its problems share.
+    [[nodiscard]] LoadedKernel load(const KernelSource& source, const Problem& problem);
+    [[nodiscard]] GemmKernel assemble(const Problem& problem, const SharedLoad& shared,
                                       const tuning::TunedChoice& choice);
+    void require_emulable(const Problem& problem, const KernelConfig& config) const;
+    /// The kernel's name is its key: its body follows from the name.
+    [[nodiscard]] bool is_loaded(const std::string& kernel);
+    [[nodiscard]] bool is_cached(const Problem& problem, const KernelConfig& config);
+    [[nodiscard]] std::vector<KernelId> loaded_ids();
+    /// Of a kernel with a stand-in, why its chosen kernel was chosen.
+    [[nodiscard]] ChoiceSource chosen_by(const GemmKernel& kernel);
+
+    [[nodiscard]] GemmKernel first_kernel(const GemmSpec& spec, const Problem& problem, OnMiss on_miss);
+    /// The choice itself, or what OnMiss has in its place.
+    [[nodiscard]] GemmKernel obtain(const Problem& problem, const tuning::TunedChoice& choice, OnMiss on_miss);
+    /// The chosen kernel in place of its stand-in.
+    void settle(const GemmKernel& kernel, OnMiss on_miss);
+    void settle_later(const GemmKernel& kernel, const tuning::TunedChoice& choice);
 
     std::once_flag tuned_once;
     std::shared_ptr<const tuning::TunedChoices> tuned;  ///< tuned_choices() fills it
 
-    std::shared_mutex mutex;                           ///< guards the two maps
-    std::unordered_map<GemmSpec, GemmKernel> kernels;  ///< by spec as asked
-    std::unordered_map<std::string, std::shared_ptr<LoadSlot>>
-        loaded;  ///< by name and cache key of the body: one cubin, many specs
+    KernelMap kernels;
+    std::mutex mutex;  ///< guards the next two
+    /// One cubin, many specs: by name, and by name and cache key for edited dumps.
+    std::unordered_map<std::string, std::shared_ptr<LoadSlot>> loaded;
+    std::shared_ptr<const std::string> latest_reason;  ///< many choices in a row have the same
+    [[nodiscard]] std::shared_ptr<const std::string> shared_reason(const std::string& reason);
 
     [[nodiscard]] Tuner& tuner();
     /// The kernel becomes the winner in all its handles.
     void adopt(const GemmKernel& kernel, const tuning::Winner& winner);
     std::once_flag tuner_once;
-    std::unique_ptr<Tuner> lazy_tuner;  ///< last: it ends before what it works with
+    std::unique_ptr<Tuner> lazy_tuner;  ///< it and the next end before what they work with
+    BackgroundWorkers workers;
 };
 
 // ---- what the public handles hide, for the library, its tool and its tests ------------------------------------------
@@ -135,6 +189,13 @@ struct KernelAccess {
     [[nodiscard]] static std::shared_ptr<const KernelState> shared_state(const GemmKernel& kernel);
     /// In all copies of this handle.
     static void replace(const GemmKernel& kernel, std::shared_ptr<const KernelState> state);
+    /// The same if the handle's state is still `expected`; else nothing.
+    static void replace(const GemmKernel& kernel, const KernelState& expected,
+                        std::shared_ptr<const KernelState> state);
+    /// Equal for copies of one handle.
+    [[nodiscard]] static const void* identity(const GemmKernel& kernel);
+    /// Copies of the handle.
+    [[nodiscard]] static long users(const GemmKernel& kernel);
     /// With a workspace that the latest state finds too small: the last one that the caller may have asked
     /// workspace_bytes() of.
     [[nodiscard]] static const KernelState& state_for(const GemmKernel& kernel, const GemmArguments& arguments);

@@ -32,11 +32,11 @@ namespace {
 
 // In the order of the enumerations.
 constexpr std::array<std::string_view, 3> kCacheSources{"memory", "disk", "compiled"};
-constexpr std::array<std::string_view, 6> kChoiceSources{"exact",  "nearest", "heuristic",
-                                                         "forced", "hint",    "installed"};
+constexpr std::array<std::string_view, 7> kChoiceSources{"exact", "nearest",   "heuristic", "forced",
+                                                         "hint",  "installed", "stand_in"};
 
 [[noreturn]] void throw_unsound(const KernelState& state, std::vector<std::string> problems) {
-    throw SpecError("cannot launch " + state.info.name, std::move(problems));
+    throw SpecError("cannot launch " + state.info().name, std::move(problems));
 }
 
 // What the kernel calls A is the caller's B when D is column-major: D^T = B^T · A^T.
@@ -54,10 +54,10 @@ void enqueue(const KernelState& state, const KernelOperands& operands, Stream st
     bool may_begin_early = operands.dependent_launch != DependentLaunch::off;
     for (const LoadedEntry& loaded : state.entries) {
         if (loaded.shape.blocks == 0) continue;  // packing an operand of K = 0 elements
-        loaded.packer.pack(operands, *state.device, packed);
+        loaded.plan->arguments.pack(state.packed_problem(), operands, *state.device, packed);
         LaunchShape shape = loaded.shape;
         shape.programmatic = shape.programmatic && may_begin_early;
-        state.device->launch(loaded.function, shape, packed.span(), stream);
+        state.device->launch(loaded.function(), shape, packed.span(), stream);
         may_begin_early = true;
     }
 }
@@ -128,6 +128,19 @@ void KernelAccess::replace(const GemmKernel& kernel, std::shared_ptr<const Kerne
     slot.current.store(slot.states.back().get(), std::memory_order_release);
 }
 
+void KernelAccess::replace(const GemmKernel& kernel, const KernelState& expected,
+                           std::shared_ptr<const KernelState> state) {
+    KernelSlot& slot = KernelAccess::slot(kernel);
+    const std::lock_guard lock(slot.mutex);
+    if (slot.states.back().get() != &expected) return;
+    slot.states.push_back(std::move(state));
+    slot.current.store(slot.states.back().get(), std::memory_order_release);
+}
+
+const void* KernelAccess::identity(const GemmKernel& kernel) { return kernel.slot_.get(); }
+
+long KernelAccess::users(const GemmKernel& kernel) { return kernel.slot_.use_count(); }
+
 std::shared_ptr<const KernelState> KernelAccess::shared_state(const GemmKernel& kernel) {
     KernelSlot& slot = KernelAccess::slot(kernel);
     const std::lock_guard lock(slot.mutex);
@@ -146,8 +159,7 @@ const KernelState& KernelAccess::state_for(const GemmKernel& kernel, const GemmA
 
 void GemmKernel::launch(const GemmArguments& arguments, Stream stream) const {
     const KernelState& state = KernelAccess::state_for(*this, arguments);
-    std::vector<std::string> problems =
-        launch_problems(state.operands, state.problem.asked, arguments, state.workspace_bytes);
+    std::vector<std::string> problems = launch_problems(state.problem.asked, arguments, state.workspace_bytes);
     if (arguments.dependent_launch == DependentLaunch::on && !begins_early(state)) [[unlikely]]
         problems.emplace_back(
             "dependent_launch is on, but the kernel waits for nothing (parameter dependent_launch=0)");
@@ -165,9 +177,9 @@ void GemmKernel::launch(const GemmArguments& arguments, Stream stream) const {
 
 const GemmSpec& GemmKernel::spec() const { return state_of(*this).problem.asked; }
 
-std::string GemmKernel::source() const { return dump(*state_of(*this).source, state_of(*this).problem); }
+std::string GemmKernel::source() const { return dump(state_of(*this).source(), state_of(*this).problem); }
 
-const KernelInfo& GemmKernel::info() const { return state_of(*this).info; }
+const KernelInfo& GemmKernel::info() const { return state_of(*this).info(); }
 
 std::size_t GemmKernel::workspace_bytes() const { return state_of(*this).workspace_bytes; }
 

@@ -1,10 +1,12 @@
 #include "jitgemm/options.hpp"
+#include "generator/base/nearest_name.hpp"
 #include "generator/base/parse_number.hpp"
 #include "jitgemm/error.hpp"
 #include "runtime/device/device_name.hpp"
 #include "runtime/support/absolute_name.hpp"
 #include "runtime/support/default_device.hpp"
 #include "runtime/support/launch_rank.hpp"
+#include "runtime/support/on_miss_name.hpp"
 #include "runtime/support/program_search.hpp"
 #include "runtime/support/request_record.hpp"
 #include "runtime/support/temporary_directory.hpp"
@@ -85,6 +87,13 @@ bool flag(const char* name, bool usual) {
     throw Error(fmt::format("{} is '{}': expected 0 or 1", name, value));
 }
 
+OnMiss on_miss_from_environment() {
+    const std::string name = first_of({"JITGEMM_ON_MISS"});
+    if (name.empty()) return OnMiss::wait;
+    if (const std::optional<OnMiss> known = parse_on_miss(name)) return *known;
+    throw Error(fmt::format("JITGEMM_ON_MISS is '{}': expected {}", name, join_names(kOnMissNames)));
+}
+
 std::optional<int> number(const char* name) { return parse_number<int>(first_of({name})); }
 
 /// How a launcher tells a process its place.
@@ -153,6 +162,7 @@ Options Options::from_environment() {
     options.tuning_directory = jitgemm::tuning_directory();
     options.wisdom = absolute_path(path_in({"JITGEMM_WISDOM"}));
     options.installed_wisdom = flag("JITGEMM_INSTALLED_WISDOM", true);
+    options.on_miss = on_miss_from_environment();
     options.nvrtc_library = absolute_unless_bare(path_in({"JITGEMM_NVRTC"}));
     options.cuda_path = absolute_path(path_in({"CUDA_PATH", "CUDA_HOME"}));
     options.wheel_directory = jitgemm::wheel_directory();

@@ -26,7 +26,7 @@ struct EmulatedTrial {
 /// In multiply-adds of whole tiles: a second or less in all.
 TrialBudget emulator_budget(const GemmKernel& kernel) {
     const KernelState& state = state_of(kernel);
-    return {.launch = padded_flops(state.problem, state.source->id.config) / 2, .scalars = 0x1p25, .seeds = 0x1p28};
+    return {.launch = padded_flops(state.problem, state.source().id.config) / 2, .scalars = 0x1p25, .seeds = 0x1p28};
 }
 
 std::vector<EmulatedTrial> emulated_trials(const GemmKernel& kernel, const VerifyOptions& options) {
@@ -106,7 +106,7 @@ struct TrialRun {
 
 void check_wavefronts(EmulatedVerification& result, const GemmKernel& kernel) {
     const KernelState& state = state_of(kernel);
-    const KernelAnatomy anatomy = family_of(state.source->id.config).anatomy(state.problem, state.source->id.config);
+    const KernelAnatomy anatomy = family_of(state.source().id.config).anatomy(state.problem, state.source().id.config);
     const std::vector<std::string> excess = excess_wavefronts(result.counters, anatomy.accesses);
     if (excess.empty()) return;
     result.verification.ok = false;

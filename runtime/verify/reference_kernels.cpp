@@ -35,19 +35,11 @@ std::int64_t elements_of(const DeviceMatrix& matrix) { return matrix.rows * matr
 
 // Loaded once per context, like any kernel.
 std::vector<Function> shared_functions(ContextState& context) {
-    std::shared_ptr<ContextState::LoadSlot> slot;
-    {
-        const std::unique_lock lock(context.mutex);
-        std::shared_ptr<ContextState::LoadSlot>& known = context.loaded["reference kernels"];
-        if (known == nullptr) known = std::make_shared<ContextState::LoadSlot>();
-        slot = known;
-    }
-    const std::lock_guard lock(slot->mutex);
-    if (slot->kernel == nullptr) {
+    const auto load = [&] {
         const KernelText source = reference_kernel_source(*context.device->model().arch);
-        slot->kernel = std::make_shared<const LoadedKernel>(context.load(source, source.body));
-    }
-    return slot->kernel->functions;
+        return context.load(source, source.body);
+    };
+    return context.load_shared("reference kernels", load).kernel->functions;
 }
 
 }  // namespace

@@ -31,7 +31,7 @@ void add_owner(Verification& verdict, const GemmKernel& kernel) {
     Mismatch& first = *verdict.first;
     const std::int64_t row = state.problem.transposed ? first.column : first.row;
     const std::int64_t column = state.problem.transposed ? first.row : first.column;
-    first.owner = family_of(state.source->id.config).owner(state.problem, state.source->id.config, row, column);
+    first.owner = family_of(state.source().id.config).owner(state.problem, state.source().id.config, row, column);
     verdict.message.insert(std::min(verdict.message.find('\n'), verdict.message.size()),
                            ", " + owner_text(first.owner));
 }

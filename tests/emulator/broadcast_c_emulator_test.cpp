@@ -148,7 +148,7 @@ void check_variant(Context& context, GemmSpec spec, const KernelConfig& config) 
     const GemmKernel of_all = state_of(context).build(problem_of(spec), fits);
     const GemmKernel of_row = state_of(context).build(problem_of(of_one_row(spec)), fits);
     CHECK(of_row.info().name == of_all.info().name);
-    CHECK(state_of(of_row).compiled->binary == state_of(of_all).compiled->binary);
+    CHECK(state_of(of_row).compiled().binary == state_of(of_all).compiled().binary);
     check(of_row, context);
     static std::set<std::string> tried;
     if (tried.insert(std::string(family_name(config))).second) check(of_all, context);

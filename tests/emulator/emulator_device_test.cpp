@@ -101,7 +101,7 @@ TEST_CASE("emulated device: the cache keeps PTX, apart from the cubin, and a hit
         Context context(options);
         const GemmKernel kernel = context.kernel(spec);
         CHECK(kernel.info().cache == CacheSource::compiled);
-        CHECK(std::filesystem::exists(state_of(kernel).cache_directory + "/kernel.ptx"));
+        CHECK(std::filesystem::exists(state_of(kernel).kernel->cache_directory + "/kernel.ptx"));
     }
     options.nvrtc_library = folder / "no-such-libnvrtc.so";
     Context context(options);

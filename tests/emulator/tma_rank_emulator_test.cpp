@@ -83,8 +83,9 @@ GemmKernel kernel_of(ContextState& context) {
                                  .lda = kPitch,
                                  .ldb = kMatrixPitch,
                                  .ldd = kPitch});
-    state->operands = gemm_operands(state->problem.asked);
-    state->source = std::make_shared<const KernelSource>(KernelSource{text, {}});
+    auto loaded_kernel = std::make_shared<LoadedKernel>();
+    loaded_kernel->source = std::make_shared<const KernelSource>(KernelSource{text, {}});
+    state->kernel = std::move(loaded_kernel);
     state->entries.emplace_back(text.entries.front(), loaded.functions.front(), state->problem.row_major,
                                 *context.device);
     state->device = context.device;

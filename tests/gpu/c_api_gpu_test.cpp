@@ -116,7 +116,7 @@ TEST_CASE("C API on a GPU: a kernel launches, and so does the one exported of it
     const TemporaryFolder folder;
     const GemmKernel twin = memory.kernel(parse_shape_line(kShape));
     const KernelState& state = state_of(twin);
-    export_kernel(*state.source, state.problem, *state.compiled, folder / "out", {.name = "frozen"});
+    export_kernel(state.source(), state.problem, state.compiled(), folder / "out", {.name = "frozen"});
     const std::string build = fmt::format("cc -std=c99 -shared -fPIC -isystem {} {}/frozen.c -o {}", include,
                                           folder / "out", folder / "frozen.so");
     REQUIRE(std::system(build.c_str()) == 0);  // NOLINT(concurrency-mt-unsafe)

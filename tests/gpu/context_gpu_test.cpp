@@ -365,11 +365,11 @@ TEST_CASE("a launch costs less than a microsecond beside the bare driver call, a
     const GemmKernel kernel = context.kernel(problem.spec);
     const GemmArguments arguments = problem.arguments();
     const LoadedEntry& entry = state_of(kernel).entries.front();
-    PackedArguments packed = pack_arguments(entry.entry.arguments, state_of(kernel).problem.row_major, {arguments},
+    PackedArguments packed = pack_arguments(entry.entry().arguments, state_of(kernel).problem.row_major, {arguments},
                                             *state_of(kernel).device);
     void* parameters[] = {packed.bytes.data()};
     const auto bare = [&] {
-        driver().cuLaunchKernel(static_cast<CUfunction>(entry.function.handle),
+        driver().cuLaunchKernel(static_cast<CUfunction>(entry.function().handle),
                                 static_cast<unsigned>(entry.shape.blocks), 1, 1,
                                 static_cast<unsigned>(entry.shape.threads), 1, 1,
                                 static_cast<unsigned>(entry.shape.shared_bytes), stream.stream, parameters, nullptr);

@@ -155,7 +155,9 @@ TEST_CASE("a launch with three tensor maps costs less than 0.3 us above the same
     const LoadedKernel loaded = context.load(text, text.body);
     auto state = std::make_shared<KernelState>();
     state->problem = problem_of({.m = 64, .n = 64, .k = 64});
-    state->source = std::make_shared<const KernelSource>(KernelSource{text, {}});
+    auto loaded_kernel = std::make_shared<LoadedKernel>();
+    loaded_kernel->source = std::make_shared<const KernelSource>(KernelSource{text, {}});
+    state->kernel = std::move(loaded_kernel);
     state->entries.emplace_back(entry, loaded.functions.front(), state->problem.row_major, *context.device);
     state->device = context.device;
     state->workspaces = context.workspaces;
@@ -180,7 +182,7 @@ TEST_CASE("a launch with three tensor maps costs less than 0.3 us above the same
         config.hStream = stream.handle();
         config.attrs = &cluster;
         config.numAttrs = 1;
-        driver().cuLaunchKernelEx(&config, static_cast<CUfunction>(only.function.handle), parameters, nullptr);
+        driver().cuLaunchKernelEx(&config, static_cast<CUfunction>(only.function().handle), parameters, nullptr);
     };
     // Each launch with a pointer of its own, so that one map is encoded.
     std::uint64_t offset = 0;

@@ -173,8 +173,8 @@ std::vector<float> product(const Generated& kernel, const std::vector<float>& a,
     device->copy_to_device(operands.a, a.data(), a.size() * 4);
     device->copy_to_device(operands.b, b.data(), b.size() * 4);
     PackedArguments packed;
-    launched.packer.pack(operands, *device, packed);
-    device->launch(launched.function, launched.shape, packed.span(), nullptr);
+    launched.plan->arguments.pack({spec, new_problem_id()}, operands, *device, packed);
+    device->launch(launched.function(), launched.shape, packed.span(), nullptr);
     device->copy_to_host(d.data(), operands.d, d.size() * 4);
     return d;
 }

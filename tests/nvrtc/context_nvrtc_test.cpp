@@ -53,8 +53,8 @@ TEST_CASE("a kernel is compiled, then found on disk, then in memory") {
         CHECK(kernel.info().cache == CacheSource::compiled);
         CHECK(kernel.info().registers > 0);
         CHECK(kernel.info().compile_ms > 0);
-        CHECK(text_in(state_of(kernel).cache_directory + "/kernel.cu") == kernel.source());
-        CHECK(text_in(state_of(kernel).cache_directory + "/kernel.cubin").starts_with(kElf));
+        CHECK(text_in(state_of(kernel).kernel->cache_directory + "/kernel.cu") == kernel.source());
+        CHECK(text_in(state_of(kernel).kernel->cache_directory + "/kernel.cubin").starts_with(kElf));
     }
     Bench bench(options_in(folder));
     CHECK(bench.context.kernel(spec).info().cache == CacheSource::disk);
@@ -73,7 +73,7 @@ TEST_CASE("launches pack the struct that the compiler laid out") {
     for (const char* parameters : {"", "split_k=2"}) {
         Bench bench(options_in(folder, parameters));
         for (const GemmSpec& spec : {plain, with_c}) {
-            const KernelSource& source = *state_of(bench.context.kernel(spec)).source;
+            const KernelSource& source = state_of(bench.context.kernel(spec)).source();
             CompileRequest request = compile_request(source);
             request.arch = "compute_90a";
             const std::string ptx = bench.context.compiler->compile(request).binary;
@@ -88,8 +88,8 @@ TEST_CASE("a compiled kernel is exported") {
     const TemporaryFolder folder;
     Bench bench(options_in(folder));
     const GemmKernel kernel = bench.context.kernel({.m = 1000, .n = 777, .k = 999});
-    const LoadedKernel loaded = bench.context.load(*state_of(kernel).source, kernel.source());
-    export_kernel(*state_of(kernel).source, problem_of(kernel.spec()), loaded.compiled, folder / "out");
+    const LoadedKernel loaded = bench.context.load(state_of(kernel).source(), kernel.source());
+    export_kernel(state_of(kernel).source(), problem_of(kernel.spec()), loaded.compiled, folder / "out");
     CHECK(text_in(folder / "out/gemm_bf16_tn.cubin").starts_with(kElf));
     CHECK(text_in(folder / "out/gemm_bf16_tn.cu") == kernel.source());
 }

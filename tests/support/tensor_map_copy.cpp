@@ -115,7 +115,7 @@ TensorMapCopy::TensorMapCopy(ContextState& context, TensorMapSwizzle swizzle, in
 GemmKernel TensorMapCopy::kernel(std::int64_t rows, std::int64_t columns, std::int64_t lda, std::int64_t ldd) const {
     auto state = std::make_shared<KernelState>();
     state->problem = problem_of({.m = rows, .n = columns, .k = columns, .lda = lda, .ldd = ldd});
-    state->source = loaded_.source;
+    state->kernel = std::make_shared<const LoadedKernel>(loaded_);
     state->entries.emplace_back(loaded_.source->entries.front(), loaded_.functions.front(), state->problem.row_major,
                                 *context_.device);
     state->workspace_bytes = state->counter_bytes = kCounterBytes;

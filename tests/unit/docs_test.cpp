@@ -266,7 +266,7 @@ TEST_CASE("the glossary has the words of the public interface") {
     std::vector<std::string> promised{"spec", "k-tile (`k_tile`)", "k-block (`k_block`)", "swapped"};
     for (const std::string_view name : jitgemm::protocol_names()) promised.emplace_back(name);
     using enum jitgemm::ChoiceSource;
-    for (const jitgemm::ChoiceSource source : {exact, nearest, heuristic, forced, hint, installed})
+    for (const jitgemm::ChoiceSource source : {exact, nearest, heuristic, forced, hint, installed, stand_in})
         promised.emplace_back(to_string(source));
     for (const std::string& word : promised) {
         INFO(word);

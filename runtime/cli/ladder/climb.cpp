@@ -40,17 +40,17 @@ std::optional<double> conflicts_of(const Problem& problem, const KernelConfig& c
 RungKernel facts_of(const GemmKernel& kernel) {
     const KernelState& state = state_of(kernel);
     RungKernel facts;
-    facts.name = state.info.name;
-    facts.body = state.source->body;
-    facts.unit = family_of(state.source->id.config).math_unit;
-    facts.global_bytes = global_traffic(state.problem, state.source->id.config).total();
-    facts.conflicts = conflicts_of(state.problem, state.source->id.config);
-    facts.registers = state.info.registers;
-    facts.spill_bytes = state.info.spill_bytes;
-    facts.shared_bytes = state.info.shared_bytes;
-    facts.threads = state.info.threads;
-    facts.blocks = state.info.blocks;
-    facts.tile = family_of(state.source->id.config).anatomy(state.problem, state.source->id.config).block;
+    facts.name = state.info().name;
+    facts.body = state.source().body;
+    facts.unit = family_of(state.source().id.config).math_unit;
+    facts.global_bytes = global_traffic(state.problem, state.source().id.config).total();
+    facts.conflicts = conflicts_of(state.problem, state.source().id.config);
+    facts.registers = state.info().registers;
+    facts.spill_bytes = state.info().spill_bytes;
+    facts.shared_bytes = state.info().shared_bytes;
+    facts.threads = state.info().threads;
+    facts.blocks = state.info().blocks;
+    facts.tile = family_of(state.source().id.config).anatomy(state.problem, state.source().id.config).block;
     return facts;
 }
 

@@ -157,8 +157,9 @@ TEST_CASE("in an option ~/ is the home folder, as in a variable") {
 TEST_CASE("every field of Options has a key") {
     // Another field makes this binding ill-formed: give it a key, then add it here.
     const auto& [device, cache, readonly_cache, nvrtc, cuda_path, wheels, templates, log_level, tuning, tool,
-                 tuning_seconds, wisdom, installed_wisdom, kernel, family, parameters, emulator_gflop] = Options{};
-    CHECK(c_api::option_keys().size() == 17);
+                 tuning_seconds, wisdom, installed_wisdom, on_miss, background_threads, remembered_problems, kernel,
+                 family, parameters, emulator_gflop] = Options{};
+    CHECK(c_api::option_keys().size() == 20);
     std::set<std::string_view> keys;
     for (const c_api::OptionKey& option : c_api::option_keys()) {
         INFO(option.key);
@@ -167,12 +168,13 @@ TEST_CASE("every field of Options has a key") {
         Options changed;
         const bool is_level = option.key == "log";
         const bool is_switch = option.key == "installed-wisdom";
-        option.read(changed, is_level ? "trace" : is_switch ? "0" : "17");
+        const bool is_policy = option.key == "on-miss";
+        option.read(changed, is_level ? "trace" : is_switch ? "0" : is_policy ? "serve" : "17");
         const auto fields = [](const Options& o) {
             return std::tie(o.device, o.cache_directory, o.readonly_cache_directory, o.nvrtc_library, o.cuda_path,
                             o.wheel_directory, o.template_directory, o.log_level, o.tuning_directory, o.tool,
-                            o.tuning_seconds, o.wisdom, o.installed_wisdom, o.kernel, o.family, o.parameters,
-                            o.emulator_gflop);
+                            o.tuning_seconds, o.wisdom, o.installed_wisdom, o.on_miss, o.background_threads,
+                            o.remembered_problems, o.kernel, o.family, o.parameters, o.emulator_gflop);
         };
         CHECK(fields(usual) != fields(changed));
     }
@@ -186,6 +188,9 @@ TEST_CASE("a wrong option is named, with the nearest or the rule") {
     CHECK_THAT(error_of("tuning-seconds=soon"), ContainsSubstring("expected a number from 0"));
     CHECK_THAT(error_of("emulator-limit=-1"), testing::Says("emulator-limit", "'-1'"));
     CHECK_THAT(error_of("installed-wisdom=no"), ContainsSubstring("expected 0 or 1"));
+    CHECK_THAT(error_of("on-miss=never"),
+               ContainsSubstring("option on-miss is 'never': expected one of wait, serve, fail"));
+    CHECK_THAT(error_of("background-threads=-1"), ContainsSubstring("expected a whole number from 0"));
     CHECK_THAT(error_of("device=gpu"), ContainsSubstring("unknown device 'gpu'"));
     CHECK_THAT(error_of("device=emulator:sm_99"), ContainsSubstring("unknown architecture 'sm_99'"));
 }

@@ -42,8 +42,9 @@ GemmKernel kernel_of(const GemmSpec& spec, const std::shared_ptr<PlayingDevice>&
                                           PointerArgument{Role::d}}};
     auto state = std::make_shared<KernelState>();
     state->problem = problem_of(spec);
-    state->operands = gemm_operands(state->problem.asked);
-    state->info.name = "the_kernel";
+    auto kernel = std::make_shared<LoadedKernel>();
+    kernel->facts.name = "the_kernel";
+    state->kernel = std::move(kernel);
     state->device = device;
     state->workspaces = std::make_shared<WorkspacePool>(device);
     state->entries.emplace_back(entry, device->load("", entry), state->problem.row_major, *device);

@@ -103,8 +103,8 @@ TEST_CASE("a kernel's facts come from its config and its compile") {
     bench.compiler->report.warnings = {"a warning of ptxas"};
     const GemmKernel kernel = bench.context.kernel(square(512));
     const KernelInfo& info = kernel.info();
-    const KernelEntry& entry = state_of(kernel).source->entries.front();
-    CHECK(info.name == kernel_name(state_of(kernel).source->id));
+    const KernelEntry& entry = state_of(kernel).source().entries.front();
+    CHECK(info.name == kernel_name(state_of(kernel).source().id));
     CHECK(info.arch == "sm_90a");
     CHECK(info.registers == 200);
     CHECK(info.stack_bytes == 8);
@@ -115,7 +115,7 @@ TEST_CASE("a kernel's facts come from its config and its compile") {
     CHECK(info.cache == CacheSource::compiled);
     CHECK(info.warnings == std::vector<std::string>{"a warning of ptxas"});
     CHECK(kernel.spec() == resolved(square(512)));
-    CHECK(kernel.source() == dump(*state_of(kernel).source, problem_of(kernel.spec())));
+    CHECK(kernel.source() == dump(state_of(kernel).source(), problem_of(kernel.spec())));
 }
 
 TEST_CASE("a kernel of several launches is described by the one that multiplies") {
@@ -125,17 +125,17 @@ TEST_CASE("a kernel of several launches is described by the one that multiplies"
                                  GemmSpec{.m = 128, .n = 256, .k = 65536}, square(512)}) {
         const GemmKernel kernel = bench.context.kernel(spec);
         const KernelState& state = state_of(kernel);
-        INFO(state.info.name);
-        packs += state.entries.front().entry.function == "gemm_pack" ? 1 : 0;
-        adds_up += state.entries.back().entry.function == "gemm_reduce" ? 1 : 0;
+        INFO(state.info().name);
+        packs += state.entries.front().entry().function == "gemm_pack" ? 1 : 0;
+        adds_up += state.entries.back().entry().function == "gemm_reduce" ? 1 : 0;
         // Of all entries, the one that multiplies has the most shared memory.
         const KernelAnatomy anatomy =
-            family_of(state.source->id.config).anatomy(state.problem, state.source->id.config);
-        CHECK(state.info.shared_bytes == anatomy.shared_bytes);
+            family_of(state.source().id.config).anatomy(state.problem, state.source().id.config);
+        CHECK(state.info().shared_bytes == anatomy.shared_bytes);
         for (const LoadedEntry& loaded : state.entries) {
-            if (loaded.entry.function != "gemm") continue;
-            CHECK(state.info.threads == loaded.entry.threads);
-            CHECK(state.info.blocks == loaded.shape.blocks);
+            if (loaded.entry().function != "gemm") continue;
+            CHECK(state.info().threads == loaded.entry().threads);
+            CHECK(state.info().blocks == loaded.shape.blocks);
         }
     }
     CHECK(packs >= 1);
@@ -163,7 +163,7 @@ TEST_CASE("shapes that share a config share one binary") {
     CHECK(bench.device->loads == static_cast<int>(state_of(small).entries.size()));
     CHECK(small.info().cache == CacheSource::compiled);
     CHECK(large.info().cache == CacheSource::memory);
-    CHECK(state_of(small).source == state_of(large).source);
+    CHECK(state_of(small).kernel == state_of(large).kernel);
     CHECK(large.info().blocks > small.info().blocks);
     CHECK_THAT(large.source(), ContainsSubstring("m=1024"));
 }
@@ -245,7 +245,7 @@ TEST_CASE("a column-major D is the transposed problem to the kernel") {
     CHECK(state_of(kernel).problem.transposed);
     CHECK(state_of(kernel).problem.row_major == with_row_major_d(kernel.spec()));
     CHECK(state_of(kernel).problem.row_major.m == 256);
-    CHECK(kernel.info().blocks == block_count(state_of(kernel).source->entries.front().grid, 256, 512));
+    CHECK(kernel.info().blocks == block_count(state_of(kernel).source().entries.front().grid, 256, 512));
 }
 
 TEST_CASE("unsound specs and selections are refused with their reasons") {

@@ -35,11 +35,13 @@ KernelEntry entry_named(const char* name) {
 
 // A kernel put together by hand, as Context does it.
 std::shared_ptr<KernelState> new_state(const GemmSpec& spec, const std::shared_ptr<FakeDevice>& device,
-                                       const std::vector<const char*>& functions = {"gemm"}) {
+                                       const std::vector<const char*>& functions = {"gemm"},
+                                       const char* name_of_kernel = "the_kernel") {
     auto state = std::make_shared<KernelState>();
     state->problem = problem_of(spec);
-    state->operands = gemm_operands(state->problem.asked);
-    state->info.name = "the_kernel";
+    auto kernel = std::make_shared<LoadedKernel>();
+    kernel->facts.name = name_of_kernel;
+    state->kernel = std::move(kernel);
     state->device = device;
     state->workspaces = std::make_shared<WorkspacePool>(device);
     for (const char* name : functions) {
@@ -224,8 +226,7 @@ TEST_CASE("a replaced kernel is launched from every copy of its handle", "[threa
     const GemmKernel& copy = copies.front();
     const KernelInfo& info_before = kernel.info();
 
-    const auto better = new_state(spec, device, {"better"});
-    better->info.name = "the_better_kernel";
+    const auto better = new_state(spec, device, {"better"}, "the_better_kernel");
     better->workspace_bytes = 4096;
     KernelAccess::replace(kernel, better);
     copy.launch({.a = kA, .b = kB, .d = kD});

@@ -22,25 +22,26 @@ EncodedTensorMap map_of(std::uint64_t address) {
 
 }  // namespace
 
-TEST_CASE("the cache gives back the map of an address, and of no other", "[threads]") {
+TEST_CASE("the cache gives back the map of an address and an owner, and of no other", "[threads]") {
     TensorMapCache cache;
     EncodedTensorMap found;
-    CHECK_FALSE(cache.find(4096, found.bytes.data()));
-    cache.insert(4096, map_of(4096));
-    REQUIRE(cache.find(4096, found.bytes.data()));
+    CHECK_FALSE(cache.find({4096, 1}, found.bytes.data()));
+    cache.insert({4096, 1}, map_of(4096));
+    REQUIRE(cache.find({4096, 1}, found.bytes.data()));
     CHECK(found == map_of(4096));
-    CHECK_FALSE(cache.find(8192, found.bytes.data()));
+    CHECK_FALSE(cache.find({8192, 1}, found.bytes.data()));
+    CHECK_FALSE(cache.find({4096, 2}, found.bytes.data()));
 }
 
 TEST_CASE("buffers that a program rotates keep their maps", "[threads]") {
     TensorMapCache cache;
     constexpr std::uint64_t kFirst = 0x7f0000000000;
     for (const std::uint64_t pitch : {std::uint64_t{1} << 21, std::uint64_t{33554432}, std::uint64_t{1} << 14}) {
-        for (std::uint64_t i = 0; i < 8; ++i) cache.insert(kFirst + i * pitch, map_of(kFirst + i * pitch));
+        for (std::uint64_t i = 0; i < 8; ++i) cache.insert({kFirst + i * pitch, 1}, map_of(kFirst + i * pitch));
         int kept = 0;
         EncodedTensorMap found;
-        for (std::uint64_t i = 0; i < 8; ++i) kept += cache.find(kFirst + i * pitch, found.bytes.data()) ? 1 : 0;
-        CHECK(kept >= 5);  // 32 slots: two of eight may meet
+        for (std::uint64_t i = 0; i < 8; ++i) kept += cache.find({kFirst + i * pitch, 1}, found.bytes.data()) ? 1 : 0;
+        CHECK(kept >= 7);  // 512 slots
     }
 }
 
@@ -54,10 +55,10 @@ TEST_CASE("threads that replace each other's maps never read a mixture", "[threa
             std::uint64_t state = thread + 1;
             for (int i = 0; i < 20000; ++i) {
                 state = state * 6364136223846793005ULL + 1442695040888963407ULL;
-                const std::uint64_t address = ((state >> 33) % 100 + 1) * 256;  // three to a slot
+                const std::uint64_t address = ((state >> 33) % 2000 + 1) * 256;  // four to a slot
                 EncodedTensorMap found;
-                if (!cache.find(address, found.bytes.data())) {
-                    cache.insert(address, map_of(address));
+                if (!cache.find({address, address % 3}, found.bytes.data())) {
+                    cache.insert({address, address % 3}, map_of(address));
                     continue;
                 }
                 ++hits;

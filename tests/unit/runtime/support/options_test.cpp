@@ -28,6 +28,7 @@ public:
                                  "JITGEMM_TUNING_DIR",
                                  "JITGEMM_WISDOM",
                                  "JITGEMM_INSTALLED_WISDOM",
+                                 "JITGEMM_ON_MISS",
                                  "JITGEMM_TOOL",
                                  "OMPI_COMM_WORLD_RANK",
                                  "OMPI_COMM_WORLD_SIZE",
@@ -207,6 +208,21 @@ TEST_CASE("the library's winners serve unless told not to by 0") {
         environment.set("JITGEMM_INSTALLED_WISDOM", neither);
         CHECK_THROWS_WITH(Options::from_environment(),
                           fmt::format("JITGEMM_INSTALLED_WISDOM is '{}': expected 0 or 1", neither));
+    }
+}
+
+TEST_CASE("a variable says what requests do on a miss that don't say it themselves") {
+    const Environment environment;
+    using enum jitgemm::OnMiss;
+    CHECK(Options::from_environment().on_miss == wait);
+    for (const auto& [name, on_miss] : {std::pair{"", wait}, {"wait", wait}, {"serve", serve}, {"fail", fail}}) {
+        environment.set("JITGEMM_ON_MISS", name);
+        CHECK(Options::from_environment().on_miss == on_miss);
+    }
+    for (const char* wrong : {"0", "Serve", "serve_now", " wait"}) {
+        environment.set("JITGEMM_ON_MISS", wrong);
+        CHECK_THROWS_WITH(Options::from_environment(),
+                          fmt::format("JITGEMM_ON_MISS is '{}': expected wait, serve, fail", wrong));
     }
 }
 

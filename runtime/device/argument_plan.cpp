@@ -1,0 +1,183 @@
+#include "runtime/device/argument_plan.hpp"
+
+#include "generator/base/matrix_storage.hpp"
+#include "generator/base/overloaded.hpp"
+#include "generator/base/round_up.hpp"
+#include "jitgemm/error.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <atomic>
+#include <cstring>
+#include <string>
+
+namespace jitgemm {
+namespace {
+
+constexpr std::uint64_t kMostMaps = kMaxArgumentBytes / sizeof(EncodedTensorMap);
+constexpr std::uint64_t kPitchUnit = 16;  // of a tensor map, bytes
+
+DevicePointer KernelOperands::*pointer_of(const ArgumentRole& role, const OperandList& operands) {
+    if (role == ArgumentRole::counters) return &KernelOperands::counters;
+    if (role == ArgumentRole::workspace || role.is_packed) return &GemmArguments::workspace;
+    const GemmOperand* const operand = operands.find(role.name);
+    return operand == nullptr ? nullptr : operand->pointer;
+}
+
+struct LaunchScalar {
+    ArgumentRole role;
+    float GemmArguments::*value;
+};
+constexpr std::array<LaunchScalar, 2> kLaunchScalars{
+    {{ArgumentRole::alpha, &GemmArguments::alpha}, {ArgumentRole::beta, &GemmArguments::beta}}};
+
+float GemmArguments::*scalar_of(const ArgumentRole& role) {
+    for (const LaunchScalar& scalar : kLaunchScalars)
+        if (scalar.role == role) return scalar.value;
+    throw ConfigError("no launch", {fmt::format("no launch has a scalar {}", to_string(role))});
+}
+
+// A dimension of one has no pitch that matters, and may have one that a map can't: it gets the least that does.
+TiledTensorMap map_of(const TensorMapArgument& argument, const GemmSpec& spec, const OperandList& operands,
+                      bool of_one_row) {
+    const MatrixStorage matrix = storage_of(argument.role, operands);
+    const auto element = static_cast<std::uint64_t>(bytes(matrix.type));
+    const auto number = [&](const ArgumentRole& role) {
+        return static_cast<std::uint64_t>(extent(role, spec, operands));
+    };
+    TiledTensorMap map;
+    map.type = matrix.type;
+    map.rank = argument.rank();
+    std::uint64_t pitch = element;
+    for (std::size_t i = 0; const TensorMapDimension& dimension : named_dimensions(argument, matrix)) {
+        map.extents.at(i) = of_one_row && i == 1 ? 1 : number(dimension.extent);
+        map.box.at(i) = dimension.box;
+        if (i > 0) {
+            const std::uint64_t least = ceil_div(map.extents[i - 1] * pitch, kPitchUnit) * kPitchUnit;
+            pitch = map.extents[i] == 1 ? least : number(dimension.pitch) * element;
+            map.pitches[i - 1] = pitch;
+        }
+        ++i;
+    }
+    map.swizzle = argument.swizzle;
+    map.promotion = argument.promotion;
+    return map;
+}
+
+void check_rank(const TensorMapArgument& map) {
+    if (map.rank() < 1 || map.rank() > kMaxTensorRank)
+        throw ConfigError("no launch", {fmt::format("{} has {} dimensions, a tensor map 1 to {}", field_name(map),
+                                                    map.rank(), kMaxTensorRank)});
+}
+
+/// The spec's own number, where it has it; null for a copy's pitch, and for a further operand's.
+std::int64_t GemmSpec::*field_of(const ArgumentRole& role, const OperandList& operands) {
+    if (role == ArgumentRole::m) return &GemmSpec::m;
+    if (role == ArgumentRole::n) return &GemmSpec::n;
+    if (role == ArgumentRole::k) return &GemmSpec::k;
+    if (role.part != ArgumentPart::pitch || role.is_packed) return nullptr;
+    const GemmOperand* const operand = operands.find(role.name);
+    return operand == nullptr ? nullptr : operand->pitch_field;
+}
+
+[[noreturn]] void throw_no_map(ArgumentRole role, std::vector<std::string> problems) {
+    throw SpecError(fmt::format("no tensor map of {}", to_string(role)), std::move(problems));
+}
+
+}  // namespace
+
+std::uint64_t new_problem_id() {
+    static std::atomic<std::uint64_t> next = 0;
+    return next.fetch_add(1, std::memory_order_relaxed);
+}
+
+ArgumentPlan::ArgumentPlan(std::span<const KernelArgument> arguments, const OperandList& operands) {
+    const ArgumentLayout layout = argument_layout(arguments);
+    bytes_ = layout.bytes;
+    if (bytes_ > kMaxArgumentBytes) {
+        throw ConfigError("no launch", {fmt::format("the kernel's arguments have {} bytes, a launch passes on {}",
+                                                    bytes_, kMaxArgumentBytes)});
+    }
+    for (std::size_t i = 0; i < arguments.size(); ++i) add(arguments[i], layout.fields[i], operands);
+    if (!maps_.empty()) kept_ = std::make_unique<TensorMapCache>();
+}
+
+ArgumentPlan ArgumentPlan::of_one_problem(std::span<const KernelArgument> arguments, const OperandList& operands) {
+    ArgumentPlan plan(arguments, operands);
+    plan.only_operands_ = std::make_shared<const OperandList>(operands);
+    for (ExtentPatch& patch : plan.extents_) patch.field = nullptr;
+    return plan;
+}
+
+void ArgumentPlan::add(const KernelArgument& argument, const ArgumentField& field, const OperandList& operands) {
+    std::visit(
+        Overloaded{
+            [&](PointerArgument of) {
+                if (const auto pointer = pointer_of(of.role, operands)) pointers_.push_back({field.offset, pointer});
+            },
+            [&](ScalarArgument of) {
+                scalars_.push_back({field.offset, scalar_of(of.role)});
+            },
+            [&](const TensorMapArgument& of) {
+                check_rank(of);
+                maps_.push_back({field.offset, of, operands.find(of.role.name)->guard, pointer_of(of.role, operands)});
+            },
+            [&](ExtentArgument of) {
+                extents_.push_back({field.offset, field.bytes, of.role, field_of(of.role, operands),
+                                    of.role == ArgumentRole::k, of.role == ArgumentRole::ldc});
+            }},
+        argument);
+}
+
+OperandList ArgumentPlan::operands_of(const GemmSpec& row_major) const {
+    return only_operands_ != nullptr ? *only_operands_ : gemm_operands(row_major, false);
+}
+
+std::int64_t ArgumentPlan::value_of(const ExtentPatch& patch, const GemmSpec& row_major) const {
+    return patch.field != nullptr ? row_major.*patch.field : extent(patch.role, row_major, operands_of(row_major));
+}
+
+void ArgumentPlan::pack(const PackedProblem& problem, const KernelOperands& operands, Device& device,
+                        PackedArguments& packed) const {
+    std::byte* const bytes = packed.bytes.data();
+    packed.size = bytes_;
+    std::memset(bytes, 0, bytes_);
+    for (const ExtentPatch& patch : extents_) {
+        const bool is_zero = (patch.is_k && operands.alpha == 0.0F) || (patch.is_ldc && operands.broadcast_c);
+        const std::int64_t value = is_zero ? 0 : value_of(patch, problem.row_major);
+        std::memcpy(bytes + patch.offset, &value, patch.bytes);  // of a little-endian machine
+    }
+    for (const PointerPatch& patch : pointers_) {
+        const std::uint64_t address = (operands.*patch.pointer).address;
+        std::memcpy(bytes + patch.offset, &address, sizeof address);
+    }
+    for (const ScalarPatch& patch : scalars_) {
+        const float value = operands.*patch.scalar;
+        std::memcpy(bytes + patch.offset, &value, sizeof value);
+    }
+    for (std::size_t i = 0; i < maps_.size(); ++i) pack_map(i, problem, operands, device, bytes + maps_[i].offset);
+}
+
+void ArgumentPlan::pack_map(std::size_t index, const PackedProblem& problem, const KernelOperands& operands,
+                            Device& device, std::byte* bytes) const {
+    const MapPatch& patch = maps_[index];
+    const GemmSpec& spec = problem.row_major;
+    const ArgumentRole& role = patch.argument.role;
+    if (!is_used(patch.guard, spec.k != 0, operands.alpha, operands.beta)) return;
+    const bool of_one_row = role == ArgumentRole::c && (operands.broadcast_c || spec.broadcast_c);
+    const auto in_workspace = role.is_packed ? static_cast<std::uint64_t>(packed_offset(role, spec)) : 0;
+    const std::uint64_t address = (operands.*patch.pointer).address + in_workspace;
+    const TensorMapCache::Key key{address, (problem.id * kMostMaps + index) * 2 + (of_one_row ? 1 : 0)};
+    if (kept_->find(key, bytes)) [[likely]]
+        return;
+    TiledTensorMap map = map_of(patch.argument, spec, operands_of(spec), of_one_row);
+    map.address = address;
+    if (std::vector<std::string> problems = tensor_map_problems(map); !problems.empty())
+        throw_no_map(role, std::move(problems));
+    const EncodedTensorMap encoded = device.encode_tensor_map(map);
+    kept_->insert(key, encoded);
+    std::memcpy(bytes, encoded.bytes.data(), sizeof encoded);
+}
+
+}  // namespace jitgemm

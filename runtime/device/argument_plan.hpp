@@ -1,0 +1,92 @@
+#pragma once
+
+#include "generator/base/kernel_argument.hpp"
+#include "generator/base/operand.hpp"
+#include "jitgemm/gemm_arguments.hpp"
+#include "jitgemm/gemm_spec.hpp"
+#include "runtime/device/device.hpp"
+#include "runtime/device/tensor_map_cache.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace jitgemm {
+
+/// The argument struct of an entry as the kernel sees it (argument_layout), in host byte order.
+struct PackedArguments {
+    alignas(EncodedTensorMap) std::array<std::byte, kMaxArgumentBytes> bytes;  // NOLINT: what is used is written
+    std::size_t size = 0;
+    [[nodiscard]] std::span<const std::byte> span() const { return {bytes.data(), size}; }
+};
+
+/// What a launch passes on to the kernel: the caller's operands as the kernel sees them, and zeroed memory.
+struct KernelOperands : GemmArguments {
+    DevicePointer counters{};
+};
+
+/// A problem whose arguments are packed.
+struct PackedProblem {
+    const GemmSpec& row_major;  ///< resolved and row-major in D
+    std::uint64_t id;           ///< of this problem alone, in this process: its tensor maps are kept by it
+};
+[[nodiscard]] std::uint64_t new_problem_id();
+
+/// Fills the argument struct of an entry, for any problem that its kernel serves. Tensor maps are kept, and are encoded
+/// when a pointer is one that was not seen lately. May be used from many threads at once; a launch takes no lock.
+class ArgumentPlan {
+public:
+    /// `operands` are those of a problem that the kernel serves. Throws ConfigError for more than kMaxArgumentBytes.
+    ArgumentPlan(std::span<const KernelArgument> arguments, const OperandList& operands);
+    /// For one problem alone, with operands that a spec does not have.
+    [[nodiscard]] static ArgumentPlan of_one_problem(std::span<const KernelArgument> arguments,
+                                                     const OperandList& operands);
+
+    /// alpha = 0 passes k = 0, so that neither A nor B is read (BLAS), broadcast_c an ldc of 0. Throws SpecError for a
+    /// matrix that no tensor map can address, and what Device::encode_tensor_map throws.
+    void pack(const PackedProblem& problem, const KernelOperands& operands, Device& device,
+              PackedArguments& packed) const;
+    [[nodiscard]] std::size_t bytes() const { return bytes_; }
+
+private:
+    struct PointerPatch {
+        std::size_t offset;
+        DevicePointer KernelOperands::*pointer;
+    };
+    struct ScalarPatch {
+        std::size_t offset;
+        float GemmArguments::*scalar;
+    };
+    struct ExtentPatch {
+        std::size_t offset;
+        std::size_t bytes;
+        ArgumentRole role;
+        std::int64_t GemmSpec::*field;  ///< null: by role
+        bool is_k;                      ///< 0 when alpha is
+        bool is_ldc;                    ///< 0 when C is one row
+    };
+    struct MapPatch {
+        std::size_t offset;
+        TensorMapArgument argument;
+        OperandGuard guard;
+        DevicePointer KernelOperands::*pointer;
+    };
+    void add(const KernelArgument& argument, const ArgumentField& field, const OperandList& operands);
+    [[nodiscard]] OperandList operands_of(const GemmSpec& row_major) const;
+    [[nodiscard]] std::int64_t value_of(const ExtentPatch& patch, const GemmSpec& row_major) const;
+    void pack_map(std::size_t index, const PackedProblem& problem, const KernelOperands& operands, Device& device,
+                  std::byte* bytes) const;
+
+    std::size_t bytes_ = 0;
+    std::vector<PointerPatch> pointers_;
+    std::vector<ScalarPatch> scalars_;
+    std::vector<ExtentPatch> extents_;
+    std::vector<MapPatch> maps_;
+    std::shared_ptr<const OperandList> only_operands_;  ///< of the one problem that it is for; else null
+    std::unique_ptr<TensorMapCache> kept_;              ///< null where there is no map
+};
+
+}  // namespace jitgemm
