@@ -27,6 +27,7 @@ def matmul(
     deterministic: str | None = None,
     dependent_launch: str | None = None,
     out_dtype: None = None,
+    on_miss: str | None = None,
 ) -> _A: ...
 @overload
 def matmul(
@@ -44,6 +45,7 @@ def matmul(
     deterministic: str | None = None,
     dependent_launch: str | None = None,
     out_dtype: Any = None,
+    on_miss: str | None = None,
 ) -> _Out: ...
 @overload
 def matmul(
@@ -61,6 +63,7 @@ def matmul(
     deterministic: str | None = None,
     dependent_launch: str | None = None,
     out_dtype: Any,
+    on_miss: str | None = None,
 ) -> Any: ...
 
 class Kernel(KernelText):
@@ -73,6 +76,7 @@ class Kernel(KernelText):
         kernel: str | None = None,
         family: str | None = None,
         param: str | None = None,
+        on_miss: str | None = None,
     ) -> None: ...
     @property
     def name(self) -> str: ...

@@ -40,6 +40,14 @@ class CompileError(Error):
         self.log = log
 
 
+class KernelNotReady(Error):
+    """A request with on_miss="fail" needs a kernel that is not loaded. `kernel`: its name."""
+
+    def __init__(self, message: str, reasons: Iterable[str] = (), *, kernel: str = "") -> None:
+        super().__init__(message, reasons)
+        self.kernel = kernel
+
+
 class CudaError(Error):
     """A call of the driver failed. `result`: "CUDA_ERROR_...", `call`: the function."""
 
@@ -68,6 +76,7 @@ for _class in (
     ConfigError,
     RenderError,
     CompileError,
+    KernelNotReady,
     CudaError,
     LayoutError,
     EmulatorFault,

@@ -43,6 +43,7 @@ def kernel(
     constant_a: bool | str | None = None,
     constant_b: bool | str | None = None,
     deterministic: str | None = None,
+    on_miss: str | None = None,
 ) -> Kernel:
     """The kernel for a problem: from memory, else the cache on disk, else compiled now, a second or so.
 
@@ -61,14 +62,17 @@ def kernel(
     device: "cuda" (the current GPU), "cuda:1", "emulator", "emulator:sm_90a"; default: that of set_device, else "cuda".
     kernel, family, param: force a kernel by its name, keep to a family, fix parameters ("stages=4,block=128x256x32").
 
-    Raises SpecError, ConfigError (no kernel serves it), CompileError, CudaError.
+    on_miss: what happens if the kernel is not loaded: "wait" (default, or JITGEMM_ON_MISS), "serve" at once by another
+      kernel until it has been compiled in the background, or "fail".
+
+    Raises SpecError, ConfigError (no kernel serves it), CompileError, CudaError, KernelNotReady.
     """
     given = {name: value for name, value in locals().items() if name in _FIELDS and value is not None}
     if spec is None:
         spec = " ".join([_FORMAT, *(_assignment(name, value) for name, value in given.items())])
     elif given:
         raise TypeError(f"kernel() takes a spec or its fields, and got both: {', '.join(given)}")
-    return Kernel(spec, device=device, kernel=kernel, family=family, param=param)
+    return Kernel(spec, device=device, kernel=kernel, family=family, param=param, on_miss=on_miss)
 
 
 def _size(value: Any) -> str:

@@ -37,6 +37,8 @@ void raise_current() {
         raise("SpecError", error.what(), error.reasons());
     } catch (const ConfigError& error) {
         raise("ConfigError", error.what(), error.reasons());
+    } catch (const KernelNotReady& error) {
+        raise("KernelNotReady", error.what(), {}, {{"kernel", error.kernel()}});
     } catch (const CompileError& error) {
         raise("CompileError", error.what(), {}, {{"log", error.log()}});
     } catch (const RenderError& error) {

@@ -1,5 +1,6 @@
 #include "python/src/interruptible.hpp"
 
+#include "runtime/context/context_state.hpp"
 #include "runtime/emulator_device/emulator_device.hpp"
 
 #include <pthread.h>
@@ -105,9 +106,9 @@ struct Making {
     std::exception_ptr failure;
 };
 
-void make(Making& making, Session& session, const GemmSpec& spec) {
+void make(Making& making, Session& session, const GemmSpec& spec, OnMiss on_miss) {
     try {
-        making.kernel = session.context.kernel(spec);
+        making.kernel = session.context.kernel(spec, {.on_miss = on_miss});
     } catch (...) {
         making.failure = std::current_exception();
     }
@@ -138,10 +139,16 @@ void launch_interruptibly(const std::function<void()>& launch) {
     if (failure) std::rethrow_exception(failure);
 }
 
-GemmKernel kernel_interruptibly(const std::shared_ptr<Session>& session, const GemmSpec& spec) {
+GemmKernel kernel_interruptibly(const std::shared_ptr<Session>& session, const GemmSpec& spec,
+                                std::optional<OnMiss> given) {
+    const OnMiss on_miss = given.value_or(state_of(session->context).options.on_miss);
+    if (on_miss == OnMiss::fail) {  // compiles nothing
+        const WithoutGil released;
+        return session->context.kernel(spec, {.on_miss = on_miss});
+    }
     const auto making = std::make_shared<Making>();
-    std::thread([running = std::make_unique<Running>(), making = making, session = session, spec]() mutable {
-        make(*making, *session, spec);
+    std::thread([running = std::make_unique<Running>(), making = making, session = session, spec, on_miss]() mutable {
+        make(*making, *session, spec, on_miss);
         making->done.set();
         session.reset();
         making.reset();

@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 
 namespace jitgemm::python {
 
@@ -17,8 +18,9 @@ namespace jitgemm::python {
 void launch_interruptibly(const std::function<void()>& launch);
 
 /// The kernel for a spec. No compiler can be stopped: PythonError is thrown at once, and the kernel made nevertheless,
-/// for whoever asks next.
-[[nodiscard]] GemmKernel kernel_interruptibly(const std::shared_ptr<Session>& session, const GemmSpec& spec);
+/// for whoever asks next. `on_miss`: unset where the context's options decide.
+[[nodiscard]] GemmKernel kernel_interruptibly(const std::shared_ptr<Session>& session, const GemmSpec& spec,
+                                              std::optional<OnMiss> on_miss);
 
 /// Once, before the first kernel: the process's end stops launches, and waits for compilers that are still at work.
 void watch_exit();

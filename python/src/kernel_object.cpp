@@ -39,10 +39,10 @@ Loaded& loaded_of(PyObject* self) {
 
 // ---- making one -----------------------------------------------------------------------------------------------------
 
-constexpr std::size_t kInitArguments = 5;
+constexpr std::size_t kInitArguments = 6;
 
 const Signature& init_signature() {
-    static const std::array<Name, kInitArguments> names{"spec", "device", "kernel", "family", "param"};
+    static const std::array<Name, kInitArguments> names{"spec", "device", "kernel", "family", "param", "on_miss"};
     static const Signature signature{.function = "Kernel", .names = names, .positional = 1, .required = 1};
     return signature;
 }
@@ -68,7 +68,7 @@ int init(PyObject* self, PyObject* positional, PyObject* named) {
         refuse_if_made(self);
         std::array<PyObject*, kInitArguments> values{};
         read_arguments(init_signature(), positional, named, values.data());
-        const auto [spec_text, device, kernel, family, parameters] = values;
+        const auto [spec_text, device, kernel, family, parameters, on_miss] = values;
         const GemmSpec spec = parse_spec_text(text_of(spec_text, "spec"));
         std::shared_ptr<Session> session = session_of({.device = device_or_default(device),
                                                        .kernel = text_or_empty(kernel, "kernel"),
@@ -76,7 +76,7 @@ int init(PyObject* self, PyObject* positional, PyObject* named) {
                                                        .parameters = text_or_empty(parameters, "param")});
         auto loaded = std::make_unique<Loaded>(
             Loaded{.session = session, .kernel = {}, .generation = fork_generation(), .latest = {}});
-        loaded->kernel = kernel_interruptibly(session, spec);
+        loaded->kernel = kernel_interruptibly(session, spec, on_miss_of(on_miss));
         refuse_if_made(self);  // other threads ran meanwhile
         reinterpret_cast<KernelObject*>(self)->loaded = loaded.release();
         return Py_None;
@@ -294,7 +294,7 @@ PyGetSetDef properties[] = {
 };
 
 const char* const kKernelDoc =
-    "Kernel(spec, /, *, device=None, kernel=None, family=None, param=None)\n--\n\n"
+    "Kernel(spec, /, *, device=None, kernel=None, family=None, param=None, on_miss=None)\n--\n\n"
     "A kernel that is ready to launch, for one problem on one device: what jitgemm.kernel returns. Threads may share "
     "it.\n\n"
     "k(a, b) multiplies arrays of just this problem's shapes, types and strides.";

@@ -12,7 +12,7 @@
 namespace jitgemm::python {
 namespace {
 
-constexpr std::size_t kMatmulArguments = 12;
+constexpr std::size_t kMatmulArguments = 13;
 
 const Signature& matmul_signature() {
     static const std::array<Name, kMatmulArguments> names{"a",
@@ -26,21 +26,29 @@ const Signature& matmul_signature() {
                                                           "device",
                                                           "deterministic",
                                                           "dependent_launch",
-                                                          "out_dtype"};
+                                                          "out_dtype",
+                                                          "on_miss"};
     static const Signature signature{.function = "matmul", .names = names, .positional = 2, .required = 2};
     return signature;
 }
 
-ProductArguments read(PyObject* const* arguments, Py_ssize_t count, PyObject* names) {
+struct Request {
+    ProductArguments product;
+    std::optional<OnMiss> on_miss;
+};
+
+Request read(PyObject* const* arguments, Py_ssize_t count, PyObject* names) {
     std::array<PyObject*, kMatmulArguments> values{};
     read_arguments(matmul_signature(), arguments, count, names, values.data());
-    const auto [a, b, out, alpha, beta, c, accumulate, stream, device, deterministic, dependent_launch, out_dtype] =
-        values;
-    return {a, b, out, alpha, beta, c, accumulate, stream, device, nullptr, deterministic, dependent_launch, out_dtype};
+    const auto [a, b, out, alpha, beta, c, accumulate, stream, device, deterministic, dependent_launch, out_dtype,
+                on_miss] = values;
+    return {
+        {a, b, out, alpha, beta, c, accumulate, stream, device, nullptr, deterministic, dependent_launch, out_dtype},
+        on_miss_of(on_miss)};
 }
 
 /// Some programs use many shapes. Beyond this number all plans are forgotten, and the context's lookup serves.
-constexpr std::size_t kMostPlans = 100000;
+constexpr std::size_t kMostPlans = 4096;
 
 /// Throws for a batch. Where its arrays might have been rows of one product, it says why they are not.
 void refuse_batch(const Problem& problem) {
@@ -58,7 +66,7 @@ void check_rules(Session& session, const GemmSpec& spec) {
 }
 
 std::shared_ptr<const Plan> make_plan(const std::shared_ptr<Session>& session, const ProblemKey& key,
-                                      const Arrays& arrays) {
+                                      const Arrays& arrays, std::optional<OnMiss> on_miss) {
     Problem problem = problem_of(arrays);
     const auto plan = std::make_shared<Plan>();
     plan->shape = std::move(problem.shape);
@@ -70,30 +78,41 @@ std::shared_ptr<const Plan> make_plan(const std::shared_ptr<Session>& session, c
     if (problem.is_empty() || plan->copy_of_c)
         check_rules(*session, problem.spec);
     else
-        plan->kernel = kernel_interruptibly(session, problem.spec);
+        plan->kernel = kernel_interruptibly(session, problem.spec, on_miss);
     if (session->plans.size() >= kMostPlans) session->plans.clear();
     return session->plans.insert_or_assign(key, plan).first->second;
 }
 
+/// Who waits or fails takes no stand-in. All handles of the problem change with this one.
+void settle(const std::shared_ptr<Session>& session, const GemmKernel& kernel, std::optional<OnMiss> on_miss) {
+    if (!kernel || state_of(kernel).choice != ChoiceSource::stand_in) return;
+    if (on_miss.value_or(state_of(session->context).options.on_miss) != OnMiss::serve)
+        static_cast<void>(kernel_interruptibly(session, kernel.spec(), on_miss));
+}
+
 /// Held: other threads make plans, and forget them, while this one allocates and launches.
-std::shared_ptr<const Plan> plan_for(const std::shared_ptr<Session>& session, const Arrays& arrays) {
+std::shared_ptr<const Plan> plan_for(const std::shared_ptr<Session>& session, const Arrays& arrays,
+                                     std::optional<OnMiss> on_miss) {
     const ProblemKey key(arrays);
     const auto known = session->plans.find(key);
-    return known != session->plans.end() ? known->second : make_plan(session, key, arrays);
+    if (known == session->plans.end()) return make_plan(session, key, arrays, on_miss);
+    std::shared_ptr<const Plan> plan = known->second;
+    settle(session, plan->kernel, on_miss);
+    return plan;
 }
 
 }  // namespace
 
 PyObject* matmul(PyObject* /*module*/, PyObject* const* arguments, Py_ssize_t count, PyObject* names) {
     return guarded([&] {
-        const ProductArguments given = read(arguments, count, names);
+        const auto [given, on_miss] = read(arguments, count, names);
         Product product;
         read_product(given, product);
         const std::shared_ptr<Session> session = session_for(product.arrays, given.device);
-        std::shared_ptr<const Plan> plan = plan_for(session, product.arrays);
+        std::shared_ptr<const Plan> plan = plan_for(session, product.arrays, on_miss);
         if (plan->copy_of_c) {
             copy_c(product, *plan->copy_of_c);
-            plan = plan_for(session, product.arrays);
+            plan = plan_for(session, product.arrays, on_miss);
         }
         Result result = result_for(product, plan->shape, plan->type);
         if (plan->kernel) launch(*session, plan->kernel, product, result.data);
@@ -103,7 +122,7 @@ PyObject* matmul(PyObject* /*module*/, PyObject* const* arguments, Py_ssize_t co
 
 const char* const kMatmulDoc =
     "matmul($module, a, b, /, *, out=None, alpha=1.0, beta=None, c=None, accumulate=False, stream=None, device=None, "
-    "deterministic=None, dependent_launch=None, out_dtype=None)\n"
+    "deterministic=None, dependent_launch=None, out_dtype=None, on_miss=None)\n"
     "--\n\n"
     "alpha * (a @ b) + beta * c, by a kernel that is made for these shapes, types and strides.\n\n"
     "a, b: arrays of shape (..., m, k) and (..., k, n); of one dimension a is a row, b a column, as in numpy. Of "
@@ -134,10 +153,15 @@ const char* const kMatmulDoc =
     "the "
     "kernel was\n"
     "  made for it), \"off\", or \"on\", a SpecError from a kernel that was not. Right in any case.\n\n"
+    "on_miss: what happens if the kernel is not loaded: \"wait\" for it (default, or JITGEMM_ON_MISS), \"serve\" at "
+    "once by\n"
+    "  another kernel until it has been compiled in the background, which may change the result's bits then, or "
+    "\"fail\".\n\n"
     "The first call with new shapes, types or strides chooses a kernel and compiles it, or finds it in the cache on "
     "disk.\n\n"
-    "Raises OperandError (arrays), SpecError, ConfigError (no kernel serves it), CompileError, CudaError; each has "
-    "`reasons`,\n"
+    "Raises OperandError (arrays), SpecError, ConfigError (no kernel serves it), CompileError, CudaError, "
+    "KernelNotReady;\n"
+    "each has `reasons`, "
     "and nothing was launched. Any thread may call it; on a GPU the product goes on after it has returned, in its "
     "stream.";
 

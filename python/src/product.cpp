@@ -7,6 +7,7 @@
 #include "runtime/c_api/copied_launch.hpp"
 #include "runtime/c_api/host_launch.hpp"
 #include "runtime/context/context_state.hpp"
+#include "runtime/support/on_miss_name.hpp"
 
 #include <fmt/format.h>
 
@@ -176,6 +177,13 @@ void read_product(const ProductArguments& given, Product& product) {
     product.dependent_launch = dependent_launch_of(given.dependent_launch);
     product.alpha = number(given.alpha, "alpha", 1);
     product.beta = number(given.beta, "beta", arrays.has_c() ? 1.0F : 0.0F);
+}
+
+std::optional<OnMiss> on_miss_of(PyObject* object) {
+    const std::optional<std::string> word = word_of(object, "on_miss", "\"wait\", \"serve\", \"fail\"");
+    if (!word) return std::nullopt;
+    if (const std::optional<OnMiss> known = parse_on_miss(*word)) return known;
+    throw SpecError("invalid request", {fmt::format("on_miss is '{}': expected wait, serve or fail", *word)});
 }
 
 void check_words(PyObject* device, PyObject* deterministic) {

@@ -3,6 +3,8 @@
 #include "python/src/arguments.hpp"
 #include "python/src/session.hpp"
 
+#include <optional>
+
 namespace jitgemm::python {
 
 /// What a product is asked with.
@@ -22,6 +24,9 @@ struct Product {
 };
 /// Into a new one, in place: operands are some hundred bytes each.
 void read_product(const ProductArguments& given, Product& product);
+
+/// What a miss does: "wait", "serve" or "fail"; unset where the environment says it. Throws SpecError for another word.
+[[nodiscard]] std::optional<OnMiss> on_miss_of(PyObject* word);
 
 /// Throws SpecError for a word that no product takes. Whether there is such a device is not looked at.
 void check_words(PyObject* device, PyObject* deterministic);

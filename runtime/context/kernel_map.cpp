@@ -68,7 +68,8 @@ void KernelMap::forget_oldest() {
     const std::unique_lock one(forgetting_, std::try_to_lock);
     if (!one.owns_lock()) return;
     // Other threads may add more problems meanwhile than go.
-    while (problems() > most_ && forget(oldest())) {}
+    while (problems() > most_ && forget(oldest())) {
+    }
     const std::unique_lock lock(mutex_);
     full_at_ = problems_ > most_ ? problems_ + most_ / kPart : most_;
 }

@@ -83,11 +83,11 @@ def test_everything_that_is_called_has_a_signature():
     k = jg.kernel("f32 tt 6 4 5", device=EMULATOR)
     for thing in [*PUBLIC, jg.list, k, k.__call__, k.pack_arguments, k.explain, jg.Kernel.__call__]:
         assert inspect.signature(thing) is not None
-    assert [*inspect.signature(jg.Kernel).parameters] == ["spec", "device", "kernel", "family", "param"]
+    assert [*inspect.signature(jg.Kernel).parameters] == ["spec", "device", "kernel", "family", "param", "on_miss"]
     assert inspect.signature(k) == inspect.signature(k.__call__)
     of_call, of_matmul = (set(inspect.signature(of).parameters) for of in (k, jg.matmul))
     assert of_call - of_matmul == {"workspace"}
-    assert of_matmul - of_call == {"device", "deterministic", "out_dtype"}
+    assert of_matmul - of_call == {"device", "deterministic", "out_dtype", "on_miss"}
     assert "strides" in inspect.getdoc(jg.Kernel.__call__)
 
 

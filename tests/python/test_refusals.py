@@ -179,6 +179,7 @@ def test_formats_of_8_bits_that_are_neither_e4m3fn_nor_e5m2_are_of_no_type(word)
 
 WITH_NUL = {
     "deterministic": lambda: jg.matmul(A, B, device=EMULATOR, deterministic="run_to_run\0x"),
+    "on_miss": lambda: jg.matmul(A, B, device=EMULATOR, on_miss="serve\0x"),
     "dependent_launch": lambda: jg.matmul(A, B, device=EMULATOR, dependent_launch="auto\0x"),
     "device": lambda: jg.matmul(A, B, device="emulator\0x"),
     "a kernel's device": lambda: jg.kernel("f32 tt 6 4 5", device="emulator\0x"),
