@@ -1,6 +1,7 @@
 #include "runtime/context/context_state.hpp"
 
 #include "runtime/cuda/driver.hpp"
+#include "runtime/device/argument_packer.hpp"
 #include "tests/catch.hpp"
 #include "tests/gpu/gpu.hpp"
 #include "tests/support/timing.hpp"

@@ -3,6 +3,7 @@
 
 #include "jitgemm/context.hpp"
 #include "runtime/cuda/cuda_timing.hpp"
+#include "runtime/device/argument_packer.hpp"
 #include "tests/catch.hpp"
 #include "tests/gpu/gpu.hpp"
 #include "tests/support/tensor_map_copy_checks.hpp"

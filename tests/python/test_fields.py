@@ -80,7 +80,7 @@ def test_fields_are_those_of_the_text():
         jg.kernel("gemm-v2 m=6 n=4 k=5 nonsense=1", device=EMULATOR)
     known = str(refused.value).partition("known: ")[2].partition(")")[0].replace("-", "_").split(", ")
     named = inspect.signature(jg.kernel).parameters
-    assert set(named) - {"spec", "device", "kernel", "family", "param"} == set(known)
+    assert set(named) - {"spec", "device", "kernel", "family", "param", "on_miss"} == set(known)
 
 
 def test_a_flag_is_yes_or_no():
