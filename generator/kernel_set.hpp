@@ -2,6 +2,7 @@
 
 #include "generator/families/kernel_name.hpp"
 #include "generator/heuristics.hpp"
+#include "jitgemm/kernel_range.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -20,16 +21,6 @@ struct SetKernel {
     /// Kernels with equal numbers have one text, which is compiled once. They differ in how many blocks a launch has.
     std::size_t body = 0;
     friend bool operator==(const SetKernel&, const SetKernel&) = default;
-};
-
-/// Values of m and the kernel that serves them. `multiple` divides each of them. Where D or A lies along m, alignments
-/// depend on m: a value of m belongs to the ranges of the largest multiple that divides it.
-struct KernelRange {
-    std::int64_t first_m = 1;
-    std::int64_t last_m = 1;
-    std::int64_t multiple = 1;
-    std::size_t kernel = 0;  ///< index into KernelSet::kernels
-    friend bool operator==(const KernelRange&, const KernelRange&) = default;
 };
 
 /// A few kernels that serve one problem for all values of m in a range. A value: printable, stored as JSON, compared.

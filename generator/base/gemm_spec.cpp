@@ -189,6 +189,8 @@ GemmSpec resolved(const GemmSpec& spec) {
 
 GemmSpec as_lines(const GemmSpec& spec) {
     GemmSpec result = spec;
+    const bool may_have_lines = spec.m == 1 || spec.n == 1 || spec.k == 1;
+    if (!may_have_lines) return result;  // costs ask this of thousands of candidates
     std::array<Order, 2> factors{order_a(spec.layout), order_b(spec.layout)};
     std::size_t place = 0;
     for (const GemmOperand& operand : gemm_operands(spec)) {

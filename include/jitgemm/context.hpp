@@ -2,6 +2,7 @@
 
 #include "jitgemm/device_buffer.hpp"
 #include "jitgemm/gemm_kernel.hpp"
+#include "jitgemm/gemm_kernel_set.hpp"
 #include "jitgemm/options.hpp"
 
 #include <cstddef>
@@ -65,6 +66,11 @@ public:
     /// background is logged as a warning, and the stand-in stays. Destroying the context drops the compiles that have
     /// not begun and waits for those that have; so does the end of the process.
     [[nodiscard]] GemmKernel kernel(const GemmSpec& spec, const KernelRequest& request);
+
+    /// A few kernels that serve the spec for each m from `first_m` to `last_m`; its own m does not count. They are
+    /// compiled on several threads, or come from the cache. Afterwards no m waits for a compiler. Tuning changes no
+    /// kernel of a set. Throws as kernel(spec) does, and SpecError for a wrong range.
+    [[nodiscard]] GemmKernelSet kernels(const GemmSpec& spec, std::int64_t first_m, std::int64_t last_m);
 
     [[nodiscard]] DeviceBuffer allocate(std::size_t bytes);
     void synchronize(Stream stream = nullptr);

@@ -42,6 +42,7 @@ extern "C" {
 
 typedef struct jg_context jg_context; /* kernels for one device */
 typedef struct jg_kernel jg_kernel;   /* a kernel ready to launch for one problem */
+typedef struct jg_kernel_set jg_kernel_set; /* a few kernels that serve a problem for each m of a range */
 
 /* ---- status ------------------------------------------------------------------------------------------------------ */
 
@@ -185,6 +186,20 @@ enum { JG_DEPENDENT_AUTO = 0, JG_DEPENDENT_OFF = 1, JG_DEPENDENT_ON = 2 };
  * returns. A misaligned workspace is JG_INVALID even if this kernel needs none, because tuning may replace the kernel.
  * Thread-safe. A launch takes no lock if it brings its workspace or needs none. */
 JG_API jg_status jg_kernel_launch(const jg_kernel *kernel, const jg_arguments *arguments, void *stream);
+
+/* Creates a few kernels that serve a problem for each m from first_m to last_m, and compiles them. `spec` is as for
+ * jg_kernel_create; its m does not count. On failure *set is NULL. Thread-safe. */
+JG_API jg_status jg_kernel_set_create(jg_context *context, const char *spec, int64_t first_m, int64_t last_m,
+                                      jg_kernel_set **set);
+/* Destroys the set, but not the kernels that it gave. NULL is allowed. Call this once per set, from any thread. */
+JG_API void jg_kernel_set_destroy(jg_kernel_set *set);
+/* Creates a handle to the kernel for m rows. Nothing is compiled. jg_kernel_tune does not change it. Thread-safe. */
+JG_API jg_status jg_kernel_set_kernel(const jg_kernel_set *set, int64_t m, jg_kernel **kernel);
+/* Launches the kernel for m rows, as jg_kernel_launch does. Thread-safe. */
+JG_API jg_status jg_kernel_set_launch(const jg_kernel_set *set, int64_t m, const jg_arguments *arguments, void *stream);
+/* Answers a question about a set, as jg_kernel_query does. `what` is "text", a table for people, or "json", which has
+ * its kernels and the ranges of m that they serve. Thread-safe. */
+JG_API jg_status jg_kernel_set_query(const jg_kernel_set *set, const char *what, void *buffer, size_t *size);
 
 #ifdef __cplusplus
 }

@@ -15,6 +15,7 @@
 #include "jitgemm/device_buffer.hpp"
 #include "jitgemm/error.hpp"
 #include "jitgemm/gemm_kernel.hpp"
+#include "jitgemm/gemm_kernel_set.hpp"
 #include "jitgemm/gemm_spec.hpp"
 #include "jitgemm/version.hpp"
 

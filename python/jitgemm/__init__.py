@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import typing as _typing
 
-from ._core import Kernel, matmul
+from ._core import Kernel, KernelSet, matmul
 from ._core import version as __version__
 from ._errors import (
     CompileError,
@@ -35,6 +35,7 @@ if _typing.TYPE_CHECKING:
     from . import torch as torch
     from ._device import device, get_device, set_device
     from ._kernel import kernel
+    from ._kernel_set import kernels
     from ._layout import Layout, layout
     from ._verbs import bench, doctor, tune
     from ._warm import record, stop_recording, warm
@@ -48,6 +49,7 @@ __all__ = [
     "Error",
     "Kernel",
     "KernelNotReady",
+    "KernelSet",
     "Layout",
     "LayoutError",
     "OperandError",
@@ -60,6 +62,7 @@ __all__ = [
     "doctor",
     "get_device",
     "kernel",
+    "kernels",
     "layout",
     "matmul",
     "record",
@@ -75,6 +78,7 @@ _LAZY = {
     "get_device": "_device",
     "set_device": "_device",
     "kernel": "_kernel",
+    "kernels": "_kernel_set",
     "Layout": "_layout",
     "layout": "_layout",
     "bench": "_verbs",

@@ -1,6 +1,7 @@
 from collections.abc import Callable
 from typing import Any, TypeVar, overload
 
+from ._kernel_set import KernelSetText
 from ._kernel_text import KernelText
 
 version: str
@@ -65,6 +66,28 @@ def matmul(
     out_dtype: Any,
     on_miss: str | None = None,
 ) -> Any: ...
+
+class KernelSet(KernelSetText):
+    def __init__(
+        self,
+        spec: str,
+        first_m: int,
+        last_m: int,
+        /,
+        *,
+        device: Any = None,
+        family: str | None = None,
+        param: str | None = None,
+    ) -> None: ...
+    @property
+    def first_m(self) -> int: ...
+    @property
+    def last_m(self) -> int: ...
+    @property
+    def names(self) -> list[str]: ...
+    def __str__(self) -> str: ...
+    def kernel(self, m: int, /) -> Kernel: ...
+    def _report(self) -> str: ...
 
 class Kernel(KernelText):
     def __init__(

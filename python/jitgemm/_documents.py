@@ -152,3 +152,32 @@ class DoctorDocument(TypedDict):
     wheel: str
     cache: dict[str, Any]
     tuning: dict[str, Any]
+
+
+class SetKernelDocument(TypedDict):
+    name: str
+    body: int
+    align_a: int
+    align_b: int
+    align_c: int
+    align_d: int
+
+
+class KernelRangeDocument(TypedDict):
+    first_m: int
+    last_m: int
+    multiple: int
+    kernel: int
+
+
+class KernelSetDocument(TypedDict):
+    format: str
+    spec: str
+    first_m: int
+    last_m: int
+    gpu: str
+    mean_ratio: float
+    worst_ratio: float
+    worst_m: int
+    kernels: list[SetKernelDocument]
+    ranges: list[KernelRangeDocument]

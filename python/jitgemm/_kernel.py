@@ -68,11 +68,18 @@ def kernel(
     Raises SpecError, ConfigError (no kernel serves it), CompileError, CudaError, KernelNotReady.
     """
     given = {name: value for name, value in locals().items() if name in _FIELDS and value is not None}
-    if spec is None:
-        spec = " ".join([_FORMAT, *(_assignment(name, value) for name, value in given.items())])
-    elif given:
-        raise TypeError(f"kernel() takes a spec or its fields, and got both: {', '.join(given)}")
-    return Kernel(spec, device=device, kernel=kernel, family=family, param=param, on_miss=on_miss)
+    text = spec if spec is not None and not given else spec_of_fields("kernel", spec, given)
+    return Kernel(text, device=device, kernel=kernel, family=family, param=param, on_miss=on_miss)
+
+
+def spec_of_fields(function: str, spec: str | None, given: dict[str, Any]) -> str:
+    """The text of a problem that is told by its fields."""
+    if spec is not None:
+        raise TypeError(f"{function}() takes a spec or its fields, and got both: {', '.join(given)}")
+    unknown = [name for name in given if name not in _FIELDS]
+    if unknown:
+        raise TypeError(f"{function}() got an unexpected keyword argument '{unknown[0]}'")
+    return " ".join([_FORMAT, *(_assignment(name, value) for name, value in given.items())])
 
 
 def _size(value: Any) -> str:

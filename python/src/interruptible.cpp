@@ -102,16 +102,31 @@ void end_workers() {
 /// A kernel that is being made, shared by the thread that makes it and the one that waits.
 struct Making {
     Event done;
-    GemmKernel kernel;
     std::exception_ptr failure;
 };
 
-void make(Making& making, Session& session, const GemmSpec& spec, OnMiss on_miss) {
+void make(Making& making, Session& session, const std::function<void(Session&)>& work) {
     try {
-        making.kernel = session.context.kernel(spec, {.on_miss = on_miss});
+        work(session);
     } catch (...) {
         making.failure = std::current_exception();
     }
+}
+
+/// `work` goes on when this has thrown: what it writes to must be its own.
+void make_interruptibly(const std::shared_ptr<Session>& session, std::function<void(Session&)> work) {
+    const auto making = std::make_shared<Making>();
+    std::thread([running = std::make_unique<Running>(), making = making, session = session,
+                 work = std::move(work)]() mutable {
+        make(*making, *session, work);
+        making->done.set();
+        work = nullptr;
+        session.reset();
+        making.reset();
+        running.reset();
+    }).detach();
+    if (!wait_unless_interrupted(making->done)) throw PythonError{};
+    if (making->failure) std::rethrow_exception(making->failure);
 }
 
 }  // namespace
@@ -146,17 +161,16 @@ GemmKernel kernel_interruptibly(const std::shared_ptr<Session>& session, const G
         const WithoutGil released;
         return session->context.kernel(spec, {.on_miss = on_miss});
     }
-    const auto making = std::make_shared<Making>();
-    std::thread([running = std::make_unique<Running>(), making = making, session = session, spec, on_miss]() mutable {
-        make(*making, *session, spec, on_miss);
-        making->done.set();
-        session.reset();
-        making.reset();
-        running.reset();
-    }).detach();
-    if (!wait_unless_interrupted(making->done)) throw PythonError{};
-    if (making->failure) std::rethrow_exception(making->failure);
-    return making->kernel;
+    const auto kernel = std::make_shared<GemmKernel>();
+    make_interruptibly(session, [=](Session& of) { *kernel = of.context.kernel(spec, {.on_miss = on_miss}); });
+    return *kernel;
+}
+
+GemmKernelSet kernels_interruptibly(const std::shared_ptr<Session>& session, const GemmSpec& spec, std::int64_t first_m,
+                                    std::int64_t last_m) {
+    const auto set = std::make_shared<GemmKernelSet>();
+    make_interruptibly(session, [=](Session& of) { *set = of.context.kernels(spec, first_m, last_m); });
+    return *set;
 }
 
 void watch_exit() {

@@ -3,6 +3,7 @@
 #include "jitgemm/context.hpp"
 #include "python/src/session.hpp"
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -21,6 +22,10 @@ void launch_interruptibly(const std::function<void()>& launch);
 /// for whoever asks next. `on_miss`: unset where the context's options decide.
 [[nodiscard]] GemmKernel kernel_interruptibly(const std::shared_ptr<Session>& session, const GemmSpec& spec,
                                               std::optional<OnMiss> on_miss);
+
+/// The same of a set of kernels.
+[[nodiscard]] GemmKernelSet kernels_interruptibly(const std::shared_ptr<Session>& session, const GemmSpec& spec,
+                                                  std::int64_t first_m, std::int64_t last_m);
 
 /// Once, before the first kernel: the process's end stops launches, and waits for compilers that are still at work.
 void watch_exit();

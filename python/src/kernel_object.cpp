@@ -37,6 +37,8 @@ Loaded& loaded_of(PyObject* self) {
     return *loaded;
 }
 
+PyTypeObject* kernel_type = nullptr;  // NOLINT: of the module that was made last
+
 // ---- making one -----------------------------------------------------------------------------------------------------
 
 constexpr std::size_t kInitArguments = 6;
@@ -70,10 +72,7 @@ int init(PyObject* self, PyObject* positional, PyObject* named) {
         read_arguments(init_signature(), positional, named, values.data());
         const auto [spec_text, device, kernel, family, parameters, on_miss] = values;
         const GemmSpec spec = parse_spec_text(text_of(spec_text, "spec"));
-        std::shared_ptr<Session> session = session_of({.device = device_or_default(device),
-                                                       .kernel = text_or_empty(kernel, "kernel"),
-                                                       .family = text_or_empty(family, "family"),
-                                                       .parameters = text_or_empty(parameters, "param")});
+        std::shared_ptr<Session> session = session_of(selection_of(device, kernel, family, parameters));
         auto loaded = std::make_unique<Loaded>(
             Loaded{.session = session, .kernel = {}, .generation = fork_generation(), .latest = {}});
         loaded->kernel = kernel_interruptibly(session, spec, on_miss_of(on_miss));
@@ -342,7 +341,24 @@ Ref make_kernel_type() {
                      .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
                      .slots = slots};
     const Ref bases = Ref::owned(PyTuple_Pack(1, member("_kernel_text", "KernelText").get()));
-    return Ref::owned(PyType_FromSpecWithBases(&spec, bases.get()));
+    Ref type = Ref::owned(PyType_FromSpecWithBases(&spec, bases.get()));
+    kernel_type = reinterpret_cast<PyTypeObject*>(type.get());
+    return type;
+}
+
+Ref new_kernel_object(const std::shared_ptr<Session>& session, GemmKernel kernel) {
+    Ref object = Ref::owned(PyType_GenericAlloc(kernel_type, 0));
+    auto loaded = std::make_unique<Loaded>(
+        Loaded{.session = session, .kernel = std::move(kernel), .generation = fork_generation(), .latest = {}});
+    reinterpret_cast<KernelObject*>(object.get())->loaded = loaded.release();
+    return object;
+}
+
+Selection selection_of(PyObject* device, PyObject* kernel, PyObject* family, PyObject* parameters) {
+    return {.device = device_or_default(device),
+            .kernel = text_or_empty(kernel, "kernel"),
+            .family = text_or_empty(family, "family"),
+            .parameters = text_or_empty(parameters, "param")};
 }
 
 }  // namespace jitgemm::python

@@ -7,6 +7,7 @@
 #include "python/src/errors.hpp"
 #include "python/src/interruptible.hpp"
 #include "python/src/kernel_object.hpp"
+#include "python/src/kernel_set_object.hpp"
 #include "python/src/layout_functions.hpp"
 #include "python/src/matmul.hpp"
 #include "python/src/product.hpp"
@@ -125,6 +126,9 @@ PyObject* make_module() {
     Ref kernel = make_kernel_type();
     check(PyModule_AddObject(module.get(), "Kernel", kernel.get()));
     static_cast<void>(kernel.release());  // the module's now
+    Ref kernel_set = make_kernel_set_type();
+    check(PyModule_AddObject(module.get(), "KernelSet", kernel_set.get()));
+    static_cast<void>(kernel_set.release());  // the module's now
     check(PyModule_AddStringConstant(module.get(), "version", kVersion));
     check(PyModule_AddIntConstant(module.get(), "DLPACK_CUDA", dlpack::kDLCUDA));
     check(PyModule_AddIntConstant(module.get(), "DLPACK_MANAGED", dlpack::kDLCUDAManaged));

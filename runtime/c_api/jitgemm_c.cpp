@@ -32,6 +32,12 @@ struct jg_kernel {
     bool emulated = false;
 };
 
+struct jg_kernel_set {
+    std::shared_ptr<jitgemm::Context> context;
+    jitgemm::GemmKernelSet set;
+    bool emulated = false;
+};
+
 namespace {
 
 using namespace jitgemm;
@@ -67,6 +73,12 @@ KernelRequest policy_of(const jg_request& request) {
     throw InvalidArgument("jg_request.on_miss: " + expected_one_of(request.on_miss, kOnMissNames));
 }
 
+std::string answer_of(const GemmKernelSet& set, std::string_view what) {
+    if (what == "text") return set.text();
+    if (what == "json") return set.json();
+    throw InvalidArgument(fmt::format("query '{}': expected text or json", what));
+}
+
 GemmArguments arguments_of(const jg_arguments* given) {
     const jg_arguments known = read_struct(given, "jg_arguments", kFirstArgumentsBytes);
     if (known.dependent_launch < JG_DEPENDENT_AUTO || known.dependent_launch > JG_DEPENDENT_ON)
@@ -85,6 +97,14 @@ GemmArguments arguments_of(const jg_arguments* given) {
             .workspace_bytes = known.workspace_bytes,
             .dependent_launch = static_cast<DependentLaunch>(known.dependent_launch),
             .broadcast_c = known.broadcast_c == 1};
+}
+
+void launch_kernel(const GemmKernel& kernel, bool emulated, const jg_arguments* arguments, void* stream) {
+    const GemmArguments operands = arguments_of(arguments);
+    if (emulated)
+        launch_on_host(kernel, operands);
+    else
+        kernel.launch(operands, stream);
 }
 
 LogListener listener_of(jg_log_callback* callback, void* user) {
@@ -167,10 +187,47 @@ jg_status jg_kernel_query(const jg_kernel* kernel, const char* what, void* buffe
 jg_status jg_kernel_launch(const jg_kernel* kernel, const jg_arguments* arguments, void* stream) {
     return guarded([&] {
         const jg_kernel& known = checked(kernel, "kernel");
-        const GemmArguments operands = arguments_of(arguments);
-        if (known.emulated)
-            launch_on_host(known.kernel, operands);
-        else
-            known.kernel.launch(operands, stream);
+        launch_kernel(known.kernel, known.emulated, arguments, stream);
+    });
+}
+
+jg_status jg_kernel_set_create(jg_context* context, const char* spec, int64_t first_m, int64_t last_m,
+                               jg_kernel_set** set) {
+    return guarded([&] {
+        checked(set, "set") = nullptr;
+        const jg_context& of = checked(context, "context");
+        GemmKernelSet kernels = of.context->kernels(parse_spec_text(&checked(spec, "spec")), first_m, last_m);
+        const bool emulated = state_of(*of.context).device->kind() == DeviceKind::emulator;
+        *set = std::make_unique<jg_kernel_set>(jg_kernel_set{of.context, std::move(kernels), emulated}).release();
+    });
+}
+
+void jg_kernel_set_destroy(jg_kernel_set* set) {
+    forget_error();
+    delete set;
+}
+
+jg_status jg_kernel_set_kernel(const jg_kernel_set* set, int64_t m, jg_kernel** kernel) {
+    return guarded([&] {
+        checked(kernel, "kernel") = nullptr;
+        const jg_kernel_set& known = checked(set, "set");
+        GemmKernel of_m = known.set.kernel(m);
+        const GemmSpec asked = of_m.spec();
+        *kernel =
+            std::make_unique<jg_kernel>(jg_kernel{known.context, asked, std::move(of_m), known.emulated}).release();
+    });
+}
+
+jg_status jg_kernel_set_launch(const jg_kernel_set* set, int64_t m, const jg_arguments* arguments, void* stream) {
+    return guarded([&] {
+        const jg_kernel_set& known = checked(set, "set");
+        launch_kernel(known.set.kernel(m), known.emulated, arguments, stream);
+    });
+}
+
+jg_status jg_kernel_set_query(const jg_kernel_set* set, const char* what, void* buffer, size_t* size) {
+    return guarded([&] {
+        const std::string_view question = &checked(what, "what");
+        write_answer(answer_of(checked(set, "set").set, question) + '\0', question, buffer, checked(size, "size"));
     });
 }

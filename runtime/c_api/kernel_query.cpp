@@ -69,13 +69,16 @@ constexpr std::array kQuestions{
 
 }  // namespace
 
-void query(const GemmKernel& kernel, std::string_view what, void* buffer, std::size_t& size) {
-    const std::string answer = find_row(kQuestions, &Question::what, "query", what).answer(kernel);
+void write_answer(const std::string& answer, std::string_view what, void* buffer, std::size_t& size) {
     const std::size_t room = std::exchange(size, answer.size());
     if (buffer == nullptr) return;
     if (room < answer.size())
         throw InvalidArgument(fmt::format("{} needs {} bytes, but the buffer has {}", what, answer.size(), room));
     std::memcpy(buffer, answer.data(), answer.size());
+}
+
+void query(const GemmKernel& kernel, std::string_view what, void* buffer, std::size_t& size) {
+    write_answer(find_row(kQuestions, &Question::what, "query", what).answer(kernel), what, buffer, size);
 }
 
 }  // namespace jitgemm::c_api
