@@ -10,9 +10,9 @@
 namespace jitgemm {
 
 /// Encoded tensor maps by the address and the owner of their tensor, for launches of one kernel from many threads. No
-/// lock and no memory to give back: each slot is a sequence lock (Boehm, "Can Seqlocks Get Along With Programming Language Memory
-/// Models?", MSPC 2012), whose readers take the words and look whether a writer came between. A key has one slot;
-/// the last one to be encoded has it.
+/// lock and no memory to give back: each slot is a sequence lock (Boehm, "Can Seqlocks Get Along With Programming
+/// Language Memory Models?", MSPC 2012), whose readers take the words and look whether a writer came between. A key
+/// has one slot; the last one to be encoded has it.
 class TensorMapCache {
 public:
     struct Key {
