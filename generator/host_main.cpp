@@ -1,5 +1,6 @@
 #include "generator/base/launch_text.hpp"
 #include "generator/base/matrix_storage.hpp"
+#include "generator/base/packed_lines.hpp"
 #include "generator/families/kernel_name.hpp"
 #include "generator/generate.hpp"
 
@@ -199,9 +200,9 @@ std::string host_main(const KernelSource& source, const Problem& problem) {
     std::string constants = extents(spec);
     if (takes_workspace(source.entries.front()))
         constants += constant("kWorkspaceBytes", std::max<std::int64_t>(static_cast<std::int64_t>(workspace.bytes), 1));
-    input.generated["build_line.inl"] = build_line(source);
+    input.generated["GEMM_BUILD_LINE"] = build_line(source);
     input.generated["problem.cuh"] = constants + launches(source, spec);
-    input.generated["arguments.inl"] = arguments_text(source, spec, workspace);
+    input.generated["GEMM_SET_ARGUMENTS"] = arguments_text(source, spec, workspace);
     return "\n" + render(TemplateSet::embedded(), "common/host_main.cuh", input);
 }
 

@@ -1,6 +1,7 @@
 #include "generator/base/launch_text.hpp"
 
 #include "generator/base/matrix_storage.hpp"
+#include "generator/base/packed_lines.hpp"
 #include "generator/base/packed_operand.hpp"
 
 #include <fmt/format.h>
@@ -90,24 +91,6 @@ std::string encoder_of_rank(int rank) {
 }
 
 }  // namespace
-
-std::string in_lines(std::string_view list, std::size_t indent) {
-    constexpr std::size_t kWidth = 120;
-    const std::string spaces(indent, ' ');
-    std::string text, line;
-    while (!list.empty()) {
-        const std::size_t comma = std::min(list.find(", "), list.size());
-        const std::string item(list.substr(0, std::min(comma + 1, list.size())));
-        list.remove_prefix(std::min(comma + 2, list.size()));
-        if (!line.empty() && line.size() + 1 + item.size() > kWidth) {
-            text += line + "\n";
-            line = spaces + item;
-        } else {
-            line += (line.empty() ? "" : " ") + item;
-        }
-    }
-    return text + line;
-}
 
 std::string encode_tensor_map_text(int rank) {
     const auto each = [&](int first, std::string_view text) {

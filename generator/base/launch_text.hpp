@@ -45,7 +45,4 @@ struct TensorText {
 /// One for each rank that the entries' maps have, each behind an empty line.
 [[nodiscard]] std::string encode_tensor_map_texts(const std::vector<KernelEntry>& entries);
 
-/// A list of arguments or values in lines of up to 120 characters, below each other: as clang-format has it.
-[[nodiscard]] std::string in_lines(std::string_view list, std::size_t indent);
-
 }  // namespace jitgemm

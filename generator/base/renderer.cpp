@@ -45,6 +45,35 @@ bool is_format_switch(std::string_view line) {
     return line == "// clang-format off" || line == "// clang-format on";
 }
 
+/// "    GEMM_STORE_SUMS();" is "GEMM_STORE_SUMS": a place for a statement that the rendering writes. In a comment,
+/// "// GEMM_LOOP_NEST();", it is a place for more lines of the comment.
+std::string_view statement_name(std::string_view line) {
+    constexpr std::string_view kCall = "();";
+    line = trim(line);
+    if (line.starts_with("// ")) line.remove_prefix(3);
+    if (!line.starts_with("GEMM_") || !line.ends_with(kCall)) return {};
+    line.remove_suffix(kCall.size());
+    const bool is_name = line.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789") == std::string_view::npos;
+    return is_name ? line : std::string_view();
+}
+
+std::size_t indentation(std::string_view line) { return std::min(line.find_first_not_of(' '), line.size()); }
+
+/// Lines moved to the left or right, so that the first one begins at `column`.
+std::string moved_to(std::size_t column, std::string_view lines) {
+    const std::size_t first = indentation(lines);
+    std::string result;
+    while (!lines.empty()) {
+        const std::size_t end = std::min(lines.find('\n'), lines.size());
+        const std::string_view line = lines.substr(0, end);
+        const std::size_t own = indentation(line);
+        if (own < line.size()) result += std::string(column + own - std::min(first, own), ' ').append(line.substr(own));
+        result += '\n';
+        lines.remove_prefix(std::min(end + 1, lines.size()));
+    }
+    return result;
+}
+
 /// A preprocessor line taken apart: "#  if X  // why" is {"if", "X"}. Keyword empty: no directive.
 struct Directive {
     std::string_view keyword;
@@ -168,7 +197,15 @@ private:
         if (!file.live()) return;
         if (keyword == "pragma" && directive.argument == "once") return;
         if (keyword == "include" && directive.argument.starts_with('"')) return include(file, directive.argument);
+        const std::string_view statement = statement_name(line);
+        if (!statement.empty()) return append_statement(file, statement, indentation(line));
         write(file, line);
+    }
+
+    void append_statement(const File& file, std::string_view name, std::size_t column) {
+        const auto generated = input_.generated.find(name);
+        if (generated == input_.generated.end()) file.fail(fmt::format("there is no statement for {}()", name));
+        append_file({.name = std::string(name), .section = file.section}, moved_to(column, generated->second));
     }
 
     void open_conditional(File& file, const Directive& directive, std::string_view line) {

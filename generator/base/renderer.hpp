@@ -32,7 +32,7 @@ private:
 struct RenderInput {
     /// Values of GEMM_* macros. A macro that is left out has its default in defaults/params.cuh.
     std::map<std::string, int, std::less<>> macros;
-    /// The text of generated includes ("params.cuh", "mma_atom.cuh").
+    /// The text of generated includes ("params.cuh") and of statements ("GEMM_STORE_SUMS").
     std::map<std::string, std::string, std::less<>> generated;
     /// The template for an include name ("copy_a.cuh" → "multistage/copy_async.cuh"). Other names are templates.
     std::map<std::string, std::string, std::less<>> pieces = {};
@@ -40,9 +40,9 @@ struct RenderInput {
 
 /// Flattens `root` and its quoted includes into one self-contained file, and resolves every #if whose condition names a
 /// GEMM_* macro. An include is put in once. A ruler names the folder of the templates below it. Files called *.inl
-/// continue the file that includes them, as often as it asks. A line "// ---- name" in a template or a generated text
-/// begins another section. Knows nothing of GEMM. Throws RenderError ("file:line: ...") on an unknown GEMM_ name, a
-/// missing or cyclic include, an unbalanced #if, or a condition that mixes GEMM_ macros with others.
+/// continue the file that includes them, as often as it asks. The text of a statement replaces its line, GEMM_NAME();.
+/// A line "// ---- name" begins another section. Knows nothing of GEMM. Throws RenderError ("file:line: ...") on an
+/// unknown GEMM_ name, a missing or cyclic include, an unbalanced #if, or a condition that mixes GEMM_ macros.
 [[nodiscard]] std::string render(const TemplateSet& templates, std::string_view root, const RenderInput& input);
 
 }  // namespace jitgemm

@@ -23,14 +23,11 @@ void check_sum_order(std::vector<std::string>& reasons, const GemmSpec& spec, co
                                       to_string(wanted), to_string(order)));
 }
 
-/// The include that makes a kernel begin while the previous one ends, and wait for it: empty where it doesn't.
+/// The statements by which a kernel begins while the previous one ends, and waits for it: none where it doesn't. A
+/// family may have written its own.
 void add_launch_order(RenderInput& input, bool programmatic_launch) {
-    if (programmatic_launch) {
-        input.pieces["dependent_launch.cuh"] = "common/dependent_launch.cuh";
-        input.generated["dependent_launch.inl"] = "    launch_dependent_grids();\n    wait_on_dependent_grids();\n";
-    } else {
-        input.generated["dependent_launch.cuh"] = input.generated["dependent_launch.inl"] = "";
-    }
+    input.generated.emplace("GEMM_LAUNCH_ORDER",
+                            programmatic_launch ? "launch_dependent_grids();\nwait_on_dependent_grids();\n" : "");
 }
 
 /// The section of a dump that a generated include belongs to: the folder it would lie in.
@@ -102,8 +99,6 @@ struct Adapter {
     static SumOrder sum_order(DataType operands, const KernelConfig& config) {
         if constexpr (requires { Typed::sum_order(operands, own(config)); })
             return Typed::sum_order(operands, own(config));
-        else if constexpr (requires { &Typed::sum_order; })
-            return Typed::sum_order(own(config));  // whatever the type
         else
             return {};
     }

@@ -2,7 +2,7 @@
 
 // ---- main: verifies the kernel above on small integers, whose sums are exact, and times it ---------------------
 // A reading aid, not part of the kernel.
-#include "build_line.inl"
+// GEMM_BUILD_LINE();
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>
@@ -126,7 +126,7 @@ int main() {
 #endif
 
     GemmArgs args = {};
-#include "arguments.inl"
+    GEMM_SET_ARGUMENTS();
 
     launch(args);
     check(cudaGetLastError(), "launch");

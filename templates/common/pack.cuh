@@ -1,6 +1,5 @@
 #pragma once
 #include "common/realign.cuh"
-#include "common/keep_first.cuh"
 
 // First entry: operands too little aligned for wide copies are moved into the workspace, their rows padded. It costs a
 // pass over the operand, and pays where each element is used often.
@@ -28,10 +27,10 @@ struct Packing {
 
 // There are fewer than 2^32 - 2^24 vectors and at most 2^24 threads, so `vector += step` never wraps.
 extern "C" __global__ void __launch_bounds__(kPackThreads) gemm_pack(const GemmArgs args) {
-#include "dependent_launch.inl"
-#include "packings.inl"
+    GEMM_LAUNCH_ORDER();
+    GEMM_PACKINGS();
 #pragma unroll 1
     for (unsigned v = blockIdx.x * kPackThreads + threadIdx.x; v < vectors; v += gridDim.x * kPackThreads) {
-#include "move_vector.inl"
+        GEMM_MOVE_VECTOR();
     }
 }

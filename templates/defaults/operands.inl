@@ -1,4 +1,5 @@
-// Of the tiles in operand_a.cuh and operand_b.cuh.
+// The tiles of A and B in shared memory.
+#include "wgmma/operand_k_major.cuh"
 #if GEMM_CLUSTER > 1
 using OperandA = KMajorTile<kBlockM, kClusterN>;
 using OperandB = KMajorTile<kBlockN, kClusterM>;

@@ -311,3 +311,4 @@ using Staged = float;
 #else
 using Staged = Bits;
 #endif
+#include "statements.cuh"

@@ -6,4 +6,17 @@ constexpr long long kAStrideM = 512, kAStrideK = 1, kBStrideK = 1, kBStrideN = 5
 constexpr long long kElementsA = 512 * 512, kElementsB = 512 * 512, kElementsC = 512 * 512, kElementsD = 512 * 512;
 constexpr float kAlpha = 2.0f, kBeta = -1.0f;
 constexpr long long kSparsity = 1, kWorkspaceBytes = 1;
+#define GEMM_SET_ARGUMENTS()                                                                             \
+    args.a = a;                                                                                          \
+    args.b = b;                                                                                          \
+    args.d = d;                                                                                          \
+    args.m = kM;                                                                                         \
+    args.n = kN;                                                                                         \
+    args.k = kK;                                                                                         \
+    args.lda = kLda;                                                                                     \
+    args.ldb = kLdb;                                                                                     \
+    args.ldd = kLdd;                                                                                     \
+    args.alpha = kAlpha;                                                                                 \
+    check(cudaFuncSetAttribute(gemm, cudaFuncAttributeMaxDynamicSharedMemorySize, 4 * 2 * 128 * 32 * 2), \
+          "allow shared memory")
 void launch(const GemmArgs& args) { gemm<<<16, 128, 4 * 2 * 128 * 32 * 2>>>(args); }

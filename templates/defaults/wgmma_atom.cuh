@@ -39,3 +39,23 @@ __device__ __forceinline__ void wgmma(Accumulator* c, unsigned long long a, unsi
         : "l"(a), "l"(b), "r"(static_cast<int>(add)), "n"(!GEMM_A_K_MAJOR), "n"(!GEMM_B_K_MAJOR));
 }
 #endif
+#if GEMM_SWAP_AB
+#define GEMM_STMATRIX_TRANS ".trans"
+#else
+#define GEMM_STMATRIX_TRANS ""
+#endif
+#if GEMM_STMATRIX
+__device__ __forceinline__ void stmatrix(unsigned address, const unsigned (&r)[4]) {
+    asm volatile("stmatrix.sync.aligned.m8n8.x4" GEMM_STMATRIX_TRANS
+                 ".shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(address),
+                 "r"(r[0]), "r"(r[1]), "r"(r[2]), "r"(r[3])
+                 : "memory");
+}
+#endif
+#if GEMM_STMATRIX_X2
+__device__ __forceinline__ void stmatrix(unsigned address, const unsigned (&r)[2]) {
+    asm volatile("stmatrix.sync.aligned.m8n8.x2" GEMM_STMATRIX_TRANS ".shared.b16 [%0], {%1, %2};" ::"r"(address),
+                 "r"(r[0]), "r"(r[1])
+                 : "memory");
+}
+#endif

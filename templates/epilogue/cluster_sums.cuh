@@ -1,15 +1,28 @@
 #pragma once
+#include "epilogue/accumulator_pair.cuh"
+#include "ptx/cluster.cuh"
+
+// rC -> sP. A warp writes eight rows at once: eight elements of padding put them into different banks.
+constexpr int kPitchP = kBlockN + 8;
+
+__device__ __forceinline__ void lay_out_sums(const Accumulator (&rC)[kTilesM][kTilesN][kRegistersC],
+                                             char* shared_memory, int warp_row, int warp_column, int lane) {
+    float* sP = reinterpret_cast<float*>(shared_memory) + (warp_row + lane / 4) * kPitchP + warp_column + lane % 4 * 2;
+    GEMM_WAIT_FOR_ALL_COPIES();
+    __syncthreads();  // all warps have finished the mainloop: shared memory is free
+#pragma unroll
+    for (int i = 0; i < kTilesM; ++i)
+#pragma unroll
+        for (int pair = 0; pair < 2; ++pair)
+#pragma unroll
+            for (int j = 0; j < kTilesN; ++j)
+                *reinterpret_cast<float2*>(sP + (i * kMmaM + pair * 8) * kPitchP + j * kMmaN) =
+                    accumulator_pair(rC[i][j], pair);
+}
 
 // sP of every block of the cluster -> sums -> gD. The kSplitK blocks of a cluster have sums of one tile over different
 // parts of K, each in its own shared memory: sP (kBlockM, kBlockN), f32, row pitch kPitchP. Each block reads its share
 // of the vectors from all of them (distributed shared memory), adds in the order of the splits, and stores.
-
-// Waits for all blocks of the cluster. Afterwards each sees what any of them wrote to shared memory before, and may
-// overwrite what they read.
-__device__ __forceinline__ void cluster_sync() {
-    asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
-    asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
-}
 
 // The address of the same shared memory in block `rank` of the cluster.
 __device__ __forceinline__ unsigned address_in_block(unsigned address, int rank) {

@@ -1,6 +1,10 @@
 #pragma once
 #include "epilogue/output_tile.cuh"
-#include "staged_vector.cuh"
+#if GEMM_STAGED_SUMS
+#include "epilogue/staged_sums.cuh"
+#else
+#include "epilogue/staged_results.cuh"
+#endif
 
 __device__ __forceinline__ void epilogue(Accumulator (&rC)[kTilesM][kTilesN][kRegistersC], const OutputTile& output,
                                          int warp_row, int warp_column, char* shared_memory, int warp, int lane) {
@@ -8,9 +12,7 @@ __device__ __forceinline__ void epilogue(Accumulator (&rC)[kTilesM][kTilesN][kRe
     constexpr int kVectors = kMmaM * kVectorsPerRow;
     Staged* sC = reinterpret_cast<Staged*>(shared_memory) + warp * kMmaM * kPitchC;  // (kMmaM, kWarpN), pitch kPitchC
 
-#if GEMM_COPY_ASYNC
-    cp_async_wait<0>();
-#endif
+    GEMM_WAIT_FOR_ALL_COPIES();
     __syncthreads();  // all warps have finished the mainloop: shared memory is free
 
 #pragma unroll

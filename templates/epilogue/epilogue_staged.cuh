@@ -1,6 +1,16 @@
 #pragma once
 #include "common/numeric.cuh"
-#include "epilogue/atom.cuh"
+#include "epilogue/accumulator_pair.cuh"
+
+// A thread's part of 16 rows by eight columns: a pair in row g and a pair in row g + 8.
+struct Atom {
+    float2 pair[2];
+};
+
+__device__ __forceinline__ Atom atom_of(const Accumulator* sums) {
+    return {accumulator_pair(sums, 0), accumulator_pair(sums, 1)};
+}
+
 #include "epilogue_expression.cuh"
 
 constexpr int kStagers = 32;  // threads that fill a slice together: a warp
@@ -14,8 +24,14 @@ __device__ __forceinline__ unsigned chunk_address(unsigned slice, int row, int c
 }
 constexpr bool kSwizzledSlices = kSliceColumns * sizeof(Staged) > 16;
 
-#include "stage_slice.cuh"
-#include "store_slice.cuh"
+#include "epilogue/stage_slice.cuh"
+#if GEMM_STORE_TMA
+#include "epilogue/store_slice_by_tma.cuh"
+#elif GEMM_SLICE_OF_SUMS
+#include "epilogue/store_slice_with_c.cuh"
+#else
+#include "epilogue/store_slice_by_threads.cuh"
+#endif
 #if GEMM_C_TMA
 #include "epilogue/c_in_ring.cuh"
 #elif GEMM_BROADCAST_C

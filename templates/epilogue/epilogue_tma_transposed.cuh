@@ -19,22 +19,6 @@ __device__ __forceinline__ void warpgroup_sync() {
     asm volatile("bar.sync %0, 128;" ::"r"(kFirstBarrier + threadIdx.x / 128) : "memory");
 }
 
-// Stores four 8x8 matrices of 16-bit elements, transposed: each is one register of every lane. Lane l gives the address
-// of column l % 8 of matrix l / 8.
-#if GEMM_STMATRIX
-__device__ __forceinline__ void stmatrix_transposed(unsigned address, const unsigned (&r)[4]) {
-    asm volatile("stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(address), "r"(r[0]),
-                 "r"(r[1]), "r"(r[2]), "r"(r[3])
-                 : "memory");
-}
-#endif
-#if GEMM_STMATRIX_X2
-__device__ __forceinline__ void stmatrix_transposed(unsigned address, const unsigned (&r)[2]) {
-    asm volatile("stmatrix.sync.aligned.m8n8.x2.trans.shared.b16 [%0], {%1, %2};" ::"r"(address), "r"(r[0]), "r"(r[1])
-                 : "memory");
-}
-#endif
-
 // The offset of a lane's column of the first two atoms in a slice. This warp's 16 rows are two 16-byte chunks, 2 * warp
 // and the next. TMA permutes the chunks by bits 7 to 9 of the address (PTX ISA, "Swizzling Modes").
 __device__ __forceinline__ unsigned place_in_slice(int warp, int lane) {
@@ -53,13 +37,12 @@ __device__ __forceinline__ void stage_slice(unsigned place, const Finished& fini
 #if GEMM_STMATRIX
 #pragma unroll
     for (int j = 0; j + 1 < kColumns / 8; j += 2)
-        stmatrix_transposed(place + j * 8 * kColumnBytes,
-                            {packed(j, 0), packed(j, 1), packed(j + 1, 0), packed(j + 1, 1)});
+        stmatrix(place + j * 8 * kColumnBytes, {packed(j, 0), packed(j, 1), packed(j + 1, 0), packed(j + 1, 1)});
 #endif
 #if GEMM_STMATRIX_X2
     if constexpr (kColumns % 16 != 0) {
         constexpr int kLast = kColumns / 8 - 1;
-        stmatrix_transposed(place + kLast * 8 * kColumnBytes, {packed(kLast, 0), packed(kLast, 1)});
+        stmatrix(place + kLast * 8 * kColumnBytes, {packed(kLast, 0), packed(kLast, 1)});
     }
 #endif
 }

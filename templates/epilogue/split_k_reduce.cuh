@@ -4,7 +4,7 @@
 
 // Second entry of a split-K kernel: adds the splits' partial sums in the order of the splits, finishes and stores them.
 extern "C" __global__ void __launch_bounds__(kReduceThreads, 1) gemm_reduce(const GemmArgs args) {
-#include "dependent_launch.inl"
+    GEMM_LAUNCH_ORDER();
     const long long pitch = partials_pitch(args.n);
     const long long size = args.m * pitch;
     const long long quads = size / 4;  // groups of four columns, of which a row's last may be padded

@@ -11,13 +11,13 @@
 #include "ptx/warpgroup.cuh"
 #include "ptx/mbarrier.cuh"
 #include "gemm_args.cuh"
-#include "dependent_launch.cuh"
+#include "common/dependent_launch.cuh"
 #include "workspace.cuh"
 #include "scheduler/one_tile.cuh"
 #include "wgmma/wgmma_operands.cuh"
 #include "wgmma/wgmma_k_tile.cuh"
 #include "epilogue.cuh"
-#include "store_tile.cuh"
+#include "epilogue/store_tile.cuh"
 #include "multiply.cuh"
 #include "wgmma/wgmma_mainloop.cuh"
 #include "wgmma/copy_tile.cuh"
@@ -25,7 +25,7 @@
 // ---- copies
 __device__ __forceinline__ void copy_one_tile(const GemmArgs& args, const SharedMemory& shared) {
     const TileWalk walk(args);
-#include "clear_ring.inl"
+    GEMM_CLEAR_RING();
     RingPosition ring;
     copy_tile(args, shared, walk, ring);
 }
@@ -40,11 +40,11 @@ __device__ __forceinline__ void multiply_tile(const GemmArgs& args, const Shared
     const Multiplied multiplied = multiply_k_tiles(rC, shared, walk, a, b, ring, lane);
     const Tile& tile = multiplied.tile;
 
-#include "read_c.inl"
+    GEMM_PREPARE_STORE();
     wgmma_wait_for(rC);
     Staging staging(shared.staging);
-#include "store_sums.inl"
-#include "end_stores.inl"
+    GEMM_STORE_SUMS();
+    GEMM_END_STORES();
 }
 
 // ---- kernel
@@ -56,13 +56,13 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const __grid_cons
 
     if (threadIdx.x == 0) shared.init_barriers();
     __syncthreads();
-#include "dependent_launch.inl"
+    GEMM_LAUNCH_ORDER();
 
     if (warpgroup == kConsumers) {
-#include "producer_begins.inl"
+        GEMM_PRODUCER_BEGINS();
         if (threadIdx.x / 32 == kConsumers * 4 && elect_one()) copy_one_tile(args, shared);
     } else {
-#include "consumers_begin.inl"
+        GEMM_CONSUMERS_BEGIN();
         multiply_tile(args, shared, warpgroup);
     }
 }

@@ -13,15 +13,15 @@
 #include "ptx/warpgroup.cuh"
 #include "ptx/mbarrier.cuh"
 #include "gemm_args.cuh"
-#include "dependent_launch.cuh"
+#include "common/dependent_launch.cuh"
 #include "workspace.cuh"
 #include "scheduler/one_tile.cuh"
 #include "wgmma/wgmma_operands.cuh"
 #include "wgmma/wgmma_k_tile.cuh"
 #include "epilogue.cuh"
-#include "store_tile.cuh"
+#include "epilogue/store_tile.cuh"
 #include "multiply.cuh"
-#include "copy_operands.cuh"
+#include "wgmma/copy_operands.cuh"
 
 // ---- copies
 // Copies a k-tile into a stage that is free, and announces its bytes.
@@ -43,7 +43,7 @@ __device__ __forceinline__ void fill_ring(const GemmArgs& args, const SharedMemo
         for (int k_tile = 0; k_tile < min(kStages, tile.k_tiles); ++k_tile)
             copy_k_tile(args, shared, tile, k_tile, k_tile);
     }
-#include "copy_c.inl"
+    GEMM_COPY_C();
 }
 
 // ---- consumers
@@ -79,11 +79,11 @@ __device__ __forceinline__ void multiply_tile(const GemmArgs& args, const Shared
         ring.advance();
     }
 
-#include "read_c.inl"
+    GEMM_PREPARE_STORE();
     wgmma_wait_for(rC);
     Staging staging(shared.staging);
-#include "store_sums.inl"
-#include "end_stores.inl"
+    GEMM_STORE_SUMS();
+    GEMM_END_STORES();
 }
 
 // ---- kernel
@@ -95,7 +95,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const __grid_cons
 
     if (threadIdx.x == 0) shared.init_barriers();
     __syncthreads();
-#include "dependent_launch.inl"
+    GEMM_LAUNCH_ORDER();
 
     multiply_tile(args, shared, warpgroup);
 }

@@ -9,7 +9,7 @@
 #include "mma_atom.cuh"
 #include "common/numeric.cuh"
 #include "gemm_args.cuh"
-#include "dependent_launch.cuh"
+#include "common/dependent_launch.cuh"
 #include "workspace.cuh"
 #include "common/tile.cuh"
 #include "common/rasterization.cuh"
@@ -19,7 +19,6 @@
 #include "epilogue/output_tile.cuh"
 #if GEMM_SPLIT_CLUSTER
 #include "epilogue/output_vector.cuh"
-#include "epilogue/epilogue_cluster.cuh"
 #include "epilogue/cluster_sums.cuh"
 #elif GEMM_EPILOGUE_SHARED
 #include "mma_multistage/mma_stage_rows.cuh"
@@ -37,14 +36,14 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) __cluster_dims__(kSpli
 extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const GemmArgs args) {
 #endif
     extern __shared__ __align__(128) char shared_memory[];
-#include "dependent_launch.inl"
+    GEMM_LAUNCH_ORDER();
 
 #include "scheduler/tile_of_this_block.inl"
 
 #include "multistage/warp_of_this_thread.inl"
 
     // gA -> sA, gB -> sB. The constructors compute which rows and columns of D are in range.
-#include "start_copies.inl"
+    GEMM_START_COPIES();
 
     unsigned lane_offset_a[kChunksA];  // in a stage, in bytes; see shared_to_registers
     unsigned lane_offset_b[kChunksB];
@@ -67,9 +66,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const GemmArgs ar
 #if GEMM_DOUBLE_BUFFER
     unsigned rA[2][kFragmentA];  // fragments of this k-block and of the next
     unsigned rB[2][kFragmentB];
-#if GEMM_COPY_ASYNC
-    cp_async_wait<kStages - 2>();
-#endif
+    GEMM_WAIT_FOR_OLDEST_COPY();
     __syncthreads();
     load_fragments_a(rA[0], sA, lane_offset_a, 0);
     load_fragments_b(rB[0], sB, lane_offset_b, 0);
@@ -81,10 +78,8 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const GemmArgs ar
             if (k_block == kKBlocks - 1) {  // the next fragments lie in the next stage
                 copy_a.finish(sA + write_stage * kStageBytesA);
                 copy_b.finish(sB + write_stage * kStageBytesB);
-#if GEMM_COPY_ASYNC
-                cp_async_commit();
-                cp_async_wait<kStages - 2>();
-#endif
+                GEMM_COMMIT_COPIES();
+                GEMM_WAIT_FOR_OLDEST_COPY();
                 __syncthreads();  // all see the next stage; this one may be filled again
                 write_stage = read_stage;
                 read_stage = read_stage + 1 == kStages ? 0 : read_stage + 1;
@@ -105,9 +100,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const GemmArgs ar
 
 #pragma unroll 1
     for (int k_tile = 0; k_tile < tile.k_tiles; ++k_tile) {
-#if GEMM_COPY_ASYNC
-        cp_async_wait<kStages - 2>();
-#endif
+        GEMM_WAIT_FOR_OLDEST_COPY();
         __syncthreads();  // all see read_stage, and have read write_stage
         copy_a.issue(sA + write_stage * kStageBytesA, 0, 1);
         copy_b.issue(sB + write_stage * kStageBytesB, 0, 1);
@@ -119,9 +112,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const GemmArgs ar
         }
         copy_a.finish(sA + write_stage * kStageBytesA);
         copy_b.finish(sB + write_stage * kStageBytesB);
-#if GEMM_COPY_ASYNC
-        cp_async_commit();
-#endif
+        GEMM_COMMIT_COPIES();
         write_stage = read_stage;
         read_stage = read_stage + 1 == kStages ? 0 : read_stage + 1;
     }

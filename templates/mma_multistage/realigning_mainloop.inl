@@ -38,17 +38,11 @@
         }
         copy_a.finish(sA + write_stage * kStageBytesA);
         copy_b.finish(sB + write_stage * kStageBytesB);
-#if GEMM_COPY_ASYNC
-        cp_async_commit();
-        cp_async_wait<kStages - 2>();  // the k-tile needed next has landed
-#endif
+        GEMM_COMMIT_COPIES();
+        GEMM_WAIT_FOR_OLDEST_COPY();
         __syncthreads();  // all see the next stage; this one may be filled again
         write_stage = write_stage + 1 == kStages ? 0 : write_stage + 1;
-#if GEMM_STAGES == 2
-        if (k_tile < -1) continue;  // never true with two stages, but saves up to 22 registers there
-#else
-        if (k_tile < -1) continue;
-#endif
+        if (k_tile < -1) continue;  // never true with two stages, where it saves up to 22 registers
         read_stage = read_stage + 1 == kStages ? 0 : read_stage + 1;
 #if GEMM_DOUBLE_BUFFER
         load_fragments_a(rA[0], sA + read_stage * kStageBytesA, lane_offset_a, 0);

@@ -12,8 +12,7 @@
 #include "mma_atom.cuh"
 #include "ptx/mbarrier.cuh"
 #include "gemm_args.cuh"
-#include "dependent_launch.cuh"
-#include "long_operand.cuh"
+#include "common/dependent_launch.cuh"
 #include "mma_sliced_k/sliced_k_ring.cuh"
 #include "mma_sliced_k/sliced_k_sums.cuh"
 
@@ -64,7 +63,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const __grid_cons
 #if GEMM_EARLY
     launch_dependent_grids();
 #else
-#include "dependent_launch.inl"
+    GEMM_LAUNCH_ORDER();
 #endif
     // Fills the ring. The long operand comes first: it is larger.
     PanelWalk next_few = next;

@@ -1,6 +1,5 @@
 #pragma once
 #include "common/realign.cuh"
-#include "common/keep_first.cuh"
 #include "common/store_shared.cuh"
 
 // A copy through registers of a matrix that is aligned to one element only. issue() loads. finish() shifts vectors into

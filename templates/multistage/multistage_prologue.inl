@@ -9,9 +9,7 @@
         copy_b.issue(sB + stage * kStageBytesB, 0, 1);
         copy_a.finish(sA + stage * kStageBytesA);
         copy_b.finish(sB + stage * kStageBytesB);
-#if GEMM_COPY_ASYNC
-        cp_async_commit();
-#endif
+        GEMM_COMMIT_COPIES();
     }
 
     int read_stage = 0;

@@ -44,7 +44,7 @@ __device__ __forceinline__ OutputTile partial_tile(const GemmArgs& args, unsigne
 
 // Second entry: D += partial sums. A thread adds a vector of a row in each step.
 extern "C" __global__ void __launch_bounds__(kReduceThreads, 1) gemm_add_partials(const GemmArgs args) {
-#include "dependent_launch.inl"
+    GEMM_LAUNCH_ORDER();
     constexpr unsigned kVectorsPerRow = kBlockN / kVectorD;
     const TileCoord tiles = {(args.m + kBlockM - 1u) / kBlockM, (args.n + kBlockN - 1u) / kBlockN};
     const unsigned remainder_tiles = tiles.m * tiles.n % kWave;

@@ -1,5 +1,5 @@
 #pragma once
-#include "simt_cp_async.cuh"
+#include "cp_async.cuh"
 #include "reach.cuh"
 
 // gA, gB -> sA, sB by all threads of the block. A thread keeps its place in a row and goes down the rows, pass by pass.
@@ -109,11 +109,11 @@ struct StraightCopy {
 __device__ __forceinline__ void finish_copies(CopyA& copy_a, CopyB& copy_b) {
     copy_a.finish();
     copy_b.finish();
-    asm volatile("cp.async.commit_group;" ::: "memory");
+    cp_async_commit();
 }
 
 // Waits until the k-tile needed next has landed for all threads. They have then read the previous one.
 __device__ __forceinline__ void wait_for_oldest_copy() {
-    asm volatile("cp.async.wait_group %0;" ::"n"(kStages - 2) : "memory");
+    cp_async_wait<kStages - 2>();
     __syncthreads();
 }

@@ -8,21 +8,29 @@
 #include "simt_params.cuh"
 #include "common/numeric.cuh"
 #include "gemm_args.cuh"
-#include "dependent_launch.cuh"
+#include "common/dependent_launch.cuh"
 #include "workspace.cuh"
 #include "common/tile.cuh"
 #include "common/rasterization.cuh"
 #include "epilogue/output_tile.cuh"
-#include "simt_copies.cuh"
+#if GEMM_COPY_ASYNC
+#include "simt_hierarchical/copies_async.cuh"
+#else
+#include "simt_hierarchical/copies_registers.cuh"
+#endif
 #include "simt_hierarchical/simt_shared_to_registers.cuh"
 #include "epilogue/output_vector.cuh"
-#include "simt_epilogue.cuh"
+#if GEMM_EPILOGUE_SHARED
+#include "simt_hierarchical/epilogue_shared.cuh"
+#else
+#include "simt_hierarchical/epilogue_registers.cuh"
+#endif
 #include "second_entry.inl"
 
 // ---- kernel
 extern "C" __global__ void __launch_bounds__(kThreads, kMinBlocksPerSm) gemm(const GemmArgs args) {
     extern __shared__ __align__(128) char shared_memory[];
-#include "dependent_launch.inl"
+    GEMM_LAUNCH_ORDER();
 
 #include "scheduler/tile_of_this_block.inl"
 

@@ -10,7 +10,7 @@
 #include "long_k_params.cuh"
 #include "common/numeric.cuh"
 #include "gemm_args.cuh"
-#include "dependent_launch.cuh"
+#include "common/dependent_launch.cuh"
 #include "simt_long_k/simt_long_k_copy.cuh"
 #include "simt_long_k/simt_long_k_threads.cuh"
 #include "simt_long_k/simt_long_k_sums.cuh"
@@ -18,7 +18,7 @@
 // ---- kernel
 extern "C" __global__ void __launch_bounds__(kThreads, kMinBlocksPerSm) gemm(const GemmArgs args) {
     extern __shared__ __align__(128) char shared_memory[];
-#include "dependent_launch.inl"
+    GEMM_LAUNCH_ORDER();
 
     // This block's tile of D, and its k-tiles: every kSplitK-th, so that all blocks together walk along the rows.
     const unsigned tiles_n = (args.n + (kBlockN - 1u)) / kBlockN;
@@ -68,7 +68,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, kMinBlocksPerSm) gemm(con
 #pragma unroll 1
     for (int k_tile = 0; k_tile < k_tiles; ++k_tile) {
         wait_for_oldest_copy();  // all see read_stage, and have read write_stage
-#include "first_elements.inl"
+        GEMM_FIRST_ELEMENTS();
 #pragma unroll kUnroll
         for (int step = 0; step < kSteps; ++step) {
             OperandA::load(rA, OperandA::of_step(from_a, step));

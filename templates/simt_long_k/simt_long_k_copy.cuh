@@ -1,17 +1,15 @@
 #pragma once
-#include "simt_cp_async.cuh"
+#include "cp_async.cuh"
 
 // gA, gB -> sA, sB by all threads of the block. Rows in shared memory are rows in global memory.
 
-__device__ __forceinline__ void cp_async_commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }
-
 // Waits until the k-tile needed next has landed for all threads. They have then read the previous one.
 __device__ __forceinline__ void wait_for_oldest_copy() {
-    asm volatile("cp.async.wait_group %0;" ::"n"(kStages - 2) : "memory");
+    cp_async_wait<kStages - 2>();
     __syncthreads();
 }
 __device__ __forceinline__ void wait_for_all_copies() {
-    asm volatile("cp.async.wait_group 0;" ::: "memory");
+    cp_async_wait<0>();
     __syncthreads();
 }
 

@@ -47,7 +47,7 @@ __device__ __forceinline__ void sum_up_in_block(const GemmArgs& args, const floa
 // Second entry: adds up the blocks' sums, finishes and stores them. A block has 32 columns of a row. Its warps share
 // the splits.
 extern "C" __global__ void __launch_bounds__(kReduceWarps * 32) gemm_reduce(const GemmArgs args) {
-#include "dependent_launch.inl"
+    GEMM_LAUNCH_ORDER();
     __shared__ float sums[kReduceWarps][32];
     const unsigned blocks_of_row = (args.n + 31u) / 32;
     const long long row = blockIdx.x / blocks_of_row;

@@ -11,7 +11,7 @@ __device__ __forceinline__ void multiply_tiles(const GemmArgs& args, const Share
     for (; walk.has_tile(); walk.next()) {
         Accumulator rC[kTilesM][kTilesN][kRegistersC];  // (kTilesM) wgmmas of 64 rows, (kTilesN) times eight columns
         const auto [tile, read] = multiply_k_tiles(rC, shared, walk, a, b, ring, lane);
-#include "read_c.inl"
+        GEMM_PREPARE_STORE();
         wgmma_wait_for(rC);
         release(shared, read, lane);
 
@@ -22,7 +22,7 @@ __device__ __forceinline__ void multiply_tiles(const GemmArgs& args, const Share
         }
         if (walk.piece.first_k_tile != 0) add_partial_sums(rC, args, walk, warpgroup * 4 + warp, lane);
 #endif
-#include "store_sums.inl"
+        GEMM_STORE_SUMS();
     }
-#include "end_stores.inl"
+    GEMM_END_STORES();
 }

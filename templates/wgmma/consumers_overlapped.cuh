@@ -1,5 +1,5 @@
 #pragma once
-#include "release_earlier.cuh"
+#include "wgmma/wgmma_k_tile.cuh"
 
 // Each consumer multiplies 128 rows of every tile. It stores the upper 64 while the tensor cores multiply the last
 // k-tile of the lower 64. It stores the lower 64 while they multiply the first k-tile of the next tile.
@@ -36,7 +36,7 @@ struct Consumer {
         if (last.first_k_tile != 0) add_sums(rC[kHalf], args, walk, last, threadIdx.x / 32, kHalf, lane);
 #endif
         const Tile tile = walk.tile();  // this may be the next tile already: only D's edges are used
-#include "store_sums.inl"
+        GEMM_STORE_SUMS();
     }
 
     // Stores the last tile's lower half. Its wgmmas have ended.
@@ -109,7 +109,7 @@ __device__ __forceinline__ void multiply_tiles(const GemmArgs& args, const Share
         if (!walk.has_tile()) {
             wgmma_wait<0>();
             consumer.finish_tile(rC);
-#include "end_stores.inl"
+            GEMM_END_STORES();
             return;
         }
     }

@@ -50,7 +50,7 @@ __device__ __forceinline__ void multiply_tiles(const GemmArgs& args, const Share
         if (walk.ends_tile()) wait_for_c(args, shared, ring);
 #endif
         turn.pass_on();
-#include "read_c.inl"
+        GEMM_PREPARE_STORE();
         wgmma_wait_for(rC);
         release(shared, read, lane);
 
@@ -63,7 +63,7 @@ __device__ __forceinline__ void multiply_tiles(const GemmArgs& args, const Share
 #endif
         const int row = tile.row + warp * 16;
         const int column = tile.column;
-#include "store_sums.inl"
+        GEMM_STORE_SUMS();
     }
-#include "end_stores.inl"
+    GEMM_END_STORES();
 }

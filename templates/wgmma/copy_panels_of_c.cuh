@@ -1,5 +1,6 @@
 #pragma once
-#include "wgmma/announce_k_tile.cuh"
+#include "wgmma/copy_operands.cuh"
+#if GEMM_C_TMA
 
 // Copies the part of C that begins at (row, column), into the stages after its k-tiles.
 __device__ __forceinline__ void copy_c(const GemmArgs& args, const SharedMemory& shared, int row, int column,
@@ -20,3 +21,4 @@ __device__ __forceinline__ void copy_c(const GemmArgs& args, const SharedMemory&
         ring.advance();
     }
 }
+#endif

@@ -1,6 +1,6 @@
 #pragma once
-#include "wgmma/announce_k_tile.cuh"
-#include "copy_c.cuh"
+#include "wgmma/copy_operands.cuh"
+#include "wgmma/copy_panels_of_c.cuh"
 
 // Copies the k-tiles of a tile into the next stages of the ring.
 __device__ __forceinline__ void copy_tile(const GemmArgs& args, const SharedMemory& shared, const TileWalk& walk,
@@ -9,12 +9,12 @@ __device__ __forceinline__ void copy_tile(const GemmArgs& args, const SharedMemo
 #pragma unroll 1
     for (int k_tile = 0; k_tile < tile.k_tiles; ++k_tile) {
         const int stage = ring.stage;
-#include "clear_stage.inl"
+        GEMM_CLEAR_STAGE();
         announce_k_tile(shared, ring, walk.no_products ? 0 : kStageBytes);
         ring.advance();
         if (walk.no_products) continue;
         copy_a(args, shared, tile, k_tile, stage);
         copy_b(args, shared, tile, k_tile, stage);
     }
-#include "copy_c.inl"
+    GEMM_COPY_C();
 }

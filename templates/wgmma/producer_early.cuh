@@ -1,6 +1,6 @@
 #pragma once
-#include "wgmma/announce_k_tile.cuh"
-#include "copy_c.cuh"
+#include "wgmma/copy_operands.cuh"
+#include "wgmma/copy_panels_of_c.cuh"
 
 // One thread of the block copies. It fills the ring with the k-tiles of this block's tiles, as consumers release the
 // stages. It copies constant operands before the previous kernel has ended.
@@ -40,7 +40,7 @@ __device__ __forceinline__ void copy_tile(const GemmArgs& args, const SharedMemo
 #pragma unroll 1
     for (int k_tile = 0; k_tile < tile.k_tiles; ++k_tile) {
         const int stage = ring.stage;
-#include "clear_stage.inl"
+        GEMM_CLEAR_STAGE();
         // A prefetched k-tile must not wait for its stage: the stage was unused, and consumers may have read it by now.
         const bool is_prefetched = prefetched > 0;
         if (is_prefetched) {
@@ -53,7 +53,7 @@ __device__ __forceinline__ void copy_tile(const GemmArgs& args, const SharedMemo
         if (!kEarlyA || !is_prefetched) copy_a(args, shared, tile, k_tile, stage);
         if (!kEarlyB || !is_prefetched) copy_b(args, shared, tile, k_tile, stage);
     }
-#include "copy_c.inl"
+    GEMM_COPY_C();
 }
 
 // Copies all tiles of this block.
@@ -61,7 +61,7 @@ __device__ __forceinline__ void copy_tiles(const GemmArgs& args, const SharedMem
     int prefetched = prefetch_constants(args, shared);
     wait_on_dependent_grids();
     TileWalk walk(args);
-#include "clear_ring.inl"
+    GEMM_CLEAR_RING();
     RingPosition ring;
 #pragma unroll 1
     for (; walk.has_tile(); walk.next()) copy_tile(args, shared, walk, ring, prefetched);

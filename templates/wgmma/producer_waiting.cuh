@@ -5,7 +5,7 @@
 // stages.
 __device__ __forceinline__ void copy_tiles(const GemmArgs& args, const SharedMemory& shared) {
     TileWalk walk(args);
-#include "clear_ring.inl"
+    GEMM_CLEAR_RING();
     RingPosition ring;
 #pragma unroll 1
     for (; walk.has_tile(); walk.next()) copy_tile(args, shared, walk, ring);

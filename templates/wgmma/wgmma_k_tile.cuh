@@ -13,3 +13,19 @@ __device__ __forceinline__ void release(const SharedMemory& shared, int stage, i
     if (lane == 0) mbarrier_arrive(shared.empty_barrier(stage));
 #endif
 }
+#if GEMM_WARP_SPECIALIZED
+
+// Releases the stage of the previous k-tile, after its wgmmas. Wgmmas of the last k-tile may be in flight.
+__device__ __forceinline__ void release_earlier(const SharedMemory& shared, int stage, int lane) {
+#if !GEMM_A_IN_REGISTERS
+    wgmma_wait<1>();  // for those of the previous k-tile
+#endif
+    release(shared, stage, lane);
+}
+
+// Waits until the next stage of the ring has been read, and announces the bytes that the copies will bring.
+__device__ __forceinline__ void announce_k_tile(const SharedMemory& shared, const RingPosition& ring, int bytes) {
+    mbarrier_wait(shared.empty_barrier(ring.stage), ring.phase ^ 1);
+    mbarrier_arrive_expect(shared.full_barrier(ring.stage), bytes);
+}
+#endif

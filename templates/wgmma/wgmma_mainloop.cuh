@@ -1,5 +1,5 @@
 #pragma once
-#include "release_earlier.cuh"
+#include "wgmma/wgmma_k_tile.cuh"
 
 // A tile whose k-tiles a consumer has multiplied. Wgmmas of the last k-tile are still in flight.
 struct Multiplied {

@@ -1,6 +1,4 @@
 #pragma once
-#include "operand_a.cuh"
-#include "operand_b.cuh"
 #include "operands.inl"
 
 // The address field of a matrix descriptor: 14 bits, in units of 16 bytes. The mask drops the bits that name a block of
@@ -22,12 +20,8 @@ struct RingPosition {
             phase ^= 1;
         }
     }
-#if GEMM_PINGPONG
-    // Skips stages that another warpgroup reads.
-#elif GEMM_OVERLAPPED && GEMM_C_TMA
-    // Skips stages that are read later.
-#endif
 #if GEMM_PINGPONG || GEMM_OVERLAPPED && GEMM_C_TMA
+    // Skips stages that another warpgroup reads, or that are read later.
     __device__ __forceinline__ void skip(int stages) {
         const int rounds = (stage + stages) / kStages;
         stage += stages - rounds * kStages;

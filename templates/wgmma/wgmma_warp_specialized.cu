@@ -1,21 +1,21 @@
 // Half-precision GEMM on wgmma. TMA copies the operands.
 //
-#include "loop_nest.inl"
+// GEMM_LOOP_NEST();
 #include "wgmma_params.cuh"
 #include "ptx/tma.cuh"
 #include "wgmma_atom.cuh"
 #include "ptx/warpgroup.cuh"
 #include "ptx/mbarrier.cuh"
-#include "cluster.cuh"
+#include "ptx/cluster.cuh"
 #include "gemm_args.cuh"
-#include "dependent_launch.cuh"
+#include "common/dependent_launch.cuh"
 #include "workspace.cuh"
 #include "common/rasterization.cuh"
 #include "wgmma/wgmma_operands.cuh"
 #include "tile_walk.cuh"
 #include "wgmma/wgmma_k_tile.cuh"
 #include "epilogue.cuh"
-#include "store_tile.cuh"
+#include "epilogue/store_tile.cuh"
 #include "multiply.cuh"
 #include "consumers.cuh"
 #include "producer.cuh"
@@ -33,15 +33,15 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const __grid_cons
         __shfl_sync(0xffffffff, threadIdx.x / 128, 0);  // the shuffle tells the compiler that lanes agree
 
     if (threadIdx.x == 0) shared.init_barriers();
-#include "blocks_begin.inl"
-#include "launch_order.inl"
+    GEMM_BLOCKS_BEGIN();
+    GEMM_LAUNCH_ORDER();
 
     if (warpgroup == kConsumers) {
-#include "producer_begins.inl"
+        GEMM_PRODUCER_BEGINS();
         if (threadIdx.x / 32 == kConsumers * 4 && elect_one()) copy_tiles(args, shared);
     } else {
-#include "consumers_begin.inl"
+        GEMM_CONSUMERS_BEGIN();
         multiply_tiles(args, shared, warpgroup);
     }
-#include "blocks_end.inl"
+    GEMM_BLOCKS_END();
 }

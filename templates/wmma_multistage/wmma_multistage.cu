@@ -15,7 +15,14 @@
 #include "multistage/global_to_shared.cuh"
 #include "multistage/warp_fragments.cuh"
 #include "epilogue/output_tile.cuh"
-#include "wmma_multistage/wmma_stage_rows.cuh"
+
+// ---- epilogue
+// rC -> sC: a row of the warp tile's fragments. Only wmma.store knows which lane holds which element.
+__device__ __forceinline__ void stage_rows(Staged* sC, const Accumulator (&rC)[kTilesN][kRegistersC]) {
+#pragma unroll
+    for (int j = 0; j < kTilesN; ++j) store_fragment(shared_address(sC + j * kMmaN), rC[j]);
+}
+
 #include "epilogue/epilogue_shared.cuh"
 
 // ---- kernel
@@ -50,10 +57,8 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const GemmArgs ar
         copy_b.issue(sB, 0, 1);
         copy_a.finish(sA);
         copy_b.finish(sB);
-#if GEMM_COPY_ASYNC
-        cp_async_commit();
-        cp_async_wait<0>();
-#endif
+        GEMM_COMMIT_COPIES();
+        GEMM_WAIT_FOR_ALL_COPIES();
         __syncthreads();  // all threads have written the tile
         mma_k_tile(rC, warp_a, warp_b);
         __syncthreads();  // all threads have read it
@@ -64,9 +69,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const GemmArgs ar
 #if GEMM_DOUBLE_BUFFER
     unsigned rA[2][kTilesM][kRegistersA];  // fragments of this k-block and of the next
     unsigned rB[2][kTilesN][kRegistersB];
-#if GEMM_COPY_ASYNC
-    cp_async_wait<kStages - 2>();
-#endif
+    GEMM_WAIT_FOR_OLDEST_COPY();
     __syncthreads();
     load_k_block(rA[0], rB[0], warp_a, warp_b, 0);
     copy_a.issue(sA + write_stage * kStageBytesA, 0, 1);
@@ -79,10 +82,8 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const GemmArgs ar
             if (k_block == kKBlocks - 1) {  // the next fragments lie in the next stage
                 copy_a.finish(sA + write_stage * kStageBytesA);
                 copy_b.finish(sB + write_stage * kStageBytesB);
-#if GEMM_COPY_ASYNC
-                cp_async_commit();
-                cp_async_wait<kStages - 2>();
-#endif
+                GEMM_COMMIT_COPIES();
+                GEMM_WAIT_FOR_OLDEST_COPY();
                 __syncthreads();  // all see the next stage; this one may be filled again
                 write_stage = read_stage;
                 read_stage = read_stage + 1 == kStages ? 0 : read_stage + 1;
@@ -97,24 +98,18 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const GemmArgs ar
             mma_warp_tile(rC, rA[k_block % 2], rB[k_block % 2]);
         }
     }
-#if GEMM_COPY_ASYNC
-    cp_async_commit();  // closes the group of the copies beyond the end of K
-#endif
+    GEMM_COMMIT_COPIES();
 #else
 #pragma unroll 1
     for (int k_tile = 0; k_tile < tile.k_tiles; ++k_tile) {
-#if GEMM_COPY_ASYNC
-        cp_async_wait<kStages - 2>();
-#endif
+        GEMM_WAIT_FOR_OLDEST_COPY();
         __syncthreads();  // all see read_stage, and have read write_stage
         copy_a.issue(sA + write_stage * kStageBytesA, 0, 1);
         copy_b.issue(sB + write_stage * kStageBytesB, 0, 1);
         mma_k_tile(rC, warp_a + read_stage * kStageBytesA, warp_b + read_stage * kStageBytesB);
         copy_a.finish(sA + write_stage * kStageBytesA);
         copy_b.finish(sB + write_stage * kStageBytesB);
-#if GEMM_COPY_ASYNC
-        cp_async_commit();
-#endif
+        GEMM_COMMIT_COPIES();
         write_stage = read_stage;
         read_stage = read_stage + 1 == kStages ? 0 : read_stage + 1;
     }

@@ -129,6 +129,13 @@ __device__ __forceinline__ void cp_async_cut(float* destination, const float* so
                  : "memory");
 }
 
+__device__ __forceinline__ void cp_async_commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }
+
+template <int kPending>
+__device__ __forceinline__ void cp_async_wait() {
+    asm volatile("cp.async.wait_group %0;" ::"n"(kPending) : "memory");
+}
+
 // ---- simt_hierarchical ----------------------------------------------------------------------------------------------
 // How much of a matrix lies ahead of the place that a thread has in the next k-tile.
 struct Reach {
@@ -237,12 +244,12 @@ using CopyB = TransposedCopy<kBlockN, kPitchB>;
 __device__ __forceinline__ void finish_copies(CopyA& copy_a, CopyB& copy_b) {
     copy_a.finish();
     copy_b.finish();
-    asm volatile("cp.async.commit_group;" ::: "memory");
+    cp_async_commit();
 }
 
 // Waits until the k-tile needed next has landed for all threads. They have then read the previous one.
 __device__ __forceinline__ void wait_for_oldest_copy() {
-    asm volatile("cp.async.wait_group %0;" ::"n"(kStages - 2) : "memory");
+    cp_async_wait<kStages - 2>();
     __syncthreads();
 }
 

@@ -134,6 +134,14 @@ __device__ __forceinline__ void wgmma(Accumulator* c, unsigned long long a, unsi
         : "l"(a), "l"(b), "r"(static_cast<int>(add)));
 }
 
+// Stores 8x8 matrices of 16-bit elements: each is one register of every lane. Lane l gives the address
+// of row l % 8 of matrix l / 8.
+__device__ __forceinline__ void stmatrix(unsigned address, const unsigned (&r)[4]) {
+    asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(address), "r"(r[0]),
+                 "r"(r[1]), "r"(r[2]), "r"(r[3])
+                 : "memory");
+}
+
 // A warpgroup is four warps that issue wgmma together. A fence stands between other writes to a register and the first
 // wgmma that uses it. Operands and sums of a committed group may be touched again when the group is no longer pending.
 __device__ __forceinline__ void wgmma_fence() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
@@ -397,6 +405,18 @@ __device__ __forceinline__ void release(const SharedMemory& shared, int stage, i
     if (lane < kCluster) mbarrier_arrive(shared.empty_barrier(stage), lane);  // at each block that fills it
 }
 
+// Releases the stage of the previous k-tile, after its wgmmas. Wgmmas of the last k-tile may be in flight.
+__device__ __forceinline__ void release_earlier(const SharedMemory& shared, int stage, int lane) {
+    wgmma_wait<1>();  // for those of the previous k-tile
+    release(shared, stage, lane);
+}
+
+// Waits until the next stage of the ring has been read, and announces the bytes that the copies will bring.
+__device__ __forceinline__ void announce_k_tile(const SharedMemory& shared, const RingPosition& ring, int bytes) {
+    mbarrier_wait(shared.empty_barrier(ring.stage), ring.phase ^ 1);
+    mbarrier_arrive_expect(shared.full_barrier(ring.stage), bytes);
+}
+
 // ---- common ---------------------------------------------------------------------------------------------------------
 // Conversions are inline PTX or bit operations: the kernel needs no toolkit header.
 
@@ -422,6 +442,7 @@ struct Atom {
 __device__ __forceinline__ Atom atom_of(const Accumulator* sums) {
     return {accumulator_pair(sums, 0), accumulator_pair(sums, 1)};
 }
+
 __device__ __forceinline__ float2 operator*(float factor, float2 pair) {
     return make_float2(factor * pair.x, factor * pair.y);
 }
@@ -459,14 +480,6 @@ __device__ __forceinline__ unsigned chunk_address(unsigned slice, int row, int c
     return kSwizzled ? address ^ (address >> 3 & (kRowBytes - 16)) : address;
 }
 constexpr bool kSwizzledSlices = kSliceColumns * sizeof(Staged) > 16;
-
-// Stores 8x8 matrices of 16-bit elements: each is one register of every lane. Lane l gives the address of row l % 8 of
-// matrix l / 8.
-__device__ __forceinline__ void stmatrix(unsigned address, const unsigned (&r)[4]) {
-    asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(address), "r"(r[0]),
-                 "r"(r[1]), "r"(r[2]), "r"(r[3])
-                 : "memory");
-}
 
 // Writes one slice of 16-bit elements. `finished(j)` gives its j-th atom of eight columns.
 template <int kColumns, bool kSwizzled, typename Finished>
@@ -543,12 +556,6 @@ __device__ __forceinline__ void multiply(Accumulator (&rC)[kTilesM][kTilesN][kRe
     wgmma_commit();
 }
 
-// Releases the stage of the previous k-tile when its wgmmas are done. Wgmmas of the last group may be in flight.
-__device__ __forceinline__ void release_earlier(const SharedMemory& shared, int stage, int lane) {
-    wgmma_wait<1>();  // for those of the previous k-tile
-    release(shared, stage, lane);
-}
-
 // A tile whose k-tiles a consumer has multiplied. Wgmmas of the last k-tile are still in flight.
 struct Multiplied {
     Tile tile;
@@ -616,12 +623,6 @@ __device__ __forceinline__ void copy_b(const GemmArgs& args, const SharedMemory&
     const unsigned short column_of_blocks = kColumnOfBlocks << tile.cluster_column * kClusterM;
     OperandB::load(shared.stage_b(stage), args.map_b, tile.column, k, shared.full_barrier(stage), tile.cluster_row,
                    column_of_blocks);
-}
-
-// Waits until the next stage of the ring has been read, and announces the bytes that the copies will bring.
-__device__ __forceinline__ void announce_k_tile(const SharedMemory& shared, const RingPosition& ring, int bytes) {
-    mbarrier_wait(shared.empty_barrier(ring.stage), ring.phase ^ 1);
-    mbarrier_arrive_expect(shared.full_barrier(ring.stage), bytes);
 }
 
 // Copies the k-tiles of a tile into the next stages of the ring.

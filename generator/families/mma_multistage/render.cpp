@@ -1,6 +1,6 @@
 #include "generator/families/mma_multistage/family.hpp"
 
-#include "generator/base/launch_text.hpp"
+#include "generator/base/packed_lines.hpp"
 #include "generator/families/mma_multistage/geometry.hpp"
 #include "generator/families/shared/epilogue_expression.hpp"
 #include "generator/families/shared/gemm_arguments.hpp"
@@ -118,7 +118,7 @@ std::string start_of_copy(char name, bool packed, std::string_view along) {
 
 void add_pieces(RenderInput& input, const MmaMultistageConfig& c, const TensorCoreGeometry& g) {
     input.pieces["mma_params.cuh"] = "params.cuh";
-    input.generated["start_copies.inl"] =
+    input.generated["GEMM_START_COPIES"] =
         start_of_copy('a', packs_a(c.pack), "row") + start_of_copy('b', packs_b(c.pack), "column");
     input.generated["second_entry.inl"] = c.splits_in_workspace() ? "#include \"epilogue/split_k_reduce.cuh\"\n" : "";
     add_workspace(input, {.pack = c.pack,
@@ -143,9 +143,6 @@ RenderInput MmaMultistage::render_input(const GemmSignature& signature, const Mm
     input.generated["params.cuh"] = params_text(signature, c, g);
     input.generated["epilogue_expression.cuh"] = epilogue_expression(signature, FinishedUnit::element);
     input.generated["mma_atom.cuh"] = mma_atom_text(signature, c, g);
-    if (stages_rows(c))
-        input.pieces["staged_vector.cuh"] =
-            signature.c && !c.splits_in_workspace() ? "epilogue/staged_sums.cuh" : "epilogue/staged_results.cuh";
     add_copies(input, g, {});
     add_pieces(input, c, g);
     return input;

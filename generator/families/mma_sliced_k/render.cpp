@@ -67,39 +67,6 @@ std::string derived_lines(const GemmSignature& s, const Config& c, const SlicedK
 }
 
 /// What depends on which operand is the long one.
-std::string_view long_operand_text(const Config& c) {
-    constexpr std::string_view kLongB =
-        "// B is the long operand: its columns are the rows of an mma, the few rows of A its columns.\n"
-        "__device__ __forceinline__ const TensorMap& map_of_long(const GemmArgs& args) { return args.map_b; }\n"
-        "__device__ __forceinline__ const TensorMap& map_of_few(const GemmArgs& args) { return args.map_a; }\n"
-        "__device__ __forceinline__ int extent_of_long(const GemmArgs& args) { return args.n; }\n"
-        "\n"
-        "// Of D's tile.\n"
-        "__device__ __forceinline__ int first_row(unsigned /*tile*/) { return 0; }\n"
-        "__device__ __forceinline__ int first_column(unsigned tile) { return tile * kBlockM; }\n"
-        "\n"
-        "// Sums of two neighbours of the few: D's rows, which lie kPitchP apart.\n"
-        "__device__ __forceinline__ void lay_out_pair(float* sums, int of_long, int of_few, float2 pair) {\n"
-        "    sums[of_few * kPitchP + of_long] = pair.x;\n"
-        "    sums[(of_few + 1) * kPitchP + of_long] = pair.y;\n"
-        "}\n";
-    constexpr std::string_view kLongA =
-        "// A is the long operand: all columns of B, the few, meet each of its rows.\n"
-        "__device__ __forceinline__ const TensorMap& map_of_long(const GemmArgs& args) { return args.map_a; }\n"
-        "__device__ __forceinline__ const TensorMap& map_of_few(const GemmArgs& args) { return args.map_b; }\n"
-        "__device__ __forceinline__ int extent_of_long(const GemmArgs& args) { return args.m; }\n"
-        "\n"
-        "// Of D's tile.\n"
-        "__device__ __forceinline__ int first_row(unsigned tile) { return tile * kBlockM; }\n"
-        "__device__ __forceinline__ int first_column(unsigned /*tile*/) { return 0; }\n"
-        "\n"
-        "// Sums of two neighbours of the few: D's columns, which lie side by side.\n"
-        "__device__ __forceinline__ void lay_out_pair(float* sums, int of_long, int of_few, float2 pair) {\n"
-        "    *reinterpret_cast<float2*>(sums + of_long * kPitchP + of_few) = pair;\n"
-        "}\n";
-    return c.swap_ab ? kLongB : kLongA;
-}
-
 std::vector<KernelArgument> arguments(const GemmSignature& s, const Config& c, const SlicedKGeometry& g) {
     using Role = ArgumentRole;
     const auto map = [](Role role, const SlicedPanel& panel) {
@@ -134,7 +101,6 @@ RenderInput MmaSlicedK::render_input(const GemmSignature& signature, const Confi
                     {"GEMM_VECTOR_D", g.vector_d}};
     input.macros.merge(type_macros(signature));
     input.generated["sliced_k_params.cuh"] = params_text(signature, c, g) + "\n" + derived_lines(signature, c, g);
-    input.generated["long_operand.cuh"] = fmt::format("// ---- mma_sliced_k\n{}", long_operand_text(c));
     input.generated["epilogue_expression.cuh"] = epilogue_expression(signature, FinishedUnit::element);
     input.generated["tma_copies.inl"] = tma_wrappers(tensor_map_ranks(arguments(signature, c, g)), {});
     const MmaAtom& atom = *find_mma_atom(g.mma, signature.a, signature.b, signature.accumulator);

@@ -1,5 +1,7 @@
 #include "generator/families/shared/float_cp_async.hpp"
 
+#include "generator/families/shared/wrapper_text.hpp"
+
 #include <fmt/format.h>
 
 #include <string_view>
@@ -56,7 +58,7 @@ std::string float_cp_async(const FloatVectors& whole, const FloatVectors& cut) {
             "__device__ __forceinline__ void cp_async_cut(float* destination, const float* source, int bytes) {{\n"
             "{}{}}}\n\n",
             kSharedAddressLine, by_float_width(cut, cut_statement));
-    return text;
+    return text + cp_async_groups();
 }
 
 }  // namespace jitgemm

@@ -47,7 +47,7 @@ struct SimtFamily {
         std::vector<std::string> reasons = unsupported(problem, arch);
         return reasons.empty() ? simt_violations(problem, Description::tiling(config), arch) : reasons;
     }
-    static SumOrder sum_order(const Config& config) {
+    static SumOrder sum_order(DataType, const Config& config) {
         if constexpr (requires { &Description::sum_order; }) return Description::sum_order(config);
         return {};
     }

@@ -1,5 +1,6 @@
 #include "generator/families/shared/tensor_core_render.hpp"
 
+#include "generator/base/packed_lines.hpp"
 #include "generator/families/shared/params_text.hpp"
 #include "generator/families/shared/wrapper_text.hpp"
 
@@ -10,9 +11,10 @@ namespace {
 
 bool is_shifted(const OperandGeometry& operand) { return !operand.async && operand.shifted; }
 
-/// "multistage/copy_async.cuh"
-std::string copy_template(const OperandGeometry& operand) {
-    return fmt::format("multistage/copy_{}.cuh", operand.async ? "async" : operand.shifted ? "realign" : "registers");
+std::string copy_include(const OperandGeometry& operand) {
+    return fmt::format("#include \"multistage/copy_{}.cuh\"\n", operand.async     ? "async"
+                                                                : operand.shifted ? "realign"
+                                                                                  : "registers");
 }
 
 /// "using CopyA = AsyncCopy<true, kBlockM, kPitchA, kAlignA>;"
@@ -79,15 +81,15 @@ std::string cp_async_text(bool wide, bool narrow, const CpAsyncCaching& caching)
            "zero.\n"
            "template <int kVectorBytes>\n"
            "__device__ __forceinline__ void cp_async_cut(unsigned destination, const Bits* source, int bytes) {\n" +
-           by_width(wide, narrow, caching, cut_copy) +
-           "}\n\n"
-           "__device__ __forceinline__ void cp_async_commit() { asm volatile(\"cp.async.commit_group;\" ::: "
-           "\"memory\"); "
-           "}\n\n"
-           "template <int kPending>\n"
-           "__device__ __forceinline__ void cp_async_wait() {\n"
-           "    asm volatile(\"cp.async.wait_group %0;\" ::\"n\"(kPending) : \"memory\");\n"
-           "}\n";
+           by_width(wide, narrow, caching, cut_copy) + "}\n\n" + cp_async_groups();
+}
+
+/// What the pipeline says to cp.async: nothing where no operand is copied by it.
+void add_cp_async_statements(RenderInput& input, bool async) {
+    const auto statement = [&](const char* name, const char* text) { input.generated[name] = async ? text : ""; };
+    statement("GEMM_COMMIT_COPIES", "cp_async_commit();\n");
+    statement("GEMM_WAIT_FOR_OLDEST_COPY", "cp_async_wait<kStages - 2>();\n");
+    statement("GEMM_WAIT_FOR_ALL_COPIES", "cp_async_wait<0>();\n");
 }
 
 }  // namespace
@@ -119,9 +121,9 @@ void add_copies(RenderInput& input, const TensorCoreGeometry& g, const CpAsyncCa
     input.macros["GEMM_COPY_ASYNC"] = any([](const OperandGeometry& o) { return o.async; });
     input.macros["GEMM_COPY_REALIGN"] = any(is_shifted);
     input.macros["GEMM_PASS_RESIDUE"] = any([&](const auto& o) { return has_pass_residue(o, g.threads); });
-    input.pieces["copy_a.cuh"] = copy_template(g.a);
-    input.pieces["copy_b.cuh"] = copy_template(g.b);
-    input.generated["copies.inl"] = copy_alias(g.a, 'A', 'M') + copy_alias(g.b, 'B', 'N');
+    input.generated["copies.inl"] =
+        copy_include(g.a) + copy_include(g.b) + copy_alias(g.a, 'A', 'M') + copy_alias(g.b, 'B', 'N');
+    add_cp_async_statements(input, input.macros["GEMM_COPY_ASYNC"] != 0);
     input.generated["cp_async.cuh"] =
         cp_async_text(any([](const OperandGeometry& o) { return o.async && o.vector_bytes == 16; }),
                       any([](const OperandGeometry& o) { return o.async && o.vector_bytes < 16; }), caching);

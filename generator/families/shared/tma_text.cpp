@@ -1,7 +1,6 @@
 #include "generator/families/shared/tma_text.hpp"
 
-#include "generator/base/launch_text.hpp"
-#include "generator/families/shared/wrapper_text.hpp"
+#include "generator/base/packed_lines.hpp"
 
 #include <fmt/format.h>
 

@@ -101,7 +101,7 @@ std::string sums_functions(const Contents& c) {
 
 std::string packing_line(char name) {
     return fmt::format(
-        "    const Packing {0}{{args.{0}, args.ld{0}, packed_rows_{0}(args), packed_columns_{0}(args), "
+        "const Packing {0}{{args.{0}, args.ld{0}, packed_rows_{0}(args), packed_columns_{0}(args), "
         "packed_{0}(args)}};\n",
         name);
 }
@@ -112,18 +112,18 @@ std::string packings_text(const Contents& c) {
     if (packs_b(c.pack)) text += packing_line('b');
     if (c.pack == Pack::ab)
         return text +
-               "    const unsigned vectors_a = a.vectors();\n"
-               "    const unsigned vectors = vectors_a + b.vectors();\n";
-    return text + fmt::format("    const unsigned vectors = {}.vectors();\n", c.pack == Pack::a ? 'a' : 'b');
+               "const unsigned vectors_a = a.vectors();\n"
+               "const unsigned vectors = vectors_a + b.vectors();\n";
+    return text + fmt::format("const unsigned vectors = {}.vectors();\n", c.pack == Pack::a ? 'a' : 'b');
 }
 
 std::string move_text(Pack pack) {
     if (pack == Pack::ab)
-        return "        if (v < vectors_a)\n"
-               "            a.move(v);\n"
-               "        else\n"
-               "            b.move(v - vectors_a);\n";
-    return fmt::format("        {}.move(v);\n", pack == Pack::a ? 'a' : 'b');
+        return "if (v < vectors_a)\n"
+               "    a.move(v);\n"
+               "else\n"
+               "    b.move(v - vectors_a);\n";
+    return fmt::format("{}.move(v);\n", pack == Pack::a ? 'a' : 'b');
 }
 
 }  // namespace
@@ -134,8 +134,8 @@ void add_workspace(RenderInput& input, const WorkspaceContents& c) {
     text = contents_comment(c) + packed_operands(c) + "\n" + sums_functions(c);
     if (c.pack == Pack::none) return;
     text += "#include \"common/pack.cuh\"\n";
-    input.generated["packings.inl"] = packings_text(c);
-    input.generated["move_vector.inl"] = move_text(c.pack);
+    input.generated["GEMM_PACKINGS"] = packings_text(c);
+    input.generated["GEMM_MOVE_VECTOR"] = move_text(c.pack);
 }
 
 }  // namespace jitgemm

@@ -1,5 +1,7 @@
 #include "generator/families/shared/wrapper_text.hpp"
 
+#include "generator/base/packed_lines.hpp"
+
 #include <fmt/format.h>
 
 #include <utility>
@@ -159,23 +161,6 @@ std::string fragment_store(const WmmaAtom& atom) {
 
 }  // namespace
 
-std::string packed_items(std::string start, const std::vector<std::string>& items, std::size_t indent,
-                         std::size_t tail) {
-    std::string text;
-    for (std::size_t i = 0; i < items.size(); ++i) {
-        const bool last = i + 1 == items.size();
-        const bool first_of_line = start.empty() || start.back() == ' ' || start.ends_with("::");
-        if (!first_of_line && start.size() + 1 + items[i].size() + (last ? tail : 1) > kColumns) {
-            text += start + '\n';
-            start = std::string(indent, ' ');
-        } else if (!first_of_line) {
-            start += ' ';
-        }
-        start += items[i] + (last ? "" : ",");
-    }
-    return text + start;
-}
-
 std::string mma_wrapper(const MmaAtom& atom) {
     const int a = atom.registers(Operand::a);
     const int b = atom.registers(Operand::b);
@@ -201,6 +186,36 @@ std::string ldmatrix_wrapper(Operand operand, int x, bool trans) {
            statement({fmt::format("\"{} {}, [%{}];\"", atom->ptx_name, operand_list(0, x), x)}, registers("=r", "r", x),
                      {"\"r\"(address)"}, true) +
            "}\n";
+}
+
+std::string cp_async_groups() {
+    return "__device__ __forceinline__ void cp_async_commit() { asm volatile(\"cp.async.commit_group;\" ::: "
+           "\"memory\"); }\n\n"
+           "template <int kPending>\n"
+           "__device__ __forceinline__ void cp_async_wait() {\n"
+           "    asm volatile(\"cp.async.wait_group %0;\" ::\"n\"(kPending) : \"memory\");\n"
+           "}\n";
+}
+
+std::string stmatrix_wrappers(const std::vector<int>& widths, bool trans) {
+    if (widths.empty()) return {};
+    std::string text = fmt::format(
+        "\n// Stores 8x8 matrices of 16-bit elements{}: each is one register of every lane. Lane l gives the address\n"
+        "// of {} l % 8 of matrix l / 8.\n",
+        trans ? ", transposed" : "", trans ? "column" : "row");
+    for (const int x : widths) {
+        Items inputs{"\"r\"(address)"};
+        for (int i = 0; i < x; ++i) inputs.push_back(fmt::format("\"r\"(r[{}])", i));
+        const std::string start =
+            fmt::format("    asm volatile(\"stmatrix.sync.aligned.m8n8.x{}{}.shared.b16 [%0], {};\" ::", x,
+                        trans ? ".trans" : "", operand_list(1, x));
+        const std::size_t indent = std::string_view("    asm volatile(").size();
+        text += fmt::format(
+            "__device__ __forceinline__ void stmatrix(unsigned address, const unsigned (&r)[{}]) {{\n{}\n{:{}}: "
+            "\"memory\");\n}}\n",
+            x, packed_items(start, inputs, indent, 0), "", indent);
+    }
+    return text;
 }
 
 std::string wgmma_wrapper(const WgmmaForm& form, bool a_k_major, bool b_k_major) {

@@ -10,16 +10,17 @@
 
 namespace jitgemm {
 
-/// `start` and items with commas between them, broken before column 120 as clang-format does; later lines begin with
-/// `indent` spaces, and `tail` columns stay free behind the last item.
-[[nodiscard]] std::string packed_items(std::string start, const std::vector<std::string>& items, std::size_t indent,
-                                       std::size_t tail);
-
 /// `mma(Accumulator* c, const unsigned* a, const unsigned* b)`: one instruction of the table as an inline function.
 [[nodiscard]] std::string mma_wrapper(const MmaAtom& atom);
 
 /// `ldmatrix_a(unsigned* r, unsigned address)` (or _b): x registers from the rows at shared-memory address `address`.
 [[nodiscard]] std::string ldmatrix_wrapper(Operand operand, int x, bool trans);
+
+/// `cp_async_commit()` and `cp_async_wait<kPending>()`: groups of copies.
+[[nodiscard]] std::string cp_async_groups();
+
+/// `stmatrix(unsigned address, const unsigned (&r)[x])` for each width x, or nothing.
+[[nodiscard]] std::string stmatrix_wrappers(const std::vector<int>& widths, bool trans);
 
 /// kRegistersA, kRegistersB and kRegistersC of a fragment, and the wmma instructions as inline functions:
 /// load_fragment_a, load_fragment_b, mma, store_fragment. K-major operands lie in shared memory with K contiguous.

@@ -140,12 +140,7 @@ std::string reach_text(bool predicated, bool transposed, bool straight) {
 }
 
 void add_pieces(RenderInput& input, const Config& c, const SimtHierarchicalGeometry& g) {
-    const std::string folder = "simt_hierarchical/";
-    input.pieces["simt_copies.cuh"] =
-        folder + (c.copy == CopyPath::async ? "copies_async.cuh" : "copies_registers.cuh");
-    input.pieces["simt_epilogue.cuh"] =
-        folder + (c.store == EpilogueStore::shared ? "epilogue_shared.cuh" : "epilogue_registers.cuh");
-    input.generated["simt_cp_async.cuh"] = cp_async_text(c, g);
+    input.generated["cp_async.cuh"] = cp_async_text(c, g);
     input.generated["reach.cuh"] =
         "// ---- simt_hierarchical\n" +
         reach_text(c.predicated, g.a.transposed || g.b.transposed, !g.a.transposed || !g.b.transposed);

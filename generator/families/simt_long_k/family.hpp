@@ -23,7 +23,7 @@ struct SimtLongK {
     [[nodiscard]] static std::vector<std::string> violations(const Problem& problem, const Config& config,
                                                              const Arch& arch);
     [[nodiscard]] static std::vector<std::string> discouraged(const Problem& problem, const Config& config);
-    [[nodiscard]] static SumOrder sum_order(const Config&) { return {.in_k_order = false}; }
+    [[nodiscard]] static SumOrder sum_order(DataType, const Config&) { return {.in_k_order = false}; }
     [[nodiscard]] static KernelAnatomy anatomy(const Problem& problem, const Config& config);
     [[nodiscard]] static CostEstimate cost(const Problem& problem, const Config& config, const GpuModel& gpu,
                                            const Costs& costs);

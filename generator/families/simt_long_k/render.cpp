@@ -90,13 +90,13 @@ std::string operand_text(const SimtLongKOperand& operand, char name, char extent
         operand.k_major ? "" : std::string(1, name), operand.k_major ? "k" : "mn");
 }
 
-/// "        const float* from_a = sA + read_stage * kStageA + place.m * kPitchA + place.k;"
+/// "const float* from_a = sA + read_stage * kStageA + place.m * kPitchA + place.k;"
 std::string first_element(const SimtLongKOperand& operand, char name, char along) {
     const char upper = name == 'a' ? 'A' : 'B';
     const std::string place = operand.k_major
                                   ? fmt::format("place.{} * kPitch{} + place.k", along, upper)
                                   : fmt::format("place.k * kPitch{0} + place.{1} * kPiece{0}", upper, along);
-    return fmt::format("        const float* from_{0} = s{1} + read_stage * kStage{1} + {2};\n", name, upper, place);
+    return fmt::format("const float* from_{0} = s{1} + read_stage * kStage{1} + {2};\n", name, upper, place);
 }
 
 std::string long_k_params(const GemmSignature& s, const std::vector<LongKConstant>& constants) {
@@ -124,11 +124,11 @@ RenderInput SimtLongK::render_input(const GemmSignature& s, const SimtLongKConfi
     for (const LongKConstant& constant : list) input.macros.emplace(constant.macro, constant.value);
     input.generated["params.cuh"] = long_k_params(s, list) + "\n" + long_k_derived(c, g);
     input.generated["long_k_operands.inl"] = operand_text(g.a, 'A', 'M') + operand_text(g.b, 'B', 'N');
-    input.generated["first_elements.inl"] = first_element(g.a, 'a', 'm') + first_element(g.b, 'b', 'n');
+    input.generated["GEMM_FIRST_ELEMENTS"] = first_element(g.a, 'a', 'm') + first_element(g.b, 'b', 'n');
     FloatVectors cut;
     cut.add(g.a.vector);
     cut.add(g.b.vector);
-    input.generated["simt_cp_async.cuh"] = float_cp_async({}, cut);
+    input.generated["cp_async.cuh"] = float_cp_async({}, cut);
     input.generated["epilogue_expression.cuh"] = epilogue_expression(s, FinishedUnit::element);
     input.pieces["long_k_params.cuh"] = "params.cuh";
     return input;

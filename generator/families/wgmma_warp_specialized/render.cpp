@@ -46,6 +46,12 @@ bool reads_elements_of_c(const GemmSignature& s, const Config& c, const WgmmaGeo
     return s.c && g.c_stages == 0 && !c.broadcast_c;
 }
 
+/// Widths of stmatrix that stage a slice of 16-bit elements, in 8x8 matrices.
+bool stages_by_x4(const WgmmaGeometry& g) { return g.staged_bytes == 2 && g.slice_columns >= 16; }
+bool stages_by_x2(const WgmmaGeometry& g) {
+    return g.staged_bytes == 2 && (is_odd_eight(g.slice_columns) || is_odd_eight(g.rest_columns));
+}
+
 FinishedUnit finished_unit(const GemmSignature& s, const Config& c, const WgmmaGeometry& g) {
     if (adds_c_by_row(s, c)) return FinishedUnit::with_read_c;
     if (reads_elements_of_c(s, c, g)) return FinishedUnit::element;
@@ -71,8 +77,8 @@ std::map<std::string, int, std::less<>> macros(const GemmSignature& s, const Con
         {"GEMM_READ_C", reads_elements_of_c(s, c, g)},
         {"GEMM_SHIFT_ROWS", s.align_d < kLeastVector},
         {"GEMM_REST_COLUMNS", g.rest_columns},
-        {"GEMM_STMATRIX", g.staged_bytes == 2 && g.slice_columns >= 16},
-        {"GEMM_STMATRIX_X2", is_odd_eight(g.slice_columns) || is_odd_eight(g.rest_columns)},
+        {"GEMM_STMATRIX", stages_by_x4(g)},
+        {"GEMM_STMATRIX_X2", stages_by_x2(g)},
         {"GEMM_SWAP_AB", c.swap_ab},
         {"GEMM_WARP_SPECIALIZED", c.warp_specialized},
         {"GEMM_STREAM_K", c.stream_k != 0},
@@ -241,32 +247,17 @@ std::string_view consumers_template(const Config& c) {
     }
 }
 
+std::string_view producer_template(const Config& c) {
+    return c.early_a || c.early_b ? "wgmma/producer_early.cuh" : "wgmma/producer_waiting.cuh";
+}
+
 std::string_view epilogue_template(const Config& c) {
     if (c.swap_ab) return "epilogue/epilogue_tma_transposed.cuh";
     return "epilogue/epilogue_staged.cuh";
 }
 
-std::string_view stage_template(const WgmmaGeometry& g) {
-    return g.staged_bytes == 4 ? "epilogue/stage_slice_f32.cuh" : "epilogue/stage_slice_16_bits.cuh";
-}
-
-std::string_view store_template(const GemmSignature& s, const Config& c) {
-    if (stores_by_tma(c)) return "epilogue/store_slice_by_tma.cuh";
-    return adds_c_by_row(s, c) ? "epilogue/store_slice_with_c.cuh" : "epilogue/store_slice_by_threads.cuh";
-}
-
-/// Overlapped consumers store a tile half by half.
-std::string_view store_tile_template(const Config& c, SourceOfC source) {
-    if (c.schedule == WarpgroupSchedule::overlapped) return "";
-    return source == SourceOfC::none ? "epilogue/store_tile.cuh" : "epilogue/store_tile_with_c.cuh";
-}
-
 std::string_view multiply_template(const Config& c) {
     return has_a_in_registers(c) ? "wgmma/multiply_from_registers.cuh" : "wgmma/multiply_from_shared.cuh";
-}
-
-std::string_view release_template(const Config& c) {
-    return has_a_in_registers(c) ? "wgmma/release_from_registers.cuh" : "wgmma/release_from_shared.cuh";
 }
 
 std::string_view kernel_template(const Config& c) {
@@ -274,39 +265,18 @@ std::string_view kernel_template(const Config& c) {
     return c.warp_specialized ? "ladder/wgmma_producer.cu" : "ladder/wgmma_simple.cu";
 }
 
-/// An include that is a template, or nothing.
-void add_piece(RenderInput& input, const std::string& name, std::string_view piece) {
-    if (piece.empty())
-        input.generated[name] = "";
-    else
-        input.pieces[name] = piece;
-}
-
-/// The templates of a tile's way: how a block finds it, what the producer copies, and how consumers store it.
-void add_tile_pieces(RenderInput& input, const Config& c, SourceOfC source) {
-    const bool in_cluster = blocks_of_cluster(c) > 1;
-    add_piece(input, "cluster.cuh", in_cluster ? "ptx/cluster.cuh" : "");
-    add_piece(input, "tile_walk.cuh", c.stream_k != 0 ? "scheduler/partial_sums.cuh" : "scheduler/tile_walk.cuh");
-    add_piece(input, "producer.cuh",
-              c.early_a || c.early_b ? "wgmma/producer_early.cuh" : "wgmma/producer_waiting.cuh");
-    add_piece(input, "copy_operands.cuh",
-              in_cluster ? "wgmma/copy_operands_to_cluster.cuh" : "wgmma/copy_operands_to_block.cuh");
-    add_piece(input, "copy_c.cuh", source == SourceOfC::ring ? "wgmma/copy_panels_of_c.cuh" : "");
-    add_piece(input, "store_tile.cuh", store_tile_template(c, source));
-}
-
-std::string_view fragments_template(const PanelledTile& a) {
-    return a.k_major ? "wgmma/fragments_k_major.cuh" : "wgmma/fragments_mn_major.cuh";
-}
-
 std::string instructions(const GemmSignature& s, const Config& c, const WgmmaGeometry& g) {
     const WgmmaForm form = *wgmma_form(s.a, s.accumulator, c.warpgroup.n, has_a_in_registers(c));
-    if (!has_a_in_registers(c)) return wgmma_wrapper(form, g.a.k_major, g.b.k_major);
-    return wgmma_wrapper(form, g.a.k_major, g.b.k_major) + "\n" + ldmatrix_wrapper(Operand::a, 4, !g.a.k_major);
+    std::string text = wgmma_wrapper(form, g.a.k_major, g.b.k_major);
+    if (has_a_in_registers(c)) text += "\n" + ldmatrix_wrapper(Operand::a, 4, !g.a.k_major);
+    std::vector<int> widths;
+    if (stages_by_x4(g)) widths.push_back(4);
+    if (stages_by_x2(g)) widths.push_back(2);
+    return text + stmatrix_wrappers(widths, c.swap_ab);
 }
 
-std::string operand_template(const PanelledTile& tile) {
-    return tile.k_major ? "wgmma/operand_k_major.cuh" : "wgmma/operand_mn_major.cuh";
+std::string operand_include(const PanelledTile& tile) {
+    return fmt::format("#include \"wgmma/operand_{}_major.cuh\"\n", tile.k_major ? "k" : "mn");
 }
 
 /// "using OperandA = KMajorTile<kBlockM, kClusterN>;"
@@ -368,32 +338,26 @@ RenderInput WgmmaWarpSpecialized::render_input(const GemmSignature& asked, const
     input.generated["wgmma_params.cuh"] = tile_lines(c) + register_lines(c, g) + slice_lines(c, g) +
                                           pack_line(signature) + early_lines(c) + "\n" + type_lines(signature, c) +
                                           "\n" + derived_lines(signature, c, g);
-    input.generated["loop_nest.inl"] = loop_nest(c, g);
+    input.generated["GEMM_LOOP_NEST"] = loop_nest(c, g);
     if (!c.persistent) input.pieces[std::string(kTemplateFile)] = kernel_template(c);
-    add_tile_pieces(input, c, source_of_c(c, g));
     add_statements(input, c, g);
     input.generated["epilogue_expression.cuh"] = epilogue_expression(signature, finished_unit(signature, c, g));
     input.generated["tma_copies.inl"] =
         tma_wrappers(tensor_map_ranks(arguments(signature, c, g)), {in_cluster, stores_by_tma(c)});
     input.generated["wgmma_atom.cuh"] = instructions(signature, c, g);
     input.pieces["multiply.cuh"] = multiply_template(c);
-    input.pieces["release_earlier.cuh"] = release_template(c);
-    if (has_a_in_registers(c)) input.pieces["fragments_a.cuh"] = fragments_template(g.a);
     input.pieces["consumers.cuh"] = consumers_template(c);
+    input.pieces["producer.cuh"] = producer_template(c);
+    input.pieces["tile_walk.cuh"] = c.stream_k != 0 ? "scheduler/partial_sums.cuh" : "scheduler/tile_walk.cuh";
     input.pieces["epilogue.cuh"] = epilogue_template(c);
-    if (!c.swap_ab) {
-        input.pieces["stage_slice.cuh"] = stage_template(g);
-        input.pieces["store_slice.cuh"] = store_template(signature, c);
-    }
-    input.pieces["operand_a.cuh"] = operand_template(g.a);
-    input.pieces["operand_b.cuh"] = operand_template(g.b);
     add_workspace(input, {.pack = pack_of(signature),
                           .element_bytes = bytes(signature.a),
                           .a_k_major = g.a.k_major,
                           .b_k_major = g.b.k_major,
                           .sums = c.stream_k != 0 ? WorkspaceSums::of_pieces : WorkspaceSums::none});
-    input.generated["operands.inl"] =
-        operand_alias(g.a, 'A', 'M', in_cluster ? 'N' : '\0') + operand_alias(g.b, 'B', 'N', in_cluster ? 'M' : '\0');
+    input.generated["operands.inl"] = operand_include(g.a) + operand_include(g.b) +
+                                      operand_alias(g.a, 'A', 'M', in_cluster ? 'N' : '\0') +
+                                      operand_alias(g.b, 'B', 'N', in_cluster ? 'M' : '\0');
     return input;
 }
 

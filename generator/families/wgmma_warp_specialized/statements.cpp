@@ -18,24 +18,24 @@ bool is_overlapped(const Config& c) { return c.schedule == WarpgroupSchedule::ov
 // ---- the producer ---------------------------------------------------------------------------------------------------
 
 std::string_view clear_ring(SourceOfC source) {
-    return source == SourceOfC::ring ? "" : "    if (walk.no_products) shared.clear_ring();\n";
+    return source == SourceOfC::ring ? "" : "if (walk.no_products) shared.clear_ring();\n";
 }
 
 std::string_view clear_stage(SourceOfC source) {
     if (source != SourceOfC::ring) return "";
-    return "        if (walk.no_products) {  // the stage may have held C\n"
-           "            mbarrier_wait(shared.empty_barrier(stage), ring.phase ^ 1);\n"
-           "            shared.clear_stage(stage);\n"
-           "        }\n";
+    return "if (walk.no_products) {  // the stage may have held C\n"
+           "    mbarrier_wait(shared.empty_barrier(stage), ring.phase ^ 1);\n"
+           "    shared.clear_stage(stage);\n"
+           "}\n";
 }
 
 std::string copy_c(const Config& c, SourceOfC source) {
     if (source == SourceOfC::none) return {};
-    if (source == SourceOfC::broadcast) return "    prefetch_c(args, tile);\n";
+    if (source == SourceOfC::broadcast) return "prefetch_c(args, tile);\n";
     std::string text =
-        "    if (stages_of_c(args, walk) == 0) return;\n"
-        "    copy_c(args, shared, tile.row, tile.column, ring);\n";
-    if (is_overlapped(c)) text += "    copy_c(args, shared, tile.row + 64, tile.column, ring);  // the lower halves\n";
+        "if (stages_of_c(args, walk) == 0) return;\n"
+        "copy_c(args, shared, tile.row, tile.column, ring);\n";
+    if (is_overlapped(c)) text += "copy_c(args, shared, tile.row + 64, tile.column, ring);  // the lower halves\n";
     return text;
 }
 
@@ -45,9 +45,6 @@ std::string copy_c(const Config& c, SourceOfC source) {
 constexpr std::string_view kPlace =
     "const int row = tile.row + warpgroup_row + warp * 16;\n"
     "const int column = tile.column + warpgroup_column;\n";
-
-/// Spaces before a statement: blocks that take several tiles do so in a loop.
-int indent(const Config& c) { return c.persistent ? 8 : 4; }
 
 /// Whether a consumer knows its place before its sums are complete: where C is one row, it reads C there.
 bool has_early_place(const Config& c, SourceOfC source) {
@@ -62,7 +59,7 @@ std::string read_c(const Config& c, SourceOfC source) {
         text += "const PartOfC c(args, tile, tile.row + warp * 16, tile.column, lane);\n";
     if (source == SourceOfC::broadcast && c.schedule == WarpgroupSchedule::cooperative)
         text += "const PartOfC c(args, tile, row, column, lane);\n";
-    return indented(indent(c), text);
+    return text;
 }
 
 /// Half of a tile.
@@ -107,44 +104,36 @@ std::string store_whole(const Config& c, SourceOfC source) {
 }
 
 std::string store_sums(const Config& c, SourceOfC source) {
-    if (is_overlapped(c)) return indented(8, store_half(source));
+    if (is_overlapped(c)) return store_half(source);
     std::string text = store_whole(c, source);
     if (c.schedule == WarpgroupSchedule::cooperative && !has_early_place(c, source)) text.insert(0, kPlace);
-    return indented(indent(c), text);
+    return text;
 }
 
 std::string end_stores(const Config& c) {
     if (c.store != OutputStore::tma) return {};
     constexpr std::string_view kWait =
         "tma_store_wait_read<0>();  // TMA must have read shared memory before the block ends\n";
-    return is_overlapped(c) ? fmt::format("            if (consumer.lane == 0) {}", kWait)
-                            : fmt::format("    if (lane == 0) {}", kWait);
+    return fmt::format("if ({}lane == 0) {}", is_overlapped(c) ? "consumer." : "", kWait);
 }
 
 // ---- the kernel -----------------------------------------------------------------------------------------------------
 
 std::string_view blocks_begin(bool in_cluster) {
-    return in_cluster ? "    cluster_sync();  // all barriers exist before any block copies into another\n"
-                      : "    __syncthreads();\n";
+    return in_cluster ? "cluster_sync();  // all barriers exist before any block copies into another\n"
+                      : "__syncthreads();\n";
 }
 
 std::string_view blocks_end(bool in_cluster) {
     if (!in_cluster) return "";
-    return "    __syncwarp();\n"
-           "    cluster_sync();  // no block ends while others may use its shared memory or barriers\n";
-}
-
-/// A producer that fetches constant operands early waits for the previous kernel later.
-std::string launch_order(bool programmatic, bool early) {
-    if (!programmatic) return {};
-    return early ? "    launch_dependent_grids();\n"
-                 : "    launch_dependent_grids();\n    wait_on_dependent_grids();\n";
+    return "__syncwarp();\n"
+           "cluster_sync();  // no block ends while others may use its shared memory or barriers\n";
 }
 
 std::string consumers_begin(bool deals, bool early) {
     std::string text;
-    if (deals) text += "        take_registers<kConsumerRegisters>();\n";
-    if (early) text += "        wait_on_dependent_grids();  // before C is read and D written\n";
+    if (deals) text += "take_registers<kConsumerRegisters>();\n";
+    if (early) text += "wait_on_dependent_grids();  // before C is read and D written\n";
     return text;
 }
 
@@ -162,17 +151,18 @@ void add_statements(RenderInput& input, const Config& c, const WgmmaGeometry& g)
     const bool deals = deals_out_registers(c, g);
     const bool early = c.early_a || c.early_b;
     const bool in_cluster = bounded_product(c.cluster.m, c.cluster.n) > 1;
-    input.generated["clear_ring.inl"] = clear_ring(source);
-    input.generated["clear_stage.inl"] = clear_stage(source);
-    input.generated["copy_c.inl"] = copy_c(c, source);
-    input.generated["read_c.inl"] = read_c(c, source);
-    input.generated["store_sums.inl"] = store_sums(c, source);
-    input.generated["end_stores.inl"] = end_stores(c);
-    input.generated["blocks_begin.inl"] = blocks_begin(in_cluster);
-    input.generated["blocks_end.inl"] = blocks_end(in_cluster);
-    input.generated["producer_begins.inl"] = deals ? "        give_up_registers<kProducerRegisters>();\n" : "";
-    input.generated["consumers_begin.inl"] = consumers_begin(deals, early);
-    input.generated["launch_order.inl"] = launch_order(c.dependent_launch, early);
+    input.generated["GEMM_CLEAR_RING"] = clear_ring(source);
+    input.generated["GEMM_CLEAR_STAGE"] = clear_stage(source);
+    input.generated["GEMM_COPY_C"] = copy_c(c, source);
+    input.generated["GEMM_PREPARE_STORE"] = read_c(c, source);
+    input.generated["GEMM_STORE_SUMS"] = store_sums(c, source);
+    input.generated["GEMM_END_STORES"] = end_stores(c);
+    input.generated["GEMM_BLOCKS_BEGIN"] = blocks_begin(in_cluster);
+    input.generated["GEMM_BLOCKS_END"] = blocks_end(in_cluster);
+    input.generated["GEMM_PRODUCER_BEGINS"] = deals ? "give_up_registers<kProducerRegisters>();\n" : "";
+    input.generated["GEMM_CONSUMERS_BEGIN"] = consumers_begin(deals, early);
+    // A producer that fetches constant operands early waits for the previous kernel later.
+    if (c.dependent_launch && early) input.generated["GEMM_LAUNCH_ORDER"] = "launch_dependent_grids();\n";
 }
 
 }  // namespace jitgemm

@@ -80,7 +80,6 @@ RenderInput WmmaMultistage::render_input(const GemmSignature& signature, const W
     input.generated["epilogue_expression.cuh"] = epilogue_expression(signature, FinishedUnit::element);
     input.pieces["wmma_params.cuh"] = "params.cuh";
     input.generated["wmma_atom.cuh"] = wmma_wrappers(*atom, g.a.k_major, g.b.k_major);
-    input.pieces["staged_vector.cuh"] = "epilogue/staged_sums.cuh";
     add_copies(input, g, {c.cache == CopyCache::ca, c.l2_prefetch});
     return input;
 }

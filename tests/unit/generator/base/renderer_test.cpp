@@ -72,6 +72,17 @@ TEST_CASE("a file is included once, wherever it is asked for") {
     REQUIRE(text == ruler_of("a") + "int a;\n\n" + ruler_of("b") + "int b;\n");
 }
 
+TEST_CASE("a statement's text takes the place and the indentation of its line, as often as it stands there") {
+    const std::string text = render_files(
+        {{"root.cu", "// GEMM_NEST();\nint k() {\n    GEMM_WAIT();\n    GEMM_NONE();\n}\n#include \"x/a.cuh\"\n"},
+         {"x/a.cuh", "int a() {\n        GEMM_WAIT();\n}\n#if GEMM_ZERO\nGEMM_UNKNOWN();\n#endif\n"}},
+        {{"GEMM_NEST", "// for\n//     for\n"}, {"GEMM_NONE", ""}, {"GEMM_WAIT", "  if (x)\n    wait();\n\n  y();\n"}});
+    REQUIRE(text == "// for\n//     for\nint k() {\n    if (x)\n      wait();\n\n    y();\n}\n\n" + ruler_of("x") +
+                        "int a() {\n        if (x)\n          wait();\n\n        y();\n}\n");
+    REQUIRE(error_of_text("a\n    GEMM_WAIT();\n") == "root.cu:2: there is no statement for GEMM_WAIT()");
+    REQUIRE_THAT(error_of_text("    GEMM_WAIT(1);\n"), ContainsSubstring("would be left in the output"));
+}
+
 TEST_CASE("a file called .inl is included as often as it is asked for, but not by itself") {
     const std::string text = render_files({{"root.cu", "int k() {\n#include \"x/wait.inl\"\n}\n#include \"x/a.cuh\"\n"},
                                            {"x/a.cuh", "int a() {\n#include \"x/wait.inl\"\n}\n"},

@@ -1,4 +1,5 @@
 #pragma once
+#if GEMM_CLUSTER > 1
 
 // Copies A's part of a k-tile, or B's. The full barrier of the stage counts their bytes.
 __device__ __forceinline__ void copy_a(const GemmArgs& args, const SharedMemory& shared, const Tile& tile, int k_tile,
@@ -17,3 +18,18 @@ __device__ __forceinline__ void copy_b(const GemmArgs& args, const SharedMemory&
     OperandB::load(shared.stage_b(stage), args.map_b, tile.column, k, shared.full_barrier(stage), tile.cluster_row,
                    column_of_blocks);
 }
+#else
+
+// Copies A's part of a k-tile, or B's. The full barrier of the stage counts their bytes.
+__device__ __forceinline__ void copy_a(const GemmArgs& args, const SharedMemory& shared, const Tile& tile, int k_tile,
+                                       int stage) {
+    const int k = tile.first_k + k_tile * kBlockK;
+    OperandA::load(shared.stage_a(stage), args.map_a, tile.row, k, shared.full_barrier(stage));
+}
+
+__device__ __forceinline__ void copy_b(const GemmArgs& args, const SharedMemory& shared, const Tile& tile, int k_tile,
+                                       int stage) {
+    const int k = tile.first_k + k_tile * kBlockK;
+    OperandB::load(shared.stage_b(stage), args.map_b, tile.column, k, shared.full_barrier(stage));
+}
+#endif

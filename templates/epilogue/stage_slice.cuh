@@ -1,20 +1,24 @@
 #pragma once
+#if GEMM_SLICE_F32
 
-// Stores 8x8 matrices of 16-bit elements: each is one register of every lane. Lane l gives the address of row l % 8 of
-// matrix l / 8.
-#if GEMM_STMATRIX
-__device__ __forceinline__ void stmatrix(unsigned address, const unsigned (&r)[4]) {
-    asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(address), "r"(r[0]),
-                 "r"(r[1]), "r"(r[2]), "r"(r[3])
-                 : "memory");
+__device__ __forceinline__ void store_shared(unsigned address, float2 pair) {
+    asm volatile("st.shared.v2.f32 [%0], {%1, %2};" ::"r"(address), "f"(pair.x), "f"(pair.y) : "memory");
 }
-#endif
-#if GEMM_STMATRIX_X2
-__device__ __forceinline__ void stmatrix(unsigned address, const unsigned (&r)[2]) {
-    asm volatile("stmatrix.sync.aligned.m8n8.x2.shared.b16 [%0], {%1, %2};" ::"r"(address), "r"(r[0]), "r"(r[1])
-                 : "memory");
+
+// Writes one slice of f32. `finished(j)` gives its j-th atom of eight columns.
+template <int kColumns, bool kSwizzled, typename Finished>
+__device__ __forceinline__ void stage_slice(unsigned slice, const Finished& finished, int lane) {
+#pragma unroll
+    for (int j = 0; j < kColumns / 8; ++j) {
+        const Atom atom = finished(j);
+#pragma unroll
+        for (int pair = 0; pair < 2; ++pair)
+            store_shared(
+                chunk_address<kColumns * 4, kSwizzled>(slice, lane / 4 + pair * 8, j * 2 + lane % 4 / 2) + lane % 2 * 8,
+                atom.pair[pair]);
+    }
 }
-#endif
+#else
 
 // Writes one slice of 16-bit elements. `finished(j)` gives its j-th atom of eight columns.
 template <int kColumns, bool kSwizzled, typename Finished>
@@ -37,3 +41,4 @@ __device__ __forceinline__ void stage_slice(unsigned slice, const Finished& fini
     }
 #endif
 }
+#endif

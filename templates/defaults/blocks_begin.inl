@@ -1,2 +1,0 @@
-// clang-format off
-    __syncthreads();

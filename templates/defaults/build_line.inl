@@ -1,1 +1,0 @@
-// Build it: nvcc -std=c++17 kernel.cu

@@ -1,2 +1,0 @@
-// clang-format off
-    if (walk.no_products) shared.clear_ring();

@@ -1,5 +1,0 @@
-// clang-format off
-#if GEMM_DEPENDENT_LAUNCH
-    launch_dependent_grids();
-    wait_on_dependent_grids();
-#endif

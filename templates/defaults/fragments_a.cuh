@@ -1,2 +1,0 @@
-#pragma once
-#include "wgmma/fragments_k_major.cuh"

@@ -1,1 +1,0 @@
-// The default kernel has no statement here.

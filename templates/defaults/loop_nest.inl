@@ -1,1 +1,0 @@
-// A rendering writes the loop nest of its kernel here.

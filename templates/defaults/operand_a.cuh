@@ -1,2 +1,0 @@
-#pragma once
-#include "wgmma/operand_k_major.cuh"

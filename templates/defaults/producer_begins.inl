@@ -1,2 +1,0 @@
-// clang-format off
-        give_up_registers<kProducerRegisters>();

@@ -1,2 +1,0 @@
-#pragma once
-#include "epilogue/stage_slice_16_bits.cuh"

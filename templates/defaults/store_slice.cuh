@@ -1,2 +1,0 @@
-#pragma once
-#include "epilogue/store_slice_by_tma.cuh"
