@@ -1,49 +1,23 @@
 #pragma once
 #include "cp_async.cuh"
+#include "multistage/copy_place.cuh"
 
-// A copy by cp.async, which needs no registers: global to shared memory, kVectorBytes at a time. In shared memory, a
-// K-major operand has a row for each of kExtent rows (or columns) of D. Any other operand has a row for each k.
+// A copy by cp.async, which needs no registers: global to shared memory, kVectorBytes at a time.
 template <bool kKMajor, int kExtent, int kPitch, int kVectorBytes>
-struct AsyncCopy {
-    static constexpr int kRows = kKMajor ? kExtent : kBlockK;
-    static constexpr int kVector = kVectorBytes / 2;  // elements
-    static constexpr int kVectorsPerRow = (kKMajor ? kBlockK : kExtent) / kVector;
-    static constexpr int kRowsPerPass = kThreads / kVectorsPerRow;
-    static constexpr int kPasses = (kRows + kRowsPerPass - 1) / kRowsPerPass;
+struct AsyncCopy : CopyPlace<kKMajor, kExtent, kVectorBytes / static_cast<int>(sizeof(Bits))> {
+    static constexpr int kElementBytes = sizeof(Bits);
+    static constexpr int kVector = kVectorBytes / kElementBytes;
+    using Place = CopyPlace<kKMajor, kExtent, kVector>;
+    using Place::column, Place::columns_left, Place::pass_pitch, Place::row, Place::rows_left, Place::source;
+    using Place::kPasses, Place::kRows, Place::kRowsPerPass, Place::next_k_tile;
 
-    const Bits* source;  // this thread's vector of pass 0 in the next k-tile
-    long long pass_pitch;  // elements from one pass to the next
-    long long block_pitch;  // elements from one k-tile to the next, unless K-major
-    int extent_left;  // elements of M or N from this thread's vector on
-    int k_left;  // elements of K from this thread's vector of the next k-tile on
-    int row, column;  // of pass 0, in the tile
-
-    __device__ __forceinline__ AsyncCopy(const Bits* matrix, long long ld, int first, int extent, int first_k, int k) {
-        row = threadIdx.x / kVectorsPerRow;
-        column = threadIdx.x % kVectorsPerRow * kVector;
-        if constexpr (kKMajor) {
-            source = matrix + (first + row) * ld + first_k + column;
-            pass_pitch = kRowsPerPass * ld;
-            extent_left = extent - first - row;
-            k_left = k - first_k - column;
-        } else {
-            source = matrix + (first_k + static_cast<long long>(row)) * ld + first + column;
-            pass_pitch = kRowsPerPass * ld;
-            block_pitch = kBlockK * ld;
-            k_left = k - first_k - row;
-            extent_left = extent - first - column;
-        }
-    }
-
-    // Rows and columns of the matrix that are left from this thread's vector of pass 0 on.
-    __device__ __forceinline__ int rows_left() const { return kKMajor ? extent_left : k_left; }
-    __device__ __forceinline__ int columns_left() const { return kKMajor ? k_left : extent_left; }
+    using Place::Place;
 
     // Passes are multiples of eight rows apart, which doesn't change the swizzle: the offset of pass 0 serves all
     // passes.
     __device__ __forceinline__ unsigned destination(unsigned stage, int pass) const {
         const int step = kRowsPerPass % 8 == 0 ? 0 : pass * kRowsPerPass;
-        return stage + shared_offset<kPitch>(row + step, column / 8) + column % 8 * 2 +
+        return stage + shared_offset<kPitch>(row + step, column / 8) + column % 8 * kElementBytes +
                (pass * kRowsPerPass - step) * kPitch;
     }
 
@@ -71,10 +45,9 @@ struct AsyncCopy {
                 if (kRows % kRowsPerPass != 0 && row + pass * kRowsPerPass >= kRows) break;
 #endif
                 cp_async_cut<kVectorBytes>(destination(stage, pass), source + pass * pass_pitch,
-                                           rows_left() > pass * kRowsPerPass ? columns_left() * 2 : 0);
+                                           rows_left() > pass * kRowsPerPass ? columns_left() * kElementBytes : 0);
             }
         }
-        source += kKMajor ? kBlockK : block_pitch;
-        k_left -= kBlockK;
+        next_k_tile();
     }
 };

@@ -1,50 +1,25 @@
 #pragma once
+#include "multistage/copy_place.cuh"
 #include "common/realign.cuh"
 #include "common/store_shared.cuh"
 
 // A copy through registers of a matrix that is aligned to one element only. issue() loads. finish() shifts vectors into
 // place and stores them. The mmas of a k-tile run between the two and hide the latency. Both treat all vectors alike,
 // without a branch. The end of K cuts a few vectors, and a few lie near the ends of the matrix: mend() writes these
-// again, one by one. In shared memory, a K-major operand has a row for each of kExtent rows (or columns) of D. Any
-// other operand has a row for each k.
+// again, one by one.
 template <bool kKMajor, int kExtent, int kPitch>
-struct RealignCopy {
-    static constexpr int kRows = kKMajor ? kExtent : kBlockK;
-    static constexpr int kVectorsPerRow = (kKMajor ? kBlockK : kExtent) / 8;
-    static constexpr int kRowsPerPass = kThreads / kVectorsPerRow;
-    static constexpr int kPasses = (kRows + kRowsPerPass - 1) / kRowsPerPass;
+struct RealignCopy : CopyPlace<kKMajor, kExtent, 8> {
+    using Place = CopyPlace<kKMajor, kExtent, 8>;
+    using Place::column, Place::columns_left, Place::pass_pitch, Place::row, Place::rows_left, Place::source;
+    using Place::kPasses, Place::kRows, Place::kRowsPerPass, Place::next_k_tile;
 
-    const Bits* source;  // this thread's vector of pass 0 in the next k-tile
-    long long pass_pitch;  // elements from one pass to the next
-    long long block_pitch;  // elements from one k-tile to the next, unless K-major
     WholeChunks whole;
-    int extent_left;  // elements of M or N from this thread's vector on
-    int k_left;  // elements of K from this thread's vector of the next k-tile on
-    int row, column;  // of pass 0, in the tile
     bool juts = false;  // a vector of the next k-tile has a chunk that juts out of the matrix
     RawVector raw[kPasses];
 
     __device__ __forceinline__ RealignCopy(const Bits* matrix, long long ld, int first, int extent, int first_k, int k)
-        : whole(matrix, kKMajor ? matrix + (extent - 1) * ld + k : matrix + (k - 1) * ld + extent) {
-        row = threadIdx.x / kVectorsPerRow;
-        column = threadIdx.x % kVectorsPerRow * 8;
-        if constexpr (kKMajor) {
-            source = matrix + (first + row) * ld + first_k + column;
-            pass_pitch = kRowsPerPass * ld;
-            extent_left = extent - first - row;
-            k_left = k - first_k - column;
-        } else {
-            source = matrix + (first_k + static_cast<long long>(row)) * ld + first + column;
-            pass_pitch = kRowsPerPass * ld;
-            block_pitch = kBlockK * ld;
-            k_left = k - first_k - row;
-            extent_left = extent - first - column;
-        }
-    }
-
-    // Rows and columns of the matrix that are left from this thread's vector of pass 0 on.
-    __device__ __forceinline__ int rows_left() const { return kKMajor ? extent_left : k_left; }
-    __device__ __forceinline__ int columns_left() const { return kKMajor ? k_left : extent_left; }
+        : Place(matrix, ld, first, extent, first_k, k),
+          whole(matrix, kKMajor ? matrix + (extent - 1) * ld + k : matrix + (k - 1) * ld + extent) {}
 
     // Passes are multiples of eight rows apart. That changes neither the swizzle nor the misalignment of pass 0.
     __device__ __forceinline__ unsigned destination(unsigned stage, int pass) const {
@@ -79,8 +54,7 @@ struct RealignCopy {
             store_shared(destination(stage, pass), realign(raw[pass], misalignment(pass)));
         }
         if (juts || (kKMajor && columns_left() > 0 && columns_left() < 8)) mend(stage);
-        source += kKMajor ? kBlockK : block_pitch;
-        k_left -= kBlockK;
+        next_k_tile();
     }
 
     __device__ __forceinline__ void mend(unsigned stage) {

@@ -1,4 +1,5 @@
 #pragma once
+#include "multistage/copy_place.cuh"
 #include "common/store_shared.cuh"
 
 // Reads the first `elements` of eight: only these lie inside the matrix. The others become zero.
@@ -11,45 +12,16 @@ __device__ __forceinline__ uint4 load_vector(const Bits* source, int elements) {
     return make_uint4(words[0], words[1], words[2], words[3]);
 }
 
-// A copy through registers of a matrix aligned to 16 bytes: issue() loads vectors, finish() stores them. In shared
-// memory, a K-major operand has a row for each of kExtent rows (or columns) of D. Any other operand has a row for each
-// k.
+// A copy through registers of a matrix aligned to 16 bytes: issue() loads vectors, finish() stores them.
 template <bool kKMajor, int kExtent, int kPitch>
-struct RegisterCopy {
-    static constexpr int kRows = kKMajor ? kExtent : kBlockK;
-    static constexpr int kVectorsPerRow = (kKMajor ? kBlockK : kExtent) / 8;
-    static constexpr int kRowsPerPass = kThreads / kVectorsPerRow;
-    static constexpr int kPasses = (kRows + kRowsPerPass - 1) / kRowsPerPass;
+struct RegisterCopy : CopyPlace<kKMajor, kExtent, 8> {
+    using Place = CopyPlace<kKMajor, kExtent, 8>;
+    using Place::column, Place::columns_left, Place::pass_pitch, Place::row, Place::rows_left, Place::source;
+    using Place::kPasses, Place::kRows, Place::kRowsPerPass, Place::next_k_tile;
 
-    const Bits* source;  // this thread's vector of pass 0 in the next k-tile
-    long long pass_pitch;  // elements from one pass to the next
-    long long block_pitch;  // elements from one k-tile to the next, unless K-major
-    int extent_left;  // elements of M or N from this thread's vector on
-    int k_left;  // elements of K from this thread's vector of the next k-tile on
-    int row, column;  // of pass 0, in the tile
     uint4 vector[kPasses];
 
-    __device__ __forceinline__ RegisterCopy(const Bits* matrix, long long ld, int first, int extent, int first_k,
-                                            int k) {
-        row = threadIdx.x / kVectorsPerRow;
-        column = threadIdx.x % kVectorsPerRow * 8;
-        if constexpr (kKMajor) {
-            source = matrix + (first + row) * ld + first_k + column;
-            pass_pitch = kRowsPerPass * ld;
-            extent_left = extent - first - row;
-            k_left = k - first_k - column;
-        } else {
-            source = matrix + (first_k + static_cast<long long>(row)) * ld + first + column;
-            pass_pitch = kRowsPerPass * ld;
-            block_pitch = kBlockK * ld;
-            k_left = k - first_k - row;
-            extent_left = extent - first - column;
-        }
-    }
-
-    // Rows and columns of the matrix that are left from this thread's vector of pass 0 on.
-    __device__ __forceinline__ int rows_left() const { return kKMajor ? extent_left : k_left; }
-    __device__ __forceinline__ int columns_left() const { return kKMajor ? k_left : extent_left; }
+    using Place::Place;
 
     // Issues one of `slices` parts of the loads.
     __device__ __forceinline__ void issue(unsigned, int slice, int slices) {
@@ -69,7 +41,6 @@ struct RegisterCopy {
 #endif
             store_shared(stage + shared_offset<kPitch>(tile_row, column / 8), vector[pass]);
         }
-        source += kKMajor ? kBlockK : block_pitch;
-        k_left -= kBlockK;
+        next_k_tile();
     }
 };

@@ -29,7 +29,8 @@ struct FragmentsA {
     static __device__ __forceinline__ unsigned place(int row, int lane) {
         const int k = lane / 16 * 8 + lane % 8;
         const int panel = row / kPanelElements;
-        const unsigned offset = (panel * kBlockK + k) * kPanelBytes + row % kPanelElements * 2 + lane / 8 % 2 * 16;
+        const unsigned offset = (panel * kBlockK + k) * kPanelBytes +
+                                row % kPanelElements * (kPanelBytes / kPanelElements) + lane / 8 % 2 * 16;
         return offset ^ (offset >> 3 & (kPanelBytes - 16));
     }
 

@@ -53,9 +53,9 @@ constexpr std::array kMutations{
              "(end_k - first_k) / kBlockK"},
     // ---- predicates
     Mutation{"no row predicate on copies", "rows_whole > pass * kRowsPerPass, cut", "true, cut"},
-    Mutation{"no row predicate on cut copies", "rows_left() > pass * kRowsPerPass ? columns_left() * 2 : 0",
-             "columns_left() * 2"},
-    Mutation{"cut copies read whole vectors", "rows_left() > pass * kRowsPerPass ? columns_left() * 2 : 0",
+    Mutation{"no row predicate on cut copies", "rows_left() > pass * kRowsPerPass ? columns_left() * kElementBytes : 0",
+             "columns_left() * kElementBytes"},
+    Mutation{"cut copies read whole vectors", "rows_left() > pass * kRowsPerPass ? columns_left() * kElementBytes : 0",
              "rows_left() > pass * kRowsPerPass ? kVectorBytes : 0"},
     Mutation{"the row predicate off by one", "return kKMajor ? extent_left : k_left;",
              "return (kKMajor ? extent_left : k_left) + 1;"},
