@@ -1,9 +1,13 @@
 #pragma once
 
+// Where D ends.
+struct Edges {
+    const int &end_row, &end_column;
+};
+
 // A block's tile of D, and its part of K. Copies, mainloop and epilogue take sizes from here alone.
-struct Tile {
-    int row, column;  // of D, where it begins
-    const int &end_row, &end_column;  // where D ends
+struct Tile : Edges {
+    int row, column;  // where the tile begins in D
 #if GEMM_TENSOR_MAPS
     int first_k, k_tiles;
 #else

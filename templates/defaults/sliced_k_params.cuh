@@ -18,6 +18,7 @@
 #endif
 #include "params.cuh"
 
+constexpr int kElementBytes = 2;  // of A and B
 constexpr bool kLongKMajor = GEMM_A_K_MAJOR, kFewKMajor = GEMM_B_K_MAJOR;
 
 // Derived from the parameters.

@@ -9,8 +9,8 @@ __device__ __forceinline__ float2 unpack_f16x2(unsigned pair) {
 }
 
 #endif
-// Accumulators (0, 1) or (2, 3) of an atom: columns 2t and 2t + 1 of row g or g + 8, where g = lane / 4 and t = lane %
-// 4.
+// Accumulators (0, 1) or (2, 3) of an atom: columns 2t and 2t + 1 of row g or g + 8. Here g is lane / 4, and t is
+// lane % 4.
 __device__ __forceinline__ float2 accumulator_pair(const Accumulator* atom, int pair) {
 #if GEMM_ACCUMULATOR_F16
     return unpack_f16x2(atom[pair]);

@@ -7,9 +7,10 @@ struct PartOfC {
     ElementC rows[kTilesOfC * 2];  // two of every 64 rows
 
     // The part that begins at a row of D^T. Nothing is read when beta is 0, and nothing beyond the column.
-    __device__ __forceinline__ PartOfC(const GemmArgs& args, const Tile& tile, int row, int /*any column*/, int lane) {
+    __device__ __forceinline__ PartOfC(const GemmArgs& args, const Edges& edges, int row, int /*any column*/,
+                                       int lane) {
         row += lane / 4;
-        const int left = c_factor(args) == 0.0f ? 0 : tile.end_row - row;
+        const int left = c_factor(args) == 0.0f ? 0 : edges.end_row - row;
 #pragma unroll
         for (int i = 0; i < kTilesOfC * 2; ++i) {
             const int below = i / 2 * 64 + i % 2 * 8;

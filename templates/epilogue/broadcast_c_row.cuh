@@ -51,9 +51,10 @@ struct PartOfC {
     PairOfC pairs[kRegisters];
 
     // The part that begins at a column of D. Nothing is read when beta is 0, and nothing beyond the row.
-    __device__ __forceinline__ PartOfC(const GemmArgs& args, const Tile& tile, int /*any row*/, int column, int lane) {
+    __device__ __forceinline__ PartOfC(const GemmArgs& args, const Edges& edges, int /*any row*/, int column,
+                                       int lane) {
         column += lane * 2;
-        const int columns = c_factor(args) == 0.0f ? 0 : tile.end_column - column;
+        const int columns = c_factor(args) == 0.0f ? 0 : edges.end_column - column;
         const ElementC* const c = args.c + column;
 #pragma unroll
         for (int i = 0; i < kRegisters; ++i) pairs[i] = load_pair_of_c(c + i * 64, columns - i * 64);

@@ -44,11 +44,11 @@ constexpr bool kSwizzledSlices = kSliceColumns * sizeof(Staged) > 16;
 // by kSliceColumns to its own part of shared memory, which holds kSlices of them, and stores each.
 #if GEMM_C_TMA || GEMM_BROADCAST_C
 __device__ __forceinline__ void store_rows(const Accumulator (&rC)[kTilesN][kRegistersC], const GemmArgs& args,
-                                           const Tile& tile, int row, int column, Staging& staging, const PartOfC& c,
+                                           const Edges& edges, int row, int column, Staging& staging, const PartOfC& c,
                                            int lane) {
 #else
 __device__ __forceinline__ void store_rows(const Accumulator (&rC)[kTilesN][kRegistersC], const GemmArgs& args,
-                                           const Tile& tile, int row, int column, Staging& staging, int lane) {
+                                           const Edges& edges, int row, int column, Staging& staging, int lane) {
 #endif
 #pragma unroll
     for (int i = 0; i < kSlicesOfRow; ++i) {
@@ -63,7 +63,7 @@ __device__ __forceinline__ void store_rows(const Accumulator (&rC)[kTilesN][kReg
 #if GEMM_SLICE_OF_SUMS
         const auto finished = [&](int j) { return atom_of(sums[j]); };  // store_slice finishes them
 #elif GEMM_READ_C
-        const auto finished = [&](int j) { return finish_atom(sums[j], args, tile, row, slice_column + j * 8, lane); };
+        const auto finished = [&](int j) { return finish_atom(sums[j], args, edges, row, slice_column + j * 8, lane); };
 #elif GEMM_C_TMA
         const unsigned panel = c.panel(i);
         const auto finished = [&](int j) {
@@ -81,11 +81,11 @@ __device__ __forceinline__ void store_rows(const Accumulator (&rC)[kTilesN][kReg
 #if GEMM_REST_COLUMNS
         if (i == kSlicesOfRow - 1) {
             stage_slice<kRestColumns, false>(slice, finished, lane);
-            store_slice<kRestColumns, false>(slice, args, tile, row, slice_column, lane);
+            store_slice<kRestColumns, false>(slice, args, edges, row, slice_column, lane);
             continue;
         }
 #endif
         stage_slice<kSliceColumns, kSwizzledSlices>(slice, finished, lane);
-        store_slice<kSliceColumns, kSwizzledSlices>(slice, args, tile, row, slice_column, lane);
+        store_slice<kSliceColumns, kSwizzledSlices>(slice, args, edges, row, slice_column, lane);
     }
 }

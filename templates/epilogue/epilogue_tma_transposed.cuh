@@ -5,6 +5,7 @@
 #if GEMM_BROADCAST_C
 #include "epilogue/broadcast_c_column.cuh"
 #endif
+
 constexpr int kStagers = 128;  // threads that fill a slice together: a warpgroup
 #include "epilogue/staging.cuh"
 
@@ -58,11 +59,11 @@ __device__ __forceinline__ void store_slice(unsigned slice, const TensorMap& map
 // Stores 64 rows of a warpgroup tile. Those of this warp begin at (row, column) of D.
 #if GEMM_BROADCAST_C
 __device__ __forceinline__ void store_rows(const Accumulator (&rC)[kTilesN][kRegistersC], const GemmArgs& args,
-                                           const Tile& /*tile*/, int row, int column, Staging& staging,
+                                           const Edges& /*edges*/, int row, int column, Staging& staging,
                                            const PartOfC& c, int lane) {
 #else
 __device__ __forceinline__ void store_rows(const Accumulator (&rC)[kTilesN][kRegistersC], const GemmArgs& args,
-                                           const Tile& /*tile*/, int row, int column, Staging& staging, int lane) {
+                                           const Edges& /*edges*/, int row, int column, Staging& staging, int lane) {
 #endif
     const int warp = threadIdx.x / 32 % 4;
     const bool stores = warp == 0 && lane == 0;

@@ -57,8 +57,8 @@ __device__ __forceinline__ void store_elements(ElementD* d, const Vector& vector
 // Stores from (row, column) of D on, but nothing beyond D. A lane reads kBatch vectors before it stores the first: no
 // other warp of the consumer would run while it waits.
 template <int kColumns, bool kSwizzled>
-__device__ __forceinline__ void store_slice(unsigned slice, const GemmArgs& args, const Tile& tile, int row, int column,
-                                            int lane) {
+__device__ __forceinline__ void store_slice(unsigned slice, const GemmArgs& args, const Edges& edges, int row,
+                                            int column, int lane) {
     __syncwarp();  // all lanes have written the slice
     constexpr int kRowBytes = kColumns * sizeof(ElementD);
     constexpr int kVectors = kRowBytes / kVectorBytes;  // of a row
@@ -68,8 +68,8 @@ __device__ __forceinline__ void store_slice(unsigned slice, const GemmArgs& args
     const int element = lane % kVectors * kVectorElements;
     const int chunk = lane % kVectors * kVectorBytes / 16;
     const int byte = lane % kVectors * kVectorBytes % 16;
-    const int rows = lane < kRows * kVectors ? min(16, tile.end_row - row) : 0;
-    const int columns = min(kColumns, tile.end_column - column);
+    const int rows = lane < kRows * kVectors ? min(16, edges.end_row - row) : 0;
+    const int columns = min(kColumns, edges.end_column - column);
     ElementD* d = args.d + (row + first_row) * args.ldd + column;
 #pragma unroll 1
     for (int r = first_row; r < 16 + first_row; r += kBatch * kRows) {

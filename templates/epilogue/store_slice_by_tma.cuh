@@ -2,7 +2,7 @@
 
 // A slice of 16 rows, shared memory -> gD by TMA, from (row, column) of D on.
 template <int kColumns, bool kSwizzled>
-__device__ __forceinline__ void store_slice(unsigned slice, const GemmArgs& args, const Tile& /*tile*/, int row,
+__device__ __forceinline__ void store_slice(unsigned slice, const GemmArgs& args, const Edges& /*edges*/, int row,
                                             int column, int lane) {
     fence_proxy_async();
     __syncwarp();

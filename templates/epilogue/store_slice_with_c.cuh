@@ -10,15 +10,15 @@ __device__ __forceinline__ float load_sum(unsigned address) {
 
 // Stores from (row, column) of D on, but nothing beyond D. When beta is 0, C is not read, whatever it holds.
 template <int kColumns, bool kSwizzled>
-__device__ __forceinline__ void store_slice(unsigned slice, const GemmArgs& args, const Tile& tile, int row, int column,
-                                            int lane) {
+__device__ __forceinline__ void store_slice(unsigned slice, const GemmArgs& args, const Edges& edges, int row,
+                                            int column, int lane) {
     __syncwarp();  // all lanes have written the slice
     constexpr int kRowBytes = kColumns * 4;
     constexpr int kRows = 32 / kColumns;  // at once
     constexpr int kBatch = 8 / kRows;  // rows of C in flight at once; more take long to compile
     const int first_row = lane / kColumns;
     const int element = lane % kColumns;
-    const int rows = first_row < kRows && column + element < tile.end_column ? min(16, tile.end_row - row) : 0;
+    const int rows = first_row < kRows && column + element < edges.end_column ? min(16, edges.end_row - row) : 0;
     const bool is_read = c_factor(args) != 0.0f;
     const ElementC* c = args.c + (row + first_row) * args.ldc + column + element;
     ElementD* d = args.d + (row + first_row) * args.ldd + column + element;

@@ -57,8 +57,8 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const __grid_cons
     if (lane == 0) ring.init_barriers();
     __syncwarp();
 
-    const unsigned tiles = (extent_of_long(args) + kBlockM - 1u) / kBlockM;
-    const int k_tiles = static_cast<int>((args.k + (kBlockK - 1ll)) / kBlockK);  // 0 for K = 0, without maps of A and B
+    const unsigned tiles = tiles_of(args);
+    const int k_tiles = k_tiles_of(args);
     PanelWalk next{k_tiles == 0 ? tiles : blockIdx.x, 0};  // the panel to fetch next
 #if GEMM_EARLY
     launch_dependent_grids();
@@ -106,6 +106,6 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const __grid_cons
         __syncthreads();  // the previous tile's sums have been read
         lay_out_sums(rC, sP + warp * kSumsOfAWarp, lane);
         __syncthreads();
-        add_up_and_store(args, sP, tile);
+        add_up_and_store(args, sP, tile_of(args, tile));
     }
 }

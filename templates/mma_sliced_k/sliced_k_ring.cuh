@@ -1,34 +1,5 @@
 #pragma once
-#if GEMM_LONG_B
-// B is the long operand: its columns are the rows of an mma, the few rows of A its columns.
-__device__ __forceinline__ const TensorMap& map_of_long(const GemmArgs& args) { return args.map_b; }
-__device__ __forceinline__ const TensorMap& map_of_few(const GemmArgs& args) { return args.map_a; }
-__device__ __forceinline__ int extent_of_long(const GemmArgs& args) { return args.n; }
-
-// Of D's tile.
-__device__ __forceinline__ int first_row(unsigned /*tile*/) { return 0; }
-__device__ __forceinline__ int first_column(unsigned tile) { return tile * kBlockM; }
-
-// Sums of two neighbours of the few: D's rows, which lie kPitchP apart.
-__device__ __forceinline__ void lay_out_pair(float* sums, int of_long, int of_few, float2 pair) {
-    sums[of_few * kPitchP + of_long] = pair.x;
-    sums[(of_few + 1) * kPitchP + of_long] = pair.y;
-}
-#else
-// A is the long operand: all columns of B, the few, meet each of its rows.
-__device__ __forceinline__ const TensorMap& map_of_long(const GemmArgs& args) { return args.map_a; }
-__device__ __forceinline__ const TensorMap& map_of_few(const GemmArgs& args) { return args.map_b; }
-__device__ __forceinline__ int extent_of_long(const GemmArgs& args) { return args.m; }
-
-// Of D's tile.
-__device__ __forceinline__ int first_row(unsigned tile) { return tile * kBlockM; }
-__device__ __forceinline__ int first_column(unsigned /*tile*/) { return 0; }
-
-// Sums of two neighbours of the few: D's columns, which lie side by side.
-__device__ __forceinline__ void lay_out_pair(float* sums, int of_long, int of_few, float2 pair) {
-    *reinterpret_cast<float2*>(sums + of_long * kPitchP + of_few) = pair;
-}
-#endif
+#include "mma_sliced_k/long_operand.cuh"
 
 // The panels that a warp fetches: for each tile of its block, those of all k-tiles.
 struct PanelWalk {
@@ -47,18 +18,20 @@ struct PanelWalk {
 // "Swizzling Modes").
 template <int kRows, bool kKMajor>
 struct Panel {
-    static constexpr int kLineBytes = (kKMajor ? kPanelK : kRows) * 2;
-    static constexpr int kBytes = kRows * kPanelK * 2;
+    static constexpr int kLineBytes = (kKMajor ? kPanelK : kRows) * kElementBytes;
+    static constexpr int kBytes = kRows * kPanelK * kElementBytes;
 
     // The offset of line `line` of the 8x8 matrix at (row, k), both multiples of 8.
     static __device__ __forceinline__ unsigned place(int row, int k, int line) {
-        const int offset = kKMajor ? (row + line) * kLineBytes + k * 2 : (k + line) * kLineBytes + row * 2;
+        const int offset =
+            kKMajor ? (row + line) * kLineBytes + k * kElementBytes : (k + line) * kLineBytes + row * kElementBytes;
         return offset ^ (offset >> 3 & (kLineBytes - 16));
     }
     // The place `rows` rows and `k` of K further. Across lines these are whole patterns of the swizzle, and within a
     // line they change other bits than `place` has set.
     static __device__ __forceinline__ unsigned moved(unsigned place, int rows, int k) {
-        return kKMajor ? (place ^ k * 2) + rows * kLineBytes : (place ^ rows * 2) + k * kLineBytes;
+        return kKMajor ? (place ^ k * kElementBytes) + rows * kLineBytes
+                       : (place ^ rows * kElementBytes) + k * kLineBytes;
     }
     static __device__ __forceinline__ void load(unsigned target, const TensorMap& map, int row, int k, unsigned full) {
         tma_load(target, map, kKMajor ? k : row, kKMajor ? row : k, full);

@@ -23,15 +23,15 @@ struct alignas(kVectorD * 4) SumVector {
 };
 
 // sP -> gD: a thread adds up vectors of the tile, in the order of the warps.
-__device__ __forceinline__ void add_up_and_store(const GemmArgs& args, const float* sP, unsigned tile) {
+__device__ __forceinline__ void add_up_and_store(const GemmArgs& args, const float* sP, const Tile& tile) {
     constexpr int kVectorsPerRow = kColumnsP / kVectorD;
 #pragma unroll 1
     for (int v = threadIdx.x; v < kRowsP * kVectorsPerRow; v += kThreads) {
         const int row_of_tile = v / kVectorsPerRow;
         const int column_of_tile = v % kVectorsPerRow * kVectorD;
-        const int row = first_row(tile) + row_of_tile;
-        const int column = first_column(tile) + column_of_tile;
-        if (row >= args.m || column >= args.n) continue;
+        const int row = tile.row + row_of_tile;
+        const int column = tile.column + column_of_tile;
+        if (row >= tile.end_row || column >= tile.end_column) continue;
         float sum[kVectorD] = {};
 #pragma unroll
         for (int warp = 0; warp < kSlices; ++warp) {

@@ -30,7 +30,7 @@ struct BlockTiles {
         const TileCoord at = tile_of_block(index, tiles);
         const int row = (at.m * kClusterM + cluster_row) * kBlockM;
         const int column = (at.n * kClusterN + cluster_column) * kBlockN;
-        return {row, column, rows, columns, first_k, k_tiles, cluster_row, cluster_column};
+        return {{rows, columns}, row, column, first_k, k_tiles, cluster_row, cluster_column};
     }
 #else
     TileCoord tiles;  // of D
@@ -47,7 +47,7 @@ struct BlockTiles {
     __device__ __forceinline__ Tile block_tile(unsigned index, int first_k, int k_tiles) const {
         const TileCoord at = tile_of_block(index, tiles);
         const int row = at.m * kBlockM, column = at.n * kBlockN;
-        return {row, column, rows, columns, first_k, k_tiles};
+        return {{rows, columns}, row, column, first_k, k_tiles};
     }
 #endif
 };

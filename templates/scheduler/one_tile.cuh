@@ -20,6 +20,6 @@ struct TileWalk {
         const TileCoord tiles{(rows + kBlockM - 1u) / kBlockM, (columns + kBlockN - 1u) / kBlockN};
         const TileCoord at = tile_of_block(blockIdx.x, tiles);
         const int row = at.m * kBlockM, column = at.n * kBlockN;
-        return {row, column, rows, columns, 0, k_tiles};
+        return {{rows, columns}, row, column, 0, k_tiles};
     }
 };

@@ -27,4 +27,4 @@
 #endif
     const int tile_row = static_cast<int>(at.m) * kBlockM;
     const int tile_column = static_cast<int>(at.n) * kBlockN;
-    const Tile tile{tile_row, tile_column, args.m, args.n, first_k, end_k, k_tiles};
+    const Tile tile{{args.m, args.n}, tile_row, tile_column, first_k, end_k, k_tiles};

@@ -8,7 +8,7 @@ struct KMajorOperand : TileCopy<kExtent, kBlockK, kVector, kPitch> {
     __device__ __forceinline__ KMajorOperand(const float* matrix, long long ld, int first, long long first_k)
         : Copy(matrix + first * ld + first_k, ld, kSplitK * kBlockK) {}
 
-    // A step's copies of the next k-tile. Of its tile, so much lies in the matrix.
+    // Issues a step's copies of the next k-tile. `extent` by `k` of the tile lie in the matrix.
     __device__ __forceinline__ void issue(float* stage, int extent, int k) { Copy::issue(stage, extent, k); }
 
     static __device__ __forceinline__ const float* of_step(const float* from, int step) { return from + step * kStepK; }

@@ -14,7 +14,7 @@ struct MNMajorOperand : TileCopy<kBlockK, kExtent, kVector, kPitch> {
     __device__ __forceinline__ MNMajorOperand(const float* matrix, long long ld, int first, long long first_k)
         : Copy(matrix + first_k * ld + first, ld, kSplitK * kBlockK * ld) {}
 
-    // A step's copies of the next k-tile. Of its tile, so much lies in the matrix.
+    // Issues a step's copies of the next k-tile. `extent` by `k` of the tile lie in the matrix.
     __device__ __forceinline__ void issue(float* stage, int extent, int k) { Copy::issue(stage, k, extent); }
 
     static __device__ __forceinline__ const float* of_step(const float* from, int step) {

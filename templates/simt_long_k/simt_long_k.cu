@@ -11,6 +11,7 @@
 #include "common/numeric.cuh"
 #include "gemm_args.cuh"
 #include "common/dependent_launch.cuh"
+#include "common/tile.cuh"
 #include "simt_long_k/simt_long_k_copy.cuh"
 #include "simt_long_k/simt_long_k_threads.cuh"
 #include "simt_long_k/simt_long_k_sums.cuh"
@@ -20,28 +21,19 @@ extern "C" __global__ void __launch_bounds__(kThreads, kMinBlocksPerSm) gemm(con
     extern __shared__ __align__(128) char shared_memory[];
     GEMM_LAUNCH_ORDER();
 
-    // This block's tile of D, and its k-tiles: every kSplitK-th, so that all blocks together walk along the rows.
-    const unsigned tiles_n = (args.n + (kBlockN - 1u)) / kBlockN;
-    const unsigned tiles = (args.m + (kBlockM - 1u)) / kBlockM * tiles_n;
-    const unsigned tile = blockIdx.x % tiles;
-    const int split = blockIdx.x / tiles;
-    const int tile_row = tile / tiles_n * kBlockM;
-    const int tile_column = tile % tiles_n * kBlockN;
-    const int all_k_tiles = (args.k + (kBlockK - 1ll)) / kBlockK;
-    const int k_tiles = (all_k_tiles - split + (kSplitK - 1ll)) / kSplitK;
-    const long long first_k = static_cast<long long>(split) * kBlockK;
+#include "scheduler/interleaved_k_tiles.inl"
 
     float* sA = reinterpret_cast<float*>(shared_memory);  // (kStages, tile of A), row pitch kPitchA
     float* sB = sA + kStages * kStageA;  // (kStages, tile of B), row pitch kPitchB
-    long long k_left = args.k - first_k;  // of K, from the k-tile that is copied next
-    OperandA a(args.a, args.lda, tile_row, first_k);
-    OperandB b(args.b, args.ldb, tile_column, first_k);
+    long long k_left = static_cast<long long>(tile.end_k) - tile.first_k;  // of K, from the k-tile that is copied next
+    OperandA a(args.a, args.lda, tile.row, tile.first_k);
+    OperandB b(args.b, args.ldb, tile.column, tile.first_k);
 
     // A step's copies of the next k-tile.
     const auto issue_copies = [&](int stage) {
         const int k_here = static_cast<int>(max(0ll, min(static_cast<long long>(kBlockK), k_left)));
-        a.issue(sA + stage * kStageA, args.m - tile_row, k_here);
-        b.issue(sB + stage * kStageB, args.n - tile_column, k_here);
+        a.issue(sA + stage * kStageA, tile.end_row - tile.row, k_here);
+        b.issue(sB + stage * kStageB, tile.end_column - tile.column, k_here);
     };
     const auto finish_copies = [&] {
         cp_async_commit();
@@ -66,7 +58,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, kMinBlocksPerSm) gemm(con
     int read_stage = 0;
     int write_stage = kStages - 1;
 #pragma unroll 1
-    for (int k_tile = 0; k_tile < k_tiles; ++k_tile) {
+    for (int k_tile = 0; k_tile < tile.k_tiles; ++k_tile) {
         wait_for_oldest_copy();  // all see read_stage, and have read write_stage
         GEMM_FIRST_ELEMENTS();
 #pragma unroll kUnroll
@@ -83,5 +75,5 @@ extern "C" __global__ void __launch_bounds__(kThreads, kMinBlocksPerSm) gemm(con
     }
 
     wait_for_all_copies();  // nobody reads the stages any more: the sums may lie there
-    sum_up_in_block(args, rC, reinterpret_cast<float*>(shared_memory), split, tile_row, tile_column);
+    sum_up_in_block(args, rC, reinterpret_cast<float*>(shared_memory), tile, split);
 }

@@ -3,7 +3,7 @@
 
 // gA, gB -> sA, sB by all threads of the block. Rows in shared memory are rows in global memory.
 
-// Waits until the k-tile needed next has landed for all threads. They have then read the previous one.
+// Waits until the k-tile needed next has landed for all threads. All threads have then read the previous one.
 __device__ __forceinline__ void wait_for_oldest_copy() {
     cp_async_wait<kStages - 2>();
     __syncthreads();

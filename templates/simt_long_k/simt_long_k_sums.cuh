@@ -15,7 +15,7 @@ __device__ __forceinline__ int place_in_tile(int element, int lane) {
 
 // rC -> shared memory -> workspace.
 __device__ __forceinline__ void sum_up_in_block(const GemmArgs& args, const float (&rC)[kThreadM][kThreadN],
-                                                float* sums, int split, int tile_row, int tile_column) {
+                                                float* sums, const Tile& tile, int split) {
     const ThreadPlace place = thread_place();
     const int part = threadIdx.x / 32 * kWarpLanesK + threadIdx.x % kWarpLanesK;
 #pragma unroll
@@ -25,7 +25,8 @@ __device__ __forceinline__ void sum_up_in_block(const GemmArgs& args, const floa
             sums[part * kPartPitch + (i * kThreadN + j) * kLanesMN + place.m * kWarpLanesN + place.n] = rC[i][j];
     __syncthreads();
 
-    float* partial = reinterpret_cast<float*>(args.workspace) + static_cast<long long>(split) * args.m * args.n;
+    float* partial =
+        reinterpret_cast<float*>(args.workspace) + static_cast<long long>(split) * tile.end_row * tile.end_column;
 #pragma unroll 1
     for (int first = 0; first < kTileSums; first += kThreads / kSumThreads) {
         const int element = first + threadIdx.x / kSumThreads;
@@ -37,10 +38,10 @@ __device__ __forceinline__ void sum_up_in_block(const GemmArgs& args, const floa
         for (int lane = kSumThreads / 2; lane > 0; lane /= 2) sum += __shfl_xor_sync(0xffffffff, sum, lane);
         const int value = element / kLanesMN;  // of a thread: rC[value / kThreadN][value % kThreadN]
         const int lane = element % kLanesMN;
-        const int row = tile_row + place_in_tile<kPieceA, kWarpLanesM>(value / kThreadN, lane / kWarpLanesN);
-        const int column = tile_column + place_in_tile<kPieceB, kWarpLanesN>(value % kThreadN, lane % kWarpLanesN);
-        if (threadIdx.x % kSumThreads == 0 && element < kTileSums && row < args.m && column < args.n)
-            partial[static_cast<long long>(row) * args.n + column] = sum;
+        const int row = tile.row + place_in_tile<kPieceA, kWarpLanesM>(value / kThreadN, lane / kWarpLanesN);
+        const int column = tile.column + place_in_tile<kPieceB, kWarpLanesN>(value % kThreadN, lane % kWarpLanesN);
+        if (threadIdx.x % kSumThreads == 0 && element < kTileSums && row < tile.end_row && column < tile.end_column)
+            partial[static_cast<long long>(row) * tile.end_column + column] = sum;
     }
 }
 

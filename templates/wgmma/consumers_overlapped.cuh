@@ -35,7 +35,7 @@ struct Consumer {
         if (!last.ends_tile) return leave_sums(rC[kHalf], args, threadIdx.x / 32, kHalf, lane);
         if (last.first_k_tile != 0) add_sums(rC[kHalf], args, walk, last, threadIdx.x / 32, kHalf, lane);
 #endif
-        const Tile tile = walk.tile();  // this may be the next tile already: only D's edges are used
+        const Edges edges{walk.rows, walk.columns};
         GEMM_STORE_SUMS();
     }
 

@@ -15,7 +15,7 @@ __device__ __forceinline__ void release(const SharedMemory& shared, int stage, i
 }
 #if GEMM_WARP_SPECIALIZED
 
-// Releases the stage of the previous k-tile, after its wgmmas. Wgmmas of the last k-tile may be in flight.
+// Releases the stage of the previous k-tile, when its wgmmas have ended. Those of this k-tile may be in flight.
 __device__ __forceinline__ void release_earlier(const SharedMemory& shared, int stage, int lane) {
 #if !GEMM_A_IN_REGISTERS
     wgmma_wait<1>();  // for those of the previous k-tile

@@ -399,10 +399,15 @@ namespace {
 
 /// Whether a line of that template asks the kernel's arguments for a size of the problem, where a tile has its answer.
 bool asks_for_a_size(std::string_view file, const std::string& line) {
-    // Where tiles, arguments and partial sums are laid out, and kernels with a walk of their own.
-    static const std::vector<std::string_view> kMayAsk{
-        "common/", "defaults/",     "scheduler/",  "epilogue/output_tile.cuh", "epilogue/split_k_reduce.cuh",
-        "ladder/", "mma_sliced_k/", "simt_long_k/"};
+    // Where tiles, arguments and partial sums are laid out, and kernels that only teach.
+    static const std::vector<std::string_view> kMayAsk{"common/",
+                                                       "defaults/",
+                                                       "scheduler/",
+                                                       "epilogue/output_tile.cuh",
+                                                       "epilogue/split_k_reduce.cuh",
+                                                       "ladder/",
+                                                       "mma_sliced_k/long_operand.cuh",
+                                                       "simt_long_k/simt_long_k_sums.cuh"};
     const auto is_in = [&](std::string_view place) { return file.starts_with(place); };
     static const std::regex kSize(R"(\bargs\.[mnk]\b)");
     return std::ranges::none_of(kMayAsk, is_in) && std::regex_search(line, kSize);

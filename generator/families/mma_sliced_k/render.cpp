@@ -40,6 +40,7 @@ std::string params_text(const GemmSignature& s, const Config& c, const SlicedKGe
         constant_line("kStages", c.stages,
                       "panels of each operand in a warp's ring: one in use, the others in flight") +
         constant_line("kVectorD", g.vector_d, "elements of D a thread stores at once") +
+        constant_line("kElementBytes", bytes(s.a), "of an element of A and B") +
         bool_line("kLongKMajor", g.of_long.k_major, fmt::format("K is contiguous in {}", of_long)) +
         bool_line("kFewKMajor", g.of_few.k_major, fmt::format("and in {}", of_few)) + "\n";
     if (s.d != DataType::f32 || (s.c && *s.c != DataType::f32))
@@ -89,7 +90,8 @@ std::vector<KernelArgument> arguments(const GemmSignature& s, const Config& c, c
 RenderInput MmaSlicedK::render_input(const GemmSignature& signature, const Config& c) {
     const SlicedKGeometry g = geometry(signature, c);
     RenderInput input;
-    input.macros = {{"GEMM_LONG_B", c.swap_ab},
+    input.macros = {{"GEMM_TENSOR_MAPS", 1},
+                    {"GEMM_LONG_B", c.swap_ab},
                     {"GEMM_EARLY", c.early},
                     {"GEMM_DEPENDENT_LAUNCH", c.dependent_launch},
                     {"GEMM_A_K_MAJOR", g.of_long.k_major},

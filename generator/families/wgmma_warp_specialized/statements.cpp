@@ -64,11 +64,11 @@ std::string read_c(const Config& c, SourceOfC source) {
 
 /// Half of a tile.
 std::string store_half(SourceOfC source) {
-    constexpr std::string_view kRows = "store_rows(rC[kHalf], args, tile, row + kHalf * 64, column, staging, ";
+    constexpr std::string_view kRows = "store_rows(rC[kHalf], args, edges, row + kHalf * 64, column, staging, ";
     switch (source) {
         case SourceOfC::none: return fmt::format("{}lane);\n", kRows);
         case SourceOfC::broadcast:
-            return fmt::format("const PartOfC c(args, tile, row + kHalf * 64, column, lane);\n{}c, lane);\n", kRows);
+            return fmt::format("const PartOfC c(args, edges, row + kHalf * 64, column, lane);\n{}c, lane);\n", kRows);
         case SourceOfC::ring: break;
     }
     return fmt::format(
