@@ -29,8 +29,10 @@ struct LaunchScalar {
     ArgumentRole role;
     float GemmArguments::*value;
 };
-constexpr std::array<LaunchScalar, 2> kLaunchScalars{
-    {{ArgumentRole::alpha, &GemmArguments::alpha}, {ArgumentRole::beta, &GemmArguments::beta}}};
+constexpr auto kLaunchScalars = std::to_array<LaunchScalar>({
+    {ArgumentRole::alpha, &GemmArguments::alpha},
+    {ArgumentRole::beta, &GemmArguments::beta},
+});
 
 float GemmArguments::*scalar_of(const ArgumentRole& role) {
     for (const LaunchScalar& scalar : kLaunchScalars)

@@ -12,7 +12,7 @@ constexpr std::string_view kFactor =
     "__device__ __forceinline__ float c_factor(const GemmArgs& args) { return args.beta; }\n"
     "\n";
 
-/// {0} is the unit's type, {1} that type as a parameter.
+/// The texts of `finish`: {0} is the unit's type, {1} that type as a parameter.
 constexpr std::string_view kWithoutC =
     "// D from sums of products.\n"
     "__device__ __forceinline__ {0} finish(const GemmArgs& args, {1} sum) {{ return args.alpha * sum; }}\n";
@@ -20,11 +20,11 @@ constexpr std::string_view kWithoutC =
 constexpr std::string_view kReadingC =
     "// An element of D from its sum of products; `c` reads the element of C.\n"
     "template <typename ReadC>\n"
-    "__device__ __forceinline__ float finish(const GemmArgs& args, float sum, const ReadC& c) {\n"
+    "__device__ __forceinline__ float finish(const GemmArgs& args, float sum, const ReadC& c) {{\n"
     "    float d = args.alpha * sum;\n"
     "    if (c_factor(args) != 0.0f) d = fmaf(args.beta, c(), d);\n"
     "    return d;\n"
-    "}\n";
+    "}}\n";
 
 /// Returns early: with the form above, ptxas takes other registers for the ring's C.
 constexpr std::string_view kReadingSeveralOfC =
@@ -38,9 +38,9 @@ constexpr std::string_view kReadingSeveralOfC =
 
 constexpr std::string_view kWithReadC =
     "// An element of D from its sum of products; c is 0 where C is not read.\n"
-    "__device__ __forceinline__ float finish(const GemmArgs& args, float sum, float c) {\n"
+    "__device__ __forceinline__ float finish(const GemmArgs& args, float sum, float c) {{\n"
     "    return fmaf(args.beta, c, args.alpha * sum);\n"
-    "}\n";
+    "}}\n";
 
 constexpr std::string_view kScalePair =
     "__device__ __forceinline__ float2 operator*(float factor, float2 pair) {\n"
@@ -84,16 +84,17 @@ std::string for_unit(std::string_view text, FinishedUnit unit) {
     return fmt::format(fmt::runtime(text), type_of(unit), unit == FinishedUnit::atom ? "const Atom&" : type_of(unit));
 }
 
-std::string with_c(FinishedUnit unit) {
-    if (unit == FinishedUnit::with_read_c) return std::string(kWithReadC);
-    return unit == FinishedUnit::element ? std::string(kReadingC) : for_unit(kReadingSeveralOfC, unit);
+std::string_view text_with_c(FinishedUnit unit) {
+    if (unit == FinishedUnit::with_read_c) return kWithReadC;
+    return unit == FinishedUnit::element ? kReadingC : kReadingSeveralOfC;
 }
 
 }  // namespace
 
 std::string epilogue_expression(const GemmSignature& signature, FinishedUnit unit) {
     const std::string start = operators(unit, signature.c.has_value());
-    return signature.c ? start + std::string(kFactor) + with_c(unit) : start + for_unit(kWithoutC, unit);
+    if (!signature.c) return start + for_unit(kWithoutC, unit);
+    return start + std::string(kFactor) + for_unit(text_with_c(unit), unit);
 }
 
 }  // namespace jitgemm
