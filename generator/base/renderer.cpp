@@ -288,6 +288,7 @@ private:
         if (trim(line).empty()) return write_blank_line();
         const std::string own_ruler = ruler_name(line);
         if (!own_ruler.empty()) file.section = own_ruler;
+        if (!own_ruler.empty() && own_ruler == section_) write_blank_line();  // a new part of the same section
         if (file.section != section_) write_ruler(file.section);
         if (own_ruler.empty()) output_.append(line).push_back('\n');
     }

@@ -2,6 +2,7 @@
 #if GEMM_DEPENDENT_LAUNCH
 
 // Programmatic dependent launch: a kernel may begin before the previous kernel has ended.
+
 // From here on, the next kernel may begin on SMs that this one leaves free.
 __device__ __forceinline__ void launch_dependent_grids() {
     asm volatile("griddepcontrol.launch_dependents;" ::: "memory");

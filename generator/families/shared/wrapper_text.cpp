@@ -70,14 +70,13 @@ Items register_list(int count) {
 }
 
 constexpr fmt::format_string<const std::string&> kBothInShared =
-    ". A matrix descriptor says where and how an operand lies in\n"
-    "// shared memory (PTX ISA, \"Matrix Descriptor Format\"). The instruction table has the sums of each thread:\n"
-    "// {}.";
+    "// Both operands lie in shared memory. A matrix descriptor says where and how (PTX ISA, \"Matrix Descriptor\n"
+    "// Format\"). {} in the instruction table says which thread holds which sum.\n";
 constexpr fmt::format_string<const std::string&> kAInRegisters =
-    ", A in registers. A matrix descriptor says where and how B lies\n"
-    "// in shared memory (PTX ISA, \"Matrix Descriptor Format\"). The instruction table has the sums of each thread, "
-    "and its\n"
-    "// elements of A: {}.";
+    "// A lies in registers, B in shared memory. B's matrix descriptor says where and how (PTX ISA, \"Matrix "
+    "Descriptor\n"
+    "// Format\"). {} in the instruction table says which thread holds which sum, and which\n"
+    "// elements of A.\n";
 
 // ---- wmma -----------------------------------------------------------------------------------------------------------
 
@@ -168,7 +167,8 @@ std::string mma_wrapper(const MmaAtom& atom) {
     const std::string instruction = fmt::format("\"{} {}, {}, {}, {};\"", atom.ptx_name, operand_list(0, c),
                                                 operand_list(c, a), operand_list(c + a, b), operand_list(0, c));
     return fmt::format(
-               "// c += a * b for one {}x{}x{} atom; which lane holds which element: {} in the instruction table.\n"
+               "// c += a * b for one {}x{}x{} atom. {} in the instruction table says which lane\n// holds which "
+               "element.\n"
                "__device__ __forceinline__ void mma(Accumulator* c, const unsigned* a, const unsigned* b) {{\n",
                atom.shape.m, atom.shape.n, atom.shape.k, atom.cute_name) +
            statement({instruction}, registers(atom.accumulator == MmaType::f16 ? "+r" : "+f", "c", c),
@@ -179,7 +179,8 @@ std::string mma_wrapper(const MmaAtom& atom) {
 std::string ldmatrix_wrapper(Operand operand, int x, bool trans) {
     const LdmatrixAtom* atom = find_ldmatrix(x, trans);
     return fmt::format(
-               "// {} 8x8 matri{} of {}{}, a register each; lane l gives the address of row l % 8 of matrix l / 8.\n"
+               "// Loads {} 8x8 matri{} of {}{}: a register each. Lane l gives the address of row l % 8 of matrix\n// "
+               "l / 8.\n"
                "__device__ __forceinline__ void ldmatrix_{}(unsigned* r, unsigned address) {{\n",
                x, x == 1 ? "x" : "ces", to_string(operand), trans ? ", transposed on the way" : "",
                operand == Operand::a ? 'a' : 'b') +
@@ -232,7 +233,7 @@ std::string wgmma_wrapper(const WgmmaForm& form, bool a_k_major, bool b_k_major)
                           Items{fmt::format("\"{}, %{}, add, 1, 1, {}; }}\"", a_text, c + a, transposes)};
     const Items a_items = form.a_in_registers ? registers("r", "a", a) : Items{"\"l\"(a)"};
     return fmt::format(
-               "// c = a * b, or c += a * b if `add`: 64 x {} by {} of K{}\n"
+               "// c = a * b, or c += a * b if `add` is true: 64 x {} sums, {} of K.\n{}"
                "__device__ __forceinline__ void wgmma(Accumulator* c, {} a, unsigned long long b, bool add) {{\n",
                form.n, atom.shape.k, fmt::format(form.a_in_registers ? kAInRegisters : kBothInShared, atom.cute_name),
                form.a_in_registers ? "const unsigned*" : "unsigned long long") +

@@ -72,14 +72,14 @@ std::string long_k_derived(const SimtLongKConfig& c, const SimtLongKGeometry& g)
     return constant_line("kThreads", g.threads, "threads of a block") +
            constant_line("kStepK", kLongKQuad * c.lanes.k * c.warps,
                          "k that all threads take at once, each of them four") +
-           constant_line("kSteps", g.steps, "of them in a k-tile") +
+           constant_line("kSteps", g.steps, "steps in a k-tile") +
            constant_line("kUnroll", unrolled_steps(c, g.steps), "") + layout_lines(g) +
            constant_line("kParts", c.warps * c.lanes.k, "threads of a block that have sums of the same elements") +
-           constant_line("kLanesMN", c.lanes.m * c.lanes.n, "lanes of a warp that have sums of different ones") +
+           constant_line("kLanesMN", c.lanes.m * c.lanes.n, "lanes of a warp that have sums of different elements") +
            constant_line("kPartPitch", g.part_pitch,
                          "floats from part to part, an odd number of parts: lanes use different banks") +
            constant_line("kTileSums", c.block().m * c.block().n, "sums of a block tile") +
-           constant_line("kSumThreads", sum_threads(c, g), "lanes that add up one of them");
+           constant_line("kSumThreads", sum_threads(c, g), "lanes that add up one sum");
 }
 
 std::string operand_text(const SimtLongKOperand& operand, char name, char extent) {

@@ -110,8 +110,8 @@ std::string tile_lines(const Config& c) {
     text += constant_line("kStages", c.stages, "k-tiles in shared memory: some in use, the others in flight");
     text += constant_line("kPanelBytes", kPanelBytes, "bytes of a row of a panel of A or B: the span of the swizzle");
     if (has_a_in_registers(c))
-        text +=
-            constant_line("kFragmentsA", kFragmentsA, "of A, that a warp has in registers for the wgmmas in flight");
+        text += constant_line("kFragmentsA", kFragmentsA,
+                              "fragments of A that a warp has in registers for the wgmmas in flight");
     if (blocks_of_cluster(c) > 1) {
         text += constant_line("kClusterM", c.cluster.m, "block tiles of a cluster, along M: they share B");
         text += constant_line("kClusterN", c.cluster.n, "along N: they share A");
@@ -222,9 +222,9 @@ std::string slice_lines(const Config& c, const WgmmaGeometry& g) {
         c.swap_ab ? "columns of D^T that a warpgroup stages at once" : "columns of D that a warp stages at once");
     if (g.rest_columns != 0)
         text += constant_line("kRestColumns", g.rest_columns, "columns of the last slice of a row");
-    return text + constant_line("kSlices", c.slices,
-                                c.swap_ab ? "slices of a warpgroup that may be staged at a time"
-                                          : "slices of a warp that may be staged at a time");
+    return text +
+           constant_line("kSlices", c.slices,
+                         c.swap_ab ? "slices that a warpgroup may have staged" : "slices that a warp may have staged");
 }
 
 std::string type_lines(const GemmSignature& s, const Config& c) {

@@ -72,6 +72,10 @@ TEST_CASE("a file is included once, wherever it is asked for") {
     REQUIRE(text == ruler_of("a") + "int a;\n\n" + ruler_of("b") + "int b;\n");
 }
 
+TEST_CASE("a ruler that is there already becomes an empty line") {
+    REQUIRE(render_text("// ---- x\nint a;\n// ---- x\nint b;\n") == ruler_of("x") + "int a;\n\nint b;\n");
+}
+
 TEST_CASE("a statement's text takes the place and the indentation of its line, as often as it stands there") {
     const std::string text = render_files(
         {{"root.cu", "// GEMM_NEST();\nint k() {\n    GEMM_WAIT();\n    GEMM_NONE();\n}\n#include \"x/a.cuh\"\n"},
