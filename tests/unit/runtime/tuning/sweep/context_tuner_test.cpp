@@ -51,7 +51,7 @@ TEST_CASE("a kernel can be tuned when it is asked for") {
     ContextState context(bench.options, bench.device, bench.compiler);
     const GemmKernel untuned = context.kernel(kSpec);
     CHECK(untuned.info().choice == ChoiceSource::heuristic);
-    const GemmKernel tuned = context.kernel(kSpec, Tune::now, {});
+    const GemmKernel tuned = context.kernel(kSpec, {.tune = Tune::now});
     CHECK(tuned.info().choice == ChoiceSource::exact);
     CHECK(untuned.info().name == tuned.info().name);  // one kernel in all its handles
     const auto winners = tuning::TuningStore(bench.options.tuning_directory).winners();
@@ -59,17 +59,17 @@ TEST_CASE("a kernel can be tuned when it is asked for") {
     CHECK(winners[0].kernel == tuned.info().name);
 
     std::filesystem::remove(bench.options.tool);  // what was tuned is not tuned again
-    CHECK(context.kernel(kSpec, Tune::now, {}).info().choice == ChoiceSource::exact);
+    CHECK(context.kernel(kSpec, {.tune = Tune::now}).info().choice == ChoiceSource::exact);
 }
 
 TEST_CASE("tuning in the background lets the heuristic's kernel serve until it is done", "[threads]") {
     const Bench bench(R"({"turn_ms": 1})");
     ContextState context(bench.options, bench.device, bench.compiler);
     std::promise<std::pair<std::string, std::string>> told;
-    const GemmKernel kernel =
-        context.kernel(kSpec, Tune::in_background, [&](const GemmKernel& tuned, const std::string& failure) {
-            told.set_value({tuned.info().name, failure});
-        });
+    const GemmKernel kernel = context.kernel(
+        kSpec, {.tune = Tune::in_background, .on_tuned = [&](const GemmKernel& tuned, const std::string& failure) {
+                    told.set_value({tuned.info().name, failure});
+                }});
     CHECK(kernel.info().choice == ChoiceSource::heuristic);
     const auto [name, failure] = told.get_future().get();
     CHECK(failure.empty());
@@ -89,11 +89,11 @@ TEST_CASE("a context that names no tool finds it in PATH, and runs none of the c
     {
         const SearchPath path(":.:" + (bench.folder / "bin"));
         ContextState context(bench.options, bench.device, bench.compiler);
-        CHECK(context.kernel(kSpec, Tune::now, {}).info().choice == ChoiceSource::exact);
+        CHECK(context.kernel(kSpec, {.tune = Tune::now}).info().choice == ChoiceSource::exact);
     }
     const SearchPath path(":.:/nonexistent");
     ContextState context(bench.options, bench.device, bench.compiler);
-    CHECK_THROWS_WITH(context.kernel({.m = 512, .n = 512, .k = 576}, Tune::now, {}),
+    CHECK_THROWS_WITH(context.kernel({.m = 512, .n = 512, .k = 576}, {.tune = Tune::now}),
                       ContainsSubstring("JITGEMM_TOOL") && ContainsSubstring("/nonexistent"));
     CHECK_FALSE(std::filesystem::exists(here / "started"));
 }
@@ -102,9 +102,10 @@ TEST_CASE("who asks for a problem while it is being tuned gets that search's win
     const Bench bench(R"({"turn_ms": 1})");
     std::promise<std::string> told;
     ContextState context(bench.options, bench.device, bench.compiler);
-    static_cast<void>(context.kernel(kSpec, Tune::in_background,
-                                     [&](const GemmKernel&, const std::string& failure) { told.set_value(failure); }));
-    CHECK(context.kernel(kSpec, Tune::now, {}).info().choice == ChoiceSource::exact);
+    static_cast<void>(context.kernel(
+        kSpec, {.tune = Tune::in_background,
+                .on_tuned = [&](const GemmKernel&, const std::string& failure) { told.set_value(failure); }}));
+    CHECK(context.kernel(kSpec, {.tune = Tune::now}).info().choice == ChoiceSource::exact);
     CHECK(told.get_future().get().empty());
 
     const tuning::TuningStore store(bench.options.tuning_directory);
@@ -116,16 +117,17 @@ TEST_CASE("tuning that cannot be done says why") {
     Bench bench;
     bench.options.tool = "/nonexistent/jitgemm";
     ContextState context(bench.options, bench.device, bench.compiler);
-    CHECK_THROWS_WITH(context.kernel(kSpec, Tune::now, {}), ContainsSubstring("/nonexistent/jitgemm"));
+    CHECK_THROWS_WITH(context.kernel(kSpec, {.tune = Tune::now}), ContainsSubstring("/nonexistent/jitgemm"));
     std::promise<std::string> told;
     const GemmKernel kernel = context.kernel(
-        kSpec, Tune::in_background, [&](const GemmKernel&, const std::string& failure) { told.set_value(failure); });
+        kSpec, {.tune = Tune::in_background,
+                .on_tuned = [&](const GemmKernel&, const std::string& failure) { told.set_value(failure); }});
     CHECK_THAT(told.get_future().get(), ContainsSubstring("/nonexistent/jitgemm"));
     CHECK(kernel.info().choice == ChoiceSource::heuristic);  // and still serves
 
     bench.options.tuning_directory.clear();
     ContextState nowhere(bench.options, bench.device, bench.compiler);
-    CHECK_THROWS_WITH(nowhere.kernel(kSpec, Tune::now, {}), ContainsSubstring("tuning_directory"));
+    CHECK_THROWS_WITH(nowhere.kernel(kSpec, {.tune = Tune::now}), ContainsSubstring("tuning_directory"));
 }
 
 TEST_CASE("whatever a listener throws, the next one is told", "[threads]") {
@@ -134,11 +136,11 @@ TEST_CASE("whatever a listener throws, the next one is told", "[threads]") {
     std::promise<std::string> told;
     {
         ContextState context(bench.options, bench.device, bench.compiler);
-        static_cast<void>(
-            context.kernel(kSpec, Tune::in_background, [](const GemmKernel&, const std::string&) { throw 7; }));
-        static_cast<void>(
-            context.kernel(kSpec, Tune::in_background,
-                           [&](const GemmKernel&, const std::string& failure) { told.set_value(failure); }));
+        static_cast<void>(context.kernel(
+            kSpec, {.tune = Tune::in_background, .on_tuned = [](const GemmKernel&, const std::string&) { throw 7; }}));
+        static_cast<void>(context.kernel(
+            kSpec, {.tune = Tune::in_background,
+                    .on_tuned = [&](const GemmKernel&, const std::string& failure) { told.set_value(failure); }}));
         CHECK(told.get_future().get().empty());
     }
     CHECK_THAT(log.text(), ContainsSubstring("after tuning"));
@@ -151,10 +153,11 @@ TEST_CASE("where there is no thread to tune in, each request in the background i
         allow_threads(0);
         int told = 0;
         for (int request = 0; request < 2; ++request)
-            static_cast<void>(
-                context.kernel(kSpec, Tune::in_background, [&](const GemmKernel& kernel, const std::string& failure) {
-                    if (failure.find("thread") != std::string::npos && kernel) ++told;
-                }));
+            static_cast<void>(context.kernel(
+                kSpec,
+                {.tune = Tune::in_background, .on_tuned = [&](const GemmKernel& kernel, const std::string& failure) {
+                     if (failure.find("thread") != std::string::npos && kernel) ++told;
+                 }}));
         return told;
     });
     CHECK(status == 2);
@@ -165,9 +168,9 @@ TEST_CASE("a context that goes away ends its tuning, and says so", "[threads]") 
     std::promise<std::string> told;
     {
         ContextState context(bench.options, bench.device, bench.compiler);
-        static_cast<void>(
-            context.kernel(kSpec, Tune::in_background,
-                           [&](const GemmKernel&, const std::string& failure) { told.set_value(failure); }));
+        static_cast<void>(context.kernel(
+            kSpec, {.tune = Tune::in_background,
+                    .on_tuned = [&](const GemmKernel&, const std::string& failure) { told.set_value(failure); }}));
     }
     CHECK_THAT(told.get_future().get(), ContainsSubstring("went away"));
 }
@@ -179,7 +182,7 @@ TEST_CASE("a context whose options fix parameters is not tuned") {
     ContextState context(bench.options, bench.device, bench.compiler);
     int told = 0;
     const auto count = [&](const GemmKernel&, const std::string& failure) { told += failure.empty() ? 1 : 100; };
-    CHECK(context.kernel(kSpec, Tune::now, count).info().choice == ChoiceSource::heuristic);
+    CHECK(context.kernel(kSpec, {.tune = Tune::now, .on_tuned = count}).info().choice == ChoiceSource::heuristic);
     CHECK(told == 1);
 }
 
