@@ -126,9 +126,9 @@ typedef struct jg_request {
     const char *spec;   /* the problem as for jg_kernel_create; NULL: `gemm` is the problem */
     const jg_gemm *gemm;
     /* NULL: the context's option on-miss. "wait": load or compile the kernel. "serve": return at once with another
-     * kernel that computes the problem, and replace it in all jg_kernels of the problem when the chosen one has been
-     * compiled in the background; the bits of D may change then. "fail": return JG_NOT_READY; nothing is compiled, and
-     * no cache is read. */
+     * loaded kernel that computes the problem, and replace it in all jg_kernels of the problem when the chosen one has
+     * been compiled in the background; the bits of D may change then. If no loaded kernel fits, wait. "fail": return
+     * JG_NOT_READY; nothing is compiled, and no cache is read. */
     const char *on_miss;
 } jg_request;
 #define JG_REQUEST_INIT {sizeof(jg_request), NULL, NULL, NULL}

@@ -10,10 +10,10 @@ namespace jitgemm {
 enum class OnMiss : std::uint8_t {
     /// Load the kernel from the disk cache, or compile it. The request returns when this is done.
     wait,
-    /// Return at once with another kernel that computes the same problem: the loaded one with the best predicted time,
-    /// else one that compiles quickly. A thread of the context compiles the chosen kernel, which then takes over in all
-    /// copies of the handle. The bits of D may change at that moment. A batch_invariant problem is only served by
-    /// kernels with the same order of sums. If options fix the kernel, the family or parameters, the request waits.
+    /// Return at once with another kernel that computes the same problem: the loaded one with the best predicted time.
+    /// A thread of the context compiles the chosen kernel, which then takes over in all copies of the handle. The bits
+    /// of D may change at that moment. A batch_invariant problem is only served by kernels with the same order of sums.
+    /// The request waits if no loaded kernel fits, or if options fix the kernel, the family or parameters.
     serve,
     /// Throw KernelNotReady. The request reads no cache and compiles nothing.
     fail,

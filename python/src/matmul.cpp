@@ -155,7 +155,7 @@ const char* const kMatmulDoc =
     "  made for it), \"off\", or \"on\", a SpecError from a kernel that was not. Right in any case.\n\n"
     "on_miss: what happens if the kernel is not loaded: \"wait\" for it (default, or JITGEMM_ON_MISS), \"serve\" at "
     "once by\n"
-    "  another kernel until it has been compiled in the background, which may change the result's bits then, or "
+    "  another loaded kernel until it has been compiled in the background, which may change the result's bits then, or "
     "\"fail\".\n\n"
     "The first call with new shapes, types or strides chooses a kernel and compiles it, or finds it in the cache on "
     "disk.\n\n"

@@ -11,8 +11,7 @@
 
 namespace jitgemm {
 
-/// How much longer than the chosen kernel a loaded one may be predicted to take. Beyond that, a kernel that compiles
-/// quickly is the better answer.
+/// How much longer than the chosen kernel a loaded one may be predicted to take. Beyond that, the request waits.
 inline constexpr double kMostTimesSlower = 8;
 
 /// The kernel among `loaded` with the best predicted time that computes the problem, by all rules of its family: with

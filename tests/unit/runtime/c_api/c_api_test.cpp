@@ -64,6 +64,7 @@ TEST_CASE("C is told the class of an error as a status and the whole of it as te
     CHECK(std::string(jg_last_error()) == "refused\ngemm.cu(7): error");
     CHECK(status_of(CompileError("refused: the log", "the log")) == JG_COMPILE_FAILED);
     CHECK(std::string(jg_last_error()) == "refused: the log");
+    CHECK(status_of(KernelNotReady("not loaded", "a kernel")) == JG_NOT_READY);
     CHECK(status_of(CudaError("cuMemAlloc: out of memory", "CUDA_ERROR_OUT_OF_MEMORY", "cuMemAlloc")) ==
           JG_CUDA_FAILED);
     CHECK(status_of(std::bad_alloc()) == JG_OUT_OF_MEMORY);
@@ -152,6 +153,36 @@ TEST_CASE("in an option ~/ is the home folder, as in a variable") {
     CHECK(read("cache-dir=~/cache").cache_directory == std::string(home) + "/cache");
     CHECK(read("tool=~/bin/jitgemm").tool == std::string(home) + "/bin/jitgemm");
     CHECK(read("wisdom=here/~/w.jsonl").wisdom == (std::filesystem::current_path() / "here/~/w.jsonl").string());
+}
+
+TEST_CASE("a request names its problem once and says what a miss does") {
+    jg_context* context = nullptr;
+    REQUIRE(jg_context_create("device=emulator:sm_80; cache-dir=; tuning-dir=", &context) == JG_OK);
+    jg_kernel* kernel = nullptr;
+    jg_gemm gemm = JG_GEMM_INIT;
+    gemm.m = gemm.n = gemm.k = 64;
+    jg_request request = JG_REQUEST_INIT;
+    const auto status = [&] { return jg_kernel_request(context, &request, &kernel); };
+    CHECK(status() == JG_INVALID);
+    CHECK_THAT(jg_last_error(), ContainsSubstring("both NULL"));
+    request.spec = "bf16 tn 64 64 64";
+    request.gemm = &gemm;
+    CHECK(status() == JG_INVALID);
+    CHECK_THAT(jg_last_error(), ContainsSubstring("both set"));
+    request.gemm = nullptr;
+    request.on_miss = "never";
+    CHECK(status() == JG_INVALID);
+    CHECK_THAT(jg_last_error(), ContainsSubstring("on_miss") && ContainsSubstring("serve"));
+    request.on_miss = "fail";
+    CHECK(status() == JG_NOT_READY);
+    CHECK_THAT(jg_last_error(), ContainsSubstring("is not loaded"));
+    request.spec = nullptr;
+    request.gemm = &gemm;
+    CHECK(status() == JG_NOT_READY);
+    CHECK(kernel == nullptr);
+    request.size = 3;
+    CHECK(status() == JG_INVALID);
+    jg_context_destroy(context);
 }
 
 TEST_CASE("every field of Options has a key") {
