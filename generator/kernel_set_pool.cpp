@@ -9,6 +9,7 @@ namespace jitgemm {
 namespace {
 
 constexpr double kNearSlack = 1.06;    // candidates of a sample take at most so many times its best time,
+constexpr double kSteadySlack = 1.2;   // where all of these use stream-K,
 constexpr std::size_t kMostNear = 48;  // and they are so many at most
 constexpr double kLeastWorth = 0.5;    // a kernel of less serves a sample as badly as none
 constexpr double kNever = std::numeric_limits<double>::infinity();
@@ -35,6 +36,10 @@ std::string body_name(const KernelId& id) {
     const auto blocks = parameters.find(kOfLaunch);
     if (blocks == parameters.end() || blocks->second == "0") return kernel_name(id);
     return kernel_name({id.signature, with_parameters(id.config, {{kOfLaunch, "1"}})});
+}
+
+bool is_streamed(const Problem& problem, const KernelConfig& config) {
+    return family_of(config).anatomy(problem, config).stream_k_blocks != 0;
 }
 
 }  // namespace
@@ -69,12 +74,27 @@ KernelPool::KernelPool(const KernelSetRequest& request) : request_(request) {
 }
 
 void KernelPool::add_sample(std::int64_t m) {
-    const RowSample& sample = samples_.emplace_back(RowSample{m, aligned_at(request_.spec, m)});
-    const Problem problem = problem_at(sample.aligned, m);
-    std::vector<Candidate> near = near_candidates(problem, request_.gpu, request_.selection, kNearSlack);
+    const GemmSpec aligned = aligned_at(request_.spec, m);
+    const Problem problem = problem_at(aligned, m);
+    const Candidate best = near_candidates(problem, request_.gpu, request_.selection, 1).front();
+    const RowSample& sample = samples_.emplace_back(RowSample{m, aligned, best.config});
+    std::vector<Candidate> near = near_of(problem);
     if (near.size() > kMostNear) near.resize(kMostNear);
     for (const Candidate& one : near) add(sample.aligned, problem, one.config);
-    ask_for_better(problem, sample, near.front());
+    ask_for_better(problem, sample, best);
+}
+
+// A family proposes stream-K for values of m whose tiles don't come out even. At others the predicted time is wrong by
+// up to a half, so kernels with stream-K only come in where no other is near.
+std::vector<Candidate> KernelPool::near_of(const Problem& problem) const {
+    std::vector<Candidate> near;
+    for (const double slack : {kNearSlack, kSteadySlack}) {
+        near = near_candidates(problem, request_.gpu, request_.selection, slack);
+        std::vector<Candidate> steady = near;
+        std::erase_if(steady, [&](const Candidate& one) { return is_streamed(problem, one.config); });
+        if (!steady.empty()) return steady;
+    }
+    return near;
 }
 
 void KernelPool::ask_for_better(const Problem& problem, const RowSample& sample, const Candidate& best) {
@@ -128,7 +148,7 @@ void KernelPool::compare_at(std::size_t sample) {
     std::vector<std::size_t> order(times.size());
     for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
     std::ranges::stable_sort(order, {}, [&](std::size_t i) { return times[i]; });
-    at.best_us = kNever;
+    at.best_us = time_us(problem_at(at.aligned, at.m), at.m, at.choice);
     for (const std::size_t i : order) {
         double& worth = worth_[kernels_[i].body][sample];
         if (times[i] == kNever || times[i] * kLeastWorth > at.best_us) return;

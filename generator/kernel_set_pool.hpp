@@ -42,8 +42,9 @@ private:
 /// A value of m that candidates are compared at.
 struct RowSample {
     std::int64_t m = 1;
-    GemmSpec aligned;    ///< aligned_at(m)
-    double best_us = 0;  ///< the pool's best time
+    GemmSpec aligned;     ///< aligned_at(m)
+    KernelConfig choice;  ///< the heuristic's
+    double best_us = 0;   ///< the choice's time, or that of a faster kernel of the pool
 };
 
 /// The candidates that are near the best at some sample, and their times at all samples.
@@ -60,6 +61,8 @@ public:
 
 private:
     void add_sample(std::int64_t m);
+    /// The candidates of a sample that may serve other values of m, too.
+    [[nodiscard]] std::vector<Candidate> near_of(const Problem& problem) const;
     void add_measured(const KernelTime& time);
     void ask_for_better(const Problem& problem, const RowSample& sample, const Candidate& best);
     void add(const GemmSpec& aligned, const Problem& problem, const KernelConfig& config);
