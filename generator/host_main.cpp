@@ -18,7 +18,7 @@ std::string constant(std::string_view name, const Value& value) {
     return fmt::format("constexpr long long {} = {};\n", name, value);
 }
 
-/// Inputs of which one in so many is not 0, so that the |products| of a row and a column add up to well under 2048.
+/// One input in this many is not 0. The |products| of a row and a column then add up to well under 2048.
 std::int64_t sparsity(std::int64_t k) {
     std::int64_t one_in = 1;
     while (one_in * one_in * 512 < k) ++one_in;
@@ -40,8 +40,40 @@ std::string extents(const GemmSpec& spec) {
                 : "");
 }
 
+/// How main() reads an element.
+std::string value_of(DataType type, std::string_view element) {
+    if (type == DataType::f16) return fmt::format("__half2float(__ushort_as_half({}))", element);
+    if (type == DataType::bf16) return fmt::format("__bfloat162float(__ushort_as_bfloat16({}))", element);
+    return std::string(element);
+}
+
+/// "__device__ ElementD rounded(float value) { return ...; }"
+std::string rounding_function(std::string_view element, std::string_view name, DataType type) {
+    const std::string_view rounded = type == DataType::f16    ? "__half_as_ushort(__float2half_rn(value))"
+                                     : type == DataType::bf16 ? "__bfloat16_as_ushort(__float2bfloat16_rn(value))"
+                                                              : "value";
+    return fmt::format("__device__ {} {}(float value) {{ return {}; }}\n", element, name, rounded);
+}
+
+std::string input_functions(DataType type) {
+    const bool is_wide = type == DataType::f32;
+    const std::string_view element = is_wide ? "value" : "bits";
+    return fmt::format("\nusing Input = {};\n__device__ float input_value(Input {}) {{ return {}; }}\n",
+                       is_wide ? "float" : "unsigned short", element, value_of(type, element)) +
+           rounding_function("Input", "input_bits", type);
+}
+
+/// The functions of main() that depend on the types of elements.
+std::string element_functions(const GemmSignature& s) {
+    std::string text = input_functions(s.a) + rounding_function("ElementD", "rounded", s.d);
+    if (s.c) text += rounding_function("ElementC", "c_element", *s.c);
+    return text + "// Results are equal bit for bit. Only the sign of zero may differ.\n" +
+           fmt::format("__device__ bool equal(ElementD got, ElementD expected) {{ return got == expected{}; }}\n",
+                       s.d == DataType::f32 ? "" : " || (got | expected) == 0x8000u");
+}
+
 constexpr std::string_view kSmCount = R"(
-// That clusters of so many blocks reach: larger ones than pairs leave some SMs of each GPC over.
+// The SMs that clusters of this many blocks reach. Clusters of more than two leave some SMs of each GPC unused.
 long long sm_count(int cluster) {
     int device = 0, count = 0;
     cudaGetDevice(&device);
@@ -50,7 +82,7 @@ long long sm_count(int cluster) {
 }
 )";
 
-/// What main() has for an argument of the kernel.
+/// The name in main() of an argument of the kernel.
 std::string value_in_main(ArgumentRole role, const WorkspaceLayout& workspace) {
     if (role == ArgumentRole::counters)
         return fmt::format("reinterpret_cast<unsigned*>(workspace + {})", workspace.bytes - workspace.counters);
@@ -60,7 +92,7 @@ std::string value_in_main(ArgumentRole role, const WorkspaceLayout& workspace) {
     return "k" + name;
 }
 
-/// The blocks of a launch: a number where no GPU need be asked.
+/// The blocks of a launch: a number, or an expression if the number depends on the GPU.
 std::string blocks_text(const KernelEntry& entry, const GemmSpec& spec) {
     const auto* const persistent = std::get_if<PersistentBlocks>(&entry.grid.blocks);
     const std::int64_t most = block_count(entry.grid, spec);
@@ -72,7 +104,7 @@ std::string blocks_text(const KernelEntry& entry, const GemmSpec& spec) {
     return fmt::format("std::min({0}ll, std::max({1} / {2}, 1ll)) * {2}", most / cluster, blocks, cluster);
 }
 
-/// launch(): what the runtime does with the entries, written out.
+/// launch() calls the entries as the runtime does.
 std::string launch_text(const KernelSource& source, const GemmSpec& spec) {
     std::string statements;
     bool fits_a_line = true;
@@ -92,7 +124,7 @@ std::string launch_text(const KernelSource& source, const GemmSpec& spec) {
     return fmt::format("\nvoid launch(const GemmArgs& args) {{ {} }}\n", statements.substr(4, statements.size() - 5));
 }
 
-/// encode_tensor_map() with the stars where C++ has them, and a check of what it answers.
+/// encode_tensor_map() with stars placed as in C++, and a check of its result.
 std::string encode_text(const std::vector<KernelEntry>& entries) {
     std::string text = "\n#include <cuda.h>\n";
     for (const char letter : encode_tensor_map_texts(entries)) {
@@ -109,7 +141,7 @@ void check(CUresult error, const char* what) {
 )";
 }
 
-/// The tensor maps of the matrices that are read: of a K of 0 neither A's nor B's.
+/// The tensor maps of the matrices that are read. If K is 0, neither A nor B is read.
 std::vector<TensorMapArgument> encoded_maps(const KernelEntry& entry, const GemmSpec& spec) {
     std::vector<TensorMapArgument> maps;
     for (const KernelArgument& argument : entry.arguments) {
@@ -121,14 +153,14 @@ std::vector<TensorMapArgument> encoded_maps(const KernelEntry& entry, const Gemm
     return maps;
 }
 
-/// What launches call, before main().
+/// The functions that launches call. They stand before main().
 std::string launches(const KernelSource& source, const GemmSpec& spec) {
     const auto asks = [](const KernelEntry& entry) { return needs_sm_count(entry.grid); };
     return (encoded_maps(source.entries.front(), spec).empty() ? "" : encode_text({source.entries.front()})) +
            std::string(std::ranges::any_of(source.entries, asks) ? kSmCount : "") + launch_text(source, spec);
 }
 
-/// Statements that allow the entries what not every launch may have.
+/// Statements that allow the entries much shared memory and large clusters.
 std::string attributes_text(const KernelSource& source) {
     std::string text;
     for (const KernelEntry& entry : source.entries) {
@@ -143,41 +175,42 @@ std::string attributes_text(const KernelSource& source) {
     return text;
 }
 
-/// Where a tensor map's operand lies, packed or not: all of it is known here.
-TensorText tensor_in_main(const TensorMapArgument& map, const GemmSpec& spec, const WorkspaceLayout& workspace) {
+/// The place of a tensor map's operand, packed or not, in numbers.
+TensorText tensor_in_main(const TensorMapArgument& map, const Problem& problem, const WorkspaceLayout& workspace) {
     const ArgumentRole& role = map.role;
+    const GemmSpec& spec = problem.row_major;
     const std::int64_t offset = role.is_packed ? packed_offset(role, spec) : 0;
     TensorText text{role.is_packed ? "(CUdeviceptr)workspace" + (offset > 0 ? fmt::format(" + {}", offset) : "")
                                    : "(CUdeviceptr)" + value_in_main(role, workspace),
                     {}};
     for (const TensorMapDimension& dimension : named_dimensions(map, storage_of(role, spec)))
         text.dimensions.push_back({value_in_main(dimension.extent, workspace),
-                                   dimension.pitch.is_packed ? std::to_string(extent(dimension.pitch, spec))
+                                   dimension.pitch.is_packed ? std::to_string(extent(dimension.pitch, problem))
                                                              : value_in_main(dimension.pitch, workspace)});
     if (role == ArgumentRole::c && spec.broadcast_c) text.dimensions.at(1).extent = "1";
     return text;
 }
 
 /// Statements that encode the tensor maps.
-std::string tensor_maps_text(const KernelEntry& entry, const GemmSpec& spec, const WorkspaceLayout& workspace) {
+std::string tensor_maps_text(const KernelEntry& entry, const Problem& problem, const WorkspaceLayout& workspace) {
     std::string text;
-    for (const TensorMapArgument& map : encoded_maps(entry, spec)) {
-        const std::string call = encode_call(map, spec, "args", tensor_in_main(map, spec, workspace));
+    for (const TensorMapArgument& map : encoded_maps(entry, problem.row_major)) {
+        const std::string call = encode_call(map, problem.row_major, "args", tensor_in_main(map, problem, workspace));
         const std::string line = "    check(" + call + ",";
         text += in_lines(line, line.find("(&") + 1) + fmt::format("\n          \"encode {}\");\n", field_name(map));
     }
     return text;
 }
 
-/// The statements that fill GemmArgs and make ready for a launch.
-std::string arguments_text(const KernelSource& source, const GemmSpec& spec, const WorkspaceLayout& workspace) {
+/// The statements that fill GemmArgs and prepare a launch.
+std::string arguments_text(const KernelSource& source, const Problem& problem, const WorkspaceLayout& workspace) {
     const KernelEntry& entry = source.entries.front();
     const auto value = [&](const KernelArgument& argument) { return value_in_main(role_of(argument), workspace); };
-    return argument_assignments(entry, "args", value) + tensor_maps_text(entry, spec, workspace) +
+    return argument_assignments(entry, "args", value) + tensor_maps_text(entry, problem, workspace) +
            attributes_text(source);
 }
 
-/// How nvcc makes a program of it. -arch=sm_90a of CUDA 13.0 would compile for sm_90, too, which has no wgmma.
+/// The nvcc command. It has no -arch=sm_90a: CUDA 13.0 would then compile for sm_90, too, which has no wgmma.
 std::string build_line(const KernelSource& source) {
     const std::string_view number = std::string_view(source.arch->name).substr(3);  // behind "sm_"
     const bool encodes_tensor_maps = std::ranges::any_of(source.entries, has_tensor_maps);
@@ -201,8 +234,8 @@ std::string host_main(const KernelSource& source, const Problem& problem) {
     if (takes_workspace(source.entries.front()))
         constants += constant("kWorkspaceBytes", std::max<std::int64_t>(static_cast<std::int64_t>(workspace.bytes), 1));
     input.generated["GEMM_BUILD_LINE"] = build_line(source);
-    input.generated["problem.cuh"] = constants + launches(source, spec);
-    input.generated["GEMM_SET_ARGUMENTS"] = arguments_text(source, spec, workspace);
+    input.generated["problem.cuh"] = constants + element_functions(source.id.signature) + launches(source, spec);
+    input.generated["GEMM_SET_ARGUMENTS"] = arguments_text(source, problem, workspace);
     return "\n" + render(TemplateSet::embedded(), "common/host_main.cuh", input);
 }
 

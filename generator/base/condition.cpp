@@ -143,7 +143,7 @@ private:
     }
 
     std::int64_t parse_unary(bool needed) {
-        if (++nesting_ > kDeepestNesting) fail(fmt::format("what nests deeper than {}", kDeepestNesting));
+        if (++nesting_ > kDeepestNesting) fail(fmt::format("conditions nest deeper than {}", kDeepestNesting));
         const std::int64_t value = parse_nested(needed);
         --nesting_;
         return value;
@@ -195,7 +195,7 @@ private:
 
     std::int64_t macro(std::string_view name) const {
         if (!name.starts_with(kPrefix))
-            fail(fmt::format("'{}' stands beside GEMM_ macros, which cannot be resolved", name));
+            fail(fmt::format("'{}' stands in a condition with GEMM_ macros, but it has no value", name));
         const auto found = macros_.find(name);
         if (found == macros_.end()) fail(fmt::format("unknown macro '{}'{}", name, hint(name)));
         return found->second;

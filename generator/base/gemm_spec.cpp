@@ -67,7 +67,7 @@ void check_enumerations(const GemmSpec& spec, Reasons& reasons) {
     for (const GemmSpecField& field : gemm_spec_fields())
         if (field.is_known != nullptr && !field.is_known(spec))
             reasons.push_back(
-                fmt::format("{} is {}: a number that none of its values has", field.key, field.value(spec)));
+                fmt::format("{} is {}: no value of this field has that number", field.key, field.value(spec)));
 }
 
 void check_operand(const GemmOperand& x, Reasons& reasons) {
@@ -82,12 +82,11 @@ void check_operand(const GemmOperand& x, Reasons& reasons) {
 /// mistake.
 void check_broadcast_c(const GemmSpec& spec, Reasons& reasons) {
     if (!spec.broadcast_c) return;
-    if (!spec.c) reasons.emplace_back("broadcast_c is yes: it says how C lies, and c is none");
+    if (!spec.c) reasons.emplace_back("broadcast_c is yes, but c is none: leave broadcast_c out, or name C's type");
     const std::int64_t run = spec.d_order == Order::row ? spec.n : spec.m;
     if (spec.c && spec.ldc != 0 && spec.ldc < run)
-        reasons.push_back(
-            fmt::format("ldc is {}: of a C that is one {} it counts for nothing, and is 0 or at least its {} elements",
-                        spec.ldc, spec.d_order == Order::row ? "row" : "column", run));
+        reasons.push_back(fmt::format("ldc is {}: C is one {}, so ldc must be 0 or at least its {} elements", spec.ldc,
+                                      spec.d_order == Order::row ? "row" : "column", run));
 }
 
 /// What may be accumulated and stored when A has this type. A type without a row cannot be multiplied.

@@ -106,7 +106,8 @@ const GpuModel& typical_gpu(const Arch& arch) {
     const auto found = std::find_if(models().begin(), models().end(),
                                     [&](const GpuModel& model) { return model.arch->name == arch.name; });
     if (found != models().end()) return *found;
-    throw SpecError(fmt::format("no typical GPU of architecture '{}'", arch.name), {"the GPU table has no row of it"});
+    throw SpecError(fmt::format("no typical GPU of architecture '{}'", arch.name),
+                    {"the GPU table has no GPU of this architecture"});
 }
 
 }  // namespace jitgemm

@@ -51,8 +51,8 @@ std::int64_t block_count(const GridRule& rule, std::int64_t rows, std::int64_t c
     return blocks_of(rule, tile_count(rule, rows, columns), sm_count);
 }
 
-std::int64_t block_count(const GridRule& rule, const GemmSpec& row_major, int sm_count) {
-    const auto [m, n, k] = std::array{row_major.m, row_major.n, row_major.k};
+std::int64_t block_count(const GridRule& rule, const GemmSpec& spec, int sm_count) {
+    const auto [m, n, k] = std::array{spec.m, spec.n, spec.k};
     switch (rule.matrix) {
         case GridMatrix::a: return block_count(rule, m, k, sm_count);
         case GridMatrix::b: return block_count(rule, n, k, sm_count);

@@ -9,37 +9,37 @@
 
 namespace jitgemm {
 
-/// The matrix whose elements the blocks of an entry share out: A is (m, k), B is (n, k), D is (m, n); or A and B one
-/// after the other; or D's rows in one, each of them padded to whole quads of columns.
+/// The matrix whose elements the blocks of an entry divide among them: A is (m, k), B is (n, k), and D is (m, n). `ab`
+/// is A followed by B. `d_quads` is all rows of D as one row, each padded to whole quads of columns.
 enum class GridMatrix : std::uint8_t { a, b, d, ab, d_quads };
 [[nodiscard]] std::string_view to_string(GridMatrix matrix);
 
-/// How blocks take the tiles: each block one.
+/// Each block takes one tile.
 struct BlockPerTile {
     friend bool operator==(const BlockPerTile&, const BlockPerTile&) = default;
 };
-/// No more than `most` blocks, which take several tiles one after the other (grid-stride loops).
+/// There are at most `most` blocks. Each takes several tiles, one after the other (grid-stride loops).
 struct CappedBlocks {
     std::int64_t most;
     friend bool operator==(const CappedBlocks&, const CappedBlocks&) = default;
 };
-/// As many blocks as the GPU holds at once, `per_sm` on each SM, in whole clusters of `cluster` blocks, and no more of
-/// these than the tiles need. How many that is a kernel reads from gridDim.x.
+/// There are as many blocks as the GPU holds at once: `per_sm` on each SM, in whole clusters of `cluster` blocks. There
+/// are never more clusters than the tiles need. The kernel reads their number from gridDim.x.
 struct PersistentBlocks {
     int per_sm = 1;
     int cluster = 1;
     friend bool operator==(const PersistentBlocks&, const PersistentBlocks&) = default;
 };
-/// A block per tile, and a second one for each tile left over from whole waves of `per_wave` blocks: these are cut in
-/// two along K.
+/// Each tile has a block. A tile that is left over from whole waves of `per_wave` blocks is cut in two along K and has
+/// a second block.
 struct RemainderBlocks {
     int per_wave;
     friend bool operator==(const RemainderBlocks&, const RemainderBlocks&) = default;
 };
 using BlockRule = std::variant<BlockPerTile, CappedBlocks, PersistentBlocks, RemainderBlocks>;
 
-/// How many blocks an entry is launched with, all along grid x: a matrix has ceil(rows / tile_m) · ceil(columns /
-/// tile_n) tiles, each `splits` times, and `blocks` says how they are taken.
+/// The number of blocks of an entry, all along grid x. The matrix has ceil(rows / tile_m) · ceil(columns / tile_n)
+/// tiles, and each is there `splits` times. `blocks` says how blocks take tiles.
 struct GridRule {
     int tile_m = 1;
     int tile_n = 1;
@@ -49,17 +49,18 @@ struct GridRule {
     friend bool operator==(const GridRule&, const GridRule&) = default;
 };
 
-/// Blocks of a launch, at most 2^62. The clusters of such a kernel reach `sm_count` SMs of the GPU (resident_clusters).
-/// If the number is not known it is 0, and each tile has a persistent block, the most that there can be.
+/// Blocks of a launch, at most 2^62. `sm_count` is the number of SMs that the kernel's clusters reach
+/// (resident_clusters). If it is 0, the number is not known: each tile then counts as one persistent block, which is
+/// the maximum.
 [[nodiscard]] std::int64_t block_count(const GridRule& rule, std::int64_t rows, std::int64_t columns, int sm_count = 0);
-/// The same for the rule's matrix of a problem that is row-major in D.
-[[nodiscard]] std::int64_t block_count(const GridRule& rule, const GemmSpec& row_major, int sm_count = 0);
+/// The same for the rule's matrix: its rows and columns are the spec's m, n or k.
+[[nodiscard]] std::int64_t block_count(const GridRule& rule, const GemmSpec& spec, int sm_count = 0);
 
 /// Whether the count depends on the GPU.
 [[nodiscard]] bool needs_sm_count(const GridRule& rule);
 
-/// The count as a C expression of 64 bits. It calls `tiles(extent, tile)` (the quotient rounded up), `least(x, y)` and
-/// `greatest(x, y)`, and `sm_count(cluster)`: the SMs that clusters of so many blocks reach.
+/// The count as a C expression of 64 bits. It calls `tiles(extent, tile)` (the quotient rounded up), `least(x, y)`,
+/// `greatest(x, y)` and `sm_count(cluster)` (the SMs that clusters of this many blocks reach).
 [[nodiscard]] std::string block_count_expression(const GridRule& rule, std::string_view m, std::string_view n,
                                                  std::string_view k);
 

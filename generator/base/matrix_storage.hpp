@@ -3,6 +3,7 @@
 #include "generator/base/kernel_argument.hpp"
 #include "generator/base/operand.hpp"
 #include "generator/base/packed_operand.hpp"
+#include "generator/base/problem.hpp"
 #include "jitgemm/gemm_spec.hpp"
 
 #include <array>
@@ -11,8 +12,8 @@
 
 namespace jitgemm {
 
-/// A matrix of a problem as it lies in memory: `runs` rows (or columns) of `run` contiguous elements, `pitch` elements
-/// apart. Each is the argument that has the number.
+/// The place of a problem's matrix in memory: `runs` rows (or columns) of `run` contiguous elements, `pitch` elements
+/// apart. Each number is given by the argument that holds it.
 struct MatrixStorage {
     DataType type;
     ArgumentRole run;
@@ -26,7 +27,7 @@ struct MatrixStorage {
     return kRoles.at(static_cast<std::size_t>(index));
 }
 
-/// Of an operand's role, or of its copy's.
+/// The storage of an operand, or of its copy.
 [[nodiscard]] inline MatrixStorage storage_of(const ArgumentRole& role, const OperandList& operands) {
     const GemmOperand& operand = *operands.find(role.name);
     const bool by_row = operand.order == Order::row;
@@ -35,12 +36,12 @@ struct MatrixStorage {
             size_role(by_row ? operand.row : operand.column),
             {role.name, ArgumentPart::pitch, role.is_packed}};
 }
-/// As a C in full lies, whatever a launch has.
+/// The same, with a C in full, whatever a launch brings.
 [[nodiscard]] inline MatrixStorage storage_of(const ArgumentRole& role, const GemmSpec& spec) {
     return storage_of(role, gemm_operands(spec, false));
 }
 
-/// The dimensions of an operand's map, their numbers all named.
+/// The dimensions of an operand's map, with all their numbers named.
 [[nodiscard]] inline std::vector<TensorMapDimension> named_dimensions(const TensorMapArgument& argument,
                                                                       const MatrixStorage& matrix) {
     std::vector<TensorMapDimension> dimensions = argument.dimensions;
@@ -55,8 +56,10 @@ struct MatrixStorage {
     return dimensions;
 }
 
-/// m, n, k or a pitch of a resolved spec; 0 of an operand that it does not have.
-[[nodiscard]] inline std::int64_t extent(const ArgumentRole& role, const GemmSpec& spec, const OperandList& operands) {
+/// m, n, k or a pitch, as a kernel of the problem sees it. The pitch of an operand that is not in the list is 0.
+[[nodiscard]] inline std::int64_t extent(const ArgumentRole& role, const Problem& problem,
+                                         const OperandList& operands) {
+    const GemmSpec& spec = problem.row_major;
     if (role.part == ArgumentPart::value)
         return role == ArgumentRole::m   ? spec.m
                : role == ArgumentRole::n ? spec.n
@@ -66,8 +69,8 @@ struct MatrixStorage {
     const GemmOperand* const operand = operands.find(role.name);
     return operand == nullptr ? 0 : operand->pitch;
 }
-[[nodiscard]] inline std::int64_t extent(const ArgumentRole& role, const GemmSpec& spec) {
-    return extent(role, spec, gemm_operands(spec, false));
+[[nodiscard]] inline std::int64_t extent(const ArgumentRole& role, const Problem& problem) {
+    return extent(role, problem, gemm_operands(problem.row_major, false));
 }
 
 }  // namespace jitgemm

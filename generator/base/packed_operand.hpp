@@ -8,12 +8,12 @@
 
 namespace jitgemm {
 
-/// How an operand lies in memory, and what packing makes of it: a copy in the workspace whose rows are padded to whole
-/// lines of L2, or to a half or a quarter of one. What begins within a line is read with the line before, and what
-/// begins within a sector takes TMA longest (templates/common/pack.cuh).
+/// An operand in memory, and its packed copy in the workspace. The copy's rows are padded to whole lines of L2, or to a
+/// half or a quarter of a line. A row that begins within a line is read with the previous line, too. A row that begins
+/// within a sector takes TMA longest (templates/common/pack.cuh).
 struct PackedOperand {
     std::int64_t rows = 0;     ///< along k, or along m or n
-    std::int64_t columns = 0;  ///< neighbours in memory
+    std::int64_t columns = 0;  ///< elements that are neighbours in memory
     int element_bytes = 1;
 
     /// Elements of a line.
@@ -24,13 +24,13 @@ struct PackedOperand {
         if (columns > line() / 2) return round_up(columns, line());
         return columns > line() / 4 ? line() / 2 : line() / 4;
     }
-    /// Of 16 bytes, the last one of a row padded.
+    /// Vectors of 16 bytes; the last one of a row is padded.
     [[nodiscard]] std::int64_t vectors() const {
         return rows * ceil_div<std::int64_t>(columns * element_bytes, kVectorBytes);
     }
     [[nodiscard]] std::int64_t bytes() const { return rows * columns * element_bytes; }
     [[nodiscard]] std::int64_t packed_bytes() const { return rows * pitch() * element_bytes; }
-    /// Of the workspace, where the next part begins on a boundary.
+    /// Bytes of the workspace that the copy takes, up to the boundary on which the next part begins.
     [[nodiscard]] std::int64_t workspace_bytes() const;
 
 private:
@@ -38,17 +38,17 @@ private:
     static constexpr int kVectorBytes = 16;
 };
 
-/// A of an (m, k) problem that is row-major in D, or its B.
-[[nodiscard]] PackedOperand packed_a(const GemmSpec& row_major);
-[[nodiscard]] PackedOperand packed_b(const GemmSpec& row_major);
+/// The spec's A (m × k), and its B (k × n).
+[[nodiscard]] PackedOperand packed_a(const GemmSpec& spec);
+[[nodiscard]] PackedOperand packed_b(const GemmSpec& spec);
 
-/// Whether TMA can't address the operand, whose addresses and pitches it wants in 16 bytes: a tensor map is then of its
-/// packed copy.
+/// TMA needs addresses and pitches at multiples of 16 bytes. An operand that has others is packed, and the tensor map
+/// describes the copy.
 inline constexpr int kTmaAlignment = 16;
 [[nodiscard]] inline bool needs_packing(int alignment) { return alignment < kTmaAlignment; }
 
-/// Where in the workspace the copy of role packed_a or packed_b begins, when all that needs packing is packed: A, then
-/// B.
-[[nodiscard]] std::int64_t packed_offset(ArgumentRole role, const GemmSpec& row_major);
+/// The offset in the workspace of the copy of role packed_a or packed_b. All operands that need it are packed: A first,
+/// then B.
+[[nodiscard]] std::int64_t packed_offset(ArgumentRole role, const GemmSpec& spec);
 
 }  // namespace jitgemm

@@ -262,7 +262,7 @@ private:
         if (included_.contains(name) && !is_inline(name)) return;
         for (const Conditional& conditional : file.conditionals) {
             if (!conditional.resolved)
-                file.fail(fmt::format("\"{}\" is included inside an #if that is left as it is", name));
+                file.fail(fmt::format("\"{}\" is included inside an #if that the renderer does not resolve", name));
         }
         append_file({.name = name, .section = is_inline(name) ? file.section : section_of(name)}, text_of(file, name));
     }

@@ -8,22 +8,21 @@ namespace jitgemm {
 /// Bytes of A and B, each once.
 [[nodiscard]] double operand_bytes(const GemmSpec& spec);
 
-/// Bytes that DRAM must deliver and take at least: A, B and C (of one row that row) read once, D written once. Takes a
-/// resolved spec.
+/// The least bytes that DRAM moves: A, B and C are read once, and D is written once. A C of one row counts as one row.
 [[nodiscard]] double compulsory_bytes(const GemmSpec& spec);
 
-/// C's part of them; 0 without C.
+/// C's part of compulsory_bytes(). It is 0 without C.
 [[nodiscard]] double compulsory_bytes_of_c(const GemmSpec& spec);
 
-/// Where a problem stands between a GPU's math unit and its DRAM.
+/// The place of a problem between a GPU's math unit and its DRAM.
 struct Roofline {
     MathInstruction instruction = MathInstruction::mma;
     double flops = 0;
     double bytes = 0;               ///< compulsory_bytes
     double intensity = 0;           ///< flop per byte; 0 without bytes
-    double peak_flops = 0;          ///< per second, of that instruction on f16 or f32 at the sustained clock
+    double peak_flops = 0;          ///< per second, of this instruction on f16 or f32 at the sustained clock
     double dram_bytes = 0;          ///< per second, the datasheet's
-    double ridge = 0;               ///< flop per byte from which on the math unit is the limit
+    double ridge = 0;               ///< flop per byte above which the math unit is the limit
     double attainable_flops = 0;    ///< per second: the lower of peak and intensity · bandwidth
     double least_microseconds = 0;  ///< flops at the attainable rate
 
@@ -31,7 +30,7 @@ struct Roofline {
     [[nodiscard]] bool bound_by_dram() const { return intensity < ridge; }
 };
 
-[[nodiscard]] Roofline roofline(const GemmSpec& resolved_spec, const GpuModel& gpu,
+[[nodiscard]] Roofline roofline(const GemmSpec& spec, const GpuModel& gpu,
                                 MathInstruction instruction = MathInstruction::mma);
 
 }  // namespace jitgemm

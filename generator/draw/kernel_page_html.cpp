@@ -34,8 +34,8 @@ std::string heading(const KernelPage& page) {
                                    to_string(s.a), to_string(s.layout), escape_markup(page.kernel));
     if (page.problem.transposed) {
         html +=
-            "<p>D was asked for in column-major order: the kernel computes its transpose, so its A is the problem's B "
-            "and its m the problem's n.</p>\n";
+            "<p>D is column-major. The kernel computes its transpose: the kernel's A is the problem's B, and its m is "
+            "the problem's n.</p>\n";
     }
     return html + facts(page);
 }
@@ -53,7 +53,7 @@ std::string access_row(const SharedAccess& access) {
 
 std::string conflicts_html(const std::vector<SharedAccess>& accesses) {
     std::string html =
-        "<figure><table>\n<tr><th>access</th><th>instruction</th><th>counted a</th><th>instructions</th>"
+        "<figure><table>\n<tr><th>access</th><th>instruction</th><th>counted per</th><th>instructions</th>"
         "<th>wavefronts</th><th>at least</th><th>conflicts</th></tr>\n";
     for (const SharedAccess& access : accesses) html += access_row(access);
     return html + "</table></figure>\n";
@@ -74,24 +74,21 @@ std::string operands_section(const KernelPage& page) {
 
 std::string warp_tiling_section(const KernelPage& page) {
     const KernelTiling& t = page.tiling;
-    return section(
-        "Tiling",
-        fmt::format(
-            "Colours are the {} warps of a block; the strips of A and B at the sides are what a row or column of "
-            "warps reads of {} steps of K.",
-            t.warps_m * t.warps_n, t.block.k),
-        tiling_html(t));
+    return section("Tiling",
+                   fmt::format("Colours show the {} warps of a block. The strips at the sides show the parts of A and "
+                               "B that a row or column of warps reads in {} steps of K.",
+                               t.warps_m * t.warps_n, t.block.k),
+                   tiling_html(t));
 }
 
 std::string tiling_section(const KernelPage& page) {
     const KernelTiling& t = page.tiling;
-    return section(
-        "Tiling",
-        fmt::format("Colours are the {} warps; each small box is one mma of {}×{}×{}, which a warp repeats for the "
-                    "{} k-blocks of a k-tile. The strips of A and B at the sides are what a row or column of warps "
-                    "reads.",
-                    t.warps_m * t.warps_n, t.mma.m, t.mma.n, t.mma.k, t.k_blocks),
-        tiling_html(t));
+    return section("Tiling",
+                   fmt::format("Colours show the {} warps. Each small box is one mma of {}×{}×{}, which a warp repeats "
+                               "for the {} k-blocks of a k-tile. The strips at the sides show the parts of A and B "
+                               "that a row or column of warps reads.",
+                               t.warps_m * t.warps_n, t.mma.m, t.mma.n, t.mma.k, t.k_blocks),
+                   tiling_html(t));
 }
 
 std::string both_views(const KernelSharedTile& tile) {
@@ -133,11 +130,12 @@ std::string pipeline_section(const KernelPage& page) {
 std::string rasterization_section(const KernelPage& page) {
     const KernelRasterization& r = page.rasterization;
     const std::string splits =
-        r.splits > 1 ? fmt::format(" Drawn is the first of the {} splits of K; the others repeat it.", r.splits) : "";
+        r.splits > 1
+            ? fmt::format(" The picture shows the first of the {} splits of K. The others are alike.", r.splits)
+            : "";
     return section("Rasterization",
-                   fmt::format("{}×{} tiles of D, {} blocks in the first wave. The squarer the patch they cover, in "
-                               "elements, the less of A "
-                               "and B they need at once; L2 has {}.{}",
+                   fmt::format("{}×{} tiles of D, {} blocks in the first wave. A squarer patch of elements needs less "
+                               "of A and B at a time. L2 has {}.{}",
                                r.tiles.m, r.tiles.n, r.first_wave, megabytes(r.l2_bytes), splits),
                    rasterization_html(r));
 }
@@ -145,21 +143,19 @@ std::string rasterization_section(const KernelPage& page) {
 std::string map_section(const KernelPage& page) {
     const KernelSharedMap& m = page.shared_map;
     if (m.total_bytes == 0) return {};
-    return section(
-        "Shared-memory map",
-        fmt::format("A block asks for {} bytes, of {} it may have; the epilogue uses the pipeline's bytes over again. "
-                    "An SM has {} bytes and holds {} of these blocks.",
-                    m.total_bytes, m.block_limit, m.sm_bytes, m.blocks_per_sm),
-        shared_map_html(m));
+    return section("Shared-memory map",
+                   fmt::format("A block uses {} bytes; it may use {}. The epilogue reuses the pipeline's bytes. An SM "
+                               "has {} bytes and holds {} of these blocks.",
+                               m.total_bytes, m.block_limit, m.sm_bytes, m.blocks_per_sm),
+                   shared_map_html(m));
 }
 
 std::string conflicts_section(const KernelPage& page) {
     if (page.accesses.empty()) return section("Bank conflicts", no_accesses_text(page.anatomy), "");
-    return section(
-        "Bank conflicts",
-        "A wavefront is one cycle of all 32 banks. Where the count exceeds the least possible, rows meet in a bank "
-        "and wait for each other.",
-        conflicts_html(page.accesses));
+    return section("Bank conflicts",
+                   "A wavefront is one cycle of all 32 banks. If the count exceeds the least possible, rows share a "
+                   "bank and wait for each other.",
+                   conflicts_html(page.accesses));
 }
 
 }  // namespace

@@ -203,14 +203,14 @@ std::string verdict(const KernelRasterization& r) {
     const std::int64_t plain = r.row_major.footprint.total();
     const std::string compared = fmt::format("The first wave reads {} in this kernel's order and {} row by row",
                                              megabytes(own), megabytes(plain));
-    if (r.blocks <= r.first_wave) return compared + ": all blocks are in one wave, so the order decides nothing.";
-    if (own == plain) return compared + ": here the order decides nothing.";
+    if (r.blocks <= r.first_wave) return compared + ": all blocks are in one wave, so the order makes no difference.";
+    if (own == plain) return compared + ": the order makes no difference here.";
     const bool both_fit = std::max(own, plain) <= r.l2_bytes;
     const std::string size = both_fit ? fmt::format(", and L2 ({}) holds either", megabytes(r.l2_bytes)) : "";
     if (own < plain)
         return fmt::format("{}: its patch is squarer and needs {:.0f} % less{}.", compared, percent_less(own, plain),
                            size);
-    return fmt::format("{}: here a row of tiles is short enough that whole rows make the squarer patch, by {:.0f} %{}.",
+    return fmt::format("{}: a row of tiles is short here, and whole rows make a patch that is squarer by {:.0f} %{}.",
                        compared, percent_less(plain, own), size);
 }
 

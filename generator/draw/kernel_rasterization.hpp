@@ -11,7 +11,8 @@
 
 namespace jitgemm {
 
-/// What the blocks of the first wave read of A and B, each byte once: what L2 must hold for all of them to share.
+/// The bytes of A and B that the blocks of the first wave read, each counted once. L2 must hold them if all blocks are
+/// to share them.
 struct WaveFootprint {
     std::int64_t a_bytes = 0;
     std::int64_t b_bytes = 0;
@@ -21,7 +22,7 @@ struct WaveFootprint {
 
 /// One order in which blocks take the tiles of D.
 struct TileOrder {
-    std::vector<TileIndex> first_wave;   ///< tiles of blocks 0, 1 …; none where they are not known
+    std::vector<TileIndex> first_wave;   ///< tiles of blocks 0, 1 …; empty if they are not known
     std::vector<std::int64_t> block_of;  ///< of each drawn tile, row by row
     WaveFootprint footprint;             ///< of the first wave
 };
@@ -36,22 +37,20 @@ struct KernelRasterization {
     int sm_count = 0;
     int blocks_per_sm = 0;
     std::int64_t l2_bytes = 0;
-    TileIndex drawn;  ///< as many tiles, the upper left ones
+    TileIndex drawn;  ///< number of tiles that are drawn, from the upper left corner
     TileOrder own;
     TileOrder row_major;
 };
 
-/// Said where a kernel's order has no first wave.
+/// The text for a kernel whose order has no known first wave.
 inline constexpr std::string_view kFirstWaveUnknown =
-    "Which tiles the first wave takes is not known: its blocks take more than one each, or some lie far from the "
-    "corner";
+    "The tiles of the first wave are not known: a block takes several tiles, or some tiles lie far from the corner";
 
-/// Over blocks [0, count) of all splits; edges of the matrices cut the last tiles.
+/// The footprint of blocks [0, count) of all splits. The edges of the matrices cut the last tiles.
 [[nodiscard]] WaveFootprint wave_footprint(const GemmSpec& spec, const TileSchedule& schedule, std::int64_t count);
 
-/// Where the anatomy has no schedule, each block's tile is found through Family::owner: where some of the first wave
-/// are not found among some 2^14 tiles at the corner, and for kernels whose blocks take more tiles than one, its tiles
-/// are left out and its footprint at 0.
+/// If the anatomy has no schedule, Family::owner gives each block's tile. Tiles and footprint are left out in two
+/// cases: some blocks of the first wave have no tile among the 2^14 at the corner, or blocks take several tiles.
 [[nodiscard]] KernelRasterization kernel_rasterization(const Problem& problem, const KernelConfig& config,
                                                        const KernelAnatomy& anatomy, const GpuModel& gpu,
                                                        int blocks_per_sm);

@@ -71,7 +71,7 @@ void draw_axes(Svg& svg, const KernelSharedTile& tile) {
 
 std::string caption_of(const KernelSharedTile& tile) {
     const std::string more =
-        tile.rows > shown_rows(tile) ? fmt::format("; rows {}–{} go on alike", shown_rows(tile), tile.rows - 1) : "";
+        tile.rows > shown_rows(tile) ? fmt::format("; rows {}–{} repeat this", shown_rows(tile), tile.rows - 1) : "";
     const std::string place = tile.span_bytes > 0 ? fmt::format("swizzled within {} bytes", tile.span_bytes)
                                                   : fmt::format("rows padded to {} bytes", tile.pitch_bytes);
     return fmt::format("{}: {} rows of {} chunks, {}; ldmatrix.x{}{} takes {} wavefronts of at least {}{}",

@@ -19,8 +19,8 @@ void check_sum_order(std::vector<std::string>& reasons, const GemmSpec& spec, co
     if (spec.deterministic != Determinism::batch_invariant) return;
     const SumOrder wanted = batch_invariant_order(spec, arch);
     if (order != wanted)
-        reasons.push_back(fmt::format("deterministic=batch_invariant: on {} sums are by {}, not by {}", arch.name,
-                                      to_string(wanted), to_string(order)));
+        reasons.push_back(fmt::format("deterministic=batch_invariant: on {} all kernels must sum by {}, not by {}",
+                                      arch.name, to_string(wanted), to_string(order)));
 }
 
 /// The statements by which a kernel begins while the previous one ends, and waits for it: none where it doesn't. A

@@ -142,19 +142,6 @@ Slice TiledMma::partition(Operand operand, const Layout& tensor, int thread) con
     return slice(thread_fragments(operand, tensor), pair_of(owner, pair_of(all, pair_of(all, all))));
 }
 
-std::vector<Coordinate> TiledMma::partition_coordinates(Operand operand, int rows, int columns, int thread) const {
-    // Asked along each axis of the identity tensor, as predication.hpp does.
-    const IntTuple shape = pair_of(rows, columns);
-    const Slice row = partition(operand, Layout(shape, pair_of(1, 0)), thread);
-    const Slice column = partition(operand, Layout(shape, pair_of(0, 1)), thread);
-    const std::vector<std::int64_t> row_table = table(row.layout), column_table = table(column.layout);
-    std::vector<Coordinate> coordinates;
-    for (std::size_t i = 0; i < row_table.size(); ++i)
-        coordinates.push_back(
-            {static_cast<int>(row.offset + row_table[i]), static_cast<int>(column.offset + column_table[i])});
-    return coordinates;
-}
-
 Layout warps_mnk(TileShape counts) {
     for (int mode = 0; mode < 3; ++mode) {
         if (extent(counts, mode) < 1)

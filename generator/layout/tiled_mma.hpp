@@ -15,12 +15,12 @@ namespace jitgemm {
 ///     mma.layout_tv(Operand::b);     // (thread, value) → (n, k) of the 32 x 16 tile
 class TiledMma {
 public:
-    /// `warps` is a layout of rank 3, (m, n, k) → warp (of wgmma: warpgroup). `permutation` tiles M, N and K before the
-    /// atoms do; where it has no layout, it is as long as the warps' atoms together. Throws LayoutError where the warps
-    /// are not of rank 3 or their numbers not 0, 1, 2 …, the atoms of all warps do not divide the permutation, or there
-    /// are more than 1024 threads or 65536 elements along a mode.
+    /// `warps` is a layout of rank 3: (m, n, k) → warp (for wgmma: warpgroup). `permutation` tiles M, N and K before
+    /// the atoms do. A mode without a layout is as long as the warps' atoms together. Throws LayoutError if the warps
+    /// are not of rank 3 or not numbered 0, 1, 2 …, if the atoms of all warps do not divide the permutation, or for
+    /// more than 1024 threads or 65536 elements along a mode.
     TiledMma(MmaAtom atom, Layout warps, const std::array<Tiler, 3>& permutation = {});
-    /// Every warp repeats its atoms so often along M, N and K: CUTLASS 3.0's ValLayoutMNK.
+    /// Every warp repeats its atoms this many times along M, N and K: CUTLASS 3.0's ValLayoutMNK.
     TiledMma(const MmaAtom& atom, const Layout& warps, TileShape repetitions);
 
     [[nodiscard]] const MmaAtom& atom() const { return atom_; }
@@ -34,17 +34,13 @@ public:
     /// (thread, value) → the operand's element in the tile. Threads that need the same elements share them (stride 0).
     [[nodiscard]] TvLayout layout_tv(Operand operand) const;
 
-    /// The operand's tensor, (M,K), (N,K) or (M,N), cut up by threads: ((ThrV,(ThrM,ThrK)),(FrgV,(RestM,RestK))). Modes
-    /// that the tile does not divide are rounded up.
+    /// The operand's tensor, (M,K), (N,K) or (M,N), divided among threads: ((ThrV,(ThrM,ThrK)),(FrgV,(RestM,RestK))).
+    /// Modes that the tile does not divide are rounded up.
     [[nodiscard]] Layout thread_fragments(Operand operand, const Layout& tensor) const;
 
     /// A thread's part of the operand's tensor, (FrgV,RestM,RestK): CuTe's partition_A, _B and _C. The offset is that
     /// of its first element.
     [[nodiscard]] Slice partition(Operand operand, const Layout& tensor, int thread) const;
-
-    /// Where a thread's values lie in a tensor of rows × columns, in the order of partition.
-    [[nodiscard]] std::vector<Coordinate> partition_coordinates(Operand operand, int rows, int columns,
-                                                                int thread) const;
 
 private:
     [[nodiscard]] const Layout& permutation(int mode) const { return permutation_[static_cast<std::size_t>(mode)]; }

@@ -37,7 +37,7 @@ std::string launches_json(const GemmKernel& kernel) {
 
 std::vector<std::string> packed_arguments(const GemmKernel& kernel, const GemmArguments& arguments) {
     const KernelState& state = KernelAccess::state_for(kernel, arguments);
-    std::vector<std::string> problems = launch_problems(state.problem.asked, arguments, state.workspace_bytes);
+    std::vector<std::string> problems = launch_problems(state.problem, arguments, state.workspace_bytes);
     if (state.workspace_bytes != 0 && !arguments.workspace)
         problems.push_back("a workspace of " + std::to_string(state.workspace_bytes) + " bytes is needed");
     if (!problems.empty()) throw SpecError("cannot launch " + state.info().name, std::move(problems));

@@ -109,7 +109,7 @@ std::vector<BenchCandidate> Peer::candidates(const GemmSpec& spec, std::string& 
     if (takes_row_of_c()) plain.broadcast_c = false;
     const std::string untold = second_format_text(plain);
     if (untold.empty()) return candidates_of_one(told, reason);
-    reason = fmt::format("{} is told of one plain problem alone, not of{}", name(), untold);
+    reason = fmt::format("{} computes only plain problems, without{}", name(), untold);
     return {};
 }
 

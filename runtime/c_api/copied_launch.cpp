@@ -49,7 +49,7 @@ private:
 
 /// The rules of a launch are those of the caller's arrays, which copies would hide.
 void check_host_arrays(const KernelState& state, const GemmArguments& arguments) {
-    if (auto problems = launch_problems(state.problem.asked, arguments, 0); !problems.empty())
+    if (auto problems = launch_problems(state.problem, arguments, 0); !problems.empty())
         throw SpecError("cannot launch " + state.info().name, std::move(problems));
 }
 

@@ -62,7 +62,7 @@ Shadow workspace_of(EmulatorDevice& device, const KernelState& state, const Gemm
 }
 
 void check(const KernelState& state, const GemmArguments& arguments) {
-    if (auto problems = launch_problems(state.problem.asked, arguments, state.workspace_bytes); !problems.empty())
+    if (auto problems = launch_problems(state.problem, arguments, state.workspace_bytes); !problems.empty())
         throw SpecError("cannot launch " + state.info().name, std::move(problems));
 }
 

@@ -38,7 +38,7 @@ jg_status keep(jg_status status, std::string_view text, std::string_view log = {
     try {
         std::string* const kept = text_of_thread();
         if (kept == nullptr) {
-            literal = "the thread ends: its error has no text any more";
+            literal = "the thread is ending: the text of its last error is gone";
             return status;
         }
         kept->assign(text);

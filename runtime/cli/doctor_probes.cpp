@@ -88,7 +88,7 @@ int version_of(const DynamicLibrary& library) {
 }
 
 std::string unfit(int version, int newest_major) {
-    if (version == 0) return "it is no NVRTC";
+    if (version == 0) return "the library is not NVRTC";
     if (version < kOldestNvrtc) return fmt::format("too old: {} or newer is needed", nvrtc_version_text(kOldestNvrtc));
     if (newest_major != 0 && version / 10 > newest_major)
         return fmt::format("too new: the driver takes CUDA {} at most", newest_major);

@@ -49,7 +49,7 @@ std::string choice_text(const ExplainReport& report) {
     const bool is_guess = family_of(e.config).is_untimed(e.config);
     const std::string rate =
         fmt::format("{:.2f} us, {:.1f} TFLOP/s{}", e.cost.total_us, tflops(e.problem.row_major, e.cost.total_us),
-                    is_guess ? ", a guess, which no timing of such kernels went into" : "");
+                    is_guess ? ", a guess: the model was not fitted to kernels of this kind" : "");
     if (report.choice.source == ChoiceSource::forced)
         return fmt::format("  Asked for by name; predicted to take {}.\n", rate);
     if (report.choice.source != ChoiceSource::heuristic)
@@ -182,8 +182,10 @@ std::string waves_text(const Explanation& e) {
                             counted(waves.blocks, "block"), waves.slots, waves.waves, waves.efficiency * kPercent));
     text += row("last wave", last_wave_text(waves, e.gpu.sm_count));
     if (e.anatomy.remainder_tiles > 0)
-        text += row("", fmt::format("(were all blocks alike; the rests of {} are shorter and share the last wave out)",
-                                    counted(e.anatomy.remainder_tiles, "remainder tile")));
+        text += row(
+            "",
+            fmt::format("(if all blocks took equally long; the blocks that cut {} are shorter and share the last wave)",
+                        counted(e.anatomy.remainder_tiles, "remainder tile")));
     if (e.measured && o.blocks() != e.cost.blocks_per_sm)
         text += row("", fmt::format("(the prediction counts on {} per SM, by estimated registers)",
                                     counted(e.cost.blocks_per_sm, "block")));

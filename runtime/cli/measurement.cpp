@@ -63,7 +63,7 @@ std::vector<Team> gather(const Trial& trial, const Peers& peers) {
     for (const std::unique_ptr<Peer>& peer : peers) {
         Team team;
         team.candidates = screened(trial, peer->candidates(trial.spec, team.reason));
-        if (team.candidates.empty() && team.reason.empty()) team.reason = "computes no such problem";
+        if (team.candidates.empty() && team.reason.empty()) team.reason = "does not compute this problem";
         team.begin = begin;
         begin += team.candidates.size();
         teams.push_back(std::move(team));

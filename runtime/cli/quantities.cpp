@@ -19,7 +19,7 @@ struct Unit {
     char letter;
     double seconds;
 };
-constexpr std::string_view kMoreThanNone = "more than no time";
+constexpr std::string_view kMoreThanNone = "a time above 0";
 // In the order of a sum, each once.
 constexpr std::array kUnits{Unit{'w', 604'800}, Unit{'d', 86'400}, Unit{'h', 3600}, Unit{'m', 60}, Unit{'s', 1}};
 

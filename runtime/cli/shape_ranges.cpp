@@ -59,8 +59,8 @@ Step step_in(std::string_view text, std::string_view word) {
     step.multiplies = text.starts_with('*');
     if (text.starts_with('*') || text.starts_with('+')) text.remove_prefix(1);
     step.amount = number_in(text, word);
-    if (step.multiplies && step.amount < 2) refuse(word, "a factor is 2 or more");
-    if (step.amount < 1) refuse(word, "a step is 1 or more");
+    if (step.multiplies && step.amount < 2) refuse(word, "a factor must be at least 2");
+    if (step.amount < 1) refuse(word, "a step must be at least 1");
     return step;
 }
 
@@ -73,8 +73,8 @@ std::vector<std::int64_t> sizes_in(std::string_view text, std::string_view word,
     const std::size_t second = text.find(':');
     const std::int64_t last = number_in(text.substr(0, second), word);
     const Step step = second == std::string_view::npos ? Step{} : step_in(text.substr(second + 1), word);
-    if (last < size) refuse(word, "a range ends where it begins or later");
-    if (step.multiplies && size == 0) refuse(word, "no factor leads away from 0");
+    if (last < size) refuse(word, "a range must not end before it begins");
+    if (step.multiplies && size == 0) refuse(word, "a factor needs a FIRST above 0");
     std::vector<std::int64_t> sizes{size};
     while (step.advance(size, last)) {
         if (sizes.size() == most) refuse(word, fmt::format("more than {} sizes", most));

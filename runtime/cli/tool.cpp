@@ -31,7 +31,8 @@ constexpr std::array kVerbs{
     Verb{"wisdom", "Manage tuning winners, in the store or in a file to ship: export, import, show, forget", nullptr,
          jitgemm::cli::wisdom_verbs},
     Verb{"doctor", "Check this installation: list what is installed, found and missing", jitgemm::cli::declare_doctor},
-    Verb{"worker", "What a sweep's child processes do: compile, measure", nullptr, jitgemm::cli::worker_verbs, true},
+    Verb{"worker", "Internal: the child processes of a sweep (compile, measure)", nullptr, jitgemm::cli::worker_verbs,
+         true},
 };
 
 }  // namespace

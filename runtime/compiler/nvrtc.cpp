@@ -166,7 +166,7 @@ std::shared_ptr<Nvrtc> accept(DynamicLibrary library, int newest_major, std::vec
         return nullptr;
     }
     if (!keep_signal_handlers(reinterpret_cast<const void*>(api.compile_program)))
-        log().debug("{} imports no signal(): its handlers are its own affair", library.path());
+        log().debug("{} does not import signal(): its signal handlers are left alone", library.path());
     return std::make_shared<LoadedNvrtc>(std::move(library), api, version);
 }
 

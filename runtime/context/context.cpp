@@ -49,9 +49,9 @@ LaunchShape launch_shape(const KernelEntry& entry, const Function& function, con
     return shape;
 }
 
-std::shared_ptr<const EntryPlan> new_plan(const KernelEntry& entry, Function function, const GemmSpec& row_major) {
+std::shared_ptr<const EntryPlan> new_plan(const KernelEntry& entry, Function function, const Problem& problem) {
     return std::make_shared<const EntryPlan>(
-        EntryPlan{entry, std::move(function), ArgumentPlan(entry.arguments, gemm_operands(row_major, false))});
+        EntryPlan{entry, std::move(function), ArgumentPlan(entry.arguments, gemm_operands(problem.row_major, false))});
 }
 
 void check_grid(const std::string& kernel, const LaunchShape& shape, const GemmSpec& spec) {
@@ -60,19 +60,19 @@ void check_grid(const std::string& kernel, const LaunchShape& shape, const GemmS
                                                               spec.n, shape.blocks, kMaxBlocks)});
 }
 
-std::vector<std::shared_ptr<const EntryPlan>> entry_plans(const LoadedKernel& kernel, const GemmSpec& row_major) {
+std::vector<std::shared_ptr<const EntryPlan>> entry_plans(const LoadedKernel& kernel, const Problem& problem) {
     std::vector<std::shared_ptr<const EntryPlan>> plans;
     for (std::size_t i = 0; i < kernel.functions.size(); ++i)
-        plans.push_back(new_plan(kernel.source->entries[i], kernel.functions[i], row_major));
+        plans.push_back(new_plan(kernel.source->entries[i], kernel.functions[i], problem));
     return plans;
 }
 
-std::vector<LoadedEntry> loaded_entries(const LoadedKernel& kernel, const GemmSpec& row_major, Device& device) {
+std::vector<LoadedEntry> loaded_entries(const LoadedKernel& kernel, const Problem& problem, Device& device) {
     std::vector<LoadedEntry> entries;
     entries.reserve(kernel.plans.size());
     for (const std::shared_ptr<const EntryPlan>& plan : kernel.plans) {
-        entries.emplace_back(plan, row_major, device);
-        check_grid(kernel.source->name, entries.back().shape, row_major);
+        entries.emplace_back(plan, problem, device);
+        check_grid(kernel.source->name, entries.back().shape, problem.row_major);
     }
     return entries;
 }
@@ -115,11 +115,11 @@ void check_signature(const ParsedDump& dump, const Problem& problem) {
 
 }  // namespace
 
-LoadedEntry::LoadedEntry(std::shared_ptr<const EntryPlan> of, const GemmSpec& row_major, Device& device)
-    : plan(std::move(of)), shape(launch_shape(plan->entry, plan->function, row_major, device)) {}
+LoadedEntry::LoadedEntry(std::shared_ptr<const EntryPlan> of, const Problem& problem, Device& device)
+    : plan(std::move(of)), shape(launch_shape(plan->entry, plan->function, problem.row_major, device)) {}
 
-LoadedEntry::LoadedEntry(const KernelEntry& of, Function loaded, const GemmSpec& row_major, Device& device)
-    : LoadedEntry(new_plan(of, std::move(loaded), row_major), row_major, device) {}
+LoadedEntry::LoadedEntry(const KernelEntry& of, Function loaded, const Problem& problem, Device& device)
+    : LoadedEntry(new_plan(of, std::move(loaded), problem), problem, device) {}
 
 const KernelInfo& KernelState::info() const {
     if (const KernelInfo* const known = info_.load(std::memory_order_acquire)) return *known;
@@ -190,7 +190,7 @@ LoadedKernel ContextState::load(const KernelSource& source, const Problem& probl
     LoadedKernel kernel = load(source, dump(source, problem));
     kernel.source = std::make_shared<const KernelSource>(source);
     kernel.facts = kernel_facts(kernel);
-    kernel.plans = entry_plans(kernel, problem.row_major);
+    kernel.plans = entry_plans(kernel, problem);
     return kernel;
 }
 
@@ -211,7 +211,7 @@ GemmKernel ContextState::assemble(const Problem& problem, const SharedLoad& shar
     auto state = std::make_shared<KernelState>();
     state->problem = problem;
     state->kernel = shared.kernel;
-    state->entries = loaded_entries(kernel, problem.row_major, *device);
+    state->entries = loaded_entries(kernel, problem, *device);
     const WorkspaceLayout workspace = workspace_layout(problem, kernel.source->id.config);
     state->workspace_bytes = workspace.bytes;
     state->counter_bytes = workspace.counters;

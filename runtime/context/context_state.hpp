@@ -42,9 +42,9 @@ struct EntryPlan {
 
 /// The entry with the shape that it is launched with for one problem.
 struct LoadedEntry {
-    LoadedEntry(std::shared_ptr<const EntryPlan> of, const GemmSpec& row_major, Device& device);
+    LoadedEntry(std::shared_ptr<const EntryPlan> of, const Problem& problem, Device& device);
     /// With a plan of its own.
-    LoadedEntry(const KernelEntry& of, Function loaded, const GemmSpec& row_major, Device& device);
+    LoadedEntry(const KernelEntry& of, Function loaded, const Problem& problem, Device& device);
 
     [[nodiscard]] const KernelEntry& entry() const { return plan->entry; }
     [[nodiscard]] const Function& function() const { return plan->function; }
@@ -76,7 +76,7 @@ public:
     [[nodiscard]] const KernelInfo& info() const;
     [[nodiscard]] const KernelSource& source() const { return *kernel->source; }
     [[nodiscard]] const CompiledKernel& compiled() const { return kernel->compiled; }
-    [[nodiscard]] PackedProblem packed_problem() const { return {problem.row_major, id}; }
+    [[nodiscard]] PackedProblem packed_problem() const { return {problem, id}; }
 
     Problem problem;
     std::uint64_t id = new_problem_id();

@@ -159,7 +159,7 @@ const KernelState& KernelAccess::state_for(const GemmKernel& kernel, const GemmA
 
 void GemmKernel::launch(const GemmArguments& arguments, Stream stream) const {
     const KernelState& state = KernelAccess::state_for(*this, arguments);
-    std::vector<std::string> problems = launch_problems(state.problem.asked, arguments, state.workspace_bytes);
+    std::vector<std::string> problems = launch_problems(state.problem, arguments, state.workspace_bytes);
     if (arguments.dependent_launch == DependentLaunch::on && !begins_early(state)) [[unlikely]]
         problems.emplace_back(
             "dependent_launch is on, but the kernel waits for nothing (parameter dependent_launch=0)");

@@ -58,7 +58,7 @@ std::string result_text(const DriverApi& api, CUresult result) {
     const char* text = nullptr;
     if (api.cuGetErrorString != nullptr && api.cuGetErrorString(result, &text) == CUDA_SUCCESS && text != nullptr)
         return text;
-    return "the driver has no words for it";
+    return "the driver does not describe this error";
 }
 
 // What most often stands behind cuInit's answer.

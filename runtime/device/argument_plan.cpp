@@ -40,13 +40,13 @@ float GemmArguments::*scalar_of(const ArgumentRole& role) {
     throw ConfigError("no launch", {fmt::format("no launch has a scalar {}", to_string(role))});
 }
 
-// A dimension of one has no pitch that matters, and may have one that a map can't: it gets the least that does.
-TiledTensorMap map_of(const TensorMapArgument& argument, const GemmSpec& spec, const OperandList& operands,
+// The pitch of a dimension of one element does not matter, but a map may refuse it. The map gets the least legal pitch.
+TiledTensorMap map_of(const TensorMapArgument& argument, const Problem& problem, const OperandList& operands,
                       bool of_one_row) {
     const MatrixStorage matrix = storage_of(argument.role, operands);
     const auto element = static_cast<std::uint64_t>(bytes(matrix.type));
     const auto number = [&](const ArgumentRole& role) {
-        return static_cast<std::uint64_t>(extent(role, spec, operands));
+        return static_cast<std::uint64_t>(extent(role, problem, operands));
     };
     TiledTensorMap map;
     map.type = matrix.type;
@@ -132,22 +132,22 @@ void ArgumentPlan::add(const KernelArgument& argument, const ArgumentField& fiel
         argument);
 }
 
-OperandList ArgumentPlan::operands_of(const GemmSpec& row_major) const {
-    return only_operands_ != nullptr ? *only_operands_ : gemm_operands(row_major, false);
+OperandList ArgumentPlan::operands_of(const Problem& problem) const {
+    return only_operands_ != nullptr ? *only_operands_ : gemm_operands(problem.row_major, false);
 }
 
-std::int64_t ArgumentPlan::value_of(const ExtentPatch& patch, const GemmSpec& row_major) const {
-    return patch.field != nullptr ? row_major.*patch.field : extent(patch.role, row_major, operands_of(row_major));
+std::int64_t ArgumentPlan::value_of(const ExtentPatch& patch, const Problem& problem) const {
+    return patch.field != nullptr ? problem.row_major.*patch.field : extent(patch.role, problem, operands_of(problem));
 }
 
-void ArgumentPlan::pack(const PackedProblem& problem, const KernelOperands& operands, Device& device,
+void ArgumentPlan::pack(const PackedProblem& packed_problem, const KernelOperands& operands, Device& device,
                         PackedArguments& packed) const {
     std::byte* const bytes = packed.bytes.data();
     packed.size = bytes_;
     std::memset(bytes, 0, bytes_);
     for (const ExtentPatch& patch : extents_) {
         const bool is_zero = (patch.is_k && operands.alpha == 0.0F) || (patch.is_ldc && operands.broadcast_c);
-        const std::int64_t value = is_zero ? 0 : value_of(patch, problem.row_major);
+        const std::int64_t value = is_zero ? 0 : value_of(patch, packed_problem.problem);
         std::memcpy(bytes + patch.offset, &value, patch.bytes);  // of a little-endian machine
     }
     for (const PointerPatch& patch : pointers_) {
@@ -158,22 +158,24 @@ void ArgumentPlan::pack(const PackedProblem& problem, const KernelOperands& oper
         const float value = operands.*patch.scalar;
         std::memcpy(bytes + patch.offset, &value, sizeof value);
     }
-    for (std::size_t i = 0; i < maps_.size(); ++i) pack_map(i, problem, operands, device, bytes + maps_[i].offset);
+    for (std::size_t i = 0; i < maps_.size(); ++i)
+        pack_map(i, packed_problem, operands, device, bytes + maps_[i].offset);
 }
 
-void ArgumentPlan::pack_map(std::size_t index, const PackedProblem& problem, const KernelOperands& operands,
+void ArgumentPlan::pack_map(std::size_t index, const PackedProblem& packed_problem, const KernelOperands& operands,
                             Device& device, std::byte* bytes) const {
     const MapPatch& patch = maps_[index];
+    const Problem& problem = packed_problem.problem;
     const GemmSpec& spec = problem.row_major;
     const ArgumentRole& role = patch.argument.role;
     if (!is_used(patch.guard, spec.k != 0, operands.alpha, operands.beta)) return;
     const bool of_one_row = role == ArgumentRole::c && (operands.broadcast_c || spec.broadcast_c);
     const auto in_workspace = role.is_packed ? static_cast<std::uint64_t>(packed_offset(role, spec)) : 0;
     const std::uint64_t address = (operands.*patch.pointer).address + in_workspace;
-    const TensorMapCache::Key key{address, (problem.id * kMostMaps + index) * 2 + (of_one_row ? 1 : 0)};
+    const TensorMapCache::Key key{address, (packed_problem.id * kMostMaps + index) * 2 + (of_one_row ? 1 : 0)};
     if (kept_->find(key, bytes)) [[likely]]
         return;
-    TiledTensorMap map = map_of(patch.argument, spec, operands_of(spec), of_one_row);
+    TiledTensorMap map = map_of(patch.argument, problem, operands_of(problem), of_one_row);
     map.address = address;
     if (std::vector<std::string> problems = tensor_map_problems(map); !problems.empty())
         throw_no_map(role, std::move(problems));

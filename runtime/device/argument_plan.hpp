@@ -2,6 +2,7 @@
 
 #include "generator/base/kernel_argument.hpp"
 #include "generator/base/operand.hpp"
+#include "generator/base/problem.hpp"
 #include "jitgemm/gemm_arguments.hpp"
 #include "jitgemm/gemm_spec.hpp"
 #include "runtime/device/device.hpp"
@@ -30,8 +31,8 @@ struct KernelOperands : GemmArguments {
 
 /// A problem whose arguments are packed.
 struct PackedProblem {
-    const GemmSpec& row_major;  ///< resolved and row-major in D
-    std::uint64_t id;           ///< of this problem alone, in this process: its tensor maps are kept by it
+    const Problem& problem;
+    std::uint64_t id;  ///< of this problem alone, in this process: its tensor maps are kept by it
 };
 [[nodiscard]] std::uint64_t new_problem_id();
 
@@ -75,8 +76,8 @@ private:
         DevicePointer KernelOperands::*pointer;
     };
     void add(const KernelArgument& argument, const ArgumentField& field, const OperandList& operands);
-    [[nodiscard]] OperandList operands_of(const GemmSpec& row_major) const;
-    [[nodiscard]] std::int64_t value_of(const ExtentPatch& patch, const GemmSpec& row_major) const;
+    [[nodiscard]] OperandList operands_of(const Problem& problem) const;
+    [[nodiscard]] std::int64_t value_of(const ExtentPatch& patch, const Problem& problem) const;
     void pack_map(std::size_t index, const PackedProblem& problem, const KernelOperands& operands, Device& device,
                   std::byte* bytes) const;
 

@@ -128,13 +128,9 @@ void check_operands(const OperandList& operands, const GemmSpec& spec, const Gem
 
 }  // namespace
 
-std::vector<std::string> launch_problems(const GemmSpec& spec, const GemmArguments& arguments,
+std::vector<std::string> launch_problems(const Problem& problem, const GemmArguments& arguments,
                                          std::size_t workspace_bytes) {
-    return launch_problems(gemm_operands(spec), spec, arguments, workspace_bytes);
-}
-
-std::vector<std::string> launch_problems(const OperandList& operands, const GemmSpec& spec,
-                                         const GemmArguments& arguments, std::size_t workspace_bytes) {
+    const GemmSpec& spec = problem.asked;
     std::vector<std::string> problems;
     const bool reads_c = arguments.beta != 0.0F;
     if (reads_c && !spec.c) problems.push_back(fmt::format("beta is {} but the spec has no C", arguments.beta));
@@ -142,17 +138,14 @@ std::vector<std::string> launch_problems(const OperandList& operands, const Gemm
     check_workspace(arguments, workspace_bytes, problems);
     if (spec.m == 0 || spec.n == 0) return problems;
 
-    if (broadcasts_c(spec, arguments) == spec.broadcast_c)
-        check_operands(operands, spec, arguments, problems);
-    else
-        check_operands(gemm_operands(spec, true), spec, arguments, problems);
+    check_operands(gemm_operands(spec, broadcasts_c(spec, arguments)), spec, arguments, problems);
     return problems;
 }
 
-std::vector<std::string> operand_problems(const OperandList& operands, const GemmSpec& spec,
+std::vector<std::string> operand_problems(const OperandList& operands, const Problem& problem,
                                           const GemmArguments& arguments) {
     std::vector<std::string> problems;
-    check_operands(operands, spec, arguments, problems);
+    check_operands(operands, problem.asked, arguments, problems);
     return problems;
 }
 

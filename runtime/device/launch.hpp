@@ -1,6 +1,7 @@
 #pragma once
 
 #include "generator/base/operand.hpp"
+#include "generator/base/problem.hpp"
 #include "jitgemm/gemm_arguments.hpp"
 #include "jitgemm/gemm_spec.hpp"
 
@@ -10,24 +11,21 @@
 
 namespace jitgemm {
 
-/// Whether C is one row that is added to all of D's: the spec or the launch says so.
+/// Whether C is one row that is added to every row of D: the spec or the launch says so.
 [[nodiscard]] inline bool broadcasts_c(const GemmSpec& spec, const GemmArguments& arguments) {
     return spec.broadcast_c || arguments.broadcast_c;
 }
 
-/// Every launch rule the arguments break: null or misaligned pointers, beta without C, D overlapping an input that is
-/// read (it may be exactly C when types and leading dimensions agree), workspace too small. Empty when sound. `spec` is
-/// resolved, of either D order. M or N of zero reads and writes nothing, so any pointer will do.
-[[nodiscard]] std::vector<std::string> launch_problems(const GemmSpec& spec, const GemmArguments& arguments,
+/// Every launch rule that the caller's arguments break; empty if there is none. The rules forbid null and misaligned
+/// pointers, beta without C, a D that overlaps an input, and a small workspace. D may be exactly C if their types and
+/// leading dimensions agree. If m or n is 0, the launch touches no memory and any pointer is sound.
+[[nodiscard]] std::vector<std::string> launch_problems(const Problem& problem, const GemmArguments& arguments,
                                                        std::size_t workspace_bytes);
-/// The same with gemm_operands(spec) given: a kernel lists them once for all its launches.
-[[nodiscard]] std::vector<std::string> launch_problems(const OperandList& operands, const GemmSpec& spec,
-                                                       const GemmArguments& arguments, std::size_t workspace_bytes);
-/// The rules for these operands alone: null and misaligned pointers, and forbidden overlaps.
-[[nodiscard]] std::vector<std::string> operand_problems(const OperandList& operands, const GemmSpec& spec,
+/// The rules for these operands of Problem::asked alone: null and misaligned pointers, and forbidden overlaps.
+[[nodiscard]] std::vector<std::string> operand_problems(const OperandList& operands, const Problem& problem,
                                                         const GemmArguments& arguments);
 
-/// Alignment a caller's workspace must have, bytes.
+/// Bytes to which a caller's workspace must be aligned.
 inline constexpr std::size_t kWorkspaceAlignment = 16;
 
 }  // namespace jitgemm

@@ -14,32 +14,36 @@ void Barriers::check(int barrier, int threads, const Arrival& arrival) const {
     const State& state = states_.at(static_cast<std::size_t>(barrier));
     if (!block_.launch().config.checks.barriers) return;
     if (arrival.mask != arrival.warp->live()) {
-        throw AccessFault{FaultKind::barrier_divergence,
-                          fmt::format("barrier {} is met by lanes {:#010x} alone, while lanes {:#010x} of the warp are "
-                                      "elsewhere",
-                                      barrier, arrival.mask, arrival.warp->live() & ~arrival.mask)};
+        throw AccessFault{
+            FaultKind::barrier_divergence,
+            fmt::format("barrier {} is reached by lanes {:#010x} only; lanes {:#010x} of the warp are elsewhere",
+                        barrier, arrival.mask, arrival.warp->live() & ~arrival.mask)};
     }
     if (threads != kEveryone &&
         (threads % kLanes != 0 || threads < 0 || threads > (block_.threads() + kLanes - 1) / kLanes * kLanes)) {
-        throw AccessFault{FaultKind::barrier_count,
-                          fmt::format("barrier {} for {} threads: a count is a multiple of {} up to the block's {}",
-                                      barrier, threads, kLanes, block_.threads())};
+        throw AccessFault{
+            FaultKind::barrier_count,
+            fmt::format("barrier {} is for {} threads: the count must be a multiple of {}, at most the block's {}",
+                        barrier, threads, kLanes, block_.threads())};
     }
     if (state.threads >= 0 && state.threads != threads) {
-        throw AccessFault{FaultKind::barrier_count,
-                          fmt::format("barrier {} for {} threads, while others wait at it for {} (0: all)\n{}", barrier,
-                                      threads, state.threads, describe(barrier, state))};
+        throw AccessFault{
+            FaultKind::barrier_count,
+            fmt::format("barrier {} is for {} threads here, but other warps wait at it for {} (0: all)\n{}", barrier,
+                        threads, state.threads, describe(barrier, state))};
     }
     for (const Arrival& earlier : state.arrivals) {
         if (earlier.warp != arrival.warp) continue;
-        throw AccessFault{FaultKind::barrier_count, fmt::format("barrier {} is met again before it is complete\n{}",
-                                                                barrier, describe(barrier, state))};
+        throw AccessFault{FaultKind::barrier_count,
+                          fmt::format("the warp reaches barrier {} again before it is complete\n{}", barrier,
+                                      describe(barrier, state))};
     }
 }
 
 void Barriers::arrive(int barrier, int threads, const Arrival& arrival) {
     if (barrier < 0 || barrier >= kBarriers) {
-        throw AccessFault{FaultKind::barrier_count, fmt::format("there is no barrier {}: they are 0 to 15", barrier)};
+        throw AccessFault{FaultKind::barrier_count,
+                          fmt::format("there is no barrier {}: their numbers are 0 to 15", barrier)};
     }
     check(barrier, threads, arrival);
     State& state = states_[static_cast<std::size_t>(barrier)];

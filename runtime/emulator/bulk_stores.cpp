@@ -41,7 +41,7 @@ void BulkStores::end(Mask mask) {
             const Instruction& instruction = launch_.program.code()[pending.who.site];
             throw AccessFault{FaultKind::copy_in_flight,
                               fmt::format("the thread ends while its bulk copy may still read shared memory: no "
-                                          "cp.async.bulk.wait_group has told of it; it is {}",
+                                          "cp.async.bulk.wait_group waited for the copy, which is {}",
                                           launch_.program.place(instruction)),
                               static_cast<int>(pending.lane)};
         }

@@ -80,7 +80,7 @@ void Cluster::check_limits() {
     const std::uint64_t limit = launch_.config.work_limit;
     if (limit == 0 || lane_instructions() <= limit) return;
     throw EmulatorFault(FaultKind::work_limit,
-                        fmt::format("{} has executed {} lane-instructions and goes on; the launch's limit is {}",
+                        fmt::format("{} has executed {} lane-instructions and has not ended; the launch's limit is {}",
                                     name(), lane_instructions(), limit));
 }
 

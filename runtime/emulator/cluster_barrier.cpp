@@ -27,8 +27,7 @@ void ClusterBarrier::require_whole_warp(const Warp& warp, Mask mask) const {
     if (!cluster_.launch().config.checks.barriers || mask == warp.live()) return;
     throw AccessFault{
         FaultKind::barrier_divergence,
-        fmt::format("the cluster barrier is met by lanes {:#010x} alone, while lanes {:#010x} of the warp "
-                    "are elsewhere",
+        fmt::format("the cluster barrier is reached by lanes {:#010x} only; lanes {:#010x} of the warp are elsewhere",
                     mask, warp.live() & ~mask)};
 }
 

@@ -96,8 +96,9 @@ std::uint32_t ranks_of(Warp& warp, const Instruction& instruction, std::size_t l
     const auto blocks = static_cast<unsigned>(warp.block().cluster().blocks().size());
     if (!detail.multicast) {
         if (destination.block == mbarrier.block) return 1U << static_cast<unsigned>(destination.block->rank());
-        throw AccessFault{FaultKind::mbarrier, fmt::format("a copy to {} that an mbarrier of {} is to count",
-                                                           destination.block->name(), mbarrier.block->name())};
+        throw AccessFault{FaultKind::mbarrier,
+                          fmt::format("a copy to {} names an mbarrier of {}: only a multicast may name another block's",
+                                      destination.block->name(), mbarrier.block->name())};
     }
     const std::uint32_t mask = warp.words(instruction.values.back())[lane];
     if (mask != 0 && mask >> blocks == 0) return mask;

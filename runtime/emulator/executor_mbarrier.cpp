@@ -28,7 +28,7 @@ void for_places(Warp& warp, const Instruction& instruction, Mask mask, const aut
         warp.at_lane(static_cast<int>(lane));
         const SharedPlace place = shared_place(warp, detail.space, addresses[lane], Access::atomic);
         if (detail.own_only && place.block != &warp.block()) {
-            throw AccessFault{FaultKind::mbarrier, "an mbarrier of another block, which may only be arrived at"};
+            throw AccessFault{FaultKind::mbarrier, "an mbarrier of another block: only arrivals at it are allowed"};
         }
         function(lane, place.block->mbarriers(), place.offset);
     });

@@ -65,9 +65,10 @@ void execute_shfl(Warp& warp, const Instruction& instruction, Mask mask) {
         const SourceLane from = source_lane(mode, static_cast<int>(lane), b[lane], c[lane]);
         const int source = from.in_range ? from.lane : static_cast<int>(lane);
         if ((mask >> source & 1U) == 0) {
-            warp.fail(FaultKind::unsupported,
-                      fmt::format("shfl reads lane {}, which takes no part: its value is undefined", source),
-                      static_cast<int>(lane));
+            warp.fail(
+                FaultKind::unsupported,
+                fmt::format("shfl reads lane {}, which does not execute the shfl: the value is undefined", source),
+                static_cast<int>(lane));
         }
         received[lane] = a[static_cast<std::size_t>(source)];
         in_range |= static_cast<Mask>(from.in_range) << lane;

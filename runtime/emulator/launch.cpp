@@ -123,12 +123,11 @@ private:
         const double estimate = static_cast<double>(first.lane_instructions()) * static_cast<double>(clusters_);
         const auto limit = static_cast<double>(launch_.config.work_limit);
         if (limit == 0 || estimate <= limit) return;
-        throw EmulatorFault(
-            FaultKind::work_limit,
-            fmt::format("the launch is too large for the emulator: {} {} like the first make about {:.3g} "
-                        "lane-instructions, some {:.0f} seconds of one core; the limit is {:.3g}",
-                        clusters_, first.is_one_block() ? "blocks" : "clusters", estimate,
-                        seconds.count() * static_cast<double>(clusters_), limit));
+        throw EmulatorFault(FaultKind::work_limit,
+                            fmt::format("the launch is too large for the emulator: {} {} like the first take about "
+                                        "{:.3g} lane-instructions, or {:.0f} seconds of one core; the limit is {:.3g}",
+                                        clusters_, first.is_one_block() ? "blocks" : "clusters", estimate,
+                                        seconds.count() * static_cast<double>(clusters_), limit));
     }
 
     /// As many as the system grants. This thread does what they leave.

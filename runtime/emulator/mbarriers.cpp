@@ -51,7 +51,7 @@ bool MbarrierCount::complete_if_done() {
 std::string MbarrierCount::describe() const {
     return fmt::format("phase {} lacks {} of {} arrivals and {}", phase_, missing_, arrivals_,
                        bytes_ >= 0 ? fmt::format("{} bytes", bytes_)
-                                   : fmt::format("has {} bytes that nobody has expected yet", -bytes_));
+                                   : fmt::format("has {} bytes that no thread has expected yet", -bytes_));
 }
 
 // ---- what threads do ------------------------------------------------------------------------------------------------
@@ -139,11 +139,11 @@ void Mbarriers::require_unambiguous(const Accessor& who, const Mbarrier& own, st
     const std::uint64_t phases = own.count.phase();
     if (knows_complete(who, own, phases)) return;
     if (phases % 2 != parity && knows_complete(who, own, phases - 1)) return;
-    misuse(fmt::format(
-        "{} waits at {} for parity {}. Phase {} is complete there, and the warp does not know: it has waited "
-        "for no such phase, nor behind a barrier with a warp that has. Two phases of one parity may be "
-        "confused so. Wait for each phase before the next one can be complete",
-        block_.cluster().name_of_warp(who.warp), name_of_mbarrier(offset), parity, phases - 1));
+    misuse(
+        fmt::format("{} waits at {} for parity {}. Phase {} is complete there, but the warp cannot know it: neither "
+                    "this warp nor a warp that met it at a barrier has waited for that phase. The warp may confuse two "
+                    "phases of one parity. Wait for each phase before the next one can complete",
+                    block_.cluster().name_of_warp(who.warp), name_of_mbarrier(offset), parity, phases - 1));
 }
 
 /// Throws where there is none, or none that the warp can know of.
@@ -167,8 +167,8 @@ void Mbarriers::require_known(const Accessor& who, const Mbarrier& own, std::uin
     if (own.fenced != 0 && cluster.barrier().has_waited_for(warp, own.fenced)) return;
     throw AccessFault{
         FaultKind::shared_race,
-        fmt::format("{} uses {}, made by {} with no barrier between; it is made {}", cluster.name_of_warp(who.warp),
-                    name_of_mbarrier(offset), cluster.name_of_warp(own.maker.warp),
+        fmt::format("{} uses {}, which {} has initialized with no barrier between; the mbarrier.init is {}",
+                    cluster.name_of_warp(who.warp), name_of_mbarrier(offset), cluster.name_of_warp(own.maker.warp),
                     launch.program.place(launch.program.code()[own.maker.site]))};
 }
 
@@ -176,10 +176,11 @@ void Mbarriers::require_known_to_copies(const Accessor& who, const Mbarrier& own
     const bool fenced =
         own.fenced != 0 || block_.cluster().order().visible_to_copies(who.warp, own.maker.warp, own.made);
     if (fenced || !block_.launch().config.checks.races) return;
-    throw AccessFault{FaultKind::proxy_fence,
-                      fmt::format("a copy is to complete {}, which was made with no fence.mbarrier_init and no "
-                                  "fence.proxy.async after it",
-                                  name_of_mbarrier(offset))};
+    throw AccessFault{
+        FaultKind::proxy_fence,
+        fmt::format(
+            "a copy completes {}, but no fence.mbarrier_init and no fence.proxy.async followed its mbarrier.init",
+            name_of_mbarrier(offset))};
 }
 
 // ---- copies ---------------------------------------------------------------------------------------------------------
@@ -243,12 +244,11 @@ void Mbarriers::check_end() const {
         for (const auto* loads : {&own.in_transit, &own.arrived, &own.unobserved}) {
             if (loads->empty()) continue;
             const Program& program = block_.launch().program;
-            throw AccessFault{
-                FaultKind::copy_in_flight,
-                fmt::format("{} ends with an asynchronous copy in flight that nobody has waited for at {}; "
-                            "it is {}",
-                            block_.name(), name_of_mbarrier(offset),
-                            program.place(program.code()[loads->front().who.site]))};
+            throw AccessFault{FaultKind::copy_in_flight,
+                              fmt::format("{} ends while an asynchronous copy is in flight: no thread has waited for "
+                                          "it at {}; the copy is {}",
+                                          block_.name(), name_of_mbarrier(offset),
+                                          program.place(program.code()[loads->front().who.site]))};
         }
     }
 }

@@ -50,7 +50,7 @@ void require_global_written(Warp& warp, const Buffer& buffer, std::uint64_t addr
     while (buffer.written->all(first, leading + 1)) ++leading;
     throw AccessFault{
         FaultKind::never_written_global,
-        fmt::format("reads {} bytes of global memory, of which {} were never written, the first at {}", bytes,
+        fmt::format("reads {} bytes of global memory: {} of them were never written, the first at {}", bytes,
                     buffer.written->missing(first, bytes), warp.launch().memory.describe(address + leading))};
 }
 
@@ -61,7 +61,7 @@ void require_waited(const Warp& warp, const Buffer& buffer, std::uint64_t addres
     if (!config.programmatic || warp.waited_on_grids() || !config.checks.grid_dependency) return;
     if (!writes(access) && (buffer.constant || buffer.read_only)) return;
     throw AccessFault{FaultKind::before_wait,
-                      fmt::format("{} {} bytes before griddepcontrol.wait, which the launch before may still {}, {}",
+                      fmt::format("{} {} bytes before griddepcontrol.wait, which the previous kernel may still {}, {}",
                                   writes(access) ? "writes" : "reads", bytes, writes(access) ? "read" : "write",
                                   warp.launch().memory.describe(address))};
 }
@@ -238,7 +238,7 @@ void put_once(const LaunchContext& launch, DeviceAddress address, std::byte* pla
     for (std::size_t i = 0; i < value.size() && launch.config.checks.global_written; ++i) {
         if (place[i] == value[i] || !buffer.stored->all(first + i, 1)) continue;
         throw AccessFault{FaultKind::second_store,
-                          fmt::format("stores {} bytes of global memory for the second time, and not the same, at {}",
+                          fmt::format("stores {} bytes of global memory a second time, with another value, at {}",
                                       value.size(), launch.memory.describe(address + i))};
     }
     std::memcpy(place, value.data(), value.size());

@@ -225,11 +225,11 @@ void SharedMemory::end_copy(const Accessor& who, std::uint32_t offset, std::uint
 void SharedMemory::check_end() const {
     const PeerAccesses::Record* unfinished = peers_.find_unfinished(owner_.first_warp, owner_.warps);
     if (unfinished == nullptr) return;
-    throw AccessFault{FaultKind::block_ended, fmt::format("{} ends with no cluster barrier behind an access of {} "
-                                                          "to its shared memory, which "
-                                                          "may be in flight; that access is {}",
-                                                          owner_.block, owner_.describe_warp(unfinished->who.warp),
-                                                          owner_.describe_site(unfinished->who.site))};
+    throw AccessFault{
+        FaultKind::block_ended,
+        fmt::format(
+            "{} ends while {} may still access its shared memory: no cluster barrier follows that access, which is {}",
+            owner_.block, owner_.describe_warp(unfinished->who.warp), owner_.describe_site(unfinished->who.site))};
 }
 
 std::string SharedMemory::place_of(std::uint32_t byte) const {
@@ -255,25 +255,25 @@ void SharedMemory::require_free(std::uint32_t granule, Access access) const {
     if (!checks_.copies_in_flight) return;
     throw AccessFault{
         FaultKind::copy_in_flight,
-        fmt::format("{}, into which an asynchronous copy is in flight that nobody has waited for; it is {}", what,
-                    owner_.describe_site(mark - 1))};
+        fmt::format("{}, which an asynchronous copy in flight writes: no thread has waited for that copy, which is {}",
+                    what, owner_.describe_site(mark - 1))};
 }
 
 /// Throws where an asynchronous read of the granule is in flight.
 void SharedMemory::require_not_being_read(std::uint32_t granule, Access access) const {
     if (!is_being_read(granule) || !checks_.copies_in_flight) return;
     const std::uint32_t site = reads_in_flight_[granule / kGranulesPerRead].site;
-    throw AccessFault{FaultKind::copy_in_flight,
-                      fmt::format("{} {}, which an asynchronous copy or wgmma in flight reads that nobody has waited "
-                                  "for; it is {}",
-                                  name_of(access), place_of(granule * kGranule), owner_.describe_site(site))};
+    throw AccessFault{
+        FaultKind::copy_in_flight,
+        fmt::format("{} {}, which an asynchronous copy or wgmma in flight reads: no thread has waited for it; it is {}",
+                    name_of(access), place_of(granule * kGranule), owner_.describe_site(site))};
 }
 
 void SharedMemory::report_never_written(std::uint32_t granule, std::uint32_t byte_mask) const {
     const std::uint32_t missing = byte_mask & ~static_cast<std::uint32_t>(written_[granule]);
     const auto first = static_cast<std::uint32_t>(std::countr_zero(missing));
     throw AccessFault{FaultKind::never_written_shared,
-                      fmt::format("reads {}, which nobody has written", place_of(granule * kGranule + first))};
+                      fmt::format("reads {}, which was never written", place_of(granule * kGranule + first))};
 }
 
 }  // namespace jitgemm::emulator

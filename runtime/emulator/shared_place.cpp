@@ -24,8 +24,8 @@ std::uint64_t shared_offset(Warp& warp, std::uint64_t address) {
     if (const int rank = rank_of(warp, address); rank != warp.block().rank()) {
         const Block& owner = *warp.block().cluster().blocks()[static_cast<std::size_t>(rank)];
         throw AccessFault{FaultKind::out_of_range,
-                          fmt::format("address {:#x} is in the shared memory of {}: .shared, which is .shared::cta, "
-                                      "reaches the block's own alone",
+                          fmt::format("address {:#x} is in the shared memory of {}: .shared means .shared::cta, which "
+                                      "is the block's own shared memory only",
                                       address, owner.name())};
     }
     return address & kSharedOffsetMask;

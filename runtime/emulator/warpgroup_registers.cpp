@@ -50,9 +50,9 @@ void WarpgroupRegisters::require_fence(const Warp& warp, const Row& row, const V
     if (row.touched <= fences_ || !warp.launch().config.checks.copies_in_flight) return;
     throw AccessFault{
         FaultKind::wgmma_registers,
-        fmt::format("a wgmma takes register {} with no wgmma.fence since another instruction used it, or since "
-                    "the kernel began",
-                    warp.launch().program.register_name(warp.current(), value))};
+        fmt::format(
+            "a wgmma uses register {}, but no wgmma.fence followed the last other use of it, or the kernel's start",
+            warp.launch().program.register_name(warp.current(), value))};
 }
 
 void WarpgroupRegisters::require_done(const Warp& warp, const Row& row, const Value& value, bool writes) const {
@@ -60,11 +60,12 @@ void WarpgroupRegisters::require_done(const Warp& warp, const Row& row, const Va
     if (!sum && !(writes && in_flight(row.source))) return;
     if (!warp.launch().config.checks.copies_in_flight) return;
     const Program& program = warp.launch().program;
-    throw AccessFault{FaultKind::wgmma_registers,
-                      fmt::format("{} register {}, {} of a wgmma in flight that no wgmma.wait_group has waited for; it "
-                                  "is {}",
-                                  writes ? "writes" : "reads", program.register_name(warp.current(), value),
-                                  sum ? "a sum" : "a part of A", program.place(program.code()[row.site]))};
+    throw AccessFault{
+        FaultKind::wgmma_registers,
+        fmt::format(
+            "{} register {}, {} of a wgmma in flight: no wgmma.wait_group has waited for that wgmma, which is {}",
+            writes ? "writes" : "reads", program.register_name(warp.current(), value), sum ? "a sum" : "a part of A",
+            program.place(program.code()[row.site]))};
 }
 
 }  // namespace jitgemm::emulator

@@ -21,7 +21,7 @@ void WarpgroupSums::require_apart(std::span<const Value> registers) const {
             for (const Value& own : registers)
                 if (own.row == value.row)
                     throw AccessFault{FaultKind::wgmma_registers,
-                                      "a wgmma that adds to a part of another one's sums, which are in flight"};
+                                      "a wgmma adds to a part of the sums of another wgmma in flight"};
 }
 
 std::vector<std::uint32_t>& WarpgroupSums::begin(Warp& warp, std::span<const Value> registers,

@@ -24,7 +24,7 @@ Verification verify_trial(ContextState& context, const GemmKernel& kernel, const
 
 }  // namespace
 
-// The owner is asked for in row-major-D form, where a column-major D's rows are columns.
+// A transposed problem exchanges rows and columns of D.
 void add_owner(Verification& verdict, const GemmKernel& kernel) {
     if (!verdict.first) return;
     const KernelState& state = state_of(kernel);

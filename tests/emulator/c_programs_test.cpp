@@ -278,7 +278,7 @@ int main(void) {
 )");
     CHECK(output_of_built(
               folder, fmt::format("{} -I {} {} {}", kStrict, source("include"), folder / "end.c", link_options())) ==
-          "1 the thread ends: its error has no text any more\n");
+          "1 the thread is ending: the text of its last error is gone\n");
 }
 
 TEST_CASE("C programs: the header is C99 and C++11 without an extension, beside its C++ twin, too") {

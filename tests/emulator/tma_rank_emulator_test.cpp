@@ -86,8 +86,7 @@ GemmKernel kernel_of(ContextState& context) {
     auto loaded_kernel = std::make_shared<LoadedKernel>();
     loaded_kernel->source = std::make_shared<const KernelSource>(KernelSource{text, {}});
     state->kernel = std::move(loaded_kernel);
-    state->entries.emplace_back(text.entries.front(), loaded.functions.front(), state->problem.row_major,
-                                *context.device);
+    state->entries.emplace_back(text.entries.front(), loaded.functions.front(), state->problem, *context.device);
     state->device = context.device;
     state->workspaces = context.workspaces;
     return KernelAccess::make(std::move(state));

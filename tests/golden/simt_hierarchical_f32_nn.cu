@@ -19,25 +19,25 @@
 //       scale and store                                             epilogue
 
 // ---- parameters -----------------------------------------------------------------------------------------------------
-constexpr int kBlockM = 256;  // block tile: the part of D a thread block computes, and of K it loads at a time
+constexpr int kBlockM = 256;  // block tile: the part of D that a block computes, and of K that it loads at a time
 constexpr int kBlockN = 128;
 constexpr int kBlockK = 16;
-constexpr int kWarpM = 64;  // warp tile: the part of the block tile a warp computes
+constexpr int kWarpM = 64;  // warp tile: the part of the block tile that a warp computes
 constexpr int kWarpN = 64;
-constexpr int kThreadM = 16;  // thread tile: the part of the warp tile a thread computes, in 4x4 pieces
+constexpr int kThreadM = 16;  // thread tile: the part of the warp tile that a thread computes, in 4x4 pieces
 constexpr int kThreadN = 8;
 constexpr int kStages = 3;  // k-tiles in shared memory: one in use, the others in flight
 constexpr int kCopySlices = 8;  // values of k over which the copies of a k-tile are spread
 constexpr int kKLanes = 4;  // values of k that a warp copies at once when it transposes
-constexpr int kVectorA = 4;  // elements of A a thread copies at once
-constexpr int kVectorD = 1;  // elements of D a thread stores at once
+constexpr int kVectorA = 4;  // elements of A that a thread copies at once
+constexpr int kVectorD = 1;  // elements of D that a thread stores at once
 constexpr int kGroup = 8;  // tiles of M in a group that blocks walk n by n
-constexpr int kMinBlocksPerSm = 1;  // blocks an SM shall hold at once: bounds a thread's registers
+constexpr int kMinBlocksPerSm = 1;  // blocks that an SM must hold at once: bounds a thread's registers
 
-using Element = float;  // f32 of A and B as stored
-using ElementC = float;  // f32 as stored
-using ElementD = float;  // f32 as stored
-using ElementOut = ElementD;  // what the epilogue stores
+using Element = float;  // f32 of A and B in memory
+using ElementC = float;  // f32 in memory
+using ElementD = float;  // f32 in memory
+using ElementOut = ElementD;  // the element that the epilogue stores
 
 constexpr int kWarpsN = 2;  // warps of a block, side by side along N
 constexpr int kThreads = 256;  // threads of a block
@@ -46,7 +46,7 @@ constexpr int kLanesN = 8;
 // Tiles in shared memory have a row per k, and elements of M or N side by side. Where global memory has k
 // side by side, the copies transpose them.
 constexpr int kPitchA = 256;  // floats from k to k
-constexpr int kPitchB = 136;  // floats from k to k; padded, so that a warp writes kKLanes rows without bank conflicts
+constexpr int kPitchB = 136;  // floats from k to k; padded: a warp writes kKLanes rows without bank conflicts
 constexpr int kStageA = 4096;  // floats of a stage
 constexpr int kStageB = 2176;
 
@@ -73,10 +73,14 @@ struct GemmArgs {
     float beta;
 };
 
+// Where D ends.
+struct Edges {
+    const int &end_row, &end_column;
+};
+
 // A block's tile of D, and its part of K. Copies, mainloop and epilogue take sizes from here alone.
-struct Tile {
-    int row, column;  // of D, where it begins
-    const int &end_row, &end_column;  // where D ends
+struct Tile : Edges {
+    int row, column;  // where the tile begins in D
     int first_k, end_k, k_tiles;
 };
 
@@ -334,7 +338,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, kMinBlocksPerSm) gemm(con
     const int k_tiles = (args.k + (kBlockK - 1ll)) / kBlockK;
     const int tile_row = static_cast<int>(at.m) * kBlockM;
     const int tile_column = static_cast<int>(at.n) * kBlockN;
-    const Tile tile{tile_row, tile_column, args.m, args.n, first_k, end_k, k_tiles};
+    const Tile tile{{args.m, args.n}, tile_row, tile_column, first_k, end_k, k_tiles};
 
     // Lane bit 0 goes along m and the next bits along n. So pairs of lanes load from one address, for both fragments: a
     // warp's 16-byte load then takes two wavefronts, not four.

@@ -21,7 +21,7 @@
 constexpr int kThreadsM = 32;  // threads of a block along M and N
 constexpr int kThreadsN = 32;
 
-using ElementD = float;  // f32 as stored
+using ElementD = float;  // f32 in memory
 
 // ---- common ---------------------------------------------------------------------------------------------------------
 // D (m, n) = alpha * A (m, k) * B (k, n).

@@ -19,25 +19,25 @@
 //           convert and store, while the next k-tiles arrive           rC -> gD
 
 // ---- parameters -----------------------------------------------------------------------------------------------------
-constexpr int kBlockM = 128;  // block tile: the part of D a thread block computes, and of K it loads at a time
+constexpr int kBlockM = 128;  // block tile: the part of D that a block computes, and of K that it loads at a time
 constexpr int kBlockN = 256;
 constexpr int kBlockK = 64;
-constexpr int kWarpgroupM = 64;  // warpgroup tile: the part of the block tile a consumer multiplies
+constexpr int kWarpgroupM = 64;  // warpgroup tile: the part of the block tile that a consumer multiplies
 constexpr int kWarpgroupN = 256;
 constexpr int kStages = 4;  // k-tiles in shared memory: some in use, the others in flight
 constexpr int kPanelBytes = 128;  // bytes of a row of a panel of A or B: the span of the swizzle
-constexpr int kClusterM = 2;  // block tiles of a cluster, along M: they share B
-constexpr int kClusterN = 1;  // along N: they share A
+constexpr int kClusterM = 2;  // block tiles of a cluster along M, which share B
+constexpr int kClusterN = 1;  // and along N, which share A
 constexpr int kGroup = 8;  // tiles of M in a group that blocks walk n by n
 constexpr int kProducerRegisters = 40;  // registers per thread of the warpgroup that copies
 constexpr int kConsumerRegisters = 232;  // registers per thread of the warpgroups that multiply
 constexpr int kSliceColumns = 64;  // columns of D that a warp stages at once
-constexpr int kSlices = 2;  // slices of a warp that may be staged at a time
+constexpr int kSlices = 2;  // slices that a warp may have staged
 
-using Bits = unsigned short;  // an element of 16 bits as stored
+using Bits = unsigned short;  // a 16-bit element in memory
 using Accumulator = float;  // one f32 sum
-using ElementD = Bits;  // bf16 as stored
-using Staged = ElementD;  // what a slice holds
+using ElementD = Bits;  // bf16 in memory
+using Staged = ElementD;  // an element of a slice
 
 constexpr int kConsumers = 2;  // warpgroups that multiply
 constexpr int kConsumersN = 1;  // warpgroups that multiply, side by side along N
@@ -99,9 +99,10 @@ __device__ __forceinline__ void tma_store_wait_read() {
 
 // From here on, TMA and wgmma see what this thread wrote to shared memory.
 __device__ __forceinline__ void fence_proxy_async() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
-// c = a * b, or c += a * b if `add`: 64 x 256 by 16 of K. A matrix descriptor says where and how an operand lies in
-// shared memory (PTX ISA, "Matrix Descriptor Format"). The instruction table has the sums of each thread:
-// SM90_64x256x16_F32BF16BF16_SS.
+
+// c = a * b, or c += a * b if `add` is true: 64 x 256 sums, 16 of K.
+// Both operands lie in shared memory. A matrix descriptor says where and how (PTX ISA, "Matrix Descriptor
+// Format"). SM90_64x256x16_F32BF16BF16_SS in the instruction table says which thread holds which sum.
 __device__ __forceinline__ void wgmma(Accumulator* c, unsigned long long a, unsigned long long b, bool add) {
     asm volatile(
         "{ .reg .pred add; setp.ne.b32 add, %130, 0; "
@@ -341,10 +342,14 @@ struct SharedMemory {
 };
 
 // ---- common ---------------------------------------------------------------------------------------------------------
+// Where D ends.
+struct Edges {
+    const int &end_row, &end_column;
+};
+
 // A block's tile of D, and its part of K. Copies, mainloop and epilogue take sizes from here alone.
-struct Tile {
-    int row, column;  // of D, where it begins
-    const int &end_row, &end_column;  // where D ends
+struct Tile : Edges {
+    int row, column;  // where the tile begins in D
     int first_k, k_tiles;
     unsigned cluster_row, cluster_column;  // of the block in its cluster
 };
@@ -374,7 +379,7 @@ struct BlockTiles {
         const TileCoord at = tile_of_block(index, tiles);
         const int row = (at.m * kClusterM + cluster_row) * kBlockM;
         const int column = (at.n * kClusterN + cluster_column) * kBlockN;
-        return {row, column, rows, columns, first_k, k_tiles, cluster_row, cluster_column};
+        return {{rows, columns}, row, column, first_k, k_tiles, cluster_row, cluster_column};
     }
 };
 
@@ -405,7 +410,7 @@ __device__ __forceinline__ void release(const SharedMemory& shared, int stage, i
     if (lane < kCluster) mbarrier_arrive(shared.empty_barrier(stage), lane);  // at each block that fills it
 }
 
-// Releases the stage of the previous k-tile, after its wgmmas. Wgmmas of the last k-tile may be in flight.
+// Releases the stage of the previous k-tile, when its wgmmas have ended. Those of this k-tile may be in flight.
 __device__ __forceinline__ void release_earlier(const SharedMemory& shared, int stage, int lane) {
     wgmma_wait<1>();  // for those of the previous k-tile
     release(shared, stage, lane);
@@ -428,8 +433,8 @@ __device__ __forceinline__ unsigned pack_d(float low, float high) {
 }
 
 // ---- epilogue -------------------------------------------------------------------------------------------------------
-// Accumulators (0, 1) or (2, 3) of an atom: columns 2t and 2t + 1 of row g or g + 8, where g = lane / 4 and t = lane %
-// 4.
+// Accumulators (0, 1) or (2, 3) of an atom: columns 2t and 2t + 1 of row g or g + 8. Here g is lane / 4, and t is
+// lane % 4.
 __device__ __forceinline__ float2 accumulator_pair(const Accumulator* atom, int pair) {
     return make_float2(atom[2 * pair], atom[2 * pair + 1]);
 }
@@ -496,7 +501,7 @@ __device__ __forceinline__ void stage_slice(unsigned slice, const Finished& fini
 
 // A slice of 16 rows, shared memory -> gD by TMA, from (row, column) of D on.
 template <int kColumns, bool kSwizzled>
-__device__ __forceinline__ void store_slice(unsigned slice, const GemmArgs& args, const Tile& /*tile*/, int row,
+__device__ __forceinline__ void store_slice(unsigned slice, const GemmArgs& args, const Edges& /*edges*/, int row,
                                             int column, int lane) {
     fence_proxy_async();
     __syncwarp();
@@ -509,7 +514,7 @@ __device__ __forceinline__ void store_slice(unsigned slice, const GemmArgs& args
 // rC -> sD -> gD. A warp has 16 of 64 rows of a warpgroup tile, from (row, column) of D on. It writes slices of 16 rows
 // by kSliceColumns to its own part of shared memory, which holds kSlices of them, and stores each.
 __device__ __forceinline__ void store_rows(const Accumulator (&rC)[kTilesN][kRegistersC], const GemmArgs& args,
-                                           const Tile& tile, int row, int column, Staging& staging, int lane) {
+                                           const Edges& edges, int row, int column, Staging& staging, int lane) {
 #pragma unroll
     for (int i = 0; i < kSlicesOfRow; ++i) {
         const unsigned slice = staging.take();
@@ -519,15 +524,16 @@ __device__ __forceinline__ void store_rows(const Accumulator (&rC)[kTilesN][kReg
         const auto* const sums = rC + i * kSliceColumns / 8;
         const auto finished = [&](int j) { return finish(args, atom_of(sums[j])); };
         stage_slice<kSliceColumns, kSwizzledSlices>(slice, finished, lane);
-        store_slice<kSliceColumns, kSwizzledSlices>(slice, args, tile, row, slice_column, lane);
+        store_slice<kSliceColumns, kSwizzledSlices>(slice, args, edges, row, slice_column, lane);
     }
 }
 
 // All rows of a warp.
 __device__ __forceinline__ void epilogue(const Accumulator (&rC)[kTilesM][kTilesN][kRegistersC], const GemmArgs& args,
-                                         const Tile& tile, int warp_row, int warp_column, Staging& staging, int lane) {
+                                         const Edges& edges, int warp_row, int warp_column, Staging& staging,
+                                         int lane) {
 #pragma unroll
-    for (int i = 0; i < kTilesM; ++i) store_rows(rC[i], args, tile, warp_row + i * 64, warp_column, staging, lane);
+    for (int i = 0; i < kTilesM; ++i) store_rows(rC[i], args, edges, warp_row + i * 64, warp_column, staging, lane);
 }
 
 // ---- wgmma ----------------------------------------------------------------------------------------------------------

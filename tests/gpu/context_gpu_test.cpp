@@ -366,8 +366,8 @@ TEST_CASE("a launch costs less than a microsecond beside the bare driver call, a
     const GemmKernel kernel = context.kernel(problem.spec);
     const GemmArguments arguments = problem.arguments();
     const LoadedEntry& entry = state_of(kernel).entries.front();
-    PackedArguments packed = pack_arguments(entry.entry().arguments, state_of(kernel).problem.row_major, {arguments},
-                                            *state_of(kernel).device);
+    PackedArguments packed =
+        pack_arguments(entry.entry().arguments, state_of(kernel).problem, {arguments}, *state_of(kernel).device);
     void* parameters[] = {packed.bytes.data()};
     const auto bare = [&] {
         driver().cuLaunchKernel(static_cast<CUfunction>(entry.function().handle),

@@ -159,7 +159,7 @@ TEST_CASE("a launch with three tensor maps costs less than 0.3 us above the same
     auto loaded_kernel = std::make_shared<LoadedKernel>();
     loaded_kernel->source = std::make_shared<const KernelSource>(KernelSource{text, {}});
     state->kernel = std::move(loaded_kernel);
-    state->entries.emplace_back(entry, loaded.functions.front(), state->problem.row_major, *context.device);
+    state->entries.emplace_back(entry, loaded.functions.front(), state->problem, *context.device);
     state->device = context.device;
     state->workspaces = context.workspaces;
     const LoadedEntry& only = state->entries.front();
@@ -170,7 +170,7 @@ TEST_CASE("a launch with three tensor maps costs less than 0.3 us above the same
     const CudaStream stream;
     const DevicePointer memory = device.allocate(3 * 8192);
     const GemmArguments arguments{.a = memory, .b = memory.address + 8192, .d = memory.address + 16384};
-    const PackedArguments packed = pack_arguments(entry.arguments, state->problem.row_major, {arguments}, device);
+    const PackedArguments packed = pack_arguments(entry.arguments, state->problem, {arguments}, device);
     CUlaunchAttribute cluster{};
     cluster.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
     cluster.value.clusterDim = {2, 1, 1};

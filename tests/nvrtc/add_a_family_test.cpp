@@ -165,7 +165,7 @@ std::vector<float> product(const Generated& kernel, const std::vector<float>& a,
                             .arguments = gemm_arguments(false, false)};
     const LoadedKernel loaded = context.load(
         {.name = kernel.name, .arch = &find_arch("sm_90a"), .body = kernel.body, .entries = {entry}}, kernel.body);
-    const LoadedEntry launched(entry, loaded.functions.front(), spec, *device);
+    const LoadedEntry launched(entry, loaded.functions.front(), problem_of(spec), *device);
     std::vector<float> d(300 * 200);
     const KernelOperands operands{
         {.a = device->allocate(a.size() * 4), .b = device->allocate(b.size() * 4), .d = device->allocate(d.size() * 4)},
@@ -173,7 +173,7 @@ std::vector<float> product(const Generated& kernel, const std::vector<float>& a,
     device->copy_to_device(operands.a, a.data(), a.size() * 4);
     device->copy_to_device(operands.b, b.data(), b.size() * 4);
     PackedArguments packed;
-    launched.plan->arguments.pack({spec, new_problem_id()}, operands, *device, packed);
+    launched.plan->arguments.pack({problem_of(spec), new_problem_id()}, operands, *device, packed);
     device->launch(launched.function(), launched.shape, packed.span(), nullptr);
     device->copy_to_host(d.data(), operands.d, d.size() * 4);
     return d;

@@ -214,7 +214,7 @@ std::string arguments_text(const Problem& p, const KernelEntry& entry) {
                                   .workspace = address_of(kRegionWorkspace, 16)};
     std::string text;
     FakeDevice device;
-    const PackedArguments packed = pack_arguments(entry.arguments, p.spec, {arguments}, device);
+    const PackedArguments packed = pack_arguments(entry.arguments, problem_of(p.spec), {arguments}, device);
     for (const std::byte byte : packed.span()) text += fmt::format("{:02x}", static_cast<unsigned>(byte));
     return text;
 }

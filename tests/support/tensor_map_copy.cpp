@@ -116,7 +116,7 @@ GemmKernel TensorMapCopy::kernel(std::int64_t rows, std::int64_t columns, std::i
     auto state = std::make_shared<KernelState>();
     state->problem = problem_of({.m = rows, .n = columns, .k = columns, .lda = lda, .ldd = ldd});
     state->kernel = std::make_shared<const LoadedKernel>(loaded_);
-    state->entries.emplace_back(loaded_.source->entries.front(), loaded_.functions.front(), state->problem.row_major,
+    state->entries.emplace_back(loaded_.source->entries.front(), loaded_.functions.front(), state->problem,
                                 *context_.device);
     state->workspace_bytes = state->counter_bytes = kCounterBytes;
     state->device = context_.device;

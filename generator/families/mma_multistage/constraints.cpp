@@ -23,8 +23,7 @@ void check_tiles(Reasons& reasons, const MmaMultistageConfig& c, int element_byt
     check_divides(reasons, "block_tile.m", c.block.m, "warp_tile.m", c.warp.m);
     check_divides(reasons, "block_tile.n", c.block.n, "warp_tile.n", c.warp.n);
     check_divides(reasons, "block_tile.k", c.block.k, "mma_shape.k", c.mma.k);
-    check_divides(reasons, "block_tile.k", c.block.k, fmt::format("the {} that a chunk-aligned row needs", least_row),
-                  least_row);
+    check_divides(reasons, "block_tile.k", c.block.k, "the shortest row of shared memory", least_row);
     check_divides(reasons, "warp_tile.m", c.warp.m, "mma_shape.m", c.mma.m);
     check_divides(reasons, "warp_tile.n", c.warp.n, "mma_shape.n", c.mma.n);
     if (c.warp.k != c.block.k)
@@ -71,14 +70,14 @@ void check_pipeline(Reasons& reasons, const MmaMultistageConfig& c, const Tensor
 void check_reduction(Reasons& reasons, const MmaMultistageConfig& c, const Arch& arch) {
     if (c.reduction != Reduction::cluster) return;
     if (c.split_k < 2)
-        reasons.emplace_back("reduction = cluster needs a split_k of 2 or more, there is nothing to add up");
+        reasons.emplace_back("reduction = cluster needs a split_k of 2 or more: else there is nothing to add up");
     if (arch.max_cluster_blocks == 0)
         reasons.push_back(fmt::format("reduction = cluster needs thread-block clusters (sm_90), not {}", arch.name));
     else if (c.split_k > arch.max_cluster_blocks)
         reasons.push_back(fmt::format("reduction = cluster: {} blocks share a tile, a cluster of {} has at most {}",
                                       c.split_k, arch.name, arch.max_cluster_blocks));
     if (c.store != EpilogueStore::shared)
-        reasons.emplace_back("reduction = cluster adds up in shared memory, so that store = reg can't be");
+        reasons.emplace_back("reduction = cluster adds up in shared memory: it needs store = smem");
 }
 
 void check_epilogue(Reasons& reasons, const MmaMultistageConfig& c, const TensorCoreGeometry& g) {

@@ -49,7 +49,7 @@ Macros macros(const GemmSignature& s, const MmaMultistageConfig& c, const Tensor
     return macros;
 }
 
-/// 16-byte chunks of a row of shared memory that a warp's fragments step through.
+/// 16-byte chunks of a row of shared memory that a warp's fragments take in turn.
 int chunks(const OperandGeometry& operand, int block_k, int warp_extent) {
     return (operand.k_major ? block_k : warp_extent) * operand.element_bytes / kChunkBytes;
 }
@@ -63,7 +63,7 @@ std::string fragment_lines(const GemmSignature& s, const MmaMultistageConfig& c,
            constant_line("kRegistersC", s.accumulator == DataType::f16 ? 2 : 4, "") +
            constant_line("kFragmentA", g.tiles_m * a, "") + constant_line("kFragmentB", g.tiles_n * b, "") +
            constant_line("kChunksA", chunks(g.a, c.block.k, c.warp.m),
-                         "16-byte chunks of a row of shared memory that a warp's fragments step through") +
+                         "16-byte chunks of a row of shared memory that a warp's fragments take in turn") +
            constant_line("kChunksB", chunks(g.b, c.block.k, c.warp.n), "");
 }
 
@@ -71,11 +71,11 @@ std::string params_text(const GemmSignature& s, const MmaMultistageConfig& c, co
     const bool split = c.splits_in_workspace();
     std::string text;
     text += tile_lines(c.block, c.warp);
-    text += constant_line("kMmaM", c.mma.m, "mma shape: what one instruction computes");
+    text += constant_line("kMmaM", c.mma.m, "mma shape: the tile of one instruction");
     text += constant_line("kMmaN", c.mma.n, "");
     text += constant_line("kMmaK", c.mma.k, "");
     text += constant_line("kStages", c.stages, "k-tiles in shared memory: one in use, the others in flight");
-    text += constant_line("kLdmatrixA", c.ldmatrix_a, "8x8 matrices one ldmatrix of A loads");
+    text += constant_line("kLdmatrixA", c.ldmatrix_a, "8x8 matrices that an ldmatrix of A loads");
     text += constant_line("kLdmatrixB", c.ldmatrix_b, "and of B");
     text += group_line(c.rasterization, c.group);
     if (c.split_k > 1)
@@ -83,25 +83,27 @@ std::string params_text(const GemmSignature& s, const MmaMultistageConfig& c, co
             "kSplitK", c.split_k,
             split ? "blocks that share the K of one tile" : "blocks that share the K of one tile: a cluster");
     if (g.a.async)
-        text += constant_line("kAlignA", g.a.vector_bytes, "bytes A is aligned to: what a thread copies at once");
-    if (g.b.async) text += constant_line("kAlignB", g.b.vector_bytes, "bytes B is aligned to");
+        text += constant_line("kAlignA", g.a.vector_bytes,
+                              "bytes to which A is aligned, and which a thread copies at once");
+    if (g.b.async) text += constant_line("kAlignB", g.b.vector_bytes, "bytes to which B is aligned");
     if (c.store == EpilogueStore::shared)
-        text += constant_line("kVectorD", g.vector_d, "elements of D a thread stores at once");
+        text += constant_line("kVectorD", g.vector_d, "elements of D that a thread stores at once");
     if (c.pack != Pack::none)
         text += constant_line("kPackThreads", kPackThreads, "threads of a block that packs an operand");
     if (split) text += constant_line("kReduceThreads", kReduceThreads, "threads of a block that adds partial sums");
     text += "\n";
-    text += alias_line("Bits", word_of(s.a), fmt::format("{} as stored", to_string(s.a)));
+    text += alias_line("Bits", word_of(s.a), fmt::format("{} in memory", to_string(s.a)));
     text += alias_line("Accumulator", s.accumulator == DataType::f16 ? "unsigned" : "float",
                        s.accumulator == DataType::f16 ? "two f16 sums" : "one f32 sum");
-    if (s.c) text += alias_line("ElementC", element_type(*s.c), fmt::format("{} as stored", to_string(*s.c)));
-    text += alias_line("ElementD", element_type(s.d), fmt::format("{} as stored", to_string(s.d)));
-    if (c.splits_in_cluster()) text += alias_line("ElementOut", "ElementD", "what the epilogue stores");
+    if (s.c) text += alias_line("ElementC", element_type(*s.c), fmt::format("{} in memory", to_string(*s.c)));
+    text += alias_line("ElementD", element_type(s.d), fmt::format("{} in memory", to_string(s.d)));
+    if (c.splits_in_cluster()) text += alias_line("ElementOut", "ElementD", "the element that the epilogue stores");
     if (stages_rows(c)) {
         const bool staged_f32 = split || s.c || s.d == DataType::f32;
-        text +=
-            alias_line("Staged", staged_f32 ? "float" : "Bits", "what the epilogue rearranges through shared memory");
-        if (s.c && !split && s.d != DataType::f32) text += alias_line("ElementOut", "ElementD", "what it stores");
+        text += alias_line("Staged", staged_f32 ? "float" : "Bits",
+                           "the element that the epilogue rearranges through shared memory");
+        if (s.c && !split && s.d != DataType::f32)
+            text += alias_line("ElementOut", "ElementD", "the element that it stores");
     }
     return text + "\n" + tiling_lines(g, {c.stages, stages_rows(c) ? c.warp.n : 0}) + fragment_lines(s, c, g);
 }

@@ -23,11 +23,11 @@ constexpr std::int64_t kLargestPitch = 1LL << 40;  // bytes
 void check_tma_operand(Reasons& reasons, char name, int alignment, std::int64_t pitch_bytes) {
     if (alignment < kTmaAlignment)
         reasons.push_back(fmt::format(
-            "mma_sliced_k copies by TMA, which wants {} aligned to {} bytes and rows at multiples of it, not {}", name,
+            "mma_sliced_k copies by TMA: the address and the rows of {} must be aligned to {} bytes, not {}", name,
             kTmaAlignment, alignment));
     if (pitch_bytes >= kLargestPitch)
         reasons.push_back(
-            fmt::format("{}'s rows are {} bytes apart, TMA reaches below {}", name, pitch_bytes, kLargestPitch));
+            fmt::format("{}'s rows are {} bytes apart: TMA needs a pitch below {}", name, pitch_bytes, kLargestPitch));
 }
 
 /// Lines of shared memory of 16, 32, 64 or 128 bytes are what TMA swizzles (16: leaves as they are).
@@ -36,21 +36,22 @@ bool is_one_of(int value, std::initializer_list<int> list) { return std::ranges:
 void check_tiles(Reasons& reasons, const GemmSpec& multiplied, const Config& c) {
     const int panel_k = sliced_panel_k(multiplied.a);
     if (!is_one_of(c.block.m, {16, 32, kMostLong}))
-        reasons.push_back(fmt::format("block_tile.m = {} is none of 16, 32, 64 rows of the long operand", c.block.m));
+        reasons.push_back(fmt::format("block_tile.m = {} is not 16, 32 or 64 rows of the long operand", c.block.m));
     if (!is_one_of(c.block.n, {8, 16, kMostFew}))
-        reasons.push_back(fmt::format("block_tile.n = {} is none of 8, 16, 32", c.block.n));
+        reasons.push_back(fmt::format("block_tile.n = {} is not 8, 16 or 32", c.block.n));
     check_divides(reasons, "block_tile.k", c.block.k, "the k of a warp", panel_k);
     check_range(reasons, fmt::format("warps (block_tile.k / {})", panel_k), c.block.k / panel_k, 1, kMostWarps);
     check_range(reasons, "stages", c.stages, kFewestStages, kMostStages);
     if (multiplied.n > c.block.n)
         reasons.push_back(
-            fmt::format("swap_ab = {}: a block tile holds all {} of D, {} are more than block_tile.n = {}",
+            fmt::format("swap_ab = {}: a block tile must hold all {} of D, but {} are more than block_tile.n = {}",
                         c.swap_ab ? 1 : 0, c.swap_ab ? "rows" : "columns", multiplied.n, c.block.n));
 }
 
 void check_early(Reasons& reasons, const GemmSpec& multiplied, const Config& c) {
     if (!c.early) return;
-    if (!c.dependent_launch) reasons.emplace_back("early: nothing is waited for without dependent_launch");
+    if (!c.dependent_launch)
+        reasons.emplace_back("early: without dependent_launch a kernel never waits, so early must be none");
     if (!multiplied.constant_a)
         reasons.push_back(fmt::format("early: {} is not constant in this problem", c.swap_ab ? 'B' : 'A'));
 }

@@ -34,22 +34,22 @@ std::string params_text(const GemmSignature& s, const Config& c, const SlicedKGe
     const char of_long = c.swap_ab ? 'B' : 'A';
     const char of_few = c.swap_ab ? 'A' : 'B';
     std::string text =
-        constant_line("kBlockM", c.block.m, "block tile: rows of the long operand that a block multiplies at a time,") +
-        constant_line("kBlockN", c.block.n, "what holds all rows of the other one,") +
-        constant_line("kBlockK", c.block.k, "and of K all warps together") +
+        constant_line("kBlockM", c.block.m, "block tile: rows of the long operand that a block multiplies at a time") +
+        constant_line("kBlockN", c.block.n, "all rows of the other operand fit") +
+        constant_line("kBlockK", c.block.k, "K that all warps multiply at a time") +
         constant_line("kStages", c.stages,
                       "panels of each operand in a warp's ring: one in use, the others in flight") +
-        constant_line("kVectorD", g.vector_d, "elements of D a thread stores at once") +
+        constant_line("kVectorD", g.vector_d, "elements of D that a thread stores at once") +
         constant_line("kElementBytes", bytes(s.a), "of an element of A and B") +
         bool_line("kLongKMajor", g.of_long.k_major, fmt::format("K is contiguous in {}", of_long)) +
         bool_line("kFewKMajor", g.of_few.k_major, fmt::format("and in {}", of_few)) + "\n";
     if (s.d != DataType::f32 || (s.c && *s.c != DataType::f32))
-        text += alias_line("Bits", "unsigned short", "an element of 16 bits as stored");
+        text += alias_line("Bits", "unsigned short", "a 16-bit element in memory");
     const bool f16_sums = s.accumulator == DataType::f16;
     text += alias_line("Accumulator", f16_sums ? "unsigned" : "float", f16_sums ? "two f16 sums" : "one f32 sum");
-    if (s.c) text += alias_line("ElementC", element_type(*s.c), fmt::format("{} as stored", to_string(*s.c)));
-    return text + alias_line("ElementD", element_type(s.d), fmt::format("{} as stored", to_string(s.d))) +
-           alias_line("ElementOut", "ElementD", "what the epilogue stores");
+    if (s.c) text += alias_line("ElementC", element_type(*s.c), fmt::format("{} in memory", to_string(*s.c)));
+    return text + alias_line("ElementD", element_type(s.d), fmt::format("{} in memory", to_string(s.d))) +
+           alias_line("ElementOut", "ElementD", "the element that the epilogue stores");
 }
 
 std::string derived_lines(const GemmSignature& s, const Config& c, const SlicedKGeometry& g) {
@@ -60,7 +60,8 @@ std::string derived_lines(const GemmSignature& s, const Config& c, const SlicedK
            constant_line("kSlices", g.warps, "warps of a block") + constant_line("kThreads", g.threads, "") +
            constant_line("kTilesM", c.block.m / g.mma.m, "mmas of a warp") +
            constant_line("kTilesN", c.block.n / g.mma.n, "") +
-           constant_line("kRegistersC", s.accumulator == DataType::f16 ? 2 : 4, "of a thread for an mma's sums") +
+           constant_line("kRegistersC", s.accumulator == DataType::f16 ? 2 : 4,
+                         "registers of a thread for an mma's sums") +
            "// sP: each warp's sums of a tile (kRowsP, kColumnsP) of D. The row pitch kPitchP puts the lanes of a warp "
            "into\n// different banks.\n" +
            constant_line("kRowsP", rows, "") + constant_line("kColumnsP", columns, "") +

@@ -54,9 +54,9 @@ std::string indented(int spaces, std::string_view lines) {
 
 std::string tile_lines(const TileShape& block, const TileShape& warp) {
     return constant_line("kBlockM", block.m,
-                         "block tile: the part of D a thread block computes, and of K it loads at a time") +
+                         "block tile: the part of D that a block computes, and of K that it loads at a time") +
            constant_line("kBlockN", block.n, "") + constant_line("kBlockK", block.k, "") +
-           constant_line("kWarpM", warp.m, "warp tile: the part of the block tile a warp computes") +
+           constant_line("kWarpM", warp.m, "warp tile: the part of the block tile that a warp computes") +
            constant_line("kWarpN", warp.n, "");
 }
 

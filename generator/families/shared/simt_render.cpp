@@ -24,14 +24,15 @@ std::vector<Constant> constants(const SimtTiling& tiling, const SimtGeometry& g)
     std::vector<Constant> list;
     const bool only_threads = !tiling.tile && !g.uses_shared();
     if (!only_threads) {
-        list.push_back({"GEMM_BLOCK_M", "kBlockM", g.block.m, "block tile: the part of D a block computes at a time"});
+        list.push_back(
+            {"GEMM_BLOCK_M", "kBlockM", g.block.m, "block tile: the part of D that a block computes at a time"});
         list.push_back({"GEMM_BLOCK_N", "kBlockN", g.block.n, ""});
     }
     if (g.uses_shared())
-        list.push_back({"GEMM_BLOCK_K", "kBlockK", g.block.k, "and of K that it holds in shared memory at a time"});
+        list.push_back({"GEMM_BLOCK_K", "kBlockK", g.block.k, "K that a block holds in shared memory at a time"});
     if (tiling.tile) {
         list.push_back(
-            {"GEMM_TILE_M", "kTileM", g.tile.m, "thread tile: elements of the block tile a thread computes"});
+            {"GEMM_TILE_M", "kTileM", g.tile.m, "thread tile: elements of the block tile that a thread computes"});
         list.push_back({"GEMM_TILE_N", "kTileN", g.tile.n, ""});
     }
     list.push_back({"GEMM_THREADS_M", "kThreadsM", g.threads_m, "threads of a block along M and N"});
@@ -44,9 +45,9 @@ std::string params_text(const GemmSignature& s, const std::vector<Constant>& con
     for (const Constant& constant : constants) text += constant_line(constant.name, constant.value, constant.comment);
     text += "\n";
     if (s.a != DataType::f32 || s.d != DataType::f32 || (s.c && *s.c != DataType::f32))
-        text += alias_line("Bits", "unsigned short", "a 16-bit element as stored");
-    if (s.c) text += alias_line("ElementC", element_type(*s.c), fmt::format("{} as stored", to_string(*s.c)));
-    return text + alias_line("ElementD", element_type(s.d), fmt::format("{} as stored", to_string(s.d)));
+        text += alias_line("Bits", "unsigned short", "a 16-bit element in memory");
+    if (s.c) text += alias_line("ElementC", element_type(*s.c), fmt::format("{} in memory", to_string(*s.c)));
+    return text + alias_line("ElementD", element_type(s.d), fmt::format("{} in memory", to_string(s.d)));
 }
 
 }  // namespace

@@ -109,7 +109,7 @@ std::string tiling_lines(const TensorCoreGeometry& g, const TensorCoreTiling& ti
     if (tiling.stages > 1) text += constant_line("kStageBytesB", g.b.stage_bytes, "");
     if (tiling.staged_columns > 0)
         text += constant_line("kPitchC", tiling.staged_columns + 8,
-                              "elements of a row of sC; eight more than it holds keep the banks apart");
+                              "elements from row to row of sC; eight are padding against bank conflicts");
     return text;
 }
 

@@ -29,8 +29,8 @@ void check_tiles(Reasons& reasons, const Config& c, const SimtHierarchicalGeomet
     check_divides(reasons, "block_tile.n", c.block.n, "warp_tile.n", c.warp.n);
     check_divides(reasons, "warp_tile.m", c.warp.m, "thread_tile.m", c.thread.m);
     check_divides(reasons, "warp_tile.n", c.warp.n, "thread_tile.n", c.thread.n);
-    check_divides(reasons, "thread_tile.m", c.thread.m, "the quads it comes in", kQuad);
-    check_divides(reasons, "thread_tile.n", c.thread.n, "the quads it comes in", kQuad);
+    check_divides(reasons, "thread_tile.m", c.thread.m, "a quad", kQuad);
+    check_divides(reasons, "thread_tile.n", c.thread.n, "a quad", kQuad);
     check_range(reasons, "thread_tile.m", c.thread.m, kQuad, kMaxThreadTile);
     check_range(reasons, "thread_tile.n", c.thread.n, kQuad, kMaxThreadTile);
     if (std::int64_t{g.lanes_m} * g.lanes_n != kWarpLanes || g.lanes_m % 2 != 0)
@@ -51,7 +51,8 @@ void check_pipeline(Reasons& reasons, const GemmSpec& spec, const Config& c) {
     check_range(reasons, "min_blocks_per_sm", c.min_blocks_per_sm, 1, kMaxResident);
     check_range(reasons, "copy_slices", c.copy_slices, 1, c.double_buffer ? c.block.k - 1 : c.block.k);
     if (c.copy == CopyPath::async && spec.a != DataType::f32)
-        reasons.push_back(fmt::format("copy = async leaves {} unconverted: registers it must be", to_string(spec.a)));
+        reasons.push_back(
+            fmt::format("copy = async does not convert {} to f32: it needs copy = reg", to_string(spec.a)));
 }
 
 void check_extent(Reasons& reasons, std::string_view name, std::int64_t extent, int tile) {
@@ -72,21 +73,21 @@ void check_wave(Reasons& reasons, const GemmSpec& spec, const Config& c) {
     check_range(reasons, "blocks_per_wave", c.blocks_per_wave, 0, kMaxWave);
     if (c.blocks_per_wave <= 0 || c.block.m <= 0 || c.block.n <= 0) return;
     if (c.split_k > 1)
-        reasons.push_back(
-            fmt::format("blocks_per_wave = {} cuts tiles that split_k = {} splits", c.blocks_per_wave, c.split_k));
+        reasons.push_back(fmt::format("blocks_per_wave = {} and split_k = {} both split K: only one of them may",
+                                      c.blocks_per_wave, c.split_k));
     if (spec.d != DataType::f32)
         reasons.push_back(
             fmt::format("blocks_per_wave = {} adds the partial sums of remainder tiles to D, which must be f32, not {}",
                         c.blocks_per_wave, to_string(spec.d)));
     if (remainder_tiles(spec, c.block, c.blocks_per_wave) == 0)
-        reasons.push_back(fmt::format("blocks_per_wave = {}: {} tiles leave none over to cut", c.blocks_per_wave,
-                                      block_count({c.block.m, c.block.n, 1}, spec)));
+        reasons.push_back(fmt::format("blocks_per_wave = {}: {} tiles fill whole waves, and no tile is left to cut",
+                                      c.blocks_per_wave, block_count({c.block.m, c.block.n, 1}, spec)));
 }
 
 void check_store(Reasons& reasons, const Config& c) {
     if (c.store == EpilogueStore::shared && c.split_k > 1)
         reasons.push_back(fmt::format(
-            "store = smem rearranges rows of D, split_k = {} stores partial sums, whose rows are aligned", c.split_k));
+            "store = smem is for rows of D, but split_k = {} stores partial sums: it needs store = reg", c.split_k));
 }
 
 void check_operand(Reasons& reasons, std::string_view name, const SimtOperand& operand, const Config& c, int threads) {

@@ -19,18 +19,18 @@ bool has_pass_residue(const SimtOperand& operand) { return operand.rows % operan
 std::string sizes_text(const Config& c, const SimtHierarchicalGeometry& g) {
     std::string text = tile_lines(c.block, c.warp);
     text += constant_line("kThreadM", c.thread.m,
-                          "thread tile: the part of the warp tile a thread computes, in 4x4 pieces");
+                          "thread tile: the part of the warp tile that a thread computes, in 4x4 pieces");
     text += constant_line("kThreadN", c.thread.n, "");
     text += constant_line("kStages", c.stages, "k-tiles in shared memory: one in use, the others in flight");
     text += constant_line("kCopySlices", c.copy_slices, "values of k over which the copies of a k-tile are spread");
     if (g.a.transposed || g.b.transposed)
         text += constant_line("kKLanes", c.k_lanes, "values of k that a warp copies at once when it transposes");
-    if (!g.a.transposed) text += constant_line("kVectorA", g.a.vector, "elements of A a thread copies at once");
-    if (!g.b.transposed) text += constant_line("kVectorB", g.b.vector, "elements of B a thread copies at once");
-    text += constant_line("kVectorD", g.vector_d, "elements of D a thread stores at once");
+    if (!g.a.transposed) text += constant_line("kVectorA", g.a.vector, "elements of A that a thread copies at once");
+    if (!g.b.transposed) text += constant_line("kVectorB", g.b.vector, "elements of B that a thread copies at once");
+    text += constant_line("kVectorD", g.vector_d, "elements of D that a thread stores at once");
     text += group_line(c.rasterization, c.group);
     text += constant_line("kMinBlocksPerSm", c.min_blocks_per_sm,
-                          "blocks an SM shall hold at once: bounds a thread's registers");
+                          "blocks that an SM must hold at once: bounds a thread's registers");
     if (c.split_k > 1) text += constant_line("kSplitK", c.split_k, "blocks that share the K of one tile");
     if (c.blocks_per_wave > 0)
         text += constant_line("kWave", c.blocks_per_wave,
@@ -42,7 +42,7 @@ std::string sizes_text(const Config& c, const SimtHierarchicalGeometry& g) {
 
 std::string pitch_line(char name, const SimtOperand& operand) {
     return constant_line(fmt::format("kPitch{}", name), operand.pitch,
-                         operand.transposed ? "floats from k to k; padded, so that a warp writes kKLanes rows without "
+                         operand.transposed ? "floats from k to k; padded: a warp writes kKLanes rows without "
                                               "bank conflicts"
                                             : "floats from k to k");
 }
@@ -79,12 +79,12 @@ std::string params_text(const GemmSignature& s, const Config& c, const SimtHiera
     const auto is_bits = [](DataType type) { return type != DataType::f32; };
     std::string text = sizes_text(c, g) + "\n";
     if (is_bits(s.a) || is_bits(s.d) || (s.c && is_bits(*s.c)))
-        text += alias_line("Bits", "unsigned short", "a 16-bit element as stored");
-    text += alias_line("Element", element_type(s.a), fmt::format("{} of A and B as stored", to_string(s.a)));
-    if (s.c) text += alias_line("ElementC", element_type(*s.c), fmt::format("{} as stored", to_string(*s.c)));
-    text += alias_line("ElementD", element_type(s.d), fmt::format("{} as stored", to_string(s.d)));
+        text += alias_line("Bits", "unsigned short", "a 16-bit element in memory");
+    text += alias_line("Element", element_type(s.a), fmt::format("{} of A and B in memory", to_string(s.a)));
+    if (s.c) text += alias_line("ElementC", element_type(*s.c), fmt::format("{} in memory", to_string(*s.c)));
+    text += alias_line("ElementD", element_type(s.d), fmt::format("{} in memory", to_string(s.d)));
     const std::string_view out = c.split_k > 1 ? "float" : "ElementD";
-    text += alias_line("ElementOut", out, "what the epilogue stores");
+    text += alias_line("ElementOut", out, "the element that the epilogue stores");
     return text + "\n" + derived_text(c, g) + "\n" + update_order_text(c.order);
 }
 

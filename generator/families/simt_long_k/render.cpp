@@ -21,21 +21,21 @@ struct LongKConstant {
 std::vector<LongKConstant> long_k_constants(const SimtLongKConfig& c, const SimtLongKGeometry& g) {
     std::vector<LongKConstant> list{
         {"GEMM_BLOCK_M", "kBlockM", c.block().m,
-         "block tile: the part of D that a block, and each of its warps, has sums of"},
+         "block tile: the part of D of which a block, and each of its warps, has sums"},
         {"GEMM_BLOCK_N", "kBlockN", c.block().n, ""},
-        {"GEMM_BLOCK_K", "kBlockK", c.block_k, "and of K that it loads at a time"},
-        {"GEMM_THREAD_M", "kThreadM", c.thread.m, "thread tile: the part of it that a thread has sums of"},
+        {"GEMM_BLOCK_K", "kBlockK", c.block_k, "K that a block loads at a time"},
+        {"GEMM_THREAD_M", "kThreadM", c.thread.m, "thread tile: the part of the block tile of which a thread has sums"},
         {"GEMM_THREAD_N", "kThreadN", c.thread.n, ""},
         {"GEMM_WARP_LANES_M", "kWarpLanesM", c.lanes.m, "lanes of a warp along M, N and K"},
         {"GEMM_WARP_LANES_N", "kWarpLanesN", c.lanes.n, ""},
         {"GEMM_WARP_LANES_K", "kWarpLanesK", c.lanes.k, ""},
-        {"GEMM_WARPS", "kWarps", c.warps, "warps of a block: they share out the k of a k-tile"},
+        {"GEMM_WARPS", "kWarps", c.warps, "warps of a block, which share the k of a k-tile"},
         {"GEMM_STAGES", "kStages", c.stages, "k-tiles in shared memory: one in use, the others in flight"},
         {"GEMM_SPLIT_K", "kSplitK", c.split_k, "blocks that share the K of one tile"},
         {"GEMM_MIN_BLOCKS_PER_SM", "kMinBlocksPerSm", c.min_blocks_per_sm,
-         "blocks an SM shall hold at once: bounds a thread's registers"},
-        {"GEMM_VECTOR_A", "kVectorA", g.a.vector, "elements of A a thread copies at once"},
-        {"GEMM_VECTOR_B", "kVectorB", g.b.vector, "elements of B a thread copies at once"},
+         "blocks that an SM must hold at once: bounds a thread's registers"},
+        {"GEMM_VECTOR_A", "kVectorA", g.a.vector, "elements of A that a thread copies at once"},
+        {"GEMM_VECTOR_B", "kVectorB", g.b.vector, "elements of B that a thread copies at once"},
         {"GEMM_REDUCE_WARPS", "kReduceWarps", kLongKReduceWarps, "warps of a block that adds up sums of blocks"}};
     return list;
 }
@@ -59,8 +59,8 @@ std::string layout_lines(const SimtLongKGeometry& g) {
         "// Tiles in shared memory have the rows of global memory: kBlockK k, or the elements of one k. Pitches are in "
         "floats.\n// They put lanes that read at once into different banks.\n";
     if (!g.a.k_major || !g.b.k_major)
-        text += constant_line("kPitchK", g.pitch_k, "from one of a thread's four k to the next");
-    return text + constant_line("kLanePitchK", g.lane_pitch, "from one lane's first k to the next lane's") +
+        text += constant_line("kPitchK", g.pitch_k, "floats from one of a thread's four k to the next");
+    return text + constant_line("kLanePitchK", g.lane_pitch, "floats from one lane's first k to the next lane's") +
            constant_line("kPieceA", g.a.piece, "neighbours along M that a thread loads at once") +
            constant_line("kPieceB", g.b.piece, "and along N") +
            constant_line("kPitchA", g.a.pitch, "floats from one row of a tile to the next") +
@@ -70,14 +70,13 @@ std::string layout_lines(const SimtLongKGeometry& g) {
 
 std::string long_k_derived(const SimtLongKConfig& c, const SimtLongKGeometry& g) {
     return constant_line("kThreads", g.threads, "threads of a block") +
-           constant_line("kStepK", kLongKQuad * c.lanes.k * c.warps,
-                         "k that all threads take at once, each of them four") +
+           constant_line("kStepK", kLongKQuad * c.lanes.k * c.warps, "k that all threads take at once: four for each") +
            constant_line("kSteps", g.steps, "steps in a k-tile") +
            constant_line("kUnroll", unrolled_steps(c, g.steps), "") + layout_lines(g) +
-           constant_line("kParts", c.warps * c.lanes.k, "threads of a block that have sums of the same elements") +
-           constant_line("kLanesMN", c.lanes.m * c.lanes.n, "lanes of a warp that have sums of different elements") +
+           constant_line("kParts", c.warps * c.lanes.k, "threads of a block with sums of the same elements") +
+           constant_line("kLanesMN", c.lanes.m * c.lanes.n, "lanes of a warp with sums of different elements") +
            constant_line("kPartPitch", g.part_pitch,
-                         "floats from part to part, an odd number of parts: lanes use different banks") +
+                         "floats from part to part: odd, so that lanes use different banks") +
            constant_line("kTileSums", c.block().m * c.block().n, "sums of a block tile") +
            constant_line("kSumThreads", sum_threads(c, g), "lanes that add up one sum");
 }
@@ -105,9 +104,9 @@ std::string long_k_params(const GemmSignature& s, const std::vector<LongKConstan
         if (constant.name != "kWarps") text += constant_line(constant.name, constant.value, constant.comment);
     text += "\n";
     if (s.d != DataType::f32 || (s.c && *s.c != DataType::f32))
-        text += alias_line("Bits", "unsigned short", "a 16-bit element as stored");
-    if (s.c) text += alias_line("ElementC", element_type(*s.c), fmt::format("{} as stored", to_string(*s.c)));
-    return text + alias_line("ElementD", element_type(s.d), fmt::format("{} as stored", to_string(s.d)));
+        text += alias_line("Bits", "unsigned short", "a 16-bit element in memory");
+    if (s.c) text += alias_line("ElementC", element_type(*s.c), fmt::format("{} in memory", to_string(*s.c)));
+    return text + alias_line("ElementD", element_type(s.d), fmt::format("{} in memory", to_string(s.d)));
 }
 
 }  // namespace

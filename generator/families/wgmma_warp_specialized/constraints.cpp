@@ -30,7 +30,7 @@ void check_tma_operand(Reasons& reasons, std::string_view name, int alignment, s
     const std::int64_t bytes = (needs_packing(alignment) ? operand.pitch() : pitch) * operand.element_bytes;
     if (bytes >= kLargestPitch)
         reasons.push_back(
-            fmt::format("{}'s rows are {} bytes apart, TMA reaches below {}", name, bytes, kLargestPitch));
+            fmt::format("{}'s rows are {} bytes apart: TMA needs a pitch below {}", name, bytes, kLargestPitch));
 }
 
 void check_tiles(Reasons& reasons, const Config& c, int wgmma_k) {
@@ -64,10 +64,12 @@ void check_operand(Reasons& reasons, std::string_view name, const PanelledTile& 
     // A share may begin within the swizzle's pattern of eight rows: bits 7 to 9 of the address permute the chunks.
     const int across = tile.k_major ? block_extent : c.block.k;
     if (across % tile.shares != 0)
-        reasons.push_back(fmt::format("{} blocks of a cluster share {}: {} rows of its panels are not as many for each",
-                                      tile.shares, name, across));
+        reasons.push_back(
+            fmt::format("{} blocks of a cluster share {}: the {} rows of its panels do not divide among them",
+                        tile.shares, name, across));
     if (tile.box[1] > kMaxBoxExtent)
-        reasons.push_back(fmt::format("{}: a box of {} rows, TMA copies {} at most", name, tile.box[1], kMaxBoxExtent));
+        reasons.push_back(
+            fmt::format("{}: a box has {} rows, but TMA copies at most {}", name, tile.box[1], kMaxBoxExtent));
 }
 
 void check_cluster(Reasons& reasons, const Config& c, const Arch& arch) {
@@ -86,7 +88,7 @@ void check_resources(Reasons& reasons, const Config& c, const WgmmaGeometry& g, 
     const int scratch = !loads_a ? kScratchRegisters : c.stream_k == 0 ? kLoadingScratch : kStreamedScratch;
     if (g.accumulator_registers + g.fragment_registers + scratch > g.consumer_registers)
         reasons.push_back(fmt::format(
-            "{} accumulators{} per thread and about {} other registers, a consumer has {}", g.accumulator_registers,
+            "{} accumulators{} per thread and about {} other registers, but a consumer has {}", g.accumulator_registers,
             loads_a ? fmt::format(", {} registers of A", g.fragment_registers) : "", scratch, g.consumer_registers));
     if (g.shared_bytes > arch.shared_bytes_per_block)
         reasons.push_back(fmt::format("{} bytes of shared memory (pipeline {}, staging {}), {} has {}", g.shared_bytes,
@@ -99,8 +101,9 @@ void check_a_source(Reasons& reasons, const Config& c, const WgmmaGeometry& g) {
     if (c.a_source != OperandSource::registers) return;
     const int turn = kFragmentsA * g.wgmma_k;
     if (c.block.k % turn != 0)
-        reasons.push_back(fmt::format("a_source = rmem: fragments of A take turns every {} of K, not block_tile.k = {}",
-                                      turn, c.block.k));
+        reasons.push_back(
+            fmt::format("a_source = rmem: fragments of A repeat every {} of K, which does not divide block_tile.k = {}",
+                        turn, c.block.k));
     if (g.consumers == kMaxConsumers && c.stream_k != 0)
         reasons.push_back(
             fmt::format("a_source = rmem: with stream_k {} consumers leave too few registers", kMaxConsumers));
@@ -112,9 +115,9 @@ void check_shares(Reasons& reasons, const Config& c, const StreamK& deal) {
     constexpr std::int64_t kLeastShare = 2;
     if (c.schedule != WarpgroupSchedule::overlapped || deal.streamed == 0) return;
     if (deal.streamed * deal.k_tiles / deal.clusters >= kLeastShare) return;
-    reasons.push_back(
-        fmt::format("stream_k = {} deals {} k-tiles out to {} clusters: overlapped takes {} each at least", c.stream_k,
-                    deal.streamed * deal.k_tiles, deal.clusters, kLeastShare));
+    reasons.push_back(fmt::format(
+        "stream_k = {} deals {} k-tiles out to {} clusters: schedule = overlapped needs at least {} for each",
+        c.stream_k, deal.streamed * deal.k_tiles, deal.clusters, kLeastShare));
 }
 
 void check_stream_k(Reasons& reasons, const GemmSpec& spec, const Config& c) {
@@ -133,12 +136,11 @@ void check_persistence(Reasons& reasons, const Config& c) {
     if (c.persistent && c.warp_specialized) return;
     const std::string_view why = c.warp_specialized ? "persistent = 0" : "warp_specialized = 0";
     if (c.schedule == WarpgroupSchedule::pingpong)
-        reasons.push_back(fmt::format("{}: pingpong warpgroups take tiles in turn, and a block has one", why));
+        reasons.push_back(fmt::format("{}: schedule = pingpong needs blocks that take several tiles", why));
     if (c.schedule == WarpgroupSchedule::overlapped)
-        reasons.push_back(
-            fmt::format("{}: overlapped stores while the next tile is multiplied, and a block has one", why));
+        reasons.push_back(fmt::format("{}: schedule = overlapped needs blocks that take several tiles", why));
     if (c.stream_k != 0)
-        reasons.push_back(fmt::format("{}: stream_k = {} blocks stay for several tiles", why, c.stream_k));
+        reasons.push_back(fmt::format("{}: stream_k = {} needs blocks that take several tiles", why, c.stream_k));
     if (bounded_product(c.cluster.m, c.cluster.n) != 1)
         reasons.push_back(fmt::format("{}: blocks share no operands, so cluster must be 1x1, not {}x{}", why,
                                       c.cluster.m, c.cluster.n));
@@ -150,30 +152,31 @@ void check_persistence(Reasons& reasons, const Config& c) {
 void check_specialization(Reasons& reasons, const Config& c) {
     if (c.warp_specialized) return;
     if (c.persistent)
-        reasons.emplace_back("warp_specialized = 0 wants persistent = 0: no warp copies the next tile ahead");
-    if (c.a_source == OperandSource::registers)
-        reasons.emplace_back("warp_specialized = 0 takes A from shared memory (a_source = smem), not from registers");
+        reasons.emplace_back("warp_specialized = 0 needs persistent = 0: no warp copies the next tile ahead");
+    if (c.a_source == OperandSource::registers) reasons.emplace_back("warp_specialized = 0 needs a_source = smem");
 }
 
 /// TMA stores whole 16 bytes, also at the end of a row, where what lies behind is not D's.
 void check_store(Reasons& reasons, const GemmSpec& spec, const Config& c) {
     if (c.store != OutputStore::tma) return;
     if (spec.align_d < kTmaAlignment)
-        reasons.push_back(fmt::format("store = tma wants D aligned to {} bytes, not {}", kTmaAlignment, spec.align_d));
+        reasons.push_back(fmt::format("store = tma needs D aligned to {} bytes, not {}", kTmaAlignment, spec.align_d));
     if (spec.n * bytes(spec.d) % kTmaAlignment != 0)
-        reasons.push_back(fmt::format("store = tma writes whole {} bytes, a row of D has {} x {}", kTmaAlignment,
-                                      spec.n, bytes(spec.d)));
+        reasons.push_back(fmt::format("store = tma writes {} bytes at a time, but a row of D has {} x {}",
+                                      kTmaAlignment, spec.n, bytes(spec.d)));
 }
 
 /// What is fetched before the launch before has ended must be written by none.
 void check_early(Reasons& reasons, const GemmSpec& multiplied, const Config& c) {
     if (!c.early_a && !c.early_b) return;
-    if (!c.dependent_launch) reasons.emplace_back("early: nothing is waited for without dependent_launch");
+    if (!c.dependent_launch)
+        reasons.emplace_back("early: without dependent_launch a kernel never waits, so early must be none");
     const auto check = [&](bool early, char operand, bool is_constant, bool is_packed) {
         if (!early) return;
         const char asked = c.swap_ab ? static_cast<char>('A' + 'B' - operand) : operand;
         if (!is_constant) reasons.push_back(fmt::format("early: {} is not constant in this problem", asked));
-        if (is_packed) reasons.push_back(fmt::format("early: {} is packed by an entry of the launch itself", asked));
+        if (is_packed)
+            reasons.push_back(fmt::format("early: this launch packs {}, so its copy cannot be loaded early", asked));
     };
     check(c.early_a, 'A', multiplied.constant_a, needs_packing(multiplied.align_a));
     check(c.early_b, 'B', multiplied.constant_b, needs_packing(multiplied.align_b));
@@ -188,11 +191,12 @@ void check_broadcast_c(Reasons& reasons, const GemmSpec& spec, const Config& c) 
 void check_swap_ab(Reasons& reasons, const GemmSpec& spec, const Config& c) {
     if (!c.swap_ab) return;
     if (bytes(spec.d) != 2) reasons.push_back(fmt::format("swap_ab stores D of 16 bits, not {}", to_string(spec.d)));
-    if (spec.c && !c.broadcast_c) reasons.emplace_back("swap_ab reads no C but one row of it (broadcast_c)");
-    if (c.store != OutputStore::tma) reasons.emplace_back("swap_ab stores by TMA alone (store = tma)");
+    if (spec.c && !c.broadcast_c) reasons.emplace_back("swap_ab needs a C of one row (broadcast_c), or no C");
+    if (c.store != OutputStore::tma) reasons.emplace_back("swap_ab needs store = tma");
     if (needs_packing(spec.align_a) || needs_packing(spec.align_b))
-        reasons.push_back(fmt::format("swap_ab packs no operand, A is aligned to {} bytes, B to {}, TMA wants {}",
-                                      spec.align_a, spec.align_b, kTmaAlignment));
+        reasons.push_back(
+            fmt::format("swap_ab packs no operand: A is aligned to {} bytes and B to {}, but TMA needs {}",
+                        spec.align_a, spec.align_b, kTmaAlignment));
 }
 
 }  // namespace

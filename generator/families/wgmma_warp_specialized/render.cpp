@@ -98,14 +98,14 @@ std::map<std::string, int, std::less<>> macros(const GemmSignature& s, const Con
 }
 
 std::string tile_lines(const Config& c) {
-    std::string text = constant_line("kBlockM", c.block.m,
-                                     "block tile: the part of D a thread block computes, and of K it loads at a time");
+    std::string text = constant_line(
+        "kBlockM", c.block.m, "block tile: the part of D that a block computes, and of K that it loads at a time");
     text += constant_line("kBlockN", c.block.n, "");
     text += constant_line("kBlockK", c.block.k, "");
     // Ping-pong warpgroups multiply whole block tiles.
     if (c.schedule != WarpgroupSchedule::pingpong)
         text += constant_line("kWarpgroupM", c.warpgroup.m,
-                              "warpgroup tile: the part of the block tile a consumer multiplies");
+                              "warpgroup tile: the part of the block tile that a consumer multiplies");
     text += constant_line("kWarpgroupN", c.warpgroup.n, "");
     text += constant_line("kStages", c.stages, "k-tiles in shared memory: some in use, the others in flight");
     text += constant_line("kPanelBytes", kPanelBytes, "bytes of a row of a panel of A or B: the span of the swizzle");
@@ -113,8 +113,8 @@ std::string tile_lines(const Config& c) {
         text += constant_line("kFragmentsA", kFragmentsA,
                               "fragments of A that a warp has in registers for the wgmmas in flight");
     if (blocks_of_cluster(c) > 1) {
-        text += constant_line("kClusterM", c.cluster.m, "block tiles of a cluster, along M: they share B");
-        text += constant_line("kClusterN", c.cluster.n, "along N: they share A");
+        text += constant_line("kClusterM", c.cluster.m, "block tiles of a cluster along M, which share B");
+        text += constant_line("kClusterN", c.cluster.n, "and along N, which share A");
     }
     return text + group_line(c.rasterization, c.group);
 }
@@ -145,13 +145,13 @@ std::string derived_lines(const GemmSignature& s, const Config& c, const WgmmaGe
     if (g.c_stages != 0) {
         const bool by_halves = c.schedule == WarpgroupSchedule::overlapped;
         text += constant_line("kPanelRows", c_panel_rows(c),
-                              by_halves ? "rows of a panel of C: the half of a consumer's tile that is stored at a time"
+                              by_halves ? "rows of a panel of C: half of a consumer's tile, which is stored at a time"
                                         : "rows of a panel of C: those of the block tile");
-        text += constant_line("kPanelsC", panels_of_c(c, g), "panels of C that are wanted at a time");
+        text += constant_line("kPanelsC", panels_of_c(c, g), "panels of C that are read at a time");
     }
     if (c.swap_ab && c.broadcast_c)
         text += constant_line("kTilesOfC", c.schedule == WarpgroupSchedule::overlapped ? 1 : c.warpgroup.m / kWgmmaM,
-                              "of these, that C is read for at a time");
+                              "wgmma tiles for which C is read at a time");
     text += constant_line("kReaders", warps_per_tile * blocks, "warps that read a stage before it is free");
     if (blocks > 1) {
         const int column = (1 << c.cluster.m) - 1;
@@ -231,12 +231,12 @@ std::string type_lines(const GemmSignature& s, const Config& c) {
     const bool f16_sums = s.accumulator == DataType::f16;
     std::string text;
     if (s.d != DataType::f32 || (s.c && *s.c != DataType::f32) || pack_of(s) != Pack::none)
-        text += alias_line("Bits", "unsigned short", "an element of 16 bits as stored");
+        text += alias_line("Bits", "unsigned short", "a 16-bit element in memory");
     text += alias_line("Accumulator", f16_sums ? "unsigned" : "float", f16_sums ? "two f16 sums" : "one f32 sum");
-    if (s.c) text += alias_line("ElementC", element_type(*s.c), fmt::format("{} as stored", to_string(*s.c)));
-    text += alias_line("ElementD", element_type(s.d), fmt::format("{} as stored", to_string(s.d)));
-    return text + (adds_c_by_row(s, c) ? alias_line("Staged", "float", "a sum that C is added to row by row")
-                                       : alias_line("Staged", "ElementD", "what a slice holds"));
+    if (s.c) text += alias_line("ElementC", element_type(*s.c), fmt::format("{} in memory", to_string(*s.c)));
+    text += alias_line("ElementD", element_type(s.d), fmt::format("{} in memory", to_string(s.d)));
+    return text + (adds_c_by_row(s, c) ? alias_line("Staged", "float", "a sum, to which C is added row by row")
+                                       : alias_line("Staged", "ElementD", "an element of a slice"));
 }
 
 std::string_view consumers_template(const Config& c) {

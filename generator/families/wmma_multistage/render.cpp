@@ -40,7 +40,7 @@ Macros macros(const GemmSignature& s, const WmmaMultistageConfig& c, const Tenso
 
 std::string pipeline_lines(const WmmaMultistageConfig& c) {
     std::string text = tile_lines(c.block, c.warp);
-    text += constant_line("kMmaM", c.mma.m, "mma shape: what one wmma.mma computes");
+    text += constant_line("kMmaM", c.mma.m, "mma shape: the tile of one wmma.mma");
     text += constant_line("kMmaN", c.mma.n, "");
     text += constant_line("kMmaK", c.mma.k, "");
     text += constant_line("kStages", c.stages,
@@ -52,19 +52,21 @@ std::string pipeline_lines(const WmmaMultistageConfig& c) {
 std::string copy_lines(const TensorCoreGeometry& g) {
     std::string text;
     if (g.a.async)
-        text += constant_line("kAlignA", g.a.vector_bytes, "bytes A is aligned to: what a thread copies at once");
-    if (g.b.async) text += constant_line("kAlignB", g.b.vector_bytes, "bytes B is aligned to");
-    return text + constant_line("kVectorD", g.vector_d, "elements of D a thread stores at once");
+        text += constant_line("kAlignA", g.a.vector_bytes,
+                              "bytes to which A is aligned, and which a thread copies at once");
+    if (g.b.async) text += constant_line("kAlignB", g.b.vector_bytes, "bytes to which B is aligned");
+    return text + constant_line("kVectorD", g.vector_d, "elements of D that a thread stores at once");
 }
 
 std::string type_lines(const GemmSignature& s) {
     const bool f16_sums = s.accumulator == DataType::f16;
-    std::string text = alias_line("Bits", word_of(s.a), fmt::format("{} as stored", to_string(s.a)));
+    std::string text = alias_line("Bits", word_of(s.a), fmt::format("{} in memory", to_string(s.a)));
     text += alias_line("Accumulator", f16_sums ? "unsigned" : "float", f16_sums ? "two f16 sums" : "one f32 sum");
-    if (s.c) text += alias_line("ElementC", element_type(*s.c), fmt::format("{} as stored", to_string(*s.c)));
-    text += alias_line("ElementD", element_type(s.d), fmt::format("{} as stored", to_string(s.d)));
-    text += alias_line("Staged", f16_sums ? "Bits" : "float", "a sum, as the epilogue lays it into shared memory");
-    if (f16_sums == (s.d == DataType::f32)) text += alias_line("ElementOut", "ElementD", "what the epilogue stores");
+    if (s.c) text += alias_line("ElementC", element_type(*s.c), fmt::format("{} in memory", to_string(*s.c)));
+    text += alias_line("ElementD", element_type(s.d), fmt::format("{} in memory", to_string(s.d)));
+    text += alias_line("Staged", f16_sums ? "Bits" : "float", "a sum in the epilogue's shared memory");
+    if (f16_sums == (s.d == DataType::f32))
+        text += alias_line("ElementOut", "ElementD", "the element that the epilogue stores");
     return text;
 }
 

@@ -110,13 +110,12 @@ std::string ladder_legend(const LadderReport& report) {
 }
 
 std::string ladder_roofline(const LadderReport& report) {
-    RooflineChart chart{
-        .x_axis = "flop per byte asked of global memory",
-        .points = points_of(report),
-        .peaks = {peak_of(report, MathUnit::fp32_cores)},
-        .caption =
-            "Numbers are those of the rungs. A rung above the DRAM roof lives on the caches: several of "
-            "its warps ask for the same bytes."};
+    RooflineChart chart{.x_axis = "flop per byte asked of global memory",
+                        .points = points_of(report),
+                        .peaks = {peak_of(report, MathUnit::fp32_cores)},
+                        .caption =
+                            "Numbers are those of the rungs. A rung above the DRAM roof profits from the caches: "
+                            "several of its warps request the same bytes."};
     const Roofline fp32 = report.roofline_of(MathUnit::fp32_cores);
     const double l1 = kL1BytesPerCycle * report.gpu.sm_count * report.gpu.clock_mhz * 1e6 / 1e12;
     chart.memory = {{fp32.dram_bytes / 1e12, fmt::format("DRAM {:.1f} TB/s", fp32.dram_bytes / 1e12)},

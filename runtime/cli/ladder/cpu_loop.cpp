@@ -54,8 +54,9 @@ double CpuLoopRun::extrapolated_microseconds(const GemmSpec& spec) const {
     return elements == 0 ? 0 : seconds * 1e6 * all / static_cast<double>(elements);
 }
 
-CpuLoopRun run_cpu_loop(const GemmSpec& spec, const CpuLoopOperands& operands, float alpha, float beta,
+CpuLoopRun run_cpu_loop(const Problem& problem, const CpuLoopOperands& operands, float alpha, float beta,
                         double limit_seconds, CpuLoopStop stop) {
+    const GemmSpec& spec = problem.asked;
     const Strides a = strides(order_a(spec.layout), spec.lda);
     const Strides b = strides(order_b(spec.layout), spec.ldb);
     const Strides c = strides(spec.d_order, spec.ldc);
@@ -102,8 +103,8 @@ CpuLoopRun time_cpu_loop(const GemmSpec& spec, float alpha, float beta, double l
     fill(a.get(), extents.a, 0);
     fill(b.get(), extents.b, 3);
     if (spec.c) fill(c.get(), extents.c, 5);
-    return run_cpu_loop(spec, {.a = a.get(), .b = b.get(), .c = c.get(), .d = d.get()}, alpha, beta, limit_seconds,
-                        stop);
+    return run_cpu_loop(problem_of(spec), {.a = a.get(), .b = b.get(), .c = c.get(), .d = d.get()}, alpha, beta,
+                        limit_seconds, stop);
 }
 
 }  // namespace jitgemm

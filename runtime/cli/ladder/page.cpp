@@ -167,9 +167,8 @@ std::string padding_text(const LadderReport& report, const RungKernel& kernel) {
     const double ratio = covered(problem_of(report.spec).row_major, kernel.tile);
     if (ratio < kNoteworthyPadding) return {};
     return fmt::format(
-        "<p>Its tiles of {}×{} cover {:.2f} times the elements of D: at this size it does work that is thrown away, "
-        "which smaller "
-        "tiles would not.</p>\n",
+        "<p>Its tiles of {}×{} cover {:.2f} times the elements of D. At this size it does work that is thrown away; "
+        "smaller tiles would do less.</p>\n",
         kernel.tile.m, kernel.tile.n, ratio);
 }
 
@@ -217,10 +216,9 @@ std::string heading(const LadderReport& report) {
 
 std::string legend(const LadderReport& report) {
     return fmt::format(
-        "<p class=\"muted\">“global MB” is what the warps of a launch ask of global memory, {}; “flop per byte” goes "
-        "by "
-        "it. "
-        "Bank conflicts are wavefronts of shared memory over the least possible.</p>\n",
+        "<p class=\"muted\">“global MB” are the bytes that the warps of a launch request from global memory, {}. “flop "
+        "per byte” is computed from them. Bank conflicts are wavefronts of shared memory over the least possible "
+        "number.</p>\n",
         report.emulated ? "counted in sectors of 32 bytes" : "computed from the tiles");
 }
 

@@ -25,7 +25,7 @@ std::vector<BenchCandidate> all_algorithms(ContextState& context, const GemmSpec
         return {};
     }
     std::vector<BenchCandidate> candidates = peer->candidates(spec, reason);
-    if (candidates.empty() && reason.empty()) reason = "it computes no such problem";
+    if (candidates.empty() && reason.empty()) reason = "it does not compute this problem";
     return candidates;
 }
 

@@ -162,10 +162,11 @@ std::string ladder_footing(const LadderReport& report) {
     std::string text = "\n";
     if (has_extrapolated(report))
         text += "~ extrapolated from the part of D that the time limit allowed (--cpu-limit)\n";
-    text += fmt::format("global MB: what the warps ask of global memory, {}; flop/byte goes by it\n",
-                        report.emulated ? "counted in sectors of 32 bytes" : "computed from the tiles");
-    text += "conflicts: wavefronts of shared memory over what they would be if no two words met in a bank\n";
-    return report.interrupted ? text + "interrupted: the rungs above are all there is\n" : text;
+    text +=
+        fmt::format("global MB: bytes that the warps request from global memory, {}; flop/byte is computed from them\n",
+                    report.emulated ? "counted in sectors of 32 bytes" : "computed from the tiles");
+    text += "conflicts: wavefronts of shared memory over the least possible number\n";
+    return report.interrupted ? text + "interrupted: the later rungs were not run\n" : text;
 }
 
 }  // namespace jitgemm::cli

@@ -122,7 +122,7 @@ void refuse_scalars_that_leave_work_out(const ProblemRequest& request) {
     if (request.alpha == 0) reasons.emplace_back("--alpha is 0: kernels then leave the product out");
     if (request.spec.c && request.beta == 0) reasons.emplace_back("--beta is 0: kernels then leave C out");
     if (reasons.empty()) return;
-    reasons.emplace_back("what is tuned serves every alpha and beta: leave them away, or name others than 0");
+    reasons.emplace_back("a tuned kernel serves every alpha and beta: leave them out, or choose values other than 0");
     throw UsageError("these scalars cannot be tuned", reasons);
 }
 

@@ -142,7 +142,7 @@ int run_refresh(const TuneOptions& options, SweepOptions asked, const std::strin
     TuningStore store(directory);
     const std::vector<TuneProblem> problems = stale_problems(store, worker_set->facts(), asked);
     if (!problems.empty()) return sweep(options, problems, asked, *worker_set, store, output);
-    output.text("every winner for this device was measured with today's versions\n");
+    output.text("every winner for this device was measured with the current versions\n");
     output.document(tune_document({}, store.path(), 1));
     return kExitFine;
 }
@@ -200,7 +200,7 @@ int run_tune(const TuneOptions& options, Output& output) {
 
     const std::vector<TuneProblem> problems = options.problems();
     if (problems.empty()) {
-        output.note("jitgemm: no problem falls to this part");
+        output.note("jitgemm: this part of the split sweep has no problem");
         output.document(tune_document({}, directory, 0));
         return kExitFine;
     }

@@ -106,8 +106,9 @@ std::string speedup_chart(const std::vector<ProblemFigures>& problems, Speedup s
 }
 
 std::string winners_roofline(const std::vector<ProblemFigures>& problems, const GpuModel& gpu) {
-    RooflineChart chart{.x_axis = "flop per byte of A, B, C and D, each moved once",
-                        .caption = "A mark per problem. Above the DRAM roof its operands stayed in L2."};
+    RooflineChart chart{
+        .x_axis = "flop per byte of A, B, C and D, each moved once",
+        .caption = "Each mark is a problem. If it lies above the DRAM roof, its operands stayed in L2."};
     for (const ProblemFigures& problem : problems) {
         if (problem.best_us <= 0) continue;
         const bool tensor = problem.spec.a != DataType::f32;
@@ -155,7 +156,7 @@ std::string distribution_chart(const std::vector<ProblemFigures>& problems) {
         }
         y += kRowStep;
     }
-    return any ? svg.figure("What is slower than three times the best stands at the edge.", true) : std::string();
+    return any ? svg.figure("Candidates slower than three times the best stand at the edge.", true) : std::string();
 }
 
 std::string prediction_chart(const std::vector<ProblemFigures>& problems, std::string_view time_source) {
@@ -197,8 +198,9 @@ std::string prediction_chart(const std::vector<ProblemFigures>& problems, std::s
     std::vector<ColorMeaning> key;
     for (std::size_t i = 0; told_apart && i < problems.size(); ++i)
         if (!problems[i].timed.empty()) key.push_back({static_cast<int>(i), shape_line(problems[i].spec)});
-    return "<div>" + svg.figure("A mark per candidate; above the line the model was too hopeful.", true) + legend(key) +
-           "</div>\n";
+    return "<div>" +
+           svg.figure("Each mark is a candidate. Above the line, the model predicted too short a time.", true) +
+           legend(key) + "</div>\n";
 }
 
 std::string effect_chart(const ParameterEffect& effect) {
@@ -241,7 +243,7 @@ std::string readings_chart(const std::vector<DeviceReading>& readings) {
         draw_line(svg, readings, quantity, top);
         top += kLineHeight;
     }
-    return svg.figure("After each turn through the kernels, from the first to the last.", true);
+    return svg.figure("Each point follows a round of all kernels.", true);
 }
 
 }  // namespace jitgemm::tuning

@@ -101,7 +101,7 @@ std::string summary(const TuneReport& report, const std::vector<ProblemFigures>&
     if (peer) charts += spread_chart(problems, &ProblemFigures::over_cublaslt, kCublasltName);
     charts += winners_roofline(problems, report.device.model);
     std::string html =
-        section("Summary", "How the speed-ups are spread, and how near the winners are to what the GPU can.", charts);
+        section("Summary", "The spread of the speed-ups, and the winners against the GPU's limits.", charts);
     const Speedup speedup = peer ? &ProblemFigures::over_cublaslt : &ProblemFigures::over_heuristic;
     if (problems.size() > kFewProblems)
         html += winners(worst(problems, speedup, kWorst),
@@ -114,7 +114,7 @@ std::string speedups(const std::vector<ProblemFigures>& problems) {
     if (problems.size() > kFewProblems) return {};
     std::string charts = speedup_chart(problems, &ProblemFigures::over_heuristic, kHeuristic);
     if (beside_cublaslt(problems)) charts += speedup_chart(problems, &ProblemFigures::over_cublaslt, kCublasltName);
-    return section("Each problem", "Longer is faster; the line is where both are equal.", charts);
+    return section("Each problem", "Longer bars are faster. At the line, both are equal.", charts);
 }
 
 /// Rows of marks, folded away where they would fill screens.
@@ -162,14 +162,14 @@ std::string tune_page(const TuneReport& report) {
     for (const ProblemRecord& problem : report.problems) problems.push_back(figures_of(problem));
     const std::string body =
         heading(report, problems) + summary(report, problems) + speedups(problems) + winners(problems, "Winners") +
-        section("Candidates", "How far the others are behind, and how well the cost model foresaw it.",
+        section("Candidates", "The other candidates' times, and the cost model's predictions of them.",
                 distribution(problems) + prediction_chart(problems, time_source(device_class(report.device)))) +
         section("What matters",
                 "Time relative to the problem's best, as geometric means over problems; parameters that cost most when "
                 "wrong come first.",
                 effects(problems)) +
         failures(report.problems) +
-        section("The device", "As NVML read it between turns.",
+        section("The device", "NVML's readings between rounds.",
                 readings_chart(thinned(reading_sequence(report.problems))));
     return html_page(fmt::format("Tuned for {}", report.device.model.name), body, kTuneCss);
 }

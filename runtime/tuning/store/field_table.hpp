@@ -42,8 +42,8 @@ template <typename Record>
 concept HasFields = std::tuple_size_v<std::remove_cvref_t<decltype(kFields<Record>)>>
 != 0;
 
-/// A value that is written as one word; specialise with `static std::string text(const T&)` and
-/// `static T parse(const std::string&)`, which throws Error for a word that is none.
+/// A value that is written as one word. Specialise it with `static std::string text(const T&)` and `static T
+/// parse(const std::string&)`, which throws Error for an unknown word.
 template <typename T>
 struct WordOf;
 
@@ -111,7 +111,7 @@ void read_number(const Json& json, const std::string& place, T& value) {
     const bool fits = json.is_number_unsigned()
                           ? std::in_range<T>(json.get<std::uint64_t>())
                           : json.is_number_integer() && std::in_range<T>(json.get<std::int64_t>());
-    if (!fits) throw_misfit(place, "a whole number of its range", json);
+    if (!fits) throw_misfit(place, "a whole number in the field's range", json);
     value = json.get<T>();
 }
 

@@ -128,7 +128,7 @@ double gain_ratio(const Winner& winner) {
 }
 
 std::string gain(const Winner& winner) {
-    if (winner.median_us == 0) return "its time was not kept";
+    if (winner.median_us == 0) return "its time is not recorded";
     std::string text = fmt::format("{:.2f} us {}", winner.median_us, time_source(winner.device_class));
     if (winner.heuristic_us > 0) text += fmt::format(", the heuristic's kernel took {:.2f} us", winner.heuristic_us);
     return text;
@@ -136,7 +136,7 @@ std::string gain(const Winner& winner) {
 
 /// What keeps the winner's kernel itself from serving; empty where nothing does.
 std::string obstacle(const KnownWinner& own, const Problem& problem, const Selection& selection, const Arch& arch) {
-    if (!misfits(own, problem, arch).empty()) return "does not fit the problem today";
+    if (!misfits(own, problem, arch).empty()) return "does not fit the problem in this version";
     return satisfies(own.kernel->config, selection) ? "" : "is none of " + narrowing(selection);
 }
 
@@ -216,10 +216,10 @@ std::string TunedChoices::caveats(const Winner& winner) const {
     std::vector<std::string> reasons;
     if (!winner.complete) reasons.emplace_back("the search was not finished");
     if (winner.narrowed == kNarrowedUnknown)
-        reasons.emplace_back("what was searched is not known");
+        reasons.emplace_back("the extent of the search is not recorded");
     else if (!winner.narrowed.empty())
-        reasons.push_back("the search was kept to " + winner.narrowed);
-    if (is_stale(winner, today_)) reasons.emplace_back("it ran with other versions than today's");
+        reasons.push_back("the search was limited to " + winner.narrowed);
+    if (is_stale(winner, today_)) reasons.emplace_back("it ran with other versions than the current ones");
     return fmt::format("{}", fmt::join(reasons, ", "));
 }
 
@@ -277,10 +277,11 @@ std::optional<TunedChoice> TunedChoices::unbeaten(const Request& request, const 
         const Winner& record = winner->record;
         if (!is_steady(record) || !record.narrowed.empty() || record.candidates_timed < 2) continue;
         if (record.heuristic_kernel != rival || record.heuristic_us <= 0 || beat_heuristic(record)) continue;
-        return TunedChoice{heuristic, ChoiceSource::heuristic,
-                           fmt::format("none of {} kernels timed on this problem and class of devices was faster "
-                                       "beyond doubt than its {:.2f} us",
-                                       record.candidates_timed, record.heuristic_us)};
+        return TunedChoice{
+            heuristic, ChoiceSource::heuristic,
+            fmt::format(
+                "none of {} kernels timed on this problem and class of devices was clearly faster than its {:.2f} us",
+                record.candidates_timed, record.heuristic_us)};
     }
     return std::nullopt;
 }
@@ -314,14 +315,15 @@ std::optional<TunedChoice> TunedChoices::nearest(const Request& request, const K
         if (!config || !satisfies(*config, request.selection)) continue;
         const double allowed_us = heuristic_us * kNearestSlack * model_error(*winner, *config, request.gpu);
         if (predicted_us(request.problem, *config, request.gpu) > allowed_us) continue;
-        return TunedChoice{*config,
-                           trusted ? ChoiceSource::nearest : ChoiceSource::hint,
-                           fmt::format("tuned for the near {} on this class of devices, distance {:.2f} ({}){}",
-                                       sizes(winner->record.spec), distance, gain(winner->record),
-                                       trusted ? "" : "; a hint, as " + caveats(winner->record)),
-                           winner->record.spec,
-                           distance,
-                           gain_ratio(winner->record)};
+        return TunedChoice{
+            *config,
+            trusted ? ChoiceSource::nearest : ChoiceSource::hint,
+            fmt::format("tuned for the similar problem {} on this class of devices, distance {:.2f} ({}){}",
+                        sizes(winner->record.spec), distance, gain(winner->record),
+                        trusted ? "" : "; a hint, as " + caveats(winner->record)),
+            winner->record.spec,
+            distance,
+            gain_ratio(winner->record)};
     }
     return std::nullopt;
 }

@@ -35,8 +35,8 @@ std::string why_unserving(const Winner& own, std::string_view obstacle, std::str
     const std::string text = how_far(own);
     if (!obstacle.empty()) return fmt::format("{}, but its kernel {}", text, obstacle);
     if (own.heuristic_us <= 0) return text + ", but the heuristic's kernel was not timed beside it";
-    if (own.heuristic_kernel != rival) return text + ", but beside another kernel than the heuristic chooses today";
-    return text + ", and nothing was faster beyond doubt than the heuristic's kernel";
+    if (own.heuristic_kernel != rival) return text + ", but beside another kernel than the heuristic's current choice";
+    return text + ", and no kernel was clearly faster than the heuristic's";
 }
 
 bool is_same_product(const GemmSpec& left, const GemmSpec& right) {

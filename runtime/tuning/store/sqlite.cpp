@@ -207,7 +207,7 @@ void Database::check_rows(std::uint64_t rows) const {
 void Database::check(int code) const {
     if (code == SQLITE_OK) return;
     if (code == SQLITE_INTERRUPT)  // by count_period() alone
-        throw SqliteError(fmt::format("tuning store {}: reading it comes to no end", path_), SQLITE_CORRUPT);
+        throw SqliteError(fmt::format("tuning store {}: reading it does not end", path_), SQLITE_CORRUPT);
     const char* const words = connection_ ? sqlite3_errmsg(connection_.get()) : sqlite3_errstr(code);
     throw SqliteError(
         fmt::format("{}: {}{}{}", path_, words, system_reason(code, connection_.get(), path_), advice(code, patience_)),

@@ -164,7 +164,7 @@ std::variant<CompileOutcome, WorkerEnd> CompilePool::Impl::answer(WorkerProcess&
         if (!reply) continue;
         if (const auto* end = std::get_if<WorkerEnd>(&*reply)) return *end;
         if (const auto* done = std::get_if<CompileOutcome>(&std::get<WorkerReply>(*reply))) return *done;
-        return worker.kill(false, "the process answered something else");
+        return worker.kill(false, "the process gave an unexpected answer");
     }
     return worker.kill(
         true, fmt::format("did not compile within {:.3g} s", std::chrono::duration<double>(options.timeout).count()));

@@ -11,7 +11,7 @@
 namespace jitgemm::tuning {
 namespace {
 
-constexpr const char* kNonsense = "the process answered something else";
+constexpr const char* kNonsense = "the process gave an unexpected answer";
 
 constexpr double kSlowestGpu = 1e11;  // flop/s
 constexpr double kSlowestEmulator = 2e6;

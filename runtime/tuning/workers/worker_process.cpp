@@ -88,7 +88,7 @@ std::optional<std::variant<WorkerReply, WorkerEnd>> WorkerProcess::receive_until
         end.refusal = *refusal;
         return end;
     } catch (const Error& error) {
-        return kill(false, fmt::format("the process spoke nonsense: {}", error.what()));
+        return kill(false, fmt::format("the process sent a malformed message: {}", error.what()));
     }
 }
 

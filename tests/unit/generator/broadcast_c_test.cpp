@@ -18,6 +18,7 @@
 
 using namespace jitgemm;
 using Catch::Matchers::ContainsSubstring;
+using Catch::Matchers::StartsWith;
 
 namespace {
 
@@ -56,8 +57,8 @@ double chosen_us(const GemmSpec& spec, const GpuModel& gpu) {
 TEST_CASE("a C of one row is a C") {
     CHECK(all_problems(with_row(8, 24, 16)).empty());
     CHECK(all_problems(without_c(with_row(8, 24, 16))).empty());
-    CHECK(all_problems({.m = 8, .n = 24, .k = 16, .broadcast_c = true}) ==
-          "broadcast_c is yes: it says how C lies, and c is none");
+    CHECK_THAT(all_problems({.m = 8, .n = 24, .k = 16, .broadcast_c = true}),
+               StartsWith("broadcast_c is yes, but c is none"));
     CHECK_THROWS_WITH(resolved({.m = 8, .n = 24, .k = 16, .broadcast_c = true}), ContainsSubstring("c is none"));
 }
 
@@ -70,8 +71,7 @@ TEST_CASE("the leading dimension of a C of one row counts for nothing, and is 0 
     }
     CHECK(resolved(resolved(spec)) == resolved(spec));
     spec.ldc = 23;
-    CHECK(all_problems(spec) ==
-          "ldc is 23: of a C that is one row it counts for nothing, and is 0 or at least its 24 elements");
+    CHECK_THAT(all_problems(spec), StartsWith("ldc is 23: ") && ContainsSubstring("0 or at least its 24 elements"));
     spec.ldc = 8;
     CHECK(all_problems(by_column(spec)).empty());
     spec.ldc = -1;

@@ -88,7 +88,7 @@ TEST_CASE("arguments lie where the compiler has the fields of the struct, tensor
 TEST_CASE("a tensor map's dimension 0 runs along what is contiguous, whatever the layout") {
     FakeDevice device;
     GemmSpec spec = spec_of(300, 200, 104);
-    const Mixed mixed = unpacked(pack_arguments(kMixed, spec, operands(), device));
+    const Mixed mixed = unpacked(pack_arguments(kMixed, problem_of(spec), operands(), device));
     CHECK(mixed.m == 300);
     CHECK(mixed.lda == 104);
     CHECK(mixed.counters == 0x50000000);
@@ -105,7 +105,7 @@ TEST_CASE("a tensor map's dimension 0 runs along what is contiguous, whatever th
     CHECK(decoded(mixed.map_c).extents[1] == 300);
 
     spec = resolved({.m = 304, .n = 200, .k = 104, .c = DataType::bf16, .layout = GemmLayout::nn, .lda = 512});
-    const Mixed columns = unpacked(pack_arguments(kMixed, spec, operands(), device));
+    const Mixed columns = unpacked(pack_arguments(kMixed, problem_of(spec), operands(), device));
     CHECK(decoded(columns.map_a).extents[0] == 304);
     CHECK(decoded(columns.map_a).pitches[0] == 1024);
     CHECK(decoded(columns.map_b).extents[0] == 104);
@@ -116,7 +116,7 @@ TEST_CASE("a single row may have any pitch: the map gets one it can have") {
     FakeDevice device;
     const GemmSpec spec =
         resolved({.m = 1, .n = 200, .k = 101, .c = DataType::bf16, .layout = GemmLayout::tt, .lda = 101});
-    CHECK(decoded(unpacked(pack_arguments(kMixed, spec, operands(), device)).map_a).pitches[0] == 208);
+    CHECK(decoded(unpacked(pack_arguments(kMixed, problem_of(spec), operands(), device)).map_a).pitches[0] == 208);
 }
 
 TEST_CASE("a tensor map has as many dimensions as it is given: a strided batch of matrices is one of rank 3") {
@@ -127,7 +127,7 @@ TEST_CASE("a tensor map has as many dimensions as it is given: a strided batch o
     const std::vector<KernelArgument> arguments{
         TensorMapArgument{Role::a, {64, 128, {1, Role::n, Role::ldc}}, TensorMapSwizzle::span128}};
     CHECK(tensor_map_ranks(arguments) == std::set{3});
-    const PackedArguments packed = pack_arguments(arguments, spec, operands(), device);
+    const PackedArguments packed = pack_arguments(arguments, problem_of(spec), operands(), device);
     TiledTensorMap map;
     std::memcpy(&map, packed.bytes.data(), sizeof map);
     CHECK((map.rank == 3 && map.address == kA && map.swizzle == TensorMapSwizzle::span128));
@@ -142,7 +142,7 @@ TEST_CASE("a dimension of one may have any pitch: the map gets one it can have")
     const GemmSpec spec = resolved({.m = 3, .n = 1, .k = 104, .c = DataType::bf16, .layout = GemmLayout::tt, .ldc = 1});
     const std::vector<KernelArgument> arguments{TensorMapArgument{Role::a, {64, 2, {1, Role::n, Role::ldc}}}};
     TiledTensorMap map;
-    std::memcpy(&map, pack_arguments(arguments, spec, operands(), device).bytes.data(), sizeof map);
+    std::memcpy(&map, pack_arguments(arguments, problem_of(spec), operands(), device).bytes.data(), sizeof map);
     CHECK((map.extents[2] == 1 && map.pitches[1] == 3 * 208));
 }
 
@@ -150,14 +150,14 @@ TEST_CASE("a tensor map of no dimension, or of more than five, is refused") {
     for (const std::size_t rank : {std::size_t{0}, std::size_t{6}}) {
         const std::vector<KernelArgument> arguments{
             TensorMapArgument{Role::a, std::vector<TensorMapDimension>(rank, TensorMapDimension(8))}};
-        CHECK_THROWS_WITH(ArgumentPacker(arguments, spec_of(64, 64, 64)),
+        CHECK_THROWS_WITH(ArgumentPacker(arguments, problem_of(spec_of(64, 64, 64))),
                           ContainsSubstring("map_a has " + std::to_string(rank) + " dimensions"));
     }
 }
 
 TEST_CASE("what a launch does not read has no tensor map, and may be null") {
     FakeDevice device;
-    const ArgumentPacker packer(kMixed, spec_of(300, 200, 104));
+    const ArgumentPacker packer(kMixed, problem_of(spec_of(300, 200, 104)));
     KernelOperands none = operands(0, 0);
     none.a = none.b = none.c = nullptr;
     PackedArguments packed;
@@ -170,7 +170,7 @@ TEST_CASE("what a launch does not read has no tensor map, and may be null") {
 
 TEST_CASE("a tensor map is encoded when its pointer is new, not at each launch") {
     FakeDevice device;
-    const ArgumentPacker packer(kMixed, spec_of(300, 200, 104));
+    const ArgumentPacker packer(kMixed, problem_of(spec_of(300, 200, 104)));
     PackedArguments packed;
     for (int launch = 0; launch < 10; ++launch) packer.pack(operands(), device, packed);
     CHECK(device.encoded_maps == 3);
@@ -187,18 +187,18 @@ TEST_CASE("a matrix that no tensor map can address is refused with the rule") {
     FakeDevice device;
     KernelOperands odd = operands();
     odd.a = kA + 8;
-    CHECK_THROWS_WITH(pack_arguments(kMixed, spec_of(300, 200, 104), odd, device),
+    CHECK_THROWS_WITH(pack_arguments(kMixed, problem_of(spec_of(300, 200, 104)), odd, device),
                       ContainsSubstring("no tensor map of a") && ContainsSubstring("0x10000008"));
-    CHECK_THROWS_WITH(pack_arguments(kMixed, spec_of(300, 200, 101), operands(), device),
+    CHECK_THROWS_WITH(pack_arguments(kMixed, problem_of(spec_of(300, 200, 101)), operands(), device),
                       ContainsSubstring("pitch 202"));
     CHECK(device.encoded_maps == 0);
 }
 
 TEST_CASE("more arguments than a launch passes on are refused") {
     const std::vector<KernelArgument> many(33, TensorMapArgument{Role::a, {64, 64}});
-    CHECK_THROWS_WITH(ArgumentPacker(many, spec_of(64, 64, 64)),
+    CHECK_THROWS_WITH(ArgumentPacker(many, problem_of(spec_of(64, 64, 64))),
                       ContainsSubstring("4224") && ContainsSubstring("4096"));
-    CHECK_NOTHROW(ArgumentPacker({many.data(), 32}, spec_of(64, 64, 64)));
+    CHECK_NOTHROW(ArgumentPacker({many.data(), 32}, problem_of(spec_of(64, 64, 64))));
 }
 
 TEST_CASE("an entry's JSON says every argument with its place, and the grid's rule") {
@@ -245,6 +245,6 @@ TEST_CASE("every rule of cuTensorMapEncodeTiled is named with its number") {
 
 TEST_CASE("a scalar that no launch has is refused, not taken for another") {
     const std::vector<KernelArgument> arguments{ScalarArgument{ArgumentRole{"gamma"}}};
-    CHECK_THROWS_WITH(ArgumentPacker(arguments, spec_of(300, 200, 104)),
+    CHECK_THROWS_WITH(ArgumentPacker(arguments, problem_of(spec_of(300, 200, 104))),
                       ContainsSubstring("no launch has a scalar gamma"));
 }

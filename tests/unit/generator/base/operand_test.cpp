@@ -84,17 +84,18 @@ TEST_CASE("an operand that is added to the list is checked at each launch") {
     arguments.c = 0x30000;
     arguments.d = 0x40000;
     arguments.beta = 1;
-    CHECK(joined(operand_problems(list, spec, arguments)) == "the bias is null");
+    CHECK(joined(operand_problems(list, problem_of(spec), arguments)) == "the bias is null");
     arguments.bias = 0x50002;
-    CHECK_THAT(joined(operand_problems(list, spec, arguments)),
+    CHECK_THAT(joined(operand_problems(list, problem_of(spec), arguments)),
                ContainsSubstring("the bias at 0x50002 is less aligned than the 4 bytes"));
     arguments.bias = 0x40010;
-    CHECK_THAT(joined(operand_problems(list, spec, arguments)), ContainsSubstring("overlaps the bias"));
+    CHECK_THAT(joined(operand_problems(list, problem_of(spec), arguments)), ContainsSubstring("overlaps the bias"));
     arguments.bias = 0x50000;
-    CHECK(operand_problems(list, spec, arguments).empty());
+    CHECK(operand_problems(list, problem_of(spec), arguments).empty());
     arguments.workspace = 0x50020;
     arguments.workspace_bytes = 64;
-    CHECK_THAT(joined(operand_problems(list, spec, arguments)), ContainsSubstring("apart from all operands"));
+    CHECK_THAT(joined(operand_problems(list, problem_of(spec), arguments)),
+               ContainsSubstring("apart from all operands"));
 }
 
 TEST_CASE("an operand that is added to the list is packed: its address, its pitch and its tensor map") {
@@ -115,7 +116,7 @@ TEST_CASE("an operand that is added to the list is packed: its address, its pitc
     list.add(operand);
     given.bias = 0x50000;
     PackedArguments packed;
-    ArgumentPacker(arguments, spec, list).pack(given, device, packed);
+    ArgumentPacker(arguments, problem_of(spec), list).pack(given, device, packed);
     std::uint64_t address = 0;
     std::memcpy(&address, packed.bytes.data(), sizeof address);
     CHECK(address == 0x50000);

@@ -276,8 +276,8 @@ TEST_CASE("includes that cannot be followed") {
                       {"a.cuh", "#pragma once\n#include \"b.cuh\"\n"},
                       {"b.cuh", "#include \"a.cuh\"\n"}}) ==
             "b.cuh:1: \"a.cuh\" includes itself: root.cu -> a.cuh -> b.cuh -> a.cuh");
-    REQUIRE(error_of({{"root.cu", "#if X\n#include \"a.cuh\"\n#endif\n"}, {"a.cuh", ""}}) ==
-            "root.cu:2: \"a.cuh\" is included inside an #if that is left as it is");
+    REQUIRE_THAT(error_of({{"root.cu", "#if X\n#include \"a.cuh\"\n#endif\n"}, {"a.cuh", ""}}),
+                 testing::Says("root.cu:2", "\"a.cuh\"", "inside an #if"));
     REQUIRE_THAT(error_of({{"other.cu", ""}}), testing::Says("root.cu:1", "template"));
 }
 

@@ -216,7 +216,7 @@ TEST_CASE("a kernel's page: the first wave of a D of millions of tiles is found,
         kernel_page(problem_of(f32), {SimtTile2dConfig{.grid = 77}}, find_gpu("h200")).rasterization;
     CHECK(r.own.first_wave.empty());
     CHECK(r.own.footprint == WaveFootprint{});
-    CHECK(rasterization_html(r).find("is not known: its blocks take more than one each") != std::string::npos);
+    CHECK(rasterization_html(r).find("are not known: a block takes several tiles") != std::string::npos);
 }
 
 TEST_CASE("a kernel's page: the footprint of a wave is what its blocks read, edges and splits of K included") {

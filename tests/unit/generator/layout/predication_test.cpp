@@ -38,9 +38,6 @@ TEST_CASE("1000 elements in tiles of 128 are rounded up to 1024") {
     CHECK(tiles.grid == Extents{8});
     CHECK(tiles.counts == Extents{128, 128, 128, 128, 128, 128, 128, 104});
     CHECK((tiles.in_bounds == 1000 && tiles.out_of_bounds == 24));
-    // The identity layout tiled as CuTe's page does it: (128,8):(1,128).
-    const CoordinateTensor identity = CoordinateTensor({1000}).zipped_divide({128});
-    CHECK(coalesce(identity.axes().front(), IntTuple({1, 1})) == parse_layout("(128,8):(1,128)"));
 }
 
 TEST_CASE("counts agree with a count one by one, and add up") {
@@ -60,44 +57,10 @@ TEST_CASE("counts agree with a count one by one, and add up") {
     CHECK(cube.counts == Extents{12, 4, 6, 2, 12, 4, 6, 2, 6, 2, 3, 1});
 }
 
-TEST_CASE("a coordinate tensor says where every element of every tile lies") {
-    const CoordinateTensor tiled = CoordinateTensor({41, 55}).zipped_divide({4, 8});
-    for (std::int64_t tile_row = 0; tile_row < 11; ++tile_row) {
-        for (std::int64_t column = 0; column < 8; ++column) {
-            const IntTuple at(
-                std::vector<IntTuple>{std::vector<IntTuple>{3, column}, std::vector<IntTuple>{tile_row, 6}});
-            CHECK(tiled(at) == Extents{tile_row * 4 + 3, 48 + column});
-        }
-    }
-}
-
-TEST_CASE("threads count what they copy of a tile") {
-    const Layout layout_tv = parse_layout("((4,2),4):((1,16),4)");  // 8 threads over 4 x 8, four values per thread
-    const Extents whole = predicate_threads({41, 55}, {4, 8}, {0, 0}, layout_tv);
-    CHECK(whole == Extents(8, 4));
-    // The corner tile holds 1 x 7: thread 0 has columns 0 to 3, thread 4 columns 4 to 7, of which 7 is beyond the data.
-    CHECK(predicate_threads({41, 55}, {4, 8}, {10, 6}, layout_tv) == Extents{4, 0, 0, 0, 3, 0, 0, 0});
-    const Extents last_column = predicate_threads({41, 55}, {4, 8}, {0, 6}, layout_tv);
-    CHECK(std::accumulate(last_column.begin(), last_column.end(), std::int64_t{0}) == 4 * 7);
-}
-
-TEST_CASE("the main loop compares rows once and K once per k-tile") {
-    const Layout layout_tv = parse_layout("(4,(1,8)):(1,(0,4))");  // one thread per row, 8 values along K
-    const MainLoopPredicates predicates = predicate_main_loop({41, 55}, {4, 8}, 10, layout_tv);
-    CHECK(predicates.k == Extents{8, 8, 8, 8, 8, 8, 7});
-    REQUIRE(predicates.rows.size() == 4);
-    CHECK(predicates.rows[0] == std::vector<bool>(8, true));
-    for (const std::size_t thread : {1U, 2U, 3U}) CHECK(predicates.rows[thread] == std::vector<bool>(8, false));
-}
-
 TEST_CASE("predication refuses what has no tiles") {
     CHECK_THROWS_AS(predicate({}, {}), LayoutError);
     CHECK_THROWS_AS(predicate({41, 55}, {4}), LayoutError);
     CHECK_THROWS_AS(predicate({41, 0}, {4, 8}), LayoutError);
     CHECK_THROWS_AS(predicate({41, 55}, {4, -8}), LayoutError);
     CHECK_THROWS_AS(predicate({std::int64_t{1} << 40}, {1}), LayoutError);
-    const Layout layout_tv = parse_layout("(8,4):(4,1)");
-    CHECK_THROWS_AS(predicate_threads({41, 55}, {4, 8}, {11, 0}, layout_tv), LayoutError);
-    CHECK_THROWS_AS(predicate_threads({41, 55}, {4, 8}, {0, 0}, parse_layout("32:1")), LayoutError);
-    CHECK_THROWS_AS(predicate_main_loop({41}, {4}, 0, layout_tv), LayoutError);
 }

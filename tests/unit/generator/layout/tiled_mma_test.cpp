@@ -102,18 +102,6 @@ TEST_CASE("threads of a tile share A along N and B along M, and C among nobody")
     }
 }
 
-TEST_CASE("partition_coordinates walks a thread's values in order") {
-    const TiledMma mma(mma_atom("SM80_16x8x16_F32F16F16F32_TN"), warps_mnk({2, 2, 1}));
-    const std::vector<Coordinate> coordinates = mma.partition_coordinates(Operand::c, 64, 32, 64 + 5);
-    REQUIRE(coordinates.size() == 64 * 32 / 128);
-    // Warp 2 is (0, 1); lane 5: row 1, columns 2 and 3; then rows + 8; then the next atom of the warp, 32 rows below.
-    CHECK(coordinates[0] == Coordinate{1, 8 + 2});
-    CHECK(coordinates[1] == Coordinate{1, 8 + 3});
-    CHECK(coordinates[2] == Coordinate{9, 8 + 2});
-    CHECK(coordinates[4] == Coordinate{33, 8 + 2});
-    CHECK(coordinates[8] == Coordinate{1, 24 + 2});
-}
-
 TEST_CASE("tiled MMAs refuse what cannot be tiled") {
     const MmaAtom atom = mma_atom("SM80_16x8x16_F32BF16BF16F32_TN");
     CHECK_THROWS_AS(TiledMma(atom, parse_layout("(2,2)")), LayoutError);

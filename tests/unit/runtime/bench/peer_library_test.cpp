@@ -121,7 +121,7 @@ TEST_CASE("a peer is not asked for a row of C, of which its interface says nothi
     with_row.c = DataType::f32;
     with_row.broadcast_c = true;
     CHECK(peer->candidates(with_row, reason).empty());
-    CHECK_THAT(reason, ContainsSubstring("one plain problem alone, not of broadcast-c=yes"));
+    CHECK_THAT(reason, ContainsSubstring("only plain problems, without broadcast-c=yes"));
 }
 
 TEST_CASE("what is no peer library is refused with the reason") {

@@ -47,7 +47,7 @@ GemmKernel kernel_of(const GemmSpec& spec, const std::shared_ptr<PlayingDevice>&
     state->kernel = std::move(kernel);
     state->device = device;
     state->workspaces = std::make_shared<WorkspacePool>(device);
-    state->entries.emplace_back(entry, device->load("", entry), state->problem.row_major, *device);
+    state->entries.emplace_back(entry, device->load("", entry), state->problem, *device);
     return KernelAccess::make(std::move(state));
 }
 

@@ -61,7 +61,7 @@ TEST_CASE("the tool: explain and list tell of a kernel whose time is a guess") {
     const Tool tool;
     const std::string problem = " bf16 tn 1664 2304 4096 --gpu h200";
     const ToolResult text = tool.run("explain --no-compile" + problem + " --param a_source=rmem");
-    CHECK_THAT(text.out, ContainsSubstring("a guess, which no timing of such kernels went into"));
+    CHECK_THAT(text.out, ContainsSubstring(", a guess: "));
     const ToolResult free = tool.run("explain --no-compile" + problem);
     CHECK_THAT(free.out, ContainsSubstring("Predicted to be the fastest of") && !ContainsSubstring("a guess"));
     const ToolResult list = tool.run("list --limit 3" + problem + " --param a_source=rmem");

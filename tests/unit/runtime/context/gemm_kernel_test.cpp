@@ -46,7 +46,7 @@ std::shared_ptr<KernelState> new_state(const GemmSpec& spec, const std::shared_p
     state->workspaces = std::make_shared<WorkspacePool>(device);
     for (const char* name : functions) {
         const KernelEntry entry = entry_named(name);
-        state->entries.emplace_back(entry, device->load("", entry), state->problem.row_major, *device);
+        state->entries.emplace_back(entry, device->load("", entry), state->problem, *device);
         state->entries.back().shape.blocks = 7;
     }
     return state;
@@ -156,7 +156,7 @@ TEST_CASE("counters are zeroed in a caller's workspace, whose end they are, and 
         .threads = 128,
         .grid = {},
         .arguments = {PointerArgument{ArgumentRole::workspace}, PointerArgument{ArgumentRole::counters}}};
-    state->entries.emplace_back(entry, device->load("", entry), state->problem.row_major, *device);
+    state->entries.emplace_back(entry, device->load("", entry), state->problem, *device);
     state->workspace_bytes = 1024 + 64;
     state->counter_bytes = 64;
     const GemmKernel kernel = KernelAccess::make(state);
@@ -193,7 +193,7 @@ TEST_CASE("persistent blocks and launch attributes are the device's to resolve",
                             .programmatic_launch = true,
                             .grid = {.tile_m = 128, .tile_n = 256, .blocks = PersistentBlocks{1, 2}},
                             .arguments = {}};
-    const LoadedEntry loaded(entry, device->load("", entry), spec, *device);
+    const LoadedEntry loaded(entry, device->load("", entry), problem_of(spec), *device);
     CHECK(loaded.shape.blocks == 132);
     CHECK(loaded.shape.programmatic);
     CHECK(loaded.shape.cluster == std::array<int, 3>{2, 1, 1});

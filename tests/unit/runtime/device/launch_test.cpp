@@ -32,6 +32,11 @@ GemmSpec spec_with_row_of_c(Order order = Order::row) {
 
 GemmArguments sound_arguments() { return {.a = kA, .b = kB, .c = kC, .d = kD, .alpha = 2.0F, .beta = 0.5F}; }
 
+std::vector<std::string> launch_problems(const GemmSpec& spec, const GemmArguments& arguments,
+                                         std::size_t workspace_bytes) {
+    return jitgemm::launch_problems(problem_of(spec), arguments, workspace_bytes);
+}
+
 std::string only_problem(const GemmSpec& spec, const GemmArguments& arguments, std::size_t workspace_bytes = 0) {
     const std::vector<std::string> problems = launch_problems(spec, arguments, workspace_bytes);
     REQUIRE(problems.size() == 1);
@@ -41,7 +46,7 @@ std::string only_problem(const GemmSpec& spec, const GemmArguments& arguments, s
 PackedArguments packed_for(const std::vector<KernelArgument>& layout, const GemmSpec& spec,
                            const GemmArguments& arguments) {
     jitgemm::testing::FakeDevice device;
-    return pack_arguments(layout, spec, {arguments}, device);
+    return pack_arguments(layout, {.asked = spec, .row_major = spec, .signature = {}}, {arguments}, device);
 }
 
 template <class Struct>

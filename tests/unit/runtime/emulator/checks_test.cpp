@@ -210,7 +210,7 @@ TEST_CASE("emulator checks: asynchronous copies") {
         CHECK(right[0] == 1000);
         CHECK(right[31] == 1000 + 4 * 31);
         CHECK_THAT(text_of(with(copy + load, mode), FaultKind::copy_in_flight),
-                   ContainsSubstring("nobody has waited for"));
+                   ContainsSubstring("no thread has waited for"));
         CHECK_THAT(text_of(with(copy + "cp.async.wait_group 1;\n" + load, mode), FaultKind::copy_in_flight),
                    ContainsSubstring("cp.async.cg.shared.global"));
         CHECK_THAT(text_of(with(copy + "st.shared.u32 [%rd5], 1;\n", mode), FaultKind::copy_in_flight),

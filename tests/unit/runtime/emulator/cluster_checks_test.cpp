@@ -145,7 +145,7 @@ TEST_CASE("emulator cluster checks: bounds, alignment and bytes nobody has writt
     CHECK_THAT(past, ContainsSubstring("which has 4096 bytes"));
     text_of(pair(kStore + kSync + "ld.shared::cluster.u64 %rd2, [%r13+4];\n" + kSync), FaultKind::misaligned);
     const std::string never = text_of(pair(kSync + kPeerLoad + kSync), FaultKind::never_written_shared);
-    CHECK_THAT(never, ContainsSubstring("'s shared memory, which nobody has written"));
+    CHECK_THAT(never, ContainsSubstring("'s shared memory, which was never written"));
     const std::string rank =
         text_of(pair("mov.u32 %r1, 2;\nmapa.shared::cluster.u32 %r2, %r10, %r1;\n"), FaultKind::out_of_range);
     CHECK_THAT(rank, ContainsSubstring("rank 2 in a cluster whose ranks are 0 to 1"));
@@ -153,7 +153,7 @@ TEST_CASE("emulator cluster checks: bounds, alignment and bytes nobody has writt
         text_of(pair("add.u32 %r1, %r10, 0x5000000;\nld.shared::cluster.u32 %r2, [%r1];\n"), FaultKind::out_of_range);
     CHECK_THAT(nobody, ContainsSubstring("in no block's shared memory"));
     const std::string space = text_of(pair(kStore + kSync + "ld.shared.u32 %r2, [%r13];\n"), FaultKind::out_of_range);
-    CHECK_THAT(space, ContainsSubstring("reaches the block's own alone"));
+    CHECK_THAT(space, ContainsSubstring(".shared means .shared::cta"));
     CHECK_THAT(text_of(pair("mov.u64 %rd1, 64;\nmapa.u64 %rd2, %rd1, %r12;\n"), FaultKind::out_of_range),
                ContainsSubstring("generic address 0x40"));
     PtxRun unchecked =
@@ -189,9 +189,9 @@ TEST_CASE("emulator cluster checks: a block must not end before others are done 
                ContainsSubstring("of block (0,0,0): reads shared memory of block (1,0,0), which has ended"));
     const auto may_end = fault_of(pair(kStore + kSync + "@%p1 ld.shared::cluster.u32 %r2, [%r13];\n"));
     REQUIRE(may_end);
-    CHECK_THAT(may_end->text,
-               ContainsSubstring("block (0,0,0) ends with no cluster barrier behind an access of warp 0 of "
-                                 "block (1,0,0) to its shared memory"));
+    CHECK_THAT(
+        may_end->text,
+        ContainsSubstring("block (0,0,0) ends while warp 0 of block (1,0,0) may still access its shared memory"));
     // A relaxed arrival says nothing of loads that are in flight.
     text_of(pair(kStore + kSync + kPeerLoad + kRelaxed + kWait), FaultKind::block_ended);
     CHECK(is_right(pair(kStore + kSync + kPeerLoad + kSync)));

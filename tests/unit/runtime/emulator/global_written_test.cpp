@@ -89,12 +89,12 @@ TEST_CASE("emulator global memory: a read of what nobody has written is a fault 
     const PtxRun load{.body = "ld.global.v4.u32 {%r1, %r2, %r3, %r4}, [%own_in];", .threads = 1};
     CHECK_THAT(
         memory.fault(load, FaultKind::never_written_global),
-        ContainsSubstring("reads 16 bytes of global memory, of which 16 were never written, the first at offset 0 of "
+        ContainsSubstring("reads 16 bytes of global memory: 16 of them were never written, the first at offset 0 of "
                           "in (1024 bytes)") &&
             ContainsSubstring("thread (0,0,0) of block (0,0,0)") && ContainsSubstring("ld.global.v4.u32"));
     memory.write(memory.in, 8);
     CHECK_THAT(memory.fault(load, FaultKind::never_written_global),
-               ContainsSubstring("of which 8 were never written, the first at offset 8 of in"));
+               ContainsSubstring("8 of them were never written, the first at offset 8 of in"));
     memory.write(memory.in + 8, 8);
     CHECK(memory.fault(load, FaultKind::never_written_global) == "no fault");
     CHECK_THAT(memory.fault({.body = load.body, .threads = 2}, FaultKind::never_written_global),
@@ -161,11 +161,10 @@ TEST_CASE("emulator global memory: where a byte is to be stored once, a second s
     CHECK(run(first) == "no fault");
     CHECK(run(first + same) == "no fault");
     CHECK(run(first + wider) == "no fault");
-    CHECK_THAT(
-        run(first + other),
-        ContainsSubstring("stores 2 bytes of global memory for the second time, and not the same, at offset 0 of "
-                          "out") &&
-            ContainsSubstring("thread (0,0,0)"));
+    CHECK_THAT(run(first + other),
+               ContainsSubstring("stores 2 bytes of global memory a second time, with another value, at offset 0 of "
+                                 "out") &&
+                   ContainsSubstring("thread (0,0,0)"));
     CHECK_THAT(run(first + wrong), ContainsSubstring("offset 3 of out"));
     CHECK_THAT(run("st.global.u32 [%out], %thread;"), ContainsSubstring("thread (1,0,0)"));  // two lanes at once
 
@@ -187,11 +186,11 @@ TEST_CASE("emulator global memory: a launch that may begin early touches only co
         return memory.fault({.body = body, .threads = 1}, FaultKind::before_wait);
     };
     CHECK_THAT(fault("griddepcontrol.launch_dependents;\n" + load),
-               ContainsSubstring("reads 4 bytes before griddepcontrol.wait, which the launch before may still write, "
+               ContainsSubstring("reads 4 bytes before griddepcontrol.wait, which the previous kernel may still write, "
                                  "offset 0 of in (1024 bytes)"));
     CHECK_THAT(fault(copy), ContainsSubstring("reads 16 bytes before griddepcontrol.wait"));
-    CHECK_THAT(fault(store + wait), ContainsSubstring("writes 4 bytes before griddepcontrol.wait, which the launch "
-                                                      "before may still read, offset 0 of out"));
+    CHECK_THAT(fault(store + wait), ContainsSubstring("writes 4 bytes before griddepcontrol.wait, which the previous "
+                                                      "kernel may still read, offset 0 of out"));
     for (const std::string& body : {load, copy, store}) CHECK(fault(wait + body) == "no fault");
     // What one warp has waited for says nothing of another.
     const std::string first_warp = "setp.lt.u32 %p1, %thread, 32;\n@%p1 griddepcontrol.wait;\n";

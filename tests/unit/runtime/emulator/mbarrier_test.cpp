@@ -101,7 +101,7 @@ TEST_CASE("emulator mbarrier: a fault says which count leaves its range") {
     CHECK_THAT(fault(1,
                      "mbarrier.complete_tx.relaxed.cluster.shared::cta.b64 [bars], 1048575;\n"
                      "mbarrier.complete_tx.relaxed.cluster.shared::cta.b64 [bars], 16;\n"),
-               ContainsSubstring("has 1048575 bytes that nobody has expected yet"));
+               ContainsSubstring("has 1048575 bytes that no thread has expected yet"));
     CHECK_THAT(fault(1, "mbarrier.test_wait.parity.shared::cta.b64 %p1, [bars], 2;"), ContainsSubstring("parity of 2"));
 }
 
@@ -219,7 +219,7 @@ TEST_CASE("emulator mbarrier: one that no barrier has told of is not to be used"
     const std::string init = "setp.eq.u32 %p1, %thread, 0;\n@%p1 mbarrier.init.shared::cta.b64 [bars], 64;\n";
     const std::string arrive = "setp.ge.u32 %p2, %thread, 32;\n@%p2 mbarrier.arrive.shared::cta.b64 _, [bars];\n";
     const TmaRun run{.body = init + arrive, .threads = 64};
-    CHECK_THAT(fault_of(run)->text, ContainsSubstring("made by warp 0 with no barrier between"));
+    CHECK_THAT(fault_of(run)->text, ContainsSubstring("warp 0 has initialized with no barrier between"));
     CHECK(!fault_of(TmaRun{.body = init + "bar.sync 0;\n" + arrive, .threads = 64}));
 }
 
@@ -245,7 +245,7 @@ TEST_CASE("emulator mbarrier: blocks of a cluster arrive at each other's") {
     CHECK(words_of(with(make + fence + relaxed + meet + sync)) == Words{0});
     CHECK(words_of(with(make + sync + meet + sync)) == Words{0});
     CHECK_THAT(text_of(with(make + relaxed + meet + sync), FaultKind::shared_race),
-               ContainsSubstring("made by warp 0 of block (0,0,0) with no barrier between"));
+               ContainsSubstring("warp 0 of block (0,0,0) has initialized with no barrier between"));
     // Block 0 ends when it knows of the other's arrival, not before.
     CHECK(words_of(with(make + sync + meet)) == Words{0});
     std::string no_wait = meet;

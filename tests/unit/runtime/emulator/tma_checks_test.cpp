@@ -73,7 +73,7 @@ TEST_CASE("emulator TMA checks: what a load brings is not there before a wait") 
     CHECK(is_right(with(kMake + kExpect + kLoad + kWait + kRead)));
     CHECK(is_right(with(kMake + kLoad + kExpect + kWait + kRead)));
     const std::string read = text_of(with(kMake + kExpect + kLoad + kSync + kRead + kWait), FaultKind::copy_in_flight);
-    CHECK_THAT(read, ContainsSubstring("into which an asynchronous copy is in flight that nobody has waited for"));
+    CHECK_THAT(read, ContainsSubstring("which an asynchronous copy in flight writes"));
     CHECK_THAT(read, ContainsSubstring("cp.async.bulk.tensor.2d.shared::cta.global"));
     text_of(with(kMake + kExpect + kLoad + kSync + "st.shared.u32 [tile+8], 1;\n" + kWait), FaultKind::copy_in_flight);
     text_of(with(kMake + kExpect + kLoad + kLoad + kWait), FaultKind::copy_in_flight);
@@ -105,7 +105,7 @@ TEST_CASE("emulator TMA checks: a load must not overwrite what others may still 
 
 TEST_CASE("emulator TMA checks: a block does not end while a load is in flight") {
     const std::string text = text_of(with(kMake + kExpect + kLoad), FaultKind::copy_in_flight);
-    CHECK_THAT(text, ContainsSubstring("ends with an asynchronous copy in flight"));
+    CHECK_THAT(text, ContainsSubstring("ends while an asynchronous copy is in flight"));
     CHECK_THAT(text, ContainsSubstring("the mbarrier at offset 16384"));
 }
 
@@ -115,7 +115,7 @@ TEST_CASE("emulator TMA checks: bytes that are expected and do not come are a de
                ContainsSubstring("phase 0 lacks 0 of 1 arrivals and 16 bytes"));
     const std::string less = "@%p0 mbarrier.arrive.expect_tx.shared::cta.b64 _, [bars], 512;\n";
     CHECK_THAT(text_of(with(kMake + less + kLoad + kWait), FaultKind::deadlock),
-               ContainsSubstring("has 512 bytes that nobody has expected yet"));
+               ContainsSubstring("has 512 bytes that no thread has expected yet"));
 }
 
 TEST_CASE("emulator TMA checks: a store reads what the writers have fenced before a barrier, no less") {
@@ -163,7 +163,7 @@ TEST_CASE("emulator TMA checks: a thread does not end while its store reads") {
 TEST_CASE("emulator TMA checks: an mbarrier is made known to copies by a fence") {
     const std::string make = "setp.eq.u32 %p0, %thread, 0;\n@%p0 mbarrier.init.shared::cta.b64 [bars], 1;\n";
     CHECK_THAT(text_of(with(make + kSync + kExpect + kLoad + kWait), FaultKind::proxy_fence),
-               ContainsSubstring("made with no fence.mbarrier_init and no fence.proxy.async"));
+               ContainsSubstring("no fence.mbarrier_init and no fence.proxy.async followed its mbarrier.init"));
     CHECK(is_right(with(make + kFence + kSync + kExpect + kLoad + kWait)));
     CHECK_THAT(
         text_of(with(kMake + "@%p0 cp.async.bulk.tensor.2d.shared::cta.global.mbarrier::complete_tx::bytes [tile], "
@@ -223,7 +223,7 @@ TEST_CASE("emulator TMA checks: what nobody has written is not loaded, what is t
         return run;
     };
     CHECK_THAT(text_of(undefined(kExpect + kLoad + kWait), FaultKind::never_written_global),
-               ContainsSubstring("reads 128 bytes of global memory, of which 128 were never written"));
+               ContainsSubstring("reads 128 bytes of global memory: 128 of them were never written"));
     const std::string store = kFill + kFence + kSync + kStore + kStored;
     const std::string other = kSync + "st.shared.u32 [%r10+4], 99;\n" + kFence + kSync + kStore + kStored;
     CHECK(is_right(undefined(store + kStore + kStored)));  // the same once more

@@ -135,7 +135,7 @@ TEST_CASE("emulator wgmma checks: a fence comes between other uses of a register
     CHECK(is_right(with(kReady + kFence + done + kReadSum + kFence + done)));
     CHECK_THAT(text_of(with(kReady + done), FaultKind::wgmma_registers), ContainsSubstring("no wgmma.fence"));
     CHECK_THAT(text_of(with(kReady + kFence + done + kReadSum + done), FaultKind::wgmma_registers),
-               ContainsSubstring("takes register %f1 with no wgmma.fence"));
+               ContainsSubstring("uses register %f1, but no wgmma.fence"));
     text_of(with(kReady + kFence + "mov.f32 %f2, 0f3F800000;\n" + done), FaultKind::wgmma_registers);
     text_of(with(kReady + kFence + "mov.u32 %r21, 1;\n" + kMultiplyRegisters + kCommit + kWait),
             FaultKind::wgmma_registers);

@@ -263,7 +263,7 @@ std::string expected_launch(const Exported& kernel, float alpha, bool early = tr
     jitgemm::testing::FakeDevice device;
     std::string text;
     for (const KernelEntry& entry : kernel.source.entries) {
-        const PackedArguments packed = pack_arguments(entry.arguments, row_major, {arguments}, device);
+        const PackedArguments packed = pack_arguments(entry.arguments, problem, {arguments}, device);
         if (block_count(entry.grid, row_major) == 0) continue;  // packing an operand without elements
         if (entry.cluster[0] > 1)
             text += fmt::format("cluster 4 {} {} {}\n", entry.cluster[0], entry.cluster[1], entry.cluster[2]);

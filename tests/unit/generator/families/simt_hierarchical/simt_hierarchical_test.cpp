@@ -71,7 +71,7 @@ TEST_CASE("simt_hierarchical: what a config breaks is said with its numbers") {
     const GemmSpec spec = f32(GemmLayout::tn, 512, 512, 512);
     CHECK(violations(spec, "").empty());
     CHECK_THAT(violations(spec, "block=100x128x16"), Says("block_tile.m = 100", "multiple", "warp_tile.m = 64"));
-    CHECK_THAT(violations(spec, "thread=16x6"), Says("thread_tile.n = 6", "multiple", "quads", "4"));
+    CHECK_THAT(violations(spec, "thread=16x6"), Says("thread_tile.n = 6", "multiple", "quad", "4"));
     CHECK_THAT(violations(spec, "warp=64x32"), ContainsSubstring("gives 4 x 4 lanes"));
     CHECK_THAT(violations(spec, "stages=1"), Says("stages = 1", "outside", "2", "8"));
     CHECK_THAT(violations(spec, "copy_slices=16"), Says("copy_slices = 16", "1", "outside", "15"));
@@ -84,15 +84,15 @@ TEST_CASE("simt_hierarchical: what a config breaks is said with its numbers") {
                    !ContainsSubstring("m = 512 unchecked"));
     CHECK(violations(f32(GemmLayout::tn, 4096, 4096, 4096), "blocks_per_wave=132").empty());
     CHECK_THAT(violations(spec, "blocks_per_wave=2"), Says("blocks_per_wave = 2", "8", "tiles"));
-    CHECK_THAT(violations(spec, "blocks_per_wave=3,split_k=2"), Says("blocks_per_wave = 3", "split_k = 2", "splits"));
+    CHECK_THAT(violations(spec, "blocks_per_wave=3,split_k=2"), Says("blocks_per_wave = 3", "split_k = 2", "K"));
     CHECK_THAT(violations(spec, "blocks_per_wave=5000"), Says("blocks_per_wave = 5000", "0", "outside", "4096"));
     GemmSpec half = spec;
     half.d = DataType::f16;
     CHECK_THAT(violations(half, "blocks_per_wave=3"), Says("D", "f32", "not", "f16"));
     half = spec;
     half.a = half.b = DataType::f16;
-    CHECK_THAT(violations(half, ""), Says("copy = async", "f16", "unconverted"));
-    CHECK_THAT(violations(spec, "store=smem,split_k=2"), Says("store = smem", "rearranges", "D", "split_k = 2"));
+    CHECK_THAT(violations(half, ""), Says("copy = async", "f16", "convert"));
+    CHECK_THAT(violations(spec, "store=smem,split_k=2"), Says("store = smem", "D", "split_k = 2"));
     CHECK_THROWS_WITH(config_with("slice=4"),
                       Says("simt_hierarchical", "has no parameter", "'slice'") && ContainsSubstring("slices"));
     CHECK_THROWS_WITH(config_with("copy=asink"), Says("'asink'", "async", "reg"));

@@ -31,7 +31,7 @@ void check(GemmSpec spec, float alpha, float beta) {
     const std::vector<float> c = integers(extents.c, 3);
     std::vector<float> d(static_cast<std::size_t>(extents.d), std::numeric_limits<float>::quiet_NaN());
     const CpuLoopRun run =
-        run_cpu_loop(spec, {.a = a.data(), .b = b.data(), .c = c.data(), .d = d.data()}, alpha, beta, 60);
+        run_cpu_loop(problem_of(spec), {.a = a.data(), .b = b.data(), .c = c.data(), .d = d.data()}, alpha, beta, 60);
     REQUIRE(run.whole);
     REQUIRE(run.elements == spec.m * spec.n);
     const testing::PlainOperands operands{.a = a.data(), .b = b.data(), .c = c.data()};
@@ -64,7 +64,8 @@ TEST_CASE("cpu loop: C is not read when beta is 0") {
     const std::vector<float> b(20, 1);
     const std::vector<float> c(12, std::numeric_limits<float>::quiet_NaN());
     std::vector<float> d(12);
-    static_cast<void>(run_cpu_loop(spec, {.a = a.data(), .b = b.data(), .c = c.data(), .d = d.data()}, 1, 0, 60));
+    static_cast<void>(
+        run_cpu_loop(problem_of(spec), {.a = a.data(), .b = b.data(), .c = c.data(), .d = d.data()}, 1, 0, 60));
     REQUIRE(d == std::vector<float>(12, 5));
 }
 

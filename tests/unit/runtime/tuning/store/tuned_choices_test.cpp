@@ -282,10 +282,12 @@ TEST_CASE("a winner that is not of a whole, finished search of today is a hint")
     const GemmSpec spec = spec_of(4096, 4096, 4096);
     Winner winner = winner_for(spec, 1);
     std::string why;
-    SECTION("other versions") { winner.versions.templates = "older", why = "it ran with other versions than today's"; }
+    SECTION("other versions") {
+        winner.versions.templates = "older", why = "it ran with other versions than the current ones";
+    }
     SECTION("cut short") { winner.complete = false, why = "the search was not finished"; }
-    SECTION("narrowed") { winner.narrowed = "max-candidates=1", why = "the search was kept to max-candidates=1"; }
-    SECTION("not known") { winner.narrowed = kNarrowedUnknown, why = "what was searched is not known"; }
+    SECTION("narrowed") { winner.narrowed = "max-candidates=1", why = "the search was limited to max-candidates=1"; }
+    SECTION("not known") { winner.narrowed = kNarrowedUnknown, why = "the extent of the search is not recorded"; }
     const TunedChoice choice = choices({winner}).choose(problem_of(spec), kH200);
     REQUIRE(choice.source == ChoiceSource::hint);
     REQUIRE(name_of(spec, choice) == winner.kernel);
@@ -336,7 +338,7 @@ TEST_CASE("where a problem was tuned and its record serves no request, the reaso
     SECTION("hot") { winner.hot = true, why = "hot"; }
     SECTION("beside another kernel") {
         winner.complete = false, winner.heuristic_kernel = winner_for(spec, 3).kernel;
-        why = "another kernel than the heuristic chooses today";
+        why = "another kernel than the heuristic's current choice";
     }
     SECTION("the heuristic's kernel was not timed") {
         winner.complete = false, winner.heuristic_us = 0;
