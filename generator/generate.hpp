@@ -25,18 +25,19 @@ struct KernelSource : KernelText {
 /// banner + body: a whole .cu file.
 [[nodiscard]] std::string dump(const KernelSource& source, const Problem& problem);
 
-/// What run --source reads back from a dump: the banner's spec, kernel and arch, and the (possibly edited) body.
+/// The parts that run --source reads from a dump: the banner's spec, kernel and arch, and the body, which may be
+/// edited.
 struct ParsedDump {
     GemmSpec spec;
     KernelId id;
     const Arch* arch = nullptr;
     std::string body;
 };
-/// Throws ConfigError naming the banner line that is missing or malformed.
+/// Throws ConfigError with the banner line that is missing or malformed.
 [[nodiscard]] ParsedDump parse_dump(std::string_view text);
 
-/// A stand-alone host program appended to a dump (dump --main): allocates, launches, verifies exactly against its own
-/// reference, times. Compiles with nvcc alone.
+/// A host program that is appended to a dump (dump --main). It allocates, launches, verifies exactly against its own
+/// reference, and times. nvcc compiles the file as it is.
 [[nodiscard]] std::string host_main(const KernelSource& source, const Problem& problem);
 
 /// The command line options that reproduce this problem: "--m 1000 --n 777 ... --layout tn".

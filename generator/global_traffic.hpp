@@ -5,8 +5,8 @@
 
 namespace jitgemm {
 
-/// Bytes that the warps of a launch ask of global memory, and hand to it, in whole sectors of 32 bytes. Caches answer a
-/// part of it: DRAM sees compulsory_bytes() at the least.
+/// Bytes that the warps of a launch request from global memory and write to it, in whole sectors of 32 bytes. Caches
+/// serve a part of them. DRAM moves at least compulsory_bytes().
 struct GlobalTraffic {
     double read_bytes = 0;
     double written_bytes = 0;

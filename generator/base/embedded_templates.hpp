@@ -6,7 +6,7 @@
 
 namespace jitgemm {
 
-/// The files of templates/ by name, as they were when the library was built (cmake/embed.cmake writes the definition).
+/// The files of templates/ by name, from the time of the build. cmake/embed.cmake writes the definition.
 [[nodiscard]] std::map<std::string, std::string, std::less<>> embedded_templates();
 
 }  // namespace jitgemm

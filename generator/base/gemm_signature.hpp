@@ -6,8 +6,8 @@
 
 namespace jitgemm {
 
-/// What a kernel must know of the problem at compile time; m, n, k and leading dimensions stay run-time arguments.
-/// D is always row-major here: Problem::row_major.
+/// The part of the problem that a kernel must know at compile time; m, n, k and leading dimensions stay run-time
+/// arguments. It describes Problem::row_major.
 struct GemmSignature {
     GemmLayout layout = GemmLayout::tn;
     DataType a = DataType::bf16;
@@ -17,7 +17,7 @@ struct GemmSignature {
     DataType accumulator = DataType::f32;
     int align_a = 16;  ///< bytes
     int align_b = 16;
-    int align_d = 16;  ///< bytes of D; where C is less aligned, as few elements as C's alignment allows
+    int align_d = 16;  ///< bytes of D; if C is less aligned, the bytes of as many elements of D as C's alignment allows
 
     friend bool operator==(const GemmSignature&, const GemmSignature&) = default;
 };

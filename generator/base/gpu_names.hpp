@@ -5,14 +5,14 @@
 
 namespace jitgemm {
 
-/// What tells a GPU's name from others': "a10080gb" and "a100" of "NVIDIA A100-SXM4-80GB" and of "a100-80gb".
+/// The part of a GPU's name that identifies it: "a10080gb" and "a100" of "NVIDIA A100-SXM4-80GB" and of "a100-80gb".
 struct GpuNameParts {
     std::string with_memory;
-    std::string model;  ///< the same without the size of its memory
+    std::string model;  ///< the same without the memory's size
 };
 
-/// Of a name as the driver prints it, as the table has it, or as a person types it: blanks, dashes, case, the maker,
-/// the brand and the board do not matter. "Laptop", "Ti" and whatever else names another GPU stays.
+/// Takes a name from the driver, from the table, or typed by a person. Blanks, dashes, case, the maker, the brand and
+/// the board do not matter. "Laptop", "Ti" and other words that name another GPU stay.
 [[nodiscard]] GpuNameParts gpu_name_parts(std::string_view name);
 
 }  // namespace jitgemm

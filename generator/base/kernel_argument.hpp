@@ -16,12 +16,12 @@ namespace jitgemm {
 
 enum class ArgumentPart : std::uint8_t { value, pointer, pitch };
 
-/// What an argument of a kernel is, for a problem with a row-major D: the address or the pitch of an operand
-/// (operand.hpp), the same of its copy in the workspace (packed_operand.hpp), or a value of the launch.
+/// The meaning of a kernel's argument: the address or the pitch of an operand (operand.hpp) or of its copy in the
+/// workspace (packed_operand.hpp), or a value of the launch. Operands are those of Problem::row_major.
 struct ArgumentRole {
-    std::string_view name;  ///< of the operand: "a", or of the value: "m"
+    std::string_view name;  ///< the operand's, "a", or the value's, "m"
     ArgumentPart part = ArgumentPart::value;
-    bool is_packed = false;  ///< of the copy
+    bool is_packed = false;  ///< whether it is the copy's
     friend constexpr bool operator==(const ArgumentRole&, const ArgumentRole&) = default;
     // NOLINTBEGIN(readability-identifier-naming): written as enumerators are, ArgumentRole::a
     static const ArgumentRole a, b, c, d, packed_a, packed_b, lda, ldb, ldc, ldd, packed_lda, packed_ldb;
@@ -60,7 +60,7 @@ struct PointerArgument {
 struct ExtentArgument {
     ArgumentRole role;
     int bytes = 4;
-    std::string_view field{};  ///< what the struct calls it, where that is not the role's name
+    std::string_view field{};  ///< the field's name in the struct, if it is not the role's name
     friend bool operator==(const ExtentArgument&, const ExtentArgument&) = default;
 };
 /// alpha or beta, an f32.
@@ -68,31 +68,31 @@ struct ScalarArgument {
     ArgumentRole role;
     friend bool operator==(const ScalarArgument&, const ScalarArgument&) = default;
 };
-/// A dimension of a tensor map, whose numbers are arguments: "k" elements, "lda" apart. Those of the first two that
-/// have no name are the operand's, as it lies in memory: a run of contiguous elements, and as many runs, a pitch apart.
+/// A dimension of a tensor map. Its numbers are arguments: "k" elements, "lda" apart. If the first two dimensions name
+/// none, they are the operand's own: elements in a line, and lines a pitch apart.
 struct TensorMapDimension {
-    std::uint32_t box = 1;  ///< elements of one copy along it
+    std::uint32_t box = 1;  ///< elements along it that one copy moves
     ArgumentRole extent{};
-    ArgumentRole pitch{};  ///< from one to the next; of dimension 0 it is one element
+    ArgumentRole pitch{};  ///< elements from one to the next; for dimension 0 it is 1
 
     // NOLINTNEXTLINE(google-explicit-constructor): most have nothing but a box
     constexpr TensorMapDimension(std::uint32_t elements, ArgumentRole extent_role = {}, ArgumentRole pitch_role = {})
         : box(elements), extent(extent_role), pitch(pitch_role) {}
     friend constexpr bool operator==(const TensorMapDimension&, const TensorMapDimension&) = default;
 };
-/// The tensor map (CUtensorMap, 128 bytes aligned to 64) of an operand or of its copy, encoded when the kernel is
-/// launched. Dimension 0 is the contiguous one. Of an operand that the launch does not read, all bytes are 0.
+/// The tensor map (CUtensorMap, 128 bytes aligned to 64) of an operand or of its copy. It is encoded when the kernel is
+/// launched. Dimension 0 is the contiguous one. If the launch does not read the operand, all bytes are 0.
 struct TensorMapArgument {
     ArgumentRole role;
-    std::vector<TensorMapDimension> dimensions{};  ///< kMaxTensorRank at most
+    std::vector<TensorMapDimension> dimensions{};  ///< at most kMaxTensorRank
     TensorMapSwizzle swizzle = TensorMapSwizzle::none;
     L2Promotion promotion = L2Promotion::none;
-    std::string_view field{};  ///< what the struct calls it, where that is not map_a and so on
+    std::string_view field{};  ///< the field's name in the struct, if it is not map_a and so on
 
     [[nodiscard]] int rank() const { return static_cast<int>(dimensions.size()); }
     friend bool operator==(const TensorMapArgument&, const TensorMapArgument&) = default;
 };
-/// The dimensions of an operand's own map. `box`: elements of a box along the contiguous extent, and across it.
+/// The dimensions of an operand's own map. `box` holds the box's elements along the contiguous extent, and across it.
 [[nodiscard]] std::vector<TensorMapDimension> box_of_matrix(const std::array<int, 2>& box);
 
 using KernelArgument = std::variant<PointerArgument, ExtentArgument, ScalarArgument, TensorMapArgument>;
@@ -101,7 +101,7 @@ using KernelArgument = std::variant<PointerArgument, ExtentArgument, ScalarArgum
 struct ArgumentField {
     std::string name;
     std::string_view c_type;
-    std::size_t bytes;  ///< and its alignment, but for tensor maps
+    std::size_t bytes;  ///< also its alignment, except for tensor maps
     std::size_t alignment;
     std::size_t offset;
 };
@@ -114,19 +114,19 @@ struct ArgumentLayout {
 };
 [[nodiscard]] ArgumentLayout argument_layout(std::span<const KernelArgument> arguments);
 
-/// What the struct calls it: "lda", "map_d"; of what is packed "map_a", as of what isn't.
+/// The field's name in the struct: "lda", "map_d". A packed copy has the same name as its operand: "map_a".
 [[nodiscard]] std::string field_name(const KernelArgument& argument);
 
 [[nodiscard]] ArgumentRole role_of(const KernelArgument& argument);
 
-/// Of the tensor maps, each once, the least first.
+/// The ranks of the tensor maps, each once, in rising order.
 [[nodiscard]] std::set<int> tensor_map_ranks(std::span<const KernelArgument> arguments);
 
-/// Whether the kernel computes D^T = B^T A^T: the field it calls m is the problem's n.
+/// Whether the kernel computes D^T = B^T A^T. Its field m is then the problem's n.
 [[nodiscard]] bool computes_transpose(std::span<const KernelArgument> arguments);
 
-/// Most bytes of arguments that a launch passes on: what every kernel may have (CUDA C++ Programming Guide, "Parameter
-/// size").
+/// Most bytes of arguments that a launch passes. Every architecture allows as many (CUDA C++ Programming Guide,
+/// "Parameter size").
 inline constexpr std::size_t kMaxArgumentBytes = 4096;
 
 }  // namespace jitgemm

@@ -11,17 +11,18 @@
 
 namespace jitgemm {
 
-/// One __global__ function of a kernel and all a launch of it needs. Its single parameter is a struct by value whose
-/// fields are `arguments` (argument_layout).
+/// One __global__ function of a kernel, with all that a launch of it needs. Its single parameter is a struct by value,
+/// whose fields are `arguments` (argument_layout).
 struct KernelEntry {
     std::string function;
     int threads = 0;
     int shared_bytes = 0;                 ///< dynamic shared memory
     std::array<int, 3> cluster{1, 1, 1};  ///< blocks of a thread-block cluster
-    /// It may begin before what precedes it in the stream has ended, and waits for that itself (griddepcontrol.wait):
-    /// CUDA C++ Programming Guide, "Programmatic Dependent Launch and Synchronization".
+    /// The entry may begin before the previous kernel of the stream has ended. It waits for that kernel itself
+    /// (griddepcontrol.wait): CUDA C++ Programming Guide, "Programmatic Dependent Launch and Synchronization".
     bool programmatic_launch = false;
-    /// Its blocks wait for blocks of lower index, which must have begun then. GPUs start blocks by their index.
+    /// Its blocks wait for blocks of lower index. Those have begun by then, because GPUs start blocks in the order of
+    /// their index.
     bool blocks_in_order = false;
     GridRule grid;
     std::vector<KernelArgument> arguments;
@@ -32,11 +33,10 @@ struct KernelEntry {
     return cluster[0] * cluster[1] * cluster[2];
 }
 
-/// The function of the entry that multiplies. Other entries of a kernel pack its operands before, or add up its sums
-/// behind it.
+/// The function of the entry that multiplies. Other entries pack operands before it, or add up sums after it.
 inline constexpr std::string_view kMultiplyingFunction = "gemm";
 
-/// What is compiled and hashed (`body`, no banner) and how to launch what it holds.
+/// The text that is compiled and hashed (`body`, without the banner), and how to launch its functions.
 struct KernelText {
     std::string name;  ///< of a generated kernel, its canonical name
     const Arch* arch = nullptr;

@@ -10,15 +10,15 @@
 
 namespace jitgemm {
 
-/// C statements, a line each, that fill the argument struct `target` of an entry, but for its tensor maps; `value` says
-/// what with.
+/// C statements, one per line, that fill the argument struct `target` of an entry, except its tensor maps. `value`
+/// gives the expression for an argument.
 [[nodiscard]] std::string argument_assignments(const KernelEntry& entry, std::string_view target,
                                                const std::function<std::string(const KernelArgument&)>& value);
 
-/// What the value of an argument is called where the C text stands: "problem->lda".
+/// The expression for an argument's value in the C text: "problem->lda".
 using RoleName = std::function<std::string(ArgumentRole)>;
 
-/// A tensor in global memory as C text: its address, and its dimensions from the contiguous one on.
+/// A tensor in global memory as C text: its address, and its dimensions, the contiguous one first.
 struct TensorDimensionText {
     std::string extent, pitch;
 };
@@ -30,8 +30,9 @@ struct TensorText {
 [[nodiscard]] std::string encode_call(const TensorMapArgument& map, const GemmSpec& row_major, std::string_view target,
                                       const TensorText& tensor);
 
-/// Such expressions for all tensor maps of `target`, each only where the launch reads the matrix; `is_one_row` is the
-/// expression that tells whether C is where the spec leaves that open, and `statement(expression)` makes a line of one.
+/// The expressions for all tensor maps of `target`. Each is evaluated only if the launch reads the matrix. `is_one_row`
+/// is an expression: whether C is one row, if the spec leaves that open. `statement(expression)` makes a line of an
+/// expression.
 [[nodiscard]] std::string tensor_map_statements(const KernelEntry& entry, const GemmSpec& row_major,
                                                 std::string_view target, const RoleName& name,
                                                 std::string_view is_one_row,
@@ -39,10 +40,10 @@ struct TensorText {
 
 [[nodiscard]] bool has_tensor_maps(const KernelEntry& entry);
 
-/// encode_tensor_map() in C, for who has cuda.h: extents, pitches and box from the contiguous dimension on, in
-/// elements.
+/// The function encode_tensor_map() in C, for programs that include cuda.h. Its extents, pitches and box begin with the
+/// contiguous dimension and are in elements.
 [[nodiscard]] std::string encode_tensor_map_text(int rank);
-/// One for each rank that the entries' maps have, each behind an empty line.
+/// One function for each rank of the entries' maps, each after an empty line.
 [[nodiscard]] std::string encode_tensor_map_texts(const std::vector<KernelEntry>& entries);
 
 }  // namespace jitgemm

@@ -16,15 +16,15 @@ struct DiffLine {
     friend bool operator==(const DiffLine&, const DiffLine&) = default;
 };
 
-/// What turns `before` into `after`, line by line, with as many lines in common as there can be (a longest common
-/// subsequence); removed lines come before the added ones in their place. Takes time and memory that grow with the
-/// product of the two texts' numbers of lines: for files of some thousand lines.
+/// The lines that turn `before` into `after`, with as many common lines as possible (a longest common subsequence).
+/// Removed lines come before the lines added in their place. Time and memory grow with the product of the numbers of
+/// lines: the function is for files of some thousand lines.
 [[nodiscard]] std::vector<DiffLine> line_diff(std::string_view before, std::string_view after);
 
-/// The lines that changed with up to `context` lines around each, as runs of neighbouring lines; none for equal texts.
+/// The changed lines with up to `context` lines around each, as runs of neighbouring lines. Equal texts have none.
 [[nodiscard]] std::vector<std::vector<DiffLine>> changed_hunks(const std::vector<DiffLine>& diff, std::size_t context);
 
-/// The lines of a text; a line end at its very end begins no further line.
+/// The lines of a text. A line end at the very end begins no further line.
 [[nodiscard]] std::vector<std::string_view> lines_of(std::string_view text);
 
 }  // namespace jitgemm

@@ -15,13 +15,14 @@ namespace jitgemm {
 
 /// \file The one list of a problem's operands. It stands in the header because each launch reads it.
 
-/// The size of the problem that an operand has as many rows or columns as. `one`: a single one stands for all.
+/// The size of the problem that is the number of an operand's rows or columns. `one`: a single row or column stands for
+/// all.
 enum class OperandIndex : std::uint8_t { one, m, n, k };
 
-/// What must not be 0 for a launch to read an operand, as in BLAS. alpha: k must not be 0, either.
+/// The scalar that must not be 0 if a launch is to read an operand, as in BLAS. For alpha, k must not be 0 either.
 enum class OperandGuard : std::uint8_t { none, alpha, beta };
 
-/// A matrix in device memory that a launch reads or writes, as it lies there.
+/// A matrix in device memory that a launch reads or writes, and its place there.
 struct GemmOperand {
     std::string_view name;   ///< "a"; its fields and members are named after it: lda, align_a
     std::string_view title;  ///< in messages: "A"
@@ -30,7 +31,7 @@ struct GemmOperand {
     bool is_written = false;
     OperandGuard guard = OperandGuard::none;
     std::int64_t GemmSpec::*pitch_field = nullptr;  ///< null: packed
-    int GemmSpec::*alignment_field = nullptr;       ///< null: that of one element
+    int GemmSpec::*alignment_field = nullptr;       ///< null: the alignment of one element
     DevicePointer GemmArguments::*pointer = nullptr;
 
     DataType type = DataType::f32;
@@ -38,29 +39,30 @@ struct GemmOperand {
     std::int64_t rows = 1;
     std::int64_t columns = 1;
     std::int64_t pitch = 0;    ///< elements from one line to the next; 0: packed
-    int alignment = 0;         ///< of each line, bytes; 0: what the pitch gives
-    bool is_one_line = false;  ///< lines of one element each, side by side: as_lines() turns it
+    int alignment = 0;         ///< of each line, bytes; 0: the alignment that the pitch gives
+    bool is_one_line = false;  ///< lines of one element each, side by side: as_lines() makes one line of them
 
-    /// Rows, or columns where these are contiguous.
+    /// The number of rows if rows are contiguous, else of columns.
     [[nodiscard]] constexpr std::int64_t lines() const { return order == Order::row ? rows : columns; }
-    /// Contiguous elements of a line.
+    /// The contiguous elements of a line.
     [[nodiscard]] constexpr std::int64_t run() const { return order == Order::row ? columns : rows; }
     [[nodiscard]] constexpr std::int64_t leading_dimension() const {
         return pitch != 0 ? pitch : std::max<std::int64_t>(1, run());
     }
-    /// A lone line never uses its leading dimension.
+    /// A single line never uses its leading dimension.
     [[nodiscard]] constexpr bool uses_leading_dimension() const { return lines() > 1 && !is_one_line; }
     /// Elements from the first to one past the last.
     [[nodiscard]] constexpr std::int64_t extent() const {
         return lines() <= 0 || run() <= 0 ? 0 : (lines() - 1) * leading_dimension() + run();
     }
-    /// Multiplied: its index has k.
+    /// Whether A · B multiplies it: its index has k.
     [[nodiscard]] constexpr bool is_factor() const { return row == OperandIndex::k || column == OperandIndex::k; }
-    /// One line stands for all of D's.
+    /// Whether its one line stands for all lines of D.
     [[nodiscard]] constexpr bool is_repeated() const { return row == OperandIndex::one || column == OperandIndex::one; }
 };
 
-/// The alignment in bytes, at most 16, that a pitch gives each line where the first begins at a multiple of 256 bytes.
+/// The alignment in bytes, at most 16, that a pitch gives to each line. The first line begins at a multiple of 256
+/// bytes.
 [[nodiscard]] inline int alignment_of_pitch(std::int64_t elements, DataType type) {
     const auto pitch = static_cast<std::uint64_t>(elements) * static_cast<std::uint64_t>(bytes(type));
     return 1 << std::min(std::countr_zero(pitch), 4);
@@ -70,7 +72,7 @@ struct GemmOperand {
     return operand.uses_leading_dimension() ? alignment_of_pitch(operand.leading_dimension(), operand.type) : kMost;
 }
 
-/// Some operands, in the order in which they are checked, filled and written out.
+/// Some operands, in the order in which they are checked, filled and written.
 class OperandList {
 public:
     void add(const GemmOperand& operand) { operands_.at(size_++) = operand; }
@@ -78,7 +80,7 @@ public:
     [[nodiscard]] const GemmOperand* end() const { return operands_.data() + size_; }
     [[nodiscard]] std::size_t size() const { return size_; }
     [[nodiscard]] const GemmOperand& operator[](std::size_t place) const { return operands_.at(place); }
-    /// Null where there is none of that name.
+    /// Null if no operand has this name.
     [[nodiscard]] const GemmOperand* find(std::string_view name) const {
         const auto* const found =
             std::find_if(begin(), end(), [&](const GemmOperand& one) { return one.name == name; });
@@ -100,7 +102,7 @@ private:
     }
 }
 
-/// With sizes, pitch and alignment as the spec has them. One that is repeated has one line and no pitch.
+/// The operand with the sizes, the pitch and the alignment of the spec. A repeated operand has one line and no pitch.
 [[nodiscard]] inline GemmOperand placed(GemmOperand operand, const GemmSpec& spec) {
     operand.rows = size_of(operand.row, spec);
     operand.columns = size_of(operand.column, spec);
@@ -113,7 +115,7 @@ private:
     return operand;
 }
 
-/// The operands of a spec, resolved or not. `broadcasts_c`: C is one line, by the spec or by the launch.
+/// The operands of a spec. `broadcasts_c` says that C is one line, by the spec or by the launch.
 [[nodiscard]] inline OperandList gemm_operands(const GemmSpec& spec, bool broadcasts_c) {
     using enum OperandIndex;
     const auto by_row = spec.d_order == Order::row;
@@ -167,7 +169,7 @@ private:
 }
 [[nodiscard]] inline OperandList gemm_operands(const GemmSpec& spec) { return gemm_operands(spec, spec.broadcast_c); }
 
-/// Whether a launch of some rows and columns reads or writes what is guarded so.
+/// Whether a launch that has rows and columns reads an operand with this guard.
 [[nodiscard]] constexpr bool is_used(OperandGuard guard, bool has_k, float alpha, float beta) {
     if (guard == OperandGuard::alpha) return has_k && alpha != 0.0F;
     return guard != OperandGuard::beta || beta != 0.0F;

@@ -4,12 +4,13 @@
 
 namespace jitgemm {
 
-/// A problem as kernels are chosen and made for it. problem_of() makes it once, where a request comes in.
+/// A problem in the form in which kernels are chosen and made for it. problem_of() makes it once, when a request comes
+/// in.
 struct Problem {
-    GemmSpec asked;           ///< what the caller means, with all leading dimensions and alignments as numbers
-    GemmSpec row_major;       ///< what kernels compute: the same problem with a row-major D
+    GemmSpec asked;           ///< the caller's problem, with all leading dimensions and alignments as numbers
+    GemmSpec row_major;       ///< the problem that kernels compute: the same one with a row-major D
     GemmSignature signature;  ///< of row_major
-    bool transposed = false;  ///< row_major asks for the transpose of D: its A is the caller's B
+    bool transposed = false;  ///< whether row_major computes the transpose of D: its A is then the caller's B
 };
 
 /// Throws SpecError with all problems() of the spec.

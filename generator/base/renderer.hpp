@@ -14,8 +14,8 @@ class TemplateSet {
 public:
     /// The files CMake embedded in the library.
     static const TemplateSet& embedded();
-    /// The files below a folder on disk, read once; those embedded where none is named (""). Throws RenderError when
-    /// the folder cannot be read.
+    /// The files below a folder on disk, read once. An empty name means the embedded files. Throws RenderError if the
+    /// folder cannot be read.
     static TemplateSet from_directory(const std::string& directory);
 
     using Files = std::map<std::string, std::string, std::less<>>;

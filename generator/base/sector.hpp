@@ -2,10 +2,10 @@
 
 namespace jitgemm {
 
-/// What L2 and DRAM move at once.
+/// Bytes that L2 and DRAM move at once.
 inline constexpr double kSectorBytes = 32;
 
-/// Four sectors that L2 keeps together, and that a warp asks for at once.
+/// Bytes of four sectors. L2 keeps them together, and a warp requests them at once.
 inline constexpr int kLineBytes = 128;
 
 }  // namespace jitgemm

@@ -9,9 +9,10 @@
 
 namespace jitgemm {
 
-/// The types of A and B that kernel families multiply. The others make sound problems, which no family serves yet.
+/// The types of A and B that kernel families multiply. Problems with other types are valid, but no family serves them
+/// yet.
 [[nodiscard]] std::span<const DataType> served_types();
-/// Why no family serves the types of A and B: what every family answers first. Empty where they are served.
+/// Why no family serves the types of A and B; empty if they are served. Every family checks this first.
 [[nodiscard]] std::vector<std::string> unserved_types(const GemmSpec& spec);
 
 }  // namespace jitgemm

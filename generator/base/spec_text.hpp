@@ -6,14 +6,14 @@
 
 namespace jitgemm {
 
-/// The text of a spec without a comment that ends it ("# ...") and the blanks before it.
+/// The text of a spec without a comment at its end ("# ...") and the blanks before it.
 [[nodiscard]] std::string_view spec_words(std::string_view text);
 
-/// Whether a text is keys behind their format ("gemm-v1 m=..."), else it is a shape line.
+/// Whether a text is keys after their format ("gemm-v1 m=..."). Else it is a shape line.
 [[nodiscard]] bool names_format(std::string_view text);
 
-/// Reads a problem in either form, the same on the command line, in files of shapes, in C and in Python: a shape line,
-/// or keys behind their format. A comment may end it. Throws SpecError naming the offending word, or every rule that
+/// Reads a problem in either form: a shape line, or keys after their format. The command line, shape files, C and
+/// Python use the same forms. A comment may end it. Throws SpecError with the offending word, or with every rule that
 /// the problem breaks.
 [[nodiscard]] GemmSpec parse_spec_text(std::string_view text);
 

@@ -9,20 +9,20 @@
 
 namespace jitgemm {
 
-/// Who holds an element of D while it is being summed up: of warp 0's tile, of which all warps hold theirs alike.
+/// The lane that holds an element of D while it is summed up, for warp 0's tile. The tiles of all warps are alike.
 struct KernelAccumulators {
     std::string atom;  ///< CuTe's name of the mma instruction
     TileShape warp;
     TileShape mma;
-    int registers = 0;  ///< a thread's, for the warp tile
+    int registers = 0;  ///< of a thread, for the warp tile
     /// Lane and accumulator register of each element of the atom at the upper left, row by row.
     struct Holder {
         int lane = 0;
-        int value = 0;  ///< of the atom's thread-value layout
+        int value = 0;  ///< index in the atom's thread-value layout
         int accumulator_register = 0;
     };
     std::vector<Holder> atom_holders;
-    /// First accumulator register that each atom of the warp tile takes in every lane, row by row.
+    /// First accumulator register of each atom of the warp tile, row by row. It is the same in every lane.
     std::vector<int> first_register;
     int registers_per_atom = 0;
 };

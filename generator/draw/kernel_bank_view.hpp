@@ -6,7 +6,7 @@
 
 namespace jitgemm {
 
-/// The tile as the banks see it: lines of 128 bytes, all 32 banks each, with the chunks that the first ldmatrix reads.
+/// The tile as the banks see it: lines of 128 bytes, one per 32 banks, with the chunks that the first ldmatrix reads.
 [[nodiscard]] std::string bank_view_html(const KernelSharedTile& tile);
 
 }  // namespace jitgemm

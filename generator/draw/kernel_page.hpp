@@ -15,7 +15,7 @@
 
 namespace jitgemm {
 
-/// Everything a generated kernel's page shows, as numbers: all of them out of the functions that generate the kernel.
+/// The numbers that a generated kernel's page shows. The functions that generate the kernel compute all of them.
 struct KernelPage {
     std::string kernel;  ///< canonical name
     Problem problem;
@@ -25,7 +25,7 @@ struct KernelPage {
     int threads = 0;
     int registers = 0;  ///< per thread, estimated
     KernelTiling tiling;
-    KernelSharedTile shared_a;  ///< this and the next three only where draws_fragments()
+    KernelSharedTile shared_a;  ///< this and the next three are set only if draws_fragments()
     KernelSharedTile shared_b;
     KernelAccumulators accumulators;
     KernelPipeline pipeline;
@@ -33,21 +33,22 @@ struct KernelPage {
     KernelSharedMap shared_map;
     std::vector<SharedAccess> accesses;
 
-    /// Whether ldmatrix feeds mma.sync.
+    /// Whether ldmatrix loads the operands of mma.sync.
     [[nodiscard]] bool draws_fragments() const { return anatomy.ldmatrix_pipeline.has_value(); }
 };
 
-/// The page of a config for a problem on a GPU. Throws ConfigError with all reasons when the config breaks a rule.
-/// Every family has a page; fragments, swizzle and pipeline are drawn where its anatomy has an LdmatrixPipeline.
+/// The page of a config for a problem on a GPU. Throws ConfigError with all reasons if the config breaks a rule. Every
+/// family has a page. Fragments, swizzle and pipeline are drawn if its anatomy has an LdmatrixPipeline.
 [[nodiscard]] KernelPage kernel_page(const Problem& problem, const KernelConfig& config, const GpuModel& gpu);
 
-/// What of the page fits a picture: the block tile of D by warps, one cell per atom, and one atom by lanes and values.
+/// The part of the page that fits a picture: the block tile of D by warps, one cell per atom, and one atom by lanes and
+/// values.
 [[nodiscard]] Picture tiling_picture(const KernelPage& page);
 
-/// One self-contained page: no resource from elsewhere.
+/// One self-contained page that loads nothing.
 [[nodiscard]] std::string kernel_page_html(const KernelPage& page);
 
-/// The same in a few lines.
+/// The same numbers in a few lines of text.
 [[nodiscard]] std::string kernel_page_text(const KernelPage& page);
 
 }  // namespace jitgemm

@@ -16,18 +16,19 @@ struct SharedRegion {
     std::int64_t bytes = 0;
 };
 
-/// Who uses which bytes, in the mainloop and, over again, in the epilogue.
+/// The use of each byte in the mainloop, and again in the epilogue.
 struct KernelSharedMap {
     std::vector<SharedRegion> mainloop;
-    std::vector<SharedRegion> epilogue;  ///< empty where the epilogue stores from registers
+    std::vector<SharedRegion> epilogue;  ///< empty if the epilogue stores from registers
     std::int64_t total_bytes = 0;
-    std::int64_t block_limit = 0;  ///< most that a block may ask for
+    std::int64_t block_limit = 0;  ///< most bytes that a block may use
     std::int64_t sm_bytes = 0;
-    int reserved_bytes = 0;  ///< what the driver takes of each block's share
-    int blocks_per_sm = 0;   ///< resident, whatever limits them
+    int reserved_bytes = 0;  ///< bytes that the driver takes of each block's share
+    int blocks_per_sm = 0;   ///< resident blocks, whatever limits them
 };
 
-/// Stages and the epilogue's tiles; each operand and warp by itself where ldmatrix reads them, else together.
+/// The regions of the stages and of the epilogue's tiles. Each operand and warp has its own region if ldmatrix reads
+/// it; else they are one region.
 [[nodiscard]] KernelSharedMap kernel_shared_map(const KernelAnatomy& anatomy, const Arch& arch, int blocks_per_sm);
 
 [[nodiscard]] std::string shared_map_html(const KernelSharedMap& map);

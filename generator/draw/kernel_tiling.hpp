@@ -8,7 +8,7 @@
 
 namespace jitgemm {
 
-/// How a block tile is shared out: to warps, and a warp's part to mma instructions.
+/// The division of a block tile among warps, and of a warp's part among mma instructions.
 struct KernelTiling {
     TileShape block;
     TileShape warp;
@@ -19,8 +19,8 @@ struct KernelTiling {
     std::vector<int> warp_of_atom;  ///< of the block tile, atoms row by row
 };
 
-/// Atoms are the family's mma or thread tiles; where those are single elements, warp tiles. K is drawn in k-blocks
-/// where ldmatrix loads them.
+/// An atom is the family's mma or thread tile; if that is a single element, it is the warp tile. K is drawn in k-blocks
+/// if ldmatrix loads them.
 [[nodiscard]] KernelTiling kernel_tiling(const Problem& problem, const KernelConfig& config,
                                          const KernelAnatomy& anatomy);
 

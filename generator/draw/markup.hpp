@@ -12,7 +12,7 @@ namespace jitgemm {
 /// Text as LaTeX typesets it with its standard fonts. Characters they lack come out as their code point, U+03B1.
 [[nodiscard]] std::string escape_latex(std::string_view text);
 
-/// A file's opening comment and root element aside, what every page and picture shares: typefaces.
+/// The typefaces, which every page and picture shares.
 inline constexpr std::string_view kMonospace =
     "ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono',monospace";
 inline constexpr std::string_view kSansSerif =

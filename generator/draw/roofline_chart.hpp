@@ -8,7 +8,7 @@
 
 namespace jitgemm {
 
-/// Where a kernel stands: flop per byte and TFLOP/s, both positive.
+/// The place of a kernel: flop per byte and TFLOP/s, both positive.
 struct RooflinePoint {
     std::string label;  ///< beside the mark; may be empty
     double intensity = 0;
@@ -17,13 +17,13 @@ struct RooflinePoint {
     Hint hint;
 };
 
-/// A sloping roof: what memory delivers, in TB/s.
+/// A sloping roof: the memory's bandwidth in TB/s.
 struct MemoryRoof {
     double terabytes = 0;
     std::string name;
 };
 
-/// A level roof: what a math unit computes, in TFLOP/s.
+/// A level roof: the rate of a math unit in TFLOP/s.
 struct PeakRoof {
     double tflops = 0;
     std::string name;

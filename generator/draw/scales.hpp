@@ -7,10 +7,10 @@
 
 namespace jitgemm {
 
-/// How wide charts are, so that two fit side by side.
+/// The width of a chart. Two of them fit side by side.
 inline constexpr int kChartWidth = 560;
 
-/// Powers of ten that hold a chart's values between them, laid over pixels.
+/// Maps values to pixels. Powers of ten enclose a chart's values.
 class LogScale {
 public:
     LogScale(double least, double most, double first_pixel, double last_pixel)
@@ -39,7 +39,7 @@ private:
     double last_pixel_;
 };
 
-/// From one value to another, laid over pixels; what lies outside is drawn at the edge.
+/// Maps values to pixels between two limits. Values outside are drawn at the edge.
 class LinearScale {
 public:
     LinearScale(double least, double most, double first_pixel, double last_pixel)

@@ -13,27 +13,27 @@ struct Box {
     int height = 0;
 };
 
-/// What a shape tells when pointed at (see html_page): its hint, and whose it is; an empty owner is nobody's.
+/// The text shown when a shape is pointed at (see html_page), and the shape's owner. An empty owner means none.
 struct Hint {
     std::string text;
     std::string owner;
 };
 
-/// A drawing put together shape by shape. Classes are the palette's (c0 … c31, c) and those of svg_css().
+/// A drawing made shape by shape. Classes are the palette's (c0 … c31, c) and those of svg_css().
 class Svg {
 public:
     Svg(int width, int height) : width_(width), height_(height) {}
 
     void box(const Box& box, std::string_view classes);
-    /// The box with text in its middle, one element for pointing.
+    /// A box with text in its middle. It is one element for pointing.
     void box(const Box& box, std::string_view classes, const Hint& hint, std::string_view text = {});
     /// Lines between the points, "x,y x,y …".
     void path(const std::string& points, std::string_view classes);
-    /// From (x, y) on; class "e" ends it there, "m" centres it.
+    /// A text that begins at (x, y). Class "e" ends it there, and "m" centres it.
     void text(int x, int y, std::string_view text, std::string_view classes = {});
 
-    /// The whole as a <figure> with a caption, which may be empty. It shrinks with the page when `shrinks`, else it can
-    /// be scrolled sideways.
+    /// The drawing as a <figure> with a caption, which may be empty. It shrinks with the page if `shrinks`; else it
+    /// scrolls sideways.
     [[nodiscard]] std::string figure(std::string_view caption, bool shrinks) const;
 
 private:

@@ -6,11 +6,10 @@
 
 namespace jitgemm {
 
-/// How a cell tells what it is when pointed at: SVG's own <title>, or data-h (hint) and data-k (owner) for a page's
-/// script.
+/// How a cell shows its hint: SVG's own <title>, or data-h (hint) and data-k (owner) for a page's script.
 enum class Hover { title, data };
 
-/// A drawn part and the room it takes, in pixels.
+/// A drawn part and its size in pixels.
 struct Drawing {
     std::string svg;
     int width = 0;

@@ -16,37 +16,39 @@
 
 namespace jitgemm {
 
-/// A kernel family: everything the rest of the generator knows of it. Pure functions.
+/// A kernel family: everything that the rest of the generator knows about it. All functions are pure.
 struct Family {
     std::string_view name;
-    std::string_view name_in_kernels;  ///< what their names begin with: the family's, or a short form of it
+    std::string_view name_in_kernels;  ///< how its kernels' names begin: the family's name, or a short form of it
     std::string_view summary;          ///< one line for --help and docs
     MathUnit math_unit = MathUnit::tensor_cores;
-    MathInstruction math_instruction = MathInstruction::mma;  ///< of that unit
-    /// Whether the heuristic may choose it for the problem unasked; unset: never, it is there to learn from.
+    MathInstruction math_instruction = MathInstruction::mma;  ///< the instruction of this unit
+    /// Whether the heuristic may choose the family for the problem by itself. Unset: never, because the family is there
+    /// to learn from.
     bool (*selected_by_default)(const Problem&) = nullptr;
 
-    /// Reasons this family cannot serve the problem whatever the config; empty when it can.
+    /// Reasons why no config of this family can serve the problem; empty if one may.
     std::vector<std::string> (*unsupported)(const Problem&, const Arch&);
-    /// Every config worth considering for the problem, unordered, constraints not yet applied.
+    /// Every config worth considering for the problem, in no order. The rules are not yet applied.
     std::vector<KernelConfig> (*candidates)(const Problem&, const GpuModel&);
     /// All violated rules, each with its numbers.
     std::vector<std::string> (*violations)(const Problem&, const KernelConfig&, const Arch&);
-    /// Why a config that breaks no rule is none to propose unasked (bank conflicts); each with its numbers.
+    /// Reasons not to propose a config that breaks no rule (bank conflicts), each with its numbers.
     std::vector<std::string> (*discouraged)(const Problem&, const KernelConfig&);
-    /// Whether no timing of such kernels went into cost(), so that what it says of them is a guess: the choice passes
-    /// them over, unless nothing else has what is asked for, and leaves them to the tuner.
+    /// Whether cost() was never fitted to kernels of this kind, so that its result is a guess. The heuristic passes
+    /// these configs over unless no other config fits the request. The tuner tries them.
     bool (*is_untimed)(const KernelConfig&);
     SumOrder (*sum_order)(DataType operands, const KernelConfig&);
     KernelAnatomy (*anatomy)(const Problem&, const KernelConfig&);
-    /// Predicted times of a config without violations; of others there may be nothing to compute.
+    /// The predicted times of a config that breaks no rule.
     CostEstimate (*cost)(const Problem&, const KernelConfig&, const GpuModel&);
-    /// What cost() takes from measurements of the most similar GPU, for who fits it to others; unset: nothing.
+    /// The constants of cost() for the most similar GPU that was measured. A caller may fit them to another GPU. Unset:
+    /// there are none.
     CostConstants (*cost_constants)(const GpuModel&) = nullptr;
-    /// cost() with other constants; unset where these are.
+    /// cost() with other constants. Unset if cost_constants is.
     CostByConstants (*cost_by_constants)(const Problem&, const KernelConfig&, const GpuModel&) = nullptr;
 
-    /// The config's part of the kernel name: what differs from the family's published defaults.
+    /// The config's part of the kernel name: the parameters that differ from the family's published defaults.
     std::string (*config_name)(const KernelConfig&);
     KernelConfig (*parse_config_name)(std::string_view);
     std::vector<std::string_view> (*parameter_names)();
@@ -59,23 +61,23 @@ struct Family {
     std::vector<KernelEntry> (*entries)(const GemmSignature&, const KernelConfig&);
     /// Bytes of workspace a launch needs; 0 for most kernels.
     std::int64_t (*workspace_bytes)(const Problem&, const KernelConfig&);
-    /// And of counters, which are zeros when a kernel begins and zeros again when it ends.
+    /// Bytes of counters, which are zeros when a kernel begins and when it ends.
     std::int64_t (*counter_bytes)(const Problem&, const KernelConfig&);
-    /// Bytes of shared memory that a block asks for and does not use, so that it has its SM to itself; 0 for most
+    /// Bytes of shared memory that a block requests and does not use, so that no second block shares its SM; 0 for most
     /// kernels.
     std::int64_t (*pad_bytes)(const GemmSignature&, const KernelConfig&);
     ElementOwner (*owner)(const Problem&, const KernelConfig&, std::int64_t row, std::int64_t column);
 };
 
 [[nodiscard]] std::span<const Family> family_table();
-/// Throws ConfigError naming the known families and the nearest one.
+/// Throws ConfigError with the known families and the nearest one.
 [[nodiscard]] const Family& find_family(std::string_view name);
 [[nodiscard]] const Family& family_of(const KernelConfig& config);
 
-/// What a caller's workspace holds: first what the kernel overwrites, then its counters.
+/// The parts of a caller's workspace: first the memory that the kernel overwrites, then its counters.
 struct WorkspaceLayout {
     std::size_t bytes = 0;     ///< in all
-    std::size_t counters = 0;  ///< of these at the end
+    std::size_t counters = 0;  ///< bytes at the end that are counters
 };
 [[nodiscard]] WorkspaceLayout workspace_layout(const Problem& problem, const KernelConfig& config);
 

@@ -8,10 +8,10 @@
 
 namespace jitgemm {
 
-/// How the problem is computed: one struct per kernel family.
+/// How a kernel computes the problem. Each family has its own struct.
 struct KernelConfig {
     ConfigVariant family;
-    /// The struct of that family. Throws std::bad_variant_access where the config is another family's.
+    /// The struct of a family. Throws std::bad_variant_access if the config is another family's.
     template <class Config>
     [[nodiscard]] const Config& as() const {
         return std::get<Config>(family);
@@ -23,7 +23,8 @@ struct KernelConfig {
 
 /// Reads "name=value[,name=value...]". Throws ConfigError naming the malformed part.
 [[nodiscard]] ParameterMap parse_parameters(std::string_view text);
-/// Sets the named parameters of a config. Throws ConfigError on an unknown name (nearest offered) or a malformed value.
+/// Sets the named parameters of a config. Throws ConfigError for an unknown name (with the nearest one) or a malformed
+/// value.
 [[nodiscard]] KernelConfig with_parameters(const KernelConfig& config, const ParameterMap& parameters);
 /// The family's parameters as name → canonical text ("block" → "128x128x32", "store" → "smem" ...).
 [[nodiscard]] ParameterMap parameters_of(const KernelConfig& config);

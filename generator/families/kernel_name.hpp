@@ -8,25 +8,26 @@
 
 namespace jitgemm {
 
-/// A kernel is a signature and a config; its canonical name says both, and parse_kernel_name reads it back.
+/// A kernel is a signature and a config. Its canonical name holds both, and parse_kernel_name reads it back.
 struct KernelId {
     GemmSignature signature;
     KernelConfig config;
     friend bool operator==(const KernelId&, const KernelId&) = default;
 };
 
-/// "<family>_<type of A>[_b-<type>]_<layout>[_c[-<type>]][_d-<type>][_acc<type>]_<config>[_align<A>.<B>.<D>]": what is
-/// left out is B and D as A's type, no C, "c" alone C as D's type, sums in f32, 16 bytes of alignment ("align2": 2 of
-/// each), and of the config the family's published defaults, which never change.
+/// "<family>_<type of A>[_b-<type>]_<layout>[_c[-<type>]][_d-<type>][_acc<type>]_<config>[_align<A>.<B>.<D>]". A name
+/// leaves out defaults: the type of B and D if it is A's, a missing C, C's type if it is D's ("c" alone), f32 sums, and
+/// an alignment of 16 bytes ("align2": 2 for each). The config leaves out the family's published defaults, which never
+/// change.
 [[nodiscard]] std::string kernel_name(const KernelId& id);
 [[nodiscard]] inline std::string kernel_name(const Problem& problem, const KernelConfig& config) {
     return kernel_name({problem.signature, config});
 }
-/// Throws ConfigError naming the token and what was expected there.
+/// Throws ConfigError with the token and the expected text.
 [[nodiscard]] KernelId parse_kernel_name(std::string_view name);
 
-/// The config of a canonical kernel name. Throws ConfigError when the name is malformed, or of a kernel that computes
-/// something else than the problem.
+/// The config of a canonical kernel name. Throws ConfigError if the name is malformed, or if its kernel does not
+/// compute the problem.
 [[nodiscard]] KernelConfig config_of_kernel(const Problem& problem, const std::string& kernel);
 
 }  // namespace jitgemm

@@ -22,7 +22,7 @@ struct FamilyList {
     using Configs = std::variant<typename Families::Config...>;
 };
 
-/// The kernel families there are. Another one: the include of its family.hpp and its struct at the end of this list.
+/// The kernel families. To add one, include its family.hpp and add its struct at the end of this list.
 using AllFamilies =
     FamilyList<MmaMultistage, SimtHierarchical, SimtFamily<SimtNaive>, SimtFamily<SimtTile2d>,
                SimtFamily<SimtTile2dShared>, SimtFamily<SimtOuterProduct>, SimtFamily<SimtOuterProductTile2d>,

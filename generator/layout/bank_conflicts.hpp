@@ -28,10 +28,10 @@ inline constexpr int kBankBytes = 4;
 inline constexpr int kWarpLanes = 32;
 inline constexpr int kInactiveLane = -1;
 
-/// The byte address in shared memory that each lane of a warp supplies; kInactiveLane where it takes no part.
+/// The byte address in shared memory that each lane of a warp supplies; kInactiveLane for a lane without an access.
 using LaneAddresses = std::array<int, kWarpLanes>;
 
-/// Addresses out of a function of the lane.
+/// The addresses as a function of the lane.
 template <typename AddressOf>
 [[nodiscard]] LaneAddresses lane_addresses(const AddressOf& address_of) {
     LaneAddresses addresses{};
@@ -39,7 +39,7 @@ template <typename AddressOf>
     return addresses;
 }
 
-/// Wavefronts of one instruction, and as many as it would take if no two words met in a bank: one a phase.
+/// Wavefronts of one instruction, and the least possible number: one per phase.
 struct Wavefronts {
     int count = 0;
     int ideal = 0;
@@ -56,22 +56,22 @@ struct Wavefronts {
 /// ld.shared of 1, 2, 4, 8 or 16 bytes per lane. Throws std::invalid_argument for any other width.
 [[nodiscard]] Wavefronts load_wavefronts(int bytes, const LaneAddresses& addresses);
 
-/// All of one kind of shared-memory instruction that a kernel's block executes.
+/// All instructions of one kind on shared memory that a kernel's block executes.
 struct SharedAccess {
     std::string what;             ///< "ldmatrix A", "cp.async B", "epilogue load"
     std::string instruction;      ///< "ldmatrix.x4.trans", "cp.async of 16 bytes", "ld.shared of 16 bytes"
-    bool in_mainloop = true;      ///< counted a k-tile; else a tile of D
-    int instructions = 0;         ///< a block executes, counted by warp
-    Wavefronts worst;             ///< of the one that takes longest
-    std::int64_t wavefronts = 0;  ///< of all of them
+    bool in_mainloop = true;      ///< counts are per k-tile; else per tile of D
+    int instructions = 0;         ///< of a block, each warp counted
+    Wavefronts worst;             ///< of the slowest instruction
+    std::int64_t wavefronts = 0;  ///< of all instructions
     std::int64_t ideal = 0;
-    std::string reason;  ///< why it conflicts; empty where it doesn't
+    std::string reason;  ///< the reason for conflicts; empty if there are none
 };
 
-/// Adds an instruction that is executed `times` times; one without active lanes is none.
+/// Adds an instruction that is executed `times` times. An instruction without active lanes adds nothing.
 void add_instruction(SharedAccess& access, const Wavefronts& wavefronts, int times = 1);
 
-/// Times longer than without conflicts, over all accesses of the mainloop; 1 where there is none.
+/// The time of all accesses of the mainloop over their time without conflicts; 1 if there are none.
 [[nodiscard]] double mainloop_slowdown(std::span<const SharedAccess> accesses);
 
 }  // namespace jitgemm

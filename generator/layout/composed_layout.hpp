@@ -11,11 +11,11 @@
 
 namespace jitgemm {
 
-/// CuTe's Swizzle<B,M,S>: XORs `bits` bits of an index, taken `shift` above them, into the bits from `base` on
-/// (NVIDIA/cutlass include/cute/swizzle.hpp). A negative shift takes them from below. Its own inverse.
+/// CuTe's Swizzle<B,M,S>: it XORs `bits` bits of an index, which lie `shift` above, into the bits from `base` on
+/// (NVIDIA/cutlass include/cute/swizzle.hpp). With a negative shift they lie below. A swizzle is its own inverse.
 class Swizzle {
 public:
-    /// Throws LayoutError unless 0 ≤ bits ≤ |shift|, base ≥ 0, and all lie within 62 bits.
+    /// Throws LayoutError unless 0 ≤ bits ≤ |shift|, base ≥ 0, and all bits lie within 62 bits.
     Swizzle(int bits, int base, int shift);
 
     [[nodiscard]] int bits() const { return bits_; }
@@ -41,7 +41,7 @@ struct TmaSwizzle {
 };
 [[nodiscard]] std::span<const TmaSwizzle> tma_swizzles();
 
-/// swizzle ∘ (offset + layout), or a layout alone where there is no swizzle.
+/// swizzle ∘ (offset + layout), or only a layout if there is no swizzle.
 class ComposedLayout {
 public:
     ComposedLayout(Layout layout) : layout_(std::move(layout)) {}  // NOLINT(google-explicit-constructor): it is one

@@ -34,24 +34,24 @@ struct CpAsyncAtom {
     int first_compute_capability;
 };
 [[nodiscard]] std::span<const CpAsyncAtom> cp_async_table();
-/// The widest cp.async that an alignment in bytes allows, past L1 where there is a choice; null below 4 bytes.
+/// The widest cp.async that an alignment in bytes allows; it bypasses L1 if there is a choice. Null below 4 bytes.
 [[nodiscard]] const CpAsyncAtom* widest_cp_async(int alignment);
 
-/// True when shared memory, filled in the order of global memory, holds an operand with K contiguous.
+/// Whether shared memory, filled in the order of global memory, holds an operand with K contiguous.
 [[nodiscard]] bool is_k_major(Operand operand, GemmLayout layout);
 
-/// How one operand's fragments come out of shared memory. `trans` says that shared memory holds the operand M- or
-/// N-major; swizzle and padding don't enter.
+/// The loads of one operand's fragments from shared memory. `trans` says that shared memory holds the operand M- or
+/// N-major. Swizzle and padding do not matter.
 struct LdmatrixChoice {
     int x = 1;
     bool trans = false;
     int matrices = 0;      ///< 8×8 matrices of the operand in the warp-level tile
     int instructions = 0;  ///< ldmatrix instructions a warp issues for them
-    int k_blocks = 1;      ///< that the warp-level tile is of
+    int k_blocks = 1;      ///< k-blocks of the warp-level tile
     friend bool operator==(const LdmatrixChoice&, const LdmatrixChoice&) = default;
 };
 
-/// An operand's warp-level tile, M or N by K, and what ldmatrix sees of it: matrices of 8 rows of 16 bytes.
+/// An operand's warp-level tile, M or N by K, as ldmatrix sees it: matrices of 8 rows of 16 bytes.
 struct WarpOperand {
     Operand operand;
     int rows;
@@ -59,14 +59,14 @@ struct WarpOperand {
     int bits;  ///< of an element
 
     [[nodiscard]] int matrices() const;
-    /// Why instructions of x matrices can't load the tile, with both counts; empty when they can.
+    /// Why instructions of x matrices cannot load the tile, with both counts; empty if they can.
     [[nodiscard]] std::string violation(int x) const;
 };
 
-/// 8×8 matrices that an operand's warp-level tile holds: the instruction's own times its repetitions along M, N and K.
+/// 8×8 matrices of an operand's warp-level tile: those of the instruction times its repetitions along M, N and K.
 [[nodiscard]] int matrices_8x8(Operand operand, TileShape mma, TileShape repetitions);
 
-/// Why ldmatrix of this width can't load the operand's warp-level tile, with both counts; empty when it can.
+/// Why ldmatrix of this width cannot load the operand's warp-level tile, with both counts; empty if it can.
 [[nodiscard]] std::vector<std::string> ldmatrix_violations(Operand operand, int x, TileShape mma,
                                                            TileShape repetitions);
 
@@ -76,18 +76,18 @@ struct WarpOperand {
 /// The widest legal choice for an operand.
 [[nodiscard]] LdmatrixChoice choose_ldmatrix(Operand operand, TileShape mma, TileShape repetitions, bool k_major);
 
-/// Where the 8×8 matrix that fills a register lies in the warp-level tile: (m, k) of A, (n, k) of B. `matrix` counts
-/// the fragment's registers as the kernel does: those of one instruction first, then repetitions along M or N, then
-/// along K.
+/// The first element of the 8×8 matrix that fills a register, in the warp-level tile: (m, k) of A, (n, k) of B.
+/// `matrix` counts the fragment's registers in the kernel's order: those of one instruction first, then repetitions
+/// along M or N, then along K.
 [[nodiscard]] Coordinate matrix_origin(const MmaAtom& atom, Operand operand, TileShape repetitions, int matrix);
 
 /// The first of the 8 elements in the 16-byte row whose address a lane supplies to the `instruction`-th ldmatrix of the
-/// warp-level tile. Without trans the row runs along k, with it along m or n. Lanes from 8·x on repeat the first ones:
-/// the hardware ignores them, but their address must be valid.
+/// warp-level tile. The row runs along k without trans, and along m or n with it. Lanes from 8·x on repeat the first
+/// ones: the hardware ignores their addresses, which must still be valid.
 [[nodiscard]] Coordinate ldmatrix_lane_row(const MmaAtom& atom, Operand operand, TileShape repetitions,
                                            const LdmatrixChoice& choice, int instruction, int lane);
 
-/// The row of a matrix whose address a lane supplies: its first element.
+/// The first element of the row of a matrix whose address a lane supplies.
 [[nodiscard]] Coordinate matrix_row(Coordinate origin, bool trans, int lane);
 
 }  // namespace jitgemm

@@ -14,7 +14,7 @@ public:
     using Error::Error;
 };
 
-/// An integer, an underscore ("all of this mode", in coordinates and tilers), or a tuple of such: a CuTe IntTuple.
+/// An integer, an underscore ("all of this mode", in coordinates and tilers), or a tuple of IntTuples, as in CuTe.
 /// Shapes, strides and coordinates are IntTuples.
 class IntTuple {
 public:
@@ -25,7 +25,7 @@ public:
     [[nodiscard]] bool is_integer() const { return kind_ == Kind::integer; }
     [[nodiscard]] bool is_underscore() const { return kind_ == Kind::underscore; }
     [[nodiscard]] bool is_tuple() const { return kind_ == Kind::tuple; }
-    [[nodiscard]] std::int64_t value() const;  ///< of an integer; throws LayoutError on anything else
+    [[nodiscard]] std::int64_t value() const;  ///< of an integer; throws LayoutError for anything else
     [[nodiscard]] const std::vector<IntTuple>& modes() const { return modes_; }  ///< empty unless a tuple
 
     [[nodiscard]] int rank() const;  ///< modes of a tuple; 1 for an integer
@@ -54,7 +54,7 @@ private:
 /// Column-major strides of a shape, first mode fastest: (2,(3,4)) → (1,(2,6)).
 [[nodiscard]] IntTuple compact_strides(const IntTuple& shape);
 
-/// Whether both nest alike: a coordinate fits a shape mode by mode.
+/// Whether both have the same nesting: a coordinate fits a shape mode by mode.
 [[nodiscard]] bool congruent(const IntTuple& left, const IntTuple& right);
 
 /// Sums and products that throw LayoutError when they exceed 63 bits.

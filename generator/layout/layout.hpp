@@ -35,8 +35,8 @@ public:
     /// One more than the largest value; strides count by their magnitude. Throws LayoutError beyond 63 bits.
     [[nodiscard]] std::int64_t cosize() const;
 
-    /// The value at a coordinate: an integer, or a tuple that nests no deeper than the shape. The last extent of an
-    /// integer coordinate does not limit it, as in CuTe. Throws LayoutError when the coordinate doesn't fit the shape.
+    /// The value at a coordinate: an integer, or a tuple that nests no deeper than the shape. As in CuTe, an integer
+    /// coordinate may exceed the last extent. Throws LayoutError if the coordinate does not fit the shape.
     [[nodiscard]] std::int64_t operator()(const IntTuple& coordinate) const;
     [[nodiscard]] std::int64_t operator()(std::int64_t index) const;
 
@@ -51,14 +51,14 @@ private:
 /// "((4,8),(2,2)):((32,1),(16,8))": as CuTe prints it.
 [[nodiscard]] std::string to_string(const Layout& layout);
 
-/// The layout of that text. Underscores before integers ("_4") and blanks are accepted; without ":stride" the strides
-/// are column-major. Throws LayoutError with the column where the text is malformed.
+/// The layout of a text. Underscores before integers ("_4") and blanks are accepted. Without ":stride" the strides are
+/// column-major. Throws LayoutError with the column of the first malformed token.
 [[nodiscard]] Layout parse_layout(std::string_view text);
 
-/// A layout whose modes are these layouts.
+/// A layout with these layouts as its modes.
 [[nodiscard]] Layout make_layout(const std::vector<Layout>& modes);
 
-/// The coordinate, nested as the shape, that an index counts to.
+/// The coordinate of an index, nested as the shape.
 [[nodiscard]] IntTuple index_to_coordinate(std::int64_t index, const IntTuple& shape);
 
 /// The modes where the coordinate has an underscore, and the value of the others: layout(coordinate) for a coordinate
@@ -69,7 +69,7 @@ struct Slice {
 };
 [[nodiscard]] Slice slice(const Layout& layout, const IntTuple& coordinate);
 
-/// f(0) … f(size − 1), for loops that ask often.
+/// f(0) … f(size − 1), for loops that call f often.
 [[nodiscard]] std::vector<std::int64_t> table(const Layout& layout);
 
 }  // namespace jitgemm

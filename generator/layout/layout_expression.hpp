@@ -29,9 +29,9 @@ struct LayoutFunction {
 [[nodiscard]] std::span<const LayoutFunction> layout_functions();
 [[nodiscard]] const LayoutFunction* find_layout_function(std::string_view name);
 
-/// a ∘ b of values: swizzles compose with layouts, layouts with layouts and tilers.
+/// a ∘ b of values: swizzles compose with layouts, and layouts with layouts and tilers.
 [[nodiscard]] LayoutValue compose(const LayoutValue& a, const LayoutValue& b);
-/// A layout at a coordinate: an integer, or the slice where the coordinate has underscores.
+/// A layout at a coordinate: an integer, or the slice if the coordinate has underscores.
 [[nodiscard]] LayoutValue apply_layout(const LayoutValue& layout, const LayoutValue& coordinate);
 
 }  // namespace jitgemm

@@ -8,8 +8,9 @@
 
 namespace jitgemm {
 
-/// What a part of a layout expression stands for: an IntTuple (integers and coordinates too), a layout, a swizzle, or a
-/// tuple with a layout in it. The as_ functions read it as a function's argument needs it; they throw LayoutError.
+/// The value of a part of a layout expression: an IntTuple (also an integer or a coordinate), a layout, a swizzle, or a
+/// tuple with a layout in it. The as_ functions convert it to the type that a function's argument needs; they throw
+/// LayoutError.
 class LayoutValue {
 public:
     using Tuple = std::vector<LayoutValue>;
@@ -17,7 +18,7 @@ public:
 
     LayoutValue(Variant value) : value_(std::move(value)) {}                   // NOLINT(google-explicit-constructor)
     LayoutValue(Layout layout) : value_(ComposedLayout(std::move(layout))) {}  // NOLINT(google-explicit-constructor)
-    /// An IntTuple where all parts are, else a tuple.
+    /// An IntTuple if all parts are IntTuples, else a tuple.
     static LayoutValue tuple_of(Tuple parts);
 
     [[nodiscard]] const Variant& variant() const { return value_; }

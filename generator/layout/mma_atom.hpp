@@ -17,14 +17,14 @@ inline constexpr int kRegisterBits = 32;
 enum class Operand : std::uint8_t { a, b, c };
 [[nodiscard]] std::string_view to_string(Operand operand);  ///< "A", "B", "C"
 
-/// One tensor-core instruction and which thread holds which element. A and C are row-major fragments, B is "col", as
-/// the PTX name says; all values of a thread lie in its registers in the order of the value index. Layouts map (thread,
-/// value) to the column-major index in A (m, k), B (n, k) or C (m, n).
+/// One tensor-core instruction, and the thread that holds each element. A and C are row-major fragments, and B is
+/// "col", as the PTX name says. All values of a thread lie in its registers in the order of the value index. Layouts
+/// map (thread, value) to the column-major index in A (m, k), B (n, k) or C (m, n).
 struct MmaAtom {
-    std::string cute_name;        ///< "SM80_16x8x16_F32BF16BF16F32_TN"; empty where CuTe has none
+    std::string cute_name;        ///< "SM80_16x8x16_F32BF16BF16F32_TN"; empty if CuTe has none
     std::string cute_alias = {};  ///< a second name CuTe has for it, or ""
     std::string ptx_name;         ///< "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32"
-    std::string short_name;       ///< PTX's without what all have: "mma.m16n8k16.f32.bf16.bf16.f32"
+    std::string short_name;       ///< the PTX name without its common parts: "mma.m16n8k16.f32.bf16.bf16.f32"
     TileShape shape;
     MmaType a;
     MmaType b;
@@ -34,7 +34,7 @@ struct MmaAtom {
     TvLayout layout_b;
     TvLayout layout_c;
     bool saturates = false;    ///< integer sums stop at the ends of their range
-    bool a_in_shared = false;  ///< wgmma reads it from shared memory: its values are no registers
+    bool a_in_shared = false;  ///< wgmma reads A from shared memory: A then takes no registers
     bool b_in_shared = false;
 
     [[nodiscard]] const std::string& name() const { return cute_name.empty() ? short_name : cute_name; }
@@ -49,18 +49,18 @@ struct MmaAtom {
 /// Every mma.sync this project knows, parsed once.
 [[nodiscard]] std::span<const MmaAtom> mma_atom_table();
 
-/// The mma.sync of that shape and types that does not saturate, or null.
+/// The mma.sync of this shape and types that does not saturate, or null.
 [[nodiscard]] const MmaAtom* find_mma_atom(TileShape shape, DataType a, DataType b, DataType accumulator);
 
-/// The mma.sync of that name, or null: CuTe's names, PTX's (`.satfinite` where the PTX ISA or where CuTe has it), or
+/// The mma.sync of this name, or null. Names are CuTe's, PTX's (with `.satfinite` as in the PTX ISA or in CuTe), or
 /// PTX's short form.
 [[nodiscard]] const MmaAtom* find_mma_atom(std::string_view name);
 
-/// The mma.sync or wgmma of that name. PTX's name of a wgmma, which leaves open where A lies, means A in shared memory.
-/// Throws LayoutError, with the nearest name, for any other.
+/// The mma.sync or wgmma of this name. PTX's name of a wgmma does not say where A lies: it means shared memory. Throws
+/// LayoutError, with the nearest name, for any other name.
 [[nodiscard]] MmaAtom mma_atom(std::string_view name);
 
-/// Every name that mma_atom knows in CuTe's spelling or, where CuTe has none, PTX's short one.
+/// Every name that mma_atom knows: CuTe's, or PTX's short one if CuTe has none.
 [[nodiscard]] std::vector<std::string> mma_atom_names();
 
 }  // namespace jitgemm

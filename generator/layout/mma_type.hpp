@@ -9,15 +9,15 @@
 
 namespace jitgemm {
 
-/// Element types of tensor-core instructions: more than a GEMM can name.
+/// Element types of tensor-core instructions. They are more than a GEMM's types.
 enum class MmaType : std::uint8_t { f16, bf16, tf32, e4m3, e5m2, s8, u8, s4, u4, f64, f32, s32 };
 
 struct MmaTypeInfo {
     MmaType type;
     std::string_view ptx_name;            ///< "bf16"
     std::string_view cute_name;           ///< "BF16"
-    int bits;                             ///< that an element takes in registers and shared memory
-    std::optional<DataType> data_type{};  ///< the same type of a GEMM, where there is one
+    int bits;                             ///< of an element in registers and shared memory
+    std::optional<DataType> data_type{};  ///< the same type of a GEMM, if there is one
 };
 
 [[nodiscard]] std::span<const MmaTypeInfo> mma_type_table();

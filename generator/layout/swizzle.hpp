@@ -6,17 +6,17 @@
 
 namespace jitgemm {
 
-inline constexpr int kChunkBytes = 16;  ///< what ldmatrix and a full vector move as one
+inline constexpr int kChunkBytes = 16;  ///< ldmatrix and a full vector move this many bytes
 
-/// Why rows of this many bytes can't be XOR-swizzled in chunks of 16; empty when they can: 16 (nothing to permute), 32,
+/// Why rows of this many bytes cannot be XOR-swizzled in chunks of 16; empty if they can: 16 (nothing to permute), 32,
 /// 64 and multiples of 128.
 [[nodiscard]] std::string swizzle_violation(int pitch_bytes);
 
-/// Bytes over which the swizzle of rows this long permutes chunks: 128, 64 or 32; 16 where it does nothing.
+/// Bytes over which the swizzle of rows of this length permutes chunks: 128, 64 or 32; 16 if it moves nothing.
 [[nodiscard]] int swizzle_span(int pitch_bytes);
 
-/// The chunk of its row where the XOR swizzle puts a 16-byte chunk, so that 8 rows read at one chunk meet 8 different
-/// groups of 4 banks. For rows of 32, 64 and 128 bytes these are TMA's swizzles of those names.
+/// The place in its row where the XOR swizzle puts a 16-byte chunk. 8 rows that are read at one chunk then meet 8
+/// different groups of 4 banks. For rows of 32, 64 and 128 bytes these are TMA's swizzles of those names.
 [[nodiscard]] int swizzled_chunk(int pitch_bytes, int row, int chunk);
 
 /// Byte offset of a chunk in a swizzled tile.

@@ -17,23 +17,23 @@ struct SharedTile {
     [[nodiscard]] int pitch_bytes() const { return columns * element_bytes; }
 };
 
-/// Wavefronts of moving the whole tile once.
+/// Wavefronts of moving a whole tile once.
 struct TileTraffic {
     std::int64_t wavefronts = 0;
     std::int64_t ideal = 0;
-    std::string refusal;  ///< why it can't be moved so at all; empty where it can
+    std::string refusal;  ///< why the tile cannot be moved in this way; empty if it can
     [[nodiscard]] std::int64_t conflicts() const { return wavefronts - ideal; }
 };
 
-/// What a swizzle of element indices does to a tile's accesses.
+/// The effect of a swizzle of element indices on a tile's accesses.
 struct SwizzleReport {
     TileTraffic load;   ///< ldmatrix: 8 rows of one 16-byte chunk per phase
-    TileTraffic store;  ///< vectors stored one after the other along the rows, 32 per warp (cp.async, st.shared)
+    TileTraffic store;  ///< vectors stored along the rows, 32 per warp (cp.async, st.shared)
     [[nodiscard]] bool conflict_free() const;
 };
 
-/// Throws LayoutError where the tile is empty or larger than the 228 KB of an SM's shared memory, an element has no
-/// whole bytes, or `vector_bytes` is not 4, 8 or 16, or does not divide the rows.
+/// Throws LayoutError if the tile is empty or larger than the 228 KB of an SM's shared memory, if an element has no
+/// whole bytes, or if `vector_bytes` is not 4, 8 or 16 or does not divide the rows.
 [[nodiscard]] SwizzleReport report_swizzle(const Swizzle& swizzle, const SharedTile& tile, int vector_bytes);
 
 /// The byte offset in shared memory of an element of a tile.
@@ -44,9 +44,9 @@ struct SwizzleTrial {
     SwizzleReport report;
 };
 
-/// Swizzles that keep 16-byte chunks whole, from the one that XORs the fewest bits on.
+/// Swizzles that keep 16-byte chunks whole. The first one XORs the fewest bits.
 struct SwizzleSuggestion {
-    std::optional<Swizzle> best;       ///< the first free of conflicts
+    std::optional<Swizzle> best;       ///< the first one without conflicts
     std::vector<SwizzleTrial> trials;  ///< in the order tried, the best one last
     std::string why;                   ///< one or two sentences, with the numbers
 };

@@ -20,13 +20,13 @@ struct ThreadValue {
     friend bool operator==(const ThreadValue&, const ThreadValue&) = default;
 };
 
-/// Which element of a matrix a thread's value is: a layout (thread, value) → row + column · rows, such as
-/// ((4,8),(2,2,2)):((32,1),(16,8,128)) for 16 rows, with what its users ask often counted out beforehand. Threads may
-/// share elements (stride 0).
+/// The element of a matrix that is a thread's value: a layout (thread, value) → row + column · rows, for example
+/// ((4,8),(2,2,2)):((32,1),(16,8,128)) for 16 rows. Frequent results are computed in advance. Threads may share
+/// elements (stride 0).
 class TvLayout {
 public:
     TvLayout() : TvLayout(parse_layout("(1,1):(0,0)"), 1, 1) {}
-    /// Throws LayoutError when the layout is not of rank 2, reaches beyond rows · columns, or these exceed 2^26.
+    /// Throws LayoutError if the layout is not of rank 2, reaches beyond rows · columns, or if these exceed 2^26.
     TvLayout(Layout layout, int rows, int columns);
 
     [[nodiscard]] const Layout& layout() const { return layout_; }
@@ -40,19 +40,19 @@ public:
     }
     [[nodiscard]] Coordinate coordinate(int thread, int value) const;
 
-    /// (row, column) → thread + value · threads. Of threads that share an element it names the first. Throws
-    /// LayoutError where the layout has no such inverse: an element without an owner.
+    /// (row, column) → thread + value · threads. If threads share an element, it names the first one. Throws
+    /// LayoutError if an element has no owner, so that there is no inverse.
     [[nodiscard]] Layout inverse() const;
 
 private:
     Layout layout_;
     int rows_;
     int columns_;
-    std::vector<int> threads_;  ///< what a thread adds to the index
-    std::vector<int> values_;   ///< what a value adds
+    std::vector<int> threads_;  ///< a thread's part of the index
+    std::vector<int> values_;   ///< a value's part of the index
 };
 
-/// Who holds the element. The coordinate lies inside the operand.
+/// The thread and value that hold the element. The coordinate lies inside the operand.
 [[nodiscard]] ThreadValue owner_of(const TvLayout& layout, Coordinate coordinate);
 
 }  // namespace jitgemm

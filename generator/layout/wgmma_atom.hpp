@@ -9,11 +9,11 @@
 
 namespace jitgemm {
 
-/// What one wgmma multiplies of a row of A or B along K, whatever the type.
+/// Bytes along K of a row of A or B that one wgmma multiplies, for every type.
 inline constexpr int kWgmmaRowBytes = 32;
 
-/// One warpgroup instruction: C (64×N) += A (64×K) · B (N×K), K being kWgmmaRowBytes. B, and A unless it is in
-/// registers, lie in shared memory, which all 128 threads share.
+/// One warpgroup instruction: C (64×N) += A (64×K) · B (N×K), where a row of K has kWgmmaRowBytes. B lies in shared
+/// memory, which all 128 threads share. So does A, unless it is in registers.
 struct WgmmaForm {
     int n = 8;  ///< 8 to 256 in steps of 8; integers beyond 32 in steps of 16
     MmaType a = MmaType::f16;
@@ -31,15 +31,15 @@ struct WgmmaForm {
     const WgmmaForm& form);  ///< "wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16"
 [[nodiscard]] std::string wgmma_short_name(const WgmmaForm& form);  ///< "wgmma.m64n64k16.f32.f16.f16"
 
-/// The form of one of these names, or nothing. PTX's names leave open where A lies: they mean shared memory.
+/// The form of one of these names, or nothing. PTX's names do not say where A lies: they mean shared memory.
 [[nodiscard]] std::optional<WgmmaForm> find_wgmma(std::string_view name);
 
-/// The form that multiplies two such operands, B and unless told otherwise A from shared memory, with that n, or
-/// nothing.
+/// The form with these operand types and this n, or nothing. B comes from shared memory, and so does A unless the
+/// caller says otherwise.
 [[nodiscard]] std::optional<WgmmaForm> wgmma_form(DataType operands, DataType accumulator, int n,
                                                   bool a_in_registers = false);
 
-/// The k of a wgmma that multiplies elements of this type: 16 of 16 bits, 32 of 8.
+/// The k of a wgmma that multiplies elements of this type: 16 for 16 bits, 32 for 8 bits.
 [[nodiscard]] inline int wgmma_k(DataType operands) { return kWgmmaRowBytes / bytes(operands); }
 
 [[nodiscard]] MmaAtom wgmma_atom(const WgmmaForm& form);

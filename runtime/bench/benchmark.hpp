@@ -18,17 +18,18 @@ namespace jitgemm {
 struct TimingOptions {
     Protocol protocol = Protocol::steady;
     int rounds = 15;
-    double minimum_graph_us = 300;              ///< steady: a graph replay lasts at least this long
-    double warm_up_us = 100e3;                  ///< sustained: a candidate runs for so long,
-    double sustained_us = 150e3;                ///< and is then timed for so long, at least
-    std::int64_t rotating_bytes = 256LL << 20;  ///< steady: copies of all operands, at least (and at least 4 × L2)
-    bool hot = false;                           ///< steady: one copy instead, which stays in L2 where it fits
+    double minimum_graph_us = 300;  ///< steady: least time of a graph replay
+    double warm_up_us = 100e3;      ///< sustained: time that a candidate runs before it is timed,
+    double sustained_us = 150e3;    ///< and the least time for which it is timed
+    std::int64_t rotating_bytes =
+        256LL << 20;   ///< steady: least bytes of the copies of all operands (also at least 4 × L2)
+    bool hot = false;  ///< steady: a single copy, which stays in L2 if it fits
     std::uint64_t seed = 7;
     float alpha = 1.0F;
     float beta = 1.0F;  ///< with C in the spec; 0 without
 };
 
-/// Times over rounds, microseconds per launch.
+/// Times over all rounds, microseconds per launch.
 struct Timing {
     double median_us = 0;
     double low_us = 0;   ///< 10th percentile
@@ -36,14 +37,14 @@ struct Timing {
     std::vector<double> rounds_us;
 };
 
-/// Anything that computes a GEMM on device pointers: our kernel, an algorithm of cuBLASLt, a peer library.
+/// Anything that computes a GEMM on device pointers: a jitgemm kernel, an algorithm of cuBLASLt, a peer library.
 struct BenchCandidate {
     std::string name;
     std::function<void(const GemmArguments&, Stream)> launch;  ///< must be capturable
 };
 
-/// Runs one candidate as verify() runs a kernel, on both kinds of input with generous placement. A candidate that
-/// throws is a failed verification with its words as message; an error of the device itself is thrown.
+/// Runs one candidate as verify() runs a kernel, on both kinds of input with generous placement. If the candidate
+/// throws, the verification has failed, with the error's text as message. Errors of the device itself are thrown.
 [[nodiscard]] Verification verify_candidate(ContextState& context, const GemmSpec& resolved_spec,
                                             const BenchCandidate& candidate, const VerifyOptions& options = {});
 
@@ -52,27 +53,27 @@ struct BenchCandidate {
                                                   const std::vector<BenchCandidate>& candidates,
                                                   const TimingOptions& options);
 
-/// The order of the candidates in a round: every second one goes backwards, so that no candidate always follows the
+/// The order of the candidates in a round. Every second round goes backwards, so that no candidate always follows the
 /// same one.
 [[nodiscard]] std::vector<std::size_t> turns_of_round(int round, std::size_t candidates);
 
-/// A peer to be measured against.
+/// A library to measure against.
 class Peer {
 public:
     virtual ~Peer() = default;
     [[nodiscard]] virtual std::string name() const = 0;
-    /// All ways this peer can compute the problem, its own first choice first; empty with `reason` when it cannot, or
-    /// when the C is one row and the peer is not told of that.
+    /// All ways in which this peer can compute the problem, its own first choice first. Empty with `reason` if it
+    /// cannot, or if C is one row and the peer does not know this case.
     [[nodiscard]] std::vector<BenchCandidate> candidates(const GemmSpec& resolved_spec, std::string& reason);
 
 private:
-    /// Whether it can be told that C is one row.
+    /// Whether the peer can compute with a C of one row.
     [[nodiscard]] virtual bool takes_row_of_c() const { return false; }
     [[nodiscard]] virtual std::vector<BenchCandidate> candidates_of_one(const GemmSpec& spec, std::string& reason) = 0;
 };
 
-/// "cublaslt" (libcublasLt by dlopen, 64 MB of workspace, up to 32 algorithms) or "lib:PATH". Throws Error naming what
-/// was looked for.
+/// "cublaslt" (libcublasLt by dlopen, 64 MB of workspace, up to 32 algorithms) or "lib:PATH". Throws Error with the
+/// names that were tried.
 [[nodiscard]] std::unique_ptr<Peer> open_peer(const std::string& name, ContextState& context);
 
 }  // namespace jitgemm

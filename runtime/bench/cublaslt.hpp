@@ -10,7 +10,7 @@
 namespace jitgemm {
 
 /// A problem in cuBLAS's words, where every matrix is column-major. A row-major D is the column-major D^T = B^T · A^T:
-/// then cuBLAS's A is our B and the other way round.
+/// cuBLAS's A is then our B, and its B is our A.
 struct ColumnMajorProblem {
     struct Stored {
         cublaslt::CudaType type{};
@@ -18,10 +18,11 @@ struct ColumnMajorProblem {
         std::int64_t columns = 0;
         std::int64_t leading_dimension = 0;
         cublaslt::Operation operation = cublaslt::Operation::none;
-        std::uint32_t alignment = 256;  ///< bytes its pointer is at least aligned to
+        std::uint32_t alignment = 256;  ///< bytes to which its pointer is aligned at least
     };
     Stored a, b, c, d;
-    /// Type of a vector that is added to every column of D, as its bias: a C of one row. Then `c` is D and not read.
+    /// The type of a bias, a vector that is added to every column of D: it is a C of one row. `c` is then D and is not
+    /// read.
     std::optional<cublaslt::CudaType> bias;
     cublaslt::ComputeType compute{};
     cublaslt::CudaType scale{};  ///< type of alpha and beta

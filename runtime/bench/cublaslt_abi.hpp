@@ -3,9 +3,9 @@
 #include <cstddef>
 #include <cstdint>
 
-/// \file The part of cuBLASLt's binary interface that timing uses, so that no cublasLt.h is needed to build. It is the
-/// same in versions 12 and 13; tests/unit/runtime/bench/cublaslt_abi_test.cpp compares every line with the toolkit's
-/// header where there is one.
+/// \file The part of cuBLASLt's binary interface that timing uses. The build therefore needs no cublasLt.h. Versions 12
+/// and 13 have the same interface; tests/unit/runtime/bench/cublaslt_abi_test.cpp compares every line with the
+/// toolkit's header if there is one.
 namespace jitgemm::cublaslt {
 
 using Status = int;  // cublasStatus_t

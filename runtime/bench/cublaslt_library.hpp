@@ -12,14 +12,14 @@
 
 namespace jitgemm {
 
-/// Where libcublasLt is looked for, in order; `newest_major` as in Nvrtc::load.
+/// The places where libcublasLt is looked for, in order. `newest_major` is as in Nvrtc::load.
 [[nodiscard]] std::vector<std::string> cublaslt_search_list(const Options& options, int newest_major);
 
-/// libcublasLt through dlopen and a handle of it, for the CUDA context that is current when it is opened.
+/// libcublasLt through dlopen, and a handle for the CUDA context that is current when it is opened.
 class CublasLt {
 public:
-    /// Throws Error listing what was looked for and where, or saying what cublasLtCreate answered. `in_context` runs a
-    /// function with that context current, whatever the calling thread's is by then: the handle is destroyed so.
+    /// Throws Error with the names and places that were tried, or with the answer of cublasLtCreate. `in_context` runs
+    /// a function with the handle's context current, in any thread. The handle is destroyed in it.
     using InContext = std::function<void(const std::function<void()>&)>;
     [[nodiscard]] static std::shared_ptr<const CublasLt> open(const std::vector<std::string>& candidates,
                                                               InContext in_context);
@@ -27,7 +27,7 @@ public:
     CublasLt& operator=(const CublasLt&) = delete;
     ~CublasLt();
 
-    /// Throws Error naming call and answer unless `status` is success.
+    /// Throws Error with call and answer unless `status` is success.
     void check(cublaslt::Status status, const char* call) const;
     [[nodiscard]] std::string describe(cublaslt::Status status) const;
 

@@ -12,24 +12,24 @@
 
 namespace jitgemm {
 
-/// How many copies of a problem's operands are rotated through, and how far apart the copies of one operand lie.
+/// The number of copies of a problem's operands for rotation, and the distance between the copies of an operand.
 struct RotationPlan {
     std::int64_t copies = 1;
-    std::vector<std::int64_t> strides;  ///< of each operand, bytes: multiples of 256
+    std::vector<std::int64_t> strides;  ///< of each operand, bytes; multiples of 256
     [[nodiscard]] std::int64_t bytes_per_copy() const {
         return std::accumulate(strides.begin(), strides.end(), std::int64_t{0});
     }
 };
 
-/// Enough copies for `wanted_bytes` in all, but no more than kMostCopies (a graph holds a launch for each) and than fit
-/// into four fifths of the free memory; at least one.
+/// Enough copies for `wanted_bytes` in all. There are at most kMostCopies, because a graph holds a launch for each, and
+/// at most as many as fit into four fifths of the free memory. There is at least one.
 inline constexpr std::int64_t kMostCopies = 2048;
 [[nodiscard]] RotationPlan rotation_plan(const OperandList& operands, std::int64_t wanted_bytes,
                                          std::int64_t free_bytes);
 [[nodiscard]] RotationPlan rotation_plan(const GemmSpec& resolved_spec, std::int64_t wanted_bytes,
                                          std::int64_t free_bytes);
 
-/// Copies of a problem's operands: those that a launch reads standard normal, the others zero. They begin where
+/// Copies of a problem's operands. Inputs are standard normal, and the others are zero. They begin where
 /// Placement::generous puts them.
 class RotatingOperands {
 public:
@@ -39,9 +39,9 @@ public:
                      float alpha, float beta);
 
     [[nodiscard]] std::int64_t copies() const { return plan_.copies; }
-    /// Operands of launch `index`; copies repeat.
+    /// Operands of launch `index`. Copies repeat.
     [[nodiscard]] GemmArguments arguments(std::int64_t index) const;
-    /// Their addresses alone.
+    /// Sets only their addresses.
     void point(GemmArguments& arguments, std::int64_t index) const;
 
 private:

@@ -11,7 +11,7 @@
 
 namespace jitgemm::c_api {
 
-/// The row of a table that has that word. Throws InvalidArgument naming the nearest: "unknown option 'divice': expected
+/// The row of a table with this word. Throws InvalidArgument with the nearest one: "unknown option 'divice': expected
 /// ...".
 template <typename Table, typename Row>
 [[nodiscard]] const Row& find_row(const Table& table, std::string_view Row::*word, std::string_view kind,

@@ -7,7 +7,7 @@
 
 namespace jitgemm::c_api {
 
-/// The lines of an operand of a resolved spec. A launch neither reads nor writes the gaps between them.
+/// The lines of an operand. A launch neither reads nor writes the gaps between them.
 [[nodiscard]] MemoryRows rows_of(const GemmOperand& operand);
 
 /// From the first byte to one past the last.

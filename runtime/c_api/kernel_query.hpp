@@ -8,7 +8,7 @@
 
 namespace jitgemm::c_api {
 
-/// Answers jg_kernel_query. Throws InvalidArgument for a word that is none of its, and where the buffer is too small.
+/// Answers jg_kernel_query. Throws InvalidArgument for an unknown word, and if the buffer is too small.
 void query(const GemmKernel& kernel, std::string_view what, void* buffer, std::size_t& size);
 
 /// Copies an answer as jg_kernel_query does, and sets `size`. Throws InvalidArgument where the buffer is too small.

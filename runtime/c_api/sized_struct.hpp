@@ -11,11 +11,11 @@
 
 namespace jitgemm::c_api {
 
-/// More than any version of a struct has: who says so left the size unset.
+/// Every version of a struct is smaller. A larger size means that the caller did not set it.
 inline constexpr std::size_t kLargestStruct = 4096;
 
-/// A struct of C as this library knows it: what an older, shorter one lacks is zero. Throws InvalidArgument where the
-/// size is no version's, or where a newer struct has set what this library doesn't know.
+/// A C struct as this library knows it. Members that an older, shorter one lacks are zero. Throws InvalidArgument if no
+/// version has this size, or if a newer struct has set a member that this library does not know.
 template <typename Struct>
 [[nodiscard]] Struct read_struct(const Struct* given, const char* name, std::size_t first_version_bytes) {
     const std::size_t size = checked(given, name).size;

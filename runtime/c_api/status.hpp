@@ -11,13 +11,13 @@ public:
     using Error::Error;
 };
 
-/// Keeps the exception being handled for jg_last_error() and says what its class is to C.
+/// Keeps the current exception for jg_last_error() and returns its status for C.
 [[nodiscard]] jg_status keep_current_exception() noexcept;
-/// "" until the thread's next failure.
+/// Sets the text to "" until the thread's next failure.
 void forget_error() noexcept;
 [[nodiscard]] const char* last_error() noexcept;
 
-/// Runs the steps of one C function: nothing that they throw leaves it.
+/// Runs the steps of one C function. No exception leaves it.
 template <typename Steps>
 jg_status guarded(Steps&& steps) noexcept {
     forget_error();
@@ -29,7 +29,7 @@ jg_status guarded(Steps&& steps) noexcept {
     }
 }
 
-/// Throws InvalidArgument naming what is null.
+/// Throws InvalidArgument with the name of the null argument.
 template <typename Value>
 Value& checked(Value* pointer, const char* name) {
     if (pointer == nullptr) throw InvalidArgument(std::string(name) + " is NULL");

@@ -27,7 +27,7 @@ namespace jitgemm {
 ///     <root>/tuning/                  not the cache's: never touched
 class CacheFolder {
 public:
-    /// An empty root is a folder that can neither be read nor written, and says nothing of it.
+    /// An empty root is a folder that can neither be read nor written. It reports nothing.
     explicit CacheFolder(std::string root, Durability durability = Durability::synced)
         : root_(std::move(root)), durability_(durability) {}
 
@@ -35,41 +35,41 @@ public:
     [[nodiscard]] Durability durability() const { return durability_; }
     [[nodiscard]] std::string path(const std::string& entry) const { return root_ + "/" + entry; }
 
-    /// Why what lies there cannot be trusted (it is somebody else's, or others may write to it) and what the user can
-    /// do; empty when it can be, or is not there.
+    /// Why the folder cannot be trusted (somebody else owns it, or others may write to it), and what the user can do.
+    /// Empty if it can be trusted, or if there is no folder.
     [[nodiscard]] std::string distrusted() const;
     [[nodiscard]] bool readable() const { return !root_.empty() && distrusted().empty(); }
-    /// Makes what is missing of the folder. False, and said once on the log, when it cannot be used.
+    /// Makes the missing parts of the folder. Returns false, and logs it once, if the folder cannot be used.
     [[nodiscard]] bool prepare();
 
     [[nodiscard]] std::string lock_path(std::string_view key) const { return fmt::format("{}/locks/{}", root_, key); }
-    /// Nothing when it is held for longer, or the folder takes no locks.
+    /// Nothing if another process holds it for longer, or if the folder takes no locks.
     [[nodiscard]] std::optional<FileLock> lock(std::string_view key, std::chrono::milliseconds patience) const;
     [[nodiscard]] std::string temporary(std::string_view key) const;
-    /// Renames a finished temporary folder into place; false, and nothing changed, where something lies there already.
+    /// Renames a finished temporary folder to its final name. Returns false, and changes nothing, if that name exists.
     /// Throws std::system_error.
     [[nodiscard]] bool publish(const std::string& temporary, const std::string& entry) const;
-    /// Takes an entry away: in one step, or file by file where the file system cannot move it (a folder of a lower
-    /// layer of overlayfs). Nothing happens when it is not there. Throws Error when somebody put a file of their own
-    /// into it, std::system_error when it cannot be moved or removed.
+    /// Removes an entry: in one step, or file by file if the file system cannot move it (a folder of a lower layer of
+    /// overlayfs). Does nothing if there is none. Throws Error if somebody put another file into it, and
+    /// std::system_error if it cannot be moved or removed.
     void drop(const std::string& entry) const;
-    /// Removes what killed processes left of this key; its lock must be held.
+    /// Removes the left-overs of killed processes for this key. Its lock must be held.
     void remove_leftovers(std::string_view key) const;
-    /// The same for every key whose lock is free; returns how many folders.
+    /// The same for every key whose lock is free. Returns the number of folders.
     int remove_all_leftovers() const;
     void remove_failed_sources() const;
     void remove_records() const;
 
-    /// Notes which compiler made an entry; failures are only logged.
+    /// Notes the compiler that made an entry. Failures are only logged.
     void remember_compiler(int nvrtc_version, const std::string& build) const;
 
-    /// Keeps a source the compiler refused; its path, empty when that was not possible.
+    /// Keeps a source that the compiler refused. Returns its path, or "" if it could not be kept.
     [[nodiscard]] std::string keep_failed_source(const std::string& entry, const std::string& body) const;
 
     /// Names of all entries, sorted.
     [[nodiscard]] std::vector<std::string> entries() const;
 
-    /// Says once, for the life of this object, that kernels are not kept.
+    /// Logs once in the life of this object that kernels are not kept.
     void report(const std::string& reason);
 
 private:
@@ -78,10 +78,11 @@ private:
     std::atomic<bool> reported_ = false;
 };
 
-/// Names of the entries in any folder (also the read-only layer) that begin so, sorted; empty when it cannot be listed.
+/// Names of the entries in any folder (also the read-only one) that begin with a prefix, sorted. Empty if the folder
+/// cannot be listed.
 [[nodiscard]] std::vector<std::string> entries_in(const std::string& root, std::string_view prefix = {});
 
-/// The compilers that made entries of any folder, newest first, as far as they were noted.
+/// The compilers that made a folder's entries, as far as they were noted. The newest is first.
 [[nodiscard]] std::vector<NamedCompiler> compilers_in(const std::string& root);
 
 }  // namespace jitgemm

@@ -8,10 +8,10 @@
 
 namespace jitgemm {
 
-/// Version of the layout and the key of cache entries; a new one leaves old entries alone.
+/// Version of the layout and of the key of cache entries. A new version leaves old entries alone.
 inline constexpr int kCacheFormat = 2;
 
-/// All that decides a binary. The body enters by hash and length, so that the key can be checked from meta.json alone.
+/// Everything that decides a binary. The body enters by hash and length, so that meta.json is enough to check the key.
 struct KeyFields {
     int format = kCacheFormat;
     std::string body_hash;
@@ -19,7 +19,7 @@ struct KeyFields {
     std::string arch;
     std::vector<std::string> options;
     int nvrtc_version = 0;
-    std::string nvrtc_build;  ///< of the library: a new patch level is another compiler under the same version
+    std::string nvrtc_build;  ///< of the library: a new patch level is another compiler with the same version
     friend bool operator==(const KeyFields&, const KeyFields&) = default;
 };
 [[nodiscard]] KeyFields key_fields(const CompileRequest& request, int nvrtc_version,

@@ -7,14 +7,14 @@
 
 namespace jitgemm {
 
-/// What meta.json holds: the key, checksums, and what ptxas said.
+/// The contents of meta.json: the key, checksums, and ptxas's report.
 struct CacheMeta {
     std::string name;
     KeyFields key;
     std::string binary_file;  ///< "kernel.cubin" or "kernel.ptx"
     std::size_t binary_bytes = 0;
     std::string binary_hash;
-    std::size_t source_bytes = 0;  ///< of kernel.cu, banner and all
+    std::size_t source_bytes = 0;  ///< of kernel.cu, with its banner
     std::string source_hash;       ///< empty in entries of format 1
     PtxasReport report;
     std::string log;
@@ -22,10 +22,10 @@ struct CacheMeta {
     std::string jitgemm_version;  ///< the jitgemm that wrote it; for people, not compared
 };
 
-/// The JSON text, with a checksum of its own over all other fields.
+/// The JSON text, with a checksum over all other fields.
 [[nodiscard]] std::string to_json(const CacheMeta& meta);
 
-/// Throws Error saying what is wrong: no JSON, a missing field, a checksum that does not match.
+/// Throws Error with the flaw: no JSON, a missing field, a checksum that does not match.
 [[nodiscard]] CacheMeta parse_cache_meta(const std::string& text);
 
 }  // namespace jitgemm

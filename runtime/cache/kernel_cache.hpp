@@ -25,39 +25,40 @@ struct CacheEntry {
     double compile_ms = 0;
     int registers = 0;
     int spill_bytes = 0;
-    bool is_ptx = false;   ///< no registers yet: the driver's or the emulator's to choose
-    bool damaged = false;  ///< not to be used, and in the way of a sound one
-    std::string state;     ///< "ok", what is wrong with it (verify), or why it cannot be read just now
+    bool is_ptx = false;   ///< there are no registers yet: the driver or the emulator chooses them
+    bool damaged = false;  ///< it must not be used, and it blocks the place of a sound one
+    std::string state;     ///< "ok", the flaw (verify), or why it cannot be read now
 };
 
-/// What a removal did. Files that are not the cache's, or not the user's, stay, and `kept` says which and why.
+/// The result of a removal. Files of others, or of another user, stay. `kept` names them and the reasons.
 struct CacheRemoval {
     int removed = 0;
-    std::int64_t bytes = 0;  ///< of what was removed
+    std::int64_t bytes = 0;  ///< of the removed entries
     std::vector<std::string> kept;
 };
 
-/// Which entries may stay; none of both: all.
+/// The entries that may stay. Without limits, all may stay.
 struct CacheLimits {
-    std::optional<std::int64_t> bytes;        ///< of all entries together; those not used for longest go first
-    std::optional<std::chrono::seconds> age;  ///< since the last use, which is known to a day: none used since goes
+    std::optional<std::int64_t> bytes;  ///< of all entries together; the least recently used ones go first
+    std::optional<std::chrono::seconds>
+        age;  ///< since the last use, which is known to a day; entries unused for longer go
 };
 
-/// How long a process waits for another one that compiles the same kernel.
+/// How long a process waits for another process that compiles the same kernel.
 struct CachePatience {
-    std::chrono::milliseconds quiet{5'000};  ///< without a word: longer than most compiles take
-    /// In all: longer than any compile takes. Past it the holder is stopped or stuck, and a second compile does no
-    /// harm.
+    std::chrono::milliseconds quiet{5'000};  ///< without a message: longer than most compiles take
+    /// In all. No compile takes this long. Past it, the holder is stopped or stuck, and a second compile does no harm.
     std::chrono::milliseconds longest{30'000};
 };
 
-/// Compiled kernels on disk: <root>/<kernel name>-<hash>/{kernel.cu, kernel.cubin | kernel.ptx, meta.json}. Atomic
-/// (written aside, synced, renamed), checked on load, self-healing, one compile per key across threads and processes. A
-/// folder that cannot be used (unwritable, foreign, full) is reported once on the log and the cache works as if empty.
+/// Compiled kernels on disk: <root>/<kernel name>-<hash>/{kernel.cu, kernel.cubin | kernel.ptx, meta.json}. Entries are
+/// atomic (written aside, synced, renamed), checked on load, and rebuilt if damaged. Threads and processes compile a
+/// key once. A folder that cannot be used (unwritable, foreign, full) is logged once, and the cache then works as if
+/// empty.
 class KernelCache {
 public:
-    /// Either root may be empty. The writable root is made 0700 and must belong to the user. The other may belong to
-    /// anybody, but not everybody may write to it. A scratch cache does not wait for the disk.
+    /// Either root may be empty. The writable root is made 0700 and must belong to the user. The read-only root may
+    /// belong to anybody, but not everybody may write to it. A scratch cache does not wait for the disk.
     KernelCache(std::string root, std::string readonly_root, Durability durability = Durability::synced,
                 CachePatience patience = {});
     ~KernelCache();
@@ -65,9 +66,9 @@ public:
     struct Result {
         CompiledKernel kernel;
         CacheSource source = CacheSource::compiled;  ///< disk or compiled
-        std::string directory;                       ///< absolute path of the entry; empty when nothing was stored
+        std::string directory;                       ///< absolute path of the entry; empty if nothing was stored
     };
-    /// `kernel_cu` is stored beside the binary as kernel.cu (banner and body) and never enters the key.
+    /// `kernel_cu` (banner and body) is stored beside the binary as kernel.cu. It never enters the key.
     [[nodiscard]] Result get_or_compile(const CompileRequest& request, Compiler& compiler,
                                         const std::string& kernel_cu);
 
@@ -79,16 +80,17 @@ public:
     [[nodiscard]] const std::string& root() const;
     [[nodiscard]] std::vector<CacheEntry> entries(bool verify) const;
     [[nodiscard]] std::int64_t total_bytes() const;
-    /// Why the folder is not used: it is somebody else's, or others may write to it; empty when it is, or is not there.
+    /// Why the folder is not used: somebody else owns it, or others may write to it. Empty if it is used, or if there
+    /// is no folder.
     [[nodiscard]] std::string distrusted() const;
     /// Removes every entry (not tuning/).
     CacheRemoval clear();
     /// Removes damaged entries and left-over temporary folders.
     CacheRemoval drop_damaged();
-    /// Removes entries beyond the limits, and left-over temporary folders; `dry`: only tells which would go.
+    /// Removes entries beyond the limits, and left-over temporary folders. `dry` only reports them.
     CacheRemoval prune(const CacheLimits& limits, bool dry = false);
-    /// For each stored entry of that kernel name, which key fields differ from the request ("options", "nvrtc_version"
-    /// ...); `cache why`.
+    /// For each stored entry of this kernel name: the key fields that differ from the request ("options",
+    /// "nvrtc_version" ...), for `cache why`.
     [[nodiscard]] std::vector<std::pair<std::string, std::vector<std::string>>> explain_miss(
         const CompileRequest& request, int nvrtc_version, const std::string& nvrtc_build = {}) const;
 

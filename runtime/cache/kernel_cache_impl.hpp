@@ -27,12 +27,12 @@ struct KernelCache::Impl {
     Impl(std::string root, std::string readonly_root, Durability durability, CachePatience patience)
         : folder(std::move(root), durability), readonly(std::move(readonly_root)), patience_(patience) {}
 
-    /// From either layer; nothing when it must be compiled. A damaged entry counts as none.
+    /// The kernel from either folder; nothing if it must be compiled. A damaged entry counts as none.
     [[nodiscard]] std::optional<Result> find(const CacheLookup& lookup, int newest_major) const;
-    /// The result of the one thread that compiles this key now, or of this thread if there is none.
+    /// The result of the thread that compiles this key now. If there is none, this thread compiles it.
     [[nodiscard]] Result join_or_lead(const CacheLookup& lookup, Compiler& compiler);
 
-    /// Whether the folder that is only read is set, and not open to all users. Says once on the log when it is open.
+    /// Whether a read-only folder is set and not open to all users. Logs it once if it is open.
     [[nodiscard]] bool reads_readonly() const;
 
     /// What the names of the entries begin with (entry_prefix), as they were at first.
@@ -43,7 +43,7 @@ struct KernelCache::Impl {
 
 private:
     void refuse_readonly(const std::string& reason) const;
-    /// Says on the log whom it waits for, when that takes longer than most compiles.
+    /// Logs the holder of the lock if the wait takes longer than most compiles.
     [[nodiscard]] std::optional<FileLock> wait_for_lock(const CacheLookup& lookup) const;
     [[nodiscard]] Result lead(const CacheLookup& lookup, Compiler& compiler);
     void clear_the_way(const CacheLookup& lookup);

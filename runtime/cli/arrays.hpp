@@ -13,7 +13,7 @@
 
 namespace jitgemm::cli {
 
-/// The files of a real product: D = alpha A B + beta C.
+/// The files of a product on the user's arrays: D = alpha A B + beta C.
 struct ArrayFiles {
     std::string a, b, c, out;  ///< empty: not given
 
@@ -21,7 +21,7 @@ struct ArrayFiles {
     [[nodiscard]] bool any() const { return !(a.empty() && b.empty() && c.empty() && out.empty()); }
 };
 
-/// Arrays as they lie in their files and the problem they make.
+/// The arrays of the files, and the problem that they make.
 struct ArrayProblem {
     NpyMatrix a;
     NpyMatrix b;
@@ -29,8 +29,8 @@ struct ArrayProblem {
     ProblemRequest request;
 };
 
-/// m, n, k and the orders come from the files, types from the files and the options. Throws UsageError with everything
-/// that does not fit together.
+/// m, n, k and the orders come from the files; types come from the files and the options. Throws UsageError with
+/// everything that does not fit together.
 [[nodiscard]] ArrayProblem read_arrays(const ArrayFiles& files, const ProblemOptions& options, Output& output);
 
 /// Multiplies the arrays on the device and writes D.

@@ -9,16 +9,16 @@
 
 namespace jitgemm::cli {
 
-/// The settings of the environment; the log speaks from here on as they say.
+/// The settings of the environment. They also set the log's level from here on.
 [[nodiscard]] Options tool_options();
 
-/// What verbs that need no Context build from the settings, in the same way a Context does.
+/// The parts that verbs without a Context build from the settings, in the same way as a Context does.
 [[nodiscard]] std::shared_ptr<Compiler> compiler_of(const Options& options, int newest_major);
-/// The same compiler, which shows as progress what it compiles. `output` must outlive it.
+/// The same compiler; it shows its compiles as progress. `output` must outlive it.
 [[nodiscard]] std::shared_ptr<Compiler> announced(std::shared_ptr<Compiler> compiler, Output& output);
 [[nodiscard]] KernelCache cache_of(const Options& options);
 
-/// Largest CUDA major whose cubins this machine's driver loads; 0 (any) where there is no driver.
+/// Largest CUDA major whose cubins this machine's driver loads; 0 (any) if there is no driver.
 [[nodiscard]] int newest_major_of_machine();
 
 }  // namespace jitgemm::cli

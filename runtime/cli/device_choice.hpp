@@ -8,14 +8,14 @@
 
 namespace jitgemm::cli {
 
-/// The device that --device, --arch and `banner_arch` (of an edited dump; null: none) name, as Options::device takes
-/// it. Without --device it is the device of JITGEMM_DEVICE, and without either "auto". "auto" is the first GPU, else
-/// the emulator, which a line on stderr then says. The emulator's architecture is the suffix of its name, else --arch,
-/// else the banner's, else sm_80. Throws UsageError naming the nearest device, or where the options contradict each
-/// other.
+/// The device that --device, --arch and `banner_arch` (of an edited dump; null: none) name, in the form of
+/// Options::device. Without --device it is that of JITGEMM_DEVICE, and without either it is "auto". "auto" is the first
+/// GPU, else the emulator, which a line on stderr then says. The emulator's architecture is the suffix of its name,
+/// else --arch, else the banner's, else sm_80. Throws UsageError with the nearest device, or if the options contradict
+/// each other.
 [[nodiscard]] std::string choose_device(const ProblemOptions& options, const Arch* banner_arch, Output& output);
 
-/// --emulator-limit in GFLOP. Throws UsageError when it is no number from 0.
+/// --emulator-limit in GFLOP. Throws UsageError if it is not a number from 0.
 [[nodiscard]] double emulator_limit(const ProblemOptions& options, double otherwise);
 
 }  // namespace jitgemm::cli

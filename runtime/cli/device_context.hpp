@@ -6,8 +6,8 @@
 
 namespace jitgemm::cli {
 
-/// A Context on the device the options name, whose compiles are shown as progress; it must not outlive `output`. Where
-/// there is no such device, the error also says which verbs work without.
+/// A Context on the device that the options name. Its compiles are shown as progress. It must not outlive `output`. If
+/// there is no such device, the error also names the verbs that need none.
 [[nodiscard]] Context open_context(const Options& options, Output& output);
 
 }  // namespace jitgemm::cli

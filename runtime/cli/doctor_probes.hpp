@@ -9,10 +9,10 @@
 
 namespace jitgemm::cli {
 
-/// The driver as found, or why not.
+/// The driver, or why there is none.
 struct DriverProbe {
     bool found = false;
-    int version = 0;  ///< 10 · major + minor of the newest CUDA it takes
+    int version = 0;  ///< 10 · major + minor of the newest CUDA that it takes
     std::string path;
     std::string reason;
 };
@@ -24,16 +24,16 @@ struct GpuProbe {
     const Arch* arch = nullptr;  ///< null: no architecture of the table serves it
     int sm_count = 0;
     std::int64_t memory_bytes = 0;
-    std::string reason;  ///< why jitgemm cannot use it; empty when it can
+    std::string reason;  ///< why jitgemm cannot use it; empty if it can
 };
 [[nodiscard]] std::vector<GpuProbe> probe_gpus(const DriverProbe& driver);
 
 /// One place where NVRTC was looked for.
 struct NvrtcProbe {
-    std::string candidate;  ///< what was looked for
-    std::string path;       ///< what that led to; empty when it led nowhere
+    std::string candidate;  ///< the name that was tried
+    std::string path;       ///< the library that was found; empty if there is none
     int version = 0;
-    std::string reason;  ///< why it is of no use; empty when it is the one or a spare
+    std::string reason;  ///< why it cannot be used; empty if it is the one or a spare
 };
 [[nodiscard]] std::vector<NvrtcProbe> probe_nvrtc(const Options& options, int newest_major);
 
@@ -46,26 +46,26 @@ struct CacheProbe {
 };
 [[nodiscard]] CacheProbe probe_cache(const Options& options);
 
-/// Where the results of tuning are kept.
+/// The place where tuning results are kept.
 struct TuningProbe {
-    std::string directory;  ///< empty: there is no place for them
+    std::string directory;  ///< empty: there is no place
     bool usable = false;
     std::string state;
     std::size_t winners = 0;  ///< of all classes of devices
 };
 [[nodiscard]] TuningProbe probe_tuning(const Options& options);
 
-/// One step of the tool's main job tried out on a small problem.
+/// One step of the tool's main job, tried on a small problem.
 struct Trial {
     bool ok = false;
-    std::string detail;  ///< what came of it, or why it failed
+    std::string detail;  ///< the result, or why it failed
 };
 [[nodiscard]] Trial try_to_generate(const Options& options, const GpuModel& gpu);
 [[nodiscard]] Trial try_to_compile(const Options& options, const GpuModel& gpu, int newest_major);
 [[nodiscard]] Trial try_to_run(const Options& options);
 /// The same on the emulator, which needs NVRTC and no GPU.
 [[nodiscard]] Trial try_to_emulate(const Options& options, const Arch& arch);
-/// Where SASS can be printed with.
+/// The program that prints SASS.
 [[nodiscard]] Trial find_disassembler(const Options& options);
 
 }  // namespace jitgemm::cli

@@ -9,20 +9,20 @@
 
 namespace jitgemm::cli {
 
-/// An explanation and what else the report says of it.
+/// An explanation, and the report's other facts.
 struct ExplainReport {
     Target target;
     Explanation explanation;
     tuning::TunedChoice choice;
-    std::string no_registers;  ///< why there is no figure of ptxas; empty when there is one
+    std::string no_registers;  ///< why ptxas gave no figure; empty if it did
 
     [[nodiscard]] const Problem& problem() const { return explanation.problem; }
     [[nodiscard]] std::string name_of(const KernelConfig& config) const { return kernel_name(problem(), config); }
 };
 
-/// A page for people.
+/// The report for people.
 [[nodiscard]] std::string to_text(const ExplainReport& report);
-/// Every number of it (docs/explore.md).
+/// All its numbers (docs/explore.md).
 [[nodiscard]] Json to_json(const ExplainReport& report);
 
 }  // namespace jitgemm::cli

@@ -4,8 +4,8 @@
 
 namespace jitgemm::cli {
 
-/// Tells stderr, and with --json stdout, what the exception in flight says; returns the exit code it means. To be
-/// called from within a catch block.
+/// Writes the current exception's text to stderr, and with --json to stdout. Returns its exit code. It must be called
+/// within a catch block.
 [[nodiscard]] int report_failure(Output& output);
 
 }  // namespace jitgemm::cli

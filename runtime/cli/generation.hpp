@@ -14,7 +14,7 @@ struct GeneratedKernel {
     KernelSource source;
 };
 
-/// The heuristic's (or the forced) choice, rendered; says on stderr when the architecture had to be assumed.
+/// The heuristic's or the forced choice, rendered. Says on stderr if the architecture is assumed.
 [[nodiscard]] GeneratedKernel generate_kernel(const ProblemOptions& problem, Output& output);
 
 /// From the cache, else compiled by an NVRTC whose binaries this machine's driver (if any) takes.

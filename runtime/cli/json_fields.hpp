@@ -18,10 +18,11 @@ namespace jitgemm::cli {
 [[nodiscard]] Json to_json(const GpuModel& gpu);
 [[nodiscard]] Json to_json(const CostEstimate& cost);
 using jitgemm::to_json;  // of a GemmSpec, a KernelEntry
-/// Which of exact, nearest, heuristic, forced it was and why; for a near problem that one and how far it is.
+/// Whether the choice was exact, nearest, heuristic or forced, and why; for a near problem also that problem and its
+/// distance.
 [[nodiscard]] Json to_json(const tuning::TunedChoice& choice);
 
-/// An array of what `convert` makes of each value.
+/// An array of the results of `convert` for all values.
 template <typename Values, typename Convert>
 [[nodiscard]] Json json_array(const Values& values, Convert convert) {
     Json array = Json::array();
@@ -34,11 +35,11 @@ template <typename Value>
     return value ? Json(*value) : Json();
 }
 
-/// "bf16" where A and B have one type, else "e4m3*e5m2".
+/// "bf16" if A and B have one type, else "e4m3*e5m2".
 [[nodiscard]] std::string type_name(const GemmSpec& spec);
 /// "bf16 tn 4096 4096 4096".
 [[nodiscard]] std::string shape_text(const GemmSpec& spec);
-/// Of a time in microseconds; 0 where nothing was computed or timed.
+/// TFLOP/s of a time in microseconds; 0 if nothing was computed or timed.
 [[nodiscard]] double tflops(const GemmSpec& spec, double microseconds);
 
 }  // namespace jitgemm::cli

@@ -25,7 +25,7 @@ struct MeasurementOptions {
     std::vector<std::string> against;  ///< names of peers
 
     void declare(CLI::App& app);
-    /// Which of the options were given: "--rounds".
+    /// The options that were given: "--rounds".
     [[nodiscard]] std::vector<std::string> given() const;
     /// Throws UsageError for an unknown protocol or too few rounds.
     [[nodiscard]] TimingOptions timing(const ProblemRequest& request) const;
@@ -34,19 +34,19 @@ private:
     std::vector<const CLI::Option*> declared_;
 };
 
-/// How one peer did on one problem.
+/// The result of one peer on one problem.
 struct PeerMeasurement {
     std::string name;
-    std::string reason;                        ///< why a figure is missing; empty when none is
+    std::string reason;                        ///< why a figure is missing; empty if none is
     std::optional<double> first_microseconds;  ///< its own first choice
-    std::optional<double> microseconds;        ///< its best whose result is right
-    std::string algorithm;                     ///< which that was
+    std::optional<double> microseconds;        ///< its best one with a right result
+    std::string algorithm;                     ///< the algorithm of this figure
 };
 
 /// One kernel on one problem: the verdict, its times and its peers'.
 struct Measurement {
     Verification verification;
-    Timing timing;  ///< all zero where nothing is launched (M or N of 0)
+    Timing timing;  ///< all zero if nothing is launched (M or N is 0)
     std::vector<PeerMeasurement> peers;
     tuning::DeviceReading state;  ///< read right after timing
     bool estimated = false;       ///< the times are an emulator's
@@ -58,8 +58,8 @@ struct Measurement {
 using Peers = std::vector<std::unique_ptr<Peer>>;
 [[nodiscard]] Peers open_peers(const std::vector<std::string>& names, ContextState& context);
 
-/// Verifies the kernel, then times it and all peers in alternating rounds, then verifies what the peers' figures stand
-/// for.
+/// Verifies the kernel, times it and all peers in alternating rounds, and then verifies the algorithms behind the
+/// peers' figures.
 [[nodiscard]] Measurement measure(ContextState& context, const GemmKernel& kernel, const Peers& peers,
                                   const ProblemRequest& request, const TimingOptions& timing, Output& output);
 

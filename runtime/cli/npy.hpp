@@ -12,23 +12,23 @@
 
 namespace jitgemm {
 
-/// What stands in front of the numbers of a .npy file (versions 1, 2 and 3 of the format).
+/// The header of a .npy file (versions 1, 2 and 3 of the format).
 struct NpyHeader {
     std::string type;  ///< numpy's descr: "<f2", "<f4", "|V2" ...
     bool fortran_order = false;
     std::vector<std::int64_t> shape;
     std::size_t data_offset = 0;
 };
-/// Throws Error saying what is wrong: no .npy magic, unknown version, truncated or malformed header. Reads only the
-/// header's bytes.
+/// Throws Error with the flaw: no .npy magic, unknown version, truncated or malformed header. Reads only the header's
+/// bytes.
 [[nodiscard]] NpyHeader parse_npy_header(std::string_view file);
 
-/// A 2-D .npy file mapped into memory, read-only: f16 ("<f2"), f32 ("<f4") or bf16 (ml_dtypes writes it as "|V2" or
-/// "<V2", which says only "two bytes", so the caller must name the type). C order is Order::row, Fortran order
-/// Order::column; both are packed.
+/// A 2-D .npy file mapped into memory, read-only: f16 ("<f2"), f32 ("<f4") or bf16. ml_dtypes writes bf16 as "|V2" or
+/// "<V2", which only says "two bytes", so the caller must name the type. C order is Order::row, and Fortran order is
+/// Order::column. Both are packed.
 class NpyMatrix {
 public:
-    /// `type`: what a file of raw two-byte elements holds. Throws Error naming the file and what is wrong with it.
+    /// `type` is the type of a file of raw two-byte elements. Throws Error with the file and its flaw.
     [[nodiscard]] static NpyMatrix open(const std::string& path, std::optional<DataType> type = std::nullopt);
 
     [[nodiscard]] DataType type() const { return type_; }
@@ -53,13 +53,13 @@ private:
     Order order_ = Order::row;
 };
 
-/// Reasons why `a` (M×K), `b` (K×N) and perhaps `c` (M×N) are not the operands of one product, each with the shapes;
-/// empty when they are.
+/// Reasons why `a` (M×K), `b` (K×N) and perhaps `c` (M×N) are not the operands of one product, each with the shapes.
+/// Empty if they are.
 [[nodiscard]] std::vector<std::string> operand_mismatches(const NpyMatrix& a, const NpyMatrix& b,
                                                           const NpyMatrix* c = nullptr);
 
-/// Writes a packed f16 or f32 matrix: beside `path`, synced, then renamed over it, so that it is never seen half
-/// written. A bf16 matrix is written as f32, which numpy can read. Throws Error naming the file.
+/// Writes a packed f16 or f32 matrix beside `path`, syncs it and renames it, so that nobody sees a half-written file. A
+/// bf16 matrix is written as f32, which numpy can read. Throws Error with the file.
 void write_npy(const std::string& path, DataType type, std::int64_t rows, std::int64_t columns, Order order,
                const void* data);
 

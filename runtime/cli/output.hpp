@@ -12,40 +12,40 @@
 
 namespace jitgemm::cli {
 
-/// Keeps its fields in the order they were written.
+/// Keeps its fields in the order of their insertion.
 using Json = nlohmann::ordered_json;
 
-/// Where a verb writes: results to stdout, everything else to stderr. With --json stdout carries one document and
-/// nothing else. Safe to use from several threads.
+/// The output of a verb: results go to stdout, everything else to stderr. With --json stdout carries only one document.
+/// Several threads may use it.
 class Output {
 public:
-    /// `patience`: how long a step may take in silence where stderr is not a terminal.
+    /// `patience`: how long a step may be silent if stderr is not a terminal.
     explicit Output(bool json, std::chrono::milliseconds patience = std::chrono::seconds(5));
     ~Output();
     Output(const Output&) = delete;
     Output& operator=(const Output&) = delete;
 
     [[nodiscard]] bool json() const { return json_; }
-    /// From now on stdout has raw() alone: a table for programs. What text() says goes to stderr.
+    /// From now on stdout only carries raw(): a table for programs. text() goes to stderr.
     void keep_stdout_for_raw() { raw_only_ = true; }
     /// A result for people; dropped with --json.
     void text(std::string_view text);
     /// The one document; dropped without --json. A second call throws std::logic_error.
     void document(const Json& document);
-    /// Bytes as they are, whatever the mode: what `dump` and `bench --csv -` are asked for.
+    /// Bytes that are written as they are, in every mode: the output of `dump` and `bench --csv -`.
     void raw(std::string_view bytes);
     /// A line on stderr.
     void note(std::string_view line);
-    /// Replaces the progress line on stderr. An empty line clears it. A line that stays says from the first second on
-    /// how long it has stood there: " ... 2 s". It is cut to the terminal's width. Where stderr is not a terminal, only
-    /// a line that stays is written, once: " ... 5 s".
+    /// Replaces the progress line on stderr. An empty line clears it. A line that stays shows its age from the first
+    /// second on: " ... 2 s". It is cut to the terminal's width. If stderr is not a terminal, only a line that stays is
+    /// written, once: " ... 5 s".
     void progress(std::string_view line);
-    /// Flushes; false when stdout did not take everything (full disk, closed pipe).
+    /// Flushes. False if stdout did not take everything (full disk, closed pipe).
     [[nodiscard]] bool finish();
 
 private:
     using Clock = std::chrono::steady_clock;
-    // Those that follow want mutex_ held.
+    // The next functions need mutex_ to be held.
     void start_ticker();
     void show();
     void tell();
@@ -55,15 +55,15 @@ private:
     bool json_;
     bool terminal_;
     std::chrono::milliseconds patience_;
-    bool raw_only_ = false;  // said once, before anything runs
-    std::mutex mutex_;       // guards all that follows
+    bool raw_only_ = false;  // set once, before anything runs
+    std::mutex mutex_;       // guards the members below
     bool document_written_ = false;
     std::string progress_;  // empty: none is shown
     Clock::time_point progress_since_;
-    bool told_ = false;  // the line was written without a terminal
+    bool told_ = false;  // the line was written although there is no terminal
     bool ended_ = false;
     std::condition_variable end_;
-    std::thread ticker_;  // runs once there was progress to show
+    std::thread ticker_;  // runs once there is progress to show
 };
 
 /// "1 winner", "2 winners".

@@ -4,8 +4,8 @@
 
 namespace jitgemm::cli {
 
-/// What the command-line parser says of an option's value, in this tool's words: "--rounds is 'x': expected a number"
-/// of "Could not convert: --rounds = x". What it does not know stays as it is.
+/// The parser's complaint about an option's value in this tool's words: "--rounds is 'x': expected a number" for "Could
+/// not convert: --rounds = x". An unknown complaint stays as it is.
 [[nodiscard]] std::string parse_complaint(const std::string& message);
 
 }  // namespace jitgemm::cli

@@ -16,15 +16,15 @@
 
 namespace jitgemm::cli {
 
-/// What is asked and what it is launched with.
+/// A problem, and the scalars of its launches.
 struct ProblemRequest {
     GemmSpec spec;  ///< as asked, unresolved
     float alpha = 1.0F;
-    float beta = 0.0F;  ///< 1 by default where C is named, else 0
+    float beta = 0.0F;  ///< by default 1 if C is named, else 0
 };
 
-/// The options that name a problem and a kernel for it, shared by the verbs. Values are kept as typed and read all at
-/// once, so that one message names everything wrong with them.
+/// The options that name a problem and a kernel for it. The verbs share them. Values are kept as typed and read
+/// together, so that one message names all errors.
 class ProblemOptions {
 public:
     /// --m … --align-d, --alpha, --beta, and the positional text of a spec, `bf16 tn 4096 4096 4096`.
@@ -44,27 +44,27 @@ public:
     /// The range of m that the shape line or --m names, "1:8192". From then on the problem is that of its first m.
     [[nodiscard]] RowRange take_row_range();
 
-    /// Makes the problem a cube of that extent where --kernel names a kernel and nothing names a size; true if it did.
+    /// Makes the problem a cube of this extent if --kernel names a kernel and nothing names a size. True if it did.
     bool set_default_size(std::int64_t extent);
 
-    /// Gives the option that value where neither it nor a shape line says it; true if it did.
+    /// Sets the option to this value if neither the option nor a shape line sets it. True if it did.
     bool set_default(std::string_view option, std::string value);
 
-    /// The problem the options name. What --kernel fixes and no option says (types, layout, alignment) is taken from
-    /// the kernel. Throws UsageError, SpecError or ConfigError with all that is wrong.
+    /// The problem that the options name. Types, layout and alignment that no option sets come from --kernel. Throws
+    /// UsageError, SpecError or ConfigError with all errors.
     [[nodiscard]] ProblemRequest problem() const;
-    /// The same on top of a problem that came from elsewhere: a line of a shape file, the headers of array files.
-    /// `with_c`: C is there whatever the options say, so that it is read unless --beta is 0.
+    /// The same on top of a problem from elsewhere: a line of a shape file, or the headers of array files. `with_c`:
+    /// there is a C whatever the options say, and it is read unless --beta is 0.
     [[nodiscard]] ProblemRequest problem_over(const GemmSpec& base, bool with_c = false) const;
 
-    /// The same of the text of a spec. Throws UsageError for an option that says what the text says.
+    /// The same for the text of a spec. Throws UsageError for an option that repeats a part of the text.
     [[nodiscard]] ProblemRequest problem_of_text(std::string_view text) const;
 
-    /// Throws UsageError when an option was given that `source` (a banner, a file) answers already: all but those
-    /// allowed.
+    /// Throws UsageError for an option whose value follows from `source` (a banner, a file). All options do, except
+    /// those allowed.
     void allow_only(std::span<const std::string_view> allowed, std::string_view source) const;
 
-    /// The settings of the environment with what these options say on top.
+    /// The settings of the environment, overridden by these options.
     [[nodiscard]] Options options() const;
     [[nodiscard]] Selection selection() const;
     [[nodiscard]] std::optional<std::string> text(std::string_view option) const;

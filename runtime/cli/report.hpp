@@ -9,7 +9,7 @@
 
 namespace jitgemm::cli {
 
-/// What became of one problem.
+/// The result of one problem.
 enum class RowStatus { ok, wrong, unsupported, failed };
 [[nodiscard]] std::string_view to_string(RowStatus status);
 
@@ -17,10 +17,10 @@ enum class RowStatus { ok, wrong, unsupported, failed };
 /// CSV line. docs/run-and-bench.md documents the fields. Names and order do not change. Unknown values are null (empty
 /// in CSV).
 [[nodiscard]] Json report_row(const GemmKernel& kernel, const Measurement& measurement, const PeerMeasurement* peer);
-/// The same for a problem that gave no figure.
+/// The same for a problem without a figure.
 [[nodiscard]] Json report_row(const GemmSpec& spec, RowStatus status, const std::string& reason);
 
-/// A field of a row that holds a text; empty where it is null.
+/// A field of a row that holds a text; empty if it is null.
 [[nodiscard]] std::string row_text(const Json& row, const char* field);
 
 /// The fields' names and one row's values as CSV lines (RFC 4180 quoting).

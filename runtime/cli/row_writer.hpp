@@ -12,12 +12,12 @@
 
 namespace jitgemm::cli {
 
-/// Takes the rows of a bench as they are measured: a line for people, a CSV line that is flushed at once so that a
-/// crash loses nothing, and at the end the summary or the JSON document.
+/// Takes the rows of a bench as they are measured. Each becomes a line for people and a CSV line, which is flushed at
+/// once so that a crash loses nothing. The summary or the JSON document follows at the end.
 class RowWriter {
 public:
     /// `csv`: a file, "-" for stdout (in place of the lines for people), or empty. Throws UsageError for "-" with
-    /// --json, Error when the file cannot be written.
+    /// --json, and Error if the file cannot be written.
     RowWriter(Output& output, const std::string& csv, std::string device, std::string protocol);
     ~RowWriter();
     RowWriter(const RowWriter&) = delete;
@@ -28,7 +28,7 @@ public:
     void finish(bool interrupted);
     /// What --json prints.
     [[nodiscard]] Json document(bool interrupted) const;
-    /// Failed where a row is wrong or failed, bad usage where no row is of a problem that a kernel serves.
+    /// "Failed" if a row is wrong or failed; "bad usage" if no kernel serves the problem of any row.
     [[nodiscard]] int exit_code() const;
 
 private:

@@ -10,15 +10,15 @@
 
 namespace jitgemm::cli {
 
-/// What a shape file may hold at most: a mistaken name (a device, a disk image) must not fill the memory.
+/// Most problems of a shape file. A mistaken name (a device, a disk image) must not fill the memory.
 inline constexpr std::size_t kMostShapes = 1'000'000;
 
-/// The problems of a shape file, one per line or a range of them (shape_ranges.hpp), `#` starts a comment; the options
-/// (types of C, D and the accumulator, beta ...) apply to each. A pipe is read to its end. Throws UsageError for what
-/// is no text, too much or cannot be read, and naming file and line of lines that are no sound problem.
+/// The problems of a shape file. Each line is one problem or a range of them (shape_ranges.hpp), and `#` starts a
+/// comment. The options (types of C, D and the accumulator, beta ...) apply to each problem. A pipe is read to its end.
+/// Throws UsageError if the file is no text, too large or unreadable, and with file and line for every unsound problem.
 [[nodiscard]] std::vector<ProblemRequest> read_shapes(const std::string& path, const ProblemOptions& options);
 
-/// The same of a text; `name` is what complaints call it.
+/// The same for a text. `name` is its name in messages.
 [[nodiscard]] std::vector<ProblemRequest> parse_shapes(std::string_view text, const std::string& name,
                                                        const ProblemOptions& options);
 

@@ -11,8 +11,8 @@ struct ProgramResult {
     std::string output;  ///< stdout
 };
 
-/// Runs a program (a path, or a name looked up in PATH) and waits; its stderr is ours. Nothing when there is no such
-/// program.
+/// Runs a program (a path, or a name looked up in PATH) and waits for it. Its stderr is ours. Nothing if there is no
+/// such program.
 [[nodiscard]] std::optional<ProgramResult> run_program(const std::vector<std::string>& words);
 
 }  // namespace jitgemm::cli

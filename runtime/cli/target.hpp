@@ -10,22 +10,23 @@
 
 namespace jitgemm::cli {
 
-/// The GPU to generate for where none needs to be there: --gpu, else the typical one of --arch, else this machine's,
+/// The GPU to generate for; it need not exist here. It is --gpu, else the typical one of --arch, else this machine's,
 /// else the typical sm_80.
 struct Target {
     GpuModel gpu;
-    std::string origin;    ///< where that choice comes from, for people
-    bool assumed = false;  ///< neither an option nor a device says so
+    std::string origin;    ///< the source of the choice, for people
+    bool assumed = false;  ///< neither an option nor a device names it
 };
 
-/// Throws SpecError for unknown names, UsageError when --gpu and --arch contradict each other.
+/// Throws SpecError for unknown names, and UsageError if --gpu and --arch contradict each other.
 [[nodiscard]] Target choose_target(const ProblemOptions& problem);
 
-/// This machine's first GPU, asked of the driver alone: no context is made. Nothing, and why, when there is none.
+/// This machine's first GPU, from the driver without a context. If there is none, the result is nothing and `reason`
+/// says why.
 [[nodiscard]] std::optional<GpuModel> first_gpu(std::string& reason);
 
-/// The kernel that serves the problem there: a tuned one of the settings' store or wisdom file, else the heuristic's.
-/// Throws what choose_config throws.
+/// The kernel that serves the problem on the target: a tuned one of the settings' store or wisdom file, else the
+/// heuristic's. Throws the errors of choose_config.
 [[nodiscard]] tuning::TunedChoice choose_kernel(const ProblemOptions& problem, const Problem& asked,
                                                 const Target& target);
 

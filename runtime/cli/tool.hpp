@@ -1,5 +1,5 @@
 #pragma once
 
-/// The tool `jitgemm`: runs the verb that the command line names, and returns the exit code. A C function, because the
+/// The tool `jitgemm`: runs the verb of the command line and returns the exit code. It is a C function because the
 /// Python package's program calls it in the extension, which exports no C++ name.
 extern "C" int jitgemm_tool_main(int argc, char** argv);

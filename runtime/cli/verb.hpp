@@ -11,24 +11,24 @@
 
 namespace jitgemm::cli {
 
-/// What a verb does once its options are parsed; returns the exit code.
+/// The work of a verb after its options are parsed. It returns the exit code.
 using Action = std::function<int(Output&)>;
 
-/// One verb of the tool. `declare` names its options on the parser and returns what runs with their values; a verb with
-/// verbs of its own has `children` instead (`cache`) or as well (`tune`, `tune merge`).
+/// One verb of the tool. `declare` puts its options on the parser and returns the action that runs with their values. A
+/// verb with verbs of its own has `children` instead (`cache`), or as well (`tune`, `tune merge`).
 struct Verb {
     std::string_view name;
     std::string_view summary;
     Action (*declare)(CLI::App&) = nullptr;
     std::span<const Verb> (*children)() = nullptr;
-    bool hidden = false;  ///< for programs, not for people: in no list of verbs
+    bool hidden = false;  ///< for programs, not for people: no list of verbs shows it
 };
 
-/// --json, or what the verbs of `layout` take as the same: --format json.
+/// Whether --json is given, or --format json, which means the same to the verbs of `layout`.
 [[nodiscard]] bool wants_json(std::span<const std::string> arguments);
 
-/// Runs the verb that the first argument names, or prints help or version; `path` is what was typed before ("jitgemm
-/// cache"). Every failure becomes a message on stderr, with --json a document on stdout as well, and an exit code.
+/// Runs the verb that the first argument names, or prints help or version. `path` is the text before it ("jitgemm
+/// cache"). Every failure becomes a message on stderr and an exit code, and with --json also a document on stdout.
 [[nodiscard]] int dispatch(std::span<const Verb> verbs, const std::string& path,
                            std::span<const std::string> arguments);
 

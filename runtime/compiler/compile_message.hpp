@@ -8,8 +8,8 @@
 
 namespace jitgemm {
 
-/// What a person reads when NVRTC refuses a kernel: its name, the log, the lines the log speaks of with their
-/// neighbours, the options. `ptx` is what ptxas refused, when it came that far.
+/// The message for a kernel that NVRTC refuses: its name, the log, the lines that the log names with their neighbours,
+/// and the options. `ptx` is the PTX that ptxas refused, if it came that far.
 [[nodiscard]] std::string compile_message(const CompileRequest& request, const std::vector<std::string>& options,
                                           const std::string& log, const std::string& ptx, int nvrtc_version);
 

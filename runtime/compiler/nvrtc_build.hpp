@@ -4,15 +4,15 @@
 
 namespace jitgemm {
 
-/// An NVRTC as far as two of them make different binaries.
+/// The facts by which two NVRTCs make different binaries.
 struct NvrtcIdentity {
-    int version = 0;    ///< 10 · major + minor; 0: none is known
-    std::string build;  ///< hexadecimal digits; patch levels of one version differ here
+    int version = 0;    ///< 10 · major + minor; 0: not known
+    std::string build;  ///< hexadecimal digits, which differ between patch levels of one version
     friend bool operator==(const NvrtcIdentity&, const NvrtcIdentity&) = default;
 };
 
-/// What tells a shared library from other builds of it, wherever it lies: the build id that its linker put in, else a
-/// hash of all its bytes; empty where it cannot be read.
+/// A text that differs between builds of a shared library, wherever the file lies: the linker's build id, else a hash
+/// of all bytes. Empty if the file cannot be read.
 [[nodiscard]] std::string build_of_library(const std::string& path);
 
 }  // namespace jitgemm

@@ -7,9 +7,8 @@
 
 namespace jitgemm {
 
-/// The whole option vector of one compile: arch, the request's own options, and those that change nothing about the
-/// binary, where this NVRTC knows them. Throws CompileError (empty log) for a requested option that is newer than this
-/// NVRTC.
+/// All options of one compile: arch, the request's own options, and options that do not change the binary, if this
+/// NVRTC knows them. Throws CompileError (empty log) for a requested option that is newer than this NVRTC.
 [[nodiscard]] std::vector<std::string> nvrtc_options(const CompileRequest& request, int nvrtc_version);
 
 /// First NVRTC version that takes the option, 10 · major + minor.

@@ -2,13 +2,12 @@
 
 namespace jitgemm {
 
-/// Keeps a loaded libnvrtc from replacing the process's signal handlers. While its front end runs, NVRTC sets handlers
-/// of its own for SIGINT and SIGTERM, which end the process without a word whichever thread takes the signal. Blocking
-/// the signals in the thread that compiles would only hand them to the others; so the library's import of signal() is
-/// pointed to a function that sets nothing, once and for all compiles. A shared library that has this code is never
-/// unloaded from then on.
-///
-/// `function`: any function of the library. False when the library imports no signal(): nothing is changed then.
+/// Keeps a loaded libnvrtc from replacing the process's signal handlers. While its front end runs, NVRTC sets its own
+/// handlers for SIGINT and SIGTERM, which end the process without a message in whichever thread takes the signal.
+/// Blocking the signals in the compiling thread would only pass them to other threads. The library's import of signal()
+/// is therefore pointed to a function that sets nothing, for all compiles. A shared library with this code is never
+/// unloaded from then on. `function` is any function of the library. The result is false, and nothing is changed, if
+/// the library does not import signal().
 bool keep_signal_handlers(const void* function);
 
 }  // namespace jitgemm

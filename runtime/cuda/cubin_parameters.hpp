@@ -4,9 +4,8 @@
 
 namespace jitgemm {
 
-/// How many parameters a kernel has by the section `.nv.info.<function>` of its cubin. 0 where that names none, and for
-/// a file that is no cubin: nothing is known then. The driver tells the size of a parameter of a given index, but not
-/// how many there are.
+/// The number of a kernel's parameters, from the section `.nv.info.<function>` of its cubin. 0 if it is not known: the
+/// section has none, or the file is not a cubin. The driver only tells the size of a parameter of a given index.
 [[nodiscard]] int parameter_count(std::string_view cubin, std::string_view function);
 
 }  // namespace jitgemm

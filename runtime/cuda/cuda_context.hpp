@@ -6,10 +6,10 @@
 
 namespace jitgemm {
 
-/// A CUcontext that modules, memory and launches belong to; a retained primary context is released with the object.
+/// A CUcontext of modules, memory and launches. A retained primary context is released with the object.
 class CudaContext {
 public:
-    /// The calling thread's current context, or null when it has none. A primary one is retained as well, so that it
+    /// The calling thread's current context, or null if it has none. A primary one is retained as well, so that it
     /// outlives its owner.
     [[nodiscard]] static std::shared_ptr<const CudaContext> current();
     /// The primary context of a device.
@@ -30,7 +30,7 @@ private:
     bool retained_;
 };
 
-/// Makes a context the thread's current one for a scope, and then the one before it again. Throws CudaError when it
+/// Makes a context the thread's current one for a scope, and then restores the previous one. Throws CudaError if it
 /// cannot.
 class ScopedContext {
 public:
@@ -40,8 +40,8 @@ public:
     ~ScopedContext();
 };
 
-/// Lets the thread allocate, free and load modules while some stream is being captured: none of our calls in such a
-/// scope touches a captured stream, and in the stricter modes the driver would refuse them and spoil the capture.
+/// Lets the thread allocate, free and load modules while some stream is being captured. Our calls in this scope touch
+/// no captured stream, but in the stricter modes the driver would refuse them and spoil the capture.
 class ScopedRelaxedCapture {
 public:
     ScopedRelaxedCapture();
@@ -53,7 +53,7 @@ private:
     CUstreamCaptureMode mode_ = CU_STREAM_CAPTURE_MODE_RELAXED;
 };
 
-/// For destructors: logs a failed call and goes on. A driver or context that is already gone took what we free with it.
+/// For destructors: logs a failed call and goes on. A driver or context that is gone has already freed its resources.
 void log_unless_success(CUresult result, const char* call) noexcept;
 
 }  // namespace jitgemm

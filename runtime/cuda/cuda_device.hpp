@@ -56,8 +56,8 @@ private:
     GpuModel model_;
 };
 
-/// The GPU of that number through its primary context; without a number, the calling thread's current context or the
-/// first GPU. Throws CudaError naming what was looked for when there is no driver or no such device.
+/// The GPU of this number through its primary context. Without a number, the calling thread's current context or the
+/// first GPU. Throws CudaError with the names that were tried if there is no driver or no such device.
 [[nodiscard]] std::shared_ptr<Device> open_cuda_device(std::optional<int> ordinal);
 
 }  // namespace jitgemm

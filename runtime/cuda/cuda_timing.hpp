@@ -9,10 +9,10 @@
 
 namespace jitgemm {
 
-/// The context a device works in. Throws Error when it is no CUDA device.
+/// The context of a device. Throws Error if it is not a CUDA device.
 [[nodiscard]] const CudaContext& cuda_context(const Device& device);
 
-// Owners of what timing needs. All are made, used and destroyed with the device's context current (ScopedContext).
+// Owners of the objects for timing. All are made, used and destroyed with the device's context current (ScopedContext).
 
 /// A stream that does not wait for the default stream.
 class CudaStream {
@@ -46,7 +46,7 @@ private:
 class CudaGraph {
 public:
     CudaGraph() = default;
-    /// Captures what `record` enqueues on `stream`. An exception of `record` ends the capture and goes on.
+    /// Captures the work that `record` enqueues on `stream`. An exception of `record` ends the capture and goes on.
     CudaGraph(const CudaStream& stream, const std::function<void(CUstream)>& record);
     CudaGraph(CudaGraph&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
     CudaGraph& operator=(CudaGraph&& other) noexcept {

@@ -10,11 +10,9 @@ namespace jitgemm {
 
 class DynamicLibrary;
 
-/// Entry points of libcuda, found by dlopen. One instance per process.
-///
-/// cuda.h maps many of these names to versioned ones by macro (cuMemAlloc → cuMemAlloc_v2). The lists below go through
-/// the same macros, so the member, its type and the symbol looked up all carry the version this build's cuda.h
-/// declares, and `driver().cuMemAlloc(...)` means the right one.
+/// Entry points of libcuda, found by dlopen. There is one instance per process. cuda.h maps many names to versioned
+/// ones by macro (cuMemAlloc → cuMemAlloc_v2). The lists below go through the same macros. The member, its type and the
+/// symbol therefore all have the version of this build's cuda.h, and `driver().cuMemAlloc(...)` calls the right one.
 struct DriverApi {
 // clang-format off
 #define JITGEMM_DRIVER_FUNCTIONS(X)                                                                                    \
@@ -33,7 +31,7 @@ struct DriverApi {
     X(cuUserObjectCreate) X(cuUserObjectRelease) X(cuGraphRetainUserObject)                                            \
     X(cuEventCreate) X(cuEventDestroy) X(cuEventRecord) X(cuEventSynchronize) X(cuEventElapsedTime)
 // clang-format on
-/// Younger than the oldest driver supported: null where the driver lacks them.
+/// Younger than the oldest supported driver: null if the driver lacks them.
 #define JITGEMM_DRIVER_OPTIONAL_FUNCTIONS(X) X(cuFuncLoad) X(cuFuncGetParamInfo) X(cuStreamGetCaptureInfo)
 
 #define JITGEMM_DECLARE(name) decltype(&::name) name = nullptr;
@@ -46,31 +44,32 @@ struct DriverApi {
     std::shared_ptr<const DynamicLibrary> libcuda;
 };
 
-/// The driver, loaded and initialised once. Throws CudaError saying what was looked for where, or what cuInit answered.
+/// The driver, loaded and initialised once. Throws CudaError with the names and places that were tried, or with
+/// cuInit's answer.
 [[nodiscard]] const DriverApi& driver();
-/// The same without the throw: null and the reason.
+/// The same without the throw: null and a reason.
 [[nodiscard]] const DriverApi* try_driver(std::string& reason);
 
-/// The driver where cuInit's only complaint is that it sees no GPU: version and path alone are of use. Null otherwise.
+/// The driver if cuInit fails only because it sees no GPU: only version and path are useful then. Null otherwise.
 [[nodiscard]] const DriverApi* driver_without_gpus();
-/// Why a driver sees no GPU, with the value of the variable that hides them.
+/// Why a driver sees no GPU, with the value of the variable that hides GPUs.
 [[nodiscard]] std::string no_gpu_reason();
 
 /// DriverApi::version; 0 without a driver.
 [[nodiscard]] int driver_version();
 
-/// GPUs the driver sees; 0, and why, where there is none.
+/// The number of GPUs that the driver sees; if it is 0, `reason` says why.
 [[nodiscard]] int gpu_count(std::string& reason);
 
-/// Where driver() looks, in order; the first is a soname for the system's own search.
+/// The names that driver() tries, in order. The first is a soname for the system's own search.
 [[nodiscard]] std::vector<std::string> driver_search_list();
-/// Loads and initialises the first candidate that is a driver; the toolkit's stub library is none. Throws as driver()
-/// does.
+/// Loads and initialises the first candidate that is a driver. The toolkit's stub library is not one. Throws as
+/// driver() does.
 [[nodiscard]] DriverApi load_driver(const std::vector<std::string>& candidates);
 
-/// Throws CudaError naming result and call unless `result` is CUDA_SUCCESS.
+/// Throws CudaError with result and call unless `result` is CUDA_SUCCESS.
 void check(CUresult result, const char* call);
-/// The CudaError check() throws, with `detail` (may be empty) after the driver's own words.
+/// Throws the CudaError of check(), with `detail` (may be empty) after the driver's own words.
 [[noreturn]] void throw_cuda_error(CUresult result, const char* call, const std::string& detail);
 #define JITGEMM_CHECK(expression) ::jitgemm::check(expression, #expression)
 

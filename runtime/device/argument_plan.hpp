@@ -17,14 +17,14 @@
 
 namespace jitgemm {
 
-/// The argument struct of an entry as the kernel sees it (argument_layout), in host byte order.
+/// The argument struct of an entry (argument_layout), in the host's byte order.
 struct PackedArguments {
     alignas(EncodedTensorMap) std::array<std::byte, kMaxArgumentBytes> bytes;  // NOLINT: what is used is written
     std::size_t size = 0;
     [[nodiscard]] std::span<const std::byte> span() const { return {bytes.data(), size}; }
 };
 
-/// What a launch passes on to the kernel: the caller's operands as the kernel sees them, and zeroed memory.
+/// The operands that a launch passes to the kernel, as the kernel sees them, and the address of its counters.
 struct KernelOperands : GemmArguments {
     DevicePointer counters{};
 };
@@ -36,8 +36,8 @@ struct PackedProblem {
 };
 [[nodiscard]] std::uint64_t new_problem_id();
 
-/// Fills the argument struct of an entry, for any problem that its kernel serves. Tensor maps are kept, and are encoded
-/// when a pointer is one that was not seen lately. May be used from many threads at once; a launch takes no lock.
+/// Fills the argument struct of an entry, for any problem that its kernel serves. It keeps tensor maps, and encodes one
+/// if it has not seen the pointer lately. Many threads may use a plan at once. A launch takes no lock.
 class ArgumentPlan {
 public:
     /// `operands` are those of a problem that the kernel serves. Throws ConfigError for more than kMaxArgumentBytes.
@@ -46,8 +46,8 @@ public:
     [[nodiscard]] static ArgumentPlan of_one_problem(std::span<const KernelArgument> arguments,
                                                      const OperandList& operands);
 
-    /// alpha = 0 passes k = 0, so that neither A nor B is read (BLAS), broadcast_c an ldc of 0. Throws SpecError for a
-    /// matrix that no tensor map can address, and what Device::encode_tensor_map throws.
+    /// alpha = 0 passes k = 0, so that the kernel reads neither A nor B, as BLAS demands. broadcast_c passes ldc = 0.
+    /// Throws SpecError for a matrix that no tensor map can address. Errors of Device::encode_tensor_map pass through.
     void pack(const PackedProblem& problem, const KernelOperands& operands, Device& device,
               PackedArguments& packed) const;
     [[nodiscard]] std::size_t bytes() const { return bytes_; }
@@ -66,8 +66,8 @@ private:
         std::size_t bytes;
         ArgumentRole role;
         std::int64_t GemmSpec::*field;  ///< null: by role
-        bool is_k;                      ///< 0 when alpha is
-        bool is_ldc;                    ///< 0 when C is one row
+        bool is_k;                      ///< 0 if alpha is 0
+        bool is_ldc;                    ///< 0 if C is one row
     };
     struct MapPatch {
         std::size_t offset;

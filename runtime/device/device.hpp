@@ -22,10 +22,10 @@ public:
     virtual ~Module() = default;
 };
 
-/// One launchable function of a module, its dynamic shared memory already granted.
+/// One launchable function of a module. Its dynamic shared memory is granted.
 struct Function {
     void* handle = nullptr;          ///< CUfunction for CUDA
-    std::shared_ptr<Module> module;  ///< kept loaded as long as the function
+    std::shared_ptr<Module> module;  ///< stays loaded as long as the function
 };
 
 struct LaunchShape {
@@ -36,30 +36,31 @@ struct LaunchShape {
     bool programmatic = false;  ///< KernelEntry::programmatic_launch
 };
 
-/// Rows of bytes, as far apart on a device as in host memory.
+/// Rows of bytes. They are equally far apart on the device and in host memory.
 struct MemoryRows {
     std::size_t count = 0;
-    std::size_t bytes = 0;  ///< of each
-    std::size_t pitch = 0;  ///< from one to the next
+    std::size_t bytes = 0;  ///< of each row
+    std::size_t pitch = 0;  ///< from one row to the next
 
     [[nodiscard]] bool are_one_run() const { return count <= 1 || bytes == pitch; }
 };
 
-/// What tells a stream and its capture from others, past and present (handles are used again, identities are not).
+/// Identifies a stream and its capture among all others, also past ones: handles are used again, and identities are
+/// not.
 struct StreamIdentity {
     std::uint64_t stream = 0;
-    std::uint64_t capture = 0;  ///< of the capture recording the stream; 0: none
+    std::uint64_t capture = 0;  ///< of the capture that records the stream; 0: none
     friend bool operator==(const StreamIdentity&, const StreamIdentity&) = default;
 };
 
-/// What a kernel runs on: a GPU (CudaDevice) or the emulator (EmulatorDevice).
-/// Every call leaves the calling thread's current CUcontext as it was. A GPU's methods throw CudaError, the emulator's
-/// Error, and EmulatorFault for what its checks find.
+/// A device that runs kernels: a GPU (CudaDevice) or the emulator (EmulatorDevice). Every call leaves the calling
+/// thread's current CUcontext as it was. A GPU's methods throw CudaError. The emulator's throw Error, and EmulatorFault
+/// for the findings of its checks.
 class Device {
 public:
     virtual ~Device() = default;
 
-    /// Decides what is compiled for it: a cubin for CUDA, PTX for the emulator.
+    /// Decides what is compiled for the device: a cubin for CUDA, PTX for the emulator.
     [[nodiscard]] virtual DeviceKind kind() const { return DeviceKind::cuda; }
     [[nodiscard]] virtual const GpuModel& model() const = 0;
     [[nodiscard]] virtual std::string name() const = 0;  ///< marketing name
@@ -69,30 +70,31 @@ public:
     [[nodiscard]] virtual std::size_t free_memory() = 0;
 
     [[nodiscard]] virtual DevicePointer allocate(std::size_t bytes) = 0;
-    /// Holds zeros. Waits for no stream of the caller's, so that one of them may be recording a graph.
+    /// The memory holds zeros. The call waits for no stream of the caller, because one of them may be recording a
+    /// graph.
     [[nodiscard]] virtual DevicePointer allocate_zeroed(std::size_t bytes) = 0;
     virtual void free(DevicePointer pointer) noexcept = 0;
-    /// Copies and fills are done on return, whatever stream uses the memory next; they run after earlier work of the
-    /// default stream.
+    /// Copies and fills are complete on return, whatever stream uses the memory next. They run after earlier work of
+    /// the default stream.
     virtual void copy_to_device(DevicePointer destination, const void* source, std::size_t bytes) = 0;
     virtual void copy_to_host(void* destination, DevicePointer source, std::size_t bytes) = 0;
     virtual void fill_bytes(DevicePointer destination, std::uint8_t value, std::size_t bytes) = 0;
-    /// The same of rows; what lies between them is neither read nor written.
+    /// The same for rows. The gaps between them are neither read nor written.
     virtual void copy_rows_to_device(DevicePointer destination, const void* source, const MemoryRows& rows);
     virtual void copy_rows_to_host(void* destination, DevicePointer source, const MemoryRows& rows);
 
-    /// What messages call the allocation that begins there; for devices that have such messages.
+    /// The name of an allocation in messages, for devices that have such messages.
     virtual void name_memory(DevicePointer /*allocation*/, const std::string& /*name*/) {}
-    /// From now on a kernel that touches this range does wrong. A device that sees every access says so at once.
+    /// From now on kernels must not touch this range. A device that sees every access reports a violation at once.
     virtual void guard_memory(DevicePointer /*first*/, std::size_t /*bytes*/, const std::string& /*name*/) {}
 
     [[nodiscard]] virtual Function load(std::string_view binary, const KernelEntry& entry) = 0;
     [[nodiscard]] virtual int blocks_per_sm(const Function& function, const LaunchShape& shape) = 0;
-    /// Clusters of the shape's that are resident at once, with one block per SM.
+    /// Clusters of this shape that are resident at once, with one block per SM.
     [[nodiscard]] virtual int resident_clusters(const Function& /*function*/, const LaunchShape& shape) {
         return jitgemm::resident_clusters(model(), cluster_blocks(shape.cluster));
     }
-    /// As kernels of this device take it. Throws where the device has no tensor maps.
+    /// The map in the form that kernels of this device take. Throws if the device has no tensor maps.
     [[nodiscard]] virtual EncodedTensorMap encode_tensor_map(const TiledTensorMap& map) = 0;
     /// Enqueues the writing of zeros.
     virtual void zero(DevicePointer destination, std::size_t bytes, Stream stream) = 0;
@@ -104,14 +106,13 @@ public:
     [[nodiscard]] virtual StreamIdentity identify(Stream stream) {
         return {reinterpret_cast<std::uintptr_t>(stream), 0};
     }
-    /// Keeps the object alive as long as the graph `stream` is being captured into, and whatever is instantiated from
-    /// it.
+    /// Keeps the object alive as long as the graph into which `stream` is captured, and all instances of the graph.
     // NOLINTNEXTLINE(performance-unnecessary-value-param): those that override it keep the object
     virtual void keep_with_capture(Stream /*stream*/, std::shared_ptr<const void> /*object*/) {}
 };
 
-/// The device of `options.device`. Throws SpecError for a name that is none, CudaError saying what was looked for when
-/// there is no driver or no such GPU.
+/// The device of `options.device`. Throws SpecError for an unknown name, and CudaError with the names that were tried
+/// if there is no driver or no such GPU.
 [[nodiscard]] std::shared_ptr<Device> open_device(const Options& options);
 
 }  // namespace jitgemm

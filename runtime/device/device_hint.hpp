@@ -6,8 +6,8 @@
 
 namespace jitgemm {
 
-/// How the refusal of a word that is no kind of device ends: with the kind that the word means elsewhere ("cpu" is the
-/// emulator here), else with the nearest known word, else with nothing.
+/// The end of the message about an unknown kind of device: the kind that other libraries call so ("cpu" is the emulator
+/// here), else the nearest known word, else nothing.
 [[nodiscard]] std::string device_hint(std::string_view kind, std::span<const std::string_view> known);
 
 }  // namespace jitgemm

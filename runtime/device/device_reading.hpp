@@ -4,8 +4,8 @@
 
 namespace jitgemm::tuning {
 
-/// Clocks, power and why the clock is held down, read through NVML. Zeros where NVML is absent.
-/// `throttle` is NVML's bit mask of clocks event reasons (nvml.h, nvmlClocksEventReason*).
+/// Clocks, power and the reason for a lowered clock, from NVML; zeros without NVML. `throttle` is NVML's bit mask of
+/// clocks event reasons (nvml.h, nvmlClocksEventReason*).
 struct DeviceReading {
     int sm_clock_mhz = 0;
     int memory_clock_mhz = 0;
@@ -15,7 +15,7 @@ struct DeviceReading {
     friend bool operator==(const DeviceReading&, const DeviceReading&) = default;
 };
 
-/// Of the GPU of that ordinal, as the driver counts; what NVML does not tell stays zero.
+/// The reading of the GPU with the driver's ordinal. Values that NVML does not tell are zero.
 [[nodiscard]] DeviceReading read_device(int ordinal);
 
 }  // namespace jitgemm::tuning

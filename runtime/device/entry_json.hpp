@@ -6,7 +6,7 @@
 
 namespace jitgemm {
 
-/// All that a launch of the entry needs, as meta.json of an export and --json have it: function, threads, shared
+/// Everything that a launch of the entry needs, for meta.json of an export and for --json: function, threads, shared
 /// memory, cluster, every field of the grid's rule, and the arguments in order.
 [[nodiscard]] nlohmann::ordered_json to_json(const KernelEntry& entry);
 

@@ -9,19 +9,19 @@
 
 namespace jitgemm {
 
-/// Encoded tensor maps by the address and the owner of their tensor, for launches of one kernel from many threads. No
-/// lock and no memory to give back: each slot is a sequence lock (Boehm, "Can Seqlocks Get Along With Programming
-/// Language Memory Models?", MSPC 2012), whose readers take the words and look whether a writer came between. A key
-/// has one slot; the last one to be encoded has it.
+/// Encoded tensor maps by the address and the owner of their tensor, for launches of one kernel from many threads.
+/// There is no lock and no memory to free: each slot is a sequence lock (Boehm, "Can Seqlocks Get Along With
+/// Programming Language Memory Models?", MSPC 2012). Its readers copy the words and check whether a writer came
+/// between. A key has one slot, and the last map encoded there has it.
 class TensorMapCache {
 public:
     struct Key {
         std::uint64_t address;
         std::uint64_t owner;  ///< a map of a problem
     };
-    /// Copies the map of that key to `bytes`, 128 of them; false where it is not there.
+    /// Copies the map of this key to `bytes`, 128 of them. False if it is not there.
     [[nodiscard]] bool find(const Key& key, std::byte* bytes) const;
-    /// Not kept where another thread is writing to the same slot.
+    /// The map is not kept if another thread is writing to the same slot.
     void insert(const Key& key, const EncodedTensorMap& map);
 
 private:
@@ -29,7 +29,7 @@ private:
     static constexpr int kSlotBits = 9;
 
     struct Slot {
-        std::atomic<std::uint64_t> version = 0;  ///< odd while somebody writes
+        std::atomic<std::uint64_t> version = 0;  ///< odd during a write
         std::atomic<std::uint64_t> address = 0;
         std::atomic<std::uint64_t> owner = 0;
         std::array<std::atomic<std::uint64_t>, kWords> words{};

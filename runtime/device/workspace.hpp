@@ -12,14 +12,12 @@
 
 namespace jitgemm {
 
-/// Scratch memory for kernels that need some and were given none: one buffer per stream, and one for each capture of a
-/// stream, which belongs to the graph being captured until that graph and all its instances are gone, and is then used
-/// again. Contents are undefined, but for the counters: they are zeros when the first kernel begins, and every kernel
-/// leaves zeros behind. Freed with the pool.
-///
-/// Of streams outside captures the kMostStreams last used keep theirs: a program may make a stream per request and
-/// destroy it unseen. Freeing a buffer waits for the work that uses it, so that half of them go at once and the wait is
-/// rare.
+/// Scratch memory for kernels that need some if the caller gave none. There is one buffer per stream, and one for each
+/// capture of a stream. The latter belongs to the captured graph until it and all its instances are gone, and is then
+/// used again. Contents are undefined, except the counters: they are zeros when the first kernel begins, and every
+/// kernel leaves zeros. The pool frees its memory. Outside captures, the kMostStreams streams used last keep their
+/// buffers, because a program may make and destroy a stream per request. Freeing a buffer waits for the work that uses
+/// it, so half of the buffers are freed at once, and seldom.
 class WorkspacePool {
 public:
     static constexpr std::size_t kMostStreams = 64;
@@ -32,30 +30,30 @@ public:
 private:
     struct Slot {
         std::mutex turn;
-        // Under `turn`:
+        // Guarded by `turn`:
         DevicePointer memory;
         std::size_t bytes = 0;
         DevicePointer counters;
         std::size_t counter_bytes = 0;
-        std::vector<DevicePointer> outgrown;  ///< work already enqueued, or a graph, may still use them
-        bool dropped = false;                 ///< no longer of the pool
-        bool of_graph = false;                ///< else of a stream: freeing waits for what uses it
-        // Under the pool's mutex:
+        std::vector<DevicePointer> outgrown;  ///< enqueued work, or a graph, may still use them
+        bool dropped = false;                 ///< no longer in the pool
+        bool of_graph = false;                ///< else of a stream: freeing waits for the work that uses it
+        // Guarded by the pool's mutex:
         std::uint64_t last_use = 0;
-        std::weak_ptr<const void> graph;  ///< expires with the graph captured into; unused outside captures
+        std::weak_ptr<const void> graph;  ///< expires with the captured graph; unused outside captures
     };
 
 public:
-    /// The memory, and the turn of the launch that uses it: until the lease ends, other launches on the same stream
-    /// wait, so that a kernel of several entries is enqueued without another one between them.
+    /// The memory, and the turn of the launch that uses it. Until the lease ends, other launches on the same stream
+    /// wait. The entries of one kernel are then enqueued without another kernel between them.
     struct Lease {
         DevicePointer memory;
         DevicePointer counters;
         std::shared_ptr<Slot> slot;  ///< outlives the turn
         std::unique_lock<std::mutex> turn;
     };
-    /// Asks for more than `bytes` where a buffer grows, and is content with `bytes` where that is refused; where they
-    /// are, too, the streams' buffers go first. Throws as Device::allocate does when nothing helps.
+    /// A buffer that grows first asks for more than `bytes`, and for `bytes` if that is refused. If they are refused,
+    /// too, the streams' buffers are freed first. Throws as Device::allocate does if nothing helps.
     [[nodiscard]] Lease acquire(Stream stream, std::size_t bytes, std::size_t counter_bytes = 0);
 
 private:

@@ -10,8 +10,8 @@
 
 namespace jitgemm::emulator {
 
-/// One cp.async of a warp: for each lane of `mask`, `bytes` to shared memory, of which the first source_bytes come from
-/// `source` and the rest are zeros.
+/// One cp.async of a warp. Each lane of `mask` copies `bytes` to shared memory: the first source_bytes come from
+/// `source`, and the rest are zeros.
 struct AsyncCopy {
     Mask mask = 0;
     std::uint32_t bytes = 0;
@@ -21,18 +21,17 @@ struct AsyncCopy {
     Accessor who;
 };
 
-/// Copies a warp has issued and not waited for, in groups counted for each lane. In `late` mode data lands when a wait
-/// of the lane that issued the copy forces it; in `eager` mode at issue. Either way the bytes are in flight until the
-/// wait.
+/// Copies that a warp has issued and not waited for, in groups counted for each lane. In `late` mode data lands when a
+/// wait of the issuing lane forces it; in `eager` mode at issue. The bytes are in flight until the wait in both.
 class AsyncCopies {
 public:
     AsyncCopies(SharedMemory& shared, AsyncMode mode) : shared_(shared), mode_(mode) {}
 
     void issue(const AsyncCopy& copy);
     void commit(Mask mask);
-    /// cp.async.wait_group: all but the newest `pending` groups of these lanes are done.
+    /// cp.async.wait_group: all but the newest `pending` groups of these lanes become complete.
     void wait_group(Mask mask, std::uint32_t pending);
-    /// cp.async.wait_all, also what a thread's end does.
+    /// cp.async.wait_all, which is also the effect of a thread's end.
     void wait_all(Mask mask);
 
 private:
@@ -47,7 +46,7 @@ private:
     SharedMemory& shared_;
     AsyncMode mode_;
     std::deque<Pending> pending_;
-    std::array<std::uint32_t, kLanes> committed_{};  ///< groups a lane has closed
+    std::array<std::uint32_t, kLanes> committed_{};  ///< groups that a lane has closed
 };
 
 }  // namespace jitgemm::emulator

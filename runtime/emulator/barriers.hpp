@@ -13,12 +13,12 @@ namespace jitgemm::emulator {
 class Block;
 class Warp;
 
-/// The block's 16 barriers, as bar.sync, bar.arrive and bar.red use them: a warp counts as its 32 threads. A barrier
-/// without a count is for all warps that have not ended.
+/// The block's 16 barriers, for bar.sync, bar.arrive and bar.red. A warp counts as its 32 threads. A barrier without a
+/// count is for all warps that have not ended.
 class Barriers {
 public:
     static constexpr int kBarriers = 16;
-    static constexpr int kEveryone = 0;  ///< in place of a count
+    static constexpr int kEveryone = 0;  ///< stands for a count
 
     explicit Barriers(Block& block) : block_(block) {}
 
@@ -29,18 +29,19 @@ public:
         Mask predicate = 0;  ///< of bar.red, lanes of `mask` only
         bool waits = true;
     };
-    /// A warp arrives; it waits from now on unless that completes the barrier. Throws AccessFault.
+    /// A warp arrives. It waits from now on unless that completes the barrier. Throws AccessFault.
     void arrive(int barrier, int threads, const Arrival& arrival);
-    /// A warp has ended: barriers for everyone may be complete now.
+    /// A warp has ended. Barriers for everyone may be complete now.
     void warp_ended();
-    /// A line for each barrier that is waited at: who waits, where, and how many are missing.
+    /// A line for each barrier at which a warp waits: the waiting warps, their places, and the number of missing
+    /// threads.
     [[nodiscard]] std::string describe() const;
 
 private:
     struct State {
-        int threads = -1;  ///< expected; kEveryone; -1: nobody is here
+        int threads = -1;  ///< expected; kEveryone; -1: no warp is here
         std::vector<Arrival> arrivals;
-        std::array<std::uint32_t, kMaxWarps> arrived{};  ///< times of those who do not wait
+        std::array<std::uint32_t, kMaxWarps> arrived{};  ///< arrival times of the warps that do not wait
     };
     [[nodiscard]] bool complete(const State& state) const;
     void check(int barrier, int threads, const Arrival& arrival) const;
@@ -51,7 +52,7 @@ private:
     std::array<State, kBarriers> states_;
 };
 
-/// Writes the result of a bar.red to the lanes that wait for it. (In executor_barrier.cpp.)
+/// Writes the result of a bar.red to the lanes that wait for it. (It is in executor_barrier.cpp.)
 void deliver_reduction(Warp& warp, const Instruction& instruction, Mask mask, std::uint32_t count_true,
                        std::uint32_t count_all);
 

@@ -18,17 +18,18 @@ namespace jitgemm::emulator {
 
 class Cluster;
 
-/// One block: its warps, shared memory and barriers, run by its cluster's host thread.
+/// One block: its warps, shared memory and barriers. The host thread of its cluster runs it.
 class Block {
 public:
-    /// `rank` is the block's in its cluster. `tallies` has an entry for each instruction and is this host thread's own.
+    /// `rank` is the block's rank in its cluster. `tallies` has an entry for each instruction and belongs to this host
+    /// thread.
     Block(Cluster& cluster, int rank, std::vector<Tally>& tallies);
     Block(const Block&) = delete;
     Block& operator=(const Block&) = delete;
 
-    /// Every warp that is ready has a turn; whether there was any. Throws EmulatorFault.
+    /// Every warp that is ready has a turn. The result is whether there was one. Throws EmulatorFault.
     bool run_round();
-    /// Called by a warp as it ends. Throws AccessFault.
+    /// Called by a warp when it ends. Throws AccessFault.
     void warp_ended();
 
     [[nodiscard]] const LaunchContext& launch() const { return launch_; }
@@ -49,11 +50,11 @@ public:
     [[nodiscard]] int first_warp() const { return rank_ * launch_.agents_per_block(); }  ///< its number in the cluster
     [[nodiscard]] std::vector<Tally>& tallies() { return tallies_; }
     [[nodiscard]] std::uint64_t lane_instructions() const;
-    /// (x,y,z) of the thread with that index in the block.
+    /// (x,y,z) of a thread, from its index in the block.
     [[nodiscard]] std::array<std::int64_t, 3> thread_id(int thread) const;
     /// "block (1,0,0)"
     [[nodiscard]] std::string name() const;
-    /// A line for each of its barriers that is waited at, and which warps have ended; empty where there is neither.
+    /// A line for each barrier at which a warp waits, and the warps that have ended; empty if there is neither.
     [[nodiscard]] std::string describe_waits() const;
 
 private:
@@ -73,7 +74,7 @@ private:
     std::vector<Tally>& tallies_;
     std::vector<std::unique_ptr<Warp>> warps_;
     std::size_t alive_ = 0;
-    std::vector<std::size_t> order_;  ///< warps run in
+    std::vector<std::size_t> order_;  ///< order in which warps run
     std::mt19937_64 random_;
 };
 

@@ -8,7 +8,7 @@
 #include <memory>
 #include <vector>
 
-/// \file What a bulk copy consists of: chunks of 16 bytes.
+/// \file The parts of a bulk copy: chunks of 16 bytes.
 
 namespace jitgemm::emulator {
 
@@ -17,20 +17,20 @@ inline constexpr std::uint32_t kBulkChunkBytes = 16;
 struct BulkChunk {
     std::uint32_t offset = 0;   ///< in shared memory, swizzled
     std::uint32_t valid = 0;    ///< bytes that lie in the tensor; the others are read as zeros and never written
-    DeviceAddress address = 0;  ///< of the valid ones
-    std::byte* host = nullptr;  ///< where they really lie
-    bool once = false;          ///< a second store must bring what is there
+    DeviceAddress address = 0;  ///< of the valid bytes
+    std::byte* host = nullptr;  ///< where they lie on the host
+    bool once = false;          ///< a second store must bring the same value
 };
 
 /// Chunks side by side in shared memory.
 using BulkChunks = std::vector<BulkChunk>;
 
-/// One copy into a block's shared memory, which an mbarrier of that block counts.
+/// One copy into a block's shared memory. An mbarrier of that block counts it.
 struct BulkLoad {
     Accessor who;
     std::shared_ptr<const BulkChunks> chunks;
     [[nodiscard]] std::uint32_t bytes() const {
-        return static_cast<std::uint32_t>(chunks->size()) * kBulkChunkBytes;  // those out of bounds, too
+        return static_cast<std::uint32_t>(chunks->size()) * kBulkChunkBytes;  // also those out of bounds
     }
 };
 

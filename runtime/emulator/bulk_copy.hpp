@@ -7,18 +7,18 @@
 #include <array>
 #include <cstdint>
 
-/// \file What TMA moves between global and shared memory.
+/// \file The bytes that TMA moves between global and shared memory.
 
 namespace jitgemm::emulator {
 
-/// `bytes` from `address` on: checked as `access`, counted for the current instruction. Throws AccessFault.
+/// `bytes` from `address` on, checked as `access` and counted for the current instruction. Throws AccessFault.
 [[nodiscard]] BulkChunks line_chunks(Warp& warp, DeviceAddress address, std::uint32_t bytes,
                                      std::uint32_t shared_offset, Access access);
 
 using BoxStart = std::array<std::int64_t, kMaxTensorRank>;  ///< coordinates of a box, elements
 
-/// The same for the box of `map` that begins at those coordinates. Throws AccessFault where a GPU takes the coordinates
-/// for an illegal instruction: a first one that is not at a multiple of 16 bytes, a negative one of a store.
+/// The same for the box of `map` that begins at these coordinates. Throws AccessFault if the coordinates are an illegal
+/// instruction on a GPU: a first one that is not at a multiple of 16 bytes, or a negative one of a store.
 [[nodiscard]] BulkChunks box_chunks(Warp& warp, const TiledTensorMap& map, const BoxStart& start,
                                     std::uint32_t shared_offset, Access access);
 

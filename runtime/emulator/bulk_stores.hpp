@@ -14,8 +14,8 @@ struct LaunchContext;
 class SharedMemory;
 
 /// Bulk copies out of shared memory that a warp's threads have issued and not waited for, in groups counted for each
-/// lane. In `late` mode they are done when a wait of the lane that issued them forces it; in `eager` mode at issue.
-/// Either way they read until the wait. What a wait says of the reads alone, and what of the writes, is one here.
+/// lane. In `late` mode they are complete when a wait of the issuing lane forces it; in `eager` mode at issue. They
+/// read until the wait in both. A wait for the reads and a wait for the writes have the same effect here.
 class BulkStores {
 public:
     BulkStores(SharedMemory& shared, const LaunchContext& launch) : shared_(shared), launch_(launch) {}
@@ -23,9 +23,9 @@ public:
     // Each throws AccessFault.
     void issue(std::size_t lane, const Accessor& who, BulkChunks chunks);
     void commit(Mask mask);
-    /// cp.async.bulk.wait_group: all but the newest `pending` groups of these lanes are done.
+    /// cp.async.bulk.wait_group: all but the newest `pending` groups of these lanes become complete.
     void wait_group(Mask mask, std::uint32_t pending);
-    /// Threads end; throws where a store of theirs may still be reading.
+    /// Threads end. Throws if one of their stores may still be reading.
     void end(Mask mask);
 
 private:
@@ -40,7 +40,7 @@ private:
     SharedMemory& shared_;
     const LaunchContext& launch_;
     std::vector<Pending> pending_;
-    std::array<std::uint32_t, kLanes> committed_{};  ///< groups a lane has closed
+    std::array<std::uint32_t, kLanes> committed_{};  ///< groups that a lane has closed
 };
 
 }  // namespace jitgemm::emulator

@@ -14,16 +14,17 @@
 
 namespace jitgemm::emulator {
 
-/// The blocks of one cluster, run in turns by one host thread. In a launch without clusters every block is one by
-/// itself.
+/// The blocks of one cluster. One host thread runs them in turns. In a launch without clusters every block is its own
+/// cluster.
 class Cluster {
 public:
-    /// `number` counts clusters, x fastest. `tallies` has an entry for each instruction and is this host thread's own.
+    /// `number` counts clusters, x fastest. `tallies` has an entry for each instruction and belongs to this host
+    /// thread.
     Cluster(LaunchContext& launch, std::int64_t number, std::vector<Tally>& tallies);
     Cluster(const Cluster&) = delete;
     Cluster& operator=(const Cluster&) = delete;
 
-    /// Runs to the end. Throws EmulatorFault, EmulatorStopped.
+    /// Runs the cluster to its end. Throws EmulatorFault, EmulatorStopped.
     void run();
 
     [[nodiscard]] LaunchContext& launch() const { return launch_; }
@@ -31,15 +32,15 @@ public:
     [[nodiscard]] HappensBefore& order() { return order_; }
     [[nodiscard]] GlobalOrder& global_order() { return global_order_; }
     [[nodiscard]] ClusterBarrier& barrier() { return barrier_; }
-    /// By rank: x fastest.
+    /// The blocks by rank: x fastest.
     [[nodiscard]] const std::vector<std::unique_ptr<Block>>& blocks() const { return blocks_; }
     [[nodiscard]] bool is_one_block() const { return launch_.cluster.blocks() == 1; }
-    /// By its number in the cluster.
+    /// The warp with this number in the cluster.
     [[nodiscard]] const Warp& warp(int number) const;
     [[nodiscard]] std::uint64_t lane_instructions() const;
-    /// "warp 3", where there are several blocks "warp 3 of block (1,0,0)".
+    /// "warp 3", or "warp 3 of block (1,0,0)" if there are several blocks.
     [[nodiscard]] std::string name_of_warp(int number) const;
-    /// "warp 3 of block (1,0,0)", by its number in the launch.
+    /// "warp 3 of block (1,0,0)", from its number in the launch.
     [[nodiscard]] std::string name_in_launch(std::uint32_t number) const;
 
 private:
@@ -58,7 +59,7 @@ private:
     GlobalOrder global_order_;
     ClusterBarrier barrier_;
     std::vector<std::unique_ptr<Block>> blocks_;
-    std::vector<std::size_t> turns_;  ///< the order blocks run in
+    std::vector<std::size_t> turns_;  ///< order in which blocks run
     std::mt19937_64 random_;
 };
 

@@ -12,33 +12,32 @@ namespace jitgemm::emulator {
 class Cluster;
 class Warp;
 
-/// The one barrier of a cluster, as barrier.cluster uses it (PTX ISA 9.0, "barrier.cluster"): a warp arrives, goes on,
-/// and waits for the arrival of every warp that has not ended. A warp counts as its 32 threads.
-///
-/// Arrivals with .release hand over what the warp did and knew then; those with .relaxed only count. Every wait
-/// acquires.
+/// The one barrier of a cluster, for barrier.cluster (PTX ISA 9.0, "barrier.cluster"). A warp arrives, goes on, and
+/// waits for the arrival of every warp that has not ended. A warp counts as its 32 threads. An arrival with .release
+/// hands over the warp's history; one with .relaxed only counts. Every wait acquires.
 class ClusterBarrier {
 public:
     explicit ClusterBarrier(Cluster& cluster) : cluster_(cluster) {}
 
-    /// Both throw AccessFault for part of a warp, and where arrivals and waits of a warp do not alternate.
+    /// Both throw AccessFault if only a part of a warp executes them, or if a warp's arrivals and waits do not
+    /// alternate.
     void arrive(Warp& warp, const Instruction& instruction, Mask mask, bool releases);
-    /// Returns at once; the warp waits from now on unless all have arrived.
+    /// Returns at once. The warp waits from now on unless all have arrived.
     void wait(Warp& warp, const Instruction& instruction, Mask mask);
-    /// A warp has ended: all others may have arrived.
+    /// A warp has ended. All others may have arrived.
     void warp_ended();
-    // fence.mbarrier_init makes an mbarrier known to whoever waits for a completion that a later arrival of the warp,
-    // be it relaxed, is part of: the first such completion counts from 1.
+    // fence.mbarrier_init makes an mbarrier known to every warp that waits for a completion with a later arrival of
+    // this warp, even a relaxed one. The number of the first such completion; it counts from 1.
     [[nodiscard]] std::uint64_t next_completion(const Warp& warp);
     [[nodiscard]] bool has_waited_for(const Warp& warp, std::uint64_t completion);
-    /// Who waits and who has arrived; empty where nobody has.
+    /// The waiting warps and the arrived ones; empty if there are none.
     [[nodiscard]] std::string describe() const;
 
 private:
     enum class Stage : std::uint8_t {
-        away,     ///< to arrive
-        arrived,  ///< others have not
-        passed,   ///< all have; to wait, which takes no time
+        away,     ///< will arrive next
+        arrived,  ///< has arrived, and others have not
+        passed,   ///< all have arrived; its wait, which takes no time, comes next
     };
     struct Member {
         Warp* warp = nullptr;
@@ -53,10 +52,10 @@ private:
     void complete_if_all_arrived();
 
     Cluster& cluster_;
-    std::vector<Member> members_;  ///< every warp of every block; none before the barrier is first used
+    std::vector<Member> members_;  ///< every warp of every block; empty before the barrier is first used
     std::uint64_t completions_ = 0;
-    HappensBefore::Clock gathering_;    ///< what arrivals hand over
-    HappensBefore::Clock handed_over_;  ///< of the last completion
+    HappensBefore::Clock gathering_;    ///< the history that arrivals hand over
+    HappensBefore::Clock handed_over_;  ///< the history of the last completion
 };
 
 }  // namespace jitgemm::emulator

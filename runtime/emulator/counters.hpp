@@ -38,18 +38,19 @@ enum class InstructionKind : std::uint8_t {
 inline constexpr std::size_t kInstructionKinds = 25;
 [[nodiscard]] std::string_view to_string(InstructionKind kind);
 
-/// What one instruction, one kind or a whole launch did. Guarded-off executions (no lane left) are not counted.
+/// The work of one instruction, of one kind, or of a whole launch. Executions without an active lane are not counted.
 struct Tally {
     std::uint64_t warps = 0;              ///< executions by a warp
     std::uint64_t lanes = 0;              ///< executions by a lane
-    std::uint64_t global_read_bytes = 0;  ///< asked for by lanes, the same byte by two lanes twice
+    std::uint64_t global_read_bytes = 0;  ///< requested by lanes; a byte that two lanes request counts twice
     std::uint64_t global_written_bytes = 0;
-    std::uint64_t sectors = 0;     ///< 32-byte sectors of global memory that the L1 hands on, summed over requests
-    std::uint64_t l2_sectors = 0;  ///< that come from the L2 or go there if the L1 holds none: more for some copies
-    std::uint64_t wavefronts = 0;  ///< passes over the shared-memory banks
-    std::uint64_t ideal_wavefronts = 0;  ///< what they would be without conflicts
-    std::uint64_t peer_bytes = 0;  ///< of shared memory that lanes asked for or gave to other blocks of the cluster
-    std::uint64_t operations = 0;  ///< multiplications and additions of tensor cores
+    std::uint64_t sectors = 0;  ///< 32-byte sectors of global memory that the L1 passes on, summed over requests
+    std::uint64_t l2_sectors =
+        0;  ///< sectors that come from the L2 or go to it if the L1 holds none; some copies have more
+    std::uint64_t wavefronts = 0;        ///< passes over the shared-memory banks
+    std::uint64_t ideal_wavefronts = 0;  ///< wavefronts without conflicts
+    std::uint64_t peer_bytes = 0;        ///< shared memory of other blocks of the cluster that lanes read or wrote
+    std::uint64_t operations = 0;        ///< multiplications and additions of tensor cores
     Tally& operator+=(const Tally& other);
     friend bool operator==(const Tally&, const Tally&) = default;
 };
@@ -71,9 +72,9 @@ struct Counters {
     std::uint64_t blocks = 0;
 
     [[nodiscard]] const Tally& of(InstructionKind kind) const { return kinds.at(static_cast<std::size_t>(kind)); }
-    /// Lines of the same source line summed (text is the first one's), in order of file and line.
+    /// The sums over lines with the same source line (the text is the first one's), in order of file and line.
     [[nodiscard]] std::vector<LineTally> by_source_line() const;
-    /// For a kernel of several entries.
+    /// Adds the counters of another entry of a kernel.
     Counters& operator+=(const Counters& other);
 };
 

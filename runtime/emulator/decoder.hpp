@@ -5,8 +5,8 @@
 
 namespace jitgemm::emulator {
 
-/// Resolves every instruction to the function that executes it and its operands to rows. Throws PtxError with line and
-/// text of an instruction or modifier the emulator does not have.
+/// Finds the function that executes each instruction, and the rows of its operands. Throws PtxError with line and text
+/// for an instruction or modifier that the emulator does not have.
 [[nodiscard]] DecodedProgram decode(const ptx::Module& module);
 
 }  // namespace jitgemm::emulator

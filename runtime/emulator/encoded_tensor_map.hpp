@@ -6,11 +6,11 @@
 
 namespace jitgemm::emulator {
 
-/// The emulator's own bytes for a tensor map, as a kernel takes it by value. Throws Error naming a rule of
-/// cuTensorMapEncodeTiled that it breaks.
+/// The emulator's own bytes for a tensor map, which a kernel takes by value. Throws Error with a rule of
+/// cuTensorMapEncodeTiled that the map breaks.
 [[nodiscard]] EncodedTensorMap encode_tensor_map(const TiledTensorMap& map);
 
-/// What encode_tensor_map made those bytes of; nothing where it did not.
+/// The map that encode_tensor_map() encoded as these bytes; nothing for other bytes.
 [[nodiscard]] std::optional<TiledTensorMap> decode_tensor_map(const EncodedTensorMap& encoded);
 
 }  // namespace jitgemm::emulator

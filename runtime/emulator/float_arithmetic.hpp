@@ -3,9 +3,9 @@
 #include <bit>
 #include <cstdint>
 
-/// \file Scalar arithmetic of PTX on bit patterns, exact to the last bit: every operation is the exact result rounded
-/// once. What the PTX ISA (9.0, "Floating Point Instructions", "Half Precision Floating Point Instructions", "cvt")
-/// says of NaN, zeros, subnormals and saturation holds; the host's rounding mode is taken to be the default one.
+/// \file Scalar arithmetic of PTX on bit patterns, exact to the last bit: every operation is the exact result, rounded
+/// once. NaN, zeros, subnormals and saturation follow the PTX ISA (9.0, "Floating Point Instructions", "Half Precision
+/// Floating Point Instructions", "cvt"). The host must have the default rounding mode.
 
 namespace jitgemm::emulator {
 
@@ -17,16 +17,16 @@ enum class Rounding : std::uint8_t { nearest_even, zero, down, up, nearest_away 
 /// The modifiers of an arithmetic instruction.
 struct FloatMode {
     Rounding rounding = Rounding::nearest_even;
-    bool flush_subnormals = false;  ///< .ftz: subnormal operands, results below the normal numbers become signed zeros
-    bool saturate = false;          ///< .sat: the result is clamped to [0, 1], NaN becomes +0
-    bool relu = false;              ///< .relu: a negative result becomes +0, NaN the canonical NaN
+    bool flush_subnormals = false;  ///< .ftz: subnormal operands and results become signed zeros
+    bool saturate = false;          ///< .sat: the result is clamped to [0, 1], and NaN becomes +0
+    bool relu = false;              ///< .relu: a negative result becomes +0, and NaN the canonical NaN
 };
 
 /// The modifiers of min and max.
 struct MinMaxMode {
     bool flush_subnormals = false;
     bool propagate_nan = false;    ///< .NaN: one NaN operand is enough for a NaN result
-    bool xor_sign_of_abs = false;  ///< .xorsign.abs: of the magnitudes, with the product's sign
+    bool xor_sign_of_abs = false;  ///< .xorsign.abs: compares magnitudes; the result has the product's sign
 };
 
 /// The NaN that instructions make: 0x7fff for f16 and bf16, 0x7fffffff for f32, 0x7fffe000 for tf32, 0xfff8000000000000
@@ -34,8 +34,8 @@ struct MinMaxMode {
 [[nodiscard]] std::uint64_t canonical_nan(FloatType type);
 
 // ---- any type: bits in the low part of a word, correctly rounded in every mode --------------------------------------
-// These are the definitions; the inline functions below are shortcuts to the same bits. 8-bit types and tf32 have no
-// arithmetic of their own and are refused with std::invalid_argument.
+// The definitions. The inline functions below are shortcuts to the same bits. 8-bit types and tf32 have no arithmetic
+// and are refused with std::invalid_argument.
 [[nodiscard]] std::uint64_t add(FloatType type, std::uint64_t a, std::uint64_t b, FloatMode mode = {});
 [[nodiscard]] std::uint64_t sub(FloatType type, std::uint64_t a, std::uint64_t b, FloatMode mode = {});
 [[nodiscard]] std::uint64_t mul(FloatType type, std::uint64_t a, std::uint64_t b, FloatMode mode = {});
@@ -48,7 +48,7 @@ struct MinMaxMode {
 [[nodiscard]] std::uint64_t abs(FloatType type, std::uint64_t a, bool flush_subnormals = false);
 
 enum class Ordering : std::uint8_t { less, equal, greater, unordered };
-/// What setp decides by: -0 equals +0, NaN is unordered.
+/// The order that setp uses: -0 equals +0, and NaN is unordered.
 [[nodiscard]] Ordering compare(FloatType type, std::uint64_t a, std::uint64_t b, bool flush_subnormals = false);
 
 // ---- two 16-bit values in a register: the operation on each half ----------------------------------------------------
@@ -65,16 +65,17 @@ enum class Ordering : std::uint8_t { less, equal, greater, unordered };
 // ---- conversions ----------------------------------------------------------------------------------------------------
 struct ConversionMode {
     Rounding rounding = Rounding::nearest_even;
-    bool flush_subnormals = false;  ///< .ftz: of f32 operands and results; without effect from f32 to f16
+    bool flush_subnormals = false;  ///< .ftz: of f32 operands and results; no effect from f32 to f16
     bool saturate = false;          ///< .sat of a float result: clamped to [0, 1], NaN becomes +0
-    bool saturate_finite = false;   ///< .satfinite: beyond the range the largest finite value; 8-bit types always do
+    bool saturate_finite =
+        false;  ///< .satfinite: the largest finite value beyond the range; 8-bit types always have it
     bool relu = false;
     bool to_integral = false;  ///< float to float with an integer rounding (.rni …): the result is a whole number
 };
 
-/// Float to float. tf32 lies in 32 bits with zeros in its low 13; NaN becomes the canonical NaN, also of the same type
-/// when `to_integral`, `flush_subnormals` or `saturate` make it arithmetic. f64 to f32 and .rna to tf32 keep upper bits
-/// of the NaN instead (measured on sm_90).
+/// Float to float. tf32 lies in 32 bits with zeros in its low 13. NaN becomes the canonical NaN, also for equal types
+/// if `to_integral`, `flush_subnormals` or `saturate` is set. f64 to f32 and .rna to tf32 keep upper bits of the NaN
+/// (measured on sm_90).
 [[nodiscard]] std::uint64_t convert_float(FloatType from, FloatType to, std::uint64_t bits, ConversionMode mode = {});
 
 struct IntegerType {
@@ -82,8 +83,8 @@ struct IntegerType {
     bool is_signed = false;
 };
 
-/// Float to integer: rounded to a whole number, clamped to the integer's range. NaN becomes 0, and 2^63 where the
-/// source is f64 or the result has 64 bits. The result is sign- or zero-extended to 64 bits.
+/// Float to integer: rounded to a whole number and clamped to the integer's range. NaN becomes 0, or 2^63 if the source
+/// is f64 or the result has 64 bits. The result is sign- or zero-extended to 64 bits.
 [[nodiscard]] std::uint64_t convert_to_integer(FloatType from, IntegerType to, std::uint64_t bits, Rounding rounding,
                                                bool flush_subnormals = false);
 
@@ -104,19 +105,19 @@ struct IntegerType {
 [[nodiscard]] std::uint32_t widen_x2(FloatType from, FloatType to, std::uint32_t bytes, bool relu = false);
 
 // ---- approximations -------------------------------------------------------------------------------------------------
-// The ISA bounds their error and does not fix their bits; these round the true value once, which meets every bound.
-// Special values follow the ISA's tables. f32 always, ex2 and tanh also f16 and bf16.
+// The ISA bounds the error of these functions and does not fix their bits. Here the true value is rounded once, which
+// meets every bound. Special values follow the ISA's tables. f32 always; ex2 and tanh also f16 and bf16.
 enum class Approximation : std::uint8_t { ex2, lg2, rcp, rsqrt, sqrt, sin, cos, tanh };
 [[nodiscard]] std::uint64_t approximate(Approximation function, FloatType type, std::uint64_t bits,
                                         bool flush_subnormals = false);
-/// div.approx of f32, and div.full with `full_range`: the first has 0 for every |b| above 2^126, NaN if a is infinite
-/// too.
+/// div.approx of f32, and div.full with `full_range`. div.approx gives 0 for every |b| above 2^126, and NaN if a is
+/// infinite as well.
 [[nodiscard]] std::uint32_t approximate_div(std::uint32_t a, std::uint32_t b, bool flush_subnormals = false,
                                             bool full_range = false);
 
 // ---- shortcuts: f32 to nearest even, subnormals kept ----------------------------------------------------------------
-// The host's arithmetic is the same, but for the NaN it makes. The build must not contract a · b + c (-ffp-contract=off
-// in this folder); the intermediate must be no wider than float (any x86-64, aarch64).
+// The host's arithmetic gives the same bits, except for its NaN. The build must not contract a · b + c
+// (-ffp-contract=off in this folder), and intermediates must be no wider than float (any x86-64, aarch64).
 inline constexpr std::uint32_t kNan32 = 0x7fffffffU;
 
 [[nodiscard]] inline std::uint32_t f32_bits(float value) {

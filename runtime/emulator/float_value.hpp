@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-/// \file Floating-point numbers taken apart: exact values and the one rounding that makes bits of them again.
+/// \file Floating-point numbers as exact values, and the one rounding that makes bits of them again.
 
 namespace jitgemm::emulator {
 
@@ -33,8 +33,8 @@ struct FloatFormat {
 
 [[nodiscard]] const FloatFormat& float_format(FloatType type);
 
-/// ± significand · 2^exponent; the significand is below 2^126 and not 0 when finite. Its lowest bit may stand for
-/// anything not 0 that was cut off below it, as long as the rounding position is at least two bits higher.
+/// ± significand · 2^exponent. A finite significand is below 2^126 and not 0. Its lowest bit may stand for any nonzero
+/// rest that was cut off below, if the rounding position is at least two bits higher.
 struct FloatValue {
     enum class Kind : std::uint8_t { zero, finite, infinity, nan };
     Kind kind = Kind::zero;
@@ -45,14 +45,14 @@ struct FloatValue {
 
 [[nodiscard]] FloatValue unpack(const FloatFormat& format, std::uint64_t bits);
 
-/// The bits of the value rounded. What is too large becomes infinity or the largest finite value, as the rounding says;
-/// always the latter with `saturate_finite` or where the format has no infinity.
+/// The bits of the rounded value. A value that is too large becomes infinity or the largest finite value, as the
+/// rounding says. With `saturate_finite`, or in a format without infinity, it is always the latter.
 [[nodiscard]] std::uint64_t pack(const FloatFormat& format, const FloatValue& value, Rounding rounding,
                                  bool saturate_finite = false);
 
-/// The bits of the value as .ftz leaves a result: the zero of its sign where the value, rounded to the format's
-/// precision as if exponents had no end, lies below the normal numbers. What only a subnormal's coarser steps would
-/// round up to the smallest normal number becomes zero, too.
+/// The bits of a result with .ftz. The value is first rounded to the format's precision with an unlimited exponent. If
+/// that lies below the normal numbers, the result is a zero with the value's sign. A value that only a subnormal's
+/// coarser steps would round up to the smallest normal number therefore becomes zero, too.
 [[nodiscard]] std::uint64_t pack_flushed(const FloatFormat& format, const FloatValue& value, Rounding rounding);
 
 /// The value rounded to a whole number.
@@ -60,14 +60,14 @@ struct FloatValue {
 
 [[nodiscard]] int bit_width(Uint128 value);
 
-/// Shifted right; what falls off leaves a 1 in the lowest bit.
+/// Shifted right. Lost bits leave a 1 in the lowest bit.
 [[nodiscard]] Uint128 shift_right_sticky(Uint128 value, int shift);
 
-/// The sum; `rounding` decides the sign of an exact zero.
+/// The sum. `rounding` decides the sign of an exact zero.
 [[nodiscard]] FloatValue sum(const FloatValue& a, const FloatValue& b, Rounding rounding);
 [[nodiscard]] FloatValue product(const FloatValue& a, const FloatValue& b);
 
-/// .ftz of an operand: a subnormal's bits become the zero of its sign.
+/// .ftz of an operand: a subnormal's bits become a zero with its sign.
 [[nodiscard]] std::uint64_t flushed(const FloatFormat& format, std::uint64_t bits);
 
 }  // namespace jitgemm::emulator

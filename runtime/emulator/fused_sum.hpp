@@ -6,28 +6,28 @@
 #include <cstddef>
 #include <cstdint>
 
-/// \file The fused multiply-add of tensor cores: products are exact, aligned to the largest exponent among them and the
-/// accumulator, cut off (not rounded) below a fixed number of fraction bits, added exactly, and the sum is rounded
-/// once. Sources and figures: docs/emulator-numerics.md.
+/// \file The fused multiply-add of tensor cores. Products are exact. They are aligned to the largest exponent among
+/// them and the accumulator, cut off (not rounded) below a fixed number of fraction bits, and added exactly. The sum is
+/// rounded once. Sources and figures: docs/emulator-numerics.md.
 
 namespace jitgemm::emulator {
 
-/// How a sum becomes a result.
+/// The rounding of a sum.
 enum class SumOutput : std::uint8_t {
     f32,        ///< cut off to 24 bits, towards zero
     f32_e8m13,  ///< an f32 cut off to 13 fraction bits, towards zero
     f16,        ///< rounded to nearest even
 };
 
-/// The parameters of one generation's sum for one class of types.
+/// The parameters of a generation's sum, for one class of types.
 struct SumRule {
-    int fraction_bits;  ///< kept below the largest exponent's unit
+    int fraction_bits;  ///< bits that are kept below the largest exponent's unit
     int block;          ///< products per sum; a longer dot product is a chain of sums
-    int zero_exponent;  ///< what a product or an accumulator of 0 counts as when the largest exponent is sought
+    int zero_exponent;  ///< the exponent of a product or an accumulator of 0 in the search for the largest exponent
     SumOutput output;
 };
 
-/// The operands as bits, A row by row, B by k (its columns contiguous), each element in a word of its own.
+/// The operands as bits, A row by row, B by k (its columns contiguous). Each element has its own word.
 struct FloatTile {
     static constexpr std::size_t kMaxRows = 32;
     static constexpr std::size_t kMaxColumns = 32;
@@ -40,10 +40,10 @@ struct FloatTile {
     FloatType type_b;
     alignas(32) std::array<std::uint32_t, kMaxRows * kMaxDepth> a;
     alignas(32) std::array<std::uint32_t, kMaxDepth * kMaxColumns> b;
-    /// Accumulator, replaced by the result: f16 or f32 bits, row by row.
+    /// The accumulator, which the result replaces: f16 or f32 bits, row by row.
     alignas(32) std::array<std::uint32_t, kMaxRows * kMaxColumns> c;
 
-    // Where elements lie in them.
+    // The positions of elements in them.
     [[nodiscard]] std::size_t at_a(int row, int depth) const { return position(row, k, depth); }
     [[nodiscard]] std::size_t at_b(int depth, int column) const { return position(depth, n, column); }
     [[nodiscard]] std::size_t at_c(int row, int column) const { return position(row, n, column); }

@@ -20,15 +20,15 @@ using DeviceAddress = std::uint64_t;
 struct Buffer {
     DeviceAddress address = 0;
     std::size_t bytes = 0;
-    std::byte* host = nullptr;  ///< where its first byte really lies
-    std::string name;           ///< what faults call it
+    std::byte* host = nullptr;  ///< the host address of its first byte
+    std::string name;           ///< its name in faults
     bool read_only = false;
-    bool constant = false;            ///< no launch that may still run writes it: to be read before griddepcontrol.wait
-    WrittenBytes* written = nullptr;  ///< null: all bytes are
-    bool stored_once = false;         ///< a launch's second store to a byte must bring what is there
-    /// Of such a buffer, the bytes that the launch has stored: entries of one kernel may each store D.
+    bool constant = false;  ///< no launch that may still run writes it: it may be read before griddepcontrol.wait
+    WrittenBytes* written = nullptr;  ///< null: all bytes are written
+    bool stored_once = false;         ///< a launch's second store to a byte must bring the same value
+    /// The bytes of this buffer that the launch has stored. Each entry of one kernel may store D.
     std::shared_ptr<WrittenBytes> stored{};
-    std::shared_ptr<GlobalWrites> writes{};  ///< the launch's; null where nobody follows them
+    std::shared_ptr<GlobalWrites> writes{};  ///< the launch's writes; null if they are not followed
 
     [[nodiscard]] bool contains(DeviceAddress first, std::size_t size) const {
         return first >= address && size <= bytes && first - address <= bytes - size;
@@ -42,7 +42,7 @@ struct Guard {
     std::string name;
 };
 
-/// What a launch sees of global memory: it does not change while the launch runs.
+/// Global memory as a launch sees it. It does not change while the launch runs.
 class MemoryMap {
 public:
     MemoryMap(std::vector<Buffer> buffers, std::vector<Guard> guards);
@@ -50,7 +50,7 @@ public:
     [[nodiscard]] const Buffer* find(DeviceAddress address, std::size_t bytes) const;
     /// The guard that these bytes touch, or null.
     [[nodiscard]] const Guard* find_guard(DeviceAddress address, std::size_t bytes) const;
-    /// "8 bytes past the end of A (4096 bytes)": where an address lies that find() refuses.
+    /// "8 bytes past the end of A (4096 bytes)": the place of an address that find() refuses.
     [[nodiscard]] std::string describe(DeviceAddress address) const;
 
 private:
@@ -60,53 +60,53 @@ private:
 
 class Program;
 
-/// Emulated global memory: real host storage under device addresses that are never used twice, with unmapped room
-/// between buffers, so that what runs over an end or outlives a free is found. Safe to use from several threads.
+/// Emulated global memory: host storage under device addresses that are never used twice. Unmapped room lies between
+/// buffers, so that an access past an end or after a free is found. Several threads may use it.
 class GlobalMemory {
 public:
-    /// Allocations beyond `capacity` bytes in all throw Error. `region`: memories of different regions share no
-    /// address.
+    /// Allocations beyond `capacity` bytes in all throw Error. Memories of different regions share no address.
     explicit GlobalMemory(std::size_t capacity = std::size_t{1} << 40, std::uint64_t region = 0);
 
-    /// At a multiple of 256 bytes, not initialised by contract (zeros). Zero bytes take an address of their own.
+    /// The address is a multiple of 256 bytes. The contract leaves contents undefined; they are zeros. Zero bytes have
+    /// an address, too.
     [[nodiscard]] DeviceAddress allocate(std::size_t bytes, std::string name);
-    /// What faults call the buffer from now on. Throws Error when none begins there.
+    /// Sets the buffer's name in faults. Throws Error if no buffer begins there.
     void rename(DeviceAddress address, std::string name);
-    /// Of the buffer that holds the address, if one does: Buffer::constant from now on.
+    /// Sets Buffer::constant for the buffer that holds the address, if there is one.
     void mark_constant(DeviceAddress address);
-    /// Throws Error when no buffer begins there.
+    /// Throws Error if no buffer begins there.
     void free(DeviceAddress address);
 
-    // Each throws Error when the range is not within one buffer. What was copied or filled counts as written.
+    // Each throws Error if the range is not within one buffer. Copied and filled bytes count as written.
     void copy_in(DeviceAddress destination, std::span<const std::byte> source);
     void copy_out(std::span<std::byte> destination, DeviceAddress source) const;
     void fill(DeviceAddress destination, std::uint8_t value, std::size_t bytes);
 
-    /// From now on a kernel's access to this range is a fault that names `name`. It goes with its buffer.
+    /// From now on a kernel's access to this range is a fault with `name`. It ends with its buffer.
     void guard(DeviceAddress address, std::size_t bytes, std::string name);
 
-    /// From now on nothing is known of what the range holds: to read a byte before it is written is a kernel's fault.
-    /// So it is for a new buffer. With `stored_once` a launch's second store of something else, anywhere in the buffer,
-    /// is one too.
+    /// From now on the contents of the range are undefined: a kernel's read of a byte before its write is a fault. A
+    /// new buffer begins so. With `stored_once`, a launch's second store of another value anywhere in the buffer is a
+    /// fault, too.
     void undefine(DeviceAddress address, std::size_t bytes, bool stored_once = false);
-    /// Of the range, the bytes nobody has written.
+    /// The number of bytes of the range that were never written.
     [[nodiscard]] std::size_t unwritten(DeviceAddress address, std::size_t bytes) const;
 
-    /// The buffer that holds the address; throws Error when there is none.
+    /// The buffer that holds the address. Throws Error if there is none.
     [[nodiscard]] Buffer find(DeviceAddress address) const;
     [[nodiscard]] std::size_t used() const;
     [[nodiscard]] std::size_t capacity() const { return capacity_; }
 
     [[nodiscard]] MemoryMap map() const;
-    /// Addresses of the program's .global and .const variables, in the order of its module; made and initialised on
-    /// first use, kept for later launches, as a loaded CUDA module's are.
+    /// Addresses of the program's .global and .const variables, in the order of its module. They are made and
+    /// initialised on first use and kept for later launches, as in a loaded CUDA module.
     [[nodiscard]] std::vector<DeviceAddress> variables_of(const Program& program);
 
 private:
     struct Storage {
         Buffer buffer;
         std::unique_ptr<std::byte[]> bytes;
-        std::unique_ptr<WrittenBytes> written;  ///< kept while the buffer lives: launches that run hold it
+        std::unique_ptr<WrittenBytes> written;  ///< kept while the buffer lives, because running launches hold it
         void mark(std::size_t first, std::size_t count);
     };
     [[nodiscard]] DeviceAddress allocate_locked(std::size_t bytes, std::string name, bool read_only);

@@ -11,12 +11,12 @@ namespace jitgemm::emulator {
 /// A write to global memory.
 struct GlobalWrite {
     std::uint32_t warp = 0;  ///< its number in the launch
-    std::uint32_t time = 0;  ///< of its cluster; 0: nobody has written
+    std::uint32_t time = 0;  ///< of its cluster; 0: never written
     bool strong = false;
 };
 
-/// The last write of a launch to each byte of a buffer. Threads of the launch note and ask side by side. Of four bytes
-/// the last write alone is known, with the bytes that it wrote.
+/// The last write of a launch to each byte of a buffer. Several threads of the launch may note and ask at once. For
+/// four bytes only the last write is known, with the bytes that it wrote.
 class GlobalWrites {
 public:
     explicit GlobalWrites(std::size_t bytes) : pages_((bytes + kPageBytes - 1) / kPageBytes) {}
@@ -26,10 +26,10 @@ public:
 
     void note(std::size_t first, std::size_t bytes, const GlobalWrite& write);
 
-    /// The first write to the range that `is_fine(write)` says no to; time 0 where there is none.
+    /// The first write to the range for which `is_fine(write)` is false; time 0 if there is none.
     template <typename Predicate>
     [[nodiscard]] GlobalWrite find_bad(std::size_t first, std::size_t bytes, const Predicate& is_fine) const {
-        std::uint64_t fine = 0;  // neighbours were mostly written together
+        std::uint64_t fine = 0;  // the last good write: neighbours were mostly written together
         for (std::size_t granule = first / kGranule; granule * kGranule < first + bytes; ++granule) {
             const Page* page = pages_[granule / kPageGranules].load(std::memory_order_acquire);
             if (page == nullptr) continue;
@@ -45,7 +45,7 @@ private:
     static constexpr std::size_t kGranule = 4;
     static constexpr std::size_t kPageGranules = 1024;
     static constexpr std::size_t kPageBytes = kGranule * kPageGranules;
-    // An entry: the warp's number, a bit for each byte that was written, strong, the time. 0: nobody has written.
+    // An entry: the warp's number, a bit for each byte that was written, strong, the time. 0: never written.
     static constexpr int kBytesShift = 32;
     static constexpr int kStrongShift = 36;
     static constexpr int kTimeShift = 37;
@@ -55,7 +55,7 @@ private:
     [[nodiscard]] static std::uint32_t bytes_of(std::uint64_t entry) {
         return static_cast<std::uint32_t>(entry >> kBytesShift) & 0xFU;
     }
-    /// Of a granule, the bytes that lie in the range.
+    /// The bytes of a granule that lie in the range.
     [[nodiscard]] static std::uint32_t mask_of(std::size_t granule, std::size_t first, std::size_t bytes) {
         const std::size_t begin = granule * kGranule;
         std::uint32_t mask = 0xF;
@@ -69,7 +69,7 @@ private:
     }
     [[nodiscard]] Page& page_of(std::size_t granule);
 
-    std::vector<std::atomic<Page*>> pages_;  ///< made when they are first written to
+    std::vector<std::atomic<Page*>> pages_;  ///< made at their first write
 };
 
 }  // namespace jitgemm::emulator

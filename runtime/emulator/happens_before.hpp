@@ -9,50 +9,51 @@ namespace jitgemm::emulator {
 
 inline constexpr int kMaxWarps = 32;  ///< of a block: 1024 threads
 
-/// Which accesses of a cluster's warps are ordered by barriers, as vector clocks over one time for all of them: an
-/// access carries the time it was made at, and a warp knows up to which time it has synchronised with each other. Warps
-/// are numbered through the cluster, those of one block side by side; behind them comes the block's asynchronous agent,
-/// to which what bulk copies write belongs.
-///
-/// Beside that a warp knows of each other up to which time its writes are visible to the asynchronous proxy: those that
-/// came before a proxy fence somewhere on the way (PTX ISA, "Proxies" of the memory consistency model).
+/// The order that barriers give to accesses of a cluster's warps. They are vector clocks over one common time: an
+/// access has its time, and a warp knows the time up to which it has synchronised with each other warp. Warps are
+/// numbered through the cluster, those of one block side by side. After them comes the block's asynchronous agent,
+/// which owns the writes of bulk copies. A warp also knows the time up to which the writes of each other warp are
+/// visible to the asynchronous proxy, because a proxy fence came after them (PTX ISA, "Proxies" of the memory
+/// consistency model).
 class HappensBefore {
 public:
-    /// Of each warp, up to when what it did is known; then of each up to when it is visible to the asynchronous proxy.
+    /// For each warp, the time up to which its actions are known; then for each, the time up to which they are visible
+    /// to the asynchronous proxy.
     using Clock = std::vector<std::uint32_t>;
 
-    /// `warps` counts the agents, too.
+    /// `warps` includes the agents.
     explicit HappensBefore(int warps)
         : warps_(static_cast<std::size_t>(warps)), known_(2 * warps_ * warps_), joined_(2 * warps_) {}
 
     [[nodiscard]] std::uint32_t now() const { return now_; }
 
-    /// Whether what `other` did at `time` comes before what `warp` does now.
+    /// Whether an action of `other` at `time` comes before the present action of `warp`.
     [[nodiscard]] bool ordered(int warp, int other, std::uint32_t time) const {
         return warp == other || time < row(index(warp))[index(other)];
     }
-    /// Whether what `other` wrote at `time` is visible to an asynchronous copy that `warp` issues now.
+    /// Whether a write of `other` at `time` is visible to an asynchronous copy that `warp` issues now.
     [[nodiscard]] bool visible_to_copies(int warp, int other, std::uint32_t time) const {
         return time < row(index(warp))[warps_ + index(other)];
     }
 
-    /// Time passes, so that what comes after is told from what came before: a bar.arrive.
+    /// Time passes: a bar.arrive separates later actions from earlier ones.
     std::uint32_t tick() { return ++now_; }
 
-    /// A barrier of the block whose warps begin at number `first` is complete. `arrived[w]` is the time its warp w
-    /// arrived without waiting (bar.arrive), or 0; the warps of `waiting` learn everything all of them knew.
+    /// A barrier is complete in the block whose warps begin at number `first`. `arrived[w]` is the time at which its
+    /// warp w arrived without waiting (bar.arrive), or 0. The warps of `waiting` learn everything that all of them
+    /// knew.
     void join(int first, std::uint32_t waiting, const std::array<std::uint32_t, kMaxWarps>& arrived);
 
-    /// A release: `clock` learns what the warp did and knows up to now.
+    /// A release: `clock` learns the warp's actions and knowledge up to now.
     void give(int warp, Clock& clock);
-    /// An acquire: the warp learns what `clock` knows.
+    /// An acquire: the warp learns everything that `clock` knows.
     void take(int warp, const Clock& clock);
-    /// What `earlier` knows, `clock` knows as well.
+    /// `clock` learns everything that `earlier` knows.
     static void add(const Clock& earlier, Clock& clock);
 
-    /// fence.proxy.async: what the warp did and knows becomes visible to asynchronous copies.
+    /// fence.proxy.async: the warp's actions and knowledge become visible to asynchronous copies.
     void fence_proxy(int warp);
-    /// `clock` learns what an agent did up to now.
+    /// `clock` learns an agent's actions up to now.
     void give_agent(int agent, Clock& clock);
 
 private:
@@ -62,8 +63,8 @@ private:
 
     std::uint32_t now_ = 1;
     std::size_t warps_;
-    Clock known_;   ///< [who][of whom]
-    Clock joined_;  ///< what join() works with
+    Clock known_;   ///< [knowing warp][known warp]
+    Clock joined_;  ///< scratch memory of join()
 };
 
 }  // namespace jitgemm::emulator

@@ -14,12 +14,12 @@
 
 namespace jitgemm::emulator {
 
-/// What an operand must be: a register of just that width, or a constant that it can hold. Reals are converted.
+/// The kind of an operand: a register of exactly this width, or a constant that fits it. Reals are converted.
 enum class OperandType : std::uint8_t { predicate, bits8, bits16, bits32, bits64, real32, real64 };
 [[nodiscard]] int bits_of(OperandType type);
 /// 'p' predicate, 'h' 16 bits, 'w' 32, 'd' 64, 'f' f32, 'F' f64
 [[nodiscard]] OperandType operand_type(char letter);
-/// Of a PTX type; "b8" … by width, "f32" and "f64" as reals. Throws for a name that is no type.
+/// The operand type of a PTX type: "b8" … by width, "f32" and "f64" as reals. Throws for a name that is no type.
 [[nodiscard]] std::optional<OperandType> operand_type_of(std::string_view ptx_type);
 
 /// Constants of the program, each once.
@@ -31,14 +31,14 @@ public:
     void move_into(DecodedProgram& program);
 
 private:
-    std::vector<std::uint32_t> words_;  ///< one each, not yet a row
+    std::vector<std::uint32_t> words_;  ///< one each, before they become rows
     std::vector<std::uint64_t> doublewords_;
     std::vector<Relocation> relocations_;
     std::unordered_map<std::uint32_t, std::uint32_t> word_rows_;
     std::unordered_map<std::uint64_t, std::uint32_t> doubleword_rows_;
 };
 
-/// What operands of a function's instructions are resolved against.
+/// The names that operands of a function's instructions may refer to.
 struct FunctionScope {
     const ptx::Module& module;
     const ptx::Function& source;
@@ -50,7 +50,7 @@ struct FunctionScope {
     std::map<std::pair<Special, std::int64_t>, std::uint32_t>& special_rows;
 };
 
-/// One instruction on its way from text to Instruction. Modifiers are taken one by one; what is left over is
+/// One instruction on its way from text to Instruction. Modifiers are taken one by one. A modifier that nobody takes is
 /// unsupported.
 class InstructionDecoder {
 public:
@@ -62,26 +62,26 @@ public:
 
     // ---- modifiers, in any order ----
     bool take(std::string_view modifier);
-    /// The first left over of those names, or empty.
+    /// The first remaining modifier with one of these names, or empty.
     std::string take_any(std::initializer_list<std::string_view> modifiers);
-    /// The next left over, whatever it is; unsupported when there is none.
+    /// The next remaining modifier; unsupported if there is none.
     std::string take_next();
     [[nodiscard]] const std::vector<std::string>& left_over() const { return modifiers_; }
-    void finish_modifiers();  ///< unsupported if any is left
+    void finish_modifiers();  ///< unsupported if any remains
 
     // ---- operands ----
     [[nodiscard]] std::size_t operands() const { return source_.operands.size(); }
     [[nodiscard]] const ptx::Operand& operand(std::size_t index);
     void require_operands(std::size_t least, std::size_t most);
-    /// Appends operand `index` as a value of that type.
+    /// Appends operand `index` as a value of this type.
     void add(std::size_t index, OperandType type);
-    /// A register may be wider than the type (loads, stores, conversions).
+    /// The same, but a register may be wider than the type (loads, stores, conversions).
     void add_at_least(std::size_t index, OperandType type);
     void add_each(std::size_t index, OperandType type, std::size_t count, bool wider = false);
     void add_element(const ptx::Operand& element, OperandType type, bool wider = false);
     void add_address(std::size_t index);  ///< the base as a value, the displacement as the immediate
-    /// The base of an address as a value; its displacement. Behind the base there may be more, which is left to the
-    /// caller.
+    /// Appends the base of an address as a value and returns its displacement. The caller handles any parts after the
+    /// base.
     std::int64_t add_base(std::size_t index);
     void add_sink() { result_.values.push_back({}); }
     void add_predicate(int register_index);  ///< the second of "p|q"
@@ -95,7 +95,7 @@ public:
         result_.detail_data = std::make_shared<const Detail>(std::move(value));
     }
 
-    /// What clusters need: a .target of sm_90 or later.
+    /// Checks the requirement of clusters: a .target of sm_90 or later.
     void require_cluster_target() const;
     [[noreturn]] void unsupported(const std::string& why = {}) const;
 
@@ -116,7 +116,7 @@ private:
 
 using DecodeInstruction = void (*)(InstructionDecoder& decoder);
 
-// Each executor_*.cpp decodes the instructions it executes.
+// Each executor_*.cpp decodes the instructions that it executes.
 struct DecoderRow {
     std::string_view name;
     DecodeInstruction decode;

@@ -15,7 +15,7 @@ namespace jitgemm::emulator {
 template <typename Function>
 inline void for_lanes(Mask mask, Function function) {
     if (mask == kAllLanes) {
-        // A row is read and written lane by lane: a destination that is also a source is no dependence.
+        // A row is read and written lane by lane. A destination that is also a source is therefore no dependence.
 #if defined(__clang__)
 #pragma clang loop vectorize(assume_safety)
 #else
@@ -30,7 +30,7 @@ inline void for_lanes(Mask mask, Function function) {
 template <typename T>
 inline constexpr bool kIsDoubleword = sizeof(T) == 8;
 
-/// How a value of T lies in its register: its bits in the low part.
+/// The place of a value of T in its register: its bits in the low part.
 template <typename T>
 using RegisterOf = std::conditional_t<kIsDoubleword<T>, std::uint64_t, std::uint32_t>;
 
@@ -70,7 +70,7 @@ private:
     const RegisterOf<T>* row_;
 };
 
-/// A row that is written with values of T; for a sink "_", nowhere.
+/// A row that is written with values of T. A sink "_" is not written.
 template <typename T>
 class Destination {
 public:

@@ -12,7 +12,7 @@
 
 namespace jitgemm::emulator {
 
-/// What all blocks of a launch share and none changes, but for the last two.
+/// The state that all blocks of a launch share. No block changes it, except the last two members.
 struct LaunchContext {
     const Program& program;
     const LaunchConfig& config;
@@ -30,7 +30,7 @@ struct LaunchContext {
         return static_cast<int>(config.block[0] * config.block[1] * config.block[2]);
     }
     [[nodiscard]] int warps_per_block() const { return (threads_per_block() + kLanes - 1) / kLanes; }
-    /// What a block has in the order of accesses: its warps, then its asynchronous agent.
+    /// The agents of a block in the order of accesses: its warps, then its asynchronous agent.
     [[nodiscard]] int agents_per_block() const { return warps_per_block() + 1; }
     /// Clusters of the grid along x, y and z.
     [[nodiscard]] std::array<std::int64_t, 3> clusters() const {
@@ -39,7 +39,7 @@ struct LaunchContext {
     }
 };
 
-/// (x,y,z) of the element with that index, x fastest, and back.
+/// (x,y,z) of the element with this index, x fastest, and back.
 [[nodiscard]] constexpr std::array<std::int64_t, 3> unflatten(std::int64_t index,
                                                               const std::array<std::int64_t, 3>& extents) {
     return {index % extents[0], index / extents[0] % extents[1], index / extents[0] / extents[1]};

@@ -18,8 +18,7 @@ inline void for_each_bit(std::uint32_t bits, const Function& function) {
     for (; bits != 0; bits &= bits - 1) function(static_cast<std::size_t>(std::countr_zero(bits)));
 }
 
-/// Whether predicate(index) holds for every bit that is set; it is not asked beyond the first that it does not hold
-/// for.
+/// Whether predicate(index) holds for every bit that is set. It stops at the first bit for which it does not.
 template <typename Predicate>
 [[nodiscard]] inline bool all_of_bits(std::uint32_t bits, const Predicate& predicate) {
     for (; bits != 0; bits &= bits - 1) {

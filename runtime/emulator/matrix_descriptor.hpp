@@ -2,14 +2,15 @@
 
 #include <cstdint>
 
-/// \file How wgmma finds an operand in shared memory (PTX ISA, "Matrix Descriptor Format" and "Strides").
+/// \file The descriptor by which wgmma finds an operand in shared memory (PTX ISA, "Matrix Descriptor Format" and
+/// "Strides").
 
 namespace jitgemm::emulator {
 
-/// Operands of 16-bit elements: rows are m of A, n of B. Bytes.
+/// Operands of 16-bit elements. Rows are m of A and n of B. All numbers are bytes.
 class MatrixDescriptor {
 public:
-    /// Throws AccessFault for a base offset, which only tiles swizzled relative to their own unaligned base have.
+    /// Throws AccessFault for a base offset. Only tiles that are swizzled relative to an unaligned base have one.
     MatrixDescriptor(std::uint64_t bits, bool k_major);
 
     /// Offset in shared memory of 16 bytes of the operand: K-major, elements (row, 8 · chunk) to (row, 8 · chunk + 7);

@@ -5,16 +5,17 @@
 #include <cstdint>
 #include <vector>
 
-/// \file How a warp's registers hold the matrices of an instruction: between fragments and one word per element.
+/// \file The matrices of an instruction in a warp's registers, and the conversion between fragments and one word per
+/// element.
 
 namespace jitgemm::emulator {
 
 [[nodiscard]] int type_bits(MmaType type);
 
-/// Where the elements of one operand go in its matrix: A and C row by row, B by k with its columns contiguous.
+/// The positions of an operand's elements in its matrix: A and C row by row, B by k with its columns contiguous.
 struct Fragment {
     int type_bits;
-    int elements;                         ///< a lane
+    int elements;                         ///< of a lane
     std::vector<std::uint16_t> position;  ///< of element i of lane l at [32 · i + l]
 };
 
@@ -30,7 +31,7 @@ struct MmaPlan {
 [[nodiscard]] const MmaPlan* find_mma_plan(const MmaKind& kind);
 [[nodiscard]] const MmaPlan* find_wmma_plan(const MmaKind& kind);
 
-/// Elements of at most 32 bits to one word each.
+/// Spreads elements of at most 32 bits to one word each.
 void gather(const Fragment& fragment, const std::uint32_t* registers, std::uint32_t* matrix);
 void scatter(const Fragment& fragment, const std::uint32_t* matrix, std::uint32_t* registers);
 

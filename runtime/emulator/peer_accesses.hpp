@@ -9,8 +9,8 @@
 
 namespace jitgemm::emulator {
 
-/// Accesses of other blocks of the cluster to a block's shared memory, as far as they may still race with later ones.
-/// Few kernels make any, so that they are kept apart from the histories of the block's own accesses.
+/// Accesses of other blocks of the cluster to a block's shared memory that may still race with later ones. Few kernels
+/// make any, so they are kept apart from the histories of the block's own accesses.
 class PeerAccesses {
 public:
     struct Record {
@@ -22,14 +22,14 @@ public:
 
     explicit PeerAccesses(const HappensBefore& order) : order_(order) {}
 
-    /// The earlier access to those bytes of a granule that this one races with, or null.
+    /// The earlier access to these bytes of a granule that races with this one, or null.
     [[nodiscard]] const Record* find_race(const Accessor& who, std::uint32_t granule, std::uint32_t byte_mask,
                                           Access access) const;
-    /// Forgets what can race with nothing that this access, which races with nothing, does not race with. Whether any
-    /// of the granule is left.
+    /// Forgets accesses that are covered: this access races with nothing, and each later race with a forgotten one
+    /// would also be a race with it. Returns whether any of the granule is left.
     bool forget(const Accessor& who, std::uint32_t granule, std::uint32_t byte_mask, Access access);
     void note(const Accessor& who, std::uint32_t granule, std::uint32_t byte_mask, Access access);
-    /// An access that races with none, as to an mbarrier; the block must not end before it all the same.
+    /// An access that races with none, for example to an mbarrier. The block must still not end before it.
     void note_last(const Record& record);
 
     /// The last access of some warp that no warp of the block, numbered from `first`, knows to be over; or null.

@@ -9,7 +9,7 @@
 namespace jitgemm::emulator {
 
 /// A plain instruction: its whole opcode, the types of its operands ("www": see operand_type; the first is written) and
-/// what executes it.
+/// the function that executes it.
 struct PlainInstruction {
     std::string opcode;
     std::string operands;
@@ -21,7 +21,7 @@ struct PlainInstruction {
 class PlainInstructions {
 public:
     explicit PlainInstructions(const std::vector<PlainInstruction>& rows);
-    /// Decodes by the row of the instruction's opcode; unsupported where there is none.
+    /// Decodes by the row of the instruction's opcode; unsupported if there is none.
     void decode(InstructionDecoder& decoder) const;
 
 private:

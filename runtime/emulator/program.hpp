@@ -12,8 +12,8 @@
 #include <string_view>
 #include <vector>
 
-/// \file A module ready to run: one flat array of instructions, each with the function that executes it and its
-/// operands as rows of registers. Immutable; any number of launches share it.
+/// \file A module ready to run: one flat array of instructions. Each has the function that executes it, and its
+/// operands as rows of registers. It is immutable, and any number of launches share it.
 
 namespace jitgemm::emulator {
 
@@ -23,8 +23,8 @@ struct Instruction;
 /// Executes an instruction for the lanes of `mask`, which is never empty.
 using Handler = void (*)(Warp& warp, const Instruction& instruction, Mask mask);
 
-/// Registers lie in rows of one value per lane: words for all of up to 32 bits (narrower ones zero-extended),
-/// doublewords for 64 bits; a row of predicates is a mask. Constants have the same form.
+/// Registers lie in rows of one value per lane: words for up to 32 bits (narrower ones zero-extended), and doublewords
+/// for 64 bits. A row of predicates is a mask. Constants have the same form.
 enum class Bank : std::uint8_t { none, words, doublewords, predicates, constant_words, constant_doublewords };
 
 struct Value {
@@ -36,17 +36,17 @@ struct Value {
     }
 };
 
-/// What comes of sources that their thread has never written. The last operand must be written, unless it is the only
+/// The effect of sources that their thread has never written. The last operand must be written, unless it is the only
 /// one.
 enum class UnwrittenSource : std::uint8_t {
     fault,
-    copied,    ///< mov: the result is as unwritten
-    selected,  ///< selp: as the source that is selected
-    mixed,     ///< prmt: where all are; bytes of the others may be all that is read of the result
-    added_to,  ///< wgmma: the destinations are sources, too, where the last operand, a predicate, is true
+    copied,    ///< mov: the result is unwritten if the source is
+    selected,  ///< selp: as the selected source
+    mixed,     ///< prmt: the result is unwritten if all sources are; later reads may only use bytes of the others
+    added_to,  ///< wgmma: the destinations are also sources if the last operand, a predicate, is true
 };
 
-/// What a register holds that nobody has written: a NaN of f64, f32 and f16. Narrower registers hold its low part.
+/// The contents of a register that was never written: a NaN of f64, f32 and f16. Narrower registers hold its low part.
 inline constexpr std::uint64_t kUnwrittenRegister = 0x7fff7fff7fff7fff;
 
 inline constexpr std::uint32_t kNoReconvergence = ~std::uint32_t{0};
@@ -56,17 +56,17 @@ struct Instruction {
     InstructionKind kind = InstructionKind::move;
     bool guarded = false;
     bool guard_negated = false;
-    bool tracked = false;  ///< it reads or writes registers that may be read unwritten
+    bool tracked = false;  ///< it reads or writes registers that may be read before they are written
     UnwrittenSource unwritten = UnwrittenSource::fault;
-    bool keeps_registers = false;                    ///< wgmma: it uses registers until a wait, and says so itself
-    std::uint8_t destinations = 0;                   ///< the first so many values are written, the others read
-    std::uint32_t guard = 0;                         ///< row of predicates
-    std::uint32_t index = 0;                         ///< in Program::code
-    std::uint32_t target = 0;                        ///< of a branch
+    bool keeps_registers = false;   ///< wgmma: it uses registers until a wait, and reports its own uses
+    std::uint8_t destinations = 0;  ///< the first values, this many, are written, and the others are read
+    std::uint32_t guard = 0;        ///< row of predicates
+    std::uint32_t index = 0;        ///< in Program::code
+    std::uint32_t target = 0;       ///< of a branch
     std::uint32_t reconvergence = kNoReconvergence;  ///< where lanes that part here meet again
-    std::int64_t immediate = 0;                      ///< displacement of an address, or what the handler takes it for
+    std::int64_t immediate = 0;                      ///< displacement of an address, or the handler's own number
     std::vector<Value> values;
-    std::shared_ptr<const void> detail_data;  ///< what only this handler knows
+    std::shared_ptr<const void> detail_data;  ///< data of this handler only
     const ptx::Instruction* source = nullptr;
 
     template <typename Detail>
@@ -75,7 +75,7 @@ struct Instruction {
     }
 };
 
-/// Special registers live in ordinary rows that are filled when a frame begins.
+/// Special registers are ordinary rows that are filled when a frame begins.
 enum class Special : std::uint8_t {
     tid_x,  // triples first: kSpecialAxes each
     tid_y,
@@ -119,9 +119,9 @@ enum class Special : std::uint8_t {
 };
 
 inline constexpr std::size_t kSpecialAxes = 3;
-inline constexpr Special kFirstScalarSpecial = Special::laneid;  ///< those before it are x, y, z of something
+inline constexpr Special kFirstScalarSpecial = Special::laneid;  ///< the ones before it are x, y, z of something
 
-/// Where its row lies.
+/// The bank of its row.
 [[nodiscard]] constexpr Bank bank_of(Special special) {
     if (special == Special::is_explicit_cluster) return Bank::predicates;
     return special == Special::local_address ? Bank::doublewords : Bank::words;
@@ -139,28 +139,28 @@ struct ParameterRange {
     std::int64_t bytes = 0;
 };
 
-/// A function as the code array knows it.
+/// A function in the code array.
 struct Function {
     std::string name;
     bool entry = false;
     std::uint32_t first = 0;  ///< its first instruction
     std::uint32_t end = 0;
-    std::uint32_t words = 0;  ///< rows a frame has of each bank
+    std::uint32_t words = 0;  ///< rows of each bank in a frame
     std::uint32_t doublewords = 0;
     std::uint32_t predicates = 0;
-    std::vector<std::uint32_t> unwritten_words;  ///< what registers hold before they are written, by row
+    std::vector<std::uint32_t> unwritten_words;  ///< contents of registers before they are written, by row
     std::vector<SpecialRow> specials;
-    std::vector<Value> registers;            ///< where each register of the PTX lies
-    std::vector<ParameterRange> parameters;  ///< and results behind them; they come first in the parameter space
+    std::vector<Value> registers;            ///< the place of each register of the PTX
+    std::vector<ParameterRange> parameters;  ///< and the results after them; they come first in the parameter space
     std::int64_t formal_bytes = 0;           ///< of parameters and results
-    std::int64_t parameter_bytes = 0;        ///< with the .param variables of calls it makes
+    std::int64_t parameter_bytes = 0;        ///< including the .param variables of its calls
     std::int64_t local_bytes = 0;
     std::int64_t max_threads = 0;
     std::int64_t required_threads = 0;
     std::optional<std::array<std::int64_t, 3>> required_cluster;  ///< blocks
-    std::int64_t max_cluster = 0;                                 ///< blocks; 0: not said
-    bool explicit_cluster = false;                                ///< a launch has to name one
-    std::vector<Value> tracked;                                   ///< registers that may be read unwritten
+    std::int64_t max_cluster = 0;                                 ///< blocks; 0: no limit is given
+    bool explicit_cluster = false;                                ///< a launch must name a cluster
+    std::vector<Value> tracked;  ///< registers that may be read before they are written
 };
 
 /// Bytes that a call moves from one parameter space to another.
@@ -170,7 +170,7 @@ struct ParameterMove {
     std::int64_t bytes = 0;
 };
 
-/// Detail of a call.
+/// The details of a call.
 struct CallSite {
     std::size_t function = 0;
     std::vector<ParameterMove> arguments;  ///< from the caller's space to the function's
@@ -187,13 +187,13 @@ struct Relocation {
 struct SharedLayout {
     std::int64_t static_bytes = 0;
     int dynamic_alignment = 16;
-    /// Where the launch's dynamic shared memory begins.
+    /// The offset at which the launch's dynamic shared memory begins.
     [[nodiscard]] std::int64_t dynamic_offset() const {
         return (static_bytes + dynamic_alignment - 1) / dynamic_alignment * dynamic_alignment;
     }
 };
 
-/// What the decoder makes of a module.
+/// The decoder's output for a module.
 struct DecodedProgram {
     std::vector<Instruction> code;
     std::vector<Function> functions;                  ///< as in the module
@@ -212,12 +212,12 @@ public:
     [[nodiscard]] const std::vector<Instruction>& code() const { return decoded_.code; }
     [[nodiscard]] const DecodedProgram& decoded() const { return decoded_; }
     [[nodiscard]] int compute_capability() const;  ///< of .target: 80, 90
-    /// Throws Error naming the entries there are.
+    /// Throws Error with the known entries.
     [[nodiscard]] const Function& entry(std::string_view name) const;
-    [[nodiscard]] std::uint64_t identity() const { return identity_; }  ///< no other program of the process has it
+    [[nodiscard]] std::uint64_t identity() const { return identity_; }  ///< unique in the process
     /// "PTX line 123: add.s32 …; kernel.cu:45"
     [[nodiscard]] std::string place(const Instruction& instruction) const;
-    /// The register a value of that instruction is, as the PTX names it.
+    /// The PTX name of the register that is a value of this instruction.
     [[nodiscard]] std::string register_name(const Instruction& instruction, const Value& value) const;
 
 private:
@@ -226,8 +226,7 @@ private:
     std::uint64_t identity_;
 };
 
-/// Reads and decodes a module. Throws PtxError with the line of what it does not know; never runs what it would have to
-/// guess at.
+/// Reads and decodes a module. Throws PtxError with the line of an unknown construct; it never guesses.
 [[nodiscard]] std::shared_ptr<const Program> load_program(std::string_view ptx);
 
 }  // namespace jitgemm::emulator

@@ -10,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
-/// \file A PTX module as it is written: declarations and instructions with names resolved, nothing interpreted yet. The
-/// grammar is the PTX ISA's (9.0, chapters 4, 5, 8 and 11).
+/// \file A PTX module as text defines it: declarations and instructions with names resolved and nothing interpreted
+/// yet. The grammar is the PTX ISA's (9.0, chapters 4, 5, 8 and 11).
 
 namespace jitgemm::emulator {
 
@@ -29,12 +29,12 @@ private:
 
 namespace jitgemm::emulator::ptx {
 
-/// `cluster` is the window .shared::cluster, shared memory of all blocks of the cluster; `shared` is .shared::cta, the
-/// block's own.
+/// `cluster` is the window .shared::cluster, the shared memory of all blocks of the cluster. `shared` is .shared::cta,
+/// the block's own.
 enum class StateSpace : std::uint8_t { generic, param, global, shared, local, constant, cluster };
 [[nodiscard]] std::string_view to_string(StateSpace space);
 
-/// A place in the text PTX was compiled from, from .loc; line 0 where there is none.
+/// A place in the source of the PTX, from .loc; line 0 if there is none.
 struct SourceLocation {
     int file = 0;  ///< number of a .file directive
     int line = 0;
@@ -43,7 +43,7 @@ struct SourceLocation {
 enum class OperandKind : std::uint8_t {
     reg,        ///< reg, and second for "d|p"
     sink,       ///< "_", and second for "_|p"
-    special,    ///< %tid.x and its like: name
+    special,    ///< %tid.x and similar: name
     integer,    ///< value
     real32,     ///< value: the bits of "0f3F800000"
     real64,     ///< value: the bits of "0d…", or of a decimal number, which a 32-bit operand rounds
@@ -79,8 +79,7 @@ struct Instruction {
     [[nodiscard]] bool has(std::string_view modifier) const;
 };
 
-/// Width of a register of a type named so ("b32", "pred", "f16x2"), in bits: 1 for predicates; 0 for no type of
-/// registers.
+/// Bits of a register whose type has this name ("b32", "pred", "f16x2"); 1 for predicates; 0 for any other name.
 [[nodiscard]] int type_bits(std::string_view type);
 
 struct Register {
@@ -91,7 +90,7 @@ struct Register {
 struct Variable {
     std::string name;
     StateSpace space = StateSpace::global;
-    std::int64_t bytes = 0;  ///< 0 with `external`: as much as the launch gives
+    std::int64_t bytes = 0;  ///< 0 with `external`: the launch gives the size
     int alignment = 1;
     bool external = false;
     std::vector<std::byte> initial;  ///< empty: zeros
@@ -107,10 +106,10 @@ struct Function {
     std::vector<Variable> variables;
     std::vector<Register> registers;
     std::vector<Instruction> instructions;
-    std::int64_t max_threads = 0;                                 ///< .maxntid or .reqntid, product; 0: not said
-    std::int64_t required_threads = 0;                            ///< .reqntid
+    std::int64_t max_threads = 0;       ///< .maxntid or .reqntid, product; 0: no limit is given
+    std::int64_t required_threads = 0;  ///< .reqntid
     std::optional<std::array<std::int64_t, 3>> required_cluster;  ///< .reqnctapercluster, blocks
-    std::int64_t max_cluster = 0;                                 ///< .maxclusterrank, blocks; 0: not said
+    std::int64_t max_cluster = 0;                                 ///< .maxclusterrank, blocks; 0: no limit is given
     bool explicit_cluster = false;                                ///< .explicitcluster
     int line = 0;
 };

@@ -8,11 +8,11 @@ namespace jitgemm::emulator::ptx {
 
 enum class TokenKind : std::uint8_t {
     identifier,   ///< mov, %r1, $L__BB0_2, shared_memory
-    dotted,       ///< .u32, .L2::128B: text is what follows the dot
+    dotted,       ///< .u32, .L2::128B: text is the part after the dot
     integer,      ///< value
     real32,       ///< value: bits
     real64,       ///< value: bits
-    text,         ///< "…": text is what stands between the quotes
+    text,         ///< "…": text is the part between the quotes
     punctuation,  ///< one character
     end
 };
@@ -30,7 +30,7 @@ struct Token {
     [[nodiscard]] bool is_word(std::string_view word) const { return kind == TokenKind::identifier && text == word; }
 };
 
-/// Cuts PTX into tokens, one ahead. Throws PtxError at a character or number PTX does not have.
+/// Cuts PTX into tokens, one ahead. Throws PtxError for a character or number that PTX does not have.
 class Lexer {
 public:
     explicit Lexer(std::string_view text);

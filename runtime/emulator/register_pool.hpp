@@ -5,8 +5,8 @@
 
 namespace jitgemm::emulator {
 
-/// The registers per thread of a block's warps, which setmaxnreg moves from some to others. A launch gives each thread
-/// 65536 over the threads of the block, rounded down to eight, 256 at most (tried on an H200).
+/// The registers per thread of a block's warps, which setmaxnreg moves between warps. A launch gives each thread 65536
+/// over the threads of the block, rounded down to eight, and at most 256 (tried on an H200).
 class RegisterPool {
 public:
     explicit RegisterPool(int warps, int threads) : own_(static_cast<std::size_t>(warps), at_launch(threads)) {}
@@ -16,7 +16,7 @@ public:
         free_ += of(warp) - registers;
         own_[static_cast<std::size_t>(warp)] = registers;
     }
-    /// False where there are not as many yet.
+    /// False if there are not enough yet.
     [[nodiscard]] bool take(int warp, int registers) {
         const int more = registers - of(warp);
         if (more > free_) return false;

@@ -15,18 +15,18 @@
 
 namespace jitgemm::emulator {
 
-/// Whose shared memory it is, for reports and the clocks of its warps.
+/// The owner of a shared memory, for reports and the clocks of its warps.
 struct SharedOwner {
     int first_warp = 0;  ///< the block's warps, by their numbers in the cluster
     int warps = kMaxWarps;
-    std::string block;  ///< "block (1,0,0)"; empty where it is alone in its cluster
+    std::string block;                                        ///< "block (1,0,0)"; empty if it is alone in its cluster
     std::function<std::string(std::uint32_t)> describe_site;  ///< an instruction by its index
     std::function<std::string(int)> describe_warp;            ///< a warp by its number
 };
 
-/// A block's shared memory, and of every byte: whether it was ever written, whether a copy into it is in flight, who
-/// wrote it last and who read it since. A race is two accesses by different warps of the cluster to one byte, not both
-/// reads and not both atomic, that no barrier orders.
+/// A block's shared memory. For every byte it knows whether it was ever written, whether a copy into it is in flight,
+/// its last writer and its readers since. A race is two accesses to one byte by different warps of the cluster that no
+/// barrier orders. At least one of them writes, and they are not both atomic.
 class SharedMemory {
 public:
     SharedMemory(std::int64_t bytes, const Checks& checks, HappensBefore& order, SharedOwner owner);
@@ -34,7 +34,7 @@ public:
     [[nodiscard]] std::int64_t bytes() const { return static_cast<std::int64_t>(data_.size()); }
     [[nodiscard]] std::byte* at(std::uint32_t offset) { return data_.data() + offset; }
 
-    /// Range and alignment. Throws AccessFault; with the check off, false means: do not touch.
+    /// Checks range and alignment. Throws AccessFault. With the check off, false means: do not touch.
     [[nodiscard]] bool in_range(std::uint64_t offset, std::uint32_t bytes, std::uint32_t alignment) const {
         const bool inside = offset <= data_.size() && bytes <= data_.size() - offset;
         if (inside && offset % alignment == 0) [[likely]]
@@ -43,33 +43,33 @@ public:
         return inside;
     }
 
-    /// Notes an access that is in range, by a warp of the block or of another; throws AccessFault where it must not be.
+    /// Notes an access that is in range, by a warp of the block or of another. Throws AccessFault if it is not allowed.
     void touch(const Accessor& who, std::uint32_t offset, std::uint32_t bytes, Access access);
 
-    // An asynchronous copy: a write from its issue on, which no one may see before it is done. `bytes` and `offset` are
-    // multiples of 4.
+    // An asynchronous copy is a write from its issue on. Nobody may read the bytes before it is complete. `bytes` and
+    // `offset` are multiples of 4.
     void begin_copy(const Accessor& who, std::uint32_t offset, std::uint32_t bytes);
     void end_copy(const Accessor& who, std::uint32_t offset, std::uint32_t bytes);
 
-    // Chunks of bulk copies, whose offsets and bytes are multiples of 4. One into the memory is the asynchronous
-    // agent's write from its issue on, which no one may see before a wait at its mbarrier has told of it: land().
+    // Chunks of bulk copies, whose offsets and bytes are multiples of 4. A copy into the memory is the asynchronous
+    // agent's write from its issue on. Nobody may read the bytes before a wait at its mbarrier: land().
     void begin_bulk_write(const Accessor& who, std::uint32_t offset, std::uint32_t bytes);
     void land(const Accessor& who, std::uint32_t offset, std::uint32_t bytes);
     // A bulk copy out of the memory and a wgmma read from their issue to their issuer's wait. Until then nobody may
-    // write the bytes. Several may read the same ones. The bytes must be visible to the asynchronous proxy. `offset`
-    // and `bytes` are multiples of 16.
+    // write the bytes, and several may read them. The bytes must be visible to the asynchronous proxy. `offset` and
+    // `bytes` are multiples of 16.
     void begin_async_read(const Accessor& who, std::uint32_t offset, std::uint32_t bytes);
     void end_async_read(const Accessor& who, std::uint32_t offset, std::uint32_t bytes);
     /// The number of the block's asynchronous agent in the order of accesses.
     [[nodiscard]] int agent() const { return owner_.first_warp + owner_.warps; }
 
-    // From now on these bytes are an mbarrier's, which ordinary accesses must leave alone, or no longer.
+    // From now on these bytes are an mbarrier's, and ordinary accesses must leave them alone; or they no longer are.
     void place_mbarrier(const Accessor& who, std::uint32_t offset);
     void remove_mbarrier(const Accessor& who, std::uint32_t offset);
-    /// An arrival at one: the block must not end before it knows that it has come.
+    /// An arrival at an mbarrier. The block must not end before it knows that the arrival has come.
     void note_arrival(const Accessor& who);
 
-    /// The block ends. Throws AccessFault where an access of another block may come later or still be in flight.
+    /// The block ends. Throws AccessFault if an access of another block may come later or still be in flight.
     void check_end() const;
 
 private:
@@ -86,38 +86,38 @@ private:
         }
     }
 
-    /// The last write and the reads since, of a byte or of four bytes that were always accessed together.
+    /// The last write and the reads since, for a byte or for four bytes that were always accessed together.
     struct History {
         std::uint32_t write_time = 0;  ///< 0: never
         std::uint32_t write_site = 0;
-        std::uint32_t read_time = 0;  ///< of all `readers`, unless exact_reads
+        std::uint32_t read_time = 0;  ///< of all `readers`, unless exact_reads is set
         std::uint32_t read_site = 0;
         std::uint32_t readers = 0;     ///< a bit per warp
-        std::uint8_t writer = 0;       ///< of the block's warps; behind them its asynchronous agent
-        bool strong : 1 = false;       ///< the last write was
+        std::uint8_t writer = 0;       ///< one of the block's warps, or after them its asynchronous agent
+        bool strong : 1 = false;       ///< whether the last write was strong
         bool exact_reads : 1 = false;  ///< the readers' times differ and lie in exact_reads_
-        bool split : 1 = false;        ///< the bytes have histories of their own
+        bool split : 1 = false;        ///< each byte has its own history
         bool peers : 1 = false;        ///< other blocks' accesses to the granule lie in peers_
     };
     using Times = std::array<std::uint32_t, kMaxWarps>;
-    /// Asynchronous reads of 16 bytes that nobody has waited for.
+    /// Asynchronous reads of 16 bytes for which nobody has waited.
     struct ReadsInFlight {
         std::uint32_t count = 0;
         std::uint32_t site = 0;  ///< of the last one
     };
 
-    /// The warp among its block's; at least owner_.warps for a warp of another block.
+    /// The warp's index in its block; at least owner_.warps for a warp of another block.
     [[nodiscard]] unsigned own_index(const Accessor& who) const {
         return static_cast<unsigned>(who.warp - owner_.first_warp);
     }
     [[nodiscard]] bool is_own(unsigned index) const { return index < static_cast<unsigned>(owner_.warps); }
-    /// Whether what a warp of the block did at `time` comes before what `who` does now.
+    /// Whether an action of one of the block's warps at `time` comes before the present action of `who`.
     [[nodiscard]] bool after(const Accessor& who, std::size_t own_warp, std::uint32_t time) const {
         return order_.ordered(who.warp, owner_.first_warp + static_cast<int>(own_warp), time);
     }
     void check_placed(std::uint64_t offset, std::uint32_t bytes, std::uint32_t alignment, bool inside) const;
     [[nodiscard]] bool touch_quickly(const Accessor& who, unsigned own, std::uint32_t granule, Access access);
-    /// Not inlined: touch_quickly() would save registers for its loop on every call.
+    /// It is not inlined, because touch_quickly() would then save registers for its loop on every call.
     [[nodiscard, gnu::noinline]] bool after_reads(const Accessor& who, const History& history,
                                                   std::uint32_t readers) const;
     void touch_granule(const Accessor& who, std::uint32_t granule, std::uint32_t byte_mask, Access access);
@@ -149,12 +149,12 @@ private:
     HappensBefore& order_;
     SharedOwner owner_;
     PeerAccesses peers_;
-    std::vector<std::uint8_t> written_;           ///< a granule of 4 bytes: a bit per byte
-    std::vector<std::uint32_t> in_flight_;        ///< a granule: 1 + the site of the copy into it; 0: none
-    std::vector<ReadsInFlight> reads_in_flight_;  ///< by 16 bytes, once there was one
+    std::vector<std::uint8_t> written_;           ///< per granule of 4 bytes: a bit per byte
+    std::vector<std::uint32_t> in_flight_;        ///< per granule: 1 + the site of the copy into it; 0: none
+    std::vector<ReadsInFlight> reads_in_flight_;  ///< by 16 bytes; empty until there is one
     std::vector<History> granules_;
-    std::vector<History> bytes_;                            ///< four a granule, once one is split
-    std::unordered_map<std::uint32_t, Times> exact_reads_;  ///< by first byte, where readers' times differ
+    std::vector<History> bytes_;                            ///< four per granule; empty until one is split
+    std::unordered_map<std::uint32_t, Times> exact_reads_;  ///< by first byte, if the readers' times differ
 };
 
 }  // namespace jitgemm::emulator

@@ -8,20 +8,20 @@
 
 namespace jitgemm::emulator {
 
-/// A strong access of a warp, as far as it reaches global memory: what it tells other clusters of the launch, and
-/// learns of them.
+/// The part of a warp's strong access that reaches global memory: the knowledge that it passes to other clusters of the
+/// launch and learns from them.
 class StrongAccess {
 public:
-    /// No other warp makes one while this lives. It does nothing where the access is not strong, or cannot reach global
-    /// memory.
+    /// No other warp makes a strong access while this object lives. It does nothing if the access is not strong or
+    /// cannot reach global memory.
     StrongAccess(Warp& warp, const MemoryOrder& how, ptx::StateSpace space, bool strong = true);
 
     // Of the lanes of `mask` that reach global memory.
-    /// Pointers then lead to what the lanes read.
+    /// Afterwards pointers lead to the values that the lanes read.
     void load(const WarpAccess& access, Mask mask, LanePointers& pointers);
-    /// Before the values are in place.
+    /// Called before the values are stored.
     void store(const WarpAccess& access, Mask mask, const LanePointers& pointers);
-    /// Of one lane: it has read `before`, and written where `writes`.
+    /// For one lane: it has read `before`, and written if `writes` is set.
     void update(const WarpAccess& access, std::size_t lane, std::uint64_t before, bool writes);
 
 private:
@@ -33,8 +33,8 @@ private:
     std::unique_lock<std::mutex> lock_;
 };
 
-/// Throws AccessFault where another warp's write to `bytes` of the buffer from `first` on, which this access conflicts
-/// with, is ordered by nothing. Notes the access if it is a write.
+/// Throws AccessFault for an unordered conflict: another warp wrote to `bytes` of the buffer from `first` on, and
+/// nothing orders the two. Notes the access if it is a write.
 void follow_global(const Warp& warp, const Buffer& buffer, std::size_t first, std::uint32_t bytes, Access access);
 
 }  // namespace jitgemm::emulator

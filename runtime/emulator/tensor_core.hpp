@@ -7,14 +7,14 @@
 #include <span>
 #include <string>
 
-/// \file What mma.sync and wmma.mma compute, bit for bit. Tensor cores do not add as IEEE 754 says:
-/// docs/emulator-numerics.md has the model, its sources and what is uncertain.
+/// \file The results of mma.sync and wmma.mma, bit for bit. Tensor cores do not add as IEEE 754 says:
+/// docs/emulator-numerics.md has the model, its sources and its uncertain points.
 
 namespace jitgemm::emulator {
 
 using jitgemm::MmaType;
 
-/// One instruction: D = A·B + C with A of m × k, B of k × n, C and D of m × n. c and d are the same type.
+/// One instruction: D = A·B + C, where A is m × k, B is k × n, and C and D are m × n. c and d are the same type.
 struct MmaKind {
     int m;
     int n;
@@ -23,27 +23,27 @@ struct MmaKind {
     MmaType b;
     MmaType c;
     MmaType d;
-    bool saturate = false;  ///< .satfinite of integers: the sum is clamped to s32 instead of wrapping
+    bool saturate = false;  ///< .satfinite of integers: the sum is clamped to s32 and does not wrap
     friend bool operator==(const MmaKind&, const MmaKind&) = default;
 };
 
 /// "m16n8k16.f32.bf16.bf16.f32"
 [[nodiscard]] std::string to_string(const MmaKind& kind);
 
-/// Generations of tensor cores that sum alike.
+/// Generations of tensor cores with the same sums.
 enum class TensorCoreModel : std::uint8_t { turing, ampere, ada, hopper, blackwell, blackwell_rtx };
 
-/// The model of a compute capability (10 · major + minor: 80, 90, 121). Throws SpecError for one before 75.
+/// The model of a compute capability (10 · major + minor: 80, 90, 121). Throws SpecError for one below 75.
 [[nodiscard]] TensorCoreModel tensor_core_model(int compute_capability);
 
-/// The shapes and types of mma.sync that `mma` knows, whatever the architecture; without .satfinite, which all of the
-/// integer ones take.
+/// The shapes and types of mma.sync that `mma` knows, for any architecture. They have no .satfinite; all integer kinds
+/// take it.
 [[nodiscard]] std::span<const MmaKind> mma_kinds();
 [[nodiscard]] bool is_supported(const MmaKind& kind);
-/// The same, and that generation of tensor cores has it.
+/// The same, and this generation of tensor cores has the kind.
 [[nodiscard]] bool is_supported(const MmaKind& kind, TensorCoreModel model);
 
-/// 32-bit registers a lane holds of each operand. An f64 takes two, the low word first.
+/// 32-bit registers of each operand in a lane. An f64 takes two, the low word first.
 struct MmaRegisters {
     int a;
     int b;
@@ -51,13 +51,13 @@ struct MmaRegisters {
 };
 [[nodiscard]] MmaRegisters mma_registers(const MmaKind& kind);
 
-/// Elements a lane holds of an operand, and where element i lies: bits i·w … of the registers taken as one string, with
-/// w the width of the type. Coordinates are (m, k) of A, (n, k) of B, (m, n) of C and D.
+/// Elements of an operand in a lane, and the position of element i: bits i·w … of the registers taken as one string,
+/// where w is the width of the type. Coordinates are (m, k) of A, (n, k) of B, (m, n) of C and D.
 [[nodiscard]] int mma_elements(const MmaKind& kind, Operand operand);
 [[nodiscard]] Coordinate mma_coordinate(const MmaKind& kind, Operand operand, int lane, int element);
 
-/// One warp's mma.sync. `registers[r * 32 + lane]`, r in the order of the PTX operand; d may alias c.
-/// Throws SpecError naming the kind where `is_supported(kind, model)` is false.
+/// One warp's mma.sync. `registers[r * 32 + lane]`, with r in the order of the PTX operand; d may alias c. Throws
+/// SpecError with the kind if `is_supported(kind, model)` is false.
 void mma(const MmaKind& kind, TensorCoreModel model, const std::uint32_t* a, const std::uint32_t* b,
          const std::uint32_t* c, std::uint32_t* d);
 
@@ -67,9 +67,9 @@ void wgmma_rows(MmaType operands, MmaType sums, int n, const std::uint32_t* a, c
                 std::uint32_t* c);
 
 // ---- wmma: m16n16k16, m32n8k16, m8n32k16 of f16 (f16 or f32 sums) and bf16 (f32 sums) -------------------------------
-// How a fragment lies in a warp is not specified; here element i of lane l is the (e·l + i)-th of the operand, row by
-// row (A by m, B by n, C by m), e elements per lane. f16 fragments of A and B always have 16 elements per lane, and
-// hold the smaller matrices more than once.
+// The ISA does not specify the place of a fragment in a warp. Here element i of lane l is number (e·l + i) of the
+// operand, row by row (A by m, B by n, C by m), with e elements per lane. f16 fragments of A and B always have 16
+// elements per lane, and hold the smaller matrices more than once.
 [[nodiscard]] bool is_supported_wmma(const MmaKind& kind);
 [[nodiscard]] MmaRegisters wmma_registers(const MmaKind& kind);
 [[nodiscard]] int wmma_elements(const MmaKind& kind, Operand operand);

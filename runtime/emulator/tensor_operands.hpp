@@ -12,10 +12,10 @@ namespace jitgemm::emulator {
 
 [[nodiscard]] std::optional<MmaType> mma_type(std::string_view ptx_name);
 
-/// Takes "m16n8k16" into the kind's m, n, k. Unsupported where the next modifier is no shape.
+/// Takes "m16n8k16" into the kind's m, n, k; unsupported if the next modifier is not a shape.
 void take_mma_shape(InstructionDecoder& decoder, MmaKind& kind);
 
-/// Detail of mma.sync and wmma.mma: the values are registers of D, A, B and C in turn, so many of each.
+/// Details of mma.sync and wmma.mma. The values are registers of D, A, B and C in turn, this many of each.
 struct MmaDetail {
     MmaKind kind{};
     MmaRegisters registers{};  ///< 32-bit registers per lane

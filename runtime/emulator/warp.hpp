@@ -16,7 +16,7 @@ namespace jitgemm::emulator {
 
 class Block;
 
-/// Lanes that parted from others and run later, from `pc` until `reconvergence`.
+/// Lanes that parted from others. They run later, from `pc` to `reconvergence`.
 struct Suspended {
     std::uint32_t pc;
     std::uint32_t reconvergence;
@@ -29,19 +29,19 @@ struct Frame {
     std::vector<std::uint32_t> words;        ///< kLanes per row
     std::vector<std::uint64_t> doublewords;  ///< kLanes per row
     std::vector<Mask> predicates;
-    std::vector<Mask> written_words;  ///< lanes that wrote a row, where any is tracked; all lanes of the others
+    std::vector<Mask> written_words;  ///< lanes that wrote a row, if any row is tracked; all lanes for the others
     std::vector<Mask> written_doublewords;
     std::vector<Mask> written_predicates;
     std::vector<std::byte> parameters;  ///< lane by lane
     std::int64_t local_base = 0;        ///< of the function's local variables
-    const Instruction* call = nullptr;  ///< that made the frame; null for the entry
+    const Instruction* call = nullptr;  ///< the call that made the frame; null for the entry
     std::vector<Suspended> suspended;   ///< of this activation, innermost last
-    std::uint32_t pc = 0;               ///< of the caller while it waits for a call, with the two below
+    std::uint32_t pc = 0;               ///< of the caller during a call, as the two below
     std::uint32_t reconvergence = kNoReconvergence;
     Mask active = 0;
 };
 
-/// 32 threads that share a program counter where they can: a stack of masks, with lanes that part at a branch meeting
+/// 32 threads that share a program counter if they can. A stack of masks holds lanes that part at a branch. They meet
 /// again at its immediate post-dominator.
 class Warp {
 public:
@@ -49,7 +49,7 @@ public:
 
     Warp(Block& block, int index, Mask lanes);
 
-    /// Executes up to `steps` instructions, until the warp waits or ends. Throws EmulatorFault. Returns how many.
+    /// Executes up to `steps` instructions, until the warp waits or ends. Throws EmulatorFault. Returns their number.
     std::uint64_t run(std::uint64_t steps);
 
     [[nodiscard]] State state() const { return state_; }
@@ -92,27 +92,27 @@ public:
     void return_from_function(Mask mask);
     void wait() { state_ = State::waiting; }
     void resume() { state_ = State::ready; }
-    /// Waits, and executes the instruction at hand for the lanes of `mask` once more when resumed; this time does not
-    /// count.
+    /// The warp waits. When it resumes, the lanes of `mask` execute the current instruction again. This execution does
+    /// not count.
     void wait_and_retry(Mask mask);
     void wait_on_grids() { waited_on_grids_ = true; }
     [[nodiscard]] bool waited_on_grids() const {
         return waited_on_grids_;
-    }                                                            ///< a lane at least, by griddepcontrol.wait
+    }                                                            ///< at least one lane, by griddepcontrol.wait
     [[nodiscard]] int& failed_tests() { return failed_tests_; }  ///< of mbarriers, in a row
 
     // ---- memory of the warp's own ----
     [[nodiscard]] std::vector<std::byte>& local(int lane) { return local_[static_cast<std::size_t>(lane)]; }
     [[nodiscard]] Frame& frame() { return *frames_.back(); }
     [[nodiscard]] bool in_entry() const { return frames_.size() == 1; }
-    [[nodiscard]] const Buffer*& last_buffer() { return last_buffer_; }  ///< a guess at the next access's
+    [[nodiscard]] const Buffer*& last_buffer() { return last_buffer_; }  ///< a guess at the next access's buffer
 
     [[nodiscard]] Tally& tally() { return tallies_[current_->index]; }
 
-    /// Faults of lanes say which thread: the lane at work.
+    /// Sets the active lane: faults of lanes name their thread.
     void at_lane(int lane) { lane_ = lane; }
     [[noreturn]] void fail(FaultKind kind, const std::string& text, int lane = -1) const;
-    /// Throws unless all of the block's threads of this warp execute together, as .aligned instructions need.
+    /// Throws unless all of this warp's threads in the block execute together, as .aligned instructions need.
     void require_converged(Mask mask, const char* what) const;
 
 private:
@@ -126,7 +126,7 @@ private:
     [[nodiscard]] std::array<std::int64_t, 3> special_triple(Special x, int lane) const;
     [[nodiscard]] std::uint32_t special_value(Special special, int lane) const;
     void check_registers(const Instruction& instruction, Mask mask);
-    /// Lanes in which the results count as written, of those that execute it.
+    /// The executing lanes whose results count as written.
     [[nodiscard]] Mask result_written(const Instruction& instruction);
     void mark_registers(const Instruction& instruction, Mask mask);
     [[nodiscard]] Mask* written(const Value& value);

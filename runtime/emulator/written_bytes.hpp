@@ -7,8 +7,8 @@
 
 namespace jitgemm::emulator {
 
-/// Of each byte of a buffer, whether it was written since its contents were last undefined. None is at first. Threads
-/// of a launch mark and ask side by side.
+/// For each byte of a buffer, whether it was written since its contents became undefined. At first none is. Several
+/// threads of a launch may mark and ask at once.
 class WrittenBytes {
 public:
     explicit WrittenBytes(std::size_t bytes);
@@ -17,7 +17,7 @@ public:
     void forget(std::size_t first, std::size_t bytes);
     [[nodiscard]] bool all(std::size_t first, std::size_t bytes) const;
     [[nodiscard]] bool any(std::size_t first, std::size_t bytes) const;
-    /// How many are not.
+    /// The number of bytes that were not written.
     [[nodiscard]] std::size_t missing(std::size_t first, std::size_t bytes) const;
 
 private:

@@ -15,32 +15,33 @@
 
 namespace jitgemm {
 
-/// How the emulator runs kernels: when asynchronous copies land, in which order blocks and warps come, what is checked.
+/// How the emulator runs kernels: when asynchronous copies land, the order of blocks and warps, and the checks.
 struct EmulatorMode {
     emulator::AsyncMode async_mode = emulator::AsyncMode::eager;
     std::uint64_t order_seed = 0;  ///< 0: blocks and warps in order; else shuffled
     emulator::Checks checks;
     int threads = 0;               ///< of the host; 0: one per core
-    bool count = false;            ///< keep what launches do for take_counters()
+    bool count = false;            ///< keep the counts of launches for take_counters()
     std::uint64_t work_limit = 0;  ///< lane-instructions of a launch; 0: as the limit of operations gives
 };
 
-/// The PTX emulator as a device. It has the architecture asked for and is, for everything that depends on how large a
-/// GPU is (the choice of a kernel, the estimate of its time), the first GPU of gpu_table() with that architecture:
-/// "emulator (sm_80)" has an A100's 108 SMs. Memory is the host's, up to kEmulatedMemory bytes in all.
-///
-/// Streams are one: a launch has ended when launch() returns, whatever stream it names. Launches from several threads
-/// run side by side. All methods throw Error, launch() EmulatorFault for what the checks find and EmulatorStopped.
+/// The PTX emulator as a device. It has the architecture that the caller names. For everything that depends on a GPU's
+/// size (the choice of a kernel, the estimate of its time) it is the first GPU of gpu_table() with that architecture:
+/// "emulator (sm_80)" has an A100's 108 SMs. Memory is the host's, up to kEmulatedMemory bytes in all. All streams are
+/// one: a launch has ended when launch() returns. Launches from several threads run in parallel. All methods throw
+/// Error; launch() throws EmulatorFault for the findings of the checks, and EmulatorStopped.
 class EmulatorDevice final : public Device {
 public:
-    /// `gflop_limit`: most work of a launch, see emulated_work_limit(); 0: any. Throws ConfigError below 0.
+    /// `gflop_limit` limits the work of a launch, see emulated_work_limit(); 0: no limit. Throws ConfigError below 0.
     EmulatorDevice(const Arch& arch, double gflop_limit);
 
     [[nodiscard]] DeviceKind kind() const override { return DeviceKind::emulator; }
     [[nodiscard]] const GpuModel& model() const override { return model_; }
     [[nodiscard]] std::string name() const override { return model_.name; }
     [[nodiscard]] int ordinal() const override { return 0; }
-    [[nodiscard]] int newest_cuda_major() const override { return 0; }  // PTX of any NVRTC that the reader knows
+    [[nodiscard]] int newest_cuda_major() const override {
+        return 0;
+    }  // it takes PTX of any NVRTC that the reader knows
     [[nodiscard]] std::size_t total_memory() const override { return memory_.capacity(); }
     [[nodiscard]] std::size_t free_memory() override { return memory_.capacity() - memory_.used(); }
 
@@ -53,10 +54,10 @@ public:
     void name_memory(DevicePointer allocation, const std::string& name) override;
     void guard_memory(DevicePointer first, std::size_t bytes, const std::string& name) override;
 
-    /// `binary` is PTX. Throws Error for PTX the emulator does not read, of a newer architecture than this device's,
-    /// without the entry, or when the entry asks for more shared memory than a block has.
+    /// `binary` is PTX. Throws Error for PTX that the emulator cannot read, of a newer architecture than this device's,
+    /// or without the entry, and if the entry needs more shared memory than a block has.
     [[nodiscard]] Function load(std::string_view binary, const KernelEntry& entry) override;
-    /// By threads, shared memory and block slots: PTX does not say how many registers a kernel will take.
+    /// By threads, shared memory and block slots: PTX does not fix a kernel's registers.
     [[nodiscard]] int blocks_per_sm(const Function& function, const LaunchShape& shape) override;
     [[nodiscard]] EncodedTensorMap encode_tensor_map(const TiledTensorMap& map) override;
     void zero(DevicePointer destination, std::size_t bytes, Stream /*stream*/) override {
@@ -66,24 +67,25 @@ public:
                 Stream stream) override;
     void synchronize(Stream /*stream*/) override {}
 
-    /// From now on nothing is known of what the range holds, as of new memory: to read a byte before a kernel has
-    /// written it is a fault and, with `stored_once`, so is to store something else where a kernel has.
+    /// From now on the contents of the range are undefined, as in new memory: a read of a byte before a kernel has
+    /// written it is a fault. With `stored_once`, a store of another value to a byte that a kernel has stored is a
+    /// fault, too.
     void undefine_memory(DevicePointer first, std::size_t bytes, bool stored_once);
-    /// Of the range, the bytes that nobody has written since.
+    /// The number of bytes of the range that were not written since.
     [[nodiscard]] std::size_t unwritten_bytes(DevicePointer first, std::size_t bytes) const;
-    /// Throws EmulatorFault where a kernel left one of the counters, of 4 bytes each, other than zero.
+    /// Throws EmulatorFault if a kernel left one of the counters, of 4 bytes each, other than zero.
     void check_counters(DevicePointer first, std::size_t bytes);
 
-    /// No launch that may still run writes the allocation that holds the address: launches that begin early may read
-    /// it.
+    /// No launch that may still run writes the allocation that holds the address. Launches that begin early may then
+    /// read it.
     void mark_constant(DevicePointer address) { memory_.mark_constant(address.address); }
 
-    /// Of all launches from now on.
+    /// Sets the mode of all later launches.
     void set_mode(const EmulatorMode& mode);
     [[nodiscard]] EmulatorMode mode() const;
-    /// Asked from several threads while launches run; true ends them with EmulatorStopped.
+    /// It is called from several threads while launches run. True ends them with EmulatorStopped.
     void set_stop_request(emulator::StopRequest stop);
-    /// What the launches that counted did since the last call.
+    /// The counts of launches since the last call.
     [[nodiscard]] emulator::Counters take_counters();
     [[nodiscard]] double gflop_limit() const { return gflop_limit_; }
 
@@ -95,14 +97,14 @@ private:
     GpuModel model_;
     double gflop_limit_;
     emulator::GlobalMemory memory_;
-    mutable std::mutex mutex_;  // guards what follows
+    mutable std::mutex mutex_;  // guards the members below
     EmulatorMode mode_;
     emulator::StopRequest stop_;
     emulator::Counters counters_;
     std::map<std::string, std::weak_ptr<LoadedProgram>> programs_;  // by hash of the PTX
 };
 
-/// While it lives, launches of this thread, on whatever emulator, end with EmulatorStopped once the flag is true.
+/// While it lives, launches of this thread on any emulator end with EmulatorStopped once the flag is true.
 class StopFlagScope {
 public:
     explicit StopFlagScope(const std::atomic<bool>& flag);
@@ -116,19 +118,19 @@ private:
 
 inline constexpr std::size_t kEmulatedMemory = std::size_t{4} << 30;
 
-/// The device of a context as the emulator, or null when it is another.
+/// The device of a context as the emulator, or null for another device.
 [[nodiscard]] EmulatorDevice* as_emulator(Device& device);
 
-/// Lane-instructions a launch may take under a limit of 10^9 floating-point operations: as many as operations, and
-/// 10^9 for what small problems do besides. A kernel that runs away meets it; one within the limit never does, as it
-/// spends an instruction of a lane for ten operations and more.
+/// Lane-instructions that a launch may take under a limit in 10^9 floating-point operations: as many as operations,
+/// plus 10^9 for small problems. A kernel that does not end meets it. A kernel within the limit never does, because an
+/// instruction of a lane does ten operations or more.
 [[nodiscard]] std::uint64_t emulated_work_limit(double gflop_limit);
 
-/// Operations of a launch as its blocks carry them out: 2·m·n·k with each extent filled up to whole block tiles.
+/// Operations of a launch in whole block tiles: 2·m·n·k with each extent rounded up.
 [[nodiscard]] double padded_flops(const Problem& problem, const KernelConfig& config);
 
-/// Throws ConfigError with limit and estimate when 2·m·n·k is more than the limit, before anything is compiled or
-/// allocated; and with the kernel chosen, when its whole tiles are.
+/// Throws ConfigError with limit and estimate if 2·m·n·k exceeds the limit, before anything is compiled or allocated.
+/// With a chosen kernel, its whole tiles count.
 void require_emulable(const GemmSpec& spec, double gflop_limit);
 void require_emulable(const Problem& problem, const KernelConfig& config, double gflop_limit);
 

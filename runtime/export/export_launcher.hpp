@@ -7,7 +7,7 @@
 
 namespace jitgemm {
 
-/// What the launcher of an exported kernel is written from.
+/// The input of an exported kernel's launcher.
 struct LauncherInput {
     std::string name;  ///< C identifier
     const KernelSource& source;
@@ -16,7 +16,7 @@ struct LauncherInput {
     OperandList operands = gemm_operands(problem.asked);
 };
 
-/// NAME.h and NAME.c: C99 on cuda.h and libcuda alone.
+/// NAME.h and NAME.c: C99 that only needs cuda.h and libcuda.
 [[nodiscard]] std::string launcher_header(const LauncherInput& input);
 [[nodiscard]] std::string launcher_source(const LauncherInput& input);
 

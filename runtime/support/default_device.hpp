@@ -5,7 +5,7 @@
 
 namespace jitgemm {
 
-/// The device that JITGEMM_DEVICE names, as Options::device takes it; nothing where the variable is unset or empty.
+/// The device that JITGEMM_DEVICE names, in the form of Options::device; nothing if the variable is unset or empty.
 /// Throws Error for a value that names no device.
 [[nodiscard]] std::optional<std::string> device_from_environment();
 

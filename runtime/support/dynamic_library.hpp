@@ -13,15 +13,15 @@ public:
     DynamicLibrary& operator=(DynamicLibrary&& other) noexcept;
     ~DynamicLibrary();
 
-    /// Tries the candidates in order (paths, or sonames for the system's search). `tried` receives one line each: path
-    /// and dlerror.
+    /// Tries the candidates in order (paths, or sonames for the system's search). `tried` receives one line for each:
+    /// path and dlerror.
     [[nodiscard]] static DynamicLibrary open_first(const std::vector<std::string>& candidates,
                                                    std::vector<std::string>& tried);
 
     [[nodiscard]] explicit operator bool() const { return handle_ != nullptr; }
-    [[nodiscard]] const std::string& path() const { return path_; }  ///< absolute path of what was loaded
+    [[nodiscard]] const std::string& path() const { return path_; }  ///< absolute path of the loaded library
     [[nodiscard]] void* symbol(const char* name) const;              ///< null when absent
-    /// The same as a function pointer of the caller's type; whether it is there.
+    /// The same as a function pointer of the caller's type. Returns whether it is there.
     template <typename Function>
     bool find(const char* name, Function*& function) const {
         function = reinterpret_cast<Function*>(symbol(name));

@@ -25,14 +25,14 @@ public:
 
     [[nodiscard]] explicit operator bool() const { return number_ >= 0; }
     [[nodiscard]] int number() const { return number_; }
-    /// Whoever takes it closes it.
+    /// The caller must close it.
     [[nodiscard]] int release() && { return std::exchange(number_, -1); }
 
 private:
     int number_ = -1;
 };
 
-/// The failed call's errno as an exception that names what was tried on which path.
+/// Throws the failed call's errno as an exception with the attempted action and the path.
 [[noreturn]] inline void throw_system_error(const std::string& what, const std::string& path) {
     throw std::system_error(errno, std::generic_category(), what + " " + path);
 }

@@ -9,27 +9,27 @@
 
 namespace jitgemm {
 
-/// An exclusive lock between threads and processes: flock on a lock file. It dies with its process, however that ends.
+/// An exclusive lock between threads and processes: flock on a lock file. It ends with its process, however that ends.
 /// The file is removed on release, so that no folder fills with lock files.
 class FileLock {
 public:
-    /// Waits at most `patience` for the holder. Nothing when it did not let go, or when there can be no lock here.
-    /// `hindrance` tells the two apart: it is why there can be none (the file cannot be made, the file system has no
-    /// locks), and 0 otherwise. The process's first file system without locks is logged.
+    /// Waits at most `patience` for the holder. Nothing if the holder keeps it, or if there can be no lock here.
+    /// `hindrance` separates the two cases: it is the reason why there can be none (the file cannot be made, the file
+    /// system has no locks), else 0. The process's first file system without locks is logged.
     [[nodiscard]] static std::optional<FileLock> acquire(const std::string& path, std::chrono::milliseconds patience,
                                                          std::error_code& hindrance) {
         return acquire(path, patience, hindrance, still_linked);
     }
-    /// For those to whom both are the same.
+    /// For callers that treat both cases alike.
     [[nodiscard]] static std::optional<FileLock> acquire(const std::string& path, std::chrono::milliseconds patience) {
         std::error_code ignored;
         return acquire(path, patience, ignored);
     }
-    /// With another word on whether an open file is the one at its path; for tests.
+    /// With another function that tells whether an open file is still the one at its path; for tests.
     using StillLinked = bool (*)(int file, const std::string& path);
     [[nodiscard]] static std::optional<FileLock> acquire(const std::string& path, std::chrono::milliseconds patience,
                                                          std::error_code& hindrance, StillLinked linked);
-    /// The previous holder unlinks the file as it lets go: a lock on an unlinked file excludes nobody.
+    /// The previous holder unlinks the file when it releases it, and a lock on an unlinked file excludes nobody.
     [[nodiscard]] static bool still_linked(int file, const std::string& path);
 
     FileLock(FileLock&& other) noexcept = default;

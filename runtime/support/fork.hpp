@@ -1,18 +1,18 @@
 #pragma once
 
-/// \file What a fork of the process means to the library.
+/// \file The effects of a fork of the process on the library.
 
 #include <chrono>
 
 namespace jitgemm {
 
-/// How many forks lie between this process and the one that loaded the library. What was made under another number is
-/// its parent's: threads of the parent may hold its locks for ever, and CUDA serves no fork.
+/// The number of forks between this process and the one that loaded the library. Objects that were made under another
+/// number belong to the parent: threads of the parent may hold their locks for ever, and CUDA does not survive a fork.
 [[nodiscard]] unsigned process_generation();
 
-/// While one lives, a fork of the process waits for it, for the fork's patience at most. For work that holds locks of
-/// the whole process, which a child would find held for ever: NVRTC, SQLite, tables that are filled when they are first
-/// used. Guards nest.
+/// While one lives, a fork of the process waits for it, at most for the fork's patience. It is for work that holds
+/// locks of the whole process (NVRTC, SQLite, tables that are filled on first use), which a child would find held for
+/// ever. Guards nest.
 class ForkGuard {
 public:
     /// Waits while another thread forks. Throws CompileError in a child whose fork could not wait long enough.
@@ -22,8 +22,8 @@ public:
     ~ForkGuard();
 };
 
-/// While one lives, forks don't wait for this thread, whatever guards it has: it calls what may wait for the thread
-/// that forks.
+/// While one lives, forks do not wait for this thread, whatever guards it has. It is for calls that may wait for the
+/// forking thread.
 class ForkPause {
 public:
     ForkPause();
@@ -35,7 +35,7 @@ private:
     int depth_;  ///< of this thread's guards
 };
 
-/// 10 seconds, in which several kernels are compiled, unless a test is in a hurry.
+/// By default 10 seconds, in which several kernels are compiled. Tests may set less.
 void set_fork_patience(std::chrono::milliseconds patience);
 
 }  // namespace jitgemm

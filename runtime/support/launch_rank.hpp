@@ -4,15 +4,15 @@
 
 namespace jitgemm {
 
-/// Which of how many processes this is, where a launcher of parallel programs started it.
+/// The rank of this process among those that a launcher of parallel programs started.
 struct LaunchRank {
     int rank = 0;
     int size = 1;
     int local_rank = 0;  ///< among those on this host
 };
 
-/// Read from what mpirun (Open MPI; MPICH and Intel MPI through PMI) or srun put into the environment; nothing outside
-/// of them. A batch script of Slurm that was not started by srun is no rank, though it sees SLURM_PROCID.
+/// Reads the variables that mpirun (Open MPI; MPICH and Intel MPI through PMI) or srun sets; nothing without them. A
+/// batch script of Slurm that srun did not start has no rank, though it sees SLURM_PROCID.
 [[nodiscard]] std::optional<LaunchRank> launch_rank_from_environment();
 
 }  // namespace jitgemm

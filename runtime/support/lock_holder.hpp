@@ -4,7 +4,7 @@
 
 namespace jitgemm {
 
-/// Who holds the lock of a file, for people: "process 4242 (python3), which is stopped", or "another process" where the
+/// The holder of a file's lock, for people: "process 4242 (python3), which is stopped", or "another process" if the
 /// system does not tell.
 [[nodiscard]] std::string lock_holder(const std::string& path);
 

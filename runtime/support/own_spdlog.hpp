@@ -1,6 +1,6 @@
 #pragma once
 
-/// \file Included before any header of spdlog, which alone of what we compile into our libraries has no version in its
-/// namespace: an application with another spdlog would otherwise share our symbols under its own's names.
+/// \file This is included before any header of spdlog. spdlog is the only library that we compile in whose namespace
+/// has no version. An application with another spdlog would otherwise share our symbols under its own names.
 
 #define spdlog jitgemm_spdlog  // NOLINT(readability-identifier-naming): the namespace's own name

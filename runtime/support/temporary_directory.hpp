@@ -7,12 +7,12 @@
 
 namespace jitgemm {
 
-/// A private folder (0700) below the system's folder for temporary files, removed with all it holds when the object
-/// goes. A lock in it tells that its owner lives. The next one of the same prefix removes the folders that killed
-/// owners left.
+/// A private folder (0700) below the system's folder for temporary files. It is removed with its contents when the
+/// object ends. A lock in it shows that its owner lives. The next object with the same prefix removes the folders of
+/// killed owners.
 class TemporaryDirectory {
 public:
-    /// `prefix`: how its name begins. Throws Error, naming the place, where none could be made.
+    /// `prefix` begins its name. Throws Error with the place if no folder could be made.
     explicit TemporaryDirectory(const std::string& prefix);
     ~TemporaryDirectory();
     TemporaryDirectory(const TemporaryDirectory&) = delete;
@@ -22,13 +22,13 @@ public:
 
 private:
     std::string path_;
-    std::optional<FileLock> lock_;  ///< nothing where the file system has no locks
+    std::optional<FileLock> lock_;  ///< unset if the file system has no locks
 };
 
-/// The system's folder for temporary files as the environment names it.
+/// The system's folder for temporary files, from the environment.
 struct TemporaryRoot {
     std::string path;
-    std::string variable;  ///< that names it; empty: none does, and it is /tmp
+    std::string variable;  ///< the variable that names it; empty: none does, and it is /tmp
 };
 [[nodiscard]] TemporaryRoot temporary_root_from_environment();
 

@@ -7,9 +7,9 @@
 
 namespace jitgemm {
 
-/// What a thread of the program has set for itself is as it was when the object goes, whatever others' code did to it:
-/// its locale, its signal mask and its floating-point environment. Meanwhile the last is the usual one: it rounds to
-/// nearest, keeps denormals and traps nothing. Threads that are started meanwhile inherit that.
+/// Restores the thread's own settings when the object ends, whatever other code did to them: its locale, its signal
+/// mask and its floating-point environment. Meanwhile the floating-point environment is the usual one: it rounds to
+/// nearest, keeps denormals and traps nothing. Threads that are started meanwhile inherit it.
 class UsualThreadState {
 public:
     UsualThreadState();

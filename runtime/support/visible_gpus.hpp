@@ -5,7 +5,7 @@
 
 namespace jitgemm {
 
-/// CUDA_VISIBLE_DEVICES, by which the driver hides GPUs from a process; nothing where it is not set.
+/// CUDA_VISIBLE_DEVICES, by which the driver hides GPUs from a process; nothing if it is not set.
 [[nodiscard]] std::optional<std::string> visible_gpus_from_environment();
 
 }  // namespace jitgemm

@@ -5,8 +5,7 @@
 
 namespace jitgemm {
 
-/// What a GPU would take for one launch of this kernel that was counted, with these scalars, on the GPU that its device
-/// stands for.
+/// The estimated time of one counted launch of this kernel with these scalars, on the GPU that its device stands for.
 [[nodiscard]] EmulatedTime estimate_time(const emulator::Counters& counters, const GemmKernel& kernel, float alpha,
                                          float beta);
 

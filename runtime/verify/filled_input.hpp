@@ -12,14 +12,14 @@ namespace jitgemm {
 inline constexpr std::uint8_t kNanByte = 0xff;  // a NaN in every floating-point type
 inline constexpr std::uint32_t kNanBits = 0xffffffff;
 
-/// What a kernel did to an operand that it may only read.
+/// The damage that a kernel did to an operand that it may only read.
 struct InputDamage {
-    std::int64_t elements = 0;  ///< that do not hold what they were filled with
+    std::int64_t elements = 0;  ///< elements that no longer hold their fill
     std::int64_t outside = 0;   ///< bytes changed in the guard bands and between the lines
     std::string text;           ///< "3 elements of A were changed, first A[0, 5]: was 2, is 0"; empty without damage
 };
 
-/// An operand that a kernel may only read: NaN, but for the matrix itself, which is filled.
+/// An operand that a kernel may only read. It is NaN except the matrix itself, which is filled.
 class FilledInput {
 public:
     FilledInput(std::shared_ptr<Device> device, const MatrixForm& form, std::string name, const Fill& fill);
@@ -27,7 +27,7 @@ public:
     [[nodiscard]] const GuardedMatrix& memory() const { return memory_; }
     [[nodiscard]] DeviceMatrix matrix() const { return memory_.matrix(); }
     void fill(const Reference& reference) const;
-    /// Compares every bit with what fill() made.
+    /// Compares every bit with the fill.
     [[nodiscard]] InputDamage damage(const Reference& reference) const;
 
 private:

@@ -29,15 +29,15 @@ private:
     std::int64_t bytes_ = 0;
 };
 
-/// How a matrix lies in memory.
+/// The place of a matrix in memory.
 struct MatrixForm {
     std::int64_t rows = 0;
     std::int64_t columns = 0;
     Order order = Order::row;
     std::int64_t leading_dimension = 0;
     DataType type = DataType::f32;
-    int alignment = 16;     ///< bytes the spec promises
-    bool generous = false;  ///< begins at 256 bytes instead of at no more than the alignment
+    int alignment = 16;     ///< the spec's alignment in bytes
+    bool generous = false;  ///< begins at 256 bytes, else at no more than the alignment
     /// Of the first element, in bytes.
     [[nodiscard]] int base_alignment() const { return generous ? 256 : alignment; }
 
@@ -46,20 +46,20 @@ struct MatrixForm {
     [[nodiscard]] std::int64_t extent_bytes() const;
 };
 
-/// With generous placement an operand begins at 256 bytes if its alignment is what its leading dimension and such a
-/// base give.
+/// With generous placement an operand begins at 256 bytes if its alignment is the one that its leading dimension and a
+/// base of 256 bytes give.
 [[nodiscard]] MatrixForm form_of(const GemmOperand& operand, bool generous);
-/// Of the operand of that name, which the spec has: "a".
+/// The form of the spec's operand with this name: "a".
 [[nodiscard]] MatrixForm form_of(const GemmSpec& resolved_spec, std::string_view name, bool generous);
 
-/// So many bytes, aligned to what a launch asks of a workspace.
+/// This many bytes, aligned as a workspace.
 [[nodiscard]] MatrixForm workspace_form(std::int64_t bytes);
 
 /// An operand in device memory between two guard bands.
 class GuardedMatrix {
 public:
     GuardedMatrix() = default;
-    /// Faults of devices that have them call it `name`; its guard bands are guarded memory.
+    /// `name` is its name in faults of devices that have them. Its guard bands are guarded memory.
     GuardedMatrix(const std::shared_ptr<Device>& device, const MatrixForm& form, const std::string& name);
 
     [[nodiscard]] DeviceMatrix matrix() const;

@@ -11,7 +11,7 @@
 
 namespace jitgemm {
 
-/// A matrix on the device, by strides in elements; a dimension of one element has the stride 0, so that it serves any
+/// A matrix on the device, by strides in elements. A dimension of one element has the stride 0, so that it serves any
 /// number.
 struct DeviceMatrix {
     DevicePointer data{};
@@ -31,9 +31,8 @@ struct ElementPlace {
 /// "D[66, 69]".
 [[nodiscard]] std::string element_name(std::string_view name, const ElementPlace& at);
 
-/// How a matrix is filled: with one bit pattern, with integers in -range .. range but for 0, with one ±1 in each
-/// `group` columns of a row (the last group may have fewer) and zeros elsewhere, or with standard normal values (s8: 32
-/// times that, rounded).
+/// The fill of a matrix: one bit pattern; integers in -range .. range without 0; one ±1 in each `group` columns of a
+/// row (the last group may have fewer) and zeros elsewhere; or standard normal values (s8: 32 times those, rounded).
 enum class FillKind : std::int32_t { constant, integers, sparse, normal };
 
 struct Fill {
@@ -44,11 +43,11 @@ struct Fill {
     std::uint32_t constant = 0;
 };
 
-/// What a check compares, and how far apart expected and got may be: by the bound, or not at all when `exact`.
-/// C has D's extents, with strides of 0 where it has one element for many.
+/// The input of a check, and the allowed distance between expected and got: the bound, or 0 if `exact`. C has D's
+/// extents, with strides of 0 where one element stands for many.
 struct Check {
-    DeviceMatrix a{}, b{}, c{}, d{};  ///< data is null where the operand is not read
-    std::int64_t k = 0;               ///< 0 when neither A nor B is read; the other extents are D's
+    DeviceMatrix a{}, b{}, c{}, d{};  ///< data is null if the operand is not read
+    std::int64_t k = 0;               ///< 0 if neither A nor B is read; the other extents are D's
     double alpha = 1;
     double beta = 0;
     ErrorBound bound{};
@@ -65,18 +64,18 @@ struct GuardedLines {
     std::int64_t back = 0;
 };
 
-/// What a check found; as the kernels write it.
+/// The result of a check, as the kernels write it.
 struct CheckResult {
     std::uint64_t wrong = 0;
     std::uint64_t first = ~std::uint64_t{0};  ///< smallest number of a wrong element
-    double largest_error = 0;                 ///< over its bound; 0 or infinite when exact
+    double largest_error = 0;                 ///< over its bound; 0 or infinite if exact
     std::uint64_t guard_damage = 0;
     double expected = 0;
     double got = 0;
 };
 static_assert(sizeof(CheckResult) == 48);
 
-/// What verification does with the operands of a problem on a device: makes them, and says what is right.
+/// The operations of a verification on a problem's operands on a device: it makes them and checks them.
 class Reference {
 public:
     Reference() = default;
@@ -85,9 +84,9 @@ public:
     virtual ~Reference() = default;
 
     virtual void fill(const DeviceMatrix& matrix, const Fill& fill) const = 0;
-    /// Counts the elements that are not, bit for bit, what fill() made them.
+    /// Counts the elements that differ in any bit from fill().
     [[nodiscard]] virtual CheckResult compare(const DeviceMatrix& matrix, const Fill& fill) const = 0;
-    /// Of one of them, the bits that fill() gives as expected and those found as got.
+    /// The bits of one element: expected is the one of fill(), and got is the one found.
     [[nodiscard]] virtual CheckResult compared_element(const DeviceMatrix& matrix, const Fill& fill,
                                                        std::uint64_t number) const = 0;
     [[nodiscard]] virtual CheckResult check(const Check& check) const = 0;
@@ -97,8 +96,8 @@ public:
     [[nodiscard]] virtual std::int64_t guard_damage(const GuardedLines& lines, std::uint8_t pattern) const = 0;
 };
 
-/// The reference kernels on a GPU; the same text compiled by the host's compiler for the emulator, which would take
-/// minutes over them. The two give the same operands (but for the last bits of normal numbers) and the same verdicts.
+/// The reference kernels on a GPU. On the emulator, which would take minutes for them, the same text is compiled by the
+/// host's compiler. Both give the same operands (except the last bits of normal numbers) and the same verdicts.
 [[nodiscard]] std::unique_ptr<Reference> make_reference(ContextState& context);
 
 }  // namespace jitgemm

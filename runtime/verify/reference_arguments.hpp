@@ -21,7 +21,7 @@ namespace jitgemm::device_code {
 
 namespace jitgemm {
 
-// With the device's addresses, and without a result.
+// The arguments with the device's addresses, without a result.
 [[nodiscard]] device_code::FillArguments fill_arguments(const DeviceMatrix& matrix, const Fill& fill);
 [[nodiscard]] device_code::CheckArguments check_arguments(const Check& check);
 [[nodiscard]] device_code::GuardArguments guard_arguments(const GuardedLines& lines, std::uint8_t pattern);

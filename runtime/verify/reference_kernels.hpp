@@ -37,7 +37,7 @@ public:
 private:
     template <typename Arguments>
     void launch(int entry, std::int64_t blocks, const Arguments& arguments, Stream stream = nullptr) const;
-    /// Launches and waits for what it found.
+    /// Launches, waits, and returns the result.
     template <typename Arguments>
     [[nodiscard]] CheckResult answer(int entry, std::int64_t blocks, Arguments arguments) const;
 

@@ -17,17 +17,17 @@ struct TrialInputs {
     float beta = 0.0F;
 };
 
-/// What a verification may cost beyond its first launch.
+/// The allowed cost of a verification beyond its first launch.
 struct TrialBudget {
     double launch = 0;   ///< cost of one launch, in any unit
     double scalars = 0;  ///< of all launches with scalars that the caller did not name
-    double seeds = 0;    ///< of all launches that few outputs ask for
+    double seeds = 0;    ///< of all launches that few outputs require
 };
-/// In steps along K of the tiles that one SM checks, one after the other.
+/// The unit is a step along K of the tiles that one SM checks, one after the other.
 [[nodiscard]] TrialBudget gpu_budget(const GemmSpec& spec);
 
-/// Seeds until about 64 outputs have been seen, as far as `most` launches beyond the first go. One product that is
-/// missing may be 0, or vanish when D is rounded: one output says little about a kernel.
+/// The number of seeds that check about 64 outputs, with at most `most` launches beyond the first. A missing product
+/// may be 0, or vanish when D is rounded: one output says little about a kernel.
 [[nodiscard]] std::uint64_t seeds_wanted(const GemmSpec& spec, double most);
 
 /// The launches with small integers:
@@ -38,10 +38,10 @@ struct TrialBudget {
 [[nodiscard]] std::vector<TrialInputs> integer_trials(const GemmSpec& spec, const VerifyOptions& options,
                                                       const TrialBudget& budget);
 
-/// The one with normal numbers, and with the caller's seed and scalars.
+/// The launch with normal numbers, and with the caller's seed and scalars.
 [[nodiscard]] TrialInputs normal_trial(const VerifyOptions& options);
 
-/// " (alpha -2, beta 0)": what the caller did not name; empty when that is nothing.
+/// " (alpha -2, beta 0)": the values that the caller did not name; empty if there is none.
 [[nodiscard]] std::string trial_text(const TrialInputs& trial, const VerifyOptions& options);
 
 }  // namespace jitgemm

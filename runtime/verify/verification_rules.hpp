@@ -6,10 +6,10 @@
 
 namespace jitgemm {
 
-/// How exact inputs are made for a problem.
+/// The exact inputs for a problem.
 struct IntegerInputs {
-    bool exact = false;  ///< every order of summation gives the once-rounded result; otherwise the error bound applies
-    int range = 1;       ///< A and B hold integers in -range .. range, but for 0
+    bool exact = false;      ///< every order of summation gives the once-rounded result; else the error bound applies
+    int range = 1;           ///< A and B hold integers in -range .. range without 0
     std::int64_t group = 1;  ///< above 1: A holds one ±1 in each `group` columns of a row and zeros elsewhere
     int range_c = 8;         ///< of C
 };

@@ -7,7 +7,8 @@
 
 namespace jitgemm {
 
-/// Whether the verdict is good, and its words. `complaints`: what is wrong besides elements of D, a line each.
+/// Sets whether the verdict is good, and its text. `complaints` are faults other than wrong elements of D, one per
+/// line.
 void describe(Verification& verdict, const GemmSpec& spec, bool exact, std::vector<std::string> complaints);
 
 /// "computed by block 3 (tile 0, 1), warp 2, lane 5".

@@ -17,17 +17,18 @@ struct MmaMultistageConfig {
     SharedLayout shared_layout = SharedLayout::swizzle;
     bool double_buffer = true;  ///< fragments of the next k-block are loaded before the mma of the current one
     Rasterization rasterization = Rasterization::grouped_m;
-    int group = 8;  ///< tiles of M or N that are taken together; 1 where the rasterization has none
+    int group = 8;  ///< tiles of M or N that are taken together; 1 if the rasterization has no groups
     EpilogueStore store = EpilogueStore::shared;
     int split_k = 1;  ///< blocks that share the K of one tile
     Reduction reduction = Reduction::workspace;
     Pack pack = Pack::none;
-    /// Its entries begin while the launch before ends (griddepcontrol), a block per SM; sm_90 and on.
+    /// Its entries begin while the previous kernel ends (griddepcontrol), and a block has its SM to itself. It needs
+    /// sm_90.
     bool dependent_launch = false;
 
     /// Whether the splits of a tile are a cluster.
     [[nodiscard]] bool splits_in_cluster() const { return split_k > 1 && reduction == Reduction::cluster; }
-    /// Whether they leave partial sums in the workspace.
+    /// Whether the splits leave partial sums in the workspace.
     [[nodiscard]] bool splits_in_workspace() const { return split_k > 1 && reduction == Reduction::workspace; }
 
     friend bool operator==(const MmaMultistageConfig&, const MmaMultistageConfig&) = default;

@@ -6,8 +6,8 @@
 
 namespace jitgemm {
 
-/// Everything that follows from signature and config alone. tiling_lines() prints what the kernel needs of it.
-/// Never throws; divisions that don't come out are the constraints' business.
+/// Everything that follows from signature and config alone. tiling_lines() prints the part that the kernel needs. It
+/// never throws: the constraints report divisions with a remainder.
 [[nodiscard]] TensorCoreGeometry geometry(const GemmSignature& signature, const MmaMultistageConfig& config);
 
 }  // namespace jitgemm

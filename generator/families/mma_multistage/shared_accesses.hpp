@@ -11,26 +11,26 @@
 
 namespace jitgemm {
 
-/// Every kind of shared-memory instruction of the kernel with its wavefronts, in the order data flows: the copies of A
-/// and B into the pipeline, ldmatrix out of it, the epilogue's stores and loads. All warps, k-blocks and passes of an
-/// inner tile are counted; addresses are those of shared_layout.cuh, copy_*.cuh, shared_to_registers.cuh and
-/// epilogue_shared.cuh. A config that breaks rules gives whatever part of it makes sense.
+/// Every kind of shared-memory instruction of the kernel with its wavefronts, in the order of the data: the copies of A
+/// and B into the pipeline, ldmatrix, and the epilogue's stores and loads. All warps, k-blocks and passes of an inner
+/// tile are counted. Addresses are those of shared_layout.cuh, copy_*.cuh, shared_to_registers.cuh and
+/// epilogue_shared.cuh. If the config breaks rules, only the sensible part is returned.
 [[nodiscard]] std::vector<SharedAccess> mma_multistage_shared_accesses(const GemmSignature& signature,
                                                                        const MmaMultistageConfig& config);
 
-/// Of these, a tile's copy into shared memory, per k-tile: vectors of one row lie side by side in lanes; threads go
-/// down the rows, pass by pass.
+/// One of these: a tile's copy into shared memory, per k-tile. Lanes take neighbouring vectors of a row, and threads go
+/// down the rows pass by pass.
 [[nodiscard]] SharedAccess copy_access(Operand operand, const OperandGeometry& geometry, SharedLayout layout,
                                        int threads);
 
-/// And what the epilogue reads back of each warp's strip of mma.m rows: the vectors of rows it stores to D. Vectors
-/// above 16 bytes take several loads each.
+/// One of these: the epilogue reads each warp's strip of mma.m rows back, as the vectors that it stores to D. A vector
+/// above 16 bytes takes several loads.
 [[nodiscard]] SharedAccess epilogue_load(const TileShape& warp, const TileShape& mma,
                                          const TensorCoreGeometry& geometry);
 
-/// Times longer the mainloop keeps shared memory busy than without bank conflicts. Swizzled tiles never have any where
-/// the swizzle is legal: 128 bytes of neighbouring vectors, like the 8 rows of a matrix, fill all banks. Tests count
-/// all of them; here, where every candidate comes by, only padded tiles are counted.
+/// The mainloop's time in shared memory over its time without bank conflicts. A legal swizzle has no conflicts: 128
+/// bytes of neighbouring vectors, or the 8 rows of a matrix, fill all banks. Every candidate is checked here, so only
+/// padded tiles are counted; tests count all.
 [[nodiscard]] double mma_multistage_conflict_slowdown(const GemmSignature& signature,
                                                       const MmaMultistageConfig& config);
 

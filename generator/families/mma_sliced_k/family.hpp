@@ -31,8 +31,8 @@ struct MmaSlicedK {
     [[nodiscard]] static RenderInput render_input(const GemmSignature& signature, const Config& config);
     [[nodiscard]] static std::vector<KernelEntry> entries(const GemmSignature& signature, const Config& config);
     [[nodiscard]] static std::int64_t workspace_bytes(const Problem&, const Config&) { return 0; }
-    /// The block is that of a GPU which holds all tiles at once; on a smaller one it is this modulo the grid. All warps
-    /// have a part of the sum: the lane and the register are those of each.
+    /// The block is that of a GPU which holds all tiles at once; on a smaller GPU it is this modulo the grid. All warps
+    /// have a part of the sum, in the same lane and register.
     [[nodiscard]] static ElementOwner owner(const Problem& problem, const Config& config, std::int64_t row,
                                             std::int64_t column);
 };

@@ -8,7 +8,7 @@
 
 namespace jitgemm {
 
-/// The k of a k-tile that is one warp's: lines of 128 bytes, which TMA swizzles.
+/// The k of a k-tile that one warp takes: lines of 128 bytes, which TMA swizzles.
 [[nodiscard]] inline int sliced_panel_k(DataType operands) {
     constexpr int kLineBytes = 128;
     return kLineBytes / bytes(operands);
@@ -20,17 +20,17 @@ namespace jitgemm {
     return {16, 8, kRowBytes / bytes(operands)};
 }
 
-/// A warp's part of an operand's k-tile, as TMA lays it (templates/mma_sliced_k/sliced_k_ring.cuh).
+/// A warp's part of an operand's k-tile, as TMA writes it (templates/mma_sliced_k/sliced_k_ring.cuh).
 struct SlicedPanel {
     int element_bytes = 0;
     bool k_major = true;
     std::array<int, 2> box{};  ///< elements: along the contiguous extent, and across it
-    int line_bytes = 0;        ///< of a line of shared memory: what the swizzle spans
+    int line_bytes = 0;        ///< of a line of shared memory, which the swizzle spans
     int bytes = 0;
 };
 
-/// Of a config that may break any rule; what follows from nonsense is 0 or beyond every limit. render.cpp prints what
-/// the kernel needs of it.
+/// The config may break any rule: nonsense gives 0 or a number beyond every limit. render.cpp prints the part that the
+/// kernel needs.
 struct SlicedKGeometry {
     int warps = 0;  ///< each takes a panel of the k-tile
     int threads = 0;
@@ -45,14 +45,14 @@ struct SlicedKGeometry {
     std::int64_t sums_bytes = 0;
     std::int64_t shared_bytes = 0;  ///< barriers included
 
-    /// Estimate of what ptxas takes, per thread.
+    /// An estimate of ptxas's registers per thread.
     [[nodiscard]] int registers() const { return accumulator_registers + fragment_registers + 40; }
 };
 
-/// Floats of a row of sums, such that the lanes of a warp write to different banks.
+/// Floats of a row of sums. The lanes of a warp then write to different banks.
 [[nodiscard]] int sums_pitch(const MmaSlicedKConfig& config);
 
-/// Of the problem as asked for.
+/// geometry() itself exchanges A and B if the config says swap_ab.
 [[nodiscard]] SlicedKGeometry geometry(const GemmSignature& signature, const MmaSlicedKConfig& config);
 
 }  // namespace jitgemm

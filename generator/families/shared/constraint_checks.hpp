@@ -9,7 +9,7 @@
 
 namespace jitgemm {
 
-/// \file Rules that kernels of many families share. Each check adds what is violated, with its numbers.
+/// \file Rules that kernels of many families share. Each check adds the violated rules, with their numbers.
 
 using Reasons = std::vector<std::string>;
 
@@ -18,9 +18,9 @@ void check_outputs(Reasons& reasons, std::string_view family, const GemmSpec& sp
 
 void check_range(Reasons& reasons, std::string_view name, int value, int least, int most);
 void check_divides(Reasons& reasons, std::string_view whole_name, int whole, std::string_view part_name, int part);
-/// Raster groups have from 1 to 1024 rows of tiles, and fewer than 2^32 tiles each: blocks reckon with them in 32 bits.
+/// Raster groups have 1 to 1024 rows of tiles, and fewer than 2^32 tiles each: blocks compute them in 32 bits.
 void check_rasterization(Reasons& reasons, const RasterOrder& order, const TileShape& block, const GemmSpec& spec);
-/// The widest groups that are short enough whatever the extents, with block tiles of 8 or more.
+/// The widest groups that fit for all extents, with block tiles of 8 or more.
 inline constexpr int kGroupOfAnyExtents = 16;
 
 void check_grid(Reasons& reasons, const GemmSpec& spec, const GridRule& grid);

@@ -6,16 +6,16 @@
 
 namespace jitgemm {
 
-/// What a kernel's epilogue finishes at a time.
+/// The unit of sums that a kernel's epilogue finishes in one call.
 enum class FinishedUnit {
-    element,      ///< one float; C's element, if there is one, is read by `finish`
-    with_read_c,  ///< one float; C's element has been read before, as 0 where C is not read
+    element,      ///< one float; `finish` reads C's element, if there is one
+    with_read_c,  ///< one float; C's element was read before, and is 0 if C is not read
     pair,         ///< a float2: two neighbouring columns
     atom          ///< an Atom: the two pairs that a thread has of a wgmma's eight columns
 };
 
-/// Text of epilogue_expression.cuh: `finish`, the one function that makes elements of D from sums. Nothing else in a
-/// kernel combines alpha, beta and C. A kernel with C gets `c_factor` as well.
+/// The text of epilogue_expression.cuh: the function `finish`, which makes elements of D from sums. No other code of a
+/// kernel combines alpha, beta and C. A kernel with C gets `c_factor`, too.
 [[nodiscard]] std::string epilogue_expression(const GemmSignature& signature, FinishedUnit unit);
 
 }  // namespace jitgemm

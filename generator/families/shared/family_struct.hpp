@@ -1,6 +1,6 @@
 #pragma once
 
-/// \file What the struct of a family is declared with (family.hpp of its folder).
+/// \file The includes for the struct of a family (family.hpp in its folder).
 
 #include "generator/base/arch.hpp"
 #include "generator/base/kernel_entry.hpp"

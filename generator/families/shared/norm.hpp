@@ -5,8 +5,8 @@
 
 namespace jitgemm {
 
-/// How long works take that hinder each other: between their sum (a power of 1) and the longest of them (a large
-/// power).
+/// The time of several works that slow each other down: between their sum (a power of 1) and the longest of them (a
+/// large power).
 [[nodiscard]] inline double norm(std::initializer_list<double> times, double power) {
     double sum = 0;
     for (const double time : times) sum += std::pow(time, power);

@@ -12,28 +12,29 @@
 
 namespace jitgemm {
 
-/// \file Operands copied into the workspace before the main entry, their rows padded (templates/common/pack.cuh).
+/// \file Operands that are copied into the workspace before the main entry, with padded rows
+/// (templates/common/pack.cuh).
 
 inline constexpr int kPackThreads = 256;
 
-/// The entry that packs, none where nothing is; with the arguments of the kernel that reads it.
+/// The entry that packs; none if nothing is packed. It takes the arguments of the kernel that reads the copies.
 [[nodiscard]] std::vector<KernelEntry> pack_entries(Pack pack, const std::vector<KernelArgument>& arguments);
 
 [[nodiscard]] PackedOperand packed_operand(Operand operand, const GemmSpec& spec);
 
-/// What TMA can't address.
+/// The operands that TMA cannot address.
 [[nodiscard]] Pack pack_for_tma(int align_a, int align_b);
 
-/// The bytes of the workspace that the copies take, at its beginning.
+/// The bytes at the beginning of the workspace that the copies take.
 [[nodiscard]] std::int64_t packed_workspace_bytes(const GemmSpec& spec, Pack pack);
 
-/// Why they can't be packed.
+/// Adds the reasons why these operands cannot be packed.
 void check_vectors(std::vector<std::string>& reasons, const GemmSpec& spec, Pack pack);
 
-/// What packing reads and writes, bytes.
+/// Bytes that packing reads and writes.
 [[nodiscard]] double packing_traffic(const GemmSpec& spec, Pack pack);
 
-/// Why nobody wants these operands packed unasked: rows of a few elements padded to eight multiply a large matrix.
+/// Reasons not to propose this packing: rows of a few elements padded to eight multiply the size of a large matrix.
 [[nodiscard]] std::vector<std::string> wasteful_packing(const GemmSpec& spec, Pack pack);
 
 }  // namespace jitgemm

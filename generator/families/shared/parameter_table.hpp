@@ -19,8 +19,8 @@
 
 namespace jitgemm {
 
-/// A cursor over the text of a kernel name or of a parameter's value; every take* either consumes or leaves it where it
-/// was.
+/// A cursor over the text of a kernel name or of a parameter's value. A take function consumes its text or leaves the
+/// cursor where it was.
 class TextReader {
 public:
     explicit TextReader(std::string_view text) : rest_(text) {}
@@ -35,7 +35,7 @@ public:
     bool take_shape(TileShape& shape);
     /// "128x64": K stays.
     bool take_shape_2d(TileShape& shape);
-    /// The longest of these names that stands here, as the value of that place.
+    /// The longest of these names that stands here, as the value at its position.
     template <typename Enumeration, std::size_t kCount>
     bool take_one_of(const std::array<std::string_view, kCount>& names, Enumeration& value) {
         std::size_t longest = kCount;
@@ -46,17 +46,17 @@ public:
         value = static_cast<Enumeration>(longest);
         return take(names[longest]);
     }
-    /// What a kernel's name has up to the next underscore, which is consumed as well.
+    /// The name's text up to the next underscore, which is consumed as well.
     std::string_view take_token();
 
-    /// Of any parameter: what follows from them must not overflow. (`expected` of number_parameter says it.)
+    /// The largest value of any parameter, so that products do not overflow. number_parameter's `expected` names it.
     static constexpr int kLargestNumber = 65536;
 
 private:
     std::string_view rest_;
 };
 
-/// What is expected of a parameter that is a flag; a kernel's name says its token alone where it is set.
+/// The expected values of a flag. In a kernel's name, its token alone means that it is set.
 inline constexpr std::string_view kFlagExpected = "0, 1, false or true";
 
 [[nodiscard]] std::string flag_text(bool flag);                   ///< "1" or "0"
@@ -68,13 +68,14 @@ inline constexpr std::string_view kFlagExpected = "0, 1, false or true";
 template <typename Config>
 struct ConfigParameter {
     std::string_view name;
-    std::string_view token;     ///< what stands before the value in a kernel's name: "stages" for "stages3"
-    std::string_view expected;  ///< of a value, for errors
+    std::string_view token;     ///< the text before the value in a kernel's name: "stages" for "stages3"
+    std::string_view expected;  ///< the values that are expected, for errors
     bool (*read)(TextReader&, Config&);
     std::string (*write)(const Config&);
-    /// Published: the value that a kernel's name leaves out, token and all, and that never changes; empty: none.
+    /// The published default: a kernel's name leaves the token and this value out. It never changes. Empty: there is
+    /// none.
     std::string_view omitted_default{};
-    /// In place of it where the value that is left out follows from parameters of earlier rows.
+    /// Replaces omitted_default if the value that is left out follows from parameters of earlier rows.
     std::string (*derived_default)(const Config&) = nullptr;
 };
 
@@ -123,7 +124,7 @@ template <auto kMember>
             omitted};
 }
 
-/// M by N; K stays.
+/// M by N. K stays as it is.
 template <auto kMember>
 [[nodiscard]] constexpr RowOf<kMember> shape_2d_parameter(std::string_view name, std::string_view token,
                                                           std::string_view omitted = {}) {
@@ -135,7 +136,7 @@ template <auto kMember>
             omitted};
 }
 
-/// An enumeration whose values are called by these names, in its order.
+/// An enumeration with the names of its values, in its order.
 template <auto kMember, const auto& kNames>
 [[nodiscard]] constexpr RowOf<kMember> word_parameter(std::string_view name, std::string_view token,
                                                       std::string_view expected, std::string_view omitted) {
@@ -154,7 +155,8 @@ template <typename Config>
     return !row.omitted_default.empty() || row.derived_default != nullptr;
 }
 
-/// What a name means that leaves the parameter out, whose earlier ones are the config's; empty: none may.
+/// The value of a parameter that a name leaves out; earlier parameters are the config's. Empty: no name may leave it
+/// out.
 template <typename Config>
 [[nodiscard]] std::string value_when_omitted(const ConfigParameter<Config>& row, const Config& config) {
     return row.derived_default != nullptr ? row.derived_default(config) : std::string(row.omitted_default);
@@ -178,7 +180,8 @@ template <typename Config>
     return text;
 }
 
-/// Sets the named parameters. Throws ConfigError with every unknown name (the nearest offered) and malformed value.
+/// Sets the named parameters. Throws ConfigError with every unknown name (and the nearest one) and every malformed
+/// value.
 template <typename Config>
 [[nodiscard]] Config with_parameters_by_table(std::string_view family, std::span<const ConfigParameter<Config>> table,
                                               Config config, const ParameterMap& parameters) {
@@ -201,7 +204,7 @@ template <typename Config>
     return config;
 }
 
-/// A value inside a kernel's name, where underscores part tokens: "grouped-m" of "grouped_m", and back.
+/// A value inside a kernel's name, where underscores separate tokens: "grouped-m" for "grouped_m", and back.
 [[nodiscard]] std::string value_in_name(std::string value);
 [[nodiscard]] std::string value_from_name(std::string_view text);
 
@@ -220,14 +223,14 @@ template <typename Config>
     return name;
 }
 
-/// What stands for a parameter in a name, for errors: "warp<M>x<N>", "stages<a number up to 65536>".
+/// The text for a parameter in error messages about names: "warp<M>x<N>", "stages<a number up to 65536>".
 template <typename Config>
 [[nodiscard]] std::string token_text(const ConfigParameter<Config>& row) {
     const bool framed = row.expected.starts_with('<');
     return fmt::format("{}{}{}{}", row.token, framed ? "" : "<", row.expected, framed ? "" : ">");
 }
 
-/// All of them in order; in brackets what a name may leave out.
+/// All of them in order, with brackets around the ones that a name may leave out.
 template <typename Config>
 [[nodiscard]] std::string tokens_text(std::span<const ConfigParameter<Config>> table) {
     std::string text;
@@ -243,14 +246,14 @@ template <typename Config>
     return row.read(reader, config) && reader.done();
 }
 
-/// The value behind a row's token; empty where the token is another's.
+/// The value after a row's token; empty if the token belongs to another row.
 template <typename Config>
 [[nodiscard]] std::string value_in_token(const ConfigParameter<Config>& row, std::string_view token) {
     if (row.expected == kFlagExpected && token == row.token) return flag_text(true);
     return token.starts_with(row.token) ? value_from_name(token.substr(row.token.size())) : std::string();
 }
 
-/// Whether a token of a name is of a row: by what it begins with, or where values stand alone by being one.
+/// Whether a token of a name belongs to a row: by its beginning, or by its value if values stand alone.
 template <typename Config>
 [[nodiscard]] bool is_token_of(const ConfigParameter<Config>& row, std::string_view token) {
     Config any;
@@ -258,7 +261,7 @@ template <typename Config>
            (!row.token.empty() || read_value(row, value_from_name(token), any));
 }
 
-/// Reads what config_name_by_table wrote. Throws ConfigError naming the token and what was expected there.
+/// Reads the text of config_name_by_table. Throws ConfigError with the token and the expected text.
 template <typename Config>
 [[nodiscard]] Config parse_config_name_by_table(std::span<const ConfigParameter<Config>> table, std::string_view name) {
     Config config;
@@ -285,8 +288,8 @@ template <auto kMember>
     return word_parameter<kMember, kRasterizationNames>("rasterization", "raster-",
                                                         "row, column, grouped_m, grouped_n or zigzag", omitted);
 }
-/// A rasterization without groups has no `group`, and one with groups needs it: what is given decides what is not.
-/// `usual` is the group of a rasterization that nobody named.
+/// A rasterization without groups has no `group`, and one with groups needs it. Sets the parameter that is not given
+/// from the one that is. `usual` is the group of a rasterization that was not named.
 void settle_group(Rasterization rasterization, int& group, int usual, const ParameterMap& given);
 
 }  // namespace jitgemm

@@ -12,31 +12,30 @@
 
 namespace jitgemm {
 
-/// \file Lines of the generated params.cuh, and the numbers that types have in GEMM_TYPE_* macros: alike in every
-/// family.
+/// \file Lines of the generated params.cuh, and the numbers of types in GEMM_TYPE_* macros. All families share them.
 
 /// 0 f16, 1 bf16, 2 f32, 3 none.
 [[nodiscard]] int type_code(std::optional<DataType> type);
 
-/// The unsigned C type of as many bytes as an element.
+/// The unsigned C type with the size of an element.
 [[nodiscard]] std::string_view word_of(DataType type);
 
-/// What device code calls an element in memory: "float", or "Bits" of a 16-bit type.
+/// The device code's type of an element in memory: "float", or "Bits" for a 16-bit type.
 [[nodiscard]] std::string_view element_type(DataType type);
 
-/// "constexpr int kStages = 4;  // comment\n"; without a comment just the first half.
+/// "constexpr int kStages = 4;  // comment\n", or the first half if there is no comment.
 [[nodiscard]] std::string constant_line(std::string_view name, int value, std::string_view comment);
 
 /// "using ElementD = Bits;  // comment\n"
 [[nodiscard]] std::string alias_line(std::string_view name, std::string_view type, std::string_view comment);
 
-/// Lines, each behind this many spaces.
+/// The lines, each after this many spaces.
 [[nodiscard]] std::string indented(int spaces, std::string_view lines);
 
 /// kBlockM to kWarpN.
 [[nodiscard]] std::string tile_lines(const TileShape& block, const TileShape& warp);
 
-/// kGroup, where tiles are grouped.
+/// kGroup, if tiles are grouped.
 [[nodiscard]] std::string group_line(Rasterization rasterization, int group);
 
 /// GEMM_TYPE_AB, _C and _D and GEMM_ACCUMULATOR_F16.

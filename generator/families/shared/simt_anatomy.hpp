@@ -8,10 +8,10 @@
 
 namespace jitgemm {
 
-/// What the kernel is made of. The tiling breaks no rule for the problem.
+/// The parts of the kernel. The tiling breaks no rule for the problem.
 [[nodiscard]] KernelAnatomy simt_anatomy(const Problem& problem, const SimtTiling& tiling);
 
-/// Cache lines that a warp's threads reach for when each loads its element of A or of B from global memory.
+/// Cache lines that a warp touches when each thread loads its element of A or of B from global memory.
 [[nodiscard]] int simt_lines_per_load(Operand operand, const GemmSignature& signature, const SimtGeometry& geometry);
 
 /// Copies of A and of B into shared memory and loads from there, counted per block and `block.k` of K.

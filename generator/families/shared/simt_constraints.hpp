@@ -9,7 +9,7 @@
 
 namespace jitgemm {
 
-/// Why a SIMT family can't serve the problem whatever the config: types, architecture.
+/// Reasons why no config of a SIMT family can serve the problem: types, architecture.
 [[nodiscard]] std::vector<std::string> simt_unsupported(std::string_view family, const GemmSpec& spec,
                                                         const Arch& arch);
 

@@ -12,7 +12,7 @@ inline constexpr auto kSimtBlock2d = shape_2d_parameter<&Config::block>("block",
 template <typename Config>
 inline constexpr auto kSimtBlock3d = shape_parameter<&Config::block>("block", "");
 
-/// Of a thread.
+/// The tile of a thread.
 template <typename Config>
 inline constexpr auto kSimtTile = shape_2d_parameter<&Config::tile>("tile", "tile");
 

@@ -8,8 +8,8 @@
 namespace jitgemm {
 
 /// How a kernel adds up the products of an element of D. Floating-point sums depend on the order, and an instruction
-/// that adds several products at once has one of its own; kernels whose sums have equal orders leave equal bits,
-/// whatever their tiles, as long as these products and what follows them (alpha, beta, one rounding) are the same.
+/// that adds several products at once has its own order. Kernels with equal sum orders give equal bits, whatever their
+/// tiles, if the products and the steps after them (alpha, beta, one rounding) are equal.
 struct SumOrder {
     MathInstruction instruction = MathInstruction::fma;
     int instruction_k = 1;  ///< products that one instruction adds to a sum
@@ -23,8 +23,8 @@ struct SumOrder {
 /// "wgmma over 16 of k, in order of k"
 [[nodiscard]] std::string to_string(const SumOrder& order);
 
-/// The one order that all kernels have which serve Determinism::batch_invariant: in order of k, undivided, since how
-/// often it pays to divide K depends on m; by the instruction that is fastest for these types on the architecture.
+/// The one order of all kernels that serve Determinism::batch_invariant. It is in order of k and undivided, because the
+/// best division of K depends on m. Its instruction is the fastest one for these types on the architecture.
 [[nodiscard]] SumOrder batch_invariant_order(const GemmSpec& spec, const Arch& arch);
 
 }  // namespace jitgemm

@@ -7,10 +7,10 @@
 
 namespace jitgemm {
 
-/// \file Rules that the kernels of 16-bit operands on tensor cores share. Each check adds what is violated, with its
-/// numbers.
+/// \file Rules that the kernels of 16-bit operands on tensor cores share. Each check adds the violated rules, with
+/// their numbers.
 
-/// Types and architecture: f16 by f16 or bf16 by bf16, C and D in these or f32, cp.async.
+/// Checks types and architecture: f16 by f16 or bf16 by bf16, C and D of the same type or f32, cp.async.
 [[nodiscard]] Reasons unsupported_on_tensor_cores(std::string_view family, const GemmSpec& spec, const Arch& arch);
 
 void check_warps(Reasons& reasons, const TensorCoreGeometry& geometry, int most);

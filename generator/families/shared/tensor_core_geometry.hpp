@@ -8,43 +8,42 @@
 
 namespace jitgemm {
 
-/// How one operand's tile travels: from global memory in vectors, into rows of shared memory.
+/// The way of one operand's tile: from global memory in vectors, into rows of shared memory.
 struct OperandGeometry {
     bool k_major = true;  ///< shared memory holds it with K contiguous, as global memory does
-    bool async = true;    ///< cp.async; else through registers
-    bool shifted =
-        true;  ///< where through registers: aligned loads, shifted into place (less than 16 bytes of alignment)
+    bool async = true;    ///< copies by cp.async, else through registers
+    bool shifted = true;  ///< through registers only: aligned loads, shifted into place (alignment below 16 bytes)
     int element_bytes = 0;
     int vector_bytes = 16;
     int tile_rows = 0;    ///< rows of shared memory: M/N extents when K-major, else K
-    int row_bytes = 0;    ///< data in a row
+    int row_bytes = 0;    ///< bytes of data in a row
     int pitch_bytes = 0;  ///< row_bytes plus padding
     int stage_bytes = 0;
     int vectors_per_row = 0;
-    int passes = 0;  ///< vectors a thread copies of each tile; 0 when threads don't divide into rows
+    int passes = 0;  ///< vectors that a thread copies of each tile; 0 if threads do not divide into rows
 };
 
-/// What an operand's geometry follows from.
+/// The numbers from which an operand's geometry follows.
 struct OperandTraits {
     int element_bytes = 0;
     bool k_major = true;
     int alignment = 16;        ///< bytes
     int mn_extent = 0;         ///< of the block tile: M or N
     int block_k = 0;           ///< and K
-    int padding_bytes = 0;     ///< behind each row of shared memory
+    int padding_bytes = 0;     ///< after each row of shared memory
     int threads = 0;           ///< of a block
-    bool may_be_async = true;  ///< cp.async where the alignment allows
+    bool may_be_async = true;  ///< cp.async may be used if the alignment allows it
 };
 [[nodiscard]] OperandGeometry operand_geometry(const OperandTraits& traits);
 
-/// 32-bit registers a thread needs for its vectors of this operand while they are in flight; 0 with cp.async.
+/// 32-bit registers of a thread for its vectors of this operand in flight; 0 with cp.async.
 [[nodiscard]] int staging_registers(const OperandGeometry& operand);
 
 /// Byte offset in a stage of a 16-byte chunk of a row of shared memory, as templates/multistage/shared_layout.cuh
 /// places it.
 [[nodiscard]] int chunk_offset(const OperandGeometry& operand, SharedLayout layout, int row, int chunk);
 
-/// What follows from the signature and the config of a kernel on tensor cores (mma.sync, wmma).
+/// Numbers that follow from the signature and the config of a kernel on tensor cores (mma.sync, wmma).
 struct TensorCoreGeometry {
     int warps_m = 0, warps_n = 0, threads = 0;
     int k_blocks = 0;
@@ -54,22 +53,23 @@ struct TensorCoreGeometry {
     int staging_registers = 0;      ///< a thread's vectors in flight through registers
     OperandGeometry a, b;
     int vector_d = 0;      ///< elements the epilogue stores at once
-    int staged_bytes = 0;  ///< of an element the epilogue lays into shared memory; 0: stores come from the fragments
+    int staged_bytes = 0;  ///< of an element in the epilogue's shared memory; 0: stores come from the fragments
     int staged_pitch = 0;  ///< bytes from one of its rows to the next
     std::int64_t pipeline_bytes = 0;
     std::int64_t epilogue_bytes = 0;
-    std::int64_t pad_bytes = 0;     ///< of shared_bytes, that nothing uses (lone_block_pad)
-    std::int64_t shared_bytes = 0;  ///< the larger of pipeline and epilogue, and the pad
+    std::int64_t pad_bytes = 0;     ///< unused part of shared_bytes (lone_block_pad)
+    std::int64_t shared_bytes = 0;  ///< the larger of pipeline and epilogue, plus the pad
 
-    /// Estimate within a few registers of what ptxas takes.
+    /// An estimate of ptxas's registers, within a few.
     [[nodiscard]] int registers() const;
 };
 
-/// What follows from the tiles and the size of an element of A and B: warps, threads, k-blocks, atoms, fragments.
+/// Numbers that follow from the tiles and the size of an element of A and B: warps, threads, k-blocks, atoms,
+/// fragments.
 [[nodiscard]] TensorCoreGeometry tiled_geometry(const TileShape& block, const TileShape& warp, const TileShape& mma,
                                                 int element_bytes, bool double_buffer);
 
-/// Blocks of this geometry that fit an SM at once, by the estimate of its registers; 0 when none fits.
+/// Blocks of this geometry that fit an SM at once, by the estimated registers; 0 if none fits.
 [[nodiscard]] int resident_blocks(const TensorCoreGeometry& geometry, const Arch& arch);
 
 }  // namespace jitgemm

@@ -6,7 +6,7 @@
 
 namespace jitgemm {
 
-/// How blocks take the tiles of D and the splits of their K, of any family's config that has both.
+/// How blocks take the tiles of D and the splits of K, from any config that has both.
 struct TileSchedule {
     TileShape block;
     RasterOrder order;
@@ -18,9 +18,9 @@ struct TileSchedule {
         : block(config.block), order(config), split_k(config.split_k), splits_in_cluster(config.splits_in_cluster()) {}
 };
 
-/// What a block of a kernel does: a tile, and of its K one split. Splits that add up in a cluster are neighbours; else
-/// the blocks of the second split follow those of the first. templates/scheduler/tile_of_this_block.inl says the same
-/// in device code.
+/// The work of a block: a tile, and one split of its K. Splits that add up in a cluster are neighbours. Else the blocks
+/// of the second split follow those of the first. templates/scheduler/tile_of_this_block.inl holds the same in device
+/// code.
 struct BlockWork {
     TileIndex tile;
     int split = 0;
@@ -29,7 +29,7 @@ struct BlockWork {
 /// The block that takes the first split of a tile.
 [[nodiscard]] std::int64_t first_block_of_tile(const TileSchedule& schedule, TileIndex tile, TileIndex tiles);
 
-/// The part of K that a split sums up, [first, end), in whole k-tiles but for the last; it may be empty.
+/// The part of K that a split sums up, [first, end), in whole k-tiles except the last one. It may be empty.
 struct KRange {
     std::int64_t first = 0;
     std::int64_t end = 0;

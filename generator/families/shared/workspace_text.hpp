@@ -7,7 +7,7 @@
 
 namespace jitgemm {
 
-/// What a kernel's workspace holds behind packed operands.
+/// The contents of a kernel's workspace after packed operands.
 enum class WorkspaceSums : std::uint8_t { none, of_splits, of_pieces };
 
 struct WorkspaceContents {
@@ -18,8 +18,8 @@ struct WorkspaceContents {
     WorkspaceSums sums = WorkspaceSums::none;
 };
 
-/// The generated includes workspace.cuh, which says where each part lies (nothing, if there is none), and packings.inl
-/// and move_vector.inl, which name what gemm_pack moves.
+/// The generated includes: workspace.cuh holds the place of each part (it is empty if there is none); packings.inl and
+/// move_vector.inl name the operands that gemm_pack moves.
 void add_workspace(RenderInput& input, const WorkspaceContents& contents);
 
 }  // namespace jitgemm

@@ -27,7 +27,7 @@ namespace jitgemm {
 [[nodiscard]] std::string wmma_wrappers(const WmmaAtom& atom, bool a_k_major, bool b_k_major);
 
 /// `wgmma(Accumulator* c, unsigned long long a, unsigned long long b, bool add)`: one instruction on two operands in
-/// shared memory, given by their matrix descriptors; of a form with A in registers that is `const unsigned* a`, a
+/// shared memory, given by their matrix descriptors. If the form takes A from registers, `a` is `const unsigned* a`, a
 /// fragment.
 [[nodiscard]] std::string wgmma_wrapper(const WgmmaForm& form, bool a_k_major, bool b_k_major);
 

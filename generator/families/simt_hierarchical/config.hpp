@@ -6,12 +6,11 @@
 
 namespace jitgemm {
 
-/// How a tile gets from global to shared memory: by cp.async past the registers, or through them.
+/// The way of a tile from global to shared memory: by cp.async past the registers, or through them.
 enum class CopyPath : std::uint8_t { async, registers };
 
-/// Where a thread starts its first row of sums at each k: at the first column, at the last, or with the even columns
-/// before the odd ones. Each next row goes back the way the one before came. ptxas spreads the sums over the register
-/// banks accordingly.
+/// The column where a thread starts its first row of sums at each k: the first, the last, or the even columns before
+/// the odd ones. Each next row goes the other way. ptxas spreads the sums over the register banks accordingly.
 enum class UpdateOrder : std::uint8_t { left, right, even };
 
 /// GEMM on FP32 cores in CUTLASS's hierarchy: block tile, warp tile, thread tile, rank-1 updates of register fragments.
@@ -23,18 +22,19 @@ struct SimtHierarchicalConfig {
     CopyPath copy = CopyPath::async;
     bool double_buffer = true;  ///< fragments of the next k are loaded before the fmas of the current one
     UpdateOrder order = UpdateOrder::left;
-    int k_lanes = 4;            ///< of an operand that is transposed on its way: k that a warp copies at once
+    int k_lanes = 4;            ///< k that a warp copies at once, of an operand that is transposed on the way
     int copy_slices = 8;        ///< values of k over which the copies of a k-tile are spread
-    bool predicated = true;     ///< the problem may end within a block tile: copies ask for bounds
-    int min_blocks_per_sm = 1;  ///< blocks an SM shall hold at once: bounds the registers of a thread
+    bool predicated = true;     ///< the problem may end within a block tile: copies check the bounds
+    int min_blocks_per_sm = 1;  ///< blocks that an SM must hold at once: bounds the registers of a thread
     EpilogueStore store = EpilogueStore::registers;  ///< shared: warps rearrange their sums into rows of D
     Rasterization rasterization = Rasterization::grouped_m;
-    int group = 8;    ///< tiles of M or N that are taken together; 1 where the rasterization has none
+    int group = 8;    ///< tiles of M or N that are taken together; 1 if the rasterization has no groups
     int split_k = 1;  ///< blocks that share the K of one tile; their sums meet in the workspace
-    /// Blocks that run at once: tiles left over from whole waves of so many are cut in two along K, to share them out
-    /// among all SMs (the remainder of "Stream-K", Osama et al. 2023, with two parts per tile); 0: none is cut.
+    /// Blocks of a wave. Tiles left over from whole waves are cut in two along K, so that all SMs share them (the
+    /// remainder of "Stream-K", Osama et al. 2023, with two parts per tile). 0: no tile is cut.
     int blocks_per_wave = 0;
-    /// Its entries begin while the launch before ends (griddepcontrol), a block per SM; sm_90 and on.
+    /// Its entries begin while the previous kernel ends (griddepcontrol), and a block has its SM to itself. It needs
+    /// sm_90.
     bool dependent_launch = false;
 
     friend bool operator==(const SimtHierarchicalConfig&, const SimtHierarchicalConfig&) = default;

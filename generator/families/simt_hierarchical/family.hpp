@@ -6,7 +6,7 @@
 
 namespace jitgemm {
 
-/// The family's row of the table, typed; struct Family (generator/families/family.hpp) says what each function is for.
+/// The family's row of the table, typed. struct Family (generator/families/family.hpp) describes each function.
 struct SimtHierarchical {
     using Config = SimtHierarchicalConfig;
     using Costs = HierarchicalCosts;
@@ -31,7 +31,8 @@ struct SimtHierarchical {
     [[nodiscard]] static CostEstimate cost(const Problem& problem, const Config& config, const GpuModel& gpu,
                                            const Costs& costs);
     [[nodiscard]] static std::span<const ConfigParameter<Config>> parameter_table();
-    /// What follows from the others: the K of a warp tile, the raster group of a rasterization `given` by name.
+    /// Sets the values that follow from others: the K of a warp tile, and the raster group of a rasterization `given`
+    /// by name.
     static void settle(Config& config, const ParameterMap& given);
     [[nodiscard]] static RenderInput render_input(const GemmSignature& signature, const Config& config);
     [[nodiscard]] static std::vector<KernelEntry> entries(const GemmSignature& signature, const Config& config);

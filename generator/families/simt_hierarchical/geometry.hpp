@@ -13,7 +13,7 @@ namespace jitgemm {
 inline constexpr int kFloatBytes = 4;
 inline constexpr int kQuad = 4;  ///< elements of a 16-byte access to shared memory
 
-/// How one operand's tile travels. In shared memory it always has one row per k.
+/// The way of one operand's tile. In shared memory it always has one row per k.
 struct SimtOperand {
     bool transposed = false;  ///< global memory has K contiguous: copied element by element
     int vector = 1;           ///< elements a thread copies at once
@@ -21,12 +21,12 @@ struct SimtOperand {
     int stage_floats = 0;
     int threads_per_row = 0;  ///< of the operand in global memory, that copy a row of the tile together
     int rows = 0;             ///< of the tile in global memory
-    int rows_per_pass = 0;    ///< 0 where the threads don't divide into rows
+    int rows_per_pass = 0;    ///< 0 if the threads do not divide into rows
     int passes = 0;
-    int copies = 0;  ///< a thread and k-tile
+    int copies = 0;  ///< of a thread per k-tile
 };
 
-/// Everything that follows from signature and config alone. render.cpp prints what the kernel needs of it.
+/// Everything that follows from signature and config alone. render.cpp prints the part that the kernel needs.
 struct SimtHierarchicalGeometry {
     int warps_m = 0, warps_n = 0, threads = 0;
     int lanes_m = 0, lanes_n = 0;
@@ -35,27 +35,27 @@ struct SimtHierarchicalGeometry {
     int fragment_registers = 0;
     int staging_registers = 0;
     int vector_d = 0;  ///< elements the epilogue stores at once
-    int pitch_d = 0;   ///< floats from one row of the epilogue's buffers to the next; they lie where the k-tiles were
+    int pitch_d = 0;   ///< floats from one row of the epilogue's buffers to the next; the buffers overlay the k-tiles
     std::int64_t pipeline_bytes = 0;
-    std::int64_t epilogue_bytes = 0;  ///< lie where the stages were
-    std::int64_t pad_bytes = 0;       ///< of shared_bytes, that nothing uses (lone_block_pad)
+    std::int64_t epilogue_bytes = 0;  ///< overlays the stages
+    std::int64_t pad_bytes = 0;       ///< unused part of shared_bytes (lone_block_pad)
     std::int64_t shared_bytes = 0;
 
-    /// Estimate within a few registers of what ptxas takes.
+    /// An estimate of ptxas's registers, within a few.
     [[nodiscard]] int registers() const;
 };
 
-/// Never throws; divisions that don't come out are the constraints' business.
+/// It never throws: the constraints report divisions with a remainder.
 [[nodiscard]] SimtHierarchicalGeometry geometry(const GemmSignature& signature, const SimtHierarchicalConfig& config);
 
-/// The quad of a lane within its warp tile's first quads: lane bit 0 goes along M, the next ones along N.
+/// The quad of a lane within its warp tile's first quads: lane bit 0 counts along M, the next bits along N.
 struct LaneQuad {
     int m = 0;
     int n = 0;
 };
 [[nodiscard]] LaneQuad lane_quad(const SimtHierarchicalGeometry& geometry, int lane);
 
-/// A block per tile and split, and a second one for each tile that is cut in two.
+/// One block per tile and split, and a second one for each tile that is cut in two.
 [[nodiscard]] GridRule hierarchical_grid(const SimtHierarchicalConfig& config);
 
 }  // namespace jitgemm

@@ -8,11 +8,12 @@
 
 namespace jitgemm {
 
-/// What simt_long_k's blocks do to shared memory: copies and fragments of both operands, and sums on their way out.
+/// The accesses of simt_long_k's blocks to shared memory: copies and fragments of both operands, and the sums of the
+/// epilogue.
 [[nodiscard]] std::vector<SharedAccess> long_k_accesses(const SimtLongKConfig& config,
                                                         const SimtLongKGeometry& geometry);
 
-/// Of these, the loads of one operand's fragments by all warps, in all k of a k-tile.
+/// One of these: the loads of one operand's fragments by all warps, over all k of a k-tile.
 [[nodiscard]] SharedAccess long_k_fragment(Operand operand, const SimtLongKConfig& config,
                                            const SimtLongKGeometry& geometry);
 

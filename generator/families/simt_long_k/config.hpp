@@ -4,17 +4,17 @@
 
 namespace jitgemm {
 
-/// GEMM on FP32 cores for a small result of a long K: every warp has sums of the whole block tile, and K is shared out
-/// among blocks, warps and lanes. A second entry adds the blocks' sums up.
+/// GEMM on FP32 cores for a small result of a long K. Every warp has sums of the whole block tile, and blocks, warps
+/// and lanes share K. A second entry adds up the blocks' sums.
 struct SimtLongKConfig {
     TileShape thread{8, 8, 1};  ///< sums of a thread
     TileShape lanes{4, 8, 1};   ///< of a warp along M, N and K; lanes · thread is the block tile
     int block_k = 128;          ///< of K that a block holds in a stage
     int warps = 8;              ///< of a block
     int stages = 3;             ///< k-tiles in shared memory: one in use, the others in flight
-    int min_blocks_per_sm = 1;  ///< blocks an SM shall hold at once: bounds the registers of a thread
+    int min_blocks_per_sm = 1;  ///< blocks that an SM must hold at once: bounds the registers of a thread
     int split_k = 132;          ///< blocks that share the K of one tile
-    /// Its entries begin while the launch before ends (griddepcontrol); sm_90 and on.
+    /// Its entries begin while the previous kernel ends (griddepcontrol). It needs sm_90.
     bool dependent_launch = false;
 
     [[nodiscard]] TileShape block() const { return {thread.m * lanes.m, thread.n * lanes.n, block_k}; }

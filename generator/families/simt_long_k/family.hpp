@@ -6,7 +6,7 @@
 
 namespace jitgemm {
 
-/// The family's row of the table, typed; struct Family (generator/families/family.hpp) says what each function is for.
+/// The family's row of the table, typed. struct Family (generator/families/family.hpp) describes each function.
 struct SimtLongK {
     using Config = SimtLongKConfig;
     using Costs = LongKCosts;

@@ -7,7 +7,7 @@
 
 namespace jitgemm {
 
-/// What SimtFamily wants to know of simt_naive.
+/// The description of simt_naive for SimtFamily.
 struct SimtNaive {
     using Config = SimtNaiveConfig;
     static constexpr std::string_view kName = "simt_naive";

@@ -7,7 +7,7 @@
 
 namespace jitgemm {
 
-/// What SimtFamily wants to know of simt_outer_product.
+/// The description of simt_outer_product for SimtFamily.
 struct SimtOuterProduct {
     using Config = SimtOuterProductConfig;
     static constexpr std::string_view kName = "simt_outer_product";

@@ -7,7 +7,7 @@
 
 namespace jitgemm {
 
-/// What SimtFamily wants to know of simt_outer_product_tile2d.
+/// The description of simt_outer_product_tile2d for SimtFamily.
 struct SimtOuterProductTile2d {
     using Config = SimtOuterProductTile2dConfig;
     static constexpr std::string_view kName = "simt_outer_product_tile2d";

@@ -4,8 +4,8 @@
 
 namespace jitgemm {
 
-/// 2-D loop tiling: blocks walk the block tiles of D in a grid-stride loop, threads compute a tile each in registers;
-/// both factors come from global memory.
+/// 2-D loop tiling: blocks take the block tiles of D in a grid-stride loop, and threads compute a tile each in
+/// registers. Both factors come from global memory.
 struct SimtTile2dConfig {
     TileShape block{32, 128, 0};  ///< block tile of D, m by n
     TileShape tile{4, 4, 0};      ///< thread tile, m by n

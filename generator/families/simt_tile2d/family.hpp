@@ -7,7 +7,7 @@
 
 namespace jitgemm {
 
-/// What SimtFamily wants to know of simt_tile2d.
+/// The description of simt_tile2d for SimtFamily.
 struct SimtTile2d {
     using Config = SimtTile2dConfig;
     static constexpr std::string_view kName = "simt_tile2d";

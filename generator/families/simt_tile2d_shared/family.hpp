@@ -7,7 +7,7 @@
 
 namespace jitgemm {
 
-/// What SimtFamily wants to know of simt_tile2d_shared.
+/// The description of simt_tile2d_shared for SimtFamily.
 struct SimtTile2dShared {
     using Config = SimtTile2dSharedConfig;
     static constexpr std::string_view kName = "simt_tile2d_shared";

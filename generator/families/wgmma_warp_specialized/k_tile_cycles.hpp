@@ -7,15 +7,15 @@
 
 namespace jitgemm {
 
-/// SM cycles in which a block is through with a k-tile.
+/// SM cycles that a block takes for a k-tile.
 struct KTileCycles {
-    double multiply;  ///< by the tensor cores
-    double fetch;     ///< from L2
-    double all;       ///< both at once, what issues the copies, and what the pipeline's depth and a cluster add
+    double multiply;  ///< of the tensor cores
+    double fetch;     ///< for the loads from L2
+    double all;       ///< for both together, with the issue of copies and the costs of pipeline depth and clusters
 };
 
-/// Of the problem as wgmmas see it (as_multiplied), with its geometry and how its tiles are dealt out; where DRAM
-/// delivers no faster than one k-tile for each block in `dram_cycles`.
+/// The cycles for the problem as wgmmas see it (as_multiplied), with its geometry and the deal of its tiles. DRAM
+/// delivers one k-tile for each block in `dram_cycles` at best.
 [[nodiscard]] KTileCycles k_tile_cycles(const GemmSpec& multiplied, const WgmmaWarpSpecializedConfig& config,
                                         const WgmmaGeometry& geometry, const StreamK& deal, const GpuModel& gpu,
                                         double dram_cycles, const WgmmaCosts& costs);

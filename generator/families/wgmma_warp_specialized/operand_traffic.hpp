@@ -10,8 +10,8 @@
 
 namespace jitgemm {
 
-/// The rows of A and columns of B that so many clusters' tiles lie in, which they take side by side, in groups along M;
-/// also beyond the problem.
+/// The rows of A and columns of B of this many clusters' tiles, which lie side by side in groups along M. They may lie
+/// beyond the problem.
 struct Panels {
     std::int64_t rows, columns;
 };

@@ -7,9 +7,9 @@
 
 namespace jitgemm {
 
-/// Of a config with stream_k, which may break any rule: what nonsense deals out is at least one cluster.
+/// The deal of a config with stream_k. It may break any rule: nonsense counts as one cluster.
 [[nodiscard]] StreamK stream_k(const GemmSpec& spec, const WgmmaWarpSpecializedConfig& config);
-/// Of any config: without stream_k the clusters that the GPU holds at once take whole tiles.
+/// The deal of any config. Without stream_k, the clusters that the GPU holds at once take whole tiles.
 [[nodiscard]] StreamK tile_deal(const GemmSpec& spec, const WgmmaWarpSpecializedConfig& config, const GpuModel& gpu);
 
 }  // namespace jitgemm

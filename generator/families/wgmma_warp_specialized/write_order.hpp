@@ -10,19 +10,19 @@
 
 namespace jitgemm {
 
-/// Whether the time is that of writing D: K is short, and L2 doesn't hold D. Then the order of tiles decides it.
+/// Whether writing D takes most of the time: K is short, and L2 does not hold D. The order of tiles then matters.
 [[nodiscard]] bool is_bound_by_writes(const GemmSpec& spec, const GpuModel& gpu);
 
-/// Of a row of D, the share that tiles in flight at once write.
+/// The part of a row of D that tiles in flight at once write.
 [[nodiscard]] double row_in_flight(const GemmSpec& multiplied, const WgmmaWarpSpecializedConfig& config,
                                    const StreamK& deal);
 
-/// How much longer DRAM takes for D than to read as much; 1 for a problem that isn't bound by writes.
+/// DRAM's time for writing D over its time for reading as much; 1 for a problem that is not bound by writes.
 [[nodiscard]] double write_slowdown(const GemmSpec& multiplied, const WgmmaWarpSpecializedConfig& config,
                                     const StreamK& deal, const GpuModel& gpu, const WgmmaCosts& costs);
 
-/// Of a problem that is bound by writes, the config with tiles of one row of D behind each other, where that has more
-/// of it in flight and L2 holds the operand that each row of tiles reads anew.
+/// For a problem bound by writes: the config that takes the tiles of one row of D one after the other. It is set if
+/// more of the row is then in flight, and if L2 holds the operand that each row of tiles reads again.
 [[nodiscard]] std::optional<WgmmaWarpSpecializedConfig> along_rows(const GemmSpec& multiplied,
                                                                    WgmmaWarpSpecializedConfig config,
                                                                    const GpuModel& gpu);

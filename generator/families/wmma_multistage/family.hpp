@@ -6,7 +6,7 @@
 
 namespace jitgemm {
 
-/// The family's row of the table, typed; struct Family (generator/families/family.hpp) says what each function is for.
+/// The family's row of the table, typed. struct Family (generator/families/family.hpp) describes each function.
 struct WmmaMultistage {
     using Config = WmmaMultistageConfig;
     using Costs = WmmaCosts;
@@ -18,33 +18,34 @@ struct WmmaMultistage {
     static constexpr MathUnit kMathUnit = MathUnit::tensor_cores;
     static constexpr std::array kRemovedOptions{kHilbertRasterization};
 
-    /// Why wmma_multistage cannot serve the problem whatever its config; empty when it can.
+    /// Reasons why no config can serve the problem; empty if one may.
     [[nodiscard]] static std::vector<std::string> unsupported(const Problem& problem, const Arch& arch);
-    /// The well-known tiles and smaller ones, so that every problem finds one that fits; constraints not yet applied.
+    /// The well-known tiles and smaller ones, so that every problem finds one. The rules are not yet applied.
     [[nodiscard]] static std::vector<Config> candidates(const Problem& problem, const GpuModel& gpu);
     /// All rules a config breaks for the problem, each with its numbers.
     [[nodiscard]] static std::vector<std::string> violations(const Problem& problem, const Config& config,
                                                              const Arch& arch);
-    /// None: what its ingredients cost when left out is what the family is there to show.
+    /// None: the family exists to show the cost of a missing ingredient.
     [[nodiscard]] static std::vector<std::string> discouraged(const Problem& problem, const Config& config);
     [[nodiscard]] static SumOrder sum_order(DataType, const Config& config) {
         return {.instruction = MathInstruction::mma, .instruction_k = config.mma.k};
     }
-    /// Accesses are those that the ISA specifies: copies into the pipeline and what the epilogue reads back. Which
-    /// addresses the lanes of wmma.load and wmma.store touch is left to the hardware.
+    /// The accesses are those that the ISA specifies: copies into the pipeline, and the epilogue's loads. The hardware
+    /// chooses the addresses of wmma.load and wmma.store.
     [[nodiscard]] static KernelAnatomy anatomy(const Problem& problem, const Config& config);
-    /// mma_multistage's model for the same tiles and pipeline; made to order this family's own configs.
+    /// mma_multistage's model for the same tiles and pipeline. It is only meant to order this family's own configs.
     [[nodiscard]] static CostEstimate cost(const Problem& problem, const Config& config, const GpuModel& gpu,
                                            const Costs& costs);
     [[nodiscard]] static std::span<const ConfigParameter<Config>> parameter_table();
-    /// What follows from the others: the K of a warp tile, the raster group of a rasterization `given` by name.
+    /// Sets the values that follow from others: the K of a warp tile, and the raster group of a rasterization `given`
+    /// by name.
     static void settle(Config& config, const ParameterMap& given);
     /// GEMM_* values, params.cuh, wmma_atom.cuh and cp_async.inl of a kernel.
     [[nodiscard]] static RenderInput render_input(const GemmSignature& signature, const Config& config);
     /// One kernel, no workspace.
     [[nodiscard]] static std::vector<KernelEntry> entries(const GemmSignature& signature, const Config& config);
     [[nodiscard]] static std::int64_t workspace_bytes(const Problem& problem, const Config& config);
-    /// Block and warp that compute an element of D. Which lane holds it, the hardware alone knows.
+    /// Block and warp that compute an element of D. Only the hardware knows the lane.
     [[nodiscard]] static ElementOwner owner(const Problem& problem, const Config& config, std::int64_t row,
                                             std::int64_t column);
 };

@@ -6,8 +6,8 @@
 
 namespace jitgemm {
 
-/// What follows from signature and config: the quantities are mma_multistage's, fragments in place of atoms, sums in
-/// place of results staged by the epilogue. Never throws; divisions that don't come out are the constraints' business.
+/// Everything that follows from signature and config. The quantities are mma_multistage's, with fragments in place of
+/// atoms, and sums in place of staged results. It never throws: the constraints report divisions with a remainder.
 [[nodiscard]] TensorCoreGeometry geometry(const GemmSignature& signature, const WmmaMultistageConfig& config);
 
 }  // namespace jitgemm

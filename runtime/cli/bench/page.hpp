@@ -6,8 +6,8 @@
 
 namespace jitgemm::cli {
 
-/// The page of `bench --report`, of the verb's JSON document: for each peer how much faster each problem ran, the
-/// slowest first; the geometric mean, how many problems lost and the furthest behind; and a table of all rows.
+/// The page of `bench --report`, from the verb's JSON document. For each peer it shows the speed-up of each problem
+/// (the slowest first), the geometric mean, the number of lost problems and the worst of them. A table has all rows.
 [[nodiscard]] std::string bench_page(const Json& document);
 
 }  // namespace jitgemm::cli

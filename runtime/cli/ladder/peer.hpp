@@ -8,8 +8,9 @@
 
 namespace jitgemm::cli {
 
-/// cuBLASLt's fastest algorithm for the problem whose result is right, found once for a whole ladder; its figures go to
-/// `peer`. Nothing, and why, where there is none. Throws Interrupted after Ctrl-C, CudaError for errors of the device.
+/// cuBLASLt's fastest algorithm for the problem with a right result, found once for a whole ladder. Its figures go to
+/// `peer`. If there is none, the result is nothing and `peer` holds the reason. Throws Interrupted after Ctrl-C, and
+/// CudaError for errors of the device.
 [[nodiscard]] std::optional<BenchCandidate> best_of_cublaslt(ContextState& context, const GemmSpec& spec,
                                                              const TimingOptions& timing, LadderPeer& peer);
 

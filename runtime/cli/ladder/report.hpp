@@ -13,11 +13,11 @@
 
 namespace jitgemm::cli {
 
-/// What became of a rung. `refused`: no kernel of it serves the problem; `skipped`: an option said so.
+/// The result of a rung. `refused`: no kernel of it serves the problem. `skipped`: an option left it out.
 enum class RungStatus { ok, wrong, refused, skipped, failed };
 [[nodiscard]] std::string_view to_string(RungStatus status);
 
-/// Microseconds per launch (of the CPU: of all of D).
+/// Microseconds per launch; for the CPU, of all of D.
 struct RungTime {
     double median_us = 0;
     double low_us = 0;
@@ -27,7 +27,7 @@ struct RungTime {
     bool extrapolated = false;  ///< from a part of D
 };
 
-/// What the emulator counted of one launch.
+/// The emulator's counts of one launch.
 struct RungCounts {
     std::uint64_t instructions = 0;  ///< executed by warps
     std::uint64_t sectors = 0;       ///< of 32 bytes of global memory
@@ -36,34 +36,34 @@ struct RungCounts {
     std::uint64_t tensor_operations = 0;
 };
 
-/// A kernel as it was built.
+/// A kernel that was built.
 struct RungKernel {
     std::string name;  ///< canonical kernel name
     std::string body;  ///< the generated file without its banner
     MathUnit unit = MathUnit::tensor_cores;
-    double global_bytes = 0;          ///< that it asks of global memory: computed, or counted on the emulator
+    double global_bytes = 0;  ///< bytes that it requests from global memory: computed, or counted on the emulator
     std::optional<double> conflicts;  ///< wavefronts of the mainloop over the ideal; unset without shared memory
     int registers = 0;                ///< 0: not known, as in PTX
     int spill_bytes = 0;
     int shared_bytes = 0;
     int threads = 0;
     std::int64_t blocks = 0;
-    TileShape tile;  ///< block tile; zeros where it is not known
+    TileShape tile;  ///< block tile; zeros if it is not known
 };
 
 struct RungReport {
     Rung rung;
     RungStatus status = RungStatus::ok;
-    std::string reason;   ///< why it is not ok; also where the figures of an ok one come from, when that needs words
+    std::string reason;   ///< why it is not ok; for an ok rung, where its figures come from, if that needs words
     std::string command;  ///< prints its source
     std::optional<RungKernel> kernel;
     std::optional<RungTime> time;
     std::optional<double> peer_us;  ///< cuBLASLt's, in the same rounds
     std::optional<RungCounts> counts;
-    std::optional<std::size_t> same_as;  ///< an earlier rung that is the same kernel: these are its figures
+    std::optional<std::size_t> same_as;  ///< an earlier rung with the same kernel, whose figures these are
 };
 
-/// cuBLASLt's best algorithm whose result is right.
+/// cuBLASLt's best algorithm with a right result.
 struct LadderPeer {
     std::string algorithm;
     std::optional<double> microseconds;
@@ -76,7 +76,7 @@ struct LadderReport {
     float beta = 0.0F;
     std::string device;
     GpuModel gpu;
-    bool emulated = false;  ///< counts in place of times
+    bool emulated = false;  ///< counts replace times
     LadderPeer peer;
     std::vector<RungReport> rungs;
     bool interrupted = false;
@@ -89,9 +89,9 @@ struct LadderReport {
 // ---- figures of a rung; unset where what they follow from is not known --------------------------------------------
 
 [[nodiscard]] std::optional<double> tflops_of(const LadderReport& report, const RungReport& rung);
-/// Of cuBLASLt's speed, 1 where they are equal.
+/// The speed as a part of cuBLASLt's; 1 if they are equal.
 [[nodiscard]] std::optional<double> share_of_peer(const RungReport& rung);
-/// Of what the rung's math unit could do at the sustained clock.
+/// The speed as a part of the peak of the rung's math unit at the sustained clock.
 [[nodiscard]] std::optional<double> share_of_peak(const LadderReport& report, const RungReport& rung);
 /// Floating-point operations per byte of global_bytes.
 [[nodiscard]] std::optional<double> kernel_intensity(const LadderReport& report, const RungReport& rung);
@@ -100,7 +100,7 @@ struct LadderReport {
 
 [[nodiscard]] std::string microseconds_text(double microseconds);
 [[nodiscard]] std::string tflops_text(double tflops);
-/// "NVIDIA H200 (sm_90a)"; an emulator's name has its architecture already.
+/// "NVIDIA H200 (sm_90a)". An emulator's name already has its architecture.
 [[nodiscard]] std::string device_text(const LadderReport& report);
 
 // ---- as text, piece by piece as the rungs come in -------------------------------------------------------------------
@@ -109,11 +109,11 @@ struct LadderReport {
 [[nodiscard]] std::string ladder_row(const LadderReport& report, std::size_t rung);
 [[nodiscard]] std::string ladder_footing(const LadderReport& report);
 
-/// The fields are documented in docs/explore.md and do not change; what is unknown is null.
+/// docs/explore.md documents the fields. They do not change. Unknown values are null.
 [[nodiscard]] Json ladder_document(const LadderReport& report);
 
-/// One self-contained page: charts, a table, and for each rung its figures, its generated source and what changed in it
-/// against the rung before.
+/// One self-contained page: charts, a table, and for each rung its figures, its generated source and the changes
+/// against the previous rung.
 [[nodiscard]] std::string ladder_page(const LadderReport& report);
 
 }  // namespace jitgemm::cli

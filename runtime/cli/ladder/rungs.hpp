@@ -8,7 +8,7 @@
 
 namespace jitgemm {
 
-/// Who computes a rung.
+/// The computer of a rung.
 enum class RungKind : std::uint8_t {
     cpu,      ///< the loop of cpu_loop.hpp
     family,   ///< the heuristic's choice within a family, with parameters fixed
@@ -19,19 +19,19 @@ enum class RungKind : std::uint8_t {
 struct Rung {
     std::string_view name;
     RungKind kind = RungKind::family;
-    std::string_view family = {};      ///< empty but for RungKind::family
-    std::string_view parameters = {};  ///< "name=value,...", what is fixed
-    std::string_view sentence;         ///< what changed against the rung before
-    bool halves_only = false;          ///< on tensor cores: f16 and bf16
+    std::string_view family = {};      ///< empty except for RungKind::family
+    std::string_view parameters = {};  ///< "name=value,...", the fixed parameters
+    std::string_view sentence;         ///< the change against the previous rung
+    bool halves_only = false;          ///< for tensor cores: only f16 and bf16
 };
 
-/// The rungs for A and B of that type, lowest first. Throws SpecError for a type that no rung multiplies.
+/// The rungs for A and B of this type, lowest first. Throws SpecError for a type that no rung multiplies.
 [[nodiscard]] std::vector<Rung> ladder_rungs(DataType type);
 
-/// What a rung fixes of the choice of a kernel. Not for RungKind::cpu.
+/// The part of a kernel's choice that a rung fixes. Not for RungKind::cpu.
 [[nodiscard]] Selection selection_of(const Rung& rung);
 
-/// The command that prints the rung's source for a problem on a GPU of that architecture; empty for RungKind::cpu.
+/// The command that prints the rung's source for a problem on a GPU of this architecture; empty for RungKind::cpu.
 [[nodiscard]] std::string dump_command(const Rung& rung, const Problem& problem, const Arch& arch);
 
 }  // namespace jitgemm

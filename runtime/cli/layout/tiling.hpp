@@ -13,12 +13,12 @@
 
 namespace jitgemm::cli {
 
-/// "3,3,3" or "128x64": integers between commas or letters x, as the verbs below `layout` take them. Throws UsageError
-/// naming the option where one is no integer of at most 9 digits, or their number is not `count` (0: any from 1 on).
+/// "3,3,3" or "128x64": integers between commas or letters x, for the verbs below `layout`. Throws UsageError with the
+/// option if one is not an integer of at most 9 digits, or if their number is not `count` (0: any from 1 on).
 [[nodiscard]] std::vector<std::int64_t> parse_numbers(std::string_view option, std::string_view text,
                                                       std::size_t count = 0);
 
-/// A tiled MMA as the verbs below `layout` name it.
+/// A tiled MMA, as the options of the verbs below `layout` name it.
 struct TilingOptions {
     std::string atom;
     std::string warps = "1,1,1";  ///< counts along M, N, K, or a layout
@@ -28,19 +28,19 @@ struct TilingOptions {
 void declare_atom(CLI::App& app, TilingOptions& options);    ///< --atom
 void declare_tiling(CLI::App& app, TilingOptions& options);  ///< --warps and --val
 
-/// Throws UsageError or LayoutError where a number, a layout or the name is none.
+/// Throws UsageError or LayoutError for a malformed number or layout, and for an unknown name.
 [[nodiscard]] TiledMma tiled_mma(const TilingOptions& options);
 [[nodiscard]] Json val_json(const TilingOptions& options);
 
-/// The atom as documents name it: by the alias where it was asked for by that, else by CuTe's name or PTX's short one.
+/// The atom's name in documents: the alias if the user gave it, else CuTe's name, else PTX's short one.
 [[nodiscard]] std::string atom_name(const MmaAtom& atom, const TilingOptions& options);
 
-/// Whether an answer in that format has a picture of so many cells: JSON has none, and text none that nobody could
-/// read; drawings say themselves where they are too large.
+/// Whether an answer in this format has a picture of this many cells. JSON has none, and text has none that nobody
+/// could read. Other drawings report themselves if they are too large.
 [[nodiscard]] bool is_drawn(std::string_view format, std::int64_t cells);
 
-/// "16x8" or "(16,8):(8,1)": a layout as it stands, or counts numbered along the first mode first, or with `last_first`
-/// along the last. Throws UsageError or LayoutError.
+/// "16x8" or "(16,8):(8,1)": a layout, or counts that are numbered along the first mode first (with `last_first` along
+/// the last). Throws UsageError or LayoutError.
 [[nodiscard]] Layout parse_layout_option(std::string_view option, const std::string& text, std::size_t count,
                                          bool last_first = false);
 

@@ -11,13 +11,13 @@
 
 namespace jitgemm::cli {
 
-/// Part `index` of `count`: every count-th problem, from the index-th on.
+/// Part `index` of `count`: every count-th problem, beginning with number `index`.
 struct Shard {
     int index = 0;
     int count = 1;
 };
 
-/// The options of `tune` as typed; the methods read them. Each throws UsageError naming value and rule.
+/// The options of `tune` as typed. The methods read them, and throw UsageError with value and rule.
 struct TuneOptions {
     ProblemOptions problem;
     std::string shapes;
@@ -29,7 +29,7 @@ struct TuneOptions {
     std::string report;
     std::string csv;
     std::string measurements;
-    std::string worker;  ///< program of the worker processes and the words before `worker`; empty: this one
+    std::string worker;  ///< program of the worker processes, and the words before `worker`; empty: this program
     std::optional<int> max_candidates;
     std::optional<int> workers;
     int compile_timeout = 60;
@@ -38,18 +38,18 @@ struct TuneOptions {
     bool restart = false;
     bool refresh = false;
     bool fit = false;
-    std::string gpu;  ///< whose measurements --fit takes; empty: this machine's
+    std::string gpu;  ///< the GPU whose measurements --fit takes; empty: this machine's
     bool quiet = false;
     bool no_cublaslt = false;
 
     void declare(CLI::App& app);
 
     [[nodiscard]] tuning::SweepOptions sweep() const;
-    /// As Options::device takes them; `local_rank` is this process's device where nothing is said.
+    /// In the form of Options::device. `local_rank` is this process's device if no option names one.
     [[nodiscard]] std::vector<std::string> device_names(int local_rank) const;
     /// --shard, else the launcher's rank, else everything.
     [[nodiscard]] std::optional<Shard> which_shard() const;
-    /// Resolved, each once, those of the shard alone.
+    /// The problems of the shard, resolved, each once.
     [[nodiscard]] std::vector<tuning::TuneProblem> problems() const;
     [[nodiscard]] std::vector<std::string> worker_program() const;
     [[nodiscard]] bool csv_to_stdout() const { return csv == "-"; }

@@ -11,9 +11,9 @@
 
 namespace jitgemm::cli {
 
-/// What `tune` shows while it works: a progress line where stderr is a terminal; with --json a JSON line on stderr
-/// every second and for every problem, as it ends; and a line for people on stdout for each problem, in the order
-/// asked: several are in flight, and one that ends early waits for those before it.
+/// The output of `tune` while it works. A terminal gets a progress line on stderr. With --json, stderr gets a JSON line
+/// every second and after every problem. For people, stdout gets a line per problem in the order of the request: a
+/// problem that ends early waits for those before it.
 class TuneWatcher {
 public:
     TuneWatcher(Output& output, std::vector<GemmSpec> problems, bool quiet);
@@ -27,7 +27,7 @@ private:
     using Clock = std::chrono::steady_clock;
     /// The lines of one class of devices.
     struct Lines {
-        std::size_t next = 0;                        ///< problem whose line comes next
+        std::size_t next = 0;                        ///< the problem whose line comes next
         std::map<std::size_t, std::string> waiting;  ///< by problem
     };
     [[nodiscard]] bool due();
@@ -39,12 +39,12 @@ private:
     Clock::time_point last_{};
 };
 
-/// ", search not finished, narrowed to family=simt_naive, cold": what keeps it from being the choice of every request;
-/// empty for one that is.
+/// ", search not finished, narrowed to family=simt_naive, cold": the reasons why the winner does not serve every
+/// request; empty if it does.
 [[nodiscard]] std::string how_searched(const tuning::Winner& winner);
-/// "[3/20] bf16 tn 64 6144 4096  12.1 us  ..." and why there is no winner where there is none.
+/// "[3/20] bf16 tn 64 6144 4096  12.1 us  ...", or the reason why there is no winner.
 [[nodiscard]] std::string tune_line(const tuning::TunedProblem& problem);
-/// Geometric means over the heuristic and cuBLASLt, time spent, what is incomplete.
+/// Geometric means over the heuristic and over cuBLASLt, the time spent, and the unfinished parts.
 [[nodiscard]] std::string tune_summary(const tuning::SweepResult& result, std::size_t devices);
 /// The document that --json prints.
 [[nodiscard]] Json tune_document(const tuning::SweepResult& result, const std::string& store, std::size_t devices);

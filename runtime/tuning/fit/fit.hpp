@@ -20,13 +20,13 @@ struct FitPoint {
 /// The timed candidates of a sweep.
 [[nodiscard]] std::vector<FitPoint> fit_points(const std::vector<ProblemRecord>& problems);
 
-/// How well predictions fit measurements.
+/// The distance between predictions and measurements.
 struct FitError {
     double ratio = 1;         ///< geometric mean of predicted over measured
-    double rms_log = 0;       ///< of the logarithm of that, weighted as the fit weighs it
+    double rms_log = 0;       ///< of the logarithm of that ratio, with the fit's weights
     double regret = 1;        ///< measured time of the model's choice over the best's: geometric mean over problems
     double worst_regret = 1;  ///< the largest of them
-    int hits = 0;             ///< problems whose best the model chose
+    int hits = 0;             ///< problems whose best kernel the model chose
     int problems = 0;
 };
 
@@ -34,8 +34,8 @@ struct FitOptions {
     /// How far a prediction may be off (logarithm) for all that a fit can do. A smaller doubt fits the kernels of one
     /// sweep better, and the kernels worse that another model would have timed.
     double doubt = 2;
-    double freedom = 0.7;    ///< how far a constant may sensibly move (logarithm); beyond, it takes evidence
-    double most_change = 8;  ///< a constant stays within this factor of where it began
+    double freedom = 0.7;    ///< sensible change (logarithm) of a constant; a larger one needs evidence
+    double most_change = 8;  ///< a constant stays within this factor of its start
     int folds = 4;           ///< of the held-out check
     int splits = 5;          ///< into folds, each at random; a fit must choose better in all of them
     int iterations = 60;
@@ -54,16 +54,16 @@ struct FitResult {
     CostConstants constants;
     FitError before;
     FitError after;
-    /// Each problem predicted by constants fitted to the problems of the other folds, in the first split: what to
-    /// expect of problems that were not measured. Unset with fewer than two problems.
+    /// The error if each problem is predicted by constants fitted to the problems of the other folds, in the first
+    /// split. It is the expected error for problems that were not measured. Unset with fewer than two problems.
     std::optional<FitError> held_out;
     std::vector<FitSplit> splits;  ///< up to the first that does not choose better
     std::size_t points = 0;
-    std::size_t left_out = 0;  ///< of another family or version, or no time
+    std::size_t left_out = 0;  ///< of another family or version, or without a time
 };
 
-/// How good the kernels are that predictions choose among all that were timed, whatever their family: measured time of
-/// the choice over that of the best.
+/// The quality of the kernels that predictions choose among all timed kernels of all families: measured time of the
+/// choice over that of the best.
 struct ChoiceRegret {
     double mean = 1;   ///< geometric, over problems and splits
     double worst = 1;  ///< of any split
@@ -73,7 +73,7 @@ struct ChoiceRegret {
 struct FamilyFit {
     const Family* family = nullptr;
     FitResult result;
-    ChoiceRegret before;  ///< with the family's constants of the table
+    ChoiceRegret before;  ///< with the family's constants from the table
     /// With those fitted to other problems than the one that is chosen for; not taken: in the split that refused them.
     ChoiceRegret held_out;
     bool is_taken = false;  ///< in every split, the choice gets better on problems that the fit has not seen
@@ -81,32 +81,32 @@ struct FamilyFit {
 
 /// The fit of all families for one GPU.
 struct TableFit {
-    std::vector<FamilyFit> families;  ///< that have timed kernels
+    std::vector<FamilyFit> families;  ///< those with timed kernels
     std::size_t problems = 0;
     ChoiceRegret before;
-    ChoiceRegret held_out;  ///< with the constants that were taken
+    ChoiceRegret held_out;  ///< with the constants that are taken
 };
 
-/// Fits the constants of the family's cost model for a GPU to measurements: least squares of the logarithm of
-/// predicted over measured (Levenberg-Marquardt, Marquardt 1963), every problem of equal weight and within it the fast
-/// kernels of more, held to the start where the data say little. Starts at the table's constants for the GPU.
-/// Throws Error when no point is left to fit.
+/// Fits the constants of the family's cost model for a GPU to measurements. It minimizes the squared logarithm of
+/// predicted over measured (Levenberg-Marquardt, Marquardt 1963). Every problem has equal weight, and fast kernels have
+/// more weight within it. If the data say little about a constant, it stays near its start, which is the table's value
+/// for the GPU. Throws Error if no point is left to fit.
 [[nodiscard]] FitResult fit_cost_constants(const Family& family, const std::vector<FitPoint>& points,
                                            const GpuModel& gpu, const FitOptions& options = {});
 
-/// Fits each family in turn, and takes its constants only where they choose better kernels for problems that the fit
-/// has not seen, in every split (choice regret; the error of times does not count). `family` unset: all of them. Throws
-/// ConfigError for a name that no family has, and Error when no point is left to fit or the family has no constants.
+/// Fits each family in turn. Its constants are only taken if they choose better kernels for problems that the fit has
+/// not seen, in every split (choice regret; the error of times does not count). `family` unset means all families.
+/// Throws ConfigError for an unknown family, and Error if no point is left to fit or the family has no constants.
 [[nodiscard]] TableFit fit_cost_table(const std::vector<FitPoint>& points, const GpuModel& gpu,
                                       const std::optional<std::string>& family = {}, const FitOptions& options = {});
 
-/// A file for cost/: the GPU's table with the constants that were taken. Throws SpecError for a GPU that the GPU table
+/// A file for cost/: the GPU's table with the constants that are taken. Throws SpecError for a GPU that the GPU table
 /// lacks.
 [[nodiscard]] std::string table_text(const TableFit& fit, const GpuModel& gpu);
 
-/// What the fit of a table did, for people: choices before and after, and what each family's constants became.
+/// The fit of a table for people: choices before and after, and each family's new constants.
 [[nodiscard]] std::string fit_text(const TableFit& fit, const GpuModel& gpu);
-/// What the fit did, for people: errors before and after, held out, and each constant.
+/// The fit of a family for people: errors before, after and held out, and each constant.
 [[nodiscard]] std::string fit_text(const FitResult& result, const GpuModel& gpu);
 
 }  // namespace jitgemm::tuning

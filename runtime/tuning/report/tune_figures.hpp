@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-/// \file The figures of a sweep's report, before they are drawn.
+/// \file The numbers of a sweep's report.
 
 namespace jitgemm::tuning {
 
@@ -16,12 +16,12 @@ struct TimedCandidate {
     std::string kernel;
     double predicted_us = 0;
     double us = 0;        ///< median, as if all rounds had run at one clock
-    double relative = 1;  ///< to the best of its problem
+    double relative = 1;  ///< over the best time of its problem
 };
 
 struct ProblemFigures {
     GemmSpec spec;
-    std::string kernel;       ///< the winner's; empty where nothing was timed
+    std::string kernel;       ///< the winner's; empty if nothing was timed
     double best_us = 0;       ///< 0: nothing was timed
     double heuristic_us = 0;  ///< 0: not measured
     double cublaslt_us = 0;   ///< 0: not measured
@@ -29,30 +29,30 @@ struct ProblemFigures {
     std::size_t tried = 0;
     std::size_t failed = 0;
     std::vector<TimedCandidate> timed;  ///< fastest first
-    std::string untimed_reason;         ///< why there is no time; empty where there is one
+    std::string untimed_reason;         ///< why there is no time; empty if there is one
 
-    /// Times the winner's speed over it; unset where one of the two is unknown.
+    /// The winner's speed over it; unset if one of the two times is unknown.
     [[nodiscard]] std::optional<double> over_heuristic() const;
     [[nodiscard]] std::optional<double> over_cublaslt() const;
 };
 [[nodiscard]] ProblemFigures figures_of(const ProblemRecord& problem);
 
-/// The range that holds a speed-up, and how many problems lie in it.
+/// A range of speed-ups, and the number of problems in it.
 struct SpeedupBin {
     double least = 0;
     double most = 0;  ///< infinite for the last one
     std::size_t problems = 0;
 };
 using Speedup = std::optional<double> (ProblemFigures::*)() const;
-/// How the speed-ups are spread, in steps that are fine around 1; from the first bin that holds one to the last.
+/// The spread of the speed-ups, in steps that are fine around 1; from the first bin with a problem to the last one.
 [[nodiscard]] std::vector<SpeedupBin> speedup_bins(const std::vector<ProblemFigures>& problems, Speedup speedup);
 
 /// Those with the lowest speed-up, the worst first, at most `count`.
 [[nodiscard]] std::vector<ProblemFigures> worst(const std::vector<ProblemFigures>& problems, Speedup speedup,
                                                 std::size_t count);
 
-/// What one value of a parameter costs, relative to the best of each problem, as geometric means over the problems
-/// where it was timed: of the best kernel with it, and of the median one.
+/// The cost of one value of a parameter: the best and the median time with it, relative to the best of each problem.
+/// Both are geometric means over the problems in which it was timed.
 struct ValueEffect {
     std::string value;
     double best = 1;
@@ -64,14 +64,14 @@ struct ParameterEffect {
     std::string family;
     std::string parameter;
     std::vector<ValueEffect> values;  ///< numbers rising, then words
-    /// Spread of the best: how much the choice of the value matters at least.
+    /// The spread of the best times: the least effect of the choice of the value.
     [[nodiscard]] double importance() const;
 };
-/// Parameters of which at least two values were timed, the most important first. Kernels whose names this version does
-/// not know are left out.
+/// Parameters with at least two timed values, the most important first. Kernels whose names this version does not know
+/// are left out.
 [[nodiscard]] std::vector<ParameterEffect> parameter_effects(const std::vector<ProblemFigures>& problems);
 
-/// Trials that failed alike: the verdict and the first line of its message.
+/// Trials with the same failure: the verdict and the first line of its message.
 struct FailureGroup {
     Verdict verdict = Verdict::fine;
     std::string reason;
@@ -81,7 +81,7 @@ struct FailureGroup {
 /// The most frequent first.
 [[nodiscard]] std::vector<FailureGroup> failure_groups(const std::vector<ProblemRecord>& problems);
 
-/// How the device was when rounds were taken, in the order they were; each turn once.
+/// The device's readings during the rounds, in order, each once.
 [[nodiscard]] std::vector<DeviceReading> reading_sequence(const std::vector<ProblemRecord>& problems);
 
 }  // namespace jitgemm::tuning

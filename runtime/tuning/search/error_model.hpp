@@ -7,30 +7,31 @@
 
 namespace jitgemm::tuning {
 
-/// What is assumed of the cost model's errors before any is measured.
+/// Assumptions on the cost model's errors before any is measured.
 struct ErrorPrior {
-    double reach = 2;     ///< steps after which two errors have little to do with each other
-    double nugget = 0.1;  ///< share of an error that a candidate has for itself, noise included
+    double reach = 2;     ///< steps after which two errors are nearly independent
+    double nugget = 0.1;  ///< part of an error that belongs to the candidate alone, noise included
 };
 
-/// How far the cost model is off, everywhere, from what was measured somewhere: a Gaussian process over the grid, with
-/// covariance exp(−distance / reach) (Rasmussen and Williams, Gaussian Processes for Machine Learning, 2006, ch. 2).
-/// Errors are of logarithms. The Cholesky factor grows by a row with each candidate learnt, for all candidates at once.
+/// The estimated error of the cost model for every candidate, from measurements of some: a Gaussian process over the
+/// grid with covariance exp(−distance / reach) (Rasmussen and Williams, Gaussian Processes for Machine Learning, 2006,
+/// ch. 2). Errors are of logarithms. Each learnt candidate adds a row to the Cholesky factor, for all candidates at
+/// once.
 class ErrorModel {
 public:
-    /// Of these candidates of the grid; what follows counts them from 0.
+    /// `members` are candidates of the grid. All functions count them from 0.
     ErrorModel(const ParameterGrid& grid, const std::vector<std::size_t>& members, const ErrorPrior& prior);
 
     void learn(std::size_t member, double error);
-    /// Takes for granted that the member turns out as expected: the next to choose is chosen as if it were known.
+    /// Assumes that the member has the expected time. The next choice then treats it as known.
     void assume(std::size_t member);
 
     [[nodiscard]] double mean(std::size_t member) const { return points_[member].mean; }
     /// In units of scale().
     [[nodiscard]] double variance(std::size_t member) const { return points_[member].variance; }
-    /// Variance of an error before anything was known, by maximum likelihood.
+    /// Variance of an error before any measurement, by maximum likelihood.
     [[nodiscard]] double scale() const { return learnt_ == 0 ? 0 : squares_ / static_cast<double>(learnt_); }
-    /// Of the prior, up to a constant, at the best scale.
+    /// The log likelihood of the prior at the best scale, up to a constant.
     [[nodiscard]] double log_likelihood() const;
 
 private:
@@ -50,7 +51,7 @@ private:
     double log_pivots_ = 0;
 };
 
-/// The prior that the errors themselves speak for.
+/// The prior that fits the errors best.
 [[nodiscard]] ErrorPrior likeliest_prior(const ParameterGrid& grid, const std::vector<std::size_t>& measured,
                                          const std::vector<double>& errors);
 

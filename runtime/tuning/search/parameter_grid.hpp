@@ -7,10 +7,10 @@
 
 namespace jitgemm::tuning {
 
-/// Candidates as points of a grid, so that "a little different" has a meaning in every family. A parameter's text is
-/// one coordinate, or one for each of its numbers ("128x256x32": three). A number's coordinate is its rank among the
-/// values it takes in the space: from 3 to 4 stages is a step, and so is from 128 to 192 columns where nothing lies
-/// between. Words have no order: any two are a step apart. Parameters of one value only don't count.
+/// Candidates as points of a grid. It defines neighbours and distances in every family. A parameter's text is one
+/// coordinate, or one for each of its numbers ("128x256x32": three). A number's coordinate is its rank among the
+/// numbers of the space: 3 to 4 stages is one step, and so is 128 to 192 columns if nothing lies between. Words have no
+/// order: any two are one step apart. Parameters with a single value do not count.
 class ParameterGrid {
 public:
     explicit ParameterGrid(const std::vector<Candidate>& candidates);
@@ -18,8 +18,9 @@ public:
     [[nodiscard]] std::size_t size() const { return points_.size(); }
     /// Steps between two candidates, summed over the coordinates; kFar between families.
     [[nodiscard]] int distance(std::size_t left, std::size_t right) const;
-    /// One coordinate changed by one step, the others as little as the space allows: constraints tie some together, and
-    /// a block tile of 192 columns has no warp tile of 64. The first in the space's order among equals; each once.
+    /// Candidates that differ in one coordinate by one step, and as little as possible in the others: constraints tie
+    /// some together (a block tile of 192 columns has no warp tile of 64). Among equals the first in the space's order
+    /// is taken. Each candidate appears once.
     [[nodiscard]] std::vector<std::size_t> neighbours(std::size_t candidate) const;
 
     static constexpr int kFar = 1000;
@@ -35,7 +36,7 @@ private:
     };
 
     [[nodiscard]] int distance(const Point& left, const Point& right) const;
-    /// The point that `wanted` is true of and that is nearest; size() when there is none.
+    /// The nearest point for which `wanted` is true; size() if there is none.
     template <typename Wanted>
     [[nodiscard]] std::size_t nearest(const Point& to, const Wanted& wanted) const {
         std::size_t best = size();

@@ -10,24 +10,25 @@
 #include <string>
 #include <vector>
 
-/// \file What the strategies share; make_strategy is all that others need.
+/// \file The common parts of the strategies. Other code only needs make_strategy.
 
 namespace jitgemm::tuning {
 
-inline constexpr std::size_t kDefaultLimit = 128;  ///< candidates a strategy tries where the caller sets no limit
+inline constexpr std::size_t kDefaultLimit = 128;  ///< candidates that a strategy tries if the caller sets no limit
 
-/// What became of the candidates, by their index in the space. Trials of kernels outside it don't count.
+/// The results of the candidates, by their index in the space. Trials of other kernels do not count.
 struct Progress {
-    std::vector<bool> tried;                  ///< proposed before, finished or not
-    std::vector<std::optional<double>> time;  ///< median of the screening; of the twin where the code is another's
-    std::vector<bool> finished;               ///< with a time or without
+    std::vector<bool> tried;  ///< proposed before, finished or not
+    std::vector<std::optional<double>>
+        time;                    ///< median of the screening; the twin's if another kernel has the same code
+    std::vector<bool> finished;  ///< with a time or without
     std::size_t tries = 0;
     [[nodiscard]] bool failed(std::size_t candidate) const;  ///< finished, without a time
-    /// Those with a time, fastest first; equals in the space's order.
+    /// Candidates with a time, fastest first; equal ones in the space's order.
     [[nodiscard]] std::vector<std::size_t> fastest_first() const;
 };
 
-/// A space as strategies see it: candidates by index, fastest predicted first.
+/// A space as strategies see it: candidates by index, with the shortest predicted time first.
 class IndexedSpace {
 public:
     explicit IndexedSpace(const SearchSpace& space);
@@ -45,9 +46,9 @@ private:
     ParameterGrid grid_;
 };
 
-/// The most promising candidates, spread out: each one chosen makes those near it look a little slower, so that a tile
-/// whose prediction is off does not take all places. Chosen one by one from those not in `taken`, which count as
-/// chosen.
+/// The most promising candidates, spread out. Each choice makes its neighbours look a little slower, so that a tile
+/// with a wrong prediction does not take all places. They are chosen one by one from those not in `taken`, which count
+/// as chosen.
 [[nodiscard]] std::vector<std::size_t> spread_choice(const IndexedSpace& space, const std::vector<bool>& taken,
                                                      std::size_t count);
 

@@ -8,18 +8,18 @@
 
 namespace jitgemm::tuning {
 
-/// Versions that a measured time depends on. A record made with others is a hint, no more (is_stale).
+/// Versions on which a measured time depends. A record with other versions is only a hint (is_stale).
 struct Versions {
     std::string jitgemm;  ///< kVersion
-    /// Hash of the templates and of the C++ that fills them: another text is another kernel. Where NVRTC is known, "-"
-    /// and its build (Compiler::nvrtc_build): a patch level makes other machine code of one text.
+    /// Hash of the templates and of the C++ that fills them: another text is another kernel. If NVRTC is known, "-" and
+    /// its build follow (Compiler::nvrtc_build): a patch level makes other machine code from the same text.
     std::string templates;
-    int nvrtc = 0;   ///< 10 · major + minor, 130 = 13.0; 0 where none was loaded
-    int driver = 0;  ///< the CUDA version the driver supports, likewise; 0 on the emulator
+    int nvrtc = 0;   ///< 10 · major + minor, 130 = 13.0; 0 if none was loaded
+    int driver = 0;  ///< the CUDA version that the driver supports, in the same form; 0 on the emulator
     friend bool operator==(const Versions&, const Versions&) = default;
 };
 
-/// What a measuring process says of its device when it starts.
+/// The facts that a measuring process reports about its device when it starts.
 struct DeviceFacts {
     GpuModel model;   ///< `model.name` is the marketing name
     int ordinal = 0;  ///< as the driver counts
@@ -28,16 +28,16 @@ struct DeviceFacts {
     Versions versions = {};
 };
 
-/// What makes two devices one to a tuner: architecture, number of SMs, L2, memory and clock class, not the marketing
-/// name. Sizes are rounded so that one product is one class: L2 and memory to MiB and GiB, bandwidth to 50 GB/s, clock
-/// to 50 MHz. "sm_90a-132sm-50MB-141GB-4800GBs-1750MHz"; "emulator-sm_80" for the emulator, whose times are estimates
-/// and never serve a GPU.
+/// The class of a device. Devices of one class share tuning results: they agree in architecture, number of SMs, L2,
+/// memory and clock, but not in the marketing name. Sizes are rounded so that one product is one class: L2 and memory
+/// to MiB and GiB, bandwidth to 50 GB/s, clock to 50 MHz. "sm_90a-132sm-50MB-141GB-4800GBs-1750MHz"; "emulator-sm_80"
+/// for the emulator, whose times are estimates and never serve a GPU.
 [[nodiscard]] std::string device_class(const DeviceFacts& facts);
-/// "estimated" for a class of emulators, "measured" for one of GPUs: what its times are.
+/// The kind of a class's times: "estimated" for emulators, "measured" for GPUs.
 [[nodiscard]] std::string_view time_source(std::string_view device_class);
 
-/// Whether a device that is this GPU may be of that class: it agrees in all but the memory, which a GpuModel does not
-/// tell.
+/// Whether a device that is this GPU may be of this class. They must agree in everything except the memory, which a
+/// GpuModel does not hold.
 [[nodiscard]] bool may_be_of_class(const GpuModel& gpu, std::string_view device_class);
 
 }  // namespace jitgemm::tuning

@@ -15,26 +15,25 @@
 
 namespace jitgemm::tuning {
 
-/// Farthest that a tuned problem may be from the one asked for: sqrt(Σ log2(ratio)²) over m, n and k. 1.5 is a factor
-/// of
-/// 2.8 in one of them, or of 1.8 in all.
+/// Largest distance between a tuned problem and the requested one: sqrt(Σ log2(ratio)²) over m, n and k. 1.5 is a
+/// factor of 2.8 in one of them, or of 1.8 in all.
 inline constexpr double kNearestLimit = 1.5;
-/// How much longer a neighbour's kernel may be predicted to take than the heuristic's choice: tiles and waves that came
-/// out even there may not here. Beyond what the model was wrong by on the neighbour itself.
+/// Allowed ratio of a neighbour's predicted time to that of the heuristic's choice. Tiles and waves that came out even
+/// there may not here. The model's own error on the neighbour comes on top.
 inline constexpr double kNearestSlack = 1.05;
-/// The same of an installed winner, whose problem may be a far one: what 128x256 and 256x128 may differ by.
+/// The same for an installed winner, whose problem may be far. It covers the difference between 128x256 and 256x128.
 inline constexpr double kInstalledSlack = 1.02;
 
-/// What a selection keeps a search from, in words: "family=simt_naive stages=4"; empty when it leaves everything open.
+/// The limits that a selection sets to a search, in words: "family=simt_naive stages=4"; empty if it sets none.
 [[nodiscard]] std::string narrowing(const Selection& selection);
 
-/// A kernel for a request, and why this one.
+/// A kernel for a request, and the reason for it.
 struct TunedChoice {
     KernelConfig config;
     ChoiceSource source = ChoiceSource::heuristic;
     std::string reason;                       ///< a sentence for people, without its full stop
-    std::optional<GemmSpec> tuned_spec = {};  ///< of a near problem: the one it was measured on
-    double distance = 0;                      ///< and how far that is
+    std::optional<GemmSpec> tuned_spec = {};  ///< for a near problem: the one that was measured
+    double distance = 0;                      ///< the distance to it
     double gain = 1;                          ///< the heuristic's time over its own, as measured; 1 if not known
 };
 
@@ -44,12 +43,12 @@ struct KnownWinner {
 
     Winner record;  ///< its spec is problem.row_major
     Problem problem;
-    std::optional<KernelId> kernel;     ///< unset where this version does not know the name: unknown_kernel says why
-    std::optional<KernelId> heuristic;  ///< the same of the heuristic's kernel
+    std::optional<KernelId> kernel;     ///< unset if this version does not know the name: unknown_kernel says why
+    std::optional<KernelId> heuristic;  ///< the heuristic's kernel, in the same form
     std::string unknown_kernel = {};
 };
 
-/// Winners of a class of devices that come with the library: those that beat a kernel of this config, and maybe others.
+/// Winners of a class of devices that come with the library. They include all that beat a kernel of this config.
 using InstalledWinners = std::function<std::vector<Winner>(const KernelConfig& beaten)>;
 
 /// The winners of one class of devices, by problem. Immutable: one object serves many threads.
@@ -69,15 +68,15 @@ using InstalledWinners = std::function<std::vector<Winner>(const KernelConfig& b
 class TunedChoices {
 public:
     TunedChoices() = default;
-    /// `winners` are of the device that choose() is asked for. `today` tells stale ones. `installed` is of its class;
-    /// unset: there are none.
+    /// The `winners` are of the device of choose(). `today` shows which are stale. `installed` gives winners of its
+    /// class; unset: there are none.
     TunedChoices(const std::vector<Winner>& winners, Versions today, InstalledWinners installed = {});
 
-    /// The trusted winner of this very problem; else a hint for it; else the heuristic's choice if a search of this
-    /// problem over the whole space timed it and beat it with nothing; else the winner of the nearest tuned one with
-    /// the same types, layout, order of D, C or none and alignments, if its tiles and waves suit; else an installed
-    /// one; else the heuristic's choice. A kernel that does not pass its family's constraints, or the selection, is
-    /// passed over: with a line in the log where it is this problem's own. Throws what choose_config throws.
+    /// The first of these that exists: 1. the trusted winner of this problem; 2. a hint for it; 3. the heuristic's
+    /// choice, if a search of this problem over the whole space timed it and found nothing faster; 4. the winner of the
+    /// nearest tuned problem with the same types, layout, order of D, C and alignments, if its tiles and waves suit; 5.
+    /// an installed winner; 6. the heuristic's choice. A kernel that breaks its family's constraints, or the selection,
+    /// is passed over; the log has a line if it is this problem's own. Throws the errors of choose_config.
     [[nodiscard]] TunedChoice choose(const Problem& problem, const GpuModel& gpu,
                                      const Selection& selection = {}) const;
     /// The same with the heuristic's choice known; unset where that is the choice.
@@ -110,7 +109,7 @@ private:
     [[nodiscard]] bool is_trusted(const Winner& winner, const Selection& selection) const;
     [[nodiscard]] std::string caveats(const Winner& winner) const;
 
-    /// By the spec without its sizes: problems that one kernel can serve.
+    /// By the spec without its sizes: one kernel can serve all these problems.
     std::unordered_map<GemmSpec, std::vector<KnownWinner>> classes_;
     Versions today_;
     InstalledWinners installed_;

@@ -6,16 +6,15 @@
 #include <string>
 #include <string_view>
 
-/// \file Why records that are there serve no request, for those who made them.
+/// \file Why existing records do not serve a request, for the people who made them.
 
 namespace jitgemm::tuning {
 
-/// Goes on from "this problem was tuned": how this winner of the very problem was searched, and what keeps it from
-/// serving. `obstacle` says what is wrong with its kernel ("does not fit ..."). `rival` is the kernel that the
-/// heuristic chooses today.
+/// Continues "this problem was tuned" with the way in which this winner was searched, and with the reason why it does
+/// not serve. `obstacle` is the flaw of its kernel ("does not fit ..."). `rival` is the heuristic's current kernel.
 [[nodiscard]] std::string why_unserving(const Winner& own, std::string_view obstacle, std::string_view rival);
 
-/// Same sizes, types of A and B, and layout.
+/// Whether sizes, types of A and B, and layout are the same.
 [[nodiscard]] bool is_same_product(const GemmSpec& left, const GemmSpec& right);
 [[nodiscard]] std::size_t count_differing_fields(const GemmSpec& left, const GemmSpec& right);
 /// "with constant-b=no in place of constant-b=yes".

@@ -3,7 +3,7 @@
 #include "runtime/tuning/store/field_table.hpp"
 #include "runtime/tuning/store/record_json.hpp"
 
-/// \file The tables behind record_json.hpp, for structs that have these as members.
+/// \file The tables behind record_json.hpp, for structs with these structs as members.
 
 namespace jitgemm::tuning {
 

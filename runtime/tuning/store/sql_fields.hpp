@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-/// \file Structs ⇄ columns, by the same tables that make JSON of them: a field is a column, a struct within a struct
-/// several with its name in front ("before_power_watts"), words are TEXT, lists a JSON array.
+/// \file Structs ⇄ columns, by the tables that also make JSON of them. A field is a column. A struct within a struct is
+/// several columns with its name in front ("before_power_watts"). Words are TEXT, and lists are a JSON array.
 
 namespace jitgemm::tuning {
 
@@ -60,7 +60,7 @@ void bind_value(sqlite::Statement& statement, const Value& value) {
     }
 }
 
-/// The value of the columns from `column` on, which it moves past them.
+/// Reads the value of the columns from `column` on, and moves `column` past them.
 template <typename Value>
 void read_value(const sqlite::Statement& row, int& column, Value& value) {
     if constexpr (Worded<Value>) {

@@ -13,18 +13,18 @@
 struct sqlite3;
 struct sqlite3_stmt;
 
-/// \file SQLite's C interface with owners and exceptions. The only header that knows of it; nothing here knows of
+/// \file SQLite's C interface with owners and exceptions. No other header knows SQLite, and this one does not know
 /// tuning.
 
 namespace jitgemm::tuning::sqlite {
 
-/// A failed call; what() names the file and what SQLite says of it.
+/// A failed call. what() has the file and SQLite's message.
 class SqliteError : public Error {
 public:
     SqliteError(const std::string& message, int code) : Error(message), code_(code) {}
     [[nodiscard]] bool is_damage() const;                 ///< SQLITE_CORRUPT or SQLITE_NOTADB
-    [[nodiscard]] bool is_busy() const;                   ///< locked by someone else for longer than the patience
-    [[nodiscard]] bool is_for_want_of_a_journal() const;  ///< its folder does not take one
+    [[nodiscard]] bool is_busy() const;                   ///< locked by another process for longer than the patience
+    [[nodiscard]] bool is_for_want_of_a_journal() const;  ///< its folder does not accept a journal
     [[nodiscard]] int code() const { return code_; }      ///< extended result code
 
 private:
@@ -43,13 +43,13 @@ public:
     Statement& bind_next(double value);
     Statement& bind_next(std::string_view value);
 
-    /// Whether there is a row, or another one.
+    /// Returns whether there is a row, or another one.
     [[nodiscard]] bool step();
-    /// To its end, for statements whose rows nobody wants.
+    /// Runs a statement to its end without reading its rows.
     void run();
     void reset();
 
-    /// Of the row at hand, columns from 0.
+    /// Read the current row. Columns count from 0.
     [[nodiscard]] bool is_null(int column) const;
     [[nodiscard]] std::int64_t integer(int column) const;
     [[nodiscard]] double real(int column) const;
@@ -71,26 +71,26 @@ private:
 };
 
 enum class Access : std::uint8_t {
-    create,  ///< read and write; made when it is not there
-    write,   ///< read and write; must be there
-    read,    ///< never writes; must be there. A file in a folder that cannot be written is read as it lies
+    create,  ///< read and write; made if it does not exist
+    write,   ///< read and write; must exist
+    read,    ///< never writes; must exist. A file in a folder that cannot be written is read as it is
 };
 
 /// One connection, for one thread at a time.
 class Database {
 public:
-    /// Waits at most `patience` for others' locks, then and in every call. Throws SqliteError.
+    /// Waits at most `patience` for others' locks, now and in every call. Throws SqliteError.
     Database(std::string path, Access access, std::chrono::milliseconds patience);
 
     [[nodiscard]] Statement prepare(std::string_view sql);
     /// One or more statements without parameters.
     void execute(const std::string& sql);
-    /// The first column of the first row; 0 or "" when there is none.
+    /// The first column of the first row; 0 or "" if there is none.
     [[nodiscard]] std::int64_t integer(std::string_view sql);
     [[nodiscard]] std::string text(std::string_view sql);
 
     [[nodiscard]] std::int64_t last_row() const;       ///< rowid of the last insert
-    [[nodiscard]] std::int64_t total_changes() const;  ///< rows inserted, changed or deleted since it was opened
+    [[nodiscard]] std::int64_t total_changes() const;  ///< rows inserted, changed or deleted since the opening
     [[nodiscard]] const std::string& path() const { return path_; }
 
 private:
@@ -104,12 +104,12 @@ private:
     void check(int code) const;
     void check_rows(std::uint64_t rows) const;
 
-    /// What one step of SQLite's machine has taken, and the files it may be about: a page that leads back to itself
-    /// would keep it at work for ever.
+    /// The work of one step of SQLite's machine, and the size of the files that it may read: a page that leads back to
+    /// itself would never end.
     struct Work {
         std::string path;
         std::string attached;
-        std::uint64_t periods = 0;  ///< of so many instructions
+        std::uint64_t periods = 0;  ///< of a fixed number of instructions
         [[nodiscard]] std::uint64_t bytes_on_disk() const;
     };
     static int count_period(void* work);
@@ -120,8 +120,8 @@ private:
     std::unique_ptr<sqlite3, Closer> connection_;
 };
 
-/// Another database's tables under a name of their own, for reading, as long as the object lives. No transaction may be
-/// open when it comes and goes. Throws SqliteError.
+/// Another database's tables under their own schema name, for reading, as long as the object lives. No transaction may
+/// be open at its begin and end. Throws SqliteError.
 class Attachment {
 public:
     Attachment(Database& database, const std::string& path, std::string name);
@@ -136,9 +136,9 @@ private:
     std::string name_;
 };
 
-/// What is done until commit() happens as a whole or, when the object goes before, not at all. For writing it takes the
-/// lock at once, so that a transaction that began does not fail on another's; for reading it takes none: all that is
-/// read within it is of one moment, whatever others write meanwhile.
+/// The work until commit() happens as a whole or, if the object ends before, not at all. A writing transaction takes
+/// the lock at once, so that it does not fail later because of another. A reading one takes none: everything read
+/// within it is from one moment, whatever others write meanwhile.
 class Transaction {
 public:
     explicit Transaction(Database& database, Access access = Access::write);

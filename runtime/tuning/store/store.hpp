@@ -19,11 +19,10 @@ public:
     using Error::Error;
 };
 
-/// What a sweep was asked: two with the same key continue each other.
+/// The request of a sweep. Two sweeps with the same key continue each other.
 struct SweepKey {
     std::string device_class;
-    std::string
-        request;  ///< canonical text of problems, space, strategy, protocol, limits: whatever changes the outcome
+    std::string request;  ///< canonical text of problems, space, strategy, protocol and limits: they change the outcome
     Versions versions;
 };
 
@@ -43,16 +42,16 @@ struct SameCode {
     std::string same_as;  ///< kernel with the same machine code
 };
 
-/// What became of a sample when its round ended.
+/// The fate of a sample when its round has ended.
 struct SampleEnd {
     int round = 0;
     DeviceReading after;
-    bool counts = true;       ///< false: the sample is void, as if it had never been
+    bool counts = true;       ///< false: the sample is void and is removed
     double reference_us = 0;  ///< Sample::reference_us
     double reference_sustained_us = 0;
 };
 
-/// One thing a sweep learnt of a kernel. A sample refers to a round its kernel has not; an end to one it has.
+/// One fact that a sweep learnt about a kernel. A sample has a new round of its kernel; an end has a known one.
 struct TrialEntry {
     std::string kernel;
     std::variant<PredictedCompile, SameCode, VerifyOutcome, Sample, SampleEnd> what;
@@ -61,26 +60,27 @@ struct TrialEntry {
 /// Everything measured for one problem of a sweep.
 struct ProblemRecord {
     GemmSpec spec;
-    std::vector<Trial> trials;     ///< in the order they were first recorded
-    std::optional<Winner> winner;  ///< as stored last, complete or not
+    std::vector<Trial> trials;     ///< in the order of their first records
+    std::optional<Winner> winner;  ///< the last stored one, complete or not
 };
 
 struct StoreSettings {
-    std::chrono::milliseconds patience{30'000};  ///< how long a call waits for other processes' locks
-    std::optional<StoreLocation> location;       ///< unset: what the folder's file system asks for
+    std::chrono::milliseconds patience{30'000};  ///< the longest wait of a call for other processes' locks
+    std::optional<StoreLocation> location;       ///< unset: chosen by the folder's file system
 };
 
-/// The tuning records on disk: one SQLite database `tuning.sqlite` in a folder. Thread-safe; many processes may write
-/// at once (a writer waits for another up to 30 s). Every add_* is one transaction that is on disk (synchronous=FULL)
-/// when the call returns. Journal: WAL; on a file system that WAL does not work on (network ones: statfs says NFS, SMB,
-/// Lustre, GPFS, FUSE ...) a rollback journal and one file per host, `tuning-HOST.sqlite`: winners are read from all of
-/// a folder's files and forgotten in all of them, sweeps belong to the host that makes them. Specs are kept resolved.
-/// Throws TuningStoreError naming the file and what failed (disk full, locked for longer than that, not writable);
-/// after a throw the database holds what it held before.
+/// The tuning records on disk: one SQLite database `tuning.sqlite` in a folder. It is thread-safe, and many processes
+/// may write at once (a writer waits up to 30 s for another). Every add_* is one transaction that is on disk
+/// (synchronous=FULL) when the call returns. The journal is WAL. Some file systems do not support WAL (network ones:
+/// statfs says NFS, SMB, Lustre, GPFS, FUSE ...). There it is a rollback journal, and each host has its file
+/// `tuning-HOST.sqlite`: winners are read from all files of a folder and forgotten in all, and sweeps belong to the
+/// host that makes them. Specs are resolved. Throws TuningStoreError with the file and the failure (disk full, locked
+/// for too long, not writable); the database then holds its former contents.
 class TuningStore {
 public:
-    /// Creates folder (0700) and file as needed. A damaged database (quick_check, or SQLite says so) is renamed to
-    /// `tuning.sqlite.damaged-<time>` with a warning, and a new one begun. A higher schema's stays, and this throws.
+    /// Creates folder (0700) and file if needed. A damaged database (quick_check, or an error of SQLite) is renamed to
+    /// `tuning.sqlite.damaged-<time>` with a warning, and a new one is begun. A database with a higher schema stays,
+    /// and the constructor throws.
     explicit TuningStore(const std::string& directory, const StoreSettings& settings = {});
     ~TuningStore();
     TuningStore(TuningStore&&) noexcept;
@@ -93,33 +93,34 @@ public:
     [[nodiscard]] std::int64_t begin_sweep(const SweepKey& key);
     void finish_sweep(std::int64_t sweep);
 
-    /// All of them, in their order, or none. A sample of a round that its kernel has already is refused (Error):
-    /// nothing is measured twice.
+    /// Adds all entries in their order, or none. A second sample of a kernel's round is refused (Error): nothing is
+    /// measured twice.
     void add(std::int64_t sweep, const GemmSpec& spec, const std::vector<TrialEntry>& entries);
-    /// Records it as what the sweep found, and offers it to the winners: it takes the place of one that was searched
-    /// alike (WinnerMap) and is no better (is_better), and never that of another.
+    /// Records the winner as the result of the sweep, and offers it to the winners. It replaces one that was searched
+    /// in the same way (WinnerMap) if that is not better (is_better). It never replaces any other.
     void set_winner(std::int64_t sweep, const Winner& winner);
 
-    /// All that a sweep recorded, problems in the order first recorded.
+    /// All records of a sweep, with problems in the order of their first records.
     [[nodiscard]] std::vector<ProblemRecord> read_sweep(std::int64_t sweep) const;
-    /// The same of all sweeps on a class of devices, oldest first; a problem comes once for each sweep that had it.
+    /// The same for all sweeps on a class of devices, oldest first. A problem appears once for each of its sweeps.
     [[nodiscard]] std::vector<ProblemRecord> read_class(const std::string& device_class) const;
-    /// Winners of a device class, or of all (empty), sorted by class and spec: several of a problem where it was
-    /// searched in several ways.
+    /// Winners of a device class, or of all (empty), sorted by class and spec. A problem has several if it was searched
+    /// in several ways.
     [[nodiscard]] std::vector<Winner> winners(const std::string& device_class = {}) const;
-    /// Wisdom import: all or none of them, by the same rule as set_winner. Returns how many were taken.
+    /// Wisdom import: adds all or none of them, by the rule of set_winner. Returns the number of replaced or new ones.
     int add_winners(const std::vector<Winner>& winners);
-    /// Forgets winners of the class (empty: all) and, if given, of one spec. Returns how many.
+    /// Removes winners of the class (empty: all) and, if given, of one spec. Returns their number.
     int forget(const std::string& device_class, const std::optional<GemmSpec>& spec);
 
     struct MergeResult {
         int sweeps = 0;
         int winners = 0;
-        int conflicts = 0;  ///< both had a winner of one problem, searched alike: the better one was kept (is_better)
+        int conflicts =
+            0;  ///< both had a winner of a problem, searched in the same way: the better one stays (is_better)
     };
-    /// Takes over what another store's folder (or file) holds and this one lacks, each file as a whole or not at all.
-    /// Merging twice changes nothing. Throws TuningStoreError when there is none, or it is damaged, of a higher schema,
-    /// or this very store.
+    /// Copies the records that another store's folder (or file) has and this one lacks, each file as a whole or not at
+    /// all. A second merge changes nothing. Throws TuningStoreError if there is no store, if it is damaged or has a
+    /// higher schema, or if it is this store.
     MergeResult merge(const std::string& other);
 
 private:
@@ -127,11 +128,11 @@ private:
     std::unique_ptr<Impl> impl_;
 };
 
-/// The winners of a device class (empty: of all) in a store's folder, for those who only read: nothing is made, renamed
-/// or changed. No folder or no store: no winners.
+/// The winners of a device class (empty: of all) in a store's folder, for readers: nothing is made, renamed or changed.
+/// Without a folder or a store there are none.
 struct StoredWinners {
-    std::vector<Winner> winners;        ///< sorted by class and spec, one for each way it was searched
-    std::vector<std::string> problems;  ///< files that could not be read, and why
+    std::vector<Winner> winners;        ///< sorted by class and spec, one for each way of the search
+    std::vector<std::string> problems;  ///< files that could not be read, with reasons
 };
 [[nodiscard]] StoredWinners stored_winners(const std::string& directory, const std::string& device_class = {});
 

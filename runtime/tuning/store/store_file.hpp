@@ -12,12 +12,12 @@ namespace jitgemm::tuning {
 /// Version of the tables, kept in PRAGMA user_version.
 inline constexpr int kStoreSchema = 3;
 
-/// Opens a store for writing, made with its tables when it is not there. One that is damaged or no store at all is
-/// renamed to "...damaged-<time>" with a warning, and a new one begun. Throws TuningStoreError, also for a store of a
-/// higher schema, which is left as it is.
+/// Opens a store for writing; it is made with its tables if it does not exist. A damaged one, or a file that is no
+/// store, is renamed to "...damaged-<time>" with a warning, and a new one is begun. Throws TuningStoreError, also for a
+/// store with a higher schema, which stays as it is.
 [[nodiscard]] sqlite::Database open_store(const StoreLocation& location, std::chrono::milliseconds patience);
 
-/// Runs `work`; what SQLite says becomes a store's error, which callers outside know.
+/// Runs `work`. SQLite's errors become a store's errors, which outside callers know.
 template <typename Work>
 auto as_store_errors(Work work) {
     try {
@@ -27,16 +27,16 @@ auto as_store_errors(Work work) {
     }
 }
 
-/// Throws TuningStoreError where a newer version made this database, or has brought it up to date meanwhile.
+/// Throws TuningStoreError if a newer version made this database, or has upgraded it meanwhile.
 void refuse_newer_store(sqlite::Database& database, const std::string& path);
 
-/// Whether nobody has made tables in it yet: an empty file, which a start that was cut short or a full disk leaves.
+/// Whether it has no tables yet: an empty file, which a start that was cut short or a full disk leaves.
 [[nodiscard]] bool is_unmade(sqlite::Database& database, const std::string& schema = "main");
-/// Why the tables of an open database ("main", or one attached) are none this version reads; empty when they are.
-/// `path` is what the answer calls it. Throws SqliteError, is_damage() among others.
+/// Why this version cannot read the tables of an open database ("main", or an attached one); empty if it can. `path` is
+/// its name in the answer. Throws SqliteError, also for damage.
 [[nodiscard]] std::string schema_flaw(sqlite::Database& database, const std::string& path,
                                       const std::string& schema = "main");
-/// The same, and whether SQLite's quick_check, which reads the whole file, finds damage.
+/// The same, and any damage that SQLite's quick_check finds. It reads the whole file.
 [[nodiscard]] std::string store_flaw(sqlite::Database& database, const std::string& path,
                                      const std::string& schema = "main");
 

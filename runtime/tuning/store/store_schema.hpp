@@ -8,16 +8,15 @@
 #include <tuple>
 #include <vector>
 
-/// \file The tables of a store. Columns carry the names of the structs' fields (records.hpp), so a field that joins
-/// them is a column that a store of a lower version lacks: it is read as the field's default and added by the next
-/// writer.
+/// \file The tables of a store. Columns have the names of the structs' fields (records.hpp). A new field is therefore a
+/// column that a store of a lower version lacks: it is read as the field's default, and the next writer adds it.
 
 namespace jitgemm::tuning {
 
 /// The statements that make an empty store.
 [[nodiscard]] std::string store_schema();
 
-/// "device_class, spec, protocol, ...": what tells winners apart (WinnerMap), the table's primary key.
+/// "device_class, spec, protocol, ...": the columns that identify a winner (WinnerMap), the table's primary key.
 [[nodiscard]] std::string winner_key(std::string_view separator = ", ");
 
 struct Column {
@@ -50,7 +49,7 @@ template <typename Record>
     return columns;
 }
 
-/// For a SELECT of `wanted` from a table of any version: what it has by name, what it lacks as its default.
+/// For a SELECT of `wanted` from a table of any version: existing columns by name, missing ones as their defaults.
 [[nodiscard]] std::string stored_columns(sqlite::Database& database, std::string_view schema, std::string_view table,
                                          const std::vector<Column>& wanted);
 template <typename Record>
@@ -58,7 +57,7 @@ template <typename Record>
     return stored_columns(database, schema, table, columns_of<Record>());
 }
 
-/// Brings the tables of a lower version up to this one's, within the caller's transaction.
+/// Upgrades the tables of a lower version, within the caller's transaction.
 void upgrade_store(sqlite::Database& database);
 
 }  // namespace jitgemm::tuning

@@ -12,23 +12,24 @@
 
 namespace jitgemm::tuning {
 
-/// Writes what is learnt of one problem of a sweep to the store, in the order it was learnt, while the device goes on:
-/// a thread of its own waits for the disk, and what has queued up meanwhile is its next transaction (group commit). So
-/// what is on disk is always a beginning of what was learnt; a kill costs the transaction on its way and those that
-/// wait for it, which is what was learnt during one commit.
+/// Writes the records of one problem of a sweep to the store in their order, while the device goes on. Its own thread
+/// waits for the disk, and the records that queue up meanwhile are its next transaction (group commit). The disk
+/// therefore always holds a beginning of the records. A kill loses the current transaction and the waiting records:
+/// those of one commit's time.
 class StoreWriter {
 public:
     StoreWriter(TuningStore& store, std::int64_t sweep, const GemmSpec& spec);
     StoreWriter(const StoreWriter&) = delete;
     StoreWriter& operator=(const StoreWriter&) = delete;
-    /// Waits until all is written. What fails now goes to the log (debug): who wants to know flushes before.
+    /// Waits until everything is written. An error only goes to the log (debug); a caller that needs it calls flush()
+    /// first.
     ~StoreWriter();
 
-    /// Returns at once, unless the disk (or another process's lock on the store) has been at one transaction for longer
-    /// than kLongestLag: then the device had better wait than measure what a kill would lose. Throws what failed
-    /// before; nothing is written after a failure. The entries of one call are in one transaction.
+    /// Returns at once, unless one transaction has waited for the disk (or for another process's lock) longer than
+    /// kLongestLag: the device then waits, because a kill would lose too much. Throws an earlier failure; nothing is
+    /// written after it. The entries of one call are in one transaction.
     void add(const std::vector<TrialEntry>& entries);
-    /// Returns when everything added is on disk; throws what failed.
+    /// Returns when everything added is on disk. Throws a failure.
     void flush();
 
     static constexpr std::chrono::milliseconds kLongestLag{1000};
@@ -45,7 +46,7 @@ private:
     std::int64_t sweep_;
     GemmSpec spec_;
 
-    std::mutex mutex_;  // guards what follows
+    std::mutex mutex_;  // guards the members below
     std::condition_variable added_;
     std::condition_variable written_;
     std::vector<TrialEntry> queue_;
@@ -54,7 +55,7 @@ private:
     bool is_ending_ = false;
     std::exception_ptr failure_;
 
-    std::thread thread_;  // last: begins when all else is there
+    std::thread thread_;  // last, because it begins when all other members exist
 };
 
 }  // namespace jitgemm::tuning

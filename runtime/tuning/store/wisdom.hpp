@@ -9,42 +9,42 @@
 #include <string_view>
 #include <vector>
 
-/// \file Winners as a file that an application ships: JSON lines, the first of them {"jitgemm wisdom": 2}, then one
-/// winner per line with the fields of Winner. Read without SQLite. Format 1 did not say how a winner was searched
-/// (`hot`, `narrowed`); it is read as not known. A time of 0 was not kept.
+/// \file Winners as a file that an application ships. It has JSON lines: the first is {"jitgemm wisdom": 2}, and each
+/// further one is a winner with the fields of Winner. It is read without SQLite. Format 1 lacks the way of the search
+/// (`hot`, `narrowed`); it is read as unknown. A time of 0 is not recorded.
 
 namespace jitgemm {
-/// The files of wisdom/ by name, as they were when the library was built.
+/// The files of wisdom/ by name, from the time of the build.
 [[nodiscard]] std::map<std::string, std::string, std::less<>> installed_wisdom_files();
 }  // namespace jitgemm
 
 namespace jitgemm::tuning {
 
-/// A file that is no wisdom at all, or cannot be read or written; names it.
+/// A file that is no wisdom, or that cannot be read or written. It names the file.
 class WisdomError : public Error {
 public:
     using Error::Error;
 };
 
 struct Wisdom {
-    std::vector<Winner> winners;  ///< sorted by device class and spec, one for each way it was searched (WinnerMap)
-    std::vector<std::string> problems;  ///< "FILE:3: median_us is missing", one for each line that was passed over
+    std::vector<Winner> winners;        ///< sorted by device class and spec, one for each way of the search (WinnerMap)
+    std::vector<std::string> problems;  ///< "FILE:3: median_us is missing", one for each skipped line
 };
 
-/// Lines that hold no winner, an unsound problem or a kernel that is not for it are passed over; so are empty ones, in
-/// silence. Throws WisdomError when the first line is not the header of a version this one reads.
-/// Lines without the text `holding` are not looked at: reading one takes a thousand times as long as searching it.
+/// Lines without a winner, with an unsound problem or with a kernel that does not fit it are skipped; empty lines are
+/// skipped silently. Throws WisdomError if the first line is not the header of a version that this one reads. Lines
+/// without the text `holding` are not parsed, because parsing takes a thousand times as long as searching.
 [[nodiscard]] Wisdom parse_wisdom(std::string_view text, const std::string& name, std::string_view holding = {});
 /// The same of a file.
 [[nodiscard]] Wisdom read_wisdom(const std::string& path);
 
-/// What the files installed with the library hold, or what their lines with the text `holding` do. Throws WisdomError
-/// for a file that is none.
+/// The winners of the files installed with the library; only lines with the text `holding`, if it is set. Throws
+/// WisdomError for a malformed file.
 [[nodiscard]] Wisdom installed_wisdom(std::string_view holding = {});
 
-/// The same text for the same winners, whatever their order.
+/// The same winners give the same text, whatever their order.
 [[nodiscard]] std::string to_wisdom(const std::vector<Winner>& winners);
-/// Beside `path`, then renamed: no reader sees a part. Throws WisdomError.
+/// Writes beside `path`, then renames: no reader sees a part. Throws WisdomError.
 void write_wisdom(const std::string& path, const std::vector<Winner>& winners);
 
 }  // namespace jitgemm::tuning

@@ -5,22 +5,22 @@
 
 namespace jitgemm::tuning {
 
-/// A clock that shows what each of the problems in flight has had of the devices: it runs at (devices / problems in
-/// flight) of the pace of real time, and never faster. What a problem may take of a budget is measured by it. Not
-/// thread-safe; times may only grow from call to call.
+/// A clock for the part of the devices' time that each problem in flight has had. It runs at (devices / problems in
+/// flight) of real time, and never faster. A problem's share of a budget is measured by it. Not thread-safe; times may
+/// only grow from call to call.
 class BudgetClock {
 public:
     using Clock = std::chrono::steady_clock;
 
     explicit BudgetClock(double devices) : devices_(devices) {}
 
-    /// A problem begins that may take so many seconds by this clock; returns what it shows when they are over.
+    /// A problem begins that may take this many seconds by this clock. Returns the clock's time at their end.
     [[nodiscard]] double begin(Clock::time_point now, double seconds);
-    void end(Clock::time_point now, double over);  ///< of the problem that begin() returned this for
+    void end(Clock::time_point now, double over);  ///< for the problem whose begin() returned `over`
 
     [[nodiscard]] double seconds(Clock::time_point now) const;
-    /// The share of each of `problems` that have not begun, when the devices have `left` seconds of real time yet and
-    /// those in flight take all that they may. Never more than `left`, nor less than 0.
+    /// The share of each of `problems` that have not begun, if the devices have `left` seconds of real time and those
+    /// in flight take their full shares. It is between 0 and `left`.
     [[nodiscard]] double share(Clock::time_point now, double left, double problems) const;
 
 private:

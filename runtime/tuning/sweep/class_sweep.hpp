@@ -16,19 +16,19 @@
 
 namespace jitgemm::tuning {
 
-/// What all threads of a sweep share.
+/// The state that all threads of a sweep share.
 struct SharedSweep {
     using Clock = std::chrono::steady_clock;
     const std::vector<TuneProblem>& problems;
     const SweepOptions& options;
     const Sweep::Services& services;
     Clock::time_point start = Clock::now();
-    std::mutex mutex{};               // guards what follows, and the callbacks
-    std::condition_variable ended{};  // a problem
-    std::size_t asked = 0;            // problems, of all classes of devices
+    std::mutex mutex{};               // guards the members below, and the callbacks
+    std::condition_variable ended{};  // a problem has ended
+    std::size_t asked = 0;            // number of problems, for all classes of devices
     std::size_t begun = 0;
     std::size_t done = 0;
-    BudgetClock pace{static_cast<double>(services.devices.size())};  // what each problem in flight has had
+    BudgetClock pace{static_cast<double>(services.devices.size())};  // the time that each problem in flight has had
 
     [[nodiscard]] double elapsed() const { return std::chrono::duration<double>(Clock::now() - start).count(); }
 };
@@ -40,22 +40,22 @@ public:
 
     ClassSweep(SharedSweep& shared, const std::vector<MeasureService*>& devices);
 
-    /// Tunes one problem after another until they run out; run by kProblemsInFlight threads per device.
+    /// Tunes one problem after another until there is none left. kProblemsInFlight threads per device run it.
     void work(SharedDevice& device);
-    /// After all threads have ended.
+    /// Called after all threads have ended.
     void finish();
     void add_to(SweepResult& all);
     [[nodiscard]] const std::vector<std::unique_ptr<SharedDevice>>& devices() const { return devices_; }
 
 private:
     class Flight;
-    /// A problem in flight, and what the pace's clock shows when it has had its share of the budget.
+    /// A problem in flight, and the pace clock's time at the end of its share of the budget.
     struct Begun {
         std::size_t index = 0;
         double over = 0;
-        bool again = false;  ///< its share had cut it short, and others have left some of theirs
+        bool again = false;  ///< its share had cut it short, and others have left some time
     };
-    /// What the search for one problem starts from.
+    /// The start of a search for one problem.
     struct Prepared {
         SearchSpace space;
         std::unique_ptr<Strategy> strategy;
@@ -94,7 +94,7 @@ private:
     std::vector<ProblemRecord> earlier_;
     std::vector<std::optional<TunedProblem>> results_;  // by index of the problem; guarded by the shared mutex, as are:
     std::size_t next_ = 0;
-    std::deque<std::size_t> cut_;  // short by their share, and told to nobody yet
+    std::deque<std::size_t> cut_;  // cut short by their share, and not yet reported
 };
 
 }  // namespace jitgemm::tuning

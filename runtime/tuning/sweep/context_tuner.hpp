@@ -15,8 +15,8 @@
 
 namespace jitgemm::tuning {
 
-/// One problem at a time, in worker processes of the tool. A request that waited while its problem was searched to the
-/// end takes that search's winner.
+/// Tunes one problem at a time, in worker processes of the tool. A request that waits while its problem is searched to
+/// the end takes that search's winner.
 class ContextTuner final : public Tuner {
 public:
     ContextTuner(const Options& options, const Device& device);
@@ -38,14 +38,14 @@ private:
     void serve(const Request& request);
 
     Options options_;
-    std::string device_;                             // as Options::device takes it
+    std::string device_;                             // in the form of Options::device
     std::mutex measuring_;                           // one search at a time: two would disturb each other's times
-    std::unordered_map<GemmSpec, Winner> finished_;  // of searches that came to their end; guarded by measuring_
+    std::unordered_map<GemmSpec, Winner> finished_;  // of finished searches; guarded by measuring_
     std::mutex mutex_;                               // guards the queue
     std::condition_variable arrived_;
     std::deque<Request> queue_;
     std::atomic<bool> stop_ = false;
-    std::thread thread_;  // begun with the first request
+    std::thread thread_;  // started by the first request
 };
 
 }  // namespace jitgemm::tuning

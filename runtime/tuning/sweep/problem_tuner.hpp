@@ -14,41 +14,41 @@
 
 namespace jitgemm::tuning {
 
-/// What is tuned: a resolved spec and the scalars its launches have.
+/// A problem to tune: a resolved spec and the scalars of its launches.
 struct TuneProblem {
     GemmSpec spec;
     float alpha = 1.0F;
     float beta = 0.0F;
 };
 
-/// How candidates are timed.
+/// The way in which candidates are timed.
 struct TuneTiming {
     Protocol protocol = Protocol::steady;
     bool hot = false;
     bool against_cublaslt = true;
 };
 
-/// Why a search is asked to end before it is done.
+/// Why a search should end early.
 enum class Stop : std::uint8_t { none, budget, interrupted };
 
-/// The search for one problem on one device: propose, compile, verify, time, until the strategy has no more to propose
-/// and the finalists have all their rounds.
+/// The search for one problem on one device: propose, compile, verify and time, until the strategy proposes nothing
+/// more and the finalists have all their rounds.
 class ProblemTuner {
 public:
     struct Services {
         CompileService& compiling;
         SharedDevice& device;
-        std::function<Stop()> stop;                        ///< asked between two steps, and two turns of a round
+        std::function<Stop()> stop;  ///< asked between two steps, and between two turns of a round
         std::function<void(const TrialLog&)> on_progress;  ///< after every step
     };
 
     ProblemTuner(const TuneProblem& problem, const SearchSpace& space, const Strategy& strategy,
                  const TuneTiming& timing, TrialLog& log, Services services);
 
-    /// Everything is in the log, and on disk; says what ended it.
+    /// Everything is in the log and on disk. Returns the reason of the end.
     Stop run();
 
-    /// The winner as it stands; nothing when no candidate was timed.
+    /// The current winner; nothing if no candidate was timed.
     [[nodiscard]] std::optional<Winner> winner(bool complete) const;
 
 private:
@@ -88,7 +88,7 @@ private:
     Services services_;
     Reference reference_;
     std::map<std::string, double> predicted_us_;
-    std::set<std::string> wanted_memory_;  ///< kernels that were tried once more for that
+    std::set<std::string> wanted_memory_;  ///< kernels that were tried again because memory was short
     Stop stop_ = Stop::none;
 };
 

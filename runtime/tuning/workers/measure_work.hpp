@@ -8,22 +8,19 @@
 
 namespace jitgemm::tuning {
 
-/// What a measuring worker does on `command.options.device`, with kernels from `command.options.cache_directory` (one
-/// that is not there is compiled). Throws CudaError / Error when there is no such device.
-///
-/// verify: exact inputs (ExactVerifier); on the emulator all its checks (verify_emulated).
-/// time: interleaved rounds over operands that stay in place between calls (ProblemBenches); a round
-/// spoilt by a thermal or hardware slowdown is repeated (measure_round). `cublaslt` is screened once per problem: the
-/// fastest of its algorithms whose result is right. On the emulator a sample is the estimated time, the same each
-/// round.
-///
-/// Errors that leave the device usable are `unfit`, others `crashed`: after one the device answers nothing more.
+/// The work of a measuring worker on `command.options.device`, with kernels from `command.options.cache_directory` (a
+/// missing one is compiled). Throws CudaError or Error if there is no such device. verify: exact inputs
+/// (ExactVerifier); on the emulator all its checks (verify_emulated). time: interleaved rounds over operands that stay
+/// between calls (ProblemBenches). A round spoilt by a thermal or hardware slowdown is repeated (measure_round).
+/// `cublaslt` is screened once per problem: its fastest algorithm with a right result is timed. On the emulator a
+/// sample is the estimated time, the same in each round. Errors after which the device is usable are `unfit`, and
+/// others `crashed`: the device then answers nothing more.
 [[nodiscard]] std::unique_ptr<MeasureWork> make_measure_work(const WorkerCommand& command);
 
-/// Of a context's device, as a measuring worker says them.
+/// The facts of a context's device, as a measuring worker reports them.
 [[nodiscard]] DeviceFacts device_facts(ContextState& context);
 
-/// What an exception of a kernel's work says of it: unfit or crashed.
+/// The verdict on a kernel whose work threw this exception: unfit or crashed.
 [[nodiscard]] Verdict verdict_of(const std::exception& error);
 
 }  // namespace jitgemm::tuning

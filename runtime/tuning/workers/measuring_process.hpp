@@ -14,18 +14,18 @@ namespace jitgemm::tuning {
 
 struct MeasuringOptions {
     WorkerCommand command;  ///< on `command.options.device`
-    /// How long a verification may take, and one turn of a kernel (its preparation, a launch or graph of launches),
-    /// for a small problem; what a slow kernel needs for the problem's flops is added (watchdog()).
+    /// The time limit of a verification, and of one turn of a kernel (its preparation, a launch or graph of launches),
+    /// for a small problem. The time that a slow kernel needs for the problem's flops is added (watchdog()).
     std::chrono::milliseconds patience = std::chrono::seconds(30);
 };
 
-/// Measures in a child process that may die. Its death by a fault's signal, an exit, or a CUDA error that spoils the
-/// context is the kernel's verdict `crashed`; one that does not answer in time is killed: `hung`. A child that somebody
-/// else killed (was_killed) gives `no_memory`, which blames no kernel. The next call starts a fresh child. Throws Error
-/// only when no child can be started.
+/// Measures in a child process that may die. Its end by a fault's signal, an exit, or a CUDA error that spoils the
+/// context is the kernel's verdict `crashed`. A child that does not answer in time is killed: `hung`. If somebody else
+/// killed a child (was_killed), the verdict is `no_memory`, which blames no kernel. The next call starts a fresh child.
+/// Throws Error only if no child can be started.
 class MeasuringProcess final : public MeasureService {
 public:
-    /// Starts the child and waits for its hello; throws Error with its words when there is none (no such device).
+    /// Starts the child and waits for its hello. Throws Error with its message if there is none (no such device).
     explicit MeasuringProcess(MeasuringOptions options);
 
     [[nodiscard]] const DeviceFacts& facts() const override { return facts_; }
@@ -33,7 +33,7 @@ public:
     [[nodiscard]] VerifyOutcome verify(const VerifyJob& job) override;
     [[nodiscard]] TimeOutcome time(const TimeJob& job, const TimingEvents& events) override;
 
-    /// Children started so far, the first included.
+    /// Children started so far, including the first one.
     [[nodiscard]] int children() const { return children_; }
 
 private:
@@ -43,7 +43,7 @@ private:
     void start();
     WorkerProcess& ask(const WorkerRequest& request);
     [[nodiscard]] Clock::time_point deadline(const GemmSpec& spec, double launches) const;
-    /// The answer is complete; a child that died, `crashed` or `hung` is not used further.
+    /// The answer is complete. A child that ended, `crashed` or `hung` is not used further.
     void conclude(Verdict verdict, const std::string& message);
     [[nodiscard]] static std::optional<TimeOutcome> take(const Answer& answer, const TimeJob& job,
                                                          const TimingEvents& events, std::size_t& turn);
@@ -55,8 +55,8 @@ private:
     bool answering_ = false;
 };
 
-/// `patience` and the time that `launches` of the problem take at a pace no kernel worth waiting for falls below:
-/// 100 GFLOP/s on a GPU; on the emulator 2 MFLOP/s, the pace of a checked launch on one busy core.
+/// `patience` plus the time of `launches` of the problem at the slowest sensible pace: 100 GFLOP/s on a GPU; on the
+/// emulator 2 MFLOP/s, the pace of a checked launch on one busy core.
 [[nodiscard]] std::chrono::milliseconds watchdog(std::chrono::milliseconds patience, const GemmSpec& spec,
                                                  double launches, bool emulator);
 

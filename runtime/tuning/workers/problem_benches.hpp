@@ -11,22 +11,22 @@
 
 namespace jitgemm::tuning {
 
-/// About how much ProblemBenches holds of a problem.
+/// The approximate bytes that ProblemBenches holds for a problem.
 [[nodiscard]] std::int64_t bench_bytes(const GemmSpec& resolved_spec, const GpuModel& gpu);
 
-/// What a GPU holds of the problems in flight (kProblemsInFlight): operands to verify with and a D found right,
-/// operands and graphs to time with. It stays from job to job, so that turning to another problem and back costs
-/// nothing. The problem that was left alone for longest makes way for a new one, and for memory: at least half of what
-/// was free at first stays free, but for what the problem at hand needs.
+/// The device memory of the problems in flight (kProblemsInFlight): operands for verification with a right D, and
+/// operands and graphs for timing. It stays from job to job, so that turning between problems costs nothing. The
+/// problem that was unused for longest is freed for a new one, and to keep memory free: at least half of the initially
+/// free memory, except what the current problem needs.
 class ProblemBenches {
 public:
     explicit ProblemBenches(ContextState& context);
 
-    /// Made on first use; throw CudaError where the operands do not fit.
+    /// They are made on first use, and throw CudaError if the operands do not fit.
     [[nodiscard]] ExactVerifier& verifier(const VerifyJob& job);
     [[nodiscard]] TimingBench& timing(const TimeJob& job);
-    /// Whether others hold so much of the device's memory that a want of it says nothing of whoever asked. Gives back
-    /// all that is held here.
+    /// Whether other processes hold much of the device's memory, so that a lack of memory is not the kernel's fault. It
+    /// frees everything held here.
     [[nodiscard]] bool others_hold_the_memory();
 
 private:
@@ -44,7 +44,7 @@ private:
 
     ContextState& context_;
     std::size_t free_at_first_;
-    std::list<Bench> benches_;  // the one used last first
+    std::list<Bench> benches_;  // the one used last is first
 };
 
 }  // namespace jitgemm::tuning

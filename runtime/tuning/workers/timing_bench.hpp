@@ -9,20 +9,21 @@
 
 namespace jitgemm::tuning {
 
-/// One problem on a GPU, and the kernels that are being timed for it: set up at the first TimeJob, kept for the next.
+/// One problem on a GPU, and the kernels that are timed for it. It is set up at the first TimeJob and kept for the next
+/// ones.
 class TimingBench {
 public:
     TimingBench(ContextState& context, const TimeJob& job);
 
     /// Whether the job is of this bench's problem, protocol and inputs.
     [[nodiscard]] bool serves(const TimeJob& job) const;
-    /// Prepares a kernel unless it is. `kernel` may be kCublasLt. Throws when it cannot be launched.
+    /// Prepares a kernel if it is not prepared. `kernel` may be kCublasLt. Throws if it cannot be launched.
     void add(const std::string& kernel);
-    /// Frees what the other kernels hold.
+    /// Frees the other kernels' preparations.
     void keep_only(const std::vector<std::string>& kernels);
-    /// One launch's time of a kernel added before.
+    /// The time of a launch of an added kernel.
     [[nodiscard]] double microseconds(const std::string& kernel);
-    [[nodiscard]] double sustained_microseconds(const std::string& kernel);  ///< of a job by the steady protocol
+    [[nodiscard]] double sustained_microseconds(const std::string& kernel);  ///< for a job of the steady protocol
 
 private:
     [[nodiscard]] std::size_t add_best_of_cublaslt();

@@ -11,23 +11,24 @@
 
 namespace jitgemm::tuning {
 
-/// A worker that ended, was killed or spoke nonsense in place of answering.
+/// A worker that ended, was killed or sent a malformed message in place of an answer.
 struct WorkerEnd {
     bool timed_out = false;
-    bool tells_nothing = false;  ///< of the kernel at hand: somebody else killed it, or its error was not the job's
-    std::string message;         ///< how it ended, and its last words on stderr
+    bool tells_nothing =
+        false;            ///< not the kernel's fault: somebody else killed the worker, or its error was not the job's
+    std::string message;  ///< the way of its end, and its last words on stderr
     std::optional<WorkerRefusal> refusal = {};
 };
 
-/// How long to wait yet for a child, which is looked at ten times per second. Between two looks only time in which this
-/// process could run counts: whatever stops it stops its children, too (Ctrl-Z, a paused container).
+/// The remaining wait for a child, which is checked ten times per second. Between two checks only time in which this
+/// process could run counts, because whatever stops it also stops its children (Ctrl-Z, a paused container).
 class Patience {
 public:
     using Clock = ChildProcess::Clock;
     explicit Patience(Clock::duration left) : left_(left) {}
     [[nodiscard]] bool is_over() const { return left_ <= Clock::duration::zero(); }
     [[nodiscard]] Clock::time_point next_look();
-    void looked();  ///< since next_look() was asked
+    void looked();  ///< after next_look() was asked
 
 private:
     Clock::duration left_;
@@ -39,22 +40,22 @@ class WorkerProcess {
 public:
     using Clock = ChildProcess::Clock;
 
-    /// Starts it and waits for its hello. Throws Error or CudaError with its refusal, or saying how it ended instead.
+    /// Starts it and waits for its hello. Throws Error or CudaError with its refusal, or with the way of its end.
     explicit WorkerProcess(const std::vector<std::string>& words, Clock::duration patience = kStartPatience);
 
     [[nodiscard]] const WorkerHello& hello() const { return hello_; }
     [[nodiscard]] int pid() const { return child_.pid(); }
     [[nodiscard]] bool has_ended() const { return ended_; }
     void send(const WorkerRequest& request);
-    /// The next reply; `meanwhile` is called at first and then ten times per second. After an end the process is dead
-    /// and must not be used further.
+    /// The next reply. `meanwhile` is called at first and then ten times per second. After an end the process must not
+    /// be used further.
     [[nodiscard]] std::variant<WorkerReply, WorkerEnd> receive(
         Clock::time_point deadline, const std::function<void()>& meanwhile = [] {});
-    /// The same; nothing when the deadline passed, and the worker lives on.
+    /// The same; nothing if the deadline has passed. The worker then lives on.
     [[nodiscard]] std::optional<std::variant<WorkerReply, WorkerEnd>> receive_until(Clock::time_point deadline);
     [[nodiscard]] WorkerEnd kill(bool timed_out, const std::string& why);
 
-    /// Opening a CUDA context on a machine with many GPUs takes seconds; with a cold page cache NVRTC does as well.
+    /// Opening a CUDA context on a machine with many GPUs takes seconds, and so does NVRTC with a cold page cache.
     static constexpr Clock::duration kStartPatience = std::chrono::seconds(120);
 
 private:
