@@ -40,11 +40,12 @@ const std::regex& any_family() {
     return kNames;
 }
 
-/// A family's own folder or template, or the list of families.
+/// A family's own folders, or the list of families.
 bool may_name_families(const std::string& file) {
     if (file == "generator/families/table.hpp") return true;
     return std::ranges::any_of(jitgemm::family_table(), [&](const jitgemm::Family& family) {
         return file.starts_with("generator/families/" + std::string(family.name) + "/") ||
+               file.starts_with("templates/" + std::string(family.name) + "/") ||
                file == "templates/" + std::string(family.template_file);
     });
 }

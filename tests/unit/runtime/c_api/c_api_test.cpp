@@ -445,8 +445,7 @@ TEST_CASE("libjitgemm.so exports the functions of jitgemm.h under one version, a
         const std::size_t name = header.find_last_of(" *", parenthesis) + 1;
         declared.insert(header.substr(name, parenthesis - name) + "@@JITGEMM_0");
     }
-    CHECK(declared.size() >= 1 + 8);
-    CHECK(declared.size() <= 1 + 12);
+    CHECK(declared.size() > 1 + 8);  // the header was read
     CHECK(last_words(output_of("nm -D --defined-only --with-symbol-versions " + library)) == declared);
     CHECK_THAT(output_of("readelf -d " + library), ContainsSubstring("soname: [libjitgemm.so.0]"));
 }

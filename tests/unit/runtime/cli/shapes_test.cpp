@@ -60,7 +60,7 @@ TEST_CASE("shape files: sets keep a range of m that counts by one, and expand al
                                                                            "bf16 tn 1 64 24 to 9223372036854775807"});
     REQUIRE(sets("bf16 tn 1:3:2 8 8") == Lines{"bf16 tn 1 8 8", "bf16 tn 3 8 8"});
     REQUIRE(sets("bf16 tn 5 8 8") == Lines{"bf16 tn 5 8 8"});
-    REQUIRE_THROWS_WITH(sets("bf16 tn 3:1 8 8"), ContainsSubstring("ends where it begins"));
+    REQUIRE_THROWS_WITH(sets("bf16 tn 3:1 8 8"), ContainsSubstring("9:2") && ContainsSubstring("before it begins"));
     REQUIRE_THROWS_WITH(sets("bf16 tn 1:3 1:100 8"), ContainsSubstring("more than 10"));
 }
 
@@ -71,7 +71,8 @@ TEST_CASE("shape files: m may be a range among keys behind their format") {
     REQUIRE(sets.size() == 1);
     REQUIRE(sets[0].line == "gemm-v1 m=2 n=64 k=32");
     REQUIRE(sets[0].last_m == 9);
-    REQUIRE_THROWS_WITH(expanded("gemm-v1 m=9:2 n=64 k=32"), ContainsSubstring("ends where it begins"));
+    REQUIRE_THROWS_WITH(expanded("gemm-v1 m=9:2 n=64 k=32"),
+                        ContainsSubstring("9:2") && ContainsSubstring("before it begins"));
 }
 
 TEST_CASE("shape files: a line without ranges stays as it is, whatever is in it") {

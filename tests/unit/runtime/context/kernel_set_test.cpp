@@ -74,7 +74,7 @@ TEST_CASE("a loaded kernel set launches for each m what a kernel for that m alon
 }
 
 TEST_CASE("kernels with one body are compiled once and launched with blocks of their own") {
-    SetBench bench(chosen(8, 65536, 4096));
+    SetBench bench(chosen(512, 65536, 4096));
     REQUIRE(bench.set.kernels.size() > bench.set.body_count());  // else this test shows nothing
     CHECK(bench.compiler->compiles == static_cast<int>(bench.set.body_count()));
     for (const KernelRange& range : bench.kernels.ranges()) {

@@ -252,7 +252,7 @@ TEST_CASE("emulator TMA checks: a multicast goes to blocks there are, and a copy
     mapa.shared::cluster.u32 %r1, %r1, %r2;
     @%p0 cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%r1], [%map0, {0, 0}], [bars];
 )";
-    CHECK_THAT(text_of(pair(apart), FaultKind::mbarrier), ContainsSubstring("is to count"));
+    CHECK_THAT(text_of(pair(apart), FaultKind::mbarrier), ContainsSubstring("mbarrier of block (1,0,0)"));
     // To the other block's memory and mbarrier: that block expects the bytes and waits.
     const std::string across = R"(
     mov.u32 %r1, tile;

@@ -110,8 +110,8 @@ TEST_CASE("a template's condition that nests without end, or whose value overflo
     const std::map<std::string, int, std::less<>> macros{{"GEMM_A", 1}};
     const std::string large = "2147483647 * 2147483647 * 2";
     CHECK(evaluate_condition(repeated("!", 200) + "GEMM_A", macros) == 1);
-    CHECK_THROWS_WITH(evaluate_condition(repeated("!", 100000) + "GEMM_A", macros), ContainsSubstring("nests deeper"));
-    CHECK_THROWS_WITH(evaluate_condition(repeated("(", 100000) + "GEMM_A", macros), ContainsSubstring("nests deeper"));
+    CHECK_THROWS_WITH(evaluate_condition(repeated("!", 100000) + "GEMM_A", macros), ContainsSubstring("deeper than"));
+    CHECK_THROWS_WITH(evaluate_condition(repeated("(", 100000) + "GEMM_A", macros), ContainsSubstring("deeper than"));
     CHECK(evaluate_condition(large + " > GEMM_A", macros) == 1);
     CHECK_THROWS_WITH(evaluate_condition(large + " * GEMM_A * 2", macros), ContainsSubstring("exceeds 63 bits"));
     CHECK_THROWS_WITH(evaluate_condition("-(" + large + ") - (" + large + ")", macros), ContainsSubstring("63 bits"));

@@ -332,7 +332,7 @@ TEST_CASE("where a problem was tuned and its record serves no request, the reaso
     }
     SECTION("nothing was faster") {
         winner.complete = false, winner.candidates_timed = 1, winner.high_us = winner.heuristic_us;
-        why = "nothing was faster";
+        why = "no kernel was clearly faster";
     }
     SECTION("cold") { winner.protocol = Protocol::cold, why = "cold"; }
     SECTION("hot") { winner.hot = true, why = "hot"; }
