@@ -25,8 +25,8 @@ namespace {
 using namespace jitgemm;
 using jitgemm::testing::dump_samples;
 using jitgemm::testing::DumpSample;
-using jitgemm::testing::SampleExtent;
 using jitgemm::testing::put_text;
+using jitgemm::testing::SampleExtent;
 using jitgemm::testing::simt_variants;
 using jitgemm::testing::SimtVariant;
 using jitgemm::testing::TemporaryFolder;
