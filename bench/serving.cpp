@@ -19,6 +19,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <chrono>
 #include <cmath>
 #include <cstdint>
@@ -29,6 +30,7 @@
 #include <random>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 namespace {
@@ -149,9 +151,9 @@ void serving_at_once(Context& context, const std::vector<Request>& trace) {
 }
 
 std::uint64_t number(std::string_view text) {
-    char* end = nullptr;
-    const std::uint64_t value = std::strtoull(text.data(), &end, 10);
-    if (end == text.data() || *end != 0) usage(text);
+    std::uint64_t value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc() || end != text.data() + text.size()) usage(text);
     return value;
 }
 

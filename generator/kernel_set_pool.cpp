@@ -123,7 +123,7 @@ void KernelPool::add(const GemmSpec& aligned, const Problem& problem, const Kern
     const std::string name = fmt::format("{} {}", kernel_name(kernel.id), aligned.align_c);
     if (!by_name_.emplace(name, kernels_.size()).second) return;
     kernel.body = bodies_.emplace(body_name(kernel.id), bodies_.size()).first->second;
-    kernels_.push_back(std::move(kernel));
+    kernels_.push_back(kernel);
 }
 
 double KernelPool::time_us(const Problem& problem, std::int64_t m, const KernelConfig& config) const {
@@ -147,7 +147,7 @@ void KernelPool::compare_at(std::size_t sample) {
     const std::vector<double> times = times_at(problems, at.m);
     std::vector<std::size_t> order(times.size());
     for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-    std::ranges::stable_sort(order, {}, [&](std::size_t i) { return times[i]; });
+    std::ranges::sort(order, {}, [&](std::size_t i) { return std::pair(times[i], i); });
     at.best_us = time_us(problem_at(at.aligned, at.m), at.m, at.choice);
     for (const std::size_t i : order) {
         double& worth = worth_[kernels_[i].body][sample];

@@ -33,7 +33,7 @@ void write_used(KernelSet& set, const std::vector<SetKernel>& kernels) {
     std::vector<std::size_t> places(kernels.size(), kUnused);
     std::vector<std::size_t> bodies;
     std::vector<KernelRange> by_m = set.ranges;
-    std::ranges::stable_sort(by_m, {}, &KernelRange::first_m);
+    std::ranges::sort(by_m, {}, [](const KernelRange& range) { return std::pair(range.first_m, -range.multiple); });
     for (const KernelRange& range : by_m) {
         if (places[range.kernel] != kUnused) continue;
         places[range.kernel] = set.kernels.size();

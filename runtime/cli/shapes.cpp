@@ -41,9 +41,9 @@ public:
     void read(const std::string& line, int number) {
         try {
             for (const ShapeSet& set : expand_(line, kMostShapes - problems_.size())) {
-                ProblemRequest first = options_.problem_of_text(set.line);
+                const ProblemRequest first = options_.problem_of_text(set.line);
                 const std::int64_t last_m = set.last_m.value_or(first.spec.m);
-                problems_.push_back({std::move(first), last_m});
+                problems_.push_back({first, last_m});
                 if (!complaints_.empty())
                     break;  // the file is refused: one of a range tells what is wrong with its line
             }
@@ -105,7 +105,7 @@ std::vector<ProblemRequest> read_shapes(const std::string& path, const ProblemOp
 std::vector<ProblemRequest> parse_shapes(std::string_view text, const std::string& name,
                                          const ProblemOptions& options) {
     std::vector<ProblemRequest> problems;
-    for (ProblemSet& set : parse(text, name, options, expand_wholly)) problems.push_back(std::move(set.first));
+    for (const ProblemSet& set : parse(text, name, options, expand_wholly)) problems.push_back(set.first);
     return problems;
 }
 

@@ -278,8 +278,8 @@ std::vector<Predicted> predicted_families(const std::vector<FitPoint>& points, c
         FitData data = data_of(family, points, problems, gpu);
         if (data.observations.empty()) continue;
         const CostConstants start = family.cost_constants(gpu);
-        std::vector<double> us = predictions(data, [&](std::size_t) -> const CostConstants& { return start; });
-        families.push_back({&family, std::move(data), std::vector(splits, std::move(us))});
+        const std::vector<double> us = predictions(data, [&](std::size_t) -> const CostConstants& { return start; });
+        families.push_back({&family, std::move(data), std::vector(splits, us)});
     }
     return families;
 }

@@ -17,7 +17,6 @@
 using namespace jitgemm;
 using namespace jitgemm::testing;
 using Catch::Matchers::ContainsSubstring;
-using Catch::Matchers::StartsWith;
 
 namespace {
 
