@@ -48,8 +48,7 @@ void stop_all() {
 }
 
 /// Handlers run in reverse order. The second one is for jobs that run when the compiler has been loaded: they end
-/// before
-/// the compiler's own handlers run.
+/// before the compiler's own handlers run.
 void stop_all_at_exit() {
     static const int kRegistered = std::atexit(stop_all);
     static_cast<void>(kRegistered);
@@ -73,7 +72,10 @@ std::size_t thread_count(int most_threads) {
 
 }  // namespace
 
-BackgroundWorkers::BackgroundWorkers(int most_threads) : most_threads_(thread_count(most_threads)) {}
+// Registered without its own lock: the end of the process takes the registry's lock first.
+BackgroundWorkers::BackgroundWorkers(int most_threads) : most_threads_(thread_count(most_threads)) {
+    change_registry([this](auto& all) { all.insert(this); });
+}
 
 BackgroundWorkers::~BackgroundWorkers() {
     change_registry([this](auto& all) { all.erase(this); });
@@ -94,10 +96,7 @@ bool BackgroundWorkers::enqueue(Job job) {
 }
 
 void BackgroundWorkers::start_thread() {
-    if (threads_.empty()) {
-        change_registry([this](auto& all) { all.insert(this); });
-        stop_all_at_exit();
-    }
+    if (threads_.empty()) stop_all_at_exit();
     threads_.emplace_back([this] { work(); });
 }
 

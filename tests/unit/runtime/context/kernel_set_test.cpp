@@ -104,7 +104,7 @@ TEST_CASE("a kernel set serves many threads at once", "[threads]") {
         threads.emplace_back([&, t] {
             std::mt19937 random(t);
             for (int i = 0; i < 2000; ++i) {
-                const std::int64_t m = 1 + random() % 4096;
+                const auto m = static_cast<std::int64_t>(1 + random() % 4096);
                 if (bench.kernels.kernel(m).spec().m != m) ++wrong;
             }
         });
