@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <array>
 #include <csignal>
-#include <filesystem>
 #include <sstream>
 #include <thread>
 #include <vector>
@@ -21,7 +20,6 @@
 using namespace jitgemm;
 using namespace jitgemm::testing;
 using Catch::Matchers::ContainsSubstring;
-namespace fs = std::filesystem;
 
 namespace {
 
