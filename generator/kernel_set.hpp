@@ -82,7 +82,7 @@ struct KernelSetOptions {
 
 /// One JSON document, which parse_kernel_set() reads back.
 [[nodiscard]] std::string to_json(const KernelSet& set);
-/// Throws SpecError, which names what is wrong, for a text that is no kernel set.
+/// Throws SpecError if the text is no kernel set. The message names the wrong part.
 [[nodiscard]] KernelSet parse_kernel_set(std::string_view json);
 
 /// A table for people: kernels, ranges, ratios.

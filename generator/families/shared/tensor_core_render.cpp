@@ -84,7 +84,7 @@ std::string cp_async_text(bool wide, bool narrow, const CpAsyncCaching& caching)
            by_width(wide, narrow, caching, cut_copy) + "}\n\n" + cp_async_groups();
 }
 
-/// What the pipeline says to cp.async: nothing where no operand is copied by it.
+/// The statements of the pipeline for cp.async. They are empty if cp.async copies no operand.
 void add_cp_async_statements(RenderInput& input, bool async) {
     const auto statement = [&](const char* name, const char* text) { input.generated[name] = async ? text : ""; };
     statement("GEMM_COMMIT_COPIES", "cp_async_commit();\n");

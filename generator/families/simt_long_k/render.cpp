@@ -21,10 +21,10 @@ struct LongKConstant {
 std::vector<LongKConstant> long_k_constants(const SimtLongKConfig& c, const SimtLongKGeometry& g) {
     std::vector<LongKConstant> list{
         {"GEMM_BLOCK_M", "kBlockM", c.block().m,
-         "block tile: the part of D of which a block, and each of its warps, has sums"},
+         "block tile: the part of D that a block computes. Each of its warps has sums of all of it"},
         {"GEMM_BLOCK_N", "kBlockN", c.block().n, ""},
         {"GEMM_BLOCK_K", "kBlockK", c.block_k, "K that a block loads at a time"},
-        {"GEMM_THREAD_M", "kThreadM", c.thread.m, "thread tile: the part of the block tile of which a thread has sums"},
+        {"GEMM_THREAD_M", "kThreadM", c.thread.m, "thread tile: the part of the block tile that a thread has sums of"},
         {"GEMM_THREAD_N", "kThreadN", c.thread.n, ""},
         {"GEMM_WARP_LANES_M", "kWarpLanesM", c.lanes.m, "lanes of a warp along M, N and K"},
         {"GEMM_WARP_LANES_N", "kWarpLanesN", c.lanes.n, ""},

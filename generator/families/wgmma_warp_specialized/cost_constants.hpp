@@ -80,7 +80,7 @@ inline constexpr auto kWgmmaCostFields = std::to_array<CostField>({
     {"wave_lateness", "share",
      "After a wave, clusters drift apart by this part of the root of a tile's bytes over L2's."},
     {"piece_lateness", "share", "After a piece of stream-K, clusters are this part of a tile apart."},
-    {"streamed_lateness", "k-tiles", "After all pieces, clusters begin whole tiles so many k-tiles apart."},
+    {"streamed_lateness", "k-tiles", "After all pieces, clusters begin whole tiles this many k-tiles apart."},
     {"writes", "factor", "DRAM takes this much longer to write than to read."},
     {"part_rows", "share", "Writes take this much longer where hardly any part of a row is in flight."},
     {"short_row", "share", "Writes take this much longer where a tile's rows have 128 bytes."},

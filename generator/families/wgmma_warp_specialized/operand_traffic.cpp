@@ -25,8 +25,8 @@ double bytes_apart(const GemmSpec& spec, const Config& c, const StreamK& deal) {
            static_cast<double>(spec.k) * bytes(spec.a);
 }
 
-/// Of what clusters would share, the part that L2 has dropped when the second one comes: it comes so many times later
-/// than L2 holds bytes.
+/// Clusters would share some bytes. This part of them has left L2 when the second cluster asks for them. `lateness` is
+/// how late it asks, over the time that L2 holds bytes.
 double lost_share(double lateness) { return lateness * lateness / (1 + lateness * lateness); }
 
 /// Bytes of A and B for the pieces of stream-K, where L2 has dropped this part of what those share that began at
