@@ -115,56 +115,63 @@ private:
     return operand;
 }
 
-/// The operands of a spec. `broadcasts_c` says that C is one line, by the spec or by the launch.
-[[nodiscard]] inline OperandList gemm_operands(const GemmSpec& spec, bool broadcasts_c) {
+/// Calls `visit` with each operand of a spec. `broadcasts_c` says that C is one line, by the spec or by the launch.
+/// The visitor is inlined, so that gemm_operands() writes each field once: each launch calls it.
+template <typename Visit>
+void for_each_operand(const GemmSpec& spec, bool broadcasts_c, Visit visit) {
     using enum OperandIndex;
     const auto by_row = spec.d_order == Order::row;
-    OperandList list;
-    list.add(placed({.name = "a",
-                     .title = "A",
-                     .row = m,
-                     .column = k,
-                     .guard = OperandGuard::alpha,
-                     .pitch_field = &GemmSpec::lda,
-                     .alignment_field = &GemmSpec::align_a,
-                     .pointer = &GemmArguments::a,
-                     .type = spec.a,
-                     .order = order_a(spec.layout)},
-                    spec));
-    list.add(placed({.name = "b",
-                     .title = "B",
-                     .row = k,
-                     .column = n,
-                     .guard = OperandGuard::alpha,
-                     .pitch_field = &GemmSpec::ldb,
-                     .alignment_field = &GemmSpec::align_b,
-                     .pointer = &GemmArguments::b,
-                     .type = spec.b,
-                     .order = order_b(spec.layout)},
-                    spec));
+    visit(placed({.name = "a",
+                  .title = "A",
+                  .row = m,
+                  .column = k,
+                  .guard = OperandGuard::alpha,
+                  .pitch_field = &GemmSpec::lda,
+                  .alignment_field = &GemmSpec::align_a,
+                  .pointer = &GemmArguments::a,
+                  .type = spec.a,
+                  .order = order_a(spec.layout)},
+                 spec));
+    visit(placed({.name = "b",
+                  .title = "B",
+                  .row = k,
+                  .column = n,
+                  .guard = OperandGuard::alpha,
+                  .pitch_field = &GemmSpec::ldb,
+                  .alignment_field = &GemmSpec::align_b,
+                  .pointer = &GemmArguments::b,
+                  .type = spec.b,
+                  .order = order_b(spec.layout)},
+                 spec));
     if (spec.c)
-        list.add(placed({.name = "c",
-                         .title = "C",
-                         .row = broadcasts_c && by_row ? one : m,
-                         .column = broadcasts_c && !by_row ? one : n,
-                         .guard = OperandGuard::beta,
-                         .pitch_field = &GemmSpec::ldc,
-                         .alignment_field = &GemmSpec::align_c,
-                         .pointer = &GemmArguments::c,
-                         .type = *spec.c,
-                         .order = spec.d_order},
-                        spec));
-    list.add(placed({.name = "d",
-                     .title = "D",
-                     .row = m,
-                     .column = n,
-                     .is_written = true,
-                     .pitch_field = &GemmSpec::ldd,
-                     .alignment_field = &GemmSpec::align_d,
-                     .pointer = &GemmArguments::d,
-                     .type = spec.d,
-                     .order = spec.d_order},
-                    spec));
+        visit(placed({.name = "c",
+                      .title = "C",
+                      .row = broadcasts_c && by_row ? one : m,
+                      .column = broadcasts_c && !by_row ? one : n,
+                      .guard = OperandGuard::beta,
+                      .pitch_field = &GemmSpec::ldc,
+                      .alignment_field = &GemmSpec::align_c,
+                      .pointer = &GemmArguments::c,
+                      .type = *spec.c,
+                      .order = spec.d_order},
+                     spec));
+    visit(placed({.name = "d",
+                  .title = "D",
+                  .row = m,
+                  .column = n,
+                  .is_written = true,
+                  .pitch_field = &GemmSpec::ldd,
+                  .alignment_field = &GemmSpec::align_d,
+                  .pointer = &GemmArguments::d,
+                  .type = spec.d,
+                  .order = spec.d_order},
+                 spec));
+}
+
+/// The operands of a spec, as for_each_operand() has them.
+[[nodiscard]] inline OperandList gemm_operands(const GemmSpec& spec, bool broadcasts_c) {
+    OperandList list;
+    for_each_operand(spec, broadcasts_c, [&](const GemmOperand& operand) { list.add(operand); });
     return list;
 }
 [[nodiscard]] inline OperandList gemm_operands(const GemmSpec& spec) { return gemm_operands(spec, spec.broadcast_c); }
