@@ -23,8 +23,8 @@ void check_sum_order(std::vector<std::string>& reasons, const GemmSpec& spec, co
                                       arch.name, to_string(wanted), to_string(order)));
 }
 
-/// The statements by which a kernel begins while the previous one ends, and waits for it: none where it doesn't. A
-/// family may have written its own.
+/// The statements by which an entry begins while the previous kernel ends, and waits for it: none where it doesn't. All
+/// entries share them, so an entry that waits later has other statements.
 void add_launch_order(RenderInput& input, bool programmatic_launch) {
     input.generated.emplace("GEMM_LAUNCH_ORDER",
                             programmatic_launch ? "launch_dependent_grids();\nwait_on_dependent_grids();\n" : "");

@@ -79,7 +79,9 @@
     GEMM_FROM_B()
 
 // ---- wgmma: the kernel
-#define GEMM_BLOCKS_BEGIN() __syncthreads()
+#define GEMM_BLOCKS_BEGIN() \
+    __syncthreads();        \
+    GEMM_LAUNCH_ORDER()
 #define GEMM_PRODUCER_BEGINS() give_up_registers<kProducerRegisters>()
 #define GEMM_CONSUMERS_BEGIN() take_registers<kConsumerRegisters>()
 #define GEMM_BLOCKS_END()

@@ -34,7 +34,6 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const __grid_cons
 
     if (threadIdx.x == 0) shared.init_barriers();
     GEMM_BLOCKS_BEGIN();
-    GEMM_LAUNCH_ORDER();
 
     if (warpgroup == kConsumers) {
         GEMM_PRODUCER_BEGINS();

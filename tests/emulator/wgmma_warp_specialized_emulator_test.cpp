@@ -317,3 +317,12 @@ TEST_CASE("emulated wgmma: stream-K leaves the same bits whatever the order of w
         device.set_mode(usual);
     }
 }
+
+TEST_CASE("emulated wgmma: packing waits for the previous kernel, also where the other operand is fetched early") {
+    GemmSpec spec = spec_of(GemmLayout::tt, 54, 88, 128);
+    spec.lda = 139;
+    check_wgmma(on_hopper(), spec, kEarly);
+    spec.lda = 128;
+    spec.ldb = 91;
+    check_wgmma(on_hopper(), spec, "block=64x64x64,warpgroup=64x64,stages=3,dependent_launch=1,early=a");
+}

@@ -119,9 +119,16 @@ std::string end_stores(const Config& c) {
 
 // ---- the kernel -----------------------------------------------------------------------------------------------------
 
-std::string_view blocks_begin(bool in_cluster) {
-    return in_cluster ? "cluster_sync();  // all barriers exist before any block copies into another\n"
-                      : "__syncthreads();\n";
+/// A producer that fetches constant operands early waits for the previous kernel later.
+std::string_view launch_order(const Config& c, bool early) {
+    if (!c.dependent_launch) return "";
+    return early ? "launch_dependent_grids();\n" : "launch_dependent_grids();\nwait_on_dependent_grids();\n";
+}
+
+std::string blocks_begin(const Config& c, bool in_cluster, bool early) {
+    std::string text = in_cluster ? "cluster_sync();  // all barriers exist before any block copies into another\n"
+                                  : "__syncthreads();\n";
+    return text += launch_order(c, early);
 }
 
 std::string_view blocks_end(bool in_cluster) {
@@ -157,12 +164,10 @@ void add_statements(RenderInput& input, const Config& c, const WgmmaGeometry& g)
     input.generated["GEMM_PREPARE_STORE"] = read_c(c, source);
     input.generated["GEMM_STORE_SUMS"] = store_sums(c, source);
     input.generated["GEMM_END_STORES"] = end_stores(c);
-    input.generated["GEMM_BLOCKS_BEGIN"] = blocks_begin(in_cluster);
+    input.generated["GEMM_BLOCKS_BEGIN"] = blocks_begin(c, in_cluster, early);
     input.generated["GEMM_BLOCKS_END"] = blocks_end(in_cluster);
     input.generated["GEMM_PRODUCER_BEGINS"] = deals ? "give_up_registers<kProducerRegisters>();\n" : "";
     input.generated["GEMM_CONSUMERS_BEGIN"] = consumers_begin(deals, early);
-    // A producer that fetches constant operands early waits for the previous kernel later.
-    if (c.dependent_launch && early) input.generated["GEMM_LAUNCH_ORDER"] = "launch_dependent_grids();\n";
 }
 
 }  // namespace jitgemm
