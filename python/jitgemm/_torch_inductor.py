@@ -73,12 +73,12 @@ class _Caller(ExternKernelCaller):
 
     def benchmark(self, *args: Any, out: Any) -> Any:
         try:
-            return super().benchmark(*args, out=out) * _least_gain()  # type: ignore[no-untyped-call]
+            return super().benchmark(*args, out=out) * _least_gain()
         except Error:
             return float("inf")
 
     def hash_key(self) -> str:
-        return f"{super().hash_key()}-{_core.version}-{_least_gain()}"  # type: ignore[no-untyped-call]
+        return f"{super().hash_key()}-{_core.version}-{_least_gain()}"
 
 
 def _least_gain() -> float:

@@ -7,10 +7,11 @@ import subprocess
 import sys
 
 import jitgemm as jg
-import numpy as np
 import pytest
 from conftest import small_integers
 from jitgemm import _tool
+
+np = pytest.importorskip("numpy")
 
 EMULATOR = "emulator:sm_80"
 
