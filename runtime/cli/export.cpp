@@ -9,8 +9,6 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include <algorithm>
-#include <filesystem>
 #include <memory>
 #include <vector>
 
@@ -22,14 +20,6 @@ struct ExportVerbOptions {
     std::string directory;
     ExportOptions exporting;
 };
-
-std::vector<std::string> files_in(const std::string& directory) {
-    std::vector<std::string> names;
-    for (const auto& entry : std::filesystem::directory_iterator(directory))
-        names.push_back(entry.path().filename().string());
-    std::ranges::sort(names);
-    return names;
-}
 
 int run_export(const ExportVerbOptions& options, Output& output) {
     if (options.directory.empty()) throw UsageError("-o DIR is missing: name the folder to write into");

@@ -15,7 +15,7 @@ namespace jitgemm::cli {
 using Action = std::function<int(Output&)>;
 
 /// One verb of the tool. `declare` puts its options on the parser and returns the action that runs with their values. A
-/// verb with verbs of its own has `children` instead (`cache`), or as well (`tune`, `tune merge`).
+/// verb with verbs of its own has `children` instead (`cache`), or as well (`kernels`, `kernels export`).
 struct Verb {
     std::string_view name;
     std::string_view summary;
@@ -44,6 +44,7 @@ Action declare_run(CLI::App& app);
 Action declare_tune(CLI::App& app);
 Action declare_warm(CLI::App& app);
 [[nodiscard]] std::span<const Verb> cache_verbs();
+[[nodiscard]] std::span<const Verb> kernels_verbs();
 [[nodiscard]] std::span<const Verb> layout_verbs();
 [[nodiscard]] std::span<const Verb> tune_verbs();
 [[nodiscard]] std::span<const Verb> wisdom_verbs();

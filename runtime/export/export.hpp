@@ -2,6 +2,7 @@
 
 #include "generator/generate.hpp"
 #include "runtime/compiler/compiler.hpp"
+#include "runtime/export/export_folder.hpp"
 
 #include <string>
 
@@ -19,7 +20,7 @@ struct ExportOptions {
 void export_kernel(const KernelSource& source, const Problem& problem, const CompiledKernel& compiled,
                    const std::string& directory, const ExportOptions& options = {});
 
-/// Throws the errors of export_kernel about this folder. It is called before the compile.
-void require_export_folder(const std::string& directory, bool force);
+/// The name of the options, or the default one. Throws ConfigError if it is no C identifier.
+[[nodiscard]] std::string checked_export_name(const ExportOptions& options, const GemmSpec& spec);
 
 }  // namespace jitgemm

@@ -18,12 +18,8 @@
 #include <vector>
 
 namespace jitgemm {
-namespace {
 
-using Value = std::pair<std::string_view, std::string>;
-
-// Replaces every @KEY@ by its value.
-std::string filled(std::string_view text, std::initializer_list<Value> values) {
+std::string filled(std::string_view text, std::initializer_list<TextValue> values) {
     std::string result(text);
     for (const auto& [key, value] : values) {
         const std::string token = fmt::format("@{}@", key);
@@ -39,6 +35,8 @@ std::string upper(std::string text) {
                    [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
     return text;
 }
+
+namespace {
 
 // ---- operands as the caller sees them -------------------------------------------------------------------------------
 
@@ -158,11 +156,17 @@ std::string_view own_shape_reason(const LauncherInput& input) {
     return anatomy.needs_whole_tiles || anatomy.raster_group > kGroupOfAnyExtents ? "it was exported for" : "";
 }
 
+/// The condition that m is none of the kernel's.
+std::string other_rows(const LauncherInput& input) {
+    if (input.first_m == input.last_m) return fmt::format("problem->m != {}", input.first_m);
+    return fmt::format("problem->m < {} || problem->m > {}", input.first_m, input.last_m);
+}
+
 std::string shape_checks(const LauncherInput& input) {
     std::string checks;
     if (!own_shape_reason(input).empty()) {
-        checks += fmt::format("    if (problem->m != {} || problem->n != {} || problem->k != {}) return 0;\n",
-                              input.problem.asked.m, input.problem.asked.n, input.problem.asked.k);
+        checks += fmt::format("    if ({} || problem->n != {} || problem->k != {}) return 0;\n", other_rows(input),
+                              input.problem.asked.n, input.problem.asked.k);
     }
     if (input.workspace.bytes != 0) {
         checks += "    if (problem->workspace == 0 || problem->workspace % 16 != 0) return 0;\n";
@@ -332,13 +336,13 @@ EntriesText entries_text(const LauncherInput& input) {
     return text;
 }
 
+}  // namespace
+
 std::string beta_c(const GemmSpec& spec) {
     if (!spec.c) return {};
     return spec.broadcast_c ? fmt::format(" + beta * C ({})", spec.d_order == Order::row ? "n" : "m")
                             : " + beta * C (m, n)";
 }
-
-}  // namespace
 
 std::string launcher_header(const LauncherInput& input) {
     const std::string_view reason = own_shape_reason(input);
@@ -354,6 +358,7 @@ std::string launcher_header(const LauncherInput& input) {
                                              : fmt::format("Only for the m, n and k {}.", reason)},
                    {"GUARD", upper(input.name) + "_H"},
                    {"FUNCTIONS", std::to_string(input.source.entries.size())},
+                   {"CUBIN", input.cubin},
                    {"NAME", input.name}});
 }
 

@@ -3,7 +3,11 @@
 #include "generator/base/operand.hpp"
 #include "generator/generate.hpp"
 
+#include <cstdint>
+#include <initializer_list>
 #include <string>
+#include <string_view>
+#include <utility>
 
 namespace jitgemm {
 
@@ -14,7 +18,18 @@ struct LauncherInput {
     Problem problem;
     WorkspaceLayout workspace;
     OperandList operands = gemm_operands(problem.asked);
+    std::string cubin = name;                ///< file without its extension
+    std::int64_t first_m = problem.asked.m;  ///< a kernel of a set serves several m
+    std::int64_t last_m = problem.asked.m;
 };
+
+using TextValue = std::pair<std::string_view, std::string>;
+
+/// The text with each @KEY@ replaced by its value.
+[[nodiscard]] std::string filled(std::string_view text, std::initializer_list<TextValue> values);
+/// " + beta * C (m, n)" where the problem has a C.
+[[nodiscard]] std::string beta_c(const GemmSpec& spec);
+[[nodiscard]] std::string upper(std::string text);
 
 /// NAME.h and NAME.c: C99 that only needs cuda.h and libcuda.
 [[nodiscard]] std::string launcher_header(const LauncherInput& input);

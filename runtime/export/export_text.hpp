@@ -16,7 +16,7 @@ inline constexpr std::string_view kHeader = R"(/* @NAME@: D (m, n) = alpha * A (
  *
  *     @NAME@_kernel kernel;
  *     jg_arguments arguments = JG_ARGUMENTS_INIT;
- *     @NAME@_load(&kernel, "@NAME@.cubin");
+ *     @NAME@_load(&kernel, "@CUBIN@.cubin");
  *     arguments.a = a; arguments.b = b; arguments.d = d;
  *     @NAME@_launch(&kernel, &arguments, stream);
  *     @NAME@_unload(&kernel);

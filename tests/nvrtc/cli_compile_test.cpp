@@ -1,11 +1,13 @@
 #ifdef JITGEMM_TOOL
 
+#include "generator/kernel_set.hpp"
 #include "tests/catch.hpp"
 #include "tests/support/tool.hpp"
 
 #include <filesystem>
 #include <string>
 
+using namespace jitgemm;
 using namespace jitgemm::testing;
 using Catch::Matchers::ContainsSubstring;
 
@@ -83,6 +85,24 @@ TEST_CASE("the tool: the cache is listed, explained, checked, healed and cleared
 
     REQUIRE(tool.run("dump " + kProblem + " --emit sass -o /dev/null", kNoGpu).exit_code <= 1);
     CHECK(tool.json("cache clear", 0).at("removed") == 1);
+}
+
+TEST_CASE("the tool: kernels export compiles each text of the set once, and keeps it in the cache") {
+    const Tool tool;
+    const std::string folder = tool.folder() / "set";
+    const std::string words = "kernels export bf16 tn m=1:200 n=64 k=64 --gpu a100 --most 2 -o '" + folder + "'";
+    const nlohmann::json exported = tool.json(words, 0, kNoGpu);
+    int cubins = 0;
+    for (const auto& file : exported.at("files")) {
+        INFO(file);
+        const std::string name = file.get<std::string>();
+        CHECK(std::filesystem::file_size(folder + "/" + name) > 0);
+        if (name.ends_with(".cubin")) ++cubins;
+    }
+    CHECK(parse_kernel_set(exported.at("set").dump()).body_count() == static_cast<std::size_t>(cubins));
+    CHECK(tool.json("cache ls", 0).at("entries").size() == static_cast<std::size_t>(cubins));
+    CHECK(tool.run(words, kNoGpu).exit_code == 1);
+    CHECK(tool.run(words + " --force", kNoGpu).exit_code == 0);
 }
 
 TEST_CASE("the tool: export writes a folder, and not over another one unless forced") {

@@ -163,6 +163,7 @@ const std::vector<Room>& rooms() {
         {"runtime/cli/bench",
          {"include/jitgemm", "generator/families", "generator/draw", "runtime/device", "runtime/support",
           "runtime/cli"}},
+        {"runtime/cli/kernels", {"generator", "runtime/tuning/store", "runtime/export", "runtime/cli"}},
         {"runtime/cli/ladder",
          {"include/jitgemm", "generator/base", "generator", "generator/draw", "runtime/device", "runtime/support",
           "runtime/emulator_device", "runtime/context", "runtime/verify", "runtime/bench", "runtime/cli"}},

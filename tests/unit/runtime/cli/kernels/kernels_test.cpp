@@ -68,4 +68,21 @@ TEST_CASE("the tool: kernels refuses ranges and limits that are none, with the v
     refused("bf16 tn m=1:8 n=8 k=8 --worst 0", "--worst is 0");
 }
 
+TEST_CASE("the tool: kernels export refuses a folder that it can't write, before it compiles") {
+    const Tool tool;
+    const auto refused = [&](const std::string& arguments, int exit_code, const std::string& phrase) {
+        const ToolResult result = tool.run("kernels export bf16 tn m=1:64 n=64 k=64 --gpu h200 " + arguments);
+        INFO(arguments << "\n" << result.err);
+        CHECK(result.exit_code == exit_code);
+        CHECK_THAT(result.err, ContainsSubstring(phrase));
+    };
+    refused("", 2, "-o DIR is missing");
+    refused("-o -", 2, "--output is '-'");
+    refused("-o /proc/deep", 1, "cannot write /proc/deep");
+    refused("-o x --name 2fast", 2, "'2fast' cannot name C functions");
+    refused("-o x --most 0", 2, "--most is 0");
+    CHECK_THAT(tool.run("kernels export --help").out, ContainsSubstring("a dispatcher in C"));
+    CHECK_THAT(tool.run("kernels --help").out, ContainsSubstring("kernels export"));
+}
+
 #endif

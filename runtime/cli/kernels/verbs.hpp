@@ -1,0 +1,10 @@
+#pragma once
+
+#include "runtime/cli/verb.hpp"
+
+namespace jitgemm::cli {
+
+/// The verbs of `jitgemm kernels`.
+Action declare_kernels_export(CLI::App& app);
+
+}  // namespace jitgemm::cli
