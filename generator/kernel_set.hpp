@@ -45,7 +45,7 @@ struct KernelSet {
     friend bool operator==(const KernelSet&, const KernelSet&) = default;
 };
 
-/// A measured time of one config at one m.
+/// A measured time of one config at one m. Infinity: the config failed there, and no set has it.
 struct KernelTime {
     std::int64_t m = 1;
     KernelConfig config;

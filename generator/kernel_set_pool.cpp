@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 namespace jitgemm {
@@ -49,6 +50,19 @@ bool is_valid(const SetKernel& kernel, const Problem& problem, const Arch& arch)
            family_of(kernel.id.config).violations(problem, kernel.id.config, arch).empty();
 }
 
+// A family proposes stream-K for values of m whose tiles don't come out even. At others the predicted time is wrong by
+// up to a half, so kernels with stream-K only come in where no other is near.
+std::vector<Candidate> near_steady_candidates(const Problem& problem, const GpuModel& gpu, const Selection& selection) {
+    std::vector<Candidate> near;
+    for (const double slack : {kNearSlack, kSteadySlack}) {
+        near = near_candidates(problem, gpu, selection, slack);
+        std::vector<Candidate> steady = near;
+        std::erase_if(steady, [&](const Candidate& one) { return is_streamed(problem, one.config); });
+        if (!steady.empty()) return steady;
+    }
+    return near;
+}
+
 ProblemsOfRow::ProblemsOfRow(const std::vector<SetKernel>& kernels, const GemmSpec& aligned, std::int64_t m) {
     for (const SetKernel& kernel : kernels) {
         const bool is_known = std::ranges::any_of(problems_, [&](const auto& one) { return one.first == kernel.spec; });
@@ -78,23 +92,10 @@ void KernelPool::add_sample(std::int64_t m) {
     const Problem problem = problem_at(aligned, m);
     const Candidate best = near_candidates(problem, request_.gpu, request_.selection, 1).front();
     const RowSample& sample = samples_.emplace_back(RowSample{m, aligned, best.config});
-    std::vector<Candidate> near = near_of(problem);
+    std::vector<Candidate> near = near_steady_candidates(problem, request_.gpu, request_.selection);
     if (near.size() > kMostNear) near.resize(kMostNear);
     for (const Candidate& one : near) add(sample.aligned, problem, one.config);
     ask_for_better(problem, sample, best);
-}
-
-// A family proposes stream-K for values of m whose tiles don't come out even. At others the predicted time is wrong by
-// up to a half, so kernels with stream-K only come in where no other is near.
-std::vector<Candidate> KernelPool::near_of(const Problem& problem) const {
-    std::vector<Candidate> near;
-    for (const double slack : {kNearSlack, kSteadySlack}) {
-        near = near_candidates(problem, request_.gpu, request_.selection, slack);
-        std::vector<Candidate> steady = near;
-        std::erase_if(steady, [&](const Candidate& one) { return is_streamed(problem, one.config); });
-        if (!steady.empty()) return steady;
-    }
-    return near;
 }
 
 void KernelPool::ask_for_better(const Problem& problem, const RowSample& sample, const Candidate& best) {
@@ -108,6 +109,7 @@ void KernelPool::ask_for_better(const Problem& problem, const RowSample& sample,
 }
 
 void KernelPool::add_measured(const KernelTime& time) {
+    if (std::isinf(time.us)) return measured_.refuse(time.config);
     if (time.m < request_.first_m || time.m > request_.last_m) return;
     const GemmSpec aligned = aligned_at(request_.spec, time.m);
     const Problem problem = problem_at(aligned, time.m);

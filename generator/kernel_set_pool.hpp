@@ -28,6 +28,11 @@ struct KernelSetRequest {
 /// Whether the kernel computes this problem as a caller asks for it.
 [[nodiscard]] bool is_valid(const SetKernel& kernel, const Problem& problem, const Arch& arch);
 
+/// The candidates of a problem that may serve other values of m, too: near the fastest, and without stream-K where
+/// there are any.
+[[nodiscard]] std::vector<Candidate> near_steady_candidates(const Problem& problem, const GpuModel& gpu,
+                                                            const Selection& selection);
+
 /// The problems of one m, by a kernel's alignments: those that this m has.
 class ProblemsOfRow {
 public:
@@ -61,8 +66,6 @@ public:
 
 private:
     void add_sample(std::int64_t m);
-    /// The candidates of a sample that may serve other values of m, too.
-    [[nodiscard]] std::vector<Candidate> near_of(const Problem& problem) const;
     void add_measured(const KernelTime& time);
     void ask_for_better(const Problem& problem, const RowSample& sample, const Candidate& best);
     void add(const GemmSpec& aligned, const Problem& problem, const KernelConfig& config);

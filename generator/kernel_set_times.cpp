@@ -1,6 +1,7 @@
 #include "generator/kernel_set_times.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 #include <utility>
 
@@ -47,7 +48,10 @@ void MeasuredFactors::add(std::int64_t m, const KernelConfig& config, double fac
         largest_.insert(largest, {m, factor});
 }
 
+void MeasuredFactors::refuse(const KernelConfig& config) { refused_.push_back(config); }
+
 double MeasuredFactors::factor(std::int64_t m, const KernelConfig& config) const {
+    if (std::ranges::find(refused_, config) != refused_.end()) return std::numeric_limits<double>::infinity();
     if (configs_.empty()) return 1;
     const auto own = std::ranges::find(configs_, config, &OfConfig::config);
     if (own != configs_.end())

@@ -13,6 +13,8 @@ namespace jitgemm {
 class MeasuredFactors {
 public:
     void add(std::int64_t m, const KernelConfig& config, double factor);
+    /// From now on the config's factor is infinity everywhere.
+    void refuse(const KernelConfig& config);
     [[nodiscard]] double factor(std::int64_t m, const KernelConfig& config) const;
 
 private:
@@ -21,6 +23,7 @@ private:
         std::vector<std::pair<std::int64_t, double>> factors;  ///< by m
     };
     std::vector<OfConfig> configs_;
+    std::vector<KernelConfig> refused_;
     std::vector<std::pair<std::int64_t, double>> largest_;  ///< by m
 };
 

@@ -198,7 +198,9 @@ GemmKernelSet Context::kernels(const GemmSpec& spec, std::int64_t first_m, std::
     const tuning::TunedChoices& choices = state.tuned_choices();
     const auto chosen = [&] {
         const ForkGuard guard;
-        return tuning::tuned_kernel_set(spec, first_m, last_m, state.device->model(), state.selection, choices);
+        return tuning::serving_kernel_set(
+            spec, first_m, last_m, state.device->model(), state.selection, choices,
+            tuning::tuned_sets(state.options, *state.device, state.templates, *state.compiler));
     };
     return load_kernel_set(state, chosen());
 }

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
 
 namespace jitgemm {
@@ -57,6 +58,13 @@ std::string pitches_of(const LauncherInput& launcher) {
         if (is_m) text += fmt::format("    problem.ld{} = m;\n", operand.name);
     }
     return text;
+}
+
+/// The spec with the range in m's place, as `jitgemm kernels` takes it.
+std::string range_text(const KernelSet& set) {
+    constexpr std::string_view kNoRows = " m=0 ";
+    std::string text = to_string(set.spec);
+    return text.replace(text.find(kNoRows), kNoRows.size(), fmt::format(" m={}:{} ", set.first_m, set.last_m));
 }
 
 struct LaunchersText {
@@ -120,7 +128,7 @@ std::string dispatcher_header(const DispatcherInput& input) {
     return filled(export_text::kDispatcherHeader,
                   {{"INCLUDES", launchers.includes},
                    {"KERNEL_FIELDS", launchers.fields},
-                   {"SPEC", to_string(input.set.spec)},
+                   {"SPEC", range_text(input.set)},
                    {"BETA_C", beta_c(input.set.spec)},
                    {"FIRST_M", std::to_string(input.set.first_m)},
                    {"LAST_M", std::to_string(input.set.last_m)},

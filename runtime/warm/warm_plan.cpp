@@ -30,8 +30,8 @@ std::int64_t first_served(const KernelRange& range) {
 }
 
 std::vector<WarmKernel> kernels_of_range(const WarmRequest& request, const WarmChooser& chooser) {
-    const KernelSet set = tuning::tuned_kernel_set(request.spec, request.spec.m, request.last_m, chooser.gpu,
-                                                   chooser.selection, chooser.choices);
+    const KernelSet set = tuning::serving_kernel_set(request.spec, request.spec.m, request.last_m, chooser.gpu,
+                                                     chooser.selection, chooser.choices, chooser.sets);
     std::vector<WarmKernel> kernels;
     for (const KernelRange& range : set.ranges) {
         const std::int64_t m = first_served(range);

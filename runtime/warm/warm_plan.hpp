@@ -4,6 +4,7 @@
 #include "generator/heuristics.hpp"
 #include "jitgemm/gemm_spec.hpp"
 #include "runtime/tuning/store/lookup.hpp"
+#include "runtime/tuning/store/tuned_sets.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -41,6 +42,7 @@ struct WarmPlan {
 struct WarmChooser {
     GpuModel gpu;
     tuning::TunedChoices choices;
+    tuning::TunedSets sets;
     Selection selection;
 };
 

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import jitgemm as jg
 import pytest
+from jitgemm import _tool
 
 EMULATOR = "emulator:sm_80"
 
@@ -51,3 +55,15 @@ def test_what_is_no_set_is_refused(few):
         few.kernel("1")
     with pytest.raises(jg.Error, match="__init__ was not called"):
         jg.KernelSet.__new__(jg.KernelSet).kernel(1)
+
+
+def test_a_tuned_set_serves_later_requests_for_its_range():
+    words = ["kernels", "tune", "f32", "tt", "m=1:9", "n=24", "k=17", "--device", EMULATOR, "--quiet"]
+    document = _tool.ask(words, None)
+    file = Path(document["stored"])
+    stored = json.loads(file.read_text())
+    assert stored["set"] == document["set"]
+    stored["set"]["mean_ratio"] = 0.5  # so that it is known again
+    file.write_text(json.dumps(stored))
+    assert jg.kernels("f32 tt 1 24 17", m=(1, 9), device=EMULATOR).json == stored["set"]
+    assert jg.kernels("f32 tt 1 24 17", m=(1, 8), device=EMULATOR).json["mean_ratio"] != 0.5

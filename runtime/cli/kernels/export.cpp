@@ -51,7 +51,7 @@ int export_set(KernelsExportOptions& options, Output& output) {
 Action declare_kernels_export(CLI::App& app) {
     auto options = std::make_shared<KernelsExportOptions>();
     options->set.problem.declare_for_target(app);
-    options->set.declare_limits(app);
+    options->set.limits.declare(app);
     app.add_option("-o,--output", options->directory, "Folder for the cubins, the dispatcher in C, headers, meta.json")
         ->type_name("DIR");
     app.add_option("--name", options->exporting.name, "Name of the files and functions (default: gemm_TYPE_LAYOUT)")

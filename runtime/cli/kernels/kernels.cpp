@@ -19,6 +19,8 @@ int kernels(SetOptions& options, Output& output) {
 }
 
 constexpr std::array kKernelsVerbs{
+    Verb{"tune", "Measure kernels of a range of m on this GPU and keep the best set for later requests",
+         declare_kernels_tune},
     Verb{"export", "Write a set to take away: cubins, a dispatcher in C, headers", declare_kernels_export},
 };
 
@@ -27,8 +29,10 @@ constexpr std::array kKernelsVerbs{
 Action declare_kernels(CLI::App& app) {
     auto options = std::make_shared<SetOptions>();
     options->problem.declare_for_target(app);
-    options->declare_limits(app);
-    app.footer("'jitgemm kernels export' writes the set to take away");
+    options->limits.declare(app);
+    app.footer(
+        "'jitgemm kernels tune' chooses the set from measured times and keeps it.\n"
+        "'jitgemm kernels export' writes the set to take away.");
     return [options](Output& output) { return kernels(*options, output); };
 }
 

@@ -7,20 +7,28 @@
 #include <CLI/CLI.hpp>
 
 #include <cstdint>
+#include <vector>
 
 namespace jitgemm::cli {
 
-/// The options that name a kernel set: a problem, a range of m, and limits.
+/// --most, --mean and --worst.
+class SetLimits {
+public:
+    void declare(CLI::App& app);
+    /// Throws UsageError for a limit that is none.
+    [[nodiscard]] KernelSetOptions options() const;
+    [[nodiscard]] bool are_given() const;
+
+private:
+    KernelSetOptions set_;
+    std::int64_t most_ = static_cast<std::int64_t>(set_.most_bodies);
+    std::vector<const CLI::Option*> declared_;
+};
+
+/// The options that name a kernel set: a problem with a range of m, and limits.
 struct SetOptions {
     ProblemOptions problem;
-    KernelSetOptions set;
-    std::int64_t most = 10;
-
-    void declare_limits(CLI::App& app);
-    /// Throws UsageError for a limit that is none.
-    void check_limits() const;
-    /// `set` with the limits as they were given.
-    [[nodiscard]] KernelSetOptions limits() const;
+    SetLimits limits;
 };
 
 /// A chosen set and the GPU that it is chosen for.
@@ -29,7 +37,8 @@ struct ChosenSet {
     Target target;
 };
 
-/// The set that a context on the target would use. It takes the range of m out of the options.
+/// The set that a context on the target would use; with limits, the one that is chosen by these. It takes the range of
+/// m out of the options.
 [[nodiscard]] ChosenSet choose_set(SetOptions& options);
 
 }  // namespace jitgemm::cli

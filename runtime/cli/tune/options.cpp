@@ -94,21 +94,28 @@ void declare_search(CLI::App& app, TuneOptions& options) {
            "I/N: take part I (from 0) of the problems split N ways; each part has its own store");
 }
 
-void declare_measuring(CLI::App& app, TuneOptions& options) {
+void declare_workers(CLI::App& app, TuneOptions& options) {
     const auto option = [&app](const char* name, auto& value, const char* description) {
         return app.add_option(name, value, description)->type_name("")->group("Measuring");
     };
     option("--device,--devices", options.devices,
            "One device, all, or a list: 0,1 or cuda:0,emulator:sm_80 (default: JITGEMM_DEVICE, else the first GPU)");
-    option("--protocol", options.protocol, "steady: rotating operands; cold: L2 flushed; hot: one set of operands")
-        ->capture_default_str();
-    app.add_flag("--no-cublaslt", options.no_cublaslt, "Do not time cuBLASLt beside the finalists")->group("Measuring");
     option("--workers", options.workers, "Number of compiling processes (default: one per core)");
     option("--compile-timeout", options.compile_timeout, "Time limit of a compile in seconds")->capture_default_str();
     option("--watchdog", options.watchdog,
            "Time limit in seconds for verifying a kernel or timing it once, beyond the time its work needs")
         ->capture_default_str();
     option("--worker", options.worker, "Program of the worker processes")->group("");
+    app.add_flag("--quiet", options.quiet, "Print no progress");
+}
+
+void declare_protocol(CLI::App& app, TuneOptions& options) {
+    app.add_option("--protocol", options.protocol,
+                   "steady: rotating operands; cold: L2 flushed; hot: one set of operands")
+        ->type_name("")
+        ->group("Measuring")
+        ->capture_default_str();
+    app.add_flag("--no-cublaslt", options.no_cublaslt, "Do not time cuBLASLt beside the finalists")->group("Measuring");
 }
 
 void check_count(std::string_view option, const std::optional<int>& count) {
@@ -134,14 +141,22 @@ void TuneOptions::declare(CLI::App& app) {
     add_file(app, "--shapes", shapes,
              "Read problems from a file, one per line: TYPE LAYOUT M N K; sizes may be ranges: m=1:128:*2");
     declare_search(app, *this);
-    declare_measuring(app, *this);
+    declare_workers(app, *this);
+    declare_protocol(app, *this);
     add_file(app, "--report", report, "Write an HTML page: winners, distributions, influence of parameters, failures");
     add_file(app, "--csv", csv, "Write every measurement as a CSV row; - for stdout");
     add_file(app, "--measurements", measurements, "Write all measurements, compile logs and winners as JSON");
     app.add_flag("--fit", fit, "Fit the cost models to stored measurements, and print a table for cost/");
     app.add_option("--gpu", gpu, "With --fit: take the measurements of this GPU (default: this machine's)")
         ->type_name("NAME");
-    app.add_flag("--quiet", quiet, "Print no progress");
+}
+
+void TuneOptions::declare_for_set(CLI::App& app) {
+    problem.declare_problem(app);
+    problem.declare_selection(app);
+    app.add_option("--budget", budget, "Time limit: 60s, 5m, 1h30m (default: none)")->type_name("")->group("Search");
+    app.add_flag("--restart", restart, "Measure again, also what an earlier call has measured")->group("Search");
+    declare_workers(app, *this);
 }
 
 void TuneOptions::check() const {

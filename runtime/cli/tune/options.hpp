@@ -43,6 +43,8 @@ struct TuneOptions {
     bool no_cublaslt = false;
 
     void declare(CLI::App& app);
+    /// The options that measuring for a kernel set has.
+    void declare_for_set(CLI::App& app);
 
     [[nodiscard]] tuning::SweepOptions sweep() const;
     /// In the form of Options::device. `local_rank` is this process's device if no option names one.

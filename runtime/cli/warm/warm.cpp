@@ -64,7 +64,8 @@ Target named_target(const ProblemOptions& problem) {
 WarmChooser chooser_of(const ProblemOptions& problem, const Target& target) {
     const Options options = problem.options();
     const TemplateSet templates = TemplateSet::from_directory(options.template_directory);
-    return {target.gpu, tuning::tuned_choices(options, target.gpu, templates), problem.selection()};
+    return {target.gpu, tuning::tuned_choices(options, target.gpu, templates),
+            tuning::tuned_sets(options, target.gpu, templates), problem.selection()};
 }
 
 WarmOptions warm_options(const WarmVerbOptions& options, const Target& target) {

@@ -32,6 +32,9 @@ struct SearchSpace {
 /// Throws ConfigError with every reason if nothing is left.
 [[nodiscard]] SearchSpace search_space(const Problem& problem, const GpuModel& gpu, const Selection& selection);
 
+/// Adds a kernel that nobody proposes for the problem. False if it is none of this version's or does not serve it.
+bool add_kernel(SearchSpace& space, const Problem& problem, const GpuModel& gpu, const std::string& kernel);
+
 struct SearchLimits {
     int max_candidates = 0;  ///< 0: the strategy's own (own_limit)
 };

@@ -1,8 +1,13 @@
 #include "runtime/tuning/search/search.hpp"
 
+#include "generator/families/family.hpp"
+#include "generator/families/kernel_name.hpp"
+#include "jitgemm/error.hpp"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <set>
 
 namespace jitgemm::tuning {
@@ -39,6 +44,21 @@ SearchSpace search_space(const Problem& problem, const GpuModel& gpu, const Sele
     }
     set_heuristic(space, problem, gpu, selection);
     return space;
+}
+
+bool add_kernel(SearchSpace& space, const Problem& problem, const GpuModel& gpu, const std::string& kernel) {
+    if (std::ranges::find(space.kernels, kernel) != space.kernels.end()) return true;
+    try {
+        const KernelId id = parse_kernel_name(kernel);
+        const Family& family = family_of(id.config);
+        if (id.signature != problem.signature || !family.violations(problem, id.config, *gpu.arch).empty())
+            return false;
+        space.candidates.push_back({id.config, family.cost(problem, id.config, gpu)});
+        space.kernels.push_back(kernel);
+        return true;
+    } catch (const ReasonedError&) {
+        return false;
+    }
 }
 
 }  // namespace jitgemm::tuning

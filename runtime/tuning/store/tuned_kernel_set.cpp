@@ -31,4 +31,10 @@ KernelSet tuned_kernel_set(const GemmSpec& spec, std::int64_t first_m, std::int6
     return build_kernel_set(spec, first_m, last_m, gpu, selection, options);
 }
 
+KernelSet serving_kernel_set(const GemmSpec& spec, std::int64_t first_m, std::int64_t last_m, const GpuModel& gpu,
+                             const Selection& selection, const TunedChoices& choices, const TunedSets& sets) {
+    std::optional<KernelSet> stored = sets.find(spec, first_m, last_m, gpu, selection);
+    return stored ? *std::move(stored) : tuned_kernel_set(spec, first_m, last_m, gpu, selection, choices);
+}
+
 }  // namespace jitgemm::tuning

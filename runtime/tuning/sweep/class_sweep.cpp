@@ -236,7 +236,11 @@ ClassSweep::Prepared ClassSweep::prepare(const TuneProblem& problem) const {
     const SweepOptions& options = shared_.options;
     Prepared result;
     try {
-        result.space = search_space(problem_of(problem.spec), devices_.front()->facts().model, options.selection);
+        const Problem asked = problem_of(problem.spec);
+        const GpuModel& gpu = devices_.front()->facts().model;
+        result.space = search_space(asked, gpu, options.selection);
+        for (const auto& [spec, kernel] : options.only)
+            if (spec == problem.spec) add_kernel(result.space, asked, gpu, kernel);
         result.strategy = strategy_for(result.space, options);
     } catch (const ConfigError& error) {
         result.failure = error.what();

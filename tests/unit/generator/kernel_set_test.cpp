@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <random>
 #include <set>
@@ -240,4 +241,15 @@ TEST_CASE("a range of m that is none, and an m outside a set, are refused with t
     const KernelSet set = build_kernel_set(narrow, 1, 100, h200());
     CHECK_THROWS_WITH(set.range_of(101), ContainsSubstring("m is 101: the set serves 1 to 100"));
     CHECK_THROWS_WITH(set.range_of(0), ContainsSubstring("m is 0"));
+}
+
+TEST_CASE("a config that failed is in no set") {
+    const KernelSet before = build_kernel_set(weights(512, 512), 1, 300, h200());
+    for (const SetKernel& failed : before.kernels) {
+        KernelSetOptions options;
+        options.times = {{100, failed.id.config, std::numeric_limits<double>::infinity()}};
+        const KernelSet set = build_kernel_set(weights(512, 512), 1, 300, h200(), {}, options);
+        CHECK(unserved(set, all_rows(1, 300)).empty());
+        for (const SetKernel& kernel : set.kernels) CHECK(kernel.id.config != failed.id.config);
+    }
 }

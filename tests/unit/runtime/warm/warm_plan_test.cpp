@@ -18,7 +18,7 @@ namespace {
 
 bool never() { return false; }
 
-WarmChooser on(const char* gpu) { return {find_gpu(gpu), {}, {}}; }
+WarmChooser on(const char* gpu) { return {find_gpu(gpu), {}, {}, {}}; }
 
 WarmRequest range_of(const char* line, std::int64_t last_m) { return {parse_shape_line(line), last_m}; }
 
