@@ -115,15 +115,13 @@ std::string accumulators_section(const KernelPage& page) {
 
 std::string pipeline_section(const KernelPage& page) {
     const KernelPipeline& p = page.pipeline;
-    const std::string buffer = p.double_buffer
-                                   ? " Fragments of the next k-block are loaded during the mma of the current one, "
-                                     "also across the boundary of two k-tiles."
-                                   : "";
     return section(
         "Pipeline",
         fmt::format("Follow one k-tile (its number, k) from its copy to the iteration that computes on it: {} stages "
-                    "keep {} copies in flight. A block goes through {} k-tiles.{}",
-                    p.stages, p.stages - 1, p.k_tiles, buffer),
+                    "keep {} copies in flight. A block goes through {} k-tiles. Fragments of the "
+                    "next k-block are loaded during the mma of the current one, also across the boundary of two "
+                    "k-tiles.",
+                    p.stages, p.stages - 1, p.k_tiles),
         pipeline_html(p));
 }
 

@@ -103,8 +103,7 @@ KernelPipeline kernel_pipeline(const KernelAnatomy& anatomy, std::int64_t k) {
     const LdmatrixPipeline& source = *anatomy.ldmatrix_pipeline;
     const int stages = anatomy.stages;
     const KRange share = k_range_of_split(source.schedule, 0, k);
-    KernelPipeline pipeline{
-        stages, source.double_buffer, ceil_div(share.end - share.first, std::int64_t{anatomy.block.k}), {}};
+    KernelPipeline pipeline{stages, ceil_div(share.end - share.first, std::int64_t{anatomy.block.k}), {}};
     for (int k_tile = 0; k_tile < stages - 1; ++k_tile)
         pipeline.steps.push_back(prologue_step(stages, k_tile, pipeline.k_tiles));
     for (std::int64_t k_tile = 0; k_tile < pipeline.k_tiles; ++k_tile) {

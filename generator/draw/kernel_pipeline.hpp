@@ -28,7 +28,6 @@ struct PipelineStep {
 /// The mainloop over time. A long one is cut: the steps shown are the prologue, the first iterations and the last ones.
 struct KernelPipeline {
     int stages = 0;
-    bool double_buffer = false;
     std::int64_t k_tiles = 0;  ///< of one block
     std::vector<PipelineStep> steps;
 };

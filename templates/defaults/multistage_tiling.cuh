@@ -26,6 +26,6 @@ constexpr int kPitchB = kBlockN * 2 + kRowPadding;  // sB is (kBlockK, kBlockN)
 constexpr int kStageBytesB = kBlockK * kPitchB;
 #endif
 #endif
-#if GEMM_EPILOGUE_SHARED
+#if !GEMM_SPLIT_CLUSTER
 constexpr int kPitchC = kWarpN + 8;  // elements; eight more than a row put its neighbours into other banks
 #endif

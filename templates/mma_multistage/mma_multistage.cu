@@ -20,11 +20,9 @@
 #if GEMM_SPLIT_CLUSTER
 #include "epilogue/output_vector.cuh"
 #include "epilogue/cluster_sums.cuh"
-#elif GEMM_EPILOGUE_SHARED
+#else
 #include "mma_multistage/mma_stage_rows.cuh"
 #include "epilogue/epilogue_shared.cuh"
-#else
-#include "epilogue/epilogue_registers.cuh"
 #endif
 #include "second_entry.inl"
 
@@ -63,7 +61,6 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const GemmArgs ar
 #else
 #include "multistage/multistage_prologue.inl"
 
-#if GEMM_DOUBLE_BUFFER
     unsigned rA[2][kFragmentA];  // fragments of this k-block and of the next
     unsigned rB[2][kFragmentB];
     GEMM_WAIT_FOR_OLDEST_COPY();
@@ -94,29 +91,6 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const GemmArgs ar
             mma_warp_tile(rC, rA[k_block % 2], rB[k_block % 2]);
         }
     }
-#else
-    unsigned rA[kFragmentA];  // fragments of one k-block
-    unsigned rB[kFragmentB];
-
-#pragma unroll 1
-    for (int k_tile = 0; k_tile < tile.k_tiles; ++k_tile) {
-        GEMM_WAIT_FOR_OLDEST_COPY();
-        __syncthreads();  // all see read_stage, and have read write_stage
-        copy_a.issue(sA + write_stage * kStageBytesA, 0, 1);
-        copy_b.issue(sB + write_stage * kStageBytesB, 0, 1);
-#pragma unroll
-        for (int k_block = 0; k_block < kKBlocks; ++k_block) {
-            load_fragments_a(rA, sA + read_stage * kStageBytesA, lane_offset_a, k_block);
-            load_fragments_b(rB, sB + read_stage * kStageBytesB, lane_offset_b, k_block);
-            mma_warp_tile(rC, rA, rB);
-        }
-        copy_a.finish(sA + write_stage * kStageBytesA);
-        copy_b.finish(sB + write_stage * kStageBytesB);
-        GEMM_COMMIT_COPIES();
-        write_stage = read_stage;
-        read_stage = read_stage + 1 == kStages ? 0 : read_stage + 1;
-    }
-#endif
 #endif
 
 // clang-format off
@@ -125,15 +99,9 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const GemmArgs ar
     add_up_and_store(args, shared_address(shared_memory), tile_row, tile_column, split);
 #elif GEMM_PARTIAL_SUMS
     const OutputTile output = partial_tile(args, split);
-#if GEMM_EPILOGUE_SHARED
     epilogue(rC, output, tile_row + warp_row, tile_column + warp_column, shared_memory, warp, lane);
 #else
-    epilogue(rC, output, tile_row + warp_row, tile_column + warp_column, lane);
-#endif
-#elif GEMM_EPILOGUE_SHARED
     epilogue(rC, args, tile_row + warp_row, tile_column + warp_column, shared_memory, warp, lane);
-#else
-    epilogue(rC, args, tile_row + warp_row, tile_column + warp_column, lane);
 #endif
     // clang-format on
 }

@@ -6,20 +6,14 @@
     int read_stage = kStages - 1;
     int write_stage = 0;
 
-#if GEMM_DOUBLE_BUFFER
     unsigned rA[2][kFragmentA];  // fragments of this k-block and of the next
     unsigned rB[2][kFragmentB];
-#else
-    unsigned rA[kFragmentA];  // fragments of one k-block
-    unsigned rB[kFragmentB];
-#endif
 
 #pragma unroll 1
     for (int k_tile = 1 - kStages; k_tile < tile.k_tiles; ++k_tile) {
         copy_a.issue(sA + write_stage * kStageBytesA, 0, 1);
         copy_b.issue(sB + write_stage * kStageBytesB, 0, 1);
         if (k_tile >= 0) {
-#if GEMM_DOUBLE_BUFFER
 #pragma unroll
             for (int k_block = 0; k_block < kKBlocks - 1; ++k_block) {
                 const int next = (k_block + 1) % 2;
@@ -27,14 +21,6 @@
                 load_fragments_b(rB[next], sB + read_stage * kStageBytesB, lane_offset_b, k_block + 1);
                 mma_warp_tile(rC, rA[k_block % 2], rB[k_block % 2]);
             }
-#else
-#pragma unroll
-            for (int k_block = 0; k_block < kKBlocks; ++k_block) {
-                load_fragments_a(rA, sA + read_stage * kStageBytesA, lane_offset_a, k_block);
-                load_fragments_b(rB, sB + read_stage * kStageBytesB, lane_offset_b, k_block);
-                mma_warp_tile(rC, rA, rB);
-            }
-#endif
         }
         copy_a.finish(sA + write_stage * kStageBytesA);
         copy_b.finish(sB + write_stage * kStageBytesB);
@@ -44,10 +30,8 @@
         write_stage = write_stage + 1 == kStages ? 0 : write_stage + 1;
         if (k_tile < -1) continue;  // never true with two stages, where it saves up to 22 registers
         read_stage = read_stage + 1 == kStages ? 0 : read_stage + 1;
-#if GEMM_DOUBLE_BUFFER
         load_fragments_a(rA[0], sA + read_stage * kStageBytesA, lane_offset_a, 0);
         load_fragments_b(rB[0], sB + read_stage * kStageBytesB, lane_offset_b, 0);
         if (k_tile >= 0) mma_warp_tile(rC, rA[1], rB[1]);  // the last k-block: their number is even
-#endif
     }
 

@@ -104,7 +104,7 @@ TEST_CASE("types, C, alpha and beta, column-major D") {
         split.c = DataType::f32;
         check_with(split, "block=64x64x32,warp=32x32,split_k=4", scaled);
         split.n = 72;
-        check_with(split, "block=64x64x32,warp=32x32,store=reg", scaled);
+        check_with(split, "block=64x64x32,warp=32x32", scaled);
     }
 }
 

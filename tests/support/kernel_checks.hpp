@@ -16,8 +16,8 @@ namespace jitgemm::testing {
 inline constexpr std::array kVariants{
     "block=32x32x32,warp=16x16,stages=3,rasterization=grouped_m,group=3",
     "block=64x64x32,warp=32x32,stages=3",
-    "block=64x64x32,warp=32x32,stages=2,double_buffer=0,shared=padding",
-    "block=64x32x64,warp=32x16,stages=4,rasterization=zigzag,group=2,store=reg",
+    "block=64x64x32,warp=32x32,stages=2,shared=padding",
+    "block=64x32x64,warp=32x16,stages=4,rasterization=zigzag,group=2",
     "block=32x128x32,warp=32x32,stages=5,mma=16x8x8,rasterization=column",
     "block=128x64x32,warp=64x32,stages=3,ldsm_a=2,ldsm_b=1,rasterization=grouped_n,group=3",
     "block=64x64x32,warp=32x32,stages=3,split_k=3,rasterization=row"};

@@ -60,7 +60,6 @@ constexpr std::array kMutations{
     Mutation{"the row predicate off by one", "return kKMajor ? extent_left : k_left;",
              "return (kKMajor ? extent_left : k_left) + 1;"},
     Mutation{"no edge predicate on D", "if (row >= output.m || column >= output.n) return;", ""},
-    Mutation{"no row predicate on D", "if (row >= output.m) return;", ""},
     Mutation{"D's row predicate off by one", "row >= output.m", "row > output.m"},
     Mutation{"no cut vectors of D", "if (column + kVectorD > output.n) {", "if (false) {"},
     Mutation{"no K predicate on realigned loads", "columns_left() > 0 && rows_left() > pass * kRowsPerPass",
@@ -169,10 +168,10 @@ std::vector<Dump> dumps() {
     return {
         {"tn, 16-byte cp.async, swizzle", pitched(spec_of(tn, 71, 69, 189), 192, 192, 72),
          "block=64x64x32,warp=32x32,stages=3", kHalved},
-        {"nn, padding, 2 stages, single buffer", pitched(spec_of(nn, 71, 69, 197), 72, 200, 72),
-         "block=64x64x32,warp=32x32,stages=2,double_buffer=0,shared=padding", kHalved},
-        {"nt, 8-byte cp.async, stores from registers, zigzag", pitched(spec_of(nt, 135, 77, 205), 140, 84, 84),
-         "block=64x32x64,warp=32x16,stages=4,rasterization=zigzag,group=2,store=reg", kHalved},
+        {"nn, padding, 2 stages", pitched(spec_of(nn, 71, 69, 197), 72, 200, 72),
+         "block=64x64x32,warp=32x32,stages=2,shared=padding", kHalved},
+        {"nt, 8-byte cp.async, zigzag", pitched(spec_of(nt, 135, 77, 205), 140, 84, 84),
+         "block=64x32x64,warp=32x16,stages=4,rasterization=zigzag,group=2", kHalved},
         {"tt, 4-byte cp.async, 16x8x8", pitched(spec_of(tt, 35, 133, 205), 206, 134, 134),
          "block=32x128x32,warp=32x32,stages=5,mma=16x8x8,rasterization=column", kHalved},
         {"tn, realigned copies", spec_of(tn, 67, 77, 203), "block=64x64x32,warp=32x32,stages=3", kHalved, false},
@@ -184,9 +183,9 @@ std::vector<Dump> dumps() {
         {"tn, packed operands", spec_of(tn, 67, 77, 203), "block=64x64x32,warp=32x32,stages=3,pack=ab", kHalved},
         {"tt, C and beta, f32", with_c(pitched(spec_of(tt, 71, 69, 197), 200, 72, 72), DataType::f32),
          "block=64x64x32,warp=32x32,stages=3", kScaled},
-        {"nn, f16 sums, C, stores from registers, ldmatrix.x2 and .x1",
+        {"nn, f16 sums, C, ldmatrix.x2 and .x1",
          with_c(pitched(f16(spec_of(nn, 135, 69, 101), DataType::f16), 136, 104, 72), DataType::f16),
-         "block=128x64x32,warp=64x32,stages=3,ldsm_a=2,ldsm_b=1,rasterization=grouped_n,group=3,store=reg", kScaled},
+         "block=128x64x32,warp=64x32,stages=3,ldsm_a=2,ldsm_b=1,rasterization=grouped_n,group=3", kScaled},
     };
 }
 

@@ -84,7 +84,7 @@ KernelAnatomy MmaMultistage::anatomy(const Problem& problem, const MmaMultistage
     anatomy.split_k = c.split_k;
     anatomy.cluster = c.splits_in_cluster() ? c.split_k : 1;
     anatomy.raster_group = c.group;
-    anatomy.ldmatrix_pipeline = {atom, g.a, g.b, c.shared_layout, c.double_buffer, c};
+    anatomy.ldmatrix_pipeline = {atom, g.a, g.b, c.shared_layout, c};
     anatomy.packs_a = packs_a(c.pack);
     anatomy.packs_b = packs_b(c.pack);
     anatomy.stage_bytes = g.a.stage_bytes + g.b.stage_bytes;

@@ -15,10 +15,8 @@ struct MmaMultistageConfig {
     int ldmatrix_a = 4;  ///< matrices an ldmatrix of A loads: 1, 2 or 4; trans follows from the layout
     int ldmatrix_b = 4;
     SharedLayout shared_layout = SharedLayout::swizzle;
-    bool double_buffer = true;  ///< fragments of the next k-block are loaded before the mma of the current one
     Rasterization rasterization = Rasterization::grouped_m;
-    int group = 8;  ///< tiles of M or N that are taken together; 1 if the rasterization has no groups
-    EpilogueStore store = EpilogueStore::shared;
+    int group = 8;    ///< tiles of M or N that are taken together; 1 if the rasterization has no groups
     int split_k = 1;  ///< blocks that share the K of one tile
     Reduction reduction = Reduction::workspace;
     Pack pack = Pack::none;

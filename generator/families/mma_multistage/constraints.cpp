@@ -59,9 +59,9 @@ void check_ldmatrix(Reasons& reasons, const MmaMultistageConfig& c, const Tensor
 void check_pipeline(Reasons& reasons, const MmaMultistageConfig& c, const TensorCoreGeometry& g) {
     if (c.stages < kMinStages || c.stages > kMaxStages)
         reasons.push_back(fmt::format("stages = {} is outside {} to {}", c.stages, kMinStages, kMaxStages));
-    if (c.double_buffer && g.k_blocks % 2 != 0)
+    if (g.k_blocks % 2 != 0)
         reasons.push_back(
-            fmt::format("double_buffer needs an even number of k-blocks, block_tile.k / mma_shape.k = {} / {} = {}",
+            fmt::format("double buffering needs an even number of k-blocks, block_tile.k / mma_shape.k = {} / {} = {}",
                         c.block.k, c.mma.k, g.k_blocks));
     if (c.split_k < 1 || c.split_k > kMaxSplits)
         reasons.push_back(fmt::format("split_k = {} is outside 1 to {}", c.split_k, kMaxSplits));
@@ -76,12 +76,10 @@ void check_reduction(Reasons& reasons, const MmaMultistageConfig& c, const Arch&
     else if (c.split_k > arch.max_cluster_blocks)
         reasons.push_back(fmt::format("reduction = cluster: {} blocks share a tile, a cluster of {} has at most {}",
                                       c.split_k, arch.name, arch.max_cluster_blocks));
-    if (c.store != EpilogueStore::shared)
-        reasons.emplace_back("reduction = cluster adds up in shared memory: it needs store = smem");
 }
 
 void check_epilogue(Reasons& reasons, const MmaMultistageConfig& c, const TensorCoreGeometry& g) {
-    if (c.store == EpilogueStore::shared && (g.vector_d < 1 || c.warp.n % g.vector_d != 0))
+    if (g.vector_d < 1 || c.warp.n % g.vector_d != 0)
         reasons.push_back(fmt::format("epilogue: warp_tile.n = {} is not a multiple of the {} elements stored at once",
                                       c.warp.n, g.vector_d));
 }

@@ -15,7 +15,9 @@ struct MmaMultistage {
         "f16 and bf16 on mma.sync: cp.async pipeline, ldmatrix, swizzled shared memory (sm_80 and newer)";
     static constexpr std::string_view kTemplateFile = "mma_multistage/mma_multistage.cu";
     static constexpr MathUnit kMathUnit = MathUnit::tensor_cores;
-    static constexpr std::array kRemovedOptions{kHilbertRasterization, RemovedOption{"stream_k", "streamk"}};
+    static constexpr std::array kRemovedOptions{kHilbertRasterization, RemovedOption{"stream_k", "streamk"},
+                                                RemovedOption{"store", "store-", "reg"},
+                                                RemovedOption{"double_buffer", "db"}};
 
     [[nodiscard]] static bool selected_by_default(const Problem& problem);
     /// Reasons why no config can serve the problem: types, architecture, extents.

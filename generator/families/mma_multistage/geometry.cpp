@@ -10,8 +10,9 @@
 namespace jitgemm {
 namespace {
 
+constexpr bool kDoubleBuffer = true;  // fragments of the next k-block are loaded before the mma of the current one
+
 int staged_element_bytes(const GemmSignature& signature, const MmaMultistageConfig& config) {
-    if (config.store == EpilogueStore::registers) return 0;
     const bool f32 = config.split_k > 1 || signature.c.has_value();
     return bytes(f32 ? DataType::f32 : signature.d);
 }
@@ -38,8 +39,7 @@ OperandGeometry operand_of(Operand operand, const GemmSignature& signature, cons
 }  // namespace
 
 TensorCoreGeometry geometry(const GemmSignature& signature, const MmaMultistageConfig& config) {
-    TensorCoreGeometry g =
-        tiled_geometry(config.block, config.warp, config.mma, bytes(signature.a), config.double_buffer);
+    TensorCoreGeometry g = tiled_geometry(config.block, config.warp, config.mma, bytes(signature.a), kDoubleBuffer);
     const int registers_c = signature.accumulator == DataType::f16 ? 2 : 4;
     g.accumulator_registers = bounded_product(g.tiles_m, g.tiles_n, registers_c);
     g.a = operand_of(Operand::a, signature, config, g.threads);

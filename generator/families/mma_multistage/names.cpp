@@ -16,7 +16,7 @@ constexpr std::array<std::string_view, 2> kSharedLayouts{"swizzle", "padding"};
 constexpr std::array<std::string_view, 2> kReductions{"workspace", "cluster"};
 constexpr std::array<std::string_view, 4> kPacks{"none", "a", "b", "ab"};
 
-constexpr std::array<ConfigParameter<Config>, 15> kParameters{{
+constexpr std::array<ConfigParameter<Config>, 13> kParameters{{
     shape_parameter<&Config::block>("block", ""),
     shape_2d_parameter<&Config::warp>("warp", "warp"),
     shape_parameter<&Config::mma>("mma", "mma", "16x8x16"),
@@ -24,10 +24,8 @@ constexpr std::array<ConfigParameter<Config>, 15> kParameters{{
     number_parameter<&Config::ldmatrix_a>("ldsm_a", "ldsma", "4", "1, 2 or 4"),
     number_parameter<&Config::ldmatrix_b>("ldsm_b", "ldsmb", "4", "1, 2 or 4"),
     word_parameter<&Config::shared_layout, kSharedLayouts>("shared", "shared-", "swizzle or padding", "swizzle"),
-    flag_parameter<&Config::double_buffer>("double_buffer", "db", "1"),
     rasterization_parameter<&Config::rasterization>("grouped_m"),
     number_parameter<&Config::group>("group", "group", "8"),
-    word_parameter<&Config::store, kEpilogueStoreNames>("store", "store-", "smem or reg", "smem"),
     number_parameter<&Config::split_k>("split_k", "split", "1"),
     word_parameter<&Config::reduction, kReductions>("reduction", "", "workspace or cluster", "workspace"),
     word_parameter<&Config::pack, kPacks>("pack", "pack", "none, a, b or ab", "none"),

@@ -20,7 +20,7 @@ namespace jitgemm {
 namespace {
 
 /// Whether warps rearrange rows of their own tiles through shared memory; a cluster does so with whole block tiles.
-bool stages_rows(const MmaMultistageConfig& c) { return c.store == EpilogueStore::shared && !c.splits_in_cluster(); }
+bool stages_rows(const MmaMultistageConfig& c) { return !c.splits_in_cluster(); }
 
 Macros macros(const GemmSignature& s, const MmaMultistageConfig& c, const TensorCoreGeometry& g) {
     Macros macros{{"GEMM_BLOCK_M", c.block.m},
@@ -33,10 +33,8 @@ Macros macros(const GemmSignature& s, const MmaMultistageConfig& c, const Tensor
                   {"GEMM_LDMATRIX_A", c.ldmatrix_a},
                   {"GEMM_LDMATRIX_B", c.ldmatrix_b},
                   {"GEMM_SWIZZLE", c.shared_layout == SharedLayout::swizzle},
-                  {"GEMM_DOUBLE_BUFFER", c.double_buffer},
                   {"GEMM_RASTERIZATION", static_cast<int>(c.rasterization)},
                   {"GEMM_GROUP", c.group},
-                  {"GEMM_EPILOGUE_SHARED", stages_rows(c)},
                   {"GEMM_SPLIT_K", c.split_k},
                   {"GEMM_SPLIT_CLUSTER", c.splits_in_cluster()},
                   {"GEMM_DEPENDENT_LAUNCH", c.dependent_launch},
@@ -86,8 +84,7 @@ std::string params_text(const GemmSignature& s, const MmaMultistageConfig& c, co
         text += constant_line("kAlignA", g.a.vector_bytes,
                               "bytes to which A is aligned, and which a thread copies at once");
     if (g.b.async) text += constant_line("kAlignB", g.b.vector_bytes, "bytes to which B is aligned");
-    if (c.store == EpilogueStore::shared)
-        text += constant_line("kVectorD", g.vector_d, "elements of D that a thread stores at once");
+    text += constant_line("kVectorD", g.vector_d, "elements of D that a thread stores at once");
     if (c.pack != Pack::none)
         text += constant_line("kPackThreads", kPackThreads, "threads of a block that packs an operand");
     if (split) text += constant_line("kReduceThreads", kReduceThreads, "threads of a block that adds partial sums");

@@ -201,7 +201,7 @@ SharedAccess epilogue_load(const TileShape& warp, const TileShape& mma, const Te
 std::vector<SharedAccess> mma_multistage_shared_accesses(const GemmSignature& signature,
                                                          const MmaMultistageConfig& config) {
     std::vector<SharedAccess> accesses = mainloop_accesses(signature, config);
-    if (accesses.empty() || config.store != EpilogueStore::shared) return accesses;
+    if (accesses.empty()) return accesses;
     const TensorCoreGeometry g = geometry(signature, config);
     const MmaAtom& atom = *find_mma_atom(config.mma, signature.a, signature.b, signature.accumulator);
     accesses.push_back(epilogue_store(config, g, atom));

@@ -57,7 +57,6 @@ struct LdmatrixPipeline {
     const MmaAtom* atom;
     OperandGeometry a, b;
     SharedLayout shared_layout;
-    bool double_buffer;  ///< of fragments
     TileSchedule schedule;
 };
 

@@ -1,8 +1,6 @@
 #pragma once
 
-#include <array>
 #include <cstdint>
-#include <string_view>
 
 /// \file Choices that configs of several families have.
 
@@ -10,10 +8,6 @@ namespace jitgemm {
 
 /// The place of a tile in shared memory: 16-byte chunks permuted by XOR with the row, or rows padded by one chunk.
 enum class SharedLayout : std::uint8_t { swizzle, padding };
-
-/// The source of the epilogue's stores: rows that shared memory rearranges, or the fragments themselves.
-enum class EpilogueStore : std::uint8_t { shared, registers };
-inline constexpr std::array<std::string_view, 2> kEpilogueStoreNames{"smem", "reg"};
 
 /// The place where blocks that share the K of a tile add their sums up: the workspace, with a second entry, or (sm_90
 /// and later) the shared memory of a thread-block cluster.

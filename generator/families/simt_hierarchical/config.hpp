@@ -1,8 +1,9 @@
 #pragma once
 
 #include "generator/base/tile_shape.hpp"
-#include "generator/families/shared/pipeline_choices.hpp"
 #include "generator/families/shared/rasterization.hpp"
+
+#include <cstdint>
 
 namespace jitgemm {
 
@@ -12,6 +13,9 @@ enum class CopyPath : std::uint8_t { async, registers };
 /// The column where a thread starts its first row of sums at each k: the first, the last, or the even columns before
 /// the odd ones. Each next row goes the other way. ptxas spreads the sums over the register banks accordingly.
 enum class UpdateOrder : std::uint8_t { left, right, even };
+
+/// The source of the epilogue's stores: rows that shared memory rearranges, or the sums in registers.
+enum class EpilogueStore : std::uint8_t { shared, registers };
 
 /// GEMM on FP32 cores in CUTLASS's hierarchy: block tile, warp tile, thread tile, rank-1 updates of register fragments.
 struct SimtHierarchicalConfig {

@@ -13,6 +13,7 @@ constexpr int kUsualGroup = 8;
 // In the order of the enumerations.
 constexpr std::array<std::string_view, 2> kCopyPaths{"async", "reg"};
 constexpr std::array<std::string_view, 3> kOrders{"left", "right", "even"};
+constexpr std::array<std::string_view, 2> kStores{"smem", "reg"};
 
 constexpr std::array<ConfigParameter<Config>, 17> kParameters{{
     shape_parameter<&Config::block>("block", ""),
@@ -26,7 +27,7 @@ constexpr std::array<ConfigParameter<Config>, 17> kParameters{{
     number_parameter<&Config::copy_slices>("copy_slices", "sl", "8"),
     flag_parameter<&Config::predicated>("predicated", "pred", "1"),
     number_parameter<&Config::min_blocks_per_sm>("min_blocks_per_sm", "occ", "1"),
-    word_parameter<&Config::store, kEpilogueStoreNames>("store", "store-", "smem or reg", "reg"),
+    word_parameter<&Config::store, kStores>("store", "store-", "smem or reg", "reg"),
     rasterization_parameter<&Config::rasterization>("grouped_m"),
     number_parameter<&Config::group>("group", "group", "8"),
     number_parameter<&Config::split_k>("split_k", "split", "1"),

@@ -27,7 +27,6 @@ MmaMultistageConfig twin_of(const WmmaMultistageConfig& c) {
     twin.block = c.block;
     twin.warp = c.warp;
     twin.stages = std::max(2, c.stages);
-    twin.double_buffer = c.double_buffer;
     twin.rasterization = c.rasterization;
     twin.group = c.group;
     return twin;

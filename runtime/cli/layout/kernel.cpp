@@ -72,10 +72,8 @@ Json pipeline_json(const KernelPipeline& pipeline) {
         return Json{
             {"prologue", step.prologue}, {"k_tile", step.k_tile}, {"stages", json_array(step.stages, stage_json)}};
     };
-    return {{"stages", pipeline.stages},
-            {"double_buffer", pipeline.double_buffer},
-            {"k_tiles", pipeline.k_tiles},
-            {"steps", json_array(pipeline.steps, step_json)}};
+    return {
+        {"stages", pipeline.stages}, {"k_tiles", pipeline.k_tiles}, {"steps", json_array(pipeline.steps, step_json)}};
 }
 
 Json footprint_json(const WaveFootprint& footprint) {

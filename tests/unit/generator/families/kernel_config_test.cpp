@@ -21,8 +21,7 @@ namespace {
 /// A name with every token there is.
 constexpr std::string_view kName =
     "mma_multistage_bf16_tn_c-bf16_d-f32_accf16_128x256x32_warp64x64_mma16x8x8_stages4_ldsma2_ldsmb1_shared-padding_"
-    "db0_"
-    "raster-zigzag_group4_store-reg_split2_cluster_packab_align2.4.8";
+    "raster-zigzag_group4_split2_cluster_packab_align2.4.8";
 
 KernelId example() {
     MmaMultistageConfig config;
@@ -78,11 +77,9 @@ MmaMultistageConfig random_config(std::mt19937& random) {
     c.ldmatrix_a = pick(random, {1, 2, 4});
     c.ldmatrix_b = pick(random, {1, 2, 4});
     c.shared_layout = pick(random, {SharedLayout::swizzle, SharedLayout::padding});
-    c.double_buffer = random() % 2 == 0;
     c.rasterization = pick(random, {Rasterization::row, Rasterization::column, Rasterization::grouped_m,
                                     Rasterization::grouped_n, Rasterization::zigzag});
     c.group = has_groups(c.rasterization) ? pick(random, {2, 4, 8, 16}) : 1;
-    c.store = pick(random, {EpilogueStore::shared, EpilogueStore::registers});
     c.split_k = pick(random, {1, 2, 4, 8, 16});
     c.pack = pick(random, {Pack::none, Pack::a, Pack::b, Pack::ab});
     return c;
@@ -194,7 +191,7 @@ TEST_CASE("published defaults are as they were published") {
         published ==
         std::map<std::string, std::string>{
             {"mma_multistage",
-             "mma=16x8x16 ldsm_a=4 ldsm_b=4 shared=swizzle double_buffer=1 rasterization=grouped_m group=8 store=smem "
+             "mma=16x8x16 ldsm_a=4 ldsm_b=4 shared=swizzle rasterization=grouped_m group=8 "
              "split_k=1 reduction=workspace pack=none dependent_launch=0 "},
             {"mma_sliced_k", "swap_ab=0 dependent_launch=1 early=0 "},
             {"simt_hierarchical",
@@ -269,10 +266,8 @@ TEST_CASE("every malformed token of a kernel name is named, with what was expect
                                                        {"stages4", "stagesfour"},
                                                        {"stages4", "stages70000"},
                                                        {"ldsma2", "ldsma"},
-                                                       {"db0", "db2"},
                                                        {"raster-zigzag", "raster-zig"},
                                                        {"group4", "group4m"},
-                                                       {"store-reg", "store-shared"},
                                                        {"split2", "split"},
                                                        {"cluster", "tree"},
                                                        {"packab", "packc"},
@@ -317,7 +312,7 @@ TEST_CASE("a kernel name cut off before its last token that must be there is ref
 
 TEST_CASE("a name that says the same otherwise is refused with the canonical one") {
     const std::string canonical = "the canonical name of this kernel is " + std::string(kExampleName);
-    for (const char* const other : {"_split1", "_packnone", "_align16.16.16", "_align16", "_store-smem_split1"})
+    for (const char* const other : {"_split1", "_packnone", "_align16.16.16", "_align16", "_shared-swizzle_split1"})
         CHECK_THROWS_WITH(parse_kernel_name(std::string(kExampleName) + other), ContainsSubstring(canonical));
     std::string zeros(kExampleName);
     zeros.replace(zeros.find("stages4"), 7, "stages04");
@@ -349,12 +344,13 @@ TEST_CASE("setting a config's own parameters changes nothing") {
 }
 
 TEST_CASE("parameters are set by name") {
-    const KernelConfig changed = with_parameters(KernelConfig{}, parse_parameters("stages=6,block=64x32x64,store=reg"));
+    const KernelConfig changed =
+        with_parameters(KernelConfig{}, parse_parameters("stages=6,block=64x32x64,shared=padding"));
     const auto& config = std::get<MmaMultistageConfig>(changed.family);
     CHECK(config.stages == 6);
     CHECK(config.block == TileShape{64, 32, 64});
     CHECK(config.warp.k == 64);
-    CHECK(config.store == EpilogueStore::registers);
+    CHECK(config.shared_layout == SharedLayout::padding);
     CHECK(config.split_k == MmaMultistageConfig{}.split_k);
 }
 

@@ -44,6 +44,8 @@ const OldKernel kOldKernels[] = {
     {{WgmmaWarpSpecializedConfig{}}, "wgmma_bf16_tn_c_128x256x64_stages4_reg_pdl0", "store", "reg"},
     {{WgmmaWarpSpecializedConfig{}}, "wgmma_bf16_tn_64x24x32_wg64x24_stages8_swizzle64_align8", "swizzle", "64"},
     {{MmaMultistageConfig{}}, "mma_multistage_bf16_tn_128x256x32_warp64x64_stages4_streamk108", "stream_k", "108"},
+    {{MmaMultistageConfig{}}, "mma_multistage_bf16_tn_128x128x32_warp64x64_stages4_store-reg", "store", "reg"},
+    {{MmaMultistageConfig{}}, "mma_multistage_bf16_tn_128x128x32_warp64x64_stages4_db0", "double_buffer", "0"},
 };
 
 }  // namespace
