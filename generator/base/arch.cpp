@@ -97,9 +97,7 @@ constexpr Arch arch_of(const Row& row) {
             .first_nvrtc = row.first_nvrtc,
             .has_wgmma = row.compute_capability == 90,
             .has_tma = row.compute_capability >= 90,
-            .has_dependent_launch = row.compute_capability >= 90,
-            .has_stmatrix = row.compute_capability >= 90,
-            .has_fp8_mma = row.compute_capability >= 89};
+            .has_dependent_launch = row.compute_capability >= 90};
 }
 
 constexpr auto kArchs = [] {

@@ -33,8 +33,6 @@ struct Arch {
     bool has_wgmma;          ///< wgmma and setmaxnreg (sm_90a only)
     bool has_tma;
     bool has_dependent_launch;  ///< griddepcontrol
-    bool has_stmatrix;
-    bool has_fp8_mma;
 };
 
 /// Most operations of an SM per clock with dense operands; a product and its addition are two operations. The result is

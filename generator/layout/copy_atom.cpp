@@ -90,12 +90,6 @@ std::vector<std::string> ldmatrix_violations(Operand operand, int x, TileShape m
     return {fmt::format("ldmatrix x{} of {}: {}", x, name, reason)};
 }
 
-LdmatrixChoice choose_ldmatrix(Operand operand, TileShape mma, TileShape repetitions, bool k_major) {
-    const int matrices = matrices_8x8(operand, mma, repetitions);
-    const int x = widest_ldmatrix(matrices);
-    return {.x = x, .trans = !k_major, .matrices = matrices, .instructions = matrices / x};
-}
-
 Coordinate matrix_origin(const MmaAtom& atom, Operand operand, TileShape repetitions, int matrix) {
     const TvLayout& fragment = atom.layout(operand);
     const int registers = atom.registers(operand);

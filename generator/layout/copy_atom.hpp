@@ -73,9 +73,6 @@ struct WarpOperand {
 /// The widest of 4, 2, 1 that divides the number of matrices.
 [[nodiscard]] int widest_ldmatrix(int matrices);
 
-/// The widest legal choice for an operand.
-[[nodiscard]] LdmatrixChoice choose_ldmatrix(Operand operand, TileShape mma, TileShape repetitions, bool k_major);
-
 /// The first element of the 8×8 matrix that fills a register, in the warp-level tile: (m, k) of A, (n, k) of B.
 /// `matrix` counts the fragment's registers in the kernel's order: those of one instruction first, then repetitions
 /// along M or N, then along K.

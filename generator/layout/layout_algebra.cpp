@@ -4,12 +4,9 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <set>
 
 namespace jitgemm {
 namespace {
-
-constexpr std::int64_t kLargestTable = std::int64_t{1} << 22;
 
 /// One mode without inner structure, and the values counted before it.
 struct FlatMode {
@@ -119,13 +116,6 @@ Layout transform_modes(const Layout& layout, std::size_t count, const char* what
     return make_layout(modes);
 }
 
-std::int64_t extent_below(const Layout& layout, std::int64_t limit, const char* what) {
-    if (layout.size() > limit)
-        throw LayoutError(fmt::format("{} of {} needs a table of {} values: the limit is {}", what, to_string(layout),
-                                      layout.size(), limit));
-    return layout.size();
-}
-
 }  // namespace
 
 Tiler::Tiler(const IntTuple& tuple) {
@@ -222,22 +212,6 @@ Layout downcast(const Layout& layout, std::int64_t parts) {
     const std::int64_t extent = layout.shape().value(), stride = layout.stride().value();
     if (std::abs(stride) == 1) return {IntTuple(checked_product(extent, parts)), IntTuple(stride)};
     return {IntTuple(extent), IntTuple(checked_product(stride, parts))};
-}
-
-bool is_injective(const Layout& layout) {
-    std::vector<FlatMode> modes = flat_modes(coalesce(layout));
-    for (FlatMode& mode : modes) mode.stride = std::abs(mode.stride);
-    sort_by_stride(modes);
-    std::int64_t reached = 1;
-    const bool nested = std::all_of(modes.begin(), modes.end(), [&](const FlatMode& mode) {
-        const bool beyond = mode.extent == 1 || mode.stride >= reached;
-        reached = checked_sum(reached, checked_product(mode.extent - 1, mode.stride));
-        return beyond;
-    });
-    if (nested) return true;
-    static_cast<void>(extent_below(layout, kLargestTable, "injectivity"));
-    const std::vector<std::int64_t> values = table(layout);
-    return std::set<std::int64_t>(values.begin(), values.end()).size() == values.size();
 }
 
 }  // namespace jitgemm

@@ -91,7 +91,4 @@ private:
 /// Repeats a block mode by mode until it covers the shape, block after block, first mode first.
 [[nodiscard]] Layout tile_to_shape(const Layout& block, const IntTuple& shape);
 
-/// Whether no two coordinates share a value. It only looks at the modes if they nest, else at every value up to 2^22.
-[[nodiscard]] bool is_injective(const Layout& layout);
-
 }  // namespace jitgemm

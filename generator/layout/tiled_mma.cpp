@@ -142,13 +142,4 @@ Slice TiledMma::partition(Operand operand, const Layout& tensor, int thread) con
     return slice(thread_fragments(operand, tensor), pair_of(owner, pair_of(all, pair_of(all, all))));
 }
 
-Layout warps_mnk(TileShape counts) {
-    for (int mode = 0; mode < 3; ++mode) {
-        if (extent(counts, mode) < 1)
-            throw LayoutError(fmt::format("{} warps along {}: there must be at least 1", extent(counts, mode),
-                                          kModeNames[static_cast<std::size_t>(mode)]));
-    }
-    return Layout(IntTuple(std::vector<IntTuple>{counts.m, counts.n, counts.k}));
-}
-
 }  // namespace jitgemm

@@ -10,7 +10,7 @@ namespace jitgemm {
 
 /// An MMA atom tiled over warps and repeated: CuTe's make_tiled_mma(atom, AtomLayoutMNK, PermutationMNK).
 ///
-///     const TiledMma mma(mma_atom("SM80_16x8x16_F32BF16BF16F32_TN"), warps_mnk({2, 2, 1}), {1, 2, 1});
+///     const TiledMma mma(mma_atom("SM80_16x8x16_F32BF16BF16F32_TN"), parse_layout("(2,2,1)"), {1, 2, 1});
 ///     mma.tile();                    // 32 x 32 x 16
 ///     mma.layout_tv(Operand::b);     // (thread, value) → (n, k) of the 32 x 16 tile
 class TiledMma {
@@ -50,8 +50,5 @@ private:
     std::array<Layout, 3> permutation_;
     Layout threads_vmnk_;
 };
-
-/// Warps side by side, first along M, then N, then K.
-[[nodiscard]] Layout warps_mnk(TileShape counts);
 
 }  // namespace jitgemm

@@ -10,7 +10,6 @@ void layout(std::string_view input) {
     const ComposedLayout composed = value.as_composed();
     static_cast<void>(composed.cosize());
     if (composed.size() <= kMostCells) static_cast<void>(table(composed));
-    static_cast<void>(is_injective(composed.layout()));
 }
 
 }  // namespace jitgemm::fuzz

@@ -48,8 +48,7 @@ TEST_CASE("instructions by architecture") {
         INFO(arch.name);
         CHECK(arch.has_wgmma == (arch.name == "sm_90a"));
         CHECK(arch.has_tma == (arch.compute_capability >= 90));
-        CHECK(arch.has_stmatrix == (arch.compute_capability >= 90));
-        CHECK(arch.has_fp8_mma == (arch.compute_capability >= 89));
+        CHECK(arch.has_dependent_launch == (arch.compute_capability >= 90));
     }
 }
 

@@ -85,15 +85,14 @@ TEST_CASE("16x8x8 with one atom: B is one matrix, so only x1 exists") {
               "ldmatrix x2 of B: the warp tile 8x8 (n×k) holds 1 matrix of 8x8, which x2 does not divide; "
               "x1 is legal"});
     CHECK(ldmatrix_violations(Operand::b, 4, kK8, {1, 1, 1}).size() == 1);
-    CHECK(choose_ldmatrix(Operand::b, kK8, {1, 1, 1}, true) == LdmatrixChoice{1, false, 1, 1});
+    CHECK(widest_ldmatrix(matrices_8x8(Operand::b, kK8, {1, 1, 1})) == 1);
 }
 
 TEST_CASE("16x8x8 with two atoms along N: A and B hold two matrices each, x4 is refused") {
     for (const Operand operand : {Operand::a, Operand::b}) {
         CHECK(ldmatrix_violations(operand, 1, kK8, {1, 2, 1}).empty());
         CHECK(ldmatrix_violations(operand, 2, kK8, {1, 2, 1}).empty());
-        CHECK(choose_ldmatrix(operand, kK8, {1, 2, 1}, true) == LdmatrixChoice{2, false, 2, 1});
-        CHECK(choose_ldmatrix(operand, kK8, {1, 2, 1}, false) == LdmatrixChoice{2, true, 2, 1});
+        CHECK(widest_ldmatrix(matrices_8x8(operand, kK8, {1, 2, 1})) == 2);
     }
     CHECK(ldmatrix_violations(Operand::a, 4, kK8, {1, 2, 1}).front() ==
           "ldmatrix x4 of A: the warp tile 16x8 (m×k) holds 2 matrices of 8x8, which x4 does not divide; x1 and x2 are "
@@ -104,9 +103,9 @@ TEST_CASE("16x8x8 with two atoms along N: A and B hold two matrices each, x4 is 
 }
 
 TEST_CASE("16x8x16 with two atoms along N takes x4 for both operands") {
-    CHECK(choose_ldmatrix(Operand::a, kK16, {1, 2, 1}, true) == LdmatrixChoice{4, false, 4, 1});
-    CHECK(choose_ldmatrix(Operand::b, kK16, {1, 2, 1}, false) == LdmatrixChoice{4, true, 4, 1});
-    CHECK(choose_ldmatrix(Operand::b, kK16, {4, 8, 1}, true) == LdmatrixChoice{4, false, 16, 4});
+    for (const Operand operand : {Operand::a, Operand::b})
+        CHECK(widest_ldmatrix(matrices_8x8(operand, kK16, {1, 2, 1})) == 4);
+    CHECK(matrices_8x8(Operand::b, kK16, {4, 8, 1}) == 16);
 }
 
 TEST_CASE("a width is legal exactly when it divides, and widths that don't exist are refused") {

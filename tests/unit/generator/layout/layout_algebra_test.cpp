@@ -20,6 +20,10 @@ using Catch::Matchers::ContainsSubstring;
 
 std::string result_of(std::string_view expression) { return to_string(evaluate_layout_expression(expression)); }
 
+bool all_differ(const std::vector<std::int64_t>& values) {
+    return std::set<std::int64_t>(values.begin(), values.end()).size() == values.size();
+}
+
 struct Vector {
     std::string expression;
     std::string result;
@@ -165,7 +169,7 @@ TEST_CASE("inverses invert, complements complete") {
         // A complement, and with it a left inverse, exists where every gap is a multiple of what lies below it.
         const Layout rest = complement(layout, 2 * layout.cosize());
         CHECK(make_layout({layout, rest}).size() >= 2 * layout.cosize());
-        CHECK(is_injective(make_layout({layout, rest})));
+        CHECK(all_differ(table(make_layout({layout, rest}))));
         const Layout left = left_inverse(layout);
         for (std::int64_t j = 0; j < layout.size(); ++j) CHECK(left(layout(j)) == j);
     }
@@ -180,9 +184,8 @@ TEST_CASE("dividing and flattening visits every element once") {
         if (layout.size() % extent != 0) continue;
         try {
             const Layout tiles = flatten(logical_divide(layout, extent));
-            const std::vector<std::int64_t> values = table(tiles);
-            CHECK(std::set<std::int64_t>(values.begin(), values.end()).size() ==
-                  static_cast<std::size_t>(layout.size()));
+            CHECK(tiles.size() == layout.size());
+            CHECK(all_differ(table(tiles)));
             ++divided;
         } catch (const LayoutError&) {
         }
@@ -198,7 +201,7 @@ TEST_CASE("products repeat a block without overlap") {
              {logical_product(block, tiler), blocked_product(block, tiler), raked_product(block, tiler)}) {
             INFO(to_string(block) << " by " << to_string(tiler) << " gave " << to_string(product));
             CHECK(product.size() == block.size() * tiler.size());
-            CHECK(is_injective(product));
+            CHECK(all_differ(table(product)));
         }
     }
 }

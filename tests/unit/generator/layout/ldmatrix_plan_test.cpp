@@ -10,8 +10,8 @@ using namespace jitgemm;
 
 namespace {
 
-TiledMma mma_of(std::string_view atom, TileShape val, TileShape warps = {1, 1, 1}) {
-    return {mma_atom(atom), warps_mnk(warps), val};
+TiledMma mma_of(std::string_view atom, TileShape val, std::string_view warps = "(1,1,1)") {
+    return {mma_atom(atom), parse_layout(warps), val};
 }
 
 constexpr std::string_view kK16 = "SM80_16x8x16_F32F16F16F32_TN";
@@ -111,7 +111,7 @@ TEST_CASE("every legal option delivers to every register what the instruction wa
           std::string_view("SM80_16x8x4_F32TF32TF32F32_TN"), std::string_view("SM80_8x8x16_S32S8S8S32_TN"),
           std::string_view("SM89_16x8x32_F32E4M3E5M2F32_TN"), std::string_view("SM80_16x8x64_S32S4S4S32_TN"),
           std::string_view("SM90_64x32x16_F32BF16BF16_RS"), std::string_view("SM90_64x32x32_S32S8U8_RS_TN")}) {
-        const TiledMma mma = mma_of(name, {2, 2, 2}, {1, 2, 1});
+        const TiledMma mma = mma_of(name, {2, 2, 2}, "(1,2,1)");
         for (const Operand operand : {Operand::a, Operand::b}) {
             if (mma.atom().in_shared(operand)) continue;
             const int width = bits(mma.atom().type(operand)), each = 32 / width;
@@ -165,6 +165,7 @@ TEST_CASE("operands that no ldmatrix loads say why") {
     CHECK_THAT(reason("SM90_64x64x16_F32F16F16_SS", Operand::a, true), ContainsSubstring("from shared memory itself"));
     CHECK_THROWS_AS(plan_ldmatrix(mma_of(kK16, {1, 1, 1}), Operand::c, true), LayoutError);
     // A permutation of K that parts what one register holds.
-    const TiledMma torn(mma_atom(kK16), warps_mnk({1, 1, 1}), {Tiler(), Tiler(), Tiler(parse_layout("(8,2):(2,1)"))});
+    const TiledMma torn(mma_atom(kK16), parse_layout("(1,1,1)"),
+                        {Tiler(), Tiler(), Tiler(parse_layout("(8,2):(2,1)"))});
     CHECK_THAT(plan_ldmatrix(torn, Operand::a, true).options.front().reason, ContainsSubstring("lane"));
 }

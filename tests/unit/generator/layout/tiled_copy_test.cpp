@@ -76,7 +76,7 @@ TEST_CASE("the widest instruction follows from alignment and layout") {
 }
 
 TEST_CASE("a copy to registers takes what an operand's fragments need") {
-    const TiledMma mma(mma_atom("SM80_16x8x16_F32F16F16F32_TN"), warps_mnk({2, 2, 1}));
+    const TiledMma mma(mma_atom("SM80_16x8x16_F32F16F16F32_TN"), parse_layout("(2,2,1)"));
     const TiledCopy copy(mma, Operand::a);
     const Layout k_major = parse_layout("(32,16):(16,1)"), m_major = parse_layout("(32,16)");
     // Two neighbours along k share a register, whichever way shared memory holds them.

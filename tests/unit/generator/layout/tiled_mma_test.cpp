@@ -79,8 +79,8 @@ TEST_CASE("a thread's partition is CuTe's") {
 
 TEST_CASE("repetitions are the permutation of atom x warps x repetitions") {
     const MmaAtom atom = mma_atom("SM80_16x8x16_F32BF16BF16F32_TN");
-    const TiledMma repeated(atom, warps_mnk({2, 2, 1}), TileShape{1, 2, 1});
-    const TiledMma permuted(atom, warps_mnk({2, 2, 1}), {Tiler(32), Tiler(32), Tiler(16)});
+    const TiledMma repeated(atom, parse_layout("(2,2,1)"), TileShape{1, 2, 1});
+    const TiledMma permuted(atom, parse_layout("(2,2,1)"), {Tiler(32), Tiler(32), Tiler(16)});
     CHECK(repeated.tile() == TileShape{32, 32, 16});
     CHECK(repeated.threads() == 128);
     for (const Operand operand : {Operand::a, Operand::b, Operand::c})
@@ -88,7 +88,7 @@ TEST_CASE("repetitions are the permutation of atom x warps x repetitions") {
 }
 
 TEST_CASE("threads of a tile share A along N and B along M, and C among nobody") {
-    const TiledMma mma(mma_atom("SM80_16x8x8_F32TF32TF32F32_TN"), warps_mnk({2, 4, 1}), TileShape{2, 1, 2});
+    const TiledMma mma(mma_atom("SM80_16x8x8_F32TF32TF32F32_TN"), parse_layout("(2,4,1)"), TileShape{2, 1, 2});
     for (const auto& [operand, holders] : {std::pair{Operand::a, 4U}, {Operand::b, 2U}, {Operand::c, 1U}}) {
         const TvLayout tv = mma.layout_tv(operand);
         std::multiset<int> held;
@@ -106,12 +106,12 @@ TEST_CASE("tiled MMAs refuse what cannot be tiled") {
     const MmaAtom atom = mma_atom("SM80_16x8x16_F32BF16BF16F32_TN");
     CHECK_THROWS_AS(TiledMma(atom, parse_layout("(2,2)")), LayoutError);
     CHECK_THROWS_AS(TiledMma(atom, parse_layout("(2,2,1):(2,2,0)")), LayoutError);
-    CHECK_THROWS_AS(TiledMma(atom, warps_mnk({2, 2, 1}), {Tiler(48), Tiler(), Tiler()}), LayoutError);
-    CHECK_THROWS_AS(TiledMma(atom, warps_mnk({2, 2, 1}), TileShape{1, 0, 1}), LayoutError);
-    CHECK_THROWS_AS(warps_mnk({0, 1, 1}), LayoutError);
-    CHECK_THROWS_AS(TiledMma(atom, warps_mnk({8, 8, 1})), LayoutError);  // 2048 threads
-    CHECK_THROWS_AS(TiledMma(atom, warps_mnk({1, 1, 1}), TileShape{999999999, 1, 1}), LayoutError);
-    CHECK_THROWS_AS(TiledMma(atom, warps_mnk({1, 1, 1}), TileShape{4096, 8192, 1}).layout_tv(Operand::c), LayoutError);
-    CHECK_THROWS_AS(TiledMma(atom, warps_mnk({1, 1, 1})).partition(Operand::a, parse_layout("(16,16)"), 32),
+    CHECK_THROWS_AS(TiledMma(atom, parse_layout("(2,2,1)"), {Tiler(48), Tiler(), Tiler()}), LayoutError);
+    CHECK_THROWS_AS(TiledMma(atom, parse_layout("(2,2,1)"), TileShape{1, 0, 1}), LayoutError);
+    CHECK_THROWS_AS(TiledMma(atom, parse_layout("(8,8,1)")), LayoutError);  // 2048 threads
+    CHECK_THROWS_AS(TiledMma(atom, parse_layout("(1,1,1)"), TileShape{999999999, 1, 1}), LayoutError);
+    CHECK_THROWS_AS(TiledMma(atom, parse_layout("(1,1,1)"), TileShape{4096, 8192, 1}).layout_tv(Operand::c),
+                    LayoutError);
+    CHECK_THROWS_AS(TiledMma(atom, parse_layout("(1,1,1)")).partition(Operand::a, parse_layout("(16,16)"), 32),
                     LayoutError);
 }
