@@ -25,4 +25,11 @@ GemmSpec parse_spec_text(std::string_view text) {
     return spec;
 }
 
+std::string range_text(GemmSpec spec, std::int64_t first_m, std::int64_t last_m) {
+    constexpr std::string_view kNoRows = " m=0 ";
+    spec.m = 0;
+    std::string text = to_string(spec);
+    return text.replace(text.find(kNoRows), kNoRows.size(), fmt::format(" m={}:{} ", first_m, last_m));
+}
+
 }  // namespace jitgemm

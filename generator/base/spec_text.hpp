@@ -2,6 +2,8 @@
 
 #include "jitgemm/gemm_spec.hpp"
 
+#include <cstdint>
+#include <string>
 #include <string_view>
 
 namespace jitgemm {
@@ -16,5 +18,9 @@ namespace jitgemm {
 /// Python use the same forms. A comment may end it. Throws SpecError with the offending word, or with every rule that
 /// the problem breaks.
 [[nodiscard]] GemmSpec parse_spec_text(std::string_view text);
+
+/// The text of a spec with a range in m's place, "gemm-v1 m=1:8192 n=...", as shape files take it. Fields that the spec
+/// leaves open stay open: they follow from each m.
+[[nodiscard]] std::string range_text(GemmSpec spec, std::int64_t first_m, std::int64_t last_m);
 
 }  // namespace jitgemm

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -15,9 +16,11 @@ from ._verbs import Shapes, _ShapeFile
 if TYPE_CHECKING:
     from ._documents import WarmDocument
 
+_RANGE_OF_M = re.compile(r"(?:\sm=|^\S+\s+\S+\s+)(?P<first>\d+):(?P<last>\d+)(?=\s|$)")
+
 
 class record:
-    """Appends every problem that this process asks for to a file, each once; the file is one that warm reads.
+    """Appends every problem and range that this process asks for to a file, each once; warm reads the file.
 
     path: the file. It may exist, and several processes may record into it. As `with jitgemm.record(path): ...` it
     records until the block ends, else until stop_recording(). It holds for all threads. Raises Error for what is no
@@ -58,7 +61,7 @@ def warm(
     shapes: as for bench, or the name of a file, as record's. A range of m that counts by one (m=1:8192) is one set of
       kernels.
     gpu: the GPU to compile for, "h200"; it need not be here. Default: this machine's, where the kernels are then loaded
-      for the default device, too, but for ranges.
+      for the default device, too.
     jobs: number of processes (default: one per core).
     progress: called with documents that have an `event`: "progress" every second.
     Other keywords are the tool's options: family="wgmma".
@@ -80,16 +83,34 @@ def _named(shapes: Shapes) -> Shapes:
 
 
 def _load(file: str, options: dict[str, Any]) -> None:
-    choice = {name: options.get(name) for name in ("kernel", "family", "param")}
+    choice = {name: options.get(name) for name in ("family", "param")}
     for line in _problems(file):
+        spec, rows = _rows_of(line)
         try:
-            _core.Kernel(line, **choice)
+            if rows is None:
+                _core.Kernel(spec, kernel=options.get("kernel"), **choice)
+            elif options.get("kernel") is None:  # a set has several kernels
+                _core.KernelSet(spec, *rows, **choice)
         except ConfigError:  # one of `unserved`
             pass
 
 
 def _problems(file: str) -> Iterator[str]:
+    """Lines without ranges, or with one of m that counts by one: the others are many problems."""
     for line in Path(file).read_text(encoding="utf-8-sig").splitlines():
         words = line.partition("#")[0].strip()
-        if words and ":" not in words:
+        if words and words.count(":") == (_RANGE_OF_M.search(words) is not None):
             yield words
+
+
+def _rows_of(line: str) -> tuple[str, tuple[int, int] | None]:
+    """The line with its first m, and the range of m; None where it has no range."""
+    if (found := _RANGE_OF_M.search(line)) is None:
+        return line, None
+    first, last = int(found["first"]), int(found["last"])
+    plain = line[: found.start("first")] + found["first"] + line[found.end() :]
+    if not plain.startswith("gemm-"):
+        words = plain.split()
+        sizes = dict(word.split("=") if "=" in word else (name, word) for name, word in zip("mnk", words[2:]))
+        plain = " ".join([*words[:2], sizes["m"], sizes["n"], sizes["k"]])
+    return plain, (first, last)

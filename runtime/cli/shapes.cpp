@@ -43,7 +43,7 @@ public:
             for (const ShapeSet& set : expand_(line, kMostShapes - problems_.size())) {
                 const ProblemRequest first = options_.problem_of_text(set.line);
                 const std::int64_t last_m = set.last_m.value_or(first.spec.m);
-                problems_.push_back({first, last_m});
+                problems_.push_back({first, last_m, set.last_m.has_value()});
                 if (!complaints_.empty())
                     break;  // the file is refused: one of a range tells what is wrong with its line
             }

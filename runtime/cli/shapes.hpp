@@ -26,6 +26,7 @@ inline constexpr std::size_t kMostShapes = 1'000'000;
 struct ProblemSet {
     ProblemRequest first;
     std::int64_t last_m = 0;
+    bool is_range = false;  ///< also of a single m
 };
 
 /// As read_shapes, but a range of m that counts by one (m=1:8192) stays whole.

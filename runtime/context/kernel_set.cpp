@@ -3,6 +3,7 @@
 #include "generator/kernel_set_rows.hpp"
 #include "jitgemm/context.hpp"
 #include "jitgemm/error.hpp"
+#include "runtime/support/request_record.hpp"
 #include "runtime/support/thread_state.hpp"
 #include "runtime/tuning/store/tuned_kernel_set.hpp"
 
@@ -193,6 +194,7 @@ std::string GemmKernelSet::text() const { return to_string(KernelSetAccess::stat
 std::string GemmKernelSet::json() const { return to_json(KernelSetAccess::state(*this).set); }
 
 GemmKernelSet Context::kernels(const GemmSpec& spec, std::int64_t first_m, std::int64_t last_m) {
+    note_request(spec, first_m, last_m);
     const UsualThreadState kept;
     ContextState& state = state_of(*this);
     const tuning::TunedChoices& choices = state.tuned_choices();

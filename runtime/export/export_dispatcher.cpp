@@ -1,5 +1,6 @@
 #include "runtime/export/export_dispatcher.hpp"
 
+#include "generator/base/spec_text.hpp"
 #include "runtime/export/export_dispatcher_text.hpp"
 
 #include <fmt/format.h>
@@ -58,13 +59,6 @@ std::string pitches_of(const LauncherInput& launcher) {
         if (is_m) text += fmt::format("    problem.ld{} = m;\n", operand.name);
     }
     return text;
-}
-
-/// The spec with the range in m's place, as `jitgemm kernels` takes it.
-std::string range_text(const KernelSet& set) {
-    constexpr std::string_view kNoRows = " m=0 ";
-    std::string text = to_string(set.spec);
-    return text.replace(text.find(kNoRows), kNoRows.size(), fmt::format(" m={}:{} ", set.first_m, set.last_m));
 }
 
 struct LaunchersText {
@@ -128,7 +122,7 @@ std::string dispatcher_header(const DispatcherInput& input) {
     return filled(export_text::kDispatcherHeader,
                   {{"INCLUDES", launchers.includes},
                    {"KERNEL_FIELDS", launchers.fields},
-                   {"SPEC", range_text(input.set)},
+                   {"SPEC", range_text(input.set.spec, input.set.first_m, input.set.last_m)},
                    {"BETA_C", beta_c(input.set.spec)},
                    {"FIRST_M", std::to_string(input.set.first_m)},
                    {"LAST_M", std::to_string(input.set.last_m)},

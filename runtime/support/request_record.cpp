@@ -1,5 +1,6 @@
 #include "runtime/support/request_record.hpp"
 
+#include "generator/base/spec_text.hpp"
 #include "jitgemm/error.hpp"
 #include "runtime/support/absolute_name.hpp"
 #include "runtime/support/file_descriptor.hpp"
@@ -64,7 +65,20 @@ public:
         if (seen_.size() < kMostRecordedLines) seen_.insert(spec);
     }
 
+    void add_range(const GemmSpec& spec, std::int64_t first_m, std::int64_t last_m) {
+        if (is_sound_range(spec, first_m, last_m)) append(range_text(spec, first_m, last_m));
+    }
+
 private:
+    static bool is_sound_range(GemmSpec spec, std::int64_t first_m, std::int64_t last_m) {
+        if (first_m < 1 || first_m > last_m || last_m > kLargestExtent) return false;
+        for (const std::int64_t m : {first_m, last_m}) {
+            spec.m = m;
+            if (!problems(spec).empty()) return false;
+        }
+        return true;
+    }
+
     void append(const std::string& line) {
         const FileDescriptor file = open_record(path_);
         lock_record(file);
@@ -157,13 +171,16 @@ void record_as_environment_says() {
     is_done = true;
 }
 
-void record_request(const GemmSpec& spec) noexcept {
+namespace {
+
+template <typename Add>
+void add_to_record(const Add& add) noexcept {
     try {
         const ForkGuard guard;
         const std::lock_guard lock(current_record().mutex);
         if (current_record().record == nullptr) return;
         try {
-            current_record().record->add(spec);
+            add(*current_record().record);
         } catch (const std::exception& error) {
             log().warn("what is asked for is recorded no more: {}", error.what());
             static_cast<void>(replace_record(nullptr));
@@ -171,6 +188,16 @@ void record_request(const GemmSpec& spec) noexcept {
     } catch (const std::exception&) {  // a fork that could not wait: there is nobody to tell
         requests_are_recorded = false;
     }
+}
+
+}  // namespace
+
+void record_request(const GemmSpec& spec) noexcept {
+    add_to_record([&](RequestRecord& record) { record.add(spec); });
+}
+
+void record_request(const GemmSpec& spec, std::int64_t first_m, std::int64_t last_m) noexcept {
+    add_to_record([&](RequestRecord& record) { record.add_range(spec, first_m, last_m); });
 }
 
 }  // namespace jitgemm

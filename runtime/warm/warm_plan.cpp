@@ -44,7 +44,7 @@ std::vector<WarmKernel> kernels_of_range(const WarmRequest& request, const WarmC
 
 Planned planned(const WarmRequest& request, const WarmChooser& chooser) {
     try {
-        if (request.last_m == request.spec.m) return {{kernel_of_problem(request.spec, chooser)}, {}};
+        if (!request.is_range) return {{kernel_of_problem(request.spec, chooser)}, {}};
         return {kernels_of_range(request, chooser), {}};
     } catch (const ReasonedError& error) {
         return {{}, error.what()};

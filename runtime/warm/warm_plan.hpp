@@ -17,6 +17,7 @@ namespace jitgemm::warm {
 struct WarmRequest {
     GemmSpec spec;
     std::int64_t last_m = 0;
+    bool is_range = false;  ///< also of a single m
 };
 
 /// A kernel that serves some of the problems. Its body hangs on no size, so one of them stands for all.

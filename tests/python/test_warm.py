@@ -125,6 +125,35 @@ def test_on_this_machines_gpu_the_kernels_are_loaded_as_well(tmp_path, monkeypat
     assert "--jobs" in document["words"] and "--gpu" not in document["words"]
 
 
+def test_a_range_is_recorded_and_warmed_as_one_set(tmp_path, monkeypatch):
+    file = tmp_path / "record.txt"
+    with jg.record(file):
+        few = jg.kernels("f32 tt 1 24 18", m=(1, 40), device=EMULATOR)
+        jg.kernels("f32 tt 3 24 18", m=(1, 40), device=EMULATOR)
+        jg.kernels("f32 tt 1 24 18", m=(7, 7), device=EMULATOR)
+    assert len(lines(file)) == 2
+    assert " m=1:40 n=24 k=18 " in lines(file)[0] and " m=7:7 " in lines(file)[1]
+    monkeypatch.setenv("JITGEMM_CACHE_DIR", str(tmp_path / "cache"))
+    warmed = jg.warm(lines(file)[0], gpu="a100")
+    assert warmed["problems"] == 40 and warmed["failed"] == warmed["unserved"] == []
+    chosen = _tool.ask(["kernels", "f32", "tt", "m=1:40", "n=24", "k=18", "--gpu", "a100"], None)
+    cached = {name.rpartition("-")[0] for name in os.listdir(tmp_path / "cache") if "-" in name}
+    assert {kernel["name"] for kernel in chosen["kernels"]} <= cached
+    assert few.json["first_m"] == 1
+
+
+def test_ranges_are_loaded_for_the_default_device(tmp_path, monkeypatch):
+    first, second = tmp_path / "first.txt", tmp_path / "second.txt"
+    ranges = ["f32 tt m=1:9 n=2 k=3", "f32 tt 1:9 2 4", "f32 tt n=2 k=5 m=1:9", "f32 tt m=1:9:*2 n=2 k=6"]
+    with jg.device(EMULATOR), jg.record(first):
+        for k in (3, 4, 5):
+            jg.kernels(f"f32 tt 1 2 {k}", m=(1, 9))
+    monkeypatch.setattr(_tool, "ask", lambda words, progress: {"words": words})
+    with jg.device(EMULATOR), jg.record(second):
+        jg.warm([*ranges, *lines(first)[:1]])
+    assert lines(second) == lines(first)
+
+
 def test_problems_that_nothing_serves_are_told():
     document = jg.warm("s8 tn 8 8 8", gpu="h200")
     assert document["kernels"] == 0 and "s8" in document["unserved"][0]["reason"]

@@ -46,11 +46,11 @@ void check(const WarmVerbOptions& options) {
 std::vector<WarmRequest> requests_of(const WarmVerbOptions& options) {
     if (options.shapes.empty()) {
         const GemmSpec spec = options.problem.problem().spec;
-        return {{spec, spec.m}};
+        return {{spec, spec.m, false}};
     }
     std::vector<WarmRequest> requests;
     for (const ProblemSet& set : read_shape_sets(options.shapes, options.problem))
-        requests.push_back({set.first.spec, set.last_m});
+        requests.push_back({set.first.spec, set.last_m, set.is_range});
     return requests;
 }
 

@@ -144,3 +144,23 @@ TEST_CASE("a full disk ends a record with a warning, and leaves whole lines") {
     CHECK(found.size() > 1);
     CHECK(found == resolved_specs(1, static_cast<std::int64_t>(found.size())));
 }
+
+TEST_CASE("a record has a kernel set as one line with its range, once, and nothing that is no range") {
+    const TemporaryFolder folder;
+    const std::string file = folder / "record.txt";
+    const Recording recording(file);
+    GemmSpec columns = spec_of(7);
+    columns.d_order = Order::column;
+    note_request(spec_of(7), 1, 8192);
+    note_request(spec_of(9), 1, 8192);  // the m of the spec does not count
+    note_request(spec_of(7), 5, 5);
+    note_request(columns, 1, kLargestExtent);
+    note_request(spec_of(7), 0, 5);
+    note_request(spec_of(7), 6, 5);
+    note_request(spec_of(7), 1, kLargestExtent + 1);
+    const std::string text = text_in(file);
+    CHECK(std::ranges::count(text, '\n') == 3);
+    CHECK_THAT(text, ContainsSubstring("gemm-v1 m=1:8192 n=64 k=32 "));
+    CHECK_THAT(text, ContainsSubstring("gemm-v1 m=5:5 n=64 k=32 "));
+    CHECK_THAT(text, ContainsSubstring("m=1:" + std::to_string(kLargestExtent) + " "));
+}

@@ -20,7 +20,7 @@ bool never() { return false; }
 
 WarmChooser on(const char* gpu) { return {find_gpu(gpu), {}, {}, {}}; }
 
-WarmRequest range_of(const char* line, std::int64_t last_m) { return {parse_shape_line(line), last_m}; }
+WarmRequest range_of(const char* line, std::int64_t last_m) { return {parse_shape_line(line), last_m, true}; }
 
 std::set<std::string> names_of(const WarmPlan& plan) {
     std::set<std::string> names;
