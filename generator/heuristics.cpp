@@ -7,7 +7,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <set>
+#include <utility>
 
 namespace jitgemm {
 namespace {
@@ -100,6 +102,64 @@ bool runs_before(const Candidate& left, const Candidate& right) {
     return parameters_text(left.config) < parameters_text(right.config);
 }
 
+constexpr double kNoLimit = std::numeric_limits<double>::infinity();
+constexpr double kRounding = 1e-9;  // bounds and costs add up in different orders
+
+using FamilyGroup = std::pair<const Family*, CandidateGroup<KernelConfig>>;
+
+/// Those that may be fastest come first.
+std::vector<FamilyGroup> groups_of(const std::vector<const Family*>& families, const Problem& problem,
+                                   const GpuModel& gpu) {
+    std::vector<FamilyGroup> groups;
+    for (const Family* family : families) {
+        if (!family->unsupported(problem, *gpu.arch).empty()) continue;
+        for (CandidateGroup<KernelConfig>& group : family->groups(problem, gpu)) groups.emplace_back(family, group);
+    }
+    std::ranges::stable_sort(groups, {}, [](const FamilyGroup& one) { return one.second.least_us; });
+    return groups;
+}
+
+/// The candidates of a group, by their costs.
+std::vector<Candidate> fast_candidates(const FamilyGroup& group, const Problem& problem, const GpuModel& gpu,
+                                       double limit_us) {
+    const Family& family = *group.first;
+    std::vector<Candidate> fast;
+    for (const KernelConfig& config : family.candidates_of(problem, group.second.tile, gpu, limit_us)) {
+        const CostEstimate cost = family.cost(problem, config, gpu);
+        if (cost.total_us <= limit_us) fast.push_back({config, cost});
+    }
+    std::ranges::sort(fast, {}, [](const Candidate& one) { return one.cost.total_us; });
+    return fast;
+}
+
+/// Calls `take` for accepted candidates that `is_wanted`, among them all that take at most `limit_us()`, which may fall
+/// meanwhile. Groups come by their bounds, the candidates of a group by their costs, and their rules are checked last:
+/// few of them need it. What the selection fixes has no bounds, and may be nothing that a cost can be computed of
+/// (zeros, products beyond 64 bits). There the rules come first.
+template <typename IsWanted, typename Take, typename Limit>
+void search(const Problem& problem, const GpuModel& gpu, const Selection& selection, IsWanted is_wanted, Take take,
+            Limit limit_us) {
+    const std::vector<const Family*> families = selected_families(selection, problem);
+    const auto is_rejected = [&](const Family& family, const KernelConfig& config) {
+        return !rejections(family, problem, config, *gpu.arch, selection).empty();
+    };
+    if (!selection.parameters.empty()) {
+        const auto visit = [&](const Family& family, const KernelConfig& config) {
+            if (is_rejected(family, config)) return;
+            const Candidate candidate{config, family.cost(problem, config, gpu)};
+            if (is_wanted(candidate)) take(candidate);
+        };
+        for_each_candidate(families, problem, gpu, selection, visit);
+        return;
+    }
+    for (const FamilyGroup& group : groups_of(families, problem, gpu)) {
+        const double limit = limit_us() * (1 + kRounding);
+        if (group.second.least_us > limit) return;
+        for (const Candidate& candidate : fast_candidates(group, problem, gpu, limit))
+            if (is_wanted(candidate) && !is_rejected(*group.first, candidate.config)) take(candidate);
+    }
+}
+
 [[noreturn]] void throw_nothing_serves(const Problem& problem, const Selection& selection, const GpuModel& gpu) {
     std::vector<RejectedCandidate> rejected;
     std::vector<std::string> unsupported =
@@ -138,22 +198,16 @@ CandidateList list_candidates(const Problem& problem, const GpuModel& gpu, const
 std::vector<Candidate> near_candidates(const Problem& problem, const GpuModel& gpu, const Selection& selection,
                                        double slack) {
     if (selection.kernel) return list_candidates(problem, gpu, selection).accepted;
-    const bool is_fixed = !selection.parameters.empty();  // its cost may be nothing to compute
     std::vector<Candidate> near;
-    std::optional<double> best_us;  // of those whose time is no guess
-    const auto add = [&](const Family& family, const KernelConfig& config) {
-        const bool untimed = family.is_untimed(config);
-        if (untimed && best_us) return;
-        const auto is_rejected = [&] { return !rejections(family, problem, config, *gpu.arch, selection).empty(); };
-        if (is_fixed && is_rejected()) return;
-        const CostEstimate cost = family.cost(problem, config, gpu);
-        if ((best_us && cost.total_us > *best_us * slack) || (!is_fixed && is_rejected())) return;
-        near.push_back({config, cost});
-        if (!untimed) best_us = std::min(best_us.value_or(cost.total_us), cost.total_us);
+    double limit_us = kNoLimit;  // set by those whose time is no guess
+    const auto add = [&](const Candidate& candidate) {
+        near.push_back(candidate);
+        if (!is_untimed(candidate.config)) limit_us = std::min(limit_us, candidate.cost.total_us * slack);
     };
-    std::vector<const Family*> families = selected_families(selection, problem);
-    std::ranges::reverse(families);  // the fastest first: few others then need checking
-    for_each_candidate(families, problem, gpu, selection, add);
+    const auto is_wanted = [&](const Candidate& one) {
+        return one.cost.total_us <= limit_us && !(is_untimed(one.config) && limit_us != kNoLimit);
+    };
+    search(problem, gpu, selection, is_wanted, add, [&] { return limit_us; });
     if (near.empty()) throw_nothing_serves(problem, selection, gpu);
     std::ranges::sort(near, runs_before);
     std::erase_if(near, [&, first = near.front()](const Candidate& one) {
@@ -163,25 +217,12 @@ std::vector<Candidate> near_candidates(const Problem& problem, const GpuModel& g
 }
 
 KernelConfig choose_config(const Problem& problem, const GpuModel& gpu, const Selection& selection) {
-    const Arch& arch = *gpu.arch;
-    if (selection.kernel) return forced_config(*selection.kernel, problem, arch);
-    // The families of the newest hardware are the last of the table, and the fastest where they serve: with their best
-    // at hand few candidates of others need checking.
-    std::vector<const Family*> families = selected_families(selection, problem);
-    std::ranges::reverse(families);
-    // What the user fixed may be nothing that a cost can be computed of: zeros, products beyond 64 bits. Of what
-    // families propose the cheap test comes first: most candidates are slower than the best so far, and need no
-    // checking.
-    const bool is_fixed = !selection.parameters.empty();
+    if (selection.kernel) return forced_config(*selection.kernel, problem, *gpu.arch);
     std::optional<Candidate> best;
-    for_each_candidate(families, problem, gpu, selection, [&](const Family& family, const KernelConfig& config) {
-        if (best && is_untimed(config) && !is_untimed(best->config)) return;
-        const auto is_rejected = [&] { return !rejections(family, problem, config, arch, selection).empty(); };
-        if (is_fixed && is_rejected()) return;
-        const Candidate candidate{config, family.cost(problem, config, gpu)};
-        if (best && !runs_before(candidate, *best)) return;
-        if (is_fixed || !is_rejected()) best = candidate;
-    });
+    search(
+        problem, gpu, selection, [&](const Candidate& one) { return !best || runs_before(one, *best); },
+        [&](const Candidate& one) { best = one; },
+        [&] { return best && !is_untimed(best->config) ? best->cost.total_us : kNoLimit; });
     if (!best) throw_nothing_serves(problem, selection, gpu);
     return best->config;
 }

@@ -51,12 +51,33 @@ struct Adapter {
     using Config = typename Typed::Config;
     static const Config& own(const KernelConfig& config) { return std::get<Config>(config.family); }
 
-    static std::vector<KernelConfig> candidates(const Problem& problem, const GpuModel& gpu) {
-        const std::vector<Config> own_configs = Typed::candidates(problem, gpu);
+    static std::vector<KernelConfig> wrapped(const std::vector<Config>& own_configs) {
         std::vector<KernelConfig> configs;
         configs.reserve(own_configs.size());
         for (const Config& config : own_configs) configs.push_back({config});
         return configs;
+    }
+    static std::vector<KernelConfig> candidates(const Problem& problem, const GpuModel& gpu) {
+        return wrapped(Typed::candidates(problem, gpu));
+    }
+    /// A family without groups is one group.
+    static std::vector<CandidateGroup<KernelConfig>> groups(const Problem& problem, const GpuModel& gpu) {
+        std::vector<CandidateGroup<KernelConfig>> groups;
+        if constexpr (requires { &Typed::groups; })
+            for (const CandidateGroup<Config>& group : Typed::groups(problem, gpu))
+                groups.push_back({group.least_us, {group.tile}});
+        else
+            groups.push_back({0, {Config{}}});
+        return groups;
+    }
+    static std::vector<KernelConfig> candidates_of(const Problem& problem, const KernelConfig& tile,
+                                                   const GpuModel& gpu, double limit_us) {
+        std::vector<Config> list;
+        if constexpr (requires { &Typed::groups; })
+            Typed::add_candidates(list, problem, own(tile), gpu, limit_us);
+        else
+            list = Typed::candidates(problem, gpu);
+        return wrapped(list);
     }
     static Config settled(Config config, const ParameterMap& given) {
         if constexpr (requires { Typed::settle(config, given); }) Typed::settle(config, given);
@@ -178,6 +199,8 @@ struct Adapter {
             .selected_by_default = selected_by_default(),
             .unsupported = unsupported,
             .candidates = candidates,
+            .groups = groups,
+            .candidates_of = candidates_of,
             .violations = violations,
             .discouraged = [](const Problem& problem,
                               const KernelConfig& config) { return Typed::discouraged(problem, own(config)); },

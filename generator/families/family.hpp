@@ -6,6 +6,7 @@
 #include "generator/base/renderer.hpp"
 #include "generator/families/kernel_config.hpp"
 #include "generator/families/shared/anatomy.hpp"
+#include "generator/families/shared/candidate_group.hpp"
 #include "generator/families/shared/cost_estimate.hpp"
 #include "generator/families/shared/sum_order.hpp"
 
@@ -31,6 +32,11 @@ struct Family {
     std::vector<std::string> (*unsupported)(const Problem&, const Arch&);
     /// Every config worth considering for the problem, in no order. The rules are not yet applied.
     std::vector<KernelConfig> (*candidates)(const Problem&, const GpuModel&);
+    /// The same configs in groups, for a search that needs only the fastest ones.
+    std::vector<CandidateGroup<KernelConfig>> (*groups)(const Problem&, const GpuModel&);
+    /// The configs of a group with this tile. Those whose cost() is above the limit may be missing.
+    std::vector<KernelConfig> (*candidates_of)(const Problem&, const KernelConfig& tile, const GpuModel&,
+                                               double limit_us);
     /// All violated rules, each with its numbers.
     std::vector<std::string> (*violations)(const Problem&, const KernelConfig&, const Arch&);
     /// Reasons not to propose a config that breaks no rule (bank conflicts), each with its numbers.

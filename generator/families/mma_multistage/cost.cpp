@@ -14,113 +14,10 @@
 #include "generator/layout/copy_atom.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <span>
 
 namespace jitgemm {
 namespace {
-
-// ---- candidates -----------------------------------------------------------------------------------------------------
-
-struct Tile {
-    int block_m, block_n, warp_m, warp_n;
-};
-
-// Block and warp tiles; each also serves turned around (M and N swapped).
-constexpr Tile kTiles[] = {
-    {128, 256, 64, 64}, {128, 192, 64, 48}, {128, 128, 64, 64}, {128, 128, 64, 32},
-    {128, 64, 64, 32},  {128, 64, 32, 32},  {64, 256, 64, 32},  {64, 256, 32, 64},
-    {64, 64, 32, 32},   {64, 32, 32, 16},   {128, 32, 32, 32},  {128, 16, 32, 16},
-    {256, 32, 64, 32},  {256, 16, 64, 16},  {32, 32, 16, 16},   {16, 64, 16, 16},
-};
-constexpr int kBlockKs[] = {32, 64, 128};
-constexpr int kLongBlockK = 128;      // halves the barriers,
-constexpr int kSmallTile = 64 * 128;  // which count where a k-tile is little work
-constexpr int kStageCounts[] = {2, 3, 4, 5, 6};
-constexpr int kShiftingStageCounts[] = {
-    2};  // the vectors of the next k-tile wait in registers: more stages only delay the first
-constexpr int kSplits[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 56};  // more have no registers to be added up in at once
-constexpr int kGroup = 8;
-constexpr int kFewBlocks = 160;      // below about a wave, splitting K may pay
-constexpr int kShortestSplit = 256;  // of K
-constexpr int kSomeWaves = 400;      // blocks; a cluster's splits are cheap enough to even out so many
-constexpr int kFewSplits = 4;
-
-MmaMultistageConfig config_of(const Tile& tile, int block_k) {
-    MmaMultistageConfig config;
-    config.block = {tile.block_m, tile.block_n, block_k};
-    config.warp = {tile.warp_m, tile.warp_n, block_k};
-    const TileShape repetitions{tile.warp_m / config.mma.m, tile.warp_n / config.mma.n, 1};
-    config.ldmatrix_a = widest_ldmatrix(matrices_8x8(Operand::a, config.mma, repetitions));
-    config.ldmatrix_b = widest_ldmatrix(matrices_8x8(Operand::b, config.mma, repetitions));
-    config.group = kGroup;
-    return config;
-}
-
-bool splitting_may_pay(const GemmSpec& spec, const MmaMultistageConfig& config) {
-    if (config.split_k == 1) return true;
-    if (spec.k / config.split_k < kShortestSplit) return false;
-    const std::int64_t blocks = block_count({config.block.m, config.block.n, 1}, spec.m, spec.n);
-    if (config.splits_in_cluster() && blocks < kSomeWaves && config.split_k <= kFewSplits) return true;
-    return blocks * (config.split_k - 1) < std::int64_t{4} * kFewBlocks && blocks < kFewBlocks;
-}
-
-/// Packing options: none, every operand below 16 bytes, and those that can't even be copied by cp.async.
-std::vector<Pack> packings(const GemmSpec& spec) {
-    std::vector<Pack> options{Pack::none};
-    for (const int below : {16, 4}) {
-        const Pack pack = pack_of(spec.align_a < below, spec.align_b < below);
-        if (std::find(options.begin(), options.end(), pack) == options.end()) options.push_back(pack);
-    }
-    return options;
-}
-
-/// Whether a kernel shifts vectors of an operand in registers, being too little aligned for cp.async.
-bool shifts_operands(const GemmSpec& spec, Pack pack) {
-    return (!packs_a(pack) && widest_cp_async(spec.align_a) == nullptr) ||
-           (!packs_b(pack) && widest_cp_async(spec.align_b) == nullptr);
-}
-
-std::span<const int> stage_counts(const GemmSpec& spec, Pack pack) {
-    if (shifts_operands(spec, pack)) return kShiftingStageCounts;
-    return kStageCounts;
-}
-
-/// The ways to add up this number of splits. Larger clusters never won (docs/lab/tuning.md).
-std::span<const Reduction> reductions(int splits, const Arch& arch) {
-    static constexpr std::array kReductions{Reduction::workspace, Reduction::cluster};
-    const bool fit_a_cluster = splits > 1 && splits <= std::min(arch.max_cluster_blocks, kPortableClusterBlocks);
-    return std::span(kReductions).first(fit_a_cluster ? 2 : 1);
-}
-
-void add_splits(std::vector<MmaMultistageConfig>& candidates, const GemmSpec& spec, const Arch& arch,
-                MmaMultistageConfig config) {
-    for (const int splits : kSplits) {
-        config.split_k = splits;
-        for (const Reduction reduction : reductions(splits, arch)) {
-            config.reduction = reduction;
-            if (splitting_may_pay(spec, config)) candidates.push_back(config);
-        }
-    }
-}
-
-void add_variants(std::vector<MmaMultistageConfig>& candidates, const GemmSpec& spec, const Arch& arch,
-                  const Tile& tile) {
-    for (const int block_k : kBlockKs) {
-        if (block_k == kLongBlockK && tile.block_m * tile.block_n > kSmallTile) continue;
-        MmaMultistageConfig config = config_of(tile, block_k);
-        for (const Pack pack : packings(spec)) {
-            config.pack = pack;
-            for (const int stages : stage_counts(spec, pack)) {
-                config.stages = stages;
-                add_splits(candidates, spec, arch, config);
-            }
-        }
-    }
-}
-
-// ---- cost -----------------------------------------------------------------------------------------------------------
 
 /// What the cost of a kernel follows from, beside GPU and constants.
 struct MmaCostInputs {
@@ -278,6 +175,18 @@ double second_line_bytes(const FetchedOperand& a, const FetchedOperand& b, std::
            (static_cast<double>(a.bytes_of_k) * second_lines(a) + static_cast<double>(b.bytes_of_k) * second_lines(b));
 }
 
+/// Bytes of partial sums, written and read.
+double partials_traffic(const GemmSpec& spec, int splits) {
+    return 2.0 * splits * static_cast<double>(spec.m) * static_cast<double>(spec.n) * 4;
+}
+
+double dram_us(const GemmSpec& spec, const FetchedOperand& a, const FetchedOperand& b, double partials_bytes,
+               const GpuModel& gpu, const MmaCosts& costs) {
+    return (compulsory_bytes(spec) + costs["partials_share"] * partials_bytes +
+            costs["second_line_of_dram"] * second_line_bytes(a, b, spec.k)) /
+           (costs["dram_share"] * gpu.dram_bytes_per_second) * 1e6;
+}
+
 /// Reading an operand and writing it with its rows padded.
 double pack_us(const GemmSpec& spec, Pack pack, const GpuModel& gpu, const MmaCosts& costs) {
     if (pack == Pack::none) return 0;
@@ -286,23 +195,48 @@ double pack_us(const GemmSpec& spec, Pack pack, const GpuModel& gpu, const MmaCo
 
 }  // namespace
 
-std::vector<MmaMultistageConfig> MmaMultistage::candidates(const Problem& problem, const GpuModel& gpu) {
-    const GemmSpec& spec = problem.row_major;
-    std::vector<MmaMultistageConfig> candidates;
-    for (const Tile& tile : kTiles) {
-        add_variants(candidates, spec, *gpu.arch, tile);
-        const Tile turned{tile.block_n, tile.block_m, tile.warp_n, tile.warp_m};
-        if (turned.block_m != tile.block_m || turned.warp_m != tile.warp_m)
-            add_variants(candidates, spec, *gpu.arch, turned);
-    }
-    for (MmaMultistageConfig& c : candidates)
-        c.dependent_launch = lone_launch_pays(spec, {c.block.m, c.block.n, c.split_k}, gpu);
-    return candidates;
-}
-
 CostEstimate MmaMultistage::cost(const Problem& problem, const MmaMultistageConfig& c, const GpuModel& gpu,
                                  const MmaCosts& costs) {
     return mma_pipeline_cost(problem, c, geometry(problem.signature, c), gpu, costs);
+}
+
+MmaLeastTime::MmaLeastTime(const Problem& problem, const MmaMultistageConfig& tile, const GpuModel& gpu)
+    : spec_(problem.row_major),
+      gpu_(gpu),
+      costs_(MmaCosts::of(gpu)),
+      tiles_(static_cast<double>(block_count({tile.block.m, tile.block.n, 1}, spec_.m, spec_.n))),
+      k_tiles_(std::ceil(static_cast<double>(spec_.k) / tile.block.k)),
+      sums_(static_cast<double>(tile.block.m) * tile.block.n),
+      launch_us_(costs_["launch_us"] + pack_us(spec_, tile.pack, gpu, costs_)),
+      dram_us_per_byte_(1e6 / (costs_["dram_share"] * gpu.dram_bytes_per_second)) {
+    const TensorCoreGeometry g = geometry(problem.signature, tile);
+    const MmaCostInputs in{spec_, problem.signature, tile, g};
+    const FetchedOperand a = fetched_a(in);
+    const FetchedOperand b = fetched_b(in);
+    const UnitCycles unit = unit_cycles(in, a, b, std::min(1.0, tiles_ / gpu.sm_count), *gpu.arch, costs_);
+    throughput_ = least_norm(least_norm(unit.tensor + unit.copies, unit.shared, 3), unit.l2, 3) + costs_["sync_cycles"];
+    latency_ = std::max(throughput_, costs_["block_latency_cycles"] + g.k_blocks * costs_["step_latency_cycles"]);
+    load_ = costs_["load_latency_cycles"] + unit.l2;
+    dram_us_ = dram_us(spec_, a, b, 0, gpu, costs_);
+    if (dependent_launch_pays(spec_, *gpu.arch))
+        launch_us_ -= HardwareCosts::of(gpu)["early_launch_us"] + idle_sms_us(tiles_, gpu);
+}
+
+double MmaLeastTime::with(int splits, Reduction reduction, int most_stages) const {
+    const double blocks = tiles_ * splits;
+    const double k_tiles = std::ceil(k_tiles_ / splits);
+    const int in_flight = most_stages - 1;
+    const double loads = std::max(0.0, 1 - in_flight / std::max(1.0, k_tiles)) * load_ / in_flight;
+    const bool in_cluster = splits > 1 && reduction == Reduction::cluster;
+    const bool in_workspace = splits > 1 && !in_cluster;
+    const double adding = in_cluster ? costs_["cluster_cycles"] + sums_ * 4 / costs_["remote_bytes_per_cycle"] : 0;
+    const double cycles =
+        std::max(k_tiles * std::max(latency_, loads), blocks / gpu_.sm_count * k_tiles * throughput_) +
+        costs_["prologue_cycles"] + adding;
+    const double partials_us =
+        in_workspace ? costs_["partials_share"] * partials_traffic(spec_, splits) * dram_us_per_byte_ : 0;
+    return launch_us_ + (in_workspace ? costs_["reduce_us"] : 0) +
+           least_norm(cycles / gpu_.clock_mhz, dram_us_ + partials_us, costs_["overlap_exponent"]);
 }
 
 CostEstimate mma_pipeline_cost(const Problem& problem, const MmaMultistageConfig& c, const TensorCoreGeometry& g,
@@ -334,11 +268,7 @@ CostEstimate mma_pipeline_cost(const Problem& problem, const MmaMultistageConfig
     cost.math_unit_us = k_tiles_per_sm * unit.tensor * us_per_cycle;
     cost.shared_us = k_tiles_per_sm * unit.shared * us_per_cycle;
     cost.l2_us = k_tiles_per_sm * unit.l2 * us_per_cycle;
-    const double partials_bytes =
-        c.splits_in_workspace() ? 2.0 * c.split_k * static_cast<double>(spec.m) * static_cast<double>(spec.n) * 4 : 0;
-    cost.dram_us = (compulsory_bytes(spec) + costs["partials_share"] * partials_bytes +
-                    costs["second_line_of_dram"] * second_line_bytes(a, b, spec.k)) /
-                   (costs["dram_share"] * gpu.dram_bytes_per_second) * 1e6;
+    cost.dram_us = dram_us(spec, a, b, c.splits_in_workspace() ? partials_traffic(spec, c.split_k) : 0, gpu, costs);
     const double early_us =
         c.dependent_launch ? HardwareCosts::of(gpu)["early_launch_us"] + idle_sms_us(blocks, gpu) : 0;
     cost.overhead_us = costs["launch_us"] - early_us + (c.splits_in_workspace() ? costs["reduce_us"] : 0) +

@@ -14,4 +14,27 @@ namespace jitgemm {
                                              const TensorCoreGeometry& geometry, const GpuModel& gpu,
                                              const MmaCosts& costs);
 
+/// Lower bounds of MmaMultistage::cost() for the configs of one tile and packing.
+class MmaLeastTime {
+public:
+    /// The problem and the GPU must outlive the object.
+    MmaLeastTime(const Problem& problem, const MmaMultistageConfig& tile, const GpuModel& gpu);
+
+    /// With so many splits, and with at most so many stages.
+    [[nodiscard]] double with(int splits, Reduction reduction, int most_stages) const;
+
+private:
+    const GemmSpec& spec_;
+    const GpuModel& gpu_;
+    const MmaCosts& costs_;
+    double tiles_, k_tiles_;
+    double sums_;       ///< of a tile
+    double launch_us_;  ///< with packing
+    double dram_us_per_byte_;
+    double throughput_ = 0;  ///< cycles in which an SM does a k-tile,
+    double latency_ = 0;     ///< in which a block alone does,
+    double load_ = 0;        ///< and in which one arrives
+    double dram_us_ = 0;     ///< without partial sums
+};
+
 }  // namespace jitgemm

@@ -24,6 +24,9 @@ struct MmaMultistage {
     [[nodiscard]] static std::vector<std::string> unsupported(const Problem& problem, const Arch& arch);
     /// Configs worth considering for the problem. The rules are not yet applied.
     [[nodiscard]] static std::vector<Config> candidates(const Problem& problem, const GpuModel& gpu);
+    [[nodiscard]] static std::vector<CandidateGroup<Config>> groups(const Problem& problem, const GpuModel& gpu);
+    static void add_candidates(std::vector<Config>& list, const Problem& problem, const Config& tile,
+                               const GpuModel& gpu, double limit_us);
     /// Every rule the config breaks for the problem on the architecture, each with its numbers.
     [[nodiscard]] static std::vector<std::string> violations(const Problem& problem, const Config& config,
                                                              const Arch& arch);

@@ -7,6 +7,7 @@
 #include "generator/base/problem.hpp"
 #include "generator/base/renderer.hpp"
 #include "generator/families/shared/anatomy.hpp"
+#include "generator/families/shared/candidate_group.hpp"
 #include "generator/families/shared/cost_estimate.hpp"
 #include "generator/families/shared/parameter_table.hpp"
 #include "generator/families/shared/removed_option.hpp"

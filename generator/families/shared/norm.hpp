@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <initializer_list>
 
@@ -11,6 +12,17 @@ namespace jitgemm {
     double sum = 0;
     for (const double time : times) sum += std::pow(time, power);
     return std::pow(sum, 1 / power);
+}
+
+/// A lower bound of norm() that takes no std::pow: the norm with the next power of two, which square roots give.
+[[nodiscard]] inline double least_norm(double one, double other, double power) {
+    const double longer = std::max(one, other);
+    double share = std::min(one, other) / longer;
+    int squares = 0;
+    for (double reached = 1; reached < power; reached *= 2, ++squares) share *= share;
+    double sum = 1 + share;
+    for (; squares > 0; --squares) sum = std::sqrt(sum);
+    return longer > 0 ? longer * sum : 0;
 }
 
 }  // namespace jitgemm

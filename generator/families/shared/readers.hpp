@@ -3,7 +3,8 @@
 #include "generator/base/round_up.hpp"
 
 #include <algorithm>
-#include <cmath>
+#include <array>
+#include <cstddef>
 #include <cstdint>
 
 namespace jitgemm {
@@ -15,8 +16,22 @@ namespace jitgemm {
         std::max<std::int64_t>(1, ceil_div(ceil_div<std::int64_t>(extent, block), std::int64_t{shares})));
 }
 
+/// first_share() of less than 64 readers.
+inline constexpr auto kFirstShares = [] {
+    std::array<double, 64> shares{};
+    double missed = 1;  // 2 to the power of minus the readers
+    for (std::size_t readers = 1; readers < shares.size(); ++readers) {
+        missed /= 2;
+        shares[readers] = 2 * (1 - missed) / static_cast<double>(readers);
+    }
+    return shares;
+}();
+
 /// The part of an operand's fetches that miss their half of L2: the first fetch in each half, with readers in either
 /// half by chance. A byte with one reader misses once; a byte with 64 readers misses twice.
-[[nodiscard]] inline double first_share(double readers) { return 2 * (1 - std::exp2(-readers)) / readers; }
+[[nodiscard]] inline double first_share(double readers) {
+    return readers < static_cast<double>(kFirstShares.size()) ? kFirstShares[static_cast<std::size_t>(readers)]
+                                                              : 2 / readers;
+}
 
 }  // namespace jitgemm

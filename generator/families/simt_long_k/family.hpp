@@ -20,6 +20,9 @@ struct SimtLongK {
     [[nodiscard]] static bool selected_by_default(const Problem& problem);
     [[nodiscard]] static std::vector<std::string> unsupported(const Problem& problem, const Arch& arch);
     [[nodiscard]] static std::vector<Config> candidates(const Problem& problem, const GpuModel& gpu);
+    [[nodiscard]] static std::vector<CandidateGroup<Config>> groups(const Problem& problem, const GpuModel& gpu);
+    static void add_candidates(std::vector<Config>& list, const Problem& problem, const Config& tile,
+                               const GpuModel& gpu, double limit_us);
     [[nodiscard]] static std::vector<std::string> violations(const Problem& problem, const Config& config,
                                                              const Arch& arch);
     [[nodiscard]] static std::vector<std::string> discouraged(const Problem& problem, const Config& config);

@@ -6,6 +6,7 @@
 #include "generator/families/wgmma_warp_specialized/family.hpp"
 #include "generator/families/wgmma_warp_specialized/geometry.hpp"
 #include "generator/families/wgmma_warp_specialized/k_tile_cycles.hpp"
+#include "generator/families/wgmma_warp_specialized/least_time.hpp"
 #include "generator/families/wgmma_warp_specialized/operand_traffic.hpp"
 #include "generator/families/wgmma_warp_specialized/stream_k.hpp"
 #include "generator/families/wgmma_warp_specialized/write_order.hpp"
@@ -42,7 +43,6 @@ constexpr std::array<TileShape, 5> kLargeClusters{{{2, 2, 1}, {4, 1, 1}, {1, 4, 
 constexpr int kFewestSharedRows = 8;
 constexpr int kFewestStages = 3;
 constexpr int kEnoughStages = 4;  // where fetching is no limit: from here on a slice is worth more than a stage
-constexpr int kMostStages = 8;
 constexpr int kMostSlices = 8;
 
 /// As many stages as shared memory has room for beside so many slices; then as many slices as are left room, up to a
@@ -90,9 +90,21 @@ constexpr int kSpillsInClustersOfThree = 128;     // the one width at which they
 constexpr int kMostStreamedByRowWithC = 64 * 152;
 bool leaves_registers(const Config& c, int widest) { return c.warpgroup.m == kWgmmaM || c.warpgroup.n <= widest; }
 
+/// A search for fast candidates of a problem as wgmmas see it.
+struct Search {
+    const GemmSpec& spec;
+    const GemmSignature& signature;
+    const GpuModel& gpu;
+    LeastTime& least;
+    const LeastTime::Tile& tile;
+    double limit_us;
+    std::vector<Config>& found;
+};
+
 /// The config, and where its tiles don't come out even the same with stream-K.
-void add_streamed(std::vector<Config>& list, const GemmSpec& spec, const GpuModel& gpu, Config config) {
-    list.push_back(config);
+void add_streamed(const Search& search, Config config) {
+    search.found.push_back(config);
+    const auto& [spec, signature, gpu, least, tile, limit_us, list] = search;
     if (!leaves_registers(config, spec.c ? kWidestStreamedWithC : kWidestStreamed)) return;
     const std::int64_t sums = std::int64_t{config.warpgroup.m} * config.warpgroup.n;
     if (config.store == OutputStore::shared) {
@@ -106,7 +118,7 @@ void add_streamed(std::vector<Config>& list, const GemmSpec& spec, const GpuMode
     config.stream_k = resident_clusters(gpu, blocks) * blocks;
     for (const std::int64_t choice : stream_k_choices(stream_k(spec, config))) {
         config.stream_k = static_cast<int>(choice) * blocks;
-        list.push_back(config);
+        if (least.with_stream_k(config, tile) <= limit_us) list.push_back(config);
     }
 }
 
@@ -127,23 +139,24 @@ int enough_stages(const TileShape& cluster, const Config& c) {
 }
 
 /// The config's block tile in such a cluster, with one or two ways to share out shared memory.
-void add_cluster(std::vector<Config>& list, const GemmSpec& spec, const GemmSignature& problem, const GpuModel& gpu,
-                 Config config, const TileShape& cluster) {
+void add_cluster(const Search& search, Config config, const TileShape& cluster) {
+    const auto& [spec, signature, gpu, least, tile, limit_us, list] = search;
     const TileIndex tiles = tiles_of(config.block, spec.m, spec.n);
     if (tiles.m < cluster.m || tiles.n < cluster.n) return;
     if (cluster.m * cluster.n > 1 && !leaves_registers(config, kWidestInCluster)) return;
-    if (!should_multicast_b(cluster, config, is_k_major(Operand::b, problem.layout))) return;
+    if (!should_multicast_b(cluster, config, is_k_major(Operand::b, signature.layout))) return;
     config.cluster = cluster;
+    if (least.in_cluster(config, tile, cluster) > limit_us) return;
     config.group = best_group(config, resident_clusters(gpu, cluster.m * cluster.n));
     int stages = 0;
     for (const int least_slices : {2, 1}) {  // a slice less may make room for a stage
         if (stages >= enough_stages(cluster, config)) break;
-        fill_shared_memory(problem, config, *gpu.arch, least_slices);
+        fill_shared_memory(signature, config, *gpu.arch, least_slices);
         if (config.stages == stages) break;
         stages = config.stages;
         if (stages < kFewestStages && (stages != 2 || config.block.k != kLongBlockK)) continue;
-        add_streamed(list, spec, gpu, config);
-        if (const auto by_row = along_rows(spec, config, gpu)) add_streamed(list, spec, gpu, *by_row);
+        add_streamed(search, config);
+        if (const auto by_row = along_rows(spec, config, gpu)) add_streamed(search, *by_row);
     }
 }
 
@@ -155,40 +168,65 @@ bool is_bound_by_fetching(const GemmSpec& spec, const GemmSignature& problem, co
     return in_pairs.fetch > kFetchBound * in_pairs.multiply;
 }
 
-/// All candidates of the problem as wgmmas see it that have what `config` fixes.
-void add_tiles(std::vector<Config>& list, const Problem& asked, const GpuModel& gpu, Config config) {
-    const GemmSpec multiplied = as_multiplied(asked.row_major, config.swap_ab);
-    const GemmSignature problem = as_multiplied(asked.signature, config.swap_ab);
+/// The fields that all candidates share that have this swap_ab.
+Config common_fields(const Problem& problem, const GpuModel& gpu, bool swap_ab) {
+    const GemmSpec& spec = problem.row_major;
+    const GemmSpec multiplied = as_multiplied(spec, swap_ab);
+    Config config;
+    config.swap_ab = swap_ab;
+    config.dependent_launch = dependent_launch_pays(spec, *gpu.arch);
     config.early_a = config.dependent_launch && multiplied.constant_a && !needs_packing(multiplied.align_a);
     config.early_b = config.dependent_launch && multiplied.constant_b && !needs_packing(multiplied.align_b);
+    config.broadcast_c = spec.broadcast_c;
+    if (spec.align_d < 16 || spec.n * bytes(spec.d) % 16 != 0) config.store = OutputStore::shared;
+    return config;
+}
+
+bool may_swap_ab(const GemmSpec& spec, const Config& config) {
+    const bool packs = needs_packing(spec.align_a) || needs_packing(spec.align_b);
+    return bytes(spec.d) == 2 && (!spec.c || spec.broadcast_c) && config.store == OutputStore::tma && !packs;
+}
+
+/// Adds the tiles that are candidates, each with the fields that `config` has.
+void add_tiles(std::vector<CandidateGroup<Config>>& groups, const Problem& problem, const GpuModel& gpu,
+               Config config) {
+    const GemmSpec multiplied = as_multiplied(problem.row_major, config.swap_ab);
+    LeastTime least(problem, config, gpu);
     for (const TileRange& range : kTileRanges)
         for (int n = range.least_n; n <= range.most_n; n += kWidthStep) {
             if (reaches_beyond(range, n, multiplied) && (range.block_m > kWgmmaM || n > range.least_n)) continue;
             config.schedule = range.schedule;
             config.block = {range.block_m, n, range.block_m * n <= kShortTile ? kLongBlockK : kBlockK};
             config.warpgroup = {range.warpgroup_m, n, config.block.k};
-            for (const TileShape& cluster : kClusters) add_cluster(list, multiplied, problem, gpu, config, cluster);
-            if (!is_bound_by_fetching(multiplied, problem, gpu, config)) continue;
-            for (const TileShape& cluster : kLargeClusters)
-                add_cluster(list, multiplied, problem, gpu, config, cluster);
+            groups.push_back({least.in_any_cluster(config, least.tile_of(config)), config});
         }
 }
 
 }  // namespace
 
+std::vector<CandidateGroup<Config>> WgmmaWarpSpecialized::groups(const Problem& problem, const GpuModel& gpu) {
+    std::vector<CandidateGroup<Config>> groups;
+    const Config config = common_fields(problem, gpu, false);
+    add_tiles(groups, problem, gpu, config);
+    if (may_swap_ab(problem.row_major, config)) add_tiles(groups, problem, gpu, common_fields(problem, gpu, true));
+    return groups;
+}
+
+void WgmmaWarpSpecialized::add_candidates(std::vector<Config>& list, const Problem& problem, const Config& tile,
+                                          const GpuModel& gpu, double limit_us) {
+    const GemmSpec multiplied = as_multiplied(problem.row_major, tile.swap_ab);
+    const GemmSignature signature = as_multiplied(problem.signature, tile.swap_ab);
+    LeastTime least(problem, tile, gpu);
+    const LeastTime::Tile numbers = least.tile_of(tile);
+    const Search search{multiplied, signature, gpu, least, numbers, limit_us, list};
+    for (const TileShape& cluster : kClusters) add_cluster(search, tile, cluster);
+    if (least.in_cluster(tile, numbers, kLargeClusters.front()) > limit_us) return;
+    if (!is_bound_by_fetching(multiplied, signature, gpu, tile)) return;
+    for (const TileShape& cluster : kLargeClusters) add_cluster(search, tile, cluster);
+}
+
 std::vector<Config> WgmmaWarpSpecialized::candidates(const Problem& problem, const GpuModel& gpu) {
-    const GemmSpec& spec = problem.row_major;
-    std::vector<Config> list;
-    Config config;
-    config.dependent_launch = dependent_launch_pays(spec, *gpu.arch);
-    config.broadcast_c = spec.broadcast_c;
-    if (spec.align_d < 16 || spec.n * bytes(spec.d) % 16 != 0) config.store = OutputStore::shared;
-    add_tiles(list, problem, gpu, config);
-    config.swap_ab = true;
-    const bool packs = needs_packing(spec.align_a) || needs_packing(spec.align_b);
-    if (bytes(spec.d) == 2 && (!spec.c || spec.broadcast_c) && config.store == OutputStore::tma && !packs)
-        add_tiles(list, problem, gpu, config);
-    return list;
+    return candidates_of_all_groups<WgmmaWarpSpecialized>(problem, gpu);
 }
 
 }  // namespace jitgemm

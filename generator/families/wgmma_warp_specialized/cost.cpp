@@ -1,11 +1,10 @@
 #include "generator/base/roofline.hpp"
 #include "generator/base/round_up.hpp"
-#include "generator/base/sector.hpp"
 #include "generator/families/shared/bounded.hpp"
 #include "generator/families/shared/hardware_costs.hpp"
 #include "generator/families/shared/norm.hpp"
 #include "generator/families/shared/orientation.hpp"
-#include "generator/families/shared/packing.hpp"
+#include "generator/families/wgmma_warp_specialized/cost_terms.hpp"
 #include "generator/families/wgmma_warp_specialized/family.hpp"
 #include "generator/families/wgmma_warp_specialized/geometry.hpp"
 #include "generator/families/wgmma_warp_specialized/k_tile_cycles.hpp"
@@ -21,33 +20,6 @@ namespace {
 
 using Config = WgmmaWarpSpecializedConfig;
 
-constexpr double kUsualTile = 128 * 256;
-
-double usual_tiles(const Config& c) { return c.block.m * c.block.n / kUsualTile; }
-
-double epilogue_cycles(const Config& c, const WgmmaCosts& costs) {
-    const double tiles = usual_tiles(c);
-    const double turned = c.swap_ab ? costs["transposing_cycles"] : 0;
-    switch (c.schedule) {
-        case WarpgroupSchedule::pingpong: return costs["pingpong_cycles"] * tiles + turned;
-        case WarpgroupSchedule::overlapped:
-            return costs["exposed_overlap_cycles"] + costs["overlap_cycles"] * tiles + turned;
-        default: return costs["exposed_epilogue_cycles"] + costs["epilogue_cycles"] * tiles + turned;
-    }
-}
-
-/// Per tile, that C takes. Where a ping-pong's epilogue reads it, the other warpgroup goes on meanwhile, and reads its
-/// own.
-double c_cycles(const GemmSpec& spec, const Config& c, const WgmmaGeometry& g, const WgmmaCosts& costs) {
-    if (!spec.c) return 0;
-    if (c.broadcast_c) return costs["broadcast_c_cycles"];
-    const bool alternates = c.schedule == WarpgroupSchedule::pingpong;
-    if (g.c_stages != 0)
-        return (alternates ? costs["pingpong_ring_c_cycles"] : costs["ring_c_cycles"]) * usual_tiles(c);
-    const double steps = std::ceil(c.warpgroup.n / 16.0) * (static_cast<double>(c.warpgroup.m) / kWgmmaM);
-    return costs["read_c_cycles"] * steps / (alternates ? 2 : 1);
-}
-
 /// A tile's share of the rounds of the ring that C's stages are in: a bound where there are few k-tiles and many tiles.
 double ring_cycles(const GemmSpec& spec, const Config& c, const WgmmaGeometry& g, double k_tiles, double waves,
                    const WgmmaCosts& costs) {
@@ -60,82 +32,9 @@ double ring_cycles(const GemmSpec& spec, const Config& c, const WgmmaGeometry& g
            std::min(1.0, (k_tiles + halves * g.c_stages) / c.stages);
 }
 
-/// Of the last tile, or of two that end together, which no other warpgroup's multiplying hides.
-double last_epilogue_cycles(const Config& c, const WgmmaCosts& costs) {
-    if (c.schedule != WarpgroupSchedule::pingpong) return 0;
-    return costs["exposed_pingpong_cycles"] + costs["last_pingpong_cycles"] * usual_tiles(c);
-}
-
 /// From one tile to the next, where each has blocks of its own: a block begins when another has ended. Not measured.
 double between_tiles_cycles(const Config& c, double waves, double stored, const WgmmaCosts& costs) {
     return c.persistent || waves <= 1 ? 0 : (std::ceil(waves) - 1) * (costs["prologue_cycles"] + stored);
-}
-
-double cluster_us(int blocks, const WgmmaCosts& costs) {
-    return blocks == 1 ? 0 : blocks <= 4 ? costs["cluster_us"] : costs["largest_cluster_us"];
-}
-
-/// How much longer D takes to store than whole sectors. Tiles of D^T are whole ones: 64 elements of a row of D each.
-double store_slowdown(const GemmSpec& spec, const Config& c, const WgmmaCosts& costs) {
-    if (c.swap_ab) return 1;
-    return c.block.n * bytes(spec.d) % static_cast<int>(kSectorBytes) == 0 || spec.n <= c.block.n
-               ? 1
-               : costs["shared_sector"];
-}
-
-/// To store a tile of D, which takes so much longer than whole sectors.
-double store_cycles(const GemmSpec& spec, const Config& c, double slowdown, const WgmmaCosts& costs) {
-    const double tile_bytes = static_cast<double>(c.block.m) * c.block.n * bytes(spec.d) * slowdown;
-    if (c.store == OutputStore::tma) return tile_bytes / costs["store_bytes_per_cycle"];
-    return costs["row_store_cycles"] +
-           tile_bytes / std::min(costs["store_bytes_per_cycle"], costs["row_store_bytes_per_cycle"] * spec.align_d);
-}
-
-/// Of what the launch would take if power were no limit, on top.
-double energy(const Config& c, const WgmmaGeometry& g, const WgmmaCosts& costs) {
-    const bool larger_is_shared = c.block.m >= c.block.n ? g.a.shares > 1 : g.b.shares > 1;
-    const double schedule = c.schedule == WarpgroupSchedule::pingpong     ? costs["pingpong_energy"]
-                            : c.schedule == WarpgroupSchedule::overlapped ? costs["overlapped_energy"]
-                                                                          : 1;
-    return schedule * (1 + costs["energy_per_edge"] * (1.0 / c.block.m + 1.0 / c.block.n) +
-                       (larger_is_shared ? 0 : costs["energy_without_multicast"]));
-}
-
-/// Cycles of a cluster's pieces and tiles with stream-K, whose k-tiles take so many,
-double streamed_cycles(const Config& c, const StreamK& deal, double k_tile, double per_tile, const WgmmaCosts& costs) {
-    const double share = static_cast<double>(deal.streamed) / static_cast<double>(deal.clusters);  // of a tile
-    const double slowdown = c.cluster.m * c.cluster.n == 1 ? costs["lone_pieces_slowdown"] : costs["pieces_slowdown"];
-    const double pieces = share * static_cast<double>(deal.k_tiles) * k_tile;
-    return pieces + std::min((slowdown - 1) * pieces, costs["most_pieces_cycles"]) +
-           std::ceil(share) * epilogue_cycles(c, costs) +
-           static_cast<double>(deal.whole_tiles_per_cluster()) * per_tile;
-}
-
-/// and after them, until the last sums are together.
-double meeting_cycles(const Config& c, const StreamK& deal, const WgmmaCosts& costs) {
-    if (deal.streamed == 0) return 0;
-    const double bytes = static_cast<double>(c.block.m) * c.block.n * 4;
-    return costs["meeting_cycles"] + bytes / costs["leaving_bytes_per_cycle"] +
-           static_cast<double>(deal.most_partial_sums()) *
-               (costs["partial_sum_cycles"] + bytes / costs["taking_bytes_per_cycle"]);
-}
-
-/// As TMA sees the problem.
-GemmSpec as_packed(GemmSpec spec) {
-    if (needs_packing(spec.align_a)) spec.lda = packed_a(spec).pitch();
-    if (needs_packing(spec.align_b)) spec.ldb = packed_b(spec).pitch();
-    return spec;
-}
-
-double dram_bytes_per_us(const GpuModel& gpu, const WgmmaCosts& costs) {
-    return costs["dram_share"] * gpu.dram_bytes_per_second / 1e6;
-}
-
-double pack_us(const GemmSpec& spec, const Config& c, const GpuModel& gpu, const WgmmaCosts& costs) {
-    const Pack pack = pack_for_tma(spec.align_a, spec.align_b);
-    if (pack == Pack::none) return 0;
-    return (c.dependent_launch ? costs["dependent_pack_us"] : costs["pack_us"]) +
-           packing_traffic(spec, pack) / (costs["pack_share"] * gpu.dram_bytes_per_second) * 1e6;
 }
 
 /// How much longer DRAM's part takes where a single wave leaves SMs without a block. DRAM serves TPCs alike: a block
@@ -155,20 +54,12 @@ double uneven_share(const GemmSpec& spec, const StreamK& deal, const Config& c, 
     return 1 + later * std::max(0.0, both * of_all / blocks - 1);
 }
 
-/// Of the operands, the share that is fetched early.
-double early_share(const GemmSpec& spec, const Config& c) {
-    const double a = c.early_a ? static_cast<double>(spec.m) : 0;
-    const double b = c.early_b ? static_cast<double>(spec.n) : 0;
-    return (a + b) / static_cast<double>(std::max<std::int64_t>(1, spec.m + spec.n));
-}
-
 /// Of the launch, before the first k-tile and after the last; and to store a tile takes so many cycles.
 double overhead_us(const GemmSpec& spec, const Config& c, const StreamK& deal, double stored, double us_per_cycle,
                    const WgmmaCosts& costs) {
-    return (c.dependent_launch ? costs["dependent_launch_us"] : costs["launch_us"]) -
-           costs["early_us"] * early_share(spec, c) + cluster_us(bounded_product(c.cluster.m, c.cluster.n), costs) +
-           (spec.k > c.block.k ? 0 : costs["lone_k_tile_us"]) +
-           (costs["prologue_cycles"] + stored + last_epilogue_cycles(c, costs) + meeting_cycles(c, deal, costs)) *
+    return launch_us(spec, c, bounded_product(c.cluster.m, c.cluster.n), costs) +
+           (costs["prologue_cycles"] + stored + last_epilogue_cycles(c, costs) +
+            (deal.streamed == 0 ? 0 : meeting_cycles(c, deal.most_partial_sums(), costs))) *
                us_per_cycle;
 }
 
@@ -198,8 +89,9 @@ CostEstimate WgmmaWarpSpecialized::cost(const Problem& problem, const Config& c,
         k_tile_cycles(spec, c, g, deal, gpu,
                       operand_bytes(spec) * us_per_byte / us_per_cycle / std::max(1.0, turns * k_tiles), costs);
     const double stored = store_cycles(row_major, c, slowdown, costs);
-    const double per_tile = std::max(k_tiles * cycles.all + epilogue_cycles(c, costs) + c_cycles(spec, c, g, costs),
-                                     std::max(stored, ring_cycles(spec, c, g, k_tiles, cost.waves, costs)));
+    const double per_tile =
+        std::max(k_tiles * cycles.all + epilogue_cycles(c, costs) + c_cycles(spec, c, g.c_stages != 0, costs),
+                 std::max(stored, ring_cycles(spec, c, g, k_tiles, cost.waves, costs)));
     cost.math_us = us_per_cycle * (deal.streamed != 0 ? streamed_cycles(c, deal, cycles.all, per_tile, costs)
                                                       : std::ceil(cost.waves) * per_tile +
                                                             between_tiles_cycles(c, cost.waves, stored, costs));
@@ -213,7 +105,7 @@ CostEstimate WgmmaWarpSpecialized::cost(const Problem& problem, const Config& c,
     cost.overhead_us += packing_us;
     cost.total_us += packing_us;
     if (cost.total_us > costs["power_bound_us"])
-        cost.total_us *= std::pow(energy(c, g, costs) / costs["usual_energy"], costs["energy_exponent"]);
+        cost.total_us *= energy_slowdown(c, c.block.m >= c.block.n ? g.a.shares > 1 : g.b.shares > 1, costs);
     return cost;
 }
 

@@ -19,22 +19,12 @@ using Config = WgmmaWarpSpecializedConfig;
 
 constexpr int kStagesBeingRead = 1;  // of the ring, by wgmmas: no loads are in flight there
 
-/// N below 64 is bound by what wgmmas read of shared memory.
-double multiply_cycles(const Config& c, int wgmma_k, const HardwareCosts& hardware) {
-    const double read = static_cast<double>(kWgmmaM + c.warpgroup.n) * kWgmmaRowBytes;
-    const double per_wgmma = std::max(c.warpgroup.n / 2.0, read / hardware["wgmma_shared_bytes_per_cycle"]);
-    return static_cast<double>(c.block.m) / kWgmmaM * c.block.n / c.warpgroup.n * c.block.k / wgmma_k * per_wgmma;
-}
-
-/// What L2 has to do for one block's share of an operand's k-tile, in bytes of rows that begin with a line. Other rows
-/// of 128 bytes lie in two lines, and in five sectors where they begin within one. Blocks that share it save less than
-/// the requests they don't make, as if L2 served those of neighbours for a line together anyway.
+/// What L2 has to do for one block's share of an operand's k-tile, in bytes of rows that begin with a line. Blocks that
+/// share it save less than the requests they don't make, as if L2 served those of neighbours for a line together
+/// anyway.
 double fetched_bytes(const PanelledTile& tile, std::int64_t pitch, const WgmmaCosts& costs) {
-    const std::int64_t pitch_bytes = pitch * tile.element_bytes;
-    const double fifth_sector =
-        begins_within_sectors(pitch_bytes) ? costs["fifth_sector"] / 8 : 0;  // half of the rows have one
     return static_cast<double>(tile.bytes) / std::pow(tile.shares, costs["shares_exponent"]) *
-           (1 + costs["second_line"] * second_line_share(pitch_bytes) + fifth_sector);
+           line_work(pitch * tile.element_bytes, costs);
 }
 
 /// Rows of one block's boxes that reach beyond an operand's extent, of the mean k-tile. TMA fills them with zeros,
@@ -107,6 +97,18 @@ double pair_slowdown(const GemmSpec& multiplied, const Config& c, const WgmmaCos
 }
 
 }  // namespace
+
+double multiply_cycles(const Config& c, int wgmma_k, const HardwareCosts& hardware) {
+    const double read = static_cast<double>(kWgmmaM + c.warpgroup.n) * kWgmmaRowBytes;
+    const double per_wgmma = std::max(c.warpgroup.n / 2.0, read / hardware["wgmma_shared_bytes_per_cycle"]);
+    return static_cast<double>(c.block.m) / kWgmmaM * c.block.n / c.warpgroup.n * c.block.k / wgmma_k * per_wgmma;
+}
+
+double line_work(std::int64_t pitch_bytes, const WgmmaCosts& costs) {
+    const double fifth_sector =
+        begins_within_sectors(pitch_bytes) ? costs["fifth_sector"] / 8 : 0;  // half of the rows have one
+    return 1 + costs["second_line"] * second_line_share(pitch_bytes) + fifth_sector;
+}
 
 KTileCycles k_tile_cycles(const GemmSpec& multiplied, const Config& c, const WgmmaGeometry& g, const StreamK& deal,
                           const GpuModel& gpu, double dram_cycles, const WgmmaCosts& costs) {

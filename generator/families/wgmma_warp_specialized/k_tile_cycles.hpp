@@ -1,9 +1,12 @@
 #pragma once
 
+#include "generator/families/shared/hardware_costs.hpp"
 #include "generator/families/wgmma_warp_specialized/config.hpp"
 #include "generator/families/wgmma_warp_specialized/cost_constants.hpp"
 #include "generator/families/wgmma_warp_specialized/geometry.hpp"
 #include "generator/families/wgmma_warp_specialized/stream_k.hpp"
+
+#include <cstdint>
 
 namespace jitgemm {
 
@@ -19,5 +22,13 @@ struct KTileCycles {
 [[nodiscard]] KTileCycles k_tile_cycles(const GemmSpec& multiplied, const WgmmaWarpSpecializedConfig& config,
                                         const WgmmaGeometry& geometry, const StreamK& deal, const GpuModel& gpu,
                                         double dram_cycles, const WgmmaCosts& costs);
+
+/// KTileCycles::multiply. N below 64 is bound by what wgmmas read there.
+[[nodiscard]] double multiply_cycles(const WgmmaWarpSpecializedConfig& config, int wgmma_k,
+                                     const HardwareCosts& hardware);
+
+/// What L2 does for rows of this pitch over what it does for rows that begin with a line. Other rows of 128 bytes lie
+/// in two lines, and in five sectors where they begin within one.
+[[nodiscard]] double line_work(std::int64_t pitch_bytes, const WgmmaCosts& costs);
 
 }  // namespace jitgemm

@@ -1,6 +1,8 @@
 #include "generator/families/wgmma_warp_specialized/piece_sharing.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -82,11 +84,8 @@ void walk_share(int cluster, int streamed, const std::vector<TileIndex>& tiles, 
     }
 }
 
-}  // namespace
-
-LinesOfPieces lines_of_pieces(const StreamK& deal, const RasterOrder& order, TileIndex tiles) {
+LinesOfPieces counted_lines(const StreamK& deal, const RasterOrder& order, TileIndex tiles) {
     LinesOfPieces lines;
-    if (deal.streamed == 0) return lines;
     const std::vector<TileIndex> streamed = streamed_tiles_of(deal, order, tiles);
     const auto clusters = static_cast<int>(deal.clusters);
     const Places nothing(most_lines(streamed), clusters);
@@ -99,6 +98,42 @@ LinesOfPieces lines_of_pieces(const StreamK& deal, const RasterOrder& order, Til
         lines.late_clusters += moment.later.clusters / static_cast<double>(kMoments);
     }
     return lines;
+}
+
+/// Everything that the lines follow from. K is not among it.
+struct PieceGrid {
+    std::int64_t streamed, clusters;
+    Rasterization rasterization;
+    int group;
+    std::int64_t tiles_m, tiles_n;
+    friend bool operator==(const PieceGrid&, const PieceGrid&) = default;
+};
+
+std::size_t hash_of(const PieceGrid& grid) {
+    std::size_t hash = static_cast<std::size_t>(grid.rasterization);
+    for (const std::int64_t value :
+         {grid.streamed, grid.clusters, std::int64_t{grid.group}, grid.tiles_m, grid.tiles_n})
+        hash = hash * 31 + static_cast<std::size_t>(value);
+    return hash;
+}
+
+/// Counted lines. Counting takes several times as long as the rest of a cost, and many candidates of a problem have
+/// the same grid of tiles.
+struct KnownLines {
+    PieceGrid grid{};
+    LinesOfPieces lines;
+};
+constexpr std::size_t kKnownLines = 128;
+
+}  // namespace
+
+LinesOfPieces lines_of_pieces(const StreamK& deal, const RasterOrder& order, TileIndex tiles) {
+    if (deal.streamed == 0) return {};
+    thread_local std::array<KnownLines, kKnownLines> known;
+    const PieceGrid grid{deal.streamed, deal.clusters, order.rasterization, order.group, tiles.m, tiles.n};
+    KnownLines& entry = known[hash_of(grid) % kKnownLines];
+    if (entry.grid != grid) entry = {grid, counted_lines(deal, order, tiles)};
+    return entry.lines;
 }
 
 }  // namespace jitgemm

@@ -144,7 +144,7 @@ TEST_CASE("types without a family are refused with the reason") {
     CHECK_THAT(list_candidates(problem_of(spec), find_gpu("h200")).unsupported.front(), ContainsSubstring("s8"));
 }
 
-TEST_CASE("a choice takes a few milliseconds") {
+TEST_CASE("a choice takes less than a few milliseconds") {
     static_cast<void>(choose_config(problem_of(square(777)), find_gpu("h200")));
 #ifdef NDEBUG
     constexpr bool kIsHeld = true;
@@ -152,7 +152,7 @@ TEST_CASE("a choice takes a few milliseconds") {
     constexpr bool kIsHeld = false;  // unoptimised and sanitized builds only print it
 #endif
     int size = 1000;
-    const auto holds = [](const std::vector<double>& us) { return !kIsHeld || us[0] < 15000; };
+    const auto holds = [](const std::vector<double>& us) { return !kIsHeld || us[0] < 3000; };
     const std::vector<double> us =
         testing::fastest_us({[&] { static_cast<void>(choose_config(problem_of(square(++size)), find_gpu("h200"))); }},
                             {.rounds = 4, .calls = 5}, holds);

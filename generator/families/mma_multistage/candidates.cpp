@@ -1,0 +1,153 @@
+#include "generator/families/mma_multistage/cost.hpp"
+#include "generator/families/mma_multistage/family.hpp"
+#include "generator/families/shared/dependent_launch.hpp"
+#include "generator/families/shared/packing.hpp"
+#include "generator/layout/copy_atom.hpp"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <span>
+
+namespace jitgemm {
+namespace {
+
+struct Tile {
+    int block_m, block_n, warp_m, warp_n;
+};
+
+// Block and warp tiles; each also serves turned around (M and N swapped).
+constexpr Tile kTiles[] = {
+    {128, 256, 64, 64}, {128, 192, 64, 48}, {128, 128, 64, 64}, {128, 128, 64, 32},
+    {128, 64, 64, 32},  {128, 64, 32, 32},  {64, 256, 64, 32},  {64, 256, 32, 64},
+    {64, 64, 32, 32},   {64, 32, 32, 16},   {128, 32, 32, 32},  {128, 16, 32, 16},
+    {256, 32, 64, 32},  {256, 16, 64, 16},  {32, 32, 16, 16},   {16, 64, 16, 16},
+};
+constexpr int kBlockKs[] = {32, 64, 128};
+constexpr int kLongBlockK = 128;      // halves the barriers,
+constexpr int kSmallTile = 64 * 128;  // which count where a k-tile is little work
+constexpr int kStageCounts[] = {2, 3, 4, 5, 6};
+constexpr int kShiftingStageCounts[] = {
+    2};  // the vectors of the next k-tile wait in registers: more stages only delay the first
+constexpr int kSplits[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 56};  // more have no registers to be added up in at once
+constexpr int kGroup = 8;
+constexpr int kFewBlocks = 160;      // below about a wave, splitting K may pay
+constexpr int kShortestSplit = 256;  // of K
+constexpr int kSomeWaves = 400;      // blocks; a cluster's splits are cheap enough to even out so many
+constexpr int kFewSplits = 4;
+
+MmaMultistageConfig config_of(const Tile& tile, int block_k) {
+    MmaMultistageConfig config;
+    config.block = {tile.block_m, tile.block_n, block_k};
+    config.warp = {tile.warp_m, tile.warp_n, block_k};
+    const TileShape repetitions{tile.warp_m / config.mma.m, tile.warp_n / config.mma.n, 1};
+    config.ldmatrix_a = widest_ldmatrix(matrices_8x8(Operand::a, config.mma, repetitions));
+    config.ldmatrix_b = widest_ldmatrix(matrices_8x8(Operand::b, config.mma, repetitions));
+    config.group = kGroup;
+    return config;
+}
+
+bool splitting_may_pay(const GemmSpec& spec, const MmaMultistageConfig& config) {
+    if (config.split_k == 1) return true;
+    if (spec.k / config.split_k < kShortestSplit) return false;
+    const std::int64_t blocks = block_count({config.block.m, config.block.n, 1}, spec.m, spec.n);
+    if (config.splits_in_cluster() && blocks < kSomeWaves && config.split_k <= kFewSplits) return true;
+    return blocks * (config.split_k - 1) < std::int64_t{4} * kFewBlocks && blocks < kFewBlocks;
+}
+
+/// Packing options: none, every operand below 16 bytes, and those that can't even be copied by cp.async.
+std::vector<Pack> packings(const GemmSpec& spec) {
+    std::vector<Pack> options{Pack::none};
+    for (const int below : {16, 4}) {
+        const Pack pack = pack_of(spec.align_a < below, spec.align_b < below);
+        if (std::find(options.begin(), options.end(), pack) == options.end()) options.push_back(pack);
+    }
+    return options;
+}
+
+/// Whether a kernel shifts vectors of an operand in registers, being too little aligned for cp.async.
+bool shifts_operands(const GemmSpec& spec, Pack pack) {
+    return (!packs_a(pack) && widest_cp_async(spec.align_a) == nullptr) ||
+           (!packs_b(pack) && widest_cp_async(spec.align_b) == nullptr);
+}
+
+std::span<const int> stage_counts(const GemmSpec& spec, Pack pack) {
+    if (shifts_operands(spec, pack)) return kShiftingStageCounts;
+    return kStageCounts;
+}
+
+/// The ways to add up this number of splits. Larger clusters never won (docs/lab/tuning.md).
+std::span<const Reduction> reductions(int splits, const Arch& arch) {
+    static constexpr std::array kReductions{Reduction::workspace, Reduction::cluster};
+    const bool fit_a_cluster = splits > 1 && splits <= std::min(arch.max_cluster_blocks, kPortableClusterBlocks);
+    return std::span(kReductions).first(fit_a_cluster ? 2 : 1);
+}
+
+/// Calls `visit(splits, reduction)` for each way to share out K that may pay.
+template <typename Visit>
+void for_each_split(const GemmSpec& spec, const Arch& arch, MmaMultistageConfig config, Visit visit) {
+    for (const int splits : kSplits) {
+        config.split_k = splits;
+        for (const Reduction reduction : reductions(splits, arch)) {
+            config.reduction = reduction;
+            if (splitting_may_pay(spec, config)) visit(splits, reduction);
+        }
+    }
+}
+
+double least_us(const Problem& problem, const MmaMultistageConfig& tile, const GpuModel& gpu) {
+    const MmaLeastTime least(problem, tile, gpu);
+    const int most_stages = stage_counts(problem.row_major, tile.pack).back();
+    double us = std::numeric_limits<double>::infinity();
+    for_each_split(problem.row_major, *gpu.arch, tile, [&](int splits, Reduction reduction) {
+        us = std::min(us, least.with(splits, reduction, most_stages));
+    });
+    return us;
+}
+
+void add_tile(std::vector<CandidateGroup<MmaMultistageConfig>>& groups, const Problem& problem, const GpuModel& gpu,
+              const Tile& tile) {
+    for (const int block_k : kBlockKs) {
+        if (block_k == kLongBlockK && tile.block_m * tile.block_n > kSmallTile) continue;
+        MmaMultistageConfig config = config_of(tile, block_k);
+        for (const Pack pack : packings(problem.row_major)) {
+            config.pack = pack;
+            groups.push_back({least_us(problem, config, gpu), config});
+        }
+    }
+}
+
+}  // namespace
+
+std::vector<CandidateGroup<MmaMultistageConfig>> MmaMultistage::groups(const Problem& problem, const GpuModel& gpu) {
+    std::vector<CandidateGroup<MmaMultistageConfig>> groups;
+    for (const Tile& tile : kTiles) {
+        add_tile(groups, problem, gpu, tile);
+        const Tile turned{tile.block_n, tile.block_m, tile.warp_n, tile.warp_m};
+        if (turned.block_m != tile.block_m || turned.warp_m != tile.warp_m) add_tile(groups, problem, gpu, turned);
+    }
+    return groups;
+}
+
+void MmaMultistage::add_candidates(std::vector<MmaMultistageConfig>& list, const Problem& problem,
+                                   const MmaMultistageConfig& tile, const GpuModel& gpu, double limit_us) {
+    const GemmSpec& spec = problem.row_major;
+    const MmaLeastTime least(problem, tile, gpu);
+    for (const int stages : stage_counts(spec, tile.pack)) {
+        MmaMultistageConfig config = tile;
+        config.stages = stages;
+        for_each_split(spec, *gpu.arch, config, [&](int splits, Reduction reduction) {
+            if (least.with(splits, reduction, stages) > limit_us) return;
+            config.split_k = splits;
+            config.reduction = reduction;
+            config.dependent_launch = lone_launch_pays(spec, {tile.block.m, tile.block.n, splits}, gpu);
+            list.push_back(config);
+        });
+    }
+}
+
+std::vector<MmaMultistageConfig> MmaMultistage::candidates(const Problem& problem, const GpuModel& gpu) {
+    return candidates_of_all_groups<MmaMultistage>(problem, gpu);
+}
+
+}  // namespace jitgemm

@@ -1,0 +1,118 @@
+#include "generator/families/wgmma_warp_specialized/cost_terms.hpp"
+
+#include "generator/base/packed_operand.hpp"
+#include "generator/base/sector.hpp"
+#include "generator/families/shared/packing.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace jitgemm {
+namespace {
+
+using Config = WgmmaWarpSpecializedConfig;
+
+constexpr double kUsualTile = 128 * 256;
+
+/// Of the operands, the share that is fetched early.
+double early_share(const GemmSpec& spec, const Config& c) {
+    const double a = c.early_a ? static_cast<double>(spec.m) : 0;
+    const double b = c.early_b ? static_cast<double>(spec.n) : 0;
+    return (a + b) / static_cast<double>(std::max<std::int64_t>(1, spec.m + spec.n));
+}
+
+}  // namespace
+
+double usual_tiles(const Config& c) { return c.block.m * c.block.n / kUsualTile; }
+
+double epilogue_cycles(const Config& c, const WgmmaCosts& costs) {
+    const double tiles = usual_tiles(c);
+    const double turned = c.swap_ab ? costs["transposing_cycles"] : 0;
+    switch (c.schedule) {
+        case WarpgroupSchedule::pingpong: return costs["pingpong_cycles"] * tiles + turned;
+        case WarpgroupSchedule::overlapped:
+            return costs["exposed_overlap_cycles"] + costs["overlap_cycles"] * tiles + turned;
+        default: return costs["exposed_epilogue_cycles"] + costs["epilogue_cycles"] * tiles + turned;
+    }
+}
+
+double last_epilogue_cycles(const Config& c, const WgmmaCosts& costs) {
+    if (c.schedule != WarpgroupSchedule::pingpong) return 0;
+    return costs["exposed_pingpong_cycles"] + costs["last_pingpong_cycles"] * usual_tiles(c);
+}
+
+double c_cycles(const GemmSpec& spec, const Config& c, bool through_ring, const WgmmaCosts& costs) {
+    if (!spec.c) return 0;
+    if (c.broadcast_c) return costs["broadcast_c_cycles"];
+    const bool alternates = c.schedule == WarpgroupSchedule::pingpong;
+    if (through_ring) return (alternates ? costs["pingpong_ring_c_cycles"] : costs["ring_c_cycles"]) * usual_tiles(c);
+    const double steps = std::ceil(c.warpgroup.n / 16.0) * (static_cast<double>(c.warpgroup.m) / kWgmmaM);
+    return costs["read_c_cycles"] * steps / (alternates ? 2 : 1);
+}
+
+double store_slowdown(const GemmSpec& spec, const Config& c, const WgmmaCosts& costs) {
+    if (c.swap_ab) return 1;
+    return c.block.n * bytes(spec.d) % static_cast<int>(kSectorBytes) == 0 || spec.n <= c.block.n
+               ? 1
+               : costs["shared_sector"];
+}
+
+double store_cycles(const GemmSpec& spec, const Config& c, double slowdown, const WgmmaCosts& costs) {
+    const double tile_bytes = static_cast<double>(c.block.m) * c.block.n * bytes(spec.d) * slowdown;
+    if (c.store == OutputStore::tma) return tile_bytes / costs["store_bytes_per_cycle"];
+    return costs["row_store_cycles"] +
+           tile_bytes / std::min(costs["store_bytes_per_cycle"], costs["row_store_bytes_per_cycle"] * spec.align_d);
+}
+
+GemmSpec as_packed(GemmSpec spec) {
+    if (needs_packing(spec.align_a)) spec.lda = packed_a(spec).pitch();
+    if (needs_packing(spec.align_b)) spec.ldb = packed_b(spec).pitch();
+    return spec;
+}
+
+double dram_bytes_per_us(const GpuModel& gpu, const WgmmaCosts& costs) {
+    return costs["dram_share"] * gpu.dram_bytes_per_second / 1e6;
+}
+
+double pack_us(const GemmSpec& spec, const Config& c, const GpuModel& gpu, const WgmmaCosts& costs) {
+    const Pack pack = pack_for_tma(spec.align_a, spec.align_b);
+    if (pack == Pack::none) return 0;
+    return (c.dependent_launch ? costs["dependent_pack_us"] : costs["pack_us"]) +
+           packing_traffic(spec, pack) / (costs["pack_share"] * gpu.dram_bytes_per_second) * 1e6;
+}
+
+double streamed_cycles(const Config& c, const StreamK& deal, double k_tile, double per_tile, const WgmmaCosts& costs) {
+    const double share = static_cast<double>(deal.streamed) / static_cast<double>(deal.clusters);  // of a tile
+    const double slowdown = c.cluster.m * c.cluster.n == 1 ? costs["lone_pieces_slowdown"] : costs["pieces_slowdown"];
+    const double pieces = share * static_cast<double>(deal.k_tiles) * k_tile;
+    return pieces + std::min((slowdown - 1) * pieces, costs["most_pieces_cycles"]) +
+           std::ceil(share) * epilogue_cycles(c, costs) +
+           static_cast<double>(deal.whole_tiles_per_cluster()) * per_tile;
+}
+
+double meeting_cycles(const Config& c, std::int64_t partial_sums, const WgmmaCosts& costs) {
+    const double bytes = static_cast<double>(c.block.m) * c.block.n * 4;
+    return costs["meeting_cycles"] + bytes / costs["leaving_bytes_per_cycle"] +
+           static_cast<double>(partial_sums) * (costs["partial_sum_cycles"] + bytes / costs["taking_bytes_per_cycle"]);
+}
+
+double cluster_us(int blocks, const WgmmaCosts& costs) {
+    return blocks == 1 ? 0 : blocks <= 4 ? costs["cluster_us"] : costs["largest_cluster_us"];
+}
+
+double launch_us(const GemmSpec& spec, const Config& c, int blocks, const WgmmaCosts& costs) {
+    return (c.dependent_launch ? costs["dependent_launch_us"] : costs["launch_us"]) -
+           costs["early_us"] * early_share(spec, c) + cluster_us(blocks, costs) +
+           (spec.k > c.block.k ? 0 : costs["lone_k_tile_us"]);
+}
+
+double energy_slowdown(const Config& c, bool larger_is_shared, const WgmmaCosts& costs) {
+    const double schedule = c.schedule == WarpgroupSchedule::pingpong     ? costs["pingpong_energy"]
+                            : c.schedule == WarpgroupSchedule::overlapped ? costs["overlapped_energy"]
+                                                                          : 1;
+    const double energy = schedule * (1 + costs["energy_per_edge"] * (1.0 / c.block.m + 1.0 / c.block.n) +
+                                      (larger_is_shared ? 0 : costs["energy_without_multicast"]));
+    return std::pow(energy / costs["usual_energy"], costs["energy_exponent"]);
+}
+
+}  // namespace jitgemm

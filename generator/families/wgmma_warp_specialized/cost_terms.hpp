@@ -1,0 +1,60 @@
+#pragma once
+
+#include "generator/base/arch.hpp"
+#include "generator/base/gemm_signature.hpp"
+#include "generator/families/shared/stream_k.hpp"
+#include "generator/families/wgmma_warp_specialized/config.hpp"
+#include "generator/families/wgmma_warp_specialized/cost_constants.hpp"
+
+#include <cstdint>
+
+/// \file Terms of a kernel's cost that follow from its tile and the problem alone. `row_major` is the problem of a
+/// kernel, `multiplied` the problem as wgmmas see it.
+
+namespace jitgemm {
+
+/// The tile over one of 128x256, of which some constants speak.
+[[nodiscard]] double usual_tiles(const WgmmaWarpSpecializedConfig& config);
+
+/// Of each tile.
+[[nodiscard]] double epilogue_cycles(const WgmmaWarpSpecializedConfig& config, const WgmmaCosts& costs);
+/// Of the last tile, or of two that end together. No other warpgroup's multiplying hides it.
+[[nodiscard]] double last_epilogue_cycles(const WgmmaWarpSpecializedConfig& config, const WgmmaCosts& costs);
+
+/// Of each tile, that C takes. Where a ping-pong's epilogue reads it, the other warpgroup goes on meanwhile, and reads
+/// its own.
+[[nodiscard]] double c_cycles(const GemmSpec& multiplied, const WgmmaWarpSpecializedConfig& config, bool through_ring,
+                              const WgmmaCosts& costs);
+
+/// How much longer D takes to store than whole sectors. Tiles of D^T are whole ones: 64 elements of a row of D each.
+[[nodiscard]] double store_slowdown(const GemmSpec& row_major, const WgmmaWarpSpecializedConfig& config,
+                                    const WgmmaCosts& costs);
+/// To store a tile of D, which takes so much longer than whole sectors.
+[[nodiscard]] double store_cycles(const GemmSpec& row_major, const WgmmaWarpSpecializedConfig& config, double slowdown,
+                                  const WgmmaCosts& costs);
+
+/// Of a cluster's pieces and tiles with stream-K, given the cycles of a k-tile and of a whole tile.
+[[nodiscard]] double streamed_cycles(const WgmmaWarpSpecializedConfig& config, const StreamK& deal, double k_tile,
+                                     double per_tile, const WgmmaCosts& costs);
+/// After them, until the last sums are together, of a cluster that takes so many from others.
+[[nodiscard]] double meeting_cycles(const WgmmaWarpSpecializedConfig& config, std::int64_t partial_sums,
+                                    const WgmmaCosts& costs);
+
+/// Of a launch in clusters of this many blocks, beyond one without clusters.
+[[nodiscard]] double cluster_us(int blocks, const WgmmaCosts& costs);
+/// Of the launch in clusters of this many blocks.
+[[nodiscard]] double launch_us(const GemmSpec& multiplied, const WgmmaWarpSpecializedConfig& config, int blocks,
+                               const WgmmaCosts& costs);
+/// Of packing what TMA can't address.
+[[nodiscard]] double pack_us(const GemmSpec& row_major, const WgmmaWarpSpecializedConfig& config, const GpuModel& gpu,
+                             const WgmmaCosts& costs);
+/// The problem as TMA sees it.
+[[nodiscard]] GemmSpec as_packed(GemmSpec row_major);
+
+[[nodiscard]] double dram_bytes_per_us(const GpuModel& gpu, const WgmmaCosts& costs);
+
+/// What a launch at the power limit takes longer, given whether a multicast serves the longer side of the tile.
+[[nodiscard]] double energy_slowdown(const WgmmaWarpSpecializedConfig& config, bool larger_is_shared,
+                                     const WgmmaCosts& costs);
+
+}  // namespace jitgemm
