@@ -208,8 +208,7 @@ std::shared_ptr<const std::string> ContextState::shared_reason(const std::string
 
 GemmKernel ContextState::assemble(const Problem& problem, const SharedLoad& shared, const tuning::TunedChoice& choice) {
     const LoadedKernel& kernel = *shared.kernel;
-    auto state = std::make_shared<KernelState>();
-    state->problem = problem;
+    auto state = std::make_shared<KernelState>(problem);
     state->kernel = shared.kernel;
     state->entries = loaded_entries(kernel, problem, *device);
     const WorkspaceLayout workspace = workspace_layout(problem, kernel.source->id.config);

@@ -29,6 +29,7 @@
 #include <mutex>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace jitgemm {
@@ -67,7 +68,7 @@ struct LoadedKernel {
 /// What a launch of a kernel needs for one problem: less than 1 KB beside the kernel.
 class KernelState {
 public:
-    KernelState() = default;
+    explicit KernelState(Problem of = {}) : problem(std::move(of)), regions(problem.asked) {}
     KernelState(const KernelState&) = delete;
     KernelState& operator=(const KernelState&) = delete;
     ~KernelState() { delete info_.load(std::memory_order_acquire); }
@@ -78,7 +79,8 @@ public:
     [[nodiscard]] const CompiledKernel& compiled() const { return kernel->compiled; }
     [[nodiscard]] PackedProblem packed_problem() const { return {problem, id}; }
 
-    Problem problem;
+    const Problem problem;
+    const LaunchRegions regions;  ///< of `problem`
     std::uint64_t id = new_problem_id();
     std::shared_ptr<const LoadedKernel> kernel;
     std::vector<LoadedEntry> entries;

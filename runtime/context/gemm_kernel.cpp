@@ -35,10 +35,6 @@ constexpr std::array<std::string_view, 3> kCacheSources{"memory", "disk", "compi
 constexpr std::array<std::string_view, 7> kChoiceSources{"exact", "nearest",   "heuristic", "forced",
                                                          "hint",  "installed", "stand_in"};
 
-[[noreturn]] void throw_unsound(const KernelState& state, std::vector<std::string> problems) {
-    throw SpecError("cannot launch " + state.info().name, std::move(problems));
-}
-
 // What the kernel calls A is the caller's B when D is column-major: D^T = B^T · A^T.
 KernelOperands as_kernel_sees(const KernelState& state, const GemmArguments& arguments) {
     KernelOperands operands{arguments};
@@ -47,6 +43,22 @@ KernelOperands as_kernel_sees(const KernelState& state, const GemmArguments& arg
 }
 
 bool begins_early(const KernelState& state) { return state.entries.front().shape.programmatic; }
+
+bool waits_for_nothing(const KernelState& state, const GemmArguments& arguments) {
+    return arguments.dependent_launch == DependentLaunch::on && !begins_early(state);
+}
+
+bool is_sound(const KernelState& state, const GemmArguments& arguments) {
+    return state.regions.are_sound(arguments, state.workspace_bytes) && !waits_for_nothing(state, arguments);
+}
+
+void require_sound(const KernelState& state, const GemmArguments& arguments) {
+    std::vector<std::string> problems = launch_problems(state.problem, arguments, state.workspace_bytes);
+    if (waits_for_nothing(state, arguments))
+        problems.emplace_back(
+            "dependent_launch is on, but the kernel waits for nothing (parameter dependent_launch=0)");
+    if (!problems.empty()) throw SpecError("cannot launch " + state.info().name, std::move(problems));
+}
 
 /// If an entry waits for the previous launch, the entries behind it wait too, because they wait for this entry.
 void enqueue(const KernelState& state, const KernelOperands& operands, Stream stream) {
@@ -159,12 +171,8 @@ const KernelState& KernelAccess::state_for(const GemmKernel& kernel, const GemmA
 
 void GemmKernel::launch(const GemmArguments& arguments, Stream stream) const {
     const KernelState& state = KernelAccess::state_for(*this, arguments);
-    std::vector<std::string> problems = launch_problems(state.problem, arguments, state.workspace_bytes);
-    if (arguments.dependent_launch == DependentLaunch::on && !begins_early(state)) [[unlikely]]
-        problems.emplace_back(
-            "dependent_launch is on, but the kernel waits for nothing (parameter dependent_launch=0)");
-    if (!problems.empty()) [[unlikely]]
-        throw_unsound(state, std::move(problems));
+    if (!is_sound(state, arguments)) [[unlikely]]
+        require_sound(state, arguments);
     if (state.problem.asked.m == 0 || state.problem.asked.n == 0) return;
 
     const KernelOperands operands = as_kernel_sees(state, arguments);

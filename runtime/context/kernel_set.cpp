@@ -122,8 +122,7 @@ void RecentHandles::put(std::int64_t m, const GemmKernel& kernel) {
 GemmKernel KernelSetState::kernel(std::int64_t m) const {
     const KernelOfSet& of_set = kernels[set.range_of(m).kernel];
     const KernelState& known = *of_set.of_first;
-    auto state = std::make_shared<KernelState>();
-    state->problem = set.problem(m);
+    auto state = std::make_shared<KernelState>(set.problem(m));
     state->kernel = known.kernel;
     state->entries = known.entries;
     for (std::size_t i = 0; i < state->entries.size(); ++i) {

@@ -114,21 +114,22 @@ ArgumentPlan ArgumentPlan::of_one_problem(std::span<const KernelArgument> argume
 
 void ArgumentPlan::add(const KernelArgument& argument, const ArgumentField& field, const OperandList& operands) {
     std::visit(
-        Overloaded{
-            [&](PointerArgument of) {
-                if (const auto pointer = pointer_of(of.role, operands)) pointers_.push_back({field.offset, pointer});
-            },
-            [&](ScalarArgument of) {
-                scalars_.push_back({field.offset, scalar_of(of.role)});
-            },
-            [&](const TensorMapArgument& of) {
-                check_rank(of);
-                maps_.push_back({field.offset, of, operands.find(of.role.name)->guard, pointer_of(of.role, operands)});
-            },
-            [&](ExtentArgument of) {
-                extents_.push_back({field.offset, field.bytes, of.role, field_of(of.role, operands),
-                                    of.role == ArgumentRole::k, of.role == ArgumentRole::ldc});
-            }},
+        Overloaded{[&](PointerArgument of) {
+                       if (const auto pointer = pointer_of(of.role, operands))
+                           pointers_.push_back({field.offset, pointer});
+                   },
+                   [&](ScalarArgument of) {
+                       scalars_.push_back({field.offset, scalar_of(of.role)});
+                   },
+                   [&](const TensorMapArgument& of) {
+                       check_rank(of);
+                       maps_.push_back({field.offset, pointer_of(of.role, operands), operands.find(of.role.name)->guard,
+                                        of.role.is_packed, of.role == ArgumentRole::c, of});
+                   },
+                   [&](ExtentArgument of) {
+                       extents_.push_back({field.offset, field.bytes, of.role, field_of(of.role, operands),
+                                           of.role == ArgumentRole::k, of.role == ArgumentRole::ldc});
+                   }},
         argument);
 }
 
@@ -169,8 +170,8 @@ void ArgumentPlan::pack_map(std::size_t index, const PackedProblem& packed_probl
     const GemmSpec& spec = problem.row_major;
     const ArgumentRole& role = patch.argument.role;
     if (!is_used(patch.guard, spec.k != 0, operands.alpha, operands.beta)) return;
-    const bool of_one_row = role == ArgumentRole::c && (operands.broadcast_c || spec.broadcast_c);
-    const auto in_workspace = role.is_packed ? static_cast<std::uint64_t>(packed_offset(role, spec)) : 0;
+    const bool of_one_row = patch.is_c && (operands.broadcast_c || spec.broadcast_c);
+    const auto in_workspace = patch.is_packed ? static_cast<std::uint64_t>(packed_offset(role, spec)) : 0;
     const std::uint64_t address = (operands.*patch.pointer).address + in_workspace;
     const TensorMapCache::Key key{address, (packed_problem.id * kMostMaps + index) * 2 + (of_one_row ? 1 : 0)};
     if (kept_->find(key, bytes)) [[likely]]

@@ -71,9 +71,11 @@ private:
     };
     struct MapPatch {
         std::size_t offset;
-        TensorMapArgument argument;
-        OperandGuard guard;
         DevicePointer KernelOperands::*pointer;
+        OperandGuard guard;
+        bool is_packed;
+        bool is_c;
+        TensorMapArgument argument;
     };
     void add(const KernelArgument& argument, const ArgumentField& field, const OperandList& operands);
     [[nodiscard]] OperandList operands_of(const Problem& problem) const;

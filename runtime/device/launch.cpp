@@ -126,7 +126,56 @@ void check_operands(const OperandList& operands, const GemmSpec& spec, const Gem
     }
 }
 
+bool lie_apart(std::uint64_t x, std::uint64_t x_bytes, std::uint64_t y, std::uint64_t y_bytes) {
+    return x + x_bytes <= y || y + y_bytes <= x;
+}
+
+bool is_aligned(std::uint64_t address, std::uint64_t alignment) { return (address & (alignment - 1)) == 0; }
+
+bool is_sound_workspace(const GemmArguments& arguments, std::size_t needed) {
+    return arguments.workspace_bytes >= needed && is_aligned(arguments.workspace.address, kWorkspaceAlignment);
+}
+
 }  // namespace
+
+LaunchRegions::LaunchRegions(const GemmSpec& asked)
+    : has_k_(asked.k != 0), has_c_(asked.c.has_value()), broadcasts_c_(asked.broadcast_c) {
+    if (asked.m == 0 || asked.n == 0) return;
+    const OperandList operands = gemm_operands(asked);
+    const auto is_written = [](const GemmOperand& operand) { return operand.is_written; };
+    const bool one_is_written = std::count_if(operands.begin(), operands.end(), is_written) == 1;
+    const GemmOperand& written = *std::find_if(operands.begin(), operands.end(), is_written);
+    places_.reserve(operands.size());
+    for (const GemmOperand& operand : operands)
+        places_.push_back({.pointer = operand.pointer,
+                           .bytes = region(operand, {}).bytes,
+                           .alignment = static_cast<std::uint32_t>(operand.alignment),
+                           .guard = operand.guard,
+                           .is_written = operand.is_written,
+                           .may_be_output = one_is_written && same_place(operand, written)});
+}
+
+bool LaunchRegions::are_apart(const Place& input, std::uint64_t address, const GemmArguments& arguments) const {
+    return std::ranges::all_of(places_, [&](const Place& place) {
+        const std::uint64_t written = (arguments.*place.pointer).address;
+        return !place.is_written || lie_apart(address, input.bytes, written, place.bytes) ||
+               (address == written && input.may_be_output);
+    });
+}
+
+bool LaunchRegions::are_sound(const GemmArguments& arguments, std::size_t workspace_bytes) const {
+    if (places_.empty() || (arguments.broadcast_c && !broadcasts_c_) || (arguments.beta != 0.0F && !has_c_))
+        return false;
+    const Region workspace = region_of_workspace(arguments);
+    if (workspace.address != 0 && !is_sound_workspace(arguments, workspace_bytes)) return false;
+    return std::ranges::all_of(places_, [&](const Place& place) {
+        if (!is_used(place.guard, has_k_, arguments.alpha, arguments.beta)) return true;
+        const std::uint64_t address = (arguments.*place.pointer).address;
+        return address != 0 && is_aligned(address, place.alignment) &&
+               lie_apart(workspace.address, workspace.bytes, address, place.bytes) &&
+               (place.is_written || are_apart(place, address, arguments));
+    });
+}
 
 std::vector<std::string> launch_problems(const Problem& problem, const GemmArguments& arguments,
                                          std::size_t workspace_bytes) {

@@ -6,6 +6,7 @@
 #include "jitgemm/gemm_spec.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,34 @@ namespace jitgemm {
 /// The rules for these operands of Problem::asked alone: null and misaligned pointers, and forbidden overlaps.
 [[nodiscard]] std::vector<std::string> operand_problems(const OperandList& operands, const Problem& problem,
                                                         const GemmArguments& arguments);
+
+/// The places of one problem's operands without their addresses. They are computed once, so that a sound launch need
+/// not list the operands.
+class LaunchRegions {
+public:
+    LaunchRegions() = default;  ///< of no problem: no launch is known to be sound
+    explicit LaunchRegions(const GemmSpec& asked);
+
+    /// True only if launch_problems() finds nothing. False if that is left to launch_problems(): where a rule is
+    /// broken, where matrices interleave, for an empty D, and for a C that the launch alone makes one row.
+    [[nodiscard]] bool are_sound(const GemmArguments& arguments, std::size_t workspace_bytes) const;
+
+private:
+    struct Place {
+        DevicePointer GemmArguments::*pointer;
+        std::uint64_t bytes;  ///< from the first to one past the last
+        std::uint32_t alignment;
+        OperandGuard guard;
+        bool is_written;
+        bool may_be_output;  ///< D may have this operand's address
+    };
+    [[nodiscard]] bool are_apart(const Place& input, std::uint64_t address, const GemmArguments& arguments) const;
+
+    std::vector<Place> places_;
+    bool has_k_ = false;
+    bool has_c_ = false;
+    bool broadcasts_c_ = false;
+};
 
 /// Bytes to which a caller's workspace must be aligned.
 inline constexpr std::size_t kWorkspaceAlignment = 16;

@@ -75,14 +75,13 @@ GemmKernel kernel_of(ContextState& context) {
     const KernelText text{
         .name = "copy_rank_3", .arch = context.device->model().arch, .body = body(), .entries = {entry()}};
     const LoadedKernel loaded = context.load(text, text.body);
-    auto state = std::make_shared<KernelState>();
-    state->problem = problem_of({.m = kRows,
-                                 .n = kMatrices,
-                                 .k = kColumns,
-                                 .layout = GemmLayout::tt,
-                                 .lda = kPitch,
-                                 .ldb = kMatrixPitch,
-                                 .ldd = kPitch});
+    auto state = std::make_shared<KernelState>(problem_of({.m = kRows,
+                                                           .n = kMatrices,
+                                                           .k = kColumns,
+                                                           .layout = GemmLayout::tt,
+                                                           .lda = kPitch,
+                                                           .ldb = kMatrixPitch,
+                                                           .ldd = kPitch}));
     auto loaded_kernel = std::make_shared<LoadedKernel>();
     loaded_kernel->source = std::make_shared<const KernelSource>(KernelSource{text, {}});
     state->kernel = std::move(loaded_kernel);

@@ -154,8 +154,7 @@ TEST_CASE("a launch with three tensor maps costs less than 0.3 us above the same
                               "extern \"C\" __global__ void nothing(const __grid_constant__ Args args) {}\n",
                           .entries = {entry}};
     const LoadedKernel loaded = context.load(text, text.body);
-    auto state = std::make_shared<KernelState>();
-    state->problem = problem_of({.m = 64, .n = 64, .k = 64});
+    auto state = std::make_shared<KernelState>(problem_of({.m = 64, .n = 64, .k = 64}));
     auto loaded_kernel = std::make_shared<LoadedKernel>();
     loaded_kernel->source = std::make_shared<const KernelSource>(KernelSource{text, {}});
     state->kernel = std::move(loaded_kernel);

@@ -113,8 +113,8 @@ TensorMapCopy::TensorMapCopy(ContextState& context, TensorMapSwizzle swizzle, in
     : context_(context), rows_(rows), columns_(box_width(swizzle)), loaded_(load(context, swizzle, rows)) {}
 
 GemmKernel TensorMapCopy::kernel(std::int64_t rows, std::int64_t columns, std::int64_t lda, std::int64_t ldd) const {
-    auto state = std::make_shared<KernelState>();
-    state->problem = problem_of({.m = rows, .n = columns, .k = columns, .lda = lda, .ldd = ldd});
+    auto state =
+        std::make_shared<KernelState>(problem_of({.m = rows, .n = columns, .k = columns, .lda = lda, .ldd = ldd}));
     state->kernel = std::make_shared<const LoadedKernel>(loaded_);
     state->entries.emplace_back(loaded_.source->entries.front(), loaded_.functions.front(), state->problem,
                                 *context_.device);

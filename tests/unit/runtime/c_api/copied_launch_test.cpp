@@ -40,8 +40,7 @@ GemmKernel kernel_of(const GemmSpec& spec, const std::shared_ptr<PlayingDevice>&
                             .grid = {.tile_m = 64, .tile_n = 64, .splits = 1},
                             .arguments = {PointerArgument{Role::a}, PointerArgument{Role::b}, PointerArgument{Role::c},
                                           PointerArgument{Role::d}}};
-    auto state = std::make_shared<KernelState>();
-    state->problem = problem_of(spec);
+    auto state = std::make_shared<KernelState>(problem_of(spec));
     auto kernel = std::make_shared<LoadedKernel>();
     kernel->facts.name = "the_kernel";
     state->kernel = std::move(kernel);

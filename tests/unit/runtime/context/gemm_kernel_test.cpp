@@ -37,8 +37,7 @@ KernelEntry entry_named(const char* name) {
 std::shared_ptr<KernelState> new_state(const GemmSpec& spec, const std::shared_ptr<FakeDevice>& device,
                                        const std::vector<const char*>& functions = {"gemm"},
                                        const char* name_of_kernel = "the_kernel") {
-    auto state = std::make_shared<KernelState>();
-    state->problem = problem_of(spec);
+    auto state = std::make_shared<KernelState>(problem_of(spec));
     auto kernel = std::make_shared<LoadedKernel>();
     kernel->facts.name = name_of_kernel;
     state->kernel = std::move(kernel);

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -34,7 +35,9 @@ GemmArguments sound_arguments() { return {.a = kA, .b = kB, .c = kC, .d = kD, .a
 
 std::vector<std::string> launch_problems(const GemmSpec& spec, const GemmArguments& arguments,
                                          std::size_t workspace_bytes) {
-    return jitgemm::launch_problems(problem_of(spec), arguments, workspace_bytes);
+    std::vector<std::string> problems = jitgemm::launch_problems(problem_of(spec), arguments, workspace_bytes);
+    if (LaunchRegions(spec).are_sound(arguments, workspace_bytes)) CHECK(problems == std::vector<std::string>{});
+    return problems;
 }
 
 std::string only_problem(const GemmSpec& spec, const GemmArguments& arguments, std::size_t workspace_bytes = 0) {
@@ -352,6 +355,60 @@ TEST_CASE("a workspace of the pitch of a matrix, or beside a C of one row, is co
     CHECK_THAT(only_problem(spec, arguments), ContainsSubstring("overlaps C"));
     arguments.workspace = DevicePointer(kC + 128);
     CHECK(launch_problems(spec, arguments, 0).empty());
+}
+
+TEST_CASE("regions know the usual launches to be sound, and leave the others to the list of operands") {
+    const GemmSpec spec = spec_with_c(64, 64, 64);
+    const LaunchRegions regions(spec);
+    GemmArguments arguments = sound_arguments();
+    CHECK(regions.are_sound(arguments, 0));
+    arguments.c = arguments.d;
+    CHECK(regions.are_sound(arguments, 0));
+    arguments.workspace = DevicePointer(kD + 8192);
+    arguments.workspace_bytes = 1024;
+    CHECK(regions.are_sound(arguments, 1024));
+    CHECK(regions.are_sound({.c = kC, .d = kD, .alpha = 0.0F, .beta = 1.0F}, 0));
+    CHECK(regions.are_sound({.a = kA, .b = kB, .d = kD}, 0));
+    arguments = sound_arguments();
+    arguments.broadcast_c = true;
+    CHECK_FALSE(regions.are_sound(arguments, 0));
+    CHECK(LaunchRegions(spec_with_row_of_c()).are_sound(arguments, 0));
+    CHECK_FALSE(LaunchRegions(spec_with_c(0)).are_sound(arguments, 0));
+    CHECK_FALSE(LaunchRegions().are_sound(arguments, 0));
+}
+
+TEST_CASE("regions call no launch sound that the list of operands refuses") {
+    std::mt19937 random(17);
+    const auto below = [&](int limit) { return static_cast<int>(random() % static_cast<unsigned>(limit)); };
+    const auto address = [&] { return below(12) == 0 ? 0 : kA + static_cast<std::uint64_t>(below(600)) * 8; };
+    int sound = 0;
+    int refused = 0;
+    for (int i = 0; i < 40000; ++i) {
+        GemmSpec spec{.m = below(9), .n = below(9), .k = below(9)};
+        spec.layout = static_cast<GemmLayout>(below(4));
+        spec.d_order = static_cast<Order>(below(2));
+        if (below(2) == 0) spec.c = below(3) == 0 ? DataType::f32 : DataType::bf16;
+        if (below(2) == 0) spec.lda = spec.ldb = spec.ldc = spec.ldd = 16;
+        spec.broadcast_c = spec.c.has_value() && below(4) == 0;
+        spec = resolved(spec);
+        const GemmArguments arguments{.a = address(),
+                                      .b = address(),
+                                      .c = address(),
+                                      .d = address(),
+                                      .alpha = static_cast<float>(below(4)),
+                                      .beta = static_cast<float>(below(2)),
+                                      .workspace = below(2) == 0 ? 0 : address(),
+                                      .workspace_bytes = static_cast<std::size_t>(below(256)),
+                                      .broadcast_c = below(8) == 0};
+        const auto needed = static_cast<std::size_t>(below(2) * 64);
+        const bool is_sound = LaunchRegions(spec).are_sound(arguments, needed);
+        const bool is_refused = !jitgemm::launch_problems(problem_of(spec), arguments, needed).empty();
+        REQUIRE_FALSE((is_sound && is_refused));
+        sound += is_sound ? 1 : 0;
+        refused += is_refused ? 1 : 0;
+    }
+    CHECK(sound > 1000);
+    CHECK(refused > 10000);
 }
 
 TEST_CASE("all problems are told at once") {
