@@ -227,4 +227,28 @@ KernelConfig choose_config(const Problem& problem, const GpuModel& gpu, const Se
     return best->config;
 }
 
+std::optional<KernelConfig> quick_config(const Problem& problem, const GpuModel& gpu, double limit_us) {
+    constexpr double kLaunches = 100;  // until the better kernel takes over
+    const auto ms = [](const KernelConfig& config, double us) {
+        return family_of(config).compile_ms(config) + kLaunches * us / 1000;
+    };
+    const auto least_ms = [&](const FamilyGroup& one) { return ms(one.second.tile, one.second.least_us); };
+    std::vector<FamilyGroup> groups = groups_of(selected_families({}, problem), problem, gpu);
+    std::erase_if(groups, [&](const FamilyGroup& one) { return one.second.least_us > limit_us; });
+    std::ranges::stable_sort(groups, {}, least_ms);
+    std::optional<KernelConfig> quickest;
+    double quickest_ms = kNoLimit;
+    for (const FamilyGroup& group : groups) {
+        if (least_ms(group) > quickest_ms) break;
+        for (const auto& [config, cost] : fast_candidates(group, problem, gpu, limit_us)) {
+            const double own_ms = ms(config, cost.total_us);
+            if (own_ms >= quickest_ms || is_untimed(config)) continue;
+            if (!rejections(*group.first, problem, config, *gpu.arch, {}).empty()) continue;
+            quickest = config;
+            quickest_ms = own_ms;
+        }
+    }
+    return quickest;
+}
+
 }  // namespace jitgemm

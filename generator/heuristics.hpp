@@ -49,4 +49,8 @@ struct CandidateList {
 [[nodiscard]] std::vector<Candidate> near_candidates(const Problem& problem, const GpuModel& gpu,
                                                      const Selection& selection, double slack);
 
+/// A config to serve with until a better kernel has been compiled: it is compiled fast, and launches that come
+/// meanwhile count a little. Unset if no candidate is predicted to take at most `limit_us`.
+[[nodiscard]] std::optional<KernelConfig> quick_config(const Problem& problem, const GpuModel& gpu, double limit_us);
+
 }  // namespace jitgemm

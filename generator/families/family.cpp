@@ -4,6 +4,7 @@
 #include "generator/base/round_up.hpp"
 #include "generator/base/served_types.hpp"
 #include "generator/families/shared/arguments_text.hpp"
+#include "generator/families/shared/compile_cost.hpp"
 #include "generator/families/shared/parameter_table.hpp"
 #include "generator/families/table.hpp"
 #include "jitgemm/error.hpp"
@@ -157,6 +158,11 @@ struct Adapter {
         return nullptr;
     }
 
+    static double compile_ms(const KernelConfig& config) {
+        if constexpr (requires { Typed::compile_ms(own(config)); }) return Typed::compile_ms(own(config));
+        return kUsualCompileCost.base_ms;
+    }
+
     static std::int64_t counter_bytes(const Problem& problem, const KernelConfig& config) {
         if constexpr (requires { &Typed::counter_bytes; }) return Typed::counter_bytes(problem, own(config));
         return 0;
@@ -211,6 +217,7 @@ struct Adapter {
             .cost = cost,
             .cost_constants = cost_constants(),
             .cost_by_constants = cost_by_constants(),
+            .compile_ms = compile_ms,
             .config_name =
                 [](const KernelConfig& config) { return config_name_by_table(Typed::parameter_table(), own(config)); },
             .parse_config_name = parse_config_name,

@@ -54,6 +54,9 @@ struct Family {
     /// cost() with other constants. Unset if cost_constants is.
     CostByConstants (*cost_by_constants)(const Problem&, const KernelConfig&, const GpuModel&) = nullptr;
 
+    /// The predicted time of the first compile in a process, in ms on one core.
+    double (*compile_ms)(const KernelConfig&);
+
     /// The config's part of the kernel name: the parameters that differ from the family's published defaults.
     std::string (*config_name)(const KernelConfig&);
     KernelConfig (*parse_config_name)(std::string_view);

@@ -13,7 +13,8 @@ enum class OnMiss : std::uint8_t {
     /// Return at once with another kernel that computes the same problem: the loaded one with the best predicted time.
     /// A thread of the context compiles the chosen kernel, which then takes over in all copies of the handle. The bits
     /// of D may change at that moment. A batch_invariant problem is only served by kernels with the same order of sums.
-    /// The request waits if no loaded kernel fits, or if options fix the kernel, the family or parameters.
+    /// If no loaded kernel fits, the request compiles one that compiles sooner. It waits for the chosen kernel if there
+    /// is none, or if options fix the kernel, the family or parameters.
     serve,
     /// Throw KernelNotReady. The request reads no cache and compiles nothing.
     fail,

@@ -81,6 +81,8 @@ GemmKernel ContextState::obtain(const Problem& problem, const tuning::TunedChoic
     const std::vector<KernelId> ids = loaded_ids();
     if (const auto config = best_stand_in(problem, choice.config, ids, device->model()))
         return build(problem, stand_in_for(name, *config));
+    if (const auto config = quick_stand_in(problem, choice.config, device->model()))
+        return build(problem, stand_in_for(name, *config));
     return build(problem, choice);
 }
 

@@ -29,4 +29,13 @@ std::optional<KernelConfig> best_stand_in(const Problem& problem, const KernelCo
     return best;
 }
 
+std::optional<KernelConfig> quick_stand_in(const Problem& problem, const KernelConfig& choice, const GpuModel& gpu) {
+    constexpr double kMuchSooner = 0.8;  // of the choice's compile time
+    const auto compile_ms = [](const KernelConfig& config) { return family_of(config).compile_ms(config); };
+    std::optional<KernelConfig> quick =
+        quick_config(problem, gpu, kMostTimesSlowerQuick * predicted_us(problem, choice, gpu));
+    if (quick && compile_ms(*quick) > kMuchSooner * compile_ms(choice)) quick.reset();
+    return quick;
+}
+
 }  // namespace jitgemm

@@ -4,6 +4,7 @@
 #include "generator/families/mma_multistage/family.hpp"
 #include "generator/families/mma_multistage/geometry.hpp"
 #include "generator/families/mma_multistage/shared_accesses.hpp"
+#include "generator/families/shared/compile_cost.hpp"
 #include "generator/families/shared/cut_rows.hpp"
 #include "generator/families/shared/dependent_launch.hpp"
 #include "generator/families/shared/hardware_costs.hpp"
@@ -275,6 +276,10 @@ CostEstimate mma_pipeline_cost(const Problem& problem, const MmaMultistageConfig
                        pack_us(spec, c.pack, gpu, costs);
     cost.total_us = cost.overhead_us + norm({cost.math_us, cost.l2_us, cost.dram_us}, costs["overlap_exponent"]);
     return cost;
+}
+
+double MmaMultistage::compile_ms(const Config& c) {
+    return CompileCost{.base_ms = 182, .ms_per_sum = 1.5}.ms(c.warp.m * c.warp.n / 32);
 }
 
 }  // namespace jitgemm

@@ -41,6 +41,7 @@ struct MmaMultistage {
     /// Predicted time from waves, tensor-core rate, shared-memory and L2 traffic, DRAM bytes and fixed costs.
     [[nodiscard]] static CostEstimate cost(const Problem& problem, const Config& config, const GpuModel& gpu,
                                            const Costs& costs);
+    [[nodiscard]] static double compile_ms(const Config& config);
     [[nodiscard]] static std::span<const ConfigParameter<Config>> parameter_table();
     /// Sets the values that follow from others: the K of a warp tile, and the raster group of a rasterization `given`
     /// by name.

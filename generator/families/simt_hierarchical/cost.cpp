@@ -1,6 +1,7 @@
 #include "generator/base/occupancy.hpp"
 #include "generator/base/roofline.hpp"
 #include "generator/base/sector.hpp"
+#include "generator/families/shared/compile_cost.hpp"
 #include "generator/families/shared/dependent_launch.hpp"
 #include "generator/families/shared/hardware_costs.hpp"
 #include "generator/families/shared/norm.hpp"
@@ -281,6 +282,10 @@ CostEstimate SimtHierarchical::cost(const Problem& problem, const SimtHierarchic
     if (c.blocks_per_wave > 0) cut_last_wave(cost, spec, c, gpu, wave_cycles(resident) * us_per_cycle);
     cost.total_us = cost.overhead_us + norm({cost.math_us, cost.dram_us}, costs["sum_exponent"]);
     return cost;
+}
+
+double SimtHierarchical::compile_ms(const Config& c) {
+    return CompileCost{.base_ms = 96, .ms_per_sum = 4.3}.ms(c.thread.m * c.thread.n);
 }
 
 }  // namespace jitgemm

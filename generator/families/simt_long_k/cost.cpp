@@ -2,6 +2,7 @@
 
 #include "generator/base/occupancy.hpp"
 #include "generator/base/roofline.hpp"
+#include "generator/families/shared/compile_cost.hpp"
 #include "generator/families/shared/hardware_costs.hpp"
 #include "generator/families/shared/norm.hpp"
 #include "generator/families/simt_long_k/accesses.hpp"
@@ -142,6 +143,10 @@ double long_k_least_us_of_tile(const Problem& problem, const SimtLongKConfig& c,
     const double math_us = steps * slots / schedulers / (costs["clock_share"] * static_cast<double>(gpu.clock_mhz));
     return (c.dependent_launch ? costs["both_early_us"] : costs["both_entries_us"]) +
            least_norm(math_us, dram_us(compulsory_bytes(spec), gpu, costs), costs["sum_exponent"]);
+}
+
+double SimtLongK::compile_ms(const Config& c) {
+    return CompileCost{.base_ms = 161, .ms_per_sum = 0.6}.ms(c.thread.m * c.thread.n);
 }
 
 }  // namespace jitgemm

@@ -1,6 +1,7 @@
 #include "generator/base/roofline.hpp"
 #include "generator/base/round_up.hpp"
 #include "generator/families/shared/bounded.hpp"
+#include "generator/families/shared/compile_cost.hpp"
 #include "generator/families/shared/hardware_costs.hpp"
 #include "generator/families/shared/norm.hpp"
 #include "generator/families/shared/orientation.hpp"
@@ -107,6 +108,16 @@ CostEstimate WgmmaWarpSpecialized::cost(const Problem& problem, const Config& c,
     if (cost.total_us > costs["power_bound_us"])
         cost.total_us *= energy_slowdown(c, c.block.m >= c.block.n ? g.a.shares > 1 : g.b.shares > 1, costs);
     return cost;
+}
+
+double WgmmaWarpSpecialized::compile_ms(const Config& c) {
+    // By schedule; for each one with D stored by TMA and row by row.
+    constexpr CompileCost kWhole[3][2] = {{{101, 1.7}, {141, 2.4}}, {{97, 1.9}, {131, 2.6}}, {{8, 3.7}, {8, 5.2}}};
+    constexpr CompileCost kStreamed[3][2] = {
+        {{101, 3.1}, {144, 3.8}}, {{151, 2.6}, {213, 3}}, {{287, 3.5}, {350, 3.5}}};
+    const auto schedule = static_cast<std::size_t>(c.schedule);
+    const std::size_t by_row = c.store == OutputStore::tma ? 0 : 1;
+    return (c.stream_k == 0 ? kWhole : kStreamed)[schedule][by_row].ms(c.warpgroup.m * c.warpgroup.n / 128);
 }
 
 }  // namespace jitgemm

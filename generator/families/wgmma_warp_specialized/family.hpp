@@ -36,6 +36,7 @@ struct WgmmaWarpSpecialized {
     [[nodiscard]] static KernelAnatomy anatomy(const Problem& problem, const Config& config);
     [[nodiscard]] static CostEstimate cost(const Problem& problem, const Config& config, const GpuModel& gpu,
                                            const Costs& costs);
+    [[nodiscard]] static double compile_ms(const Config& config);
     [[nodiscard]] static std::span<const ConfigParameter<Config>> parameter_table();
     /// Sets the values that follow from others: the K of a warpgroup tile, and the raster group of a rasterization
     /// `given` by name.

@@ -243,6 +243,39 @@ TEST_CASE("a batch-invariant request is served by kernels with the same order of
     server.gate.open();
 }
 
+TEST_CASE("where no kernel fits, one that compiles sooner serves until the chosen one is there", "[threads]") {
+    for (const Determinism deterministic : {Determinism::run_to_run, Determinism::batch_invariant}) {
+        Server server;
+        const GemmSpec spec{.m = 4096, .n = 4096, .k = 4096, .layout = GemmLayout::nn, .deterministic = deterministic};
+        const Problem problem = problem_of(spec);
+        const KernelConfig choice = server.context.choose(problem).config;
+        const std::string chosen = kernel_name(problem, choice);
+        server.compiler->on_compile = [&](const CompileRequest& request) {
+            if (request.name == chosen) server.gate.pass();
+        };
+        const GemmKernel kernel = server.context.kernel(spec, OnMiss::serve);
+        CHECK(kernel.info().choice == ChoiceSource::stand_in);
+        CHECK_THAT(kernel.info().choice_reason, ContainsSubstring(chosen));
+        const KernelConfig quick = state_of(kernel).source().id.config;
+        INFO(kernel.info().name << " for " << chosen);
+        CHECK(family_of(quick).compile_ms(quick) < family_of(choice).compile_ms(choice));
+        if (deterministic == Determinism::batch_invariant)
+            CHECK(family_of(quick).sum_order(spec.a, quick) == family_of(choice).sum_order(spec.a, choice));
+        CHECK(kernel.info().cache == CacheSource::compiled);
+        server.gate.open();
+        CHECK(comes_true([&] { return is_replaced(kernel); }));
+        CHECK(kernel.info().name == chosen);
+        CHECK(server.compiler->compiles == server.loaded + 2);
+    }
+}
+
+TEST_CASE("a chosen kernel that compiles fast has no stand-in to compile") {
+    Server server;
+    const GemmSpec spec{.m = 560, .n = 264, .k = 1528, .layout = GemmLayout::nn};
+    CHECK(is_replaced(server.context.kernel(spec, OnMiss::serve)));
+    CHECK(server.compiler->compiles == server.loaded + 1);
+}
+
 TEST_CASE("no stand-in computes another problem or is beyond all measure slower") {
     const GpuModel& gpu = find_gpu("h200");
     const Problem problem = problem_of({.m = 8192, .n = 8192, .k = 8192});
