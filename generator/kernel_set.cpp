@@ -22,9 +22,9 @@ constexpr double kMargin = 0.25;        // the part of range_slack by which the 
 
 void check_range(std::int64_t first_m, std::int64_t last_m) {
     if (first_m >= 1 && first_m <= last_m && last_m <= kLargestExtent) return;
-    throw SpecError("invalid range of m", {fmt::format("{}:{} is none: the first is at least 1, the last no less than "
-                                                       "the first and at most {}",
-                                                       first_m, last_m, kLargestExtent)});
+    throw SpecError("invalid range of m",
+                    {fmt::format("m={}:{}: the first must be at least 1, and the last from the first to {}", first_m,
+                                 last_m, kLargestExtent)});
 }
 
 /// An edge of tiles, and a value between it and the next.

@@ -11,16 +11,9 @@
 namespace jitgemm {
 namespace {
 
-constexpr std::int64_t kSteadyRows = 8192;  // up to here each m is looked at, from here on kernels must be steady
-constexpr double kStep = 1.02;              // between the values looked at from there on
-constexpr int kMostRounds = 16;             // of ranges, after kernels were added
+constexpr double kStep = 1.02;   // between the values of m looked at from kSteadyRows on
+constexpr int kMostRounds = 16;  // of ranges, after kernels were added
 constexpr auto kUnused = static_cast<std::size_t>(-1);
-
-/// Whether a kernel that serves two values of m serves those between them: m is for its rules a limit alone.
-bool is_steady(const SetKernel& kernel, const Problem& problem) {
-    const KernelAnatomy anatomy = family_of(kernel.id.config).anatomy(problem, kernel.id.config);
-    return anatomy.stream_k_blocks == 0 && anatomy.blocks_per_wave == 0 && !anatomy.needs_whole_tiles;
-}
 
 std::int64_t next_row(const RowClass& rows, std::int64_t m, std::int64_t last) {
     if (m < kSteadyRows) return rows.at_or_after(m + 1);
@@ -46,6 +39,11 @@ void write_used(KernelSet& set, const std::vector<SetKernel>& kernels) {
 }
 
 }  // namespace
+
+bool is_steady(const SetKernel& kernel, const Problem& problem) {
+    const KernelAnatomy anatomy = family_of(kernel.id.config).anatomy(problem, kernel.id.config);
+    return anatomy.stream_k_blocks == 0 && anatomy.blocks_per_wave == 0 && !anatomy.needs_whole_tiles;
+}
 
 KernelTable::KernelTable(const KernelSetRequest& request, const KernelPool& pool, std::vector<SetKernel> kernels)
     : request_(request), pool_(pool), kernels_(std::move(kernels)) {}

@@ -4,6 +4,12 @@
 
 namespace jitgemm {
 
+/// Up to here each m is looked at. From here on, kernels must be steady.
+inline constexpr std::int64_t kSteadyRows = 8192;
+
+/// Whether a kernel that serves two values of m serves all values between them: m is for its rules a limit alone.
+[[nodiscard]] bool is_steady(const SetKernel& kernel, const Problem& problem);
+
 /// Deals all values of m out to the kernels of a set. Where no kernel is valid, one is added.
 class KernelTable {
 public:

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+
 namespace jitgemm {
 namespace {
 
@@ -49,7 +51,19 @@ KernelRange range_of(const Json& json, std::size_t kernels) {
                             value_of<std::int64_t>(json, "multiple"), value_of<std::size_t>(json, "kernel")};
     if (range.kernel >= kernels) refuse(fmt::format("kernel {} of a range: there are {}", range.kernel, kernels));
     if (range.multiple < 1) refuse(fmt::format("multiple {} of a range is less than 1", range.multiple));
+    for (const std::int64_t m : {range.first_m, range.last_m})
+        if (m % range.multiple != 0) refuse(fmt::format("a range ends at m={}, no multiple of {}", m, range.multiple));
     return range;
+}
+
+/// Each kernel serves a range, and bodies are numbered from 0.
+void check_kernels(const KernelSet& set) {
+    for (std::size_t i = 0; i < set.kernels.size(); ++i) {
+        if (std::ranges::find(set.ranges, i, &KernelRange::kernel) == set.ranges.end())
+            refuse(fmt::format("kernel {} has no range", i));
+        const std::size_t body = set.kernels[i].body;
+        if (body >= set.kernels.size()) refuse(fmt::format("body {} of kernel {} is too large", body, i));
+    }
 }
 
 /// By multiple, the largest first; then by m; and each m of the set is in one.
@@ -107,6 +121,7 @@ KernelSet parse_kernel_set(std::string_view text) {
     set.worst_m = value_of<std::int64_t>(json, "worst_m");
     for (const Json& one : list_of(json, "kernels")) set.kernels.push_back(kernel_of(one, set.spec));
     for (const Json& one : list_of(json, "ranges")) set.ranges.push_back(range_of(one, set.kernels.size()));
+    check_kernels(set);
     check_ranges(set);
     return set;
 }

@@ -19,9 +19,9 @@ constexpr std::size_t kMostNearOfPoint = 8;
 /// The first m of the range, and values between, in equal steps of their logarithm.
 void add_rows(std::vector<std::int64_t>& rows, const KernelRange& range) {
     const double length = static_cast<double>(range.last_m) / static_cast<double>(range.first_m);
-    const double steps = std::max(2.0, std::ceil(std::log2(length)));
-    for (double i = 0; i < steps; ++i) {
-        const double m = static_cast<double>(range.first_m) * std::pow(length, i / steps);
+    const int steps = std::max(2, static_cast<int>(std::ceil(std::log2(length))));
+    for (int i = 0; i < steps; ++i) {
+        const double m = static_cast<double>(range.first_m) * std::pow(length, static_cast<double>(i) / steps);
         rows.push_back(std::max(range.first_m, static_cast<std::int64_t>(m) / range.multiple * range.multiple));
     }
 }
@@ -55,11 +55,9 @@ SetPoint point_at(std::int64_t m, const KernelSet& set, const GpuModel& gpu, con
         const SetKernel here{{problem.signature, kernel.id.config}, aligned};
         if (is_valid(here, problem, *gpu.arch)) add_once(point.kernels, kernel_name(here.id));
     }
-    std::size_t near = 0;
-    for (const Candidate& one : near_steady_candidates(problem, gpu, selection)) {
-        if (near++ == kMostNearOfPoint) break;
-        add_once(point.kernels, kernel_name(problem, one.config));
-    }
+    std::vector<Candidate> near = near_steady_candidates(problem, gpu, selection);
+    if (near.size() > kMostNearOfPoint) near.resize(kMostNearOfPoint);
+    for (const Candidate& one : near) add_once(point.kernels, kernel_name(problem, one.config));
     return point;
 }
 

@@ -1,7 +1,7 @@
 #include "runtime/tuning/store/tuned_sets.hpp"
 
 #include "generator/base/renderer.hpp"
-#include "generator/kernel_set_pool.hpp"
+#include "generator/kernel_set_check.hpp"
 #include "jitgemm/error.hpp"
 #include "runtime/support/file_system.hpp"
 #include "runtime/support/hash.hpp"
@@ -9,6 +9,7 @@
 #include "runtime/tuning/store/record_json.hpp"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <filesystem>
@@ -56,18 +57,6 @@ bool is_stale_set(const TunedSet& tuned, const Versions& today) {
     return is_stale(stamp, today);
 }
 
-/// Throws what is wrong with a kernel at the ends of its ranges.
-void check_kernels(const KernelSet& set, const Arch& arch) {
-    for (const KernelRange& range : set.ranges) {
-        const SetKernel& kernel = set.kernels[range.kernel];
-        for (const std::int64_t m : {range.first_m, range.last_m}) {
-            const bool is_served = &set.range_of(m) == &range;  // else it has another multiple
-            if (is_served && !is_valid(kernel, set.problem(m), arch))
-                throw Error(fmt::format("{} does not serve m={}", kernel_name(kernel.id), m));
-        }
-    }
-}
-
 std::vector<std::string> files_of_request(const std::string& folder, const std::string& name) {
     std::vector<std::string> files;
     std::error_code ignored;  // a folder that is not there holds none
@@ -88,7 +77,7 @@ std::optional<TunedSet> read_set(const std::string& file) {
 
 bool is_sound(const TunedSet& tuned, const Arch& arch, const std::string& file) {
     try {
-        check_kernels(tuned.set, arch);
+        check_kernel_set(tuned.set, arch);
         return true;
     } catch (const Error& error) {
         log().warn("{} is passed over: {}", file, error.what());

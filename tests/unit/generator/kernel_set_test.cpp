@@ -1,5 +1,7 @@
 #include "generator/kernel_set.hpp"
 #include "generator/generate.hpp"
+#include "generator/kernel_set_check.hpp"
+#include "generator/kernel_set_rows.hpp"
 #include "jitgemm/error.hpp"
 #include "tests/catch.hpp"
 
@@ -252,4 +254,32 @@ TEST_CASE("a config that failed is in no set") {
         CHECK(unserved(set, all_rows(1, 300)).empty());
         for (const SetKernel& kernel : set.kernels) CHECK(kernel.id.config != failed.id.config);
     }
+}
+
+TEST_CASE("a set from a file is refused if a kernel has no range, a body no number, or an m another kernel") {
+    const KernelSet set = build_kernel_set(weights(512, 512), 1, 3000, h200());
+    REQUIRE(set.kernels.size() > 1);
+    REQUIRE_NOTHROW(check_kernel_set(set, *h200().arch));
+    KernelSet changed = set;
+    changed.kernels.push_back(set.kernels.front());
+    CHECK_THROWS_WITH(parse_kernel_set(to_json(changed)), ContainsSubstring("has no range"));
+    changed = set;
+    changed.kernels.front().body = std::size_t{1} << 60U;
+    CHECK_THROWS_WITH(parse_kernel_set(to_json(changed)), ContainsSubstring("body 1152921504606846976 of kernel 0"));
+    changed = set;
+    changed.ranges.front().multiple = 2;
+    CHECK_THROWS_WITH(parse_kernel_set(to_json(changed)), ContainsSubstring("m=1, no multiple of 2"));
+
+    const GemmSpec tiles = parse_shape_line("f32 tt 256 512 512");
+    const Selection simt{.kernel = {}, .family = "simt_hierarchical", .parameters = {}};
+    const KernelConfig config = choose_config(problem_of(tiles), find_gpu("a100"), simt);
+    changed = set;  // it reads whole tiles, and most values of m have none
+    changed.spec = aligned_at(tiles, 256);
+    changed.kernels = {{{problem_of(tiles).signature, with_parameters(config, {{"predicated", "0"}})}, changed.spec}};
+    changed.ranges = {{1, 3000, 1, 0}};
+    CHECK_THROWS_WITH(check_kernel_set(changed, *find_gpu("a100").arch), ContainsSubstring("does not serve m=1"));
+    changed.first_m = 256;
+    changed.last_m = 768;
+    changed.ranges = {{256, 768, 1, 0}};
+    CHECK_THROWS_WITH(check_kernel_set(changed, *find_gpu("a100").arch), ContainsSubstring("does not serve m=257"));
 }
