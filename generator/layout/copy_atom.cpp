@@ -26,9 +26,9 @@ constexpr CpAsyncAtom kCpAsync[] = {
     {4, true, "cp.async.ca.shared.global", "SM80_CP_ASYNC_CACHEALWAYS", 80},
 };
 
-WarpOperand warp_operand(Operand operand, TileShape mma, TileShape repetitions) {
+WarpOperand warp_operand(Operand operand, TileShape mma, TileShape repetitions, int bits) {
     const int rows = operand == Operand::a ? mma.m * repetitions.m : mma.n * repetitions.n;
-    return {operand, rows, mma.k * repetitions.k, kHalfBits};
+    return {operand, rows, mma.k * repetitions.k, bits};
 }
 
 std::string legal_widths(int matrices) {
@@ -71,8 +71,8 @@ std::string WarpOperand::violation(int x) const {
                        kMatrixRowBits / bits, x, legal_widths(count));
 }
 
-int matrices_8x8(Operand operand, TileShape mma, TileShape repetitions) {
-    return warp_operand(operand, mma, repetitions).matrices();
+int matrices_8x8(Operand operand, TileShape mma, TileShape repetitions, int bits) {
+    return warp_operand(operand, mma, repetitions, bits).matrices();
 }
 
 int widest_ldmatrix(int matrices) {
@@ -80,12 +80,12 @@ int widest_ldmatrix(int matrices) {
     return matrices % 2 == 0 ? 2 : 1;
 }
 
-std::vector<std::string> ldmatrix_violations(Operand operand, int x, TileShape mma, TileShape repetitions) {
+std::vector<std::string> ldmatrix_violations(Operand operand, int x, TileShape mma, TileShape repetitions, int bits) {
     const std::string_view name = to_string(operand);
     if (find_ldmatrix(x, false) == nullptr) {
         return {fmt::format("ldmatrix x{} of {}: the widths are x1, x2 and x4", x, name)};
     }
-    const std::string reason = warp_operand(operand, mma, repetitions).violation(x);
+    const std::string reason = warp_operand(operand, mma, repetitions, bits).violation(x);
     if (reason.empty()) return {};
     return {fmt::format("ldmatrix x{} of {}: {}", x, name, reason)};
 }

@@ -63,12 +63,13 @@ struct WarpOperand {
     [[nodiscard]] std::string violation(int x) const;
 };
 
-/// 8×8 matrices of an operand's warp-level tile: those of the instruction times its repetitions along M, N and K.
-[[nodiscard]] int matrices_8x8(Operand operand, TileShape mma, TileShape repetitions);
+/// Matrices of an operand's warp-level tile: those of the instruction times its repetitions along M, N and K. An element
+/// has `bits`. A matrix has 8 rows of 8 elements of 16 bits, 16 of 8 bits.
+[[nodiscard]] int matrices_8x8(Operand operand, TileShape mma, TileShape repetitions, int bits);
 
 /// Why ldmatrix of this width cannot load the operand's warp-level tile, with both counts; empty if it can.
-[[nodiscard]] std::vector<std::string> ldmatrix_violations(Operand operand, int x, TileShape mma,
-                                                           TileShape repetitions);
+[[nodiscard]] std::vector<std::string> ldmatrix_violations(Operand operand, int x, TileShape mma, TileShape repetitions,
+                                                           int bits);
 
 /// The widest of 4, 2, 1 that divides the number of matrices.
 [[nodiscard]] int widest_ldmatrix(int matrices);

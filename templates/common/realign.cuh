@@ -1,4 +1,5 @@
 #pragma once
+#include "common/chunk.cuh"
 
 // Reads a matrix that is aligned to one element only (an odd leading dimension). cp.async and wide loads can't do that.
 // A vector of eight elements lies in two aligned chunks of 16 bytes. Both are loaded whole, and shifted together in

@@ -4,7 +4,7 @@
 //
 //   for each block tile: kBlockM rows of the long operand by the few             a block takes one after the other
 //       for each k-tile of kBlockK: a panel of kPanelK of each operand           gA, gB -> the ring of one warp
-//           for each k-block of 16                                               ring -> fragments -> rC
+//           for each k-block of kMmaK                                            ring -> fragments -> rC
 //       the sums of the block's warps                                            rC -> sP
 //       add them, scale and store                                                sP -> gD
 #include "sliced_k_params.cuh"
@@ -19,28 +19,29 @@
 // ---- mainloop
 // A panel of each operand in registers.
 struct Fragments {
-    unsigned rA[kPanelK / 16][kTilesM][4];
-    unsigned rB[kPanelK / 32][kTilesN][4];  // of two k-blocks
+    unsigned rA[kPanelK / kMmaK][kTilesM][4];
+    unsigned rB[kPanelK / (2 * kMmaK)][kTilesN][4];  // of two k-blocks
 };
 
 // `place_long` and `place_few` are the offsets of the lane's rows for ldmatrix in a panel.
 __device__ __forceinline__ void load_fragments(Fragments& fragments, unsigned stage, unsigned place_long,
                                                unsigned place_few) {
 #pragma unroll
-    for (int k = 0; k < kPanelK / 32; ++k)
+    for (int k = 0; k < kPanelK / (2 * kMmaK); ++k)
 #pragma unroll
         for (int j = 0; j < kTilesN; ++j)
-            ldmatrix_b(fragments.rB[k][j], stage + LongPanel::kBytes + FewPanel::moved(place_few, j * 8, k * 32));
+            ldmatrix_b(fragments.rB[k][j],
+                       stage + LongPanel::kBytes + FewPanel::moved(place_few, j * 8, k * 2 * kMmaK));
 #pragma unroll
-    for (int k = 0; k < kPanelK / 16; ++k)
+    for (int k = 0; k < kPanelK / kMmaK; ++k)
 #pragma unroll
         for (int i = 0; i < kTilesM; ++i)
-            ldmatrix_a(fragments.rA[k][i], stage + LongPanel::moved(place_long, i * 16, k * 16));
+            ldmatrix_a(fragments.rA[k][i], stage + LongPanel::moved(place_long, i * 16, k * kMmaK));
 }
 
 __device__ __forceinline__ void multiply(Accumulator (&rC)[kTilesM][kTilesN][kRegistersC], const Fragments& fragments) {
 #pragma unroll
-    for (int k = 0; k < kPanelK / 16; ++k)
+    for (int k = 0; k < kPanelK / kMmaK; ++k)
 #pragma unroll
         for (int i = 0; i < kTilesM; ++i)
 #pragma unroll
@@ -75,10 +76,10 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const __grid_cons
     for (int stage = 0; stage < kStages && next_few.tile < tiles; ++stage, next_few.advance(k_tiles))
         if (lane == 0) ring.copy_few(args, stage, next_few);
 
-    // ldmatrix x4 takes 16 rows by 16 of K of the long operand, 8 by 32 of the few: lane l gives row l % 8 of matrix
-    // l / 8.
-    const unsigned place_long = LongPanel::place(lane / 8 % 2 * 8, lane / 16 * 8, lane % 8);
-    const unsigned place_few = FewPanel::place(0, lane / 8 * 8, lane % 8);
+    // ldmatrix x4 takes 16 rows by kMmaK of the long operand, 8 by 2 * kMmaK of the few. Lane l gives row l % 8 of
+    // matrix l / 8, which has kMmaK / 2 of K.
+    const unsigned place_long = LongPanel::place(lane / 8 % 2 * 8, lane / 16 * (kMmaK / 2), lane % 8);
+    const unsigned place_few = FewPanel::place(0, lane / 8 * (kMmaK / 2), lane % 8);
     int stage = 0;
     unsigned phase = 0;
 #pragma unroll 1

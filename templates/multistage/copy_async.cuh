@@ -17,8 +17,8 @@ struct AsyncCopy : CopyPlace<kKMajor, kExtent, kVectorBytes / static_cast<int>(s
     // passes.
     __device__ __forceinline__ unsigned destination(unsigned stage, int pass) const {
         const int step = kRowsPerPass % 8 == 0 ? 0 : pass * kRowsPerPass;
-        return stage + shared_offset<kPitch>(row + step, column / 8) + column % 8 * kElementBytes +
-               (pass * kRowsPerPass - step) * kPitch;
+        return stage + shared_offset<kPitch>(row + step, column / kChunkElements) +
+               column % kChunkElements * kElementBytes + (pass * kRowsPerPass - step) * kPitch;
     }
 
     // Issues one of `slices` parts of the whole vectors.

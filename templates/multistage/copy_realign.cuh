@@ -8,8 +8,8 @@
 // without a branch. The end of K cuts a few vectors, and a few lie near the ends of the matrix: mend() writes these
 // again, one by one.
 template <bool kKMajor, int kExtent, int kPitch>
-struct RealignCopy : CopyPlace<kKMajor, kExtent, 8> {
-    using Place = CopyPlace<kKMajor, kExtent, 8>;
+struct RealignCopy : CopyPlace<kKMajor, kExtent, kChunkElements> {
+    using Place = CopyPlace<kKMajor, kExtent, kChunkElements>;
     using Place::column, Place::columns_left, Place::pass_pitch, Place::row, Place::rows_left, Place::source;
     using Place::kPasses, Place::kRows, Place::kRowsPerPass, Place::next_k_tile;
 
@@ -24,7 +24,8 @@ struct RealignCopy : CopyPlace<kKMajor, kExtent, 8> {
     // Passes are multiples of eight rows apart. That changes neither the swizzle nor the misalignment of pass 0.
     __device__ __forceinline__ unsigned destination(unsigned stage, int pass) const {
         const int step = kRowsPerPass % 8 == 0 ? 0 : pass * kRowsPerPass;
-        return stage + shared_offset<kPitch>(row + step, column / 8) + (pass * kRowsPerPass - step) * kPitch;
+        return stage + shared_offset<kPitch>(row + step, column / kChunkElements) +
+               (pass * kRowsPerPass - step) * kPitch;
     }
 
     __device__ __forceinline__ unsigned misalignment(int pass) const {
@@ -53,7 +54,7 @@ struct RealignCopy : CopyPlace<kKMajor, kExtent, 8> {
 #endif
             store_shared(destination(stage, pass), realign(raw[pass], misalignment(pass)));
         }
-        if (juts || (kKMajor && columns_left() > 0 && columns_left() < 8)) mend(stage);
+        if (juts || (kKMajor && columns_left() > 0 && columns_left() < kChunkElements)) mend(stage);
         next_k_tile();
     }
 

@@ -2,20 +2,22 @@
 #include "multistage/copy_place.cuh"
 #include "common/store_shared.cuh"
 
-// Reads the first `elements` of eight: only these lie inside the matrix. The others become zero.
+// Reads the first `elements` of a chunk: only these lie inside the matrix. The others become zero.
 __device__ __forceinline__ uint4 load_vector(const Bits* source, int elements) {
-    if (elements >= 8) return *reinterpret_cast<const uint4*>(source);
+    if (elements >= kChunkElements) return *reinterpret_cast<const uint4*>(source);
+    constexpr int kWordElements = kChunkElements / 4;
     unsigned words[4] = {};
 #pragma unroll
-    for (int i = 0; i < 8; ++i)
-        if (i < elements) words[i / 2] |= static_cast<unsigned>(source[i]) << i % 2 * 16;
+    for (int i = 0; i < kChunkElements; ++i)
+        if (i < elements)
+            words[i / kWordElements] |= static_cast<unsigned>(source[i]) << i % kWordElements * (32 / kWordElements);
     return make_uint4(words[0], words[1], words[2], words[3]);
 }
 
 // A copy through registers of a matrix aligned to 16 bytes: issue() loads vectors, finish() stores them.
 template <bool kKMajor, int kExtent, int kPitch>
-struct RegisterCopy : CopyPlace<kKMajor, kExtent, 8> {
-    using Place = CopyPlace<kKMajor, kExtent, 8>;
+struct RegisterCopy : CopyPlace<kKMajor, kExtent, kChunkElements> {
+    using Place = CopyPlace<kKMajor, kExtent, kChunkElements>;
     using Place::column, Place::columns_left, Place::pass_pitch, Place::row, Place::rows_left, Place::source;
     using Place::kPasses, Place::kRows, Place::kRowsPerPass, Place::next_k_tile;
 
@@ -39,7 +41,7 @@ struct RegisterCopy : CopyPlace<kKMajor, kExtent, 8> {
 #if GEMM_PASS_RESIDUE
             if (kRows % kRowsPerPass != 0 && tile_row >= kRows) break;
 #endif
-            store_shared(stage + shared_offset<kPitch>(tile_row, column / 8), vector[pass]);
+            store_shared(stage + shared_offset<kPitch>(tile_row, column / kChunkElements), vector[pass]);
         }
         next_k_tile();
     }

@@ -1,4 +1,5 @@
 #pragma once
+#include "common/chunk.cuh"
 
 // A tile in shared memory has rows of 16-byte chunks, kPitch bytes apart. A warp reads the same chunk of eight
 // consecutive rows at once, so these eight chunks should lie in different banks.

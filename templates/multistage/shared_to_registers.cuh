@@ -2,15 +2,16 @@
 
 // sA, sB -> rA, rB with ldmatrix, and the mma of one warp tile.
 //
-// A warp's operand for one k-block is a sequence of 8x8 matrices. Register q of the fragment holds matrix q.
-// Matrix q of A begins at row 16 * (q / (2 * kAtomK8)) + 8 * (q % 2) and k 8 * (q / 2 % kAtomK8).
-// Matrix q of B begins at column 8 * (q / kAtomK8) and k 8 * (q % kAtomK8).
+// A warp's operand for one k-block is a sequence of matrices of eight rows of a chunk. Register q of the fragment holds
+// matrix q.
+// Matrix q of A begins at row 16 * (q / (2 * kAtomChunks)) + 8 * (q % 2) and k kChunkElements * (q / 2 % kAtomChunks).
+// Matrix q of B begins at column 8 * (q / kAtomChunks) and k kChunkElements * (q % kAtomChunks).
 // One ldmatrix loads kLdmatrixA (kLdmatrixB) matrices. Lane l gives the address of row l % 8 of matrix l / 8.
-constexpr int kAtomK8 = kMmaK / 8;
-__device__ constexpr int a_matrix_row(int q) { return q / (2 * kAtomK8) * 16 + q % 2 * 8; }
-__device__ constexpr int a_matrix_k(int q) { return q / 2 % kAtomK8 * 8; }
-__device__ constexpr int b_matrix_column(int q) { return q / kAtomK8 * 8; }
-__device__ constexpr int b_matrix_k(int q) { return q % kAtomK8 * 8; }
+constexpr int kAtomChunks = kMmaK / kChunkElements;
+__device__ constexpr int a_matrix_row(int q) { return q / (2 * kAtomChunks) * 16 + q % 2 * 8; }
+__device__ constexpr int a_matrix_k(int q) { return q / 2 % kAtomChunks * kChunkElements; }
+__device__ constexpr int b_matrix_column(int q) { return q / kAtomChunks * 8; }
+__device__ constexpr int b_matrix_k(int q) { return q % kAtomChunks * kChunkElements; }
 
 // The address of a matrix has two parts. Steps across rows are multiples of eight rows: the swizzle repeats there, so
 // they are constants. Steps along a row change the swizzle, so a lane keeps one offset per chunk.
@@ -18,10 +19,10 @@ __device__ __forceinline__ void ldmatrix_offsets_a(unsigned* lane_offset, int la
     const int q = lane / 8 % kLdmatrixA;
 #if GEMM_A_K_MAJOR
     const int row = warp_row + a_matrix_row(q) + lane % 8;  // sA is (m, k)
-    const int chunk = a_matrix_k(q) / 8;
+    const int chunk = a_matrix_k(q) / kChunkElements;
 #else
     const int row = a_matrix_k(q) + lane % 8;  // sA is (k, m): ldmatrix transposes
-    const int chunk = (warp_row + a_matrix_row(q)) / 8;
+    const int chunk = (warp_row + a_matrix_row(q)) / kChunkElements;
 #endif
 #pragma unroll
     for (int c = 0; c < kChunksA; ++c) lane_offset[c] = shared_offset<kPitchA>(row, chunk + c);
@@ -31,10 +32,10 @@ __device__ __forceinline__ void ldmatrix_offsets_b(unsigned* lane_offset, int la
     const int q = lane / 8 % kLdmatrixB;
 #if GEMM_B_K_MAJOR
     const int row = warp_column + b_matrix_column(q) + lane % 8;  // sB is (n, k)
-    const int chunk = b_matrix_k(q) / 8;
+    const int chunk = b_matrix_k(q) / kChunkElements;
 #else
     const int row = b_matrix_k(q) + lane % 8;  // sB is (k, n): ldmatrix transposes
-    const int chunk = (warp_column + b_matrix_column(q)) / 8;
+    const int chunk = (warp_column + b_matrix_column(q)) / kChunkElements;
 #endif
 #pragma unroll
     for (int c = 0; c < kChunksB; ++c) lane_offset[c] = shared_offset<kPitchB>(row, chunk + c);
@@ -45,10 +46,10 @@ __device__ __forceinline__ void load_fragments_a(unsigned* rA, unsigned stage, c
 #pragma unroll
     for (int q = 0; q < kFragmentA; q += kLdmatrixA) {
 #if GEMM_A_K_MAJOR
-        const int chunk = (k_block * kMmaK + a_matrix_k(q)) / 8;
+        const int chunk = (k_block * kMmaK + a_matrix_k(q)) / kChunkElements;
         const int row = a_matrix_row(q);
 #else
-        const int chunk = a_matrix_row(q) / 8;
+        const int chunk = a_matrix_row(q) / kChunkElements;
         const int row = k_block * kMmaK + a_matrix_k(q);
 #endif
         ldmatrix_a(rA + q, stage + lane_offset[chunk] + row * kPitchA);
@@ -60,10 +61,10 @@ __device__ __forceinline__ void load_fragments_b(unsigned* rB, unsigned stage, c
 #pragma unroll
     for (int q = 0; q < kFragmentB; q += kLdmatrixB) {
 #if GEMM_B_K_MAJOR
-        const int chunk = (k_block * kMmaK + b_matrix_k(q)) / 8;
+        const int chunk = (k_block * kMmaK + b_matrix_k(q)) / kChunkElements;
         const int row = b_matrix_column(q);
 #else
-        const int chunk = b_matrix_column(q) / 8;
+        const int chunk = b_matrix_column(q) / kChunkElements;
         const int row = k_block * kMmaK + b_matrix_k(q);
 #endif
         ldmatrix_b(rB + q, stage + lane_offset[chunk] + row * kPitchB);

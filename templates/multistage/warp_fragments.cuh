@@ -3,20 +3,22 @@
 // sA, sB -> rA, rB with wmma.load, and the wmma.mma of one warp tile. wmma.load takes the address of a fragment's first
 // element. The hardware decides which lane gets which elements.
 
+constexpr int kElementBytes = sizeof(Bits);
+
 // Bytes from the start of a stage to element (row, k) of A, (column, k) of B.
 __device__ constexpr int fragment_offset_a(int row, int k) {
 #if GEMM_A_K_MAJOR
-    return row * kPitchA + k * 2;  // sA is (m, k)
+    return row * kPitchA + k * kElementBytes;  // sA is (m, k)
 #else
-    return k * kPitchA + row * 2;  // sA is (k, m)
+    return k * kPitchA + row * kElementBytes;  // sA is (k, m)
 #endif
 }
 
 __device__ constexpr int fragment_offset_b(int column, int k) {
 #if GEMM_B_K_MAJOR
-    return column * kPitchB + k * 2;  // sB is (n, k)
+    return column * kPitchB + k * kElementBytes;  // sB is (n, k)
 #else
-    return k * kPitchB + column * 2;  // sB is (k, n)
+    return k * kPitchB + column * kElementBytes;  // sB is (k, n)
 #endif
 }
 

@@ -64,7 +64,7 @@ OperandPath path_of(const OperandView& view, const MmaMultistageConfig& c, const
     path.k_major = view.geometry.k_major;
     path.copy = copy_text(view);
     path.place = place_text(view, c.shared_layout);
-    const int matrices = matrices_8x8(view.operand, c.mma, {g.tiles_m, g.tiles_n, 1});
+    const int matrices = matrices_8x8(view.operand, c.mma, {g.tiles_m, g.tiles_n, 1}, 8 * view.geometry.element_bytes);
     path.ldmatrix = LdmatrixChoice{view.ldmatrix, !path.k_major, matrices, matrices / view.ldmatrix};
     path.width_reason = width_reason(view, c, *path.ldmatrix);
     path.trans_reason = trans_reason(view);

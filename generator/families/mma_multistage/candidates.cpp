@@ -23,9 +23,9 @@ constexpr Tile kTiles[] = {
     {64, 64, 32, 32},   {64, 32, 32, 16},   {128, 32, 32, 32},  {128, 16, 32, 16},
     {256, 32, 64, 32},  {256, 16, 64, 16},  {32, 32, 16, 16},   {16, 64, 16, 16},
 };
-constexpr int kBlockKs[] = {32, 64, 128};
-constexpr int kLongBlockK = 128;      // halves the barriers,
-constexpr int kSmallTile = 64 * 128;  // which count where a k-tile is little work
+constexpr int kRowBytes[] = {64, 128, 256};  // of K in a k-tile
+constexpr int kLongRowBytes = 256;           // halves the barriers,
+constexpr int kSmallTile = 64 * 128;         // which count where a k-tile is little work
 constexpr int kStageCounts[] = {2, 3, 4, 5, 6};
 constexpr int kShiftingStageCounts[] = {
     2};  // the vectors of the next k-tile wait in registers: more stages only delay the first
@@ -36,13 +36,17 @@ constexpr int kShortestSplit = 256;  // of K
 constexpr int kSomeWaves = 400;      // blocks; a cluster's splits are cheap enough to even out so many
 constexpr int kFewSplits = 4;
 
-MmaMultistageConfig config_of(const Tile& tile, int block_k) {
+MmaMultistageConfig config_of(const Tile& tile, int row_bytes, DataType operands) {
+    constexpr int kBytesOfMma = 32;  // along K
     MmaMultistageConfig config;
+    config.mma.k = kBytesOfMma / bytes(operands);
+    const int block_k = row_bytes / bytes(operands);
+    const int element_bits = 8 * bytes(operands);
     config.block = {tile.block_m, tile.block_n, block_k};
     config.warp = {tile.warp_m, tile.warp_n, block_k};
     const TileShape repetitions{tile.warp_m / config.mma.m, tile.warp_n / config.mma.n, 1};
-    config.ldmatrix_a = widest_ldmatrix(matrices_8x8(Operand::a, config.mma, repetitions));
-    config.ldmatrix_b = widest_ldmatrix(matrices_8x8(Operand::b, config.mma, repetitions));
+    config.ldmatrix_a = widest_ldmatrix(matrices_8x8(Operand::a, config.mma, repetitions, element_bits));
+    config.ldmatrix_b = widest_ldmatrix(matrices_8x8(Operand::b, config.mma, repetitions, element_bits));
     config.group = kGroup;
     return config;
 }
@@ -107,9 +111,9 @@ double least_us(const Problem& problem, const MmaMultistageConfig& tile, const G
 
 void add_tile(std::vector<CandidateGroup<MmaMultistageConfig>>& groups, const Problem& problem, const GpuModel& gpu,
               const Tile& tile) {
-    for (const int block_k : kBlockKs) {
-        if (block_k == kLongBlockK && tile.block_m * tile.block_n > kSmallTile) continue;
-        MmaMultistageConfig config = config_of(tile, block_k);
+    for (const int row_bytes : kRowBytes) {
+        if (row_bytes == kLongRowBytes && tile.block_m * tile.block_n > kSmallTile) continue;
+        MmaMultistageConfig config = config_of(tile, row_bytes, problem.row_major.a);
         for (const Pack pack : packings(problem.row_major)) {
             config.pack = pack;
             groups.push_back({least_us(problem, config, gpu), config});

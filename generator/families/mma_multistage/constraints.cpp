@@ -52,7 +52,7 @@ void check_atom(Reasons& reasons, const GemmSpec& spec, const MmaMultistageConfi
 void check_ldmatrix(Reasons& reasons, const MmaMultistageConfig& c, const TensorCoreGeometry& g) {
     const TileShape repetitions{g.tiles_m, g.tiles_n, 1};
     for (const auto& [operand, x] : {std::pair{Operand::a, c.ldmatrix_a}, std::pair{Operand::b, c.ldmatrix_b}})
-        for (std::string& reason : ldmatrix_violations(operand, x, c.mma, repetitions))
+        for (std::string& reason : ldmatrix_violations(operand, x, c.mma, repetitions, 8 * g.a.element_bytes))
             reasons.push_back(std::move(reason));
 }
 

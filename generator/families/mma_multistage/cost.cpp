@@ -80,6 +80,12 @@ struct UnitCycles {
     double l2;
 };
 
+/// The rate with sums of 32 bits. A constant has what f16 sums gain.
+int wide_flops_per_clock(const Arch& arch, const GemmSignature& signature) {
+    const bool narrow = signature.accumulator == DataType::f16;
+    return flops_per_clock(arch, MathInstruction::mma, signature.a, narrow ? DataType::f32 : signature.accumulator);
+}
+
 UnitCycles unit_cycles(const MmaCostInputs& in, const FetchedOperand& a, const FetchedOperand& b, double at_work,
                        const Arch& arch, const MmaCosts& costs) {
     const MmaMultistageConfig& c = in.config;
@@ -88,7 +94,7 @@ UnitCycles unit_cycles(const MmaCostInputs& in, const FetchedOperand& a, const F
     const double fill = g.a.stage_bytes + g.b.stage_bytes;
     const double reads =
         static_cast<double>(g.threads) / 32 * (c.warp.m * g.a.element_bytes + c.warp.n * g.b.element_bytes) * c.block.k;
-    return {.tensor = 2.0 * c.block.m * c.block.n * c.block.k / mma_flops_per_clock(arch) * sums,
+    return {.tensor = 2.0 * c.block.m * c.block.n * c.block.k / wide_flops_per_clock(arch, in.signature) * sums,
             .copies = copy_overhead_cycles(g.a, costs) + copy_overhead_cycles(g.b, costs),
             .shared = (reads + fill) * in.conflicts / costs["shared_bytes_per_cycle"],
             .l2 = fetch_cycles(a, c.block.k, at_work, costs) + fetch_cycles(b, c.block.k, at_work, costs)};

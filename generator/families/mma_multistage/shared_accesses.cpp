@@ -80,7 +80,7 @@ SharedAccess ldmatrix_access(const OperandTile& tile, const MmaMultistageConfig&
     access.what = fmt::format("ldmatrix {}", to_string(tile.operand));
     access.instruction = fmt::format("ldmatrix.x{}{}", x, trans ? ".trans" : "");
     if (find_ldmatrix(x, trans) == nullptr) return access;
-    const int matrices = matrices_8x8(tile.operand, c.mma, repetitions);
+    const int matrices = matrices_8x8(tile.operand, c.mma, repetitions, 8 * tile.geometry.element_bytes);
     const LdmatrixChoice choice{.x = x, .trans = trans, .matrices = matrices, .instructions = matrices / x};
     for (int instruction = 0; instruction < choice.instructions; ++instruction) {
         std::array<Coordinate, kWarpLanes> rows;

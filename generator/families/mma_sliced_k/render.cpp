@@ -57,8 +57,8 @@ std::string derived_lines(const GemmSignature& s, const Config& c, const SlicedK
     const int columns = c.swap_ab ? c.block.m : c.block.n;
     const int pitch = sums_pitch(c);
     return constant_line("kPanelK", g.panel_k, "each warp's part of a k-tile: rows of 128 bytes, which TMA swizzles") +
-           constant_line("kSlices", g.warps, "warps of a block") + constant_line("kThreads", g.threads, "") +
-           constant_line("kTilesM", c.block.m / g.mma.m, "mmas of a warp") +
+           constant_line("kMmaK", g.mma.k, "k of an mma") + constant_line("kSlices", g.warps, "warps of a block") +
+           constant_line("kThreads", g.threads, "") + constant_line("kTilesM", c.block.m / g.mma.m, "mmas of a warp") +
            constant_line("kTilesN", c.block.n / g.mma.n, "") +
            constant_line("kRegistersC", s.accumulator == DataType::f16 ? 2 : 4,
                          "registers of a thread for an mma's sums") +

@@ -52,7 +52,7 @@ void check_vectors(std::vector<std::string>& reasons, const GemmSpec& spec, Pack
         (packs_a(pack) ? packed_a(spec).vectors() : 0) + (packs_b(pack) ? packed_b(spec).vectors() : 0);
     if (vectors > kMostVectors)
         reasons.push_back(
-            fmt::format("pack: {} vectors of 8 elements are to be packed, more than {}", vectors, kMostVectors));
+            fmt::format("pack: {} vectors of 16 bytes are to be packed, more than {}", vectors, kMostVectors));
 }
 
 double packing_traffic(const GemmSpec& spec, Pack pack) {

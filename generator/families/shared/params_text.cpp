@@ -1,5 +1,7 @@
 #include "generator/families/shared/params_text.hpp"
 
+#include "jitgemm/error.hpp"
+
 #include <fmt/format.h>
 
 namespace jitgemm {
@@ -21,7 +23,12 @@ std::string_view rasterization_comment(Rasterization rasterization) {
 
 int type_code(std::optional<DataType> type) {
     if (!type) return 3;
-    return *type == DataType::f16 ? 0 : *type == DataType::bf16 ? 1 : 2;
+    switch (*type) {
+        case DataType::f16: return 0;
+        case DataType::bf16: return 1;
+        case DataType::f32: return 2;
+        default: throw Error(fmt::format("templates have no number for the type {}", to_string(*type)));
+    }
 }
 
 std::string_view word_of(DataType type) {

@@ -14,7 +14,7 @@ namespace jitgemm {
 
 /// \file Lines of the generated params.cuh, and the numbers of types in GEMM_TYPE_* macros. All families share them.
 
-/// 0 f16, 1 bf16, 2 f32, 3 none.
+/// 0 f16, 1 bf16, 2 f32, 3 none. Throws Error for any other type.
 [[nodiscard]] int type_code(std::optional<DataType> type);
 
 /// The unsigned C type with the size of an element.

@@ -31,8 +31,7 @@ constexpr TileRange kTileRanges[] = {
     {192, 64, 64, 200, WarpgroupSchedule::cooperative}, {256, 128, 64, 200, WarpgroupSchedule::overlapped},
 };
 constexpr int kWidthStep = 8;
-constexpr int kBlockK = 64;
-constexpr int kLongBlockK = 128;
+constexpr int kLongRowBytes = 2 * kPanelBytes;  // of K in a k-tile, where its tile is short
 constexpr int kShortTile = 64 * 64;  // whose k-tile of 64 is over before the producer has issued the next one
 constexpr std::array<TileShape, 3> kClusters{{{1, 1, 1}, {2, 1, 1}, {1, 2, 1}}};
 // Where L2 is the limit even of these: fetching a k-tile takes so much longer than multiplying it.
@@ -154,7 +153,7 @@ void add_cluster(const Search& search, Config config, const TileShape& cluster) 
         fill_shared_memory(signature, config, *gpu.arch, least_slices);
         if (config.stages == stages) break;
         stages = config.stages;
-        if (stages < kFewestStages && (stages != 2 || config.block.k != kLongBlockK)) continue;
+        if (stages < kFewestStages && (stages != 2 || config.block.k * bytes(signature.a) != kLongRowBytes)) continue;
         add_streamed(search, config);
         if (const auto by_row = along_rows(spec, config, gpu)) add_streamed(search, *by_row);
     }
@@ -196,7 +195,8 @@ void add_tiles(std::vector<CandidateGroup<Config>>& groups, const Problem& probl
         for (int n = range.least_n; n <= range.most_n; n += kWidthStep) {
             if (reaches_beyond(range, n, multiplied) && (range.block_m > kWgmmaM || n > range.least_n)) continue;
             config.schedule = range.schedule;
-            config.block = {range.block_m, n, range.block_m * n <= kShortTile ? kLongBlockK : kBlockK};
+            config.block = {range.block_m, n,
+                            (range.block_m * n <= kShortTile ? kLongRowBytes : kPanelBytes) / bytes(multiplied.a)};
             config.warpgroup = {range.warpgroup_m, n, config.block.k};
             groups.push_back({least.in_any_cluster(config, least.tile_of(config)), config});
         }

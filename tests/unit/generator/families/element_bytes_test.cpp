@@ -2,8 +2,11 @@
 /// its own.
 
 #include "generator/base/packed_operand.hpp"
+#include "generator/families/mma_multistage/family.hpp"
 #include "generator/families/mma_multistage/geometry.hpp"
 #include "generator/families/mma_sliced_k/geometry.hpp"
+#include "generator/families/shared/params_text.hpp"
+#include "generator/families/wgmma_warp_specialized/family.hpp"
 #include "generator/families/wgmma_warp_specialized/geometry.hpp"
 #include "generator/families/wmma_multistage/geometry.hpp"
 #include "generator/layout/mma_atom.hpp"
@@ -12,6 +15,7 @@
 
 #include <array>
 #include <optional>
+#include <set>
 
 using namespace jitgemm;
 
@@ -72,6 +76,33 @@ TEST_CASE("mma_multistage and wmma: rows and stages of shared memory count the b
     const WmmaMultistageConfig padded{.padding = 16};
     const OperandGeometry a = geometry(signature_of(DataType::s8), padded).a;
     CHECK((a.row_bytes == padded.block.k && a.pitch_bytes == padded.block.k + 16));
+}
+
+TEST_CASE("candidates: a k-tile of 8-bit elements has the bytes of one of 16 bits") {
+    const auto spec_of = [](DataType type) {
+        return GemmSpec{.m = 4096, .n = 4096, .k = 4096, .a = type, .d = DataType::bf16};
+    };
+    const auto row_bytes = [&](auto candidates, const char* gpu, DataType type) {
+        std::set<int> found;
+        for (const auto& config : candidates(problem_of(spec_of(type)), find_gpu(gpu)))
+            found.insert(config.block.k * bytes(type));
+        return found;
+    };
+    for (const DataType type : {DataType::bf16, DataType::e4m3}) {
+        CHECK(row_bytes(MmaMultistage::candidates, "h200", type) == std::set{64, 128, 256});
+        CHECK(row_bytes(WgmmaWarpSpecialized::candidates, "h200", type) == std::set{128, 256});
+        for (const MmaMultistageConfig& config :
+             MmaMultistage::candidates(problem_of(spec_of(type)), find_gpu("h200"))) {
+            REQUIRE(find_mma_atom(config.mma, type, type, DataType::f32) != nullptr);
+            REQUIRE(config.ldmatrix_a == 4);
+        }
+    }
+}
+
+TEST_CASE("templates have numbers for the types that they can convert, and for no other") {
+    CHECK((type_code(std::nullopt) == 3 && type_code(DataType::f16) == 0 && type_code(DataType::bf16) == 1));
+    CHECK(type_code(DataType::f32) == 2);
+    CHECK_THROWS_WITH(type_code(DataType::e4m3), Catch::Matchers::ContainsSubstring("e4m3"));
 }
 
 TEST_CASE("sliced-K: a warp's panel has lines of 128 bytes, whatever the type") {

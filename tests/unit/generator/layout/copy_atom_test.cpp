@@ -68,57 +68,59 @@ TEST_CASE("K-major is A by rows and B by columns") {
 }
 
 TEST_CASE("the number of 8x8 matrices is the atom's times its repetitions") {
-    CHECK(matrices_8x8(Operand::a, kK16, {1, 1, 1}) == 4);
-    CHECK(matrices_8x8(Operand::b, kK16, {1, 1, 1}) == 2);
-    CHECK(matrices_8x8(Operand::b, kK16, {1, 2, 1}) == 4);
-    CHECK(matrices_8x8(Operand::a, kK8, {1, 1, 1}) == 2);
-    CHECK(matrices_8x8(Operand::b, kK8, {1, 1, 1}) == 1);
-    CHECK(matrices_8x8(Operand::b, kK8, {4, 3, 1}) == 3);
-    CHECK(matrices_8x8(Operand::a, kK16, {4, 8, 2}) == 32);
-    CHECK(matrices_8x8(Operand::b, kK16, {4, 8, 2}) == 32);
+    CHECK(matrices_8x8(Operand::a, kK16, {1, 1, 1}, kHalfBits) == 4);
+    CHECK(matrices_8x8(Operand::b, kK16, {1, 1, 1}, kHalfBits) == 2);
+    CHECK(matrices_8x8(Operand::b, kK16, {1, 2, 1}, kHalfBits) == 4);
+    CHECK(matrices_8x8(Operand::a, kK8, {1, 1, 1}, kHalfBits) == 2);
+    CHECK(matrices_8x8(Operand::b, kK8, {1, 1, 1}, kHalfBits) == 1);
+    CHECK(matrices_8x8(Operand::b, kK8, {4, 3, 1}, kHalfBits) == 3);
+    CHECK(matrices_8x8(Operand::a, kK16, {4, 8, 2}, kHalfBits) == 32);
+    CHECK(matrices_8x8(Operand::b, kK16, {4, 8, 2}, kHalfBits) == 32);
+    CHECK(matrices_8x8(Operand::a, {16, 8, 32}, {1, 1, 1}, 8) == 4);  // of 16 elements in a row
+    CHECK(matrices_8x8(Operand::b, {16, 8, 8}, {1, 4, 1}, 32) == 8);
 }
 
 TEST_CASE("16x8x8 with one atom: B is one matrix, so only x1 exists") {
-    CHECK(ldmatrix_violations(Operand::b, 1, kK8, {1, 1, 1}).empty());
-    CHECK(ldmatrix_violations(Operand::b, 2, kK8, {1, 1, 1}) ==
+    CHECK(ldmatrix_violations(Operand::b, 1, kK8, {1, 1, 1}, kHalfBits).empty());
+    CHECK(ldmatrix_violations(Operand::b, 2, kK8, {1, 1, 1}, kHalfBits) ==
           std::vector<std::string>{
               "ldmatrix x2 of B: the warp tile 8x8 (n×k) holds 1 matrix of 8x8, which x2 does not divide; "
               "x1 is legal"});
-    CHECK(ldmatrix_violations(Operand::b, 4, kK8, {1, 1, 1}).size() == 1);
-    CHECK(widest_ldmatrix(matrices_8x8(Operand::b, kK8, {1, 1, 1})) == 1);
+    CHECK(ldmatrix_violations(Operand::b, 4, kK8, {1, 1, 1}, kHalfBits).size() == 1);
+    CHECK(widest_ldmatrix(matrices_8x8(Operand::b, kK8, {1, 1, 1}, kHalfBits)) == 1);
 }
 
 TEST_CASE("16x8x8 with two atoms along N: A and B hold two matrices each, x4 is refused") {
     for (const Operand operand : {Operand::a, Operand::b}) {
-        CHECK(ldmatrix_violations(operand, 1, kK8, {1, 2, 1}).empty());
-        CHECK(ldmatrix_violations(operand, 2, kK8, {1, 2, 1}).empty());
-        CHECK(widest_ldmatrix(matrices_8x8(operand, kK8, {1, 2, 1})) == 2);
+        CHECK(ldmatrix_violations(operand, 1, kK8, {1, 2, 1}, kHalfBits).empty());
+        CHECK(ldmatrix_violations(operand, 2, kK8, {1, 2, 1}, kHalfBits).empty());
+        CHECK(widest_ldmatrix(matrices_8x8(operand, kK8, {1, 2, 1}, kHalfBits)) == 2);
     }
-    CHECK(ldmatrix_violations(Operand::a, 4, kK8, {1, 2, 1}).front() ==
+    CHECK(ldmatrix_violations(Operand::a, 4, kK8, {1, 2, 1}, kHalfBits).front() ==
           "ldmatrix x4 of A: the warp tile 16x8 (m×k) holds 2 matrices of 8x8, which x4 does not divide; x1 and x2 are "
           "legal");
-    CHECK(ldmatrix_violations(Operand::b, 4, kK8, {1, 2, 1}).front() ==
+    CHECK(ldmatrix_violations(Operand::b, 4, kK8, {1, 2, 1}, kHalfBits).front() ==
           "ldmatrix x4 of B: the warp tile 16x8 (n×k) holds 2 matrices of 8x8, which x4 does not divide; x1 and x2 are "
           "legal");
 }
 
 TEST_CASE("16x8x16 with two atoms along N takes x4 for both operands") {
     for (const Operand operand : {Operand::a, Operand::b})
-        CHECK(widest_ldmatrix(matrices_8x8(operand, kK16, {1, 2, 1})) == 4);
-    CHECK(matrices_8x8(Operand::b, kK16, {4, 8, 1}) == 16);
+        CHECK(widest_ldmatrix(matrices_8x8(operand, kK16, {1, 2, 1}, kHalfBits)) == 4);
+    CHECK(matrices_8x8(Operand::b, kK16, {4, 8, 1}, kHalfBits) == 16);
 }
 
 TEST_CASE("a width is legal exactly when it divides, and widths that don't exist are refused") {
     for (int n = 1; n <= 12; ++n) {
-        const int matrices = matrices_8x8(Operand::b, kK8, {1, n, 1});
+        const int matrices = matrices_8x8(Operand::b, kK8, {1, n, 1}, kHalfBits);
         for (const int x : {1, 2, 4}) {
-            CHECK(ldmatrix_violations(Operand::b, x, kK8, {1, n, 1}).empty() == (matrices % x == 0));
+            CHECK(ldmatrix_violations(Operand::b, x, kK8, {1, n, 1}, kHalfBits).empty() == (matrices % x == 0));
         }
         CHECK(matrices % widest_ldmatrix(matrices) == 0);
     }
     for (const int x : {0, 3, 8, -1}) {
-        REQUIRE(ldmatrix_violations(Operand::a, x, kK16, {4, 4, 1}).size() == 1);
-        CHECK(ldmatrix_violations(Operand::a, x, kK16, {4, 4, 1}).front() ==
+        REQUIRE(ldmatrix_violations(Operand::a, x, kK16, {4, 4, 1}, kHalfBits).size() == 1);
+        CHECK(ldmatrix_violations(Operand::a, x, kK16, {4, 4, 1}, kHalfBits).front() ==
               "ldmatrix x" + std::to_string(x) + " of A: the widths are x1, x2 and x4");
     }
 }
@@ -194,7 +196,7 @@ TEST_CASE("ldmatrix delivers to every register what mma.sync wants there") {
             const TvLayout& fragment = atom.layout(operand);
             const int registers = atom.registers(operand);
             const int along = operand == Operand::a ? repetitions.m : repetitions.n;
-            const int matrices = matrices_8x8(operand, shape, repetitions);
+            const int matrices = matrices_8x8(operand, shape, repetitions, kHalfBits);
             for (const int x : {1, 2, 4}) {
                 for (const bool trans : {false, true}) {
                     const LdmatrixChoice choice{x, trans, matrices, matrices / x};

@@ -144,7 +144,7 @@ TEST_CASE("one warp's plan has the lane rows of the kernels' ldmatrix") {
         const TiledMma mma = mma_of(name, val);
         for (const Operand operand : {Operand::a, Operand::b}) {
             const LdmatrixPlan plan = plan_ldmatrix(mma, operand, true);
-            CHECK(plan.matrices == matrices_8x8(operand, mma.atom().shape, val));
+            CHECK(plan.matrices == matrices_8x8(operand, mma.atom().shape, val, kHalfBits));
             for (int matrix = 0; matrix < plan.matrices; ++matrix)
                 CHECK(plan.origins[static_cast<std::size_t>(matrix)] ==
                       matrix_origin(mma.atom(), operand, val, matrix));

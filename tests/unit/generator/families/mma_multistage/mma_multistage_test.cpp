@@ -242,7 +242,7 @@ TEST_CASE("ldmatrix of every candidate meets no bank conflict, and threads divid
             const TileShape repetitions{g.tiles_m, g.tiles_n, 1};
             for (const auto& [operand, shape, x] :
                  {std::tuple{Operand::a, g.a, c.ldmatrix_a}, std::tuple{Operand::b, g.b, c.ldmatrix_b}}) {
-                REQUIRE(x == widest_ldmatrix(matrices_8x8(operand, c.mma, repetitions)));
+                REQUIRE(x == widest_ldmatrix(matrices_8x8(operand, c.mma, repetitions, kHalfBits)));
                 const LdmatrixChoice choice{.x = x, .trans = !shape.k_major};
                 const auto address = [&, &geometry_of = shape, &which = operand](int lane) {
                     const Coordinate first = ldmatrix_lane_row(atom, which, repetitions, choice, 0, lane);
