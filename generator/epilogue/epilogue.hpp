@@ -1,0 +1,70 @@
+#pragma once
+
+#include "generator/epilogue/check.hpp"
+#include "generator/epilogue/graph.hpp"
+#include "generator/epilogue/problem.hpp"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace jitgemm {
+
+/// The meaning of an epilogue's text: immutable, and cheap to copy and to compare. Texts of one meaning share one
+/// value, as long as anybody holds it.
+class Epilogue {
+public:
+    /// For parts in their order of use, with guards.
+    explicit Epilogue(EpilogueParts parts);
+
+    [[nodiscard]] const EpilogueParts& parts() const { return value_->parts; }
+    /// The canonical form: what is stored, printed and compared.
+    [[nodiscard]] const std::string& text() const { return value_->text; }
+    /// The canonical form without the user's names.
+    [[nodiscard]] const std::string& structure() const { return value_->structure; }
+    /// Eight hexadecimal digits for a kernel's name.
+    [[nodiscard]] const std::string& hash() const { return value_->hash; }
+
+    /// The same for the transposed product, D^T = B^T · A^T: m and n are exchanged. Matrices lie as D does.
+    [[nodiscard]] Epilogue transposed() const;
+
+    friend bool operator==(const Epilogue& left, const Epilogue& right) {
+        return left.value_ == right.value_ || left.text() == right.text();
+    }
+
+private:
+    struct Value {
+        EpilogueParts parts;
+        std::string text;
+        std::string structure;
+        std::string hash;
+    };
+    static std::shared_ptr<const Value> interned(EpilogueParts parts);
+
+    std::shared_ptr<const Value> value_;
+};
+
+/// A text that was read. It has a value where it has no problems.
+struct EpilogueReading {
+    std::optional<Epilogue> epilogue;
+    std::vector<EpilogueProblem> problems;
+};
+[[nodiscard]] EpilogueReading try_read_epilogue(std::string_view text, const EpilogueTypes& types = {});
+
+/// Throws SpecError with all rules that the text breaks.
+[[nodiscard]] Epilogue read_epilogue(std::string_view text, const EpilogueTypes& types = {});
+
+/// Instructions for one element of D.
+struct EpilogueInstructions {
+    int special = 0;  ///< special functions, 16 per cycle and SM
+    int others = 0;
+};
+[[nodiscard]] EpilogueInstructions count_instructions(const Epilogue& epilogue);
+
+/// Why a product of n columns on an architecture can't have this epilogue, with the values.
+[[nodiscard]] std::vector<std::string> epilogue_limits(const Epilogue& epilogue, std::int64_t n, std::string_view arch,
+                                                       int compute_capability);
+
+}  // namespace jitgemm

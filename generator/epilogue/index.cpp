@@ -1,0 +1,27 @@
+#include "generator/epilogue/index.hpp"
+
+#include <fmt/format.h>
+
+namespace jitgemm {
+namespace {
+
+std::string place_text(const EpiloguePlace& place) {
+    return place.over > 1 ? fmt::format("{}/{}", place.size, place.over) : std::string(1, place.size);
+}
+
+std::optional<EpiloguePlace> exchanged(std::optional<EpiloguePlace> place) {
+    if (place && place->size != 'h') place->size = place->size == 'm' ? 'n' : 'm';
+    return place;
+}
+
+}  // namespace
+
+std::string to_string(const EpilogueIndex& index) {
+    if (index.row && index.column) return place_text(*index.row) + ',' + place_text(*index.column);
+    if (index.row) return place_text(*index.row);
+    return index.column ? place_text(*index.column) : "0";
+}
+
+EpilogueIndex transposed(const EpilogueIndex& index) { return {exchanged(index.column), exchanged(index.row)}; }
+
+}  // namespace jitgemm

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+namespace jitgemm {
+
+/// A place of an index: the name of a size (m, n, or h for pairs of columns), over the edge of a block.
+struct EpiloguePlace {
+    char size = 'm';
+    int over = 1;
+
+    friend bool operator==(const EpiloguePlace&, const EpiloguePlace&) = default;
+};
+
+/// The index of an operand or output: "[m,n/128]". It alone says of what kind the operand is, its shape never does.
+/// Neither row nor column: "[0]", one element.
+struct EpilogueIndex {
+    std::optional<EpiloguePlace> row;
+    std::optional<EpiloguePlace> column;
+
+    [[nodiscard]] bool is_element() const { return !row && !column; }
+    [[nodiscard]] bool is_over_blocks() const { return (row && row->over > 1) || (column && column->over > 1); }
+    /// One element for each of D.
+    [[nodiscard]] bool is_matrix() const { return row && column && !is_over_blocks(); }
+    friend bool operator==(const EpilogueIndex&, const EpilogueIndex&) = default;
+};
+
+/// "m,n/128"; "0" for one element.
+[[nodiscard]] std::string to_string(const EpilogueIndex& index);
+
+/// m and n exchanged, and with them rows and columns. h stays h, and becomes the row of a pair.
+[[nodiscard]] EpilogueIndex transposed(const EpilogueIndex& index);
+
+}  // namespace jitgemm

@@ -1,0 +1,19 @@
+#include "generator/epilogue/problem.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace jitgemm {
+
+std::vector<EpilogueProblem> EpilogueProblems::sorted() const {
+    std::vector<EpilogueProblem> problems = found_;
+    std::ranges::stable_sort(problems, {}, &EpilogueProblem::at);
+    return problems;
+}
+
+std::string to_string(const EpilogueProblem& problem) {
+    return fmt::format("line {}, column {}: {}", problem.at.line, problem.at.column, problem.message);
+}
+
+}  // namespace jitgemm
