@@ -43,6 +43,9 @@ std::string pad_line(const KernelId& id) {
 
 std::string operands_line(const Problem& problem) {
     const GemmSpec& spec = problem.row_major;
+    if (!spec.epilogue.empty())
+        return fmt::format("acc = A B, D {}-major, and {}", problem.transposed ? "column" : "row",
+                           problem.asked.epilogue.text());
     const std::string_view plus_c = !spec.c ? "" : spec.broadcast_c ? " + beta C, one row" : " + beta C";
     return fmt::format("D = alpha A B{}, D {}-major", plus_c, problem.transposed ? "column" : "row");
 }
@@ -125,6 +128,7 @@ ParsedDump parse_dump(std::string_view text) {
 std::string command_line_options(const Problem& problem) {
     constexpr std::array<std::string_view, 4> kAlwaysSaid{"m", "n", "k", "layout"};
     const GemmSpec& spec = problem.asked;
+    if (!spec.epilogue.empty()) return fmt::format(" \"{}\"", to_string(spec));  // it has quotes and layouts
     GemmSpec said = gemm_spec_of_type(spec.a);
     GemmSpec meant = resolved(said);
     std::string text;

@@ -1,6 +1,6 @@
 #include "generator/base/arch.hpp"
 
-#include "generator/base/nearest_name.hpp"
+#include "generator/text/nearest_name.hpp"
 #include "jitgemm/error.hpp"
 
 #include <fmt/format.h>

@@ -1,7 +1,7 @@
 #include "generator/base/condition.hpp"
 
-#include "generator/base/nearest_name.hpp"
-#include "generator/base/parse_number.hpp"
+#include "generator/text/nearest_name.hpp"
+#include "generator/text/parse_number.hpp"
 #include "jitgemm/error.hpp"
 
 #include <fmt/format.h>

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "generator/epilogue/epilogue.hpp"
 #include "jitgemm/gemm_spec.hpp"
 
 #include <optional>
@@ -17,7 +18,10 @@ struct GemmSignature {
     DataType accumulator = DataType::f32;
     int align_a = 16;  ///< bytes
     int align_b = 16;
-    int align_d = 16;  ///< bytes of D; if C is less aligned, the bytes of as many elements of D as C's alignment allows
+    /// Bytes of D. If C or a matrix of the epilogue is less aligned, the bytes of as many elements of D as its
+    /// alignment allows.
+    int align_d = 16;
+    std::optional<Epilogue> epilogue = std::nullopt;  ///< unset: alpha · acc + beta · C
 
     friend bool operator==(const GemmSignature&, const GemmSignature&) = default;
 };

@@ -2,6 +2,7 @@
 
 #include "generator/base/gemm_spec_fields.hpp"
 #include "generator/base/operand.hpp"
+#include "generator/epilogue/epilogue_text.hpp"
 #include "jitgemm/error.hpp"
 
 #include <fmt/format.h>
@@ -89,6 +90,34 @@ void check_broadcast_c(const GemmSpec& spec, Reasons& reasons) {
                                       spec.d_order == Order::row ? "row" : "column", run));
 }
 
+/// Layouts are of matrices that the text reads.
+void check_layouts(const GemmSpec& spec, const OperandList& operands, Reasons& reasons) {
+    for (const auto& [name, layout] : layouts_of(spec.epilogue)) {
+        const GemmOperand* const operand = operands.find(name);
+        const bool is_its = operand != nullptr && operand->epilogue != nullptr && !operand->is_factor();
+        if (!is_its)
+            reasons.push_back(fmt::format("{} has a layout, but the epilogue reads no '{}'", name, name));
+        else if (!operand->is_matrix())
+            reasons.push_back(fmt::format("{} has a layout, but it is no matrix: only [m,n] has one", name));
+    }
+}
+
+void check_epilogue(const GemmSpec& spec, const OperandList& operands, Reasons& reasons) {
+    if (spec.epilogue.empty()) return;
+    const EpilogueReading reading = reading_of(spec.epilogue, spec.d);
+    for (const EpilogueProblem& problem : reading.problems)
+        reasons.push_back(fmt::format("epilogue '{}', {}", spec.epilogue.text(), to_string(problem)));
+    if (spec.c)
+        reasons.push_back(fmt::format("c is {} beside an epilogue: leave c out, and name it in the text as c[m,n]",
+                                      to_string(*spec.c)));
+    if (!reading.epilogue) return;
+    for (const EpilogueOutput& output : reading.epilogue->parts().outputs)
+        if (output.name == "d" && output.type.value_or(spec.d) != spec.d)
+            reasons.push_back(fmt::format("the epilogue declares d as {}, but the problem's D is {}",
+                                          to_string(*output.type), to_string(spec.d)));
+    check_layouts(spec, operands, reasons);
+}
+
 /// What may be accumulated and stored when A has this type. A type without a row cannot be multiplied.
 struct TypeRule {
     DataType input;
@@ -166,8 +195,10 @@ std::vector<std::string> problems(const GemmSpec& spec) {
     check_extent('n', spec.n, reasons);
     check_extent('k', spec.k, reasons);
     check_types(spec, reasons);
-    for (const GemmOperand& operand : gemm_operands(spec)) check_operand(operand, reasons);
+    const OperandList operands = gemm_operands(spec);
+    for (const GemmOperand& operand : operands) check_operand(operand, reasons);
     check_broadcast_c(spec, reasons);
+    check_epilogue(spec, operands, reasons);
     return reasons;
 }
 
@@ -183,6 +214,7 @@ GemmSpec resolved(const GemmSpec& spec) {
         if (operand.alignment_field != nullptr && operand.alignment == 0)
             result.*operand.alignment_field = natural_alignment(operand);
     }
+    result.epilogue = canonical(spec.epilogue, spec.d);
     return result;
 }
 
@@ -193,7 +225,7 @@ GemmSpec as_lines(const GemmSpec& spec) {
     std::array<Order, 2> factors{order_a(spec.layout), order_b(spec.layout)};
     std::size_t place = 0;
     for (const GemmOperand& operand : gemm_operands(spec)) {
-        Order& order = operand.is_factor() ? factors.at(place++) : result.d_order;
+        Order& order = operand.is_factor() ? factors.at(place++) : result.d_order;  // of a text's, never one line
         if (!operand.is_one_line) continue;
         order = flipped(order);
         result.*operand.pitch_field = operand.lines();
@@ -213,6 +245,7 @@ GemmSpec with_row_major_d(const GemmSpec& spec) {
     // The new A is B transposed: the same memory, so what were rows are now columns.
     result.layout = layout_of(flipped(order_b(result.layout)), flipped(order_a(result.layout)));
     result.d_order = Order::row;
+    result.epilogue = transposed(result.epilogue, result.d);
     return result;
 }
 

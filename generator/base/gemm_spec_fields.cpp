@@ -1,6 +1,7 @@
 #include "generator/base/gemm_spec_fields.hpp"
 
-#include "generator/base/nearest_name.hpp"
+#include "generator/epilogue/epilogue_text.hpp"
+#include "generator/text/nearest_name.hpp"
 
 #include <fmt/format.h>
 
@@ -192,7 +193,33 @@ constexpr GemmSpecField kFields[] = {
      .is_known = [](const GemmSpec& spec) { return is_named(spec.deterministic, kDeterminisms); },
      .is_number = false,
      .is_of_c = false},
+    {.key = "epilogue",
+     .option = "epilogue",
+     .help = "What is stored, as text: 'd = silu(acc + bias[n]) * up[m,n]' (default: 'd = alpha * acc + beta * c')",
+     .format = 3,
+     .print = [](const GemmSpec& spec) { return std::string(spec.epilogue.text()); },
+     .read = [](GemmSpec& spec, std::string_view word) { spec.epilogue = word; },
+     .value = [](const GemmSpec& spec) { return static_cast<std::int64_t>(hash_of(spec.epilogue)); },
+     .is_known = nullptr,
+     .is_number = false,
+     .is_of_c = false},
 };
+
+constexpr char kQuoteMark = '\'';
+
+/// A word of a text, in quotes if it has blanks.
+std::string quoted(const std::string& word) {
+    return word.find_first_of(" \t\n") == std::string::npos ? word : kQuoteMark + word + kQuoteMark;
+}
+
+std::string layouts_text(const GemmSpec& spec) {
+    std::string text;
+    for (const auto& [name, layout] : layouts_of(spec.epilogue)) {
+        if (layout.ld != 0) text += fmt::format(" ld-{}={}", name, layout.ld);
+        if (layout.align != 0) text += fmt::format(" align-{}={}", name, layout.align);
+    }
+    return text;
+}
 
 }  // namespace
 
@@ -211,11 +238,35 @@ bool is_usual(const GemmSpecField& field, const GemmSpec& spec) {
     return field.value(spec) == field.value(kUsual);
 }
 
-std::string second_format_text(const GemmSpec& spec) {
+std::string later_formats_text(const GemmSpec& spec) {
     std::string text;
     for (const GemmSpecField& field : kFields)
-        if (field.format == 2 && !is_usual(field, spec)) text += fmt::format(" {}={}", field.key, field.print(spec));
-    return text;
+        if (field.format > 1 && !is_usual(field, spec))
+            text += fmt::format(" {}={}", field.key, quoted(field.print(spec)));
+    return text + layouts_text(spec);
+}
+
+int format_of(const GemmSpec& spec) {
+    int format = 1;
+    for (const GemmSpecField& field : kFields)
+        if (!is_usual(field, spec)) format = std::max(format, field.format);
+    return format;
+}
+
+bool read_layout(GemmSpec& spec, std::string_view key, std::string_view word) {
+    constexpr std::string_view kPitch = "ld-", kAlignment = "align-";
+    const bool is_pitch = key.starts_with(kPitch);
+    if (!is_pitch && !key.starts_with(kAlignment)) return false;
+    const std::string_view name = key.substr(is_pitch ? kPitch.size() : kAlignment.size());
+    if (spec.epilogue.empty())
+        throw WordError(fmt::format("{} is '{}', but there is no epilogue before it", key, word));
+    EpilogueLayout layout = spec.epilogue.layout_of(name);
+    if (is_pitch)
+        layout.ld = read_integer<std::int64_t>(word);
+    else
+        layout.align = read_integer<int>(word);
+    spec.epilogue = spec.epilogue.with(name, layout);
+    return true;
 }
 
 std::span<const FormerField> former_fields() { return kFormerFields; }

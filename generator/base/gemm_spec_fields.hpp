@@ -17,7 +17,7 @@ struct GemmSpecField {
     std::string_view key;     ///< in the text form: "align-a"
     std::string_view option;  ///< of the command line, and with underscores in JSON: "a-type", "lda"
     std::string_view help;    ///< of the option
-    int format;               ///< first format of the text that has it: 1 or 2
+    int format;               ///< first format of the text that has it: 1, 2 or 3
     std::string (*print)(const GemmSpec&);
     /// Takes names in capitals and other libraries' words for types. Throws WordError for any other word.
     void (*read)(GemmSpec&, std::string_view word);
@@ -34,15 +34,19 @@ public:
     using Error::Error;
 };
 
-/// The fields in the order of the text form: first all of format 1, then all of format 2.
+/// The fields in the order of the text form: first all of format 1, then those of later formats.
 [[nodiscard]] std::span<const GemmSpecField> gemm_spec_fields();
 /// Reads a word of a text into the field. `name` is the field's name in messages: "lda is '5x': expected a whole
 /// number".
 void read_field(GemmSpec& spec, const GemmSpecField& field, std::string_view name, std::string_view word);
 /// Whether the field has its default value.
 [[nodiscard]] bool is_usual(const GemmSpecField& field, const GemmSpec& spec);
-/// The fields of format 2 that differ from their defaults, each after a space: " constant-b=yes broadcast-c=yes".
-[[nodiscard]] std::string second_format_text(const GemmSpec& spec);
+/// The fields of later formats that differ from their defaults, each after a space: " constant-b=yes broadcast-c=yes".
+[[nodiscard]] std::string later_formats_text(const GemmSpec& spec);
+/// The least format whose fields say all of the spec.
+[[nodiscard]] int format_of(const GemmSpec& spec);
+/// Reads "ld-up" or "align-up", the layout of an epilogue's operand. False for any other key.
+bool read_layout(GemmSpec& spec, std::string_view key, std::string_view word);
 /// A field of earlier versions that no kernel served. Texts may still name it with its neutral word.
 struct FormerField {
     std::string_view key;

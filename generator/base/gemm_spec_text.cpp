@@ -1,5 +1,5 @@
 #include "generator/base/gemm_spec_fields.hpp"
-#include "generator/base/nearest_name.hpp"
+#include "generator/text/nearest_name.hpp"
 #include "jitgemm/error.hpp"
 #include "jitgemm/gemm_spec.hpp"
 
@@ -12,7 +12,8 @@
 namespace jitgemm {
 namespace {
 
-constexpr std::array<std::string_view, 2> kFormats{"gemm-v1", "gemm-v2"};
+constexpr std::array<std::string_view, 3> kFormats{"gemm-v1", "gemm-v2", "gemm-v3"};
+constexpr int kFirstWithLayouts = 3;                                             // of an epilogue's operands
 constexpr std::array<std::string_view, 4> kLayoutNames{"tn", "nn", "nt", "tt"};  // in the order of the enumeration
 constexpr std::array<std::string_view, 2> kOrderNames{"t", "n"};
 
@@ -24,16 +25,36 @@ std::string_view name_in(const Names& names, std::string_view enumeration, Enume
     throw SpecError(fmt::format("unknown {}", enumeration), {fmt::format("{} is no {}", position, enumeration)});
 }
 
+constexpr std::string_view kBlanks = " \t\r\n";
+constexpr char kQuote = '\'';
+
+/// Where the word ends that begins at the front. Blanks between quotes belong to it.
+std::size_t end_of_word(std::string_view text) {
+    bool is_quoted = false;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        if (text[i] == kQuote) is_quoted = !is_quoted;
+        if (!is_quoted && kBlanks.find(text[i]) != std::string_view::npos) return i;
+    }
+    if (is_quoted) throw WordError(fmt::format("{} has a quote that does not end", text));
+    return text.size();
+}
+
 std::vector<std::string_view> split_words(std::string_view text) {
-    constexpr std::string_view kBlanks = " \t\r\n";
     std::vector<std::string_view> words;
     while (true) {
         const std::size_t begin = text.find_first_not_of(kBlanks);
         if (begin == std::string_view::npos) return words;
-        const std::size_t end = std::min(text.find_first_of(kBlanks, begin), text.size());
-        words.push_back(text.substr(begin, end - begin));
+        text.remove_prefix(begin);
+        const std::size_t end = end_of_word(text);
+        words.push_back(text.substr(0, end));
         text.remove_prefix(end);
     }
+}
+
+/// A value without the quotes around it.
+std::string_view unquoted(std::string_view word) {
+    const bool has_quotes = word.size() >= 2 && word.front() == kQuote && word.back() == kQuote;
+    return has_quotes ? word.substr(1, word.size() - 2) : word;
 }
 
 const GemmSpecField& find_field(std::string_view key, int format) {
@@ -52,8 +73,12 @@ void read_assignment(GemmSpec& spec, std::string_view word, int format, std::vec
     const std::string_view key = word.substr(0, equals);
     if (std::find(seen.begin(), seen.end(), key) != seen.end()) throw WordError(fmt::format("'{}' stands twice", key));
     seen.push_back(key);
-    if (read_former_field(key, word.substr(equals + 1))) return;
-    read_field(spec, find_field(key, format), key, word.substr(equals + 1));
+    const std::string_view value = unquoted(word.substr(equals + 1));
+    if (read_former_field(key, value)) return;
+    const auto has_key = [key](const GemmSpecField& field) { return field.key == key; };
+    const bool is_field = std::ranges::any_of(gemm_spec_fields(), has_key);
+    if (!is_field && format >= kFirstWithLayouts && read_layout(spec, key, value)) return;
+    read_field(spec, find_field(key, format), key, value);
 }
 
 /// A size left out is no size of 0: the product of nothing is right whatever the kernel does.
@@ -70,8 +95,8 @@ GemmSpec read_spec(std::string_view text) {
     const std::vector<std::string_view> words = split_words(text);
     const auto format = words.empty() ? kFormats.end() : std::ranges::find(kFormats, words.front());
     if (format == kFormats.end()) {
-        throw WordError(fmt::format("starts with '{}': expected the format, '{}' or '{}'",
-                                    words.empty() ? "" : words.front(), kFormats[0], kFormats[1]));
+        throw WordError(fmt::format("starts with '{}': expected the format, one of {}",
+                                    words.empty() ? "" : words.front(), join_names(kFormats)));
     }
     GemmSpec spec;
     std::vector<std::string_view> seen;
@@ -128,8 +153,7 @@ std::string to_string(const GemmSpec& spec) {
     std::string text;
     for (const GemmSpecField& field : gemm_spec_fields())
         if (field.format == 1) text += fmt::format(" {}={}", field.key, field.print(spec));
-    const std::string second = second_format_text(spec);
-    return std::string(kFormats.at(second.empty() ? 0 : 1)) + text + second;
+    return std::string(kFormats.at(static_cast<std::size_t>(format_of(spec)) - 1)) + text + later_formats_text(spec);
 }
 
 GemmSpec parse_gemm_spec(std::string_view text) {

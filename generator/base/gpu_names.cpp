@@ -1,6 +1,6 @@
 #include "generator/base/gpu_names.hpp"
 
-#include "generator/base/nearest_name.hpp"
+#include "generator/text/nearest_name.hpp"
 
 #include <algorithm>
 #include <array>

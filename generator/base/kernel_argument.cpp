@@ -39,8 +39,8 @@ std::size_t aligned(std::size_t offset, std::size_t alignment) { return ceil_div
 }  // namespace
 
 std::string to_string(const ArgumentRole& role) {
-    return fmt::format("{}{}{}", role.is_packed ? "packed_" : "", role.part == ArgumentPart::pitch ? "ld" : "",
-                       role.name);
+    const std::string_view pitch = role.part != ArgumentPart::pitch ? "" : role.name.size() == 1 ? "ld" : "ld_";
+    return fmt::format("{}{}{}", role.is_packed ? "packed_" : "", pitch, role.name);
 }
 
 std::vector<TensorMapDimension> box_of_matrix(const std::array<int, 2>& box) {

@@ -47,7 +47,7 @@ inline constexpr ArgumentRole ArgumentRole::k{"k"};
 inline constexpr ArgumentRole ArgumentRole::alpha{"alpha"};
 inline constexpr ArgumentRole ArgumentRole::beta{"beta"};
 
-/// "a", "lda", "packed_lda", "m".
+/// "a", "lda", "packed_lda", "ld_up", "m".
 [[nodiscard]] std::string to_string(const ArgumentRole& role);
 
 /// An address of device memory, 8 bytes: of an operand, of the workspace, or of the counters. The counters are a part
@@ -63,7 +63,7 @@ struct ExtentArgument {
     std::string_view field{};  ///< the field's name in the struct, if it is not the role's name
     friend bool operator==(const ExtentArgument&, const ExtentArgument&) = default;
 };
-/// alpha or beta, an f32.
+/// alpha, beta or another scalar of an epilogue, an f32.
 struct ScalarArgument {
     ArgumentRole role;
     friend bool operator==(const ScalarArgument&, const ScalarArgument&) = default;

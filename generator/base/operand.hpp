@@ -1,5 +1,6 @@
 #pragma once
 
+#include "generator/epilogue/epilogue_text.hpp"
 #include "jitgemm/data_type.hpp"
 #include "jitgemm/gemm_arguments.hpp"
 #include "jitgemm/gemm_spec.hpp"
@@ -19,8 +20,9 @@ namespace jitgemm {
 /// all.
 enum class OperandIndex : std::uint8_t { one, m, n, k };
 
-/// The scalar that must not be 0 if a launch is to read an operand, as in BLAS. For alpha, k must not be 0 either.
-enum class OperandGuard : std::uint8_t { none, alpha, beta };
+/// The scalar that must not be 0 if a launch is to read an operand, as in BLAS: alpha, beta, or those that an epilogue's
+/// text gives it. Of a factor, k must not be 0 either.
+enum class OperandGuard : std::uint8_t { none, alpha, beta, epilogue };
 
 /// A matrix in device memory that a launch reads or writes, and its place there.
 struct GemmOperand {
@@ -30,9 +32,12 @@ struct GemmOperand {
     OperandIndex column = OperandIndex::one;
     bool is_written = false;
     OperandGuard guard = OperandGuard::none;
-    std::int64_t GemmSpec::*pitch_field = nullptr;  ///< null: packed
-    int GemmSpec::*alignment_field = nullptr;       ///< null: the alignment of one element
-    DevicePointer GemmArguments::*pointer = nullptr;
+    std::int64_t GemmSpec::*pitch_field = nullptr;    ///< null: packed
+    int GemmSpec::*alignment_field = nullptr;         ///< null: the alignment of one element
+    DevicePointer GemmArguments::*pointer = nullptr;  ///< null: among the epilogue's operands, by name
+    /// Of an epilogue: its scalars of the launch. Where one of those in `guards` is 0, the operand is not read.
+    const EpilogueParts* epilogue = nullptr;
+    const std::vector<int>* guards = nullptr;
 
     DataType type = DataType::f32;
     Order order = Order::row;
@@ -59,7 +64,29 @@ struct GemmOperand {
     [[nodiscard]] constexpr bool is_factor() const { return row == OperandIndex::k || column == OperandIndex::k; }
     /// Whether its one line stands for all lines of D.
     [[nodiscard]] constexpr bool is_repeated() const { return row == OperandIndex::one || column == OperandIndex::one; }
+    /// Whether it has an element for each pair of its rows and columns.
+    [[nodiscard]] constexpr bool is_matrix() const { return row != OperandIndex::one && column != OperandIndex::one; }
 };
+
+/// The address that a launch gives an operand; null if it gives none.
+[[nodiscard]] inline DevicePointer address_of(const GemmOperand& operand, const GemmArguments& arguments) {
+    if (operand.pointer != nullptr) return arguments.*operand.pointer;
+    const OperandArgument* const given = arguments.operands.find(operand.name);
+    return given == nullptr ? DevicePointer() : given->pointer;
+}
+inline void set_address(const GemmOperand& operand, GemmArguments& arguments, DevicePointer address) {
+    if (operand.pointer != nullptr)
+        arguments.*operand.pointer = address;
+    else
+        arguments.operands.set({operand.name, address});
+}
+/// The value that a launch gives a scalar; 0 if it gives none.
+[[nodiscard]] inline float scalar_of(std::string_view name, const GemmArguments& arguments) {
+    if (name == "alpha") return arguments.alpha;
+    if (name == "beta") return arguments.beta;
+    const OperandArgument* const given = arguments.operands.find(name);
+    return given == nullptr ? 0.0F : given->value;
+}
 
 /// The alignment in bytes, at most 16, that a pitch gives to each line. The first line begins at a multiple of 256
 /// bytes.
@@ -88,7 +115,7 @@ public:
     }
 
 private:
-    static constexpr std::size_t kMost = 8;
+    static constexpr std::size_t kMost = 4 + OperandArguments::kMost;
     std::array<GemmOperand, kMost> operands_{};
     std::size_t size_ = 0;
 };
@@ -109,11 +136,16 @@ private:
     if (operand.pitch_field != nullptr && !operand.is_repeated()) operand.pitch = spec.*operand.pitch_field;
     operand.alignment = operand.alignment_field != nullptr ? spec.*operand.alignment_field : bytes(operand.type);
     // A batch-invariant row has its kernel, whether or not others stand beside it.
-    const bool turns = operand.is_factor() || !spec.c;  // C has D's order, and may be one row
+    const bool turns = operand.is_factor() || (!spec.c && spec.epilogue.empty());  // they have D's order
     operand.is_one_line = turns && operand.lines() > 1 && operand.run() == 1 && operand.leading_dimension() == 1 &&
                           spec.deterministic != Determinism::batch_invariant;
     return operand;
 }
+
+/// The parts of a spec's epilogue; null without a text, and for a text that breaks a rule.
+[[nodiscard]] const EpilogueParts* parts_of(const GemmSpec& spec);
+/// One of its operands that lie in memory, with the problem's sizes.
+[[nodiscard]] GemmOperand epilogue_operand(const EpilogueOperand& of, const EpilogueParts& parts, const GemmSpec& spec);
 
 /// Calls `visit` with each operand of a spec. `broadcasts_c` says that C is one line, by the spec or by the launch.
 /// The visitor is inlined, so that gemm_operands() writes each field once: each launch calls it.
@@ -121,14 +153,19 @@ template <typename Visit>
 void for_each_operand(const GemmSpec& spec, bool broadcasts_c, Visit visit) {
     using enum OperandIndex;
     const auto by_row = spec.d_order == Order::row;
+    const EpilogueParts* const epilogue = parts_of(spec);
+    const std::vector<int>* const guards = epilogue == nullptr ? nullptr : &epilogue->acc_guards;
+    const OperandGuard guard = epilogue == nullptr ? OperandGuard::alpha : OperandGuard::epilogue;
     visit(placed({.name = "a",
                   .title = "A",
                   .row = m,
                   .column = k,
-                  .guard = OperandGuard::alpha,
+                  .guard = guard,
                   .pitch_field = &GemmSpec::lda,
                   .alignment_field = &GemmSpec::align_a,
                   .pointer = &GemmArguments::a,
+                  .epilogue = epilogue,
+                  .guards = guards,
                   .type = spec.a,
                   .order = order_a(spec.layout)},
                  spec));
@@ -136,10 +173,12 @@ void for_each_operand(const GemmSpec& spec, bool broadcasts_c, Visit visit) {
                   .title = "B",
                   .row = k,
                   .column = n,
-                  .guard = OperandGuard::alpha,
+                  .guard = guard,
                   .pitch_field = &GemmSpec::ldb,
                   .alignment_field = &GemmSpec::align_b,
                   .pointer = &GemmArguments::b,
+                  .epilogue = epilogue,
+                  .guards = guards,
                   .type = spec.b,
                   .order = order_b(spec.layout)},
                  spec));
@@ -166,6 +205,9 @@ void for_each_operand(const GemmSpec& spec, bool broadcasts_c, Visit visit) {
                   .type = spec.d,
                   .order = spec.d_order},
                  spec));
+    if (epilogue == nullptr) return;
+    for (const EpilogueOperand& operand : epilogue->operands)
+        if (!operand.is_scalar) visit(epilogue_operand(operand, *epilogue, spec));
 }
 
 /// The operands of a spec, as for_each_operand() has them.
@@ -176,13 +218,28 @@ void for_each_operand(const GemmSpec& spec, bool broadcasts_c, Visit visit) {
 }
 [[nodiscard]] inline OperandList gemm_operands(const GemmSpec& spec) { return gemm_operands(spec, spec.broadcast_c); }
 
-/// Whether a launch that has rows and columns reads an operand with this guard.
+/// Whether a scalar of an epilogue that guards something is 0.
+[[nodiscard]] inline bool is_guarded_off(const EpilogueParts& epilogue, const std::vector<int>& guards,
+                                         const GemmArguments& arguments) {
+    const auto is_zero = [&](int place) {
+        return scalar_of(epilogue.operands[static_cast<std::size_t>(place)].name, arguments) == 0.0F;
+    };
+    return std::ranges::any_of(guards, is_zero);
+}
+
+/// Whether a launch that has rows and columns reads an operand of a problem without a text.
 [[nodiscard]] constexpr bool is_used(OperandGuard guard, bool has_k, float alpha, float beta) {
     if (guard == OperandGuard::alpha) return has_k && alpha != 0.0F;
     return guard != OperandGuard::beta || beta != 0.0F;
 }
-[[nodiscard]] inline bool is_used(const GemmOperand& operand, const GemmSpec& spec, float alpha, float beta) {
-    return is_used(operand.guard, spec.k != 0, alpha, beta);
+/// The same of any problem.
+[[nodiscard]] inline bool is_used(const GemmOperand& operand, bool has_k, const GemmArguments& arguments) {
+    if (operand.is_factor() && !has_k) return false;
+    if (operand.guard == OperandGuard::epilogue) return !is_guarded_off(*operand.epilogue, *operand.guards, arguments);
+    return is_used(operand.guard, has_k, arguments.alpha, arguments.beta);
+}
+[[nodiscard]] inline bool is_used(const GemmOperand& operand, const GemmSpec& spec, const GemmArguments& arguments) {
+    return is_used(operand, spec.k != 0, arguments);
 }
 
 }  // namespace jitgemm

@@ -1,14 +1,20 @@
 #include "generator/base/problem.hpp"
 
+#include "generator/base/operand.hpp"
+#include "generator/epilogue/epilogue_text.hpp"
+
 #include <algorithm>
 
 namespace jitgemm {
 namespace {
 
-/// C and D move in vectors of one length in elements: as many as the less aligned of them allows.
+/// D and the matrices that its elements are made of move in vectors of one length in elements: as many as the least
+/// aligned of them allows.
 int d_alignment(const GemmSpec& spec) {
     int elements = spec.align_d / bytes(spec.d);
-    if (spec.c) elements = std::min(elements, spec.align_c / bytes(*spec.c));
+    for (const GemmOperand& operand : gemm_operands(spec, false))
+        if (!operand.is_factor() && operand.is_matrix())
+            elements = std::min(elements, operand.alignment / bytes(operand.type));
     return elements * bytes(spec.d);
 }
 
@@ -21,7 +27,8 @@ GemmSignature signature_of(const GemmSpec& row_major) {
             .accumulator = row_major.accumulator,
             .align_a = row_major.align_a,
             .align_b = row_major.align_b,
-            .align_d = d_alignment(row_major)};
+            .align_d = d_alignment(row_major),
+            .epilogue = meaning_of(row_major.epilogue, row_major.d)};
 }
 
 }  // namespace

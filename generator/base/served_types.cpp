@@ -1,6 +1,6 @@
 #include "generator/base/served_types.hpp"
 
-#include "generator/base/nearest_name.hpp"
+#include "generator/text/nearest_name.hpp"
 
 #include <fmt/format.h>
 

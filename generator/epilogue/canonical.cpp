@@ -98,18 +98,8 @@ private:
 
 std::string canonical_text(const EpilogueParts& parts) { return CanonicalWriter(parts).write(); }
 
-std::string structure_text(const EpilogueParts& parts) {
-    EpilogueParts renamed = parts;
-    for (std::size_t i = 0; i < renamed.operands.size(); ++i)
-        if (!is_launch_scalar(renamed.operands[i].name)) renamed.operands[i].name = fmt::format("x{}", i);
-    for (std::size_t i = 0; i < renamed.outputs.size(); ++i)
-        if (renamed.outputs[i].name != "d") renamed.outputs[i].name = fmt::format("y{}", i);
-    if (renamed.pairs != EpiloguePairs::none) renamed.pairs = EpiloguePairs::halves;
-    return canonical_text(renamed);
-}
-
-std::string structure_hash(const std::string& structure) {
-    return fmt::format("{:08x}", XXH3_64bits(structure.data(), structure.size()) & 0xffffffffU);
+std::string hash_digits(const std::string& text) {
+    return fmt::format("{:08x}", XXH3_64bits(text.data(), text.size()) & 0xffffffffU);
 }
 
 }  // namespace jitgemm

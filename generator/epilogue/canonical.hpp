@@ -11,11 +11,7 @@ namespace jitgemm {
 /// and the place of declarations have the same. Reading it gives the same meaning again, but for transposed pairs.
 [[nodiscard]] std::string canonical_text(const EpilogueParts& parts);
 
-/// The same, with operands called x0, x1, … and outputs y0, y1, … Both ways of making pairs are one: a kernel serves
-/// both.
-[[nodiscard]] std::string structure_text(const EpilogueParts& parts);
-
-/// Eight hexadecimal digits of XXH3 of a structure.
-[[nodiscard]] std::string structure_hash(const std::string& structure);
+/// Eight hexadecimal digits of XXH3 of a text.
+[[nodiscard]] std::string hash_digits(const std::string& text);
 
 }  // namespace jitgemm

@@ -1,7 +1,7 @@
-#include "generator/base/nearest_name.hpp"
 #include "generator/epilogue/check_values.hpp"
 #include "generator/epilogue/functions.hpp"
 #include "generator/epilogue/names.hpp"
+#include "generator/text/nearest_name.hpp"
 
 #include <fmt/format.h>
 

@@ -1,8 +1,8 @@
 #include "generator/epilogue/check_values.hpp"
 
-#include "generator/base/nearest_name.hpp"
 #include "generator/epilogue/functions.hpp"
 #include "generator/epilogue/names.hpp"
+#include "generator/text/nearest_name.hpp"
 
 #include <fmt/format.h>
 

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
 #include <mutex>
 #include <set>
 #include <unordered_map>
@@ -43,20 +44,38 @@ EpilogueInstructions instructions_of(const EpilogueNode& node) {
 
 Epilogue::Epilogue(EpilogueParts parts) : value_(interned(std::move(parts))) {}
 
-std::shared_ptr<const Epilogue::Value> Epilogue::interned(EpilogueParts parts) {
-    static std::mutex mutex;
-    static std::unordered_map<std::string, std::weak_ptr<const Value>> known;
+struct Epilogue::Known {
+    std::mutex mutex;
+    std::unordered_map<std::string, std::unique_ptr<const Value>> by_text;
+    std::unordered_map<std::string_view, const Value*> by_hash;
+};
+
+Epilogue::Known& Epilogue::known() {
+    static Known all;
+    return all;
+}
+
+const Epilogue::Value* Epilogue::interned(EpilogueParts parts) {
     std::string text = canonical_text(parts);
-    const std::scoped_lock lock(mutex);
-    if (const auto found = known.find(text); found != known.end())
-        if (auto value = found->second.lock()) return value;
-    std::erase_if(known, [](const auto& entry) { return entry.second.expired(); });
-    Value made{.parts = std::move(parts), .text = text, .structure = {}, .hash = {}};
-    made.structure = structure_text(made.parts);
-    made.hash = structure_hash(made.structure);
-    auto value = std::make_shared<const Value>(std::move(made));
-    known[std::move(text)] = value;
-    return value;
+    Known& all = known();
+    const std::scoped_lock lock(all.mutex);
+    if (const auto found = all.by_text.find(text); found != all.by_text.end()) return found->second.get();
+    auto made = std::make_unique<Value>();
+    made->hash = hash_digits(text);
+    made->parts = std::move(parts);
+    made->text = text;
+    const auto [other, is_new] = all.by_hash.emplace(made->hash, made.get());
+    if (!is_new)
+        throw Error(fmt::format("the epilogues '{}' and '{}' have one name, ep{}: change the name of an operand",
+                                other->second->text, text, made->hash));
+    return (all.by_text[std::move(text)] = std::move(made)).get();
+}
+
+std::optional<Epilogue> Epilogue::of_hash(std::string_view hash) {
+    Known& all = known();
+    const std::scoped_lock lock(all.mutex);
+    const auto found = all.by_hash.find(hash);
+    return found == all.by_hash.end() ? std::nullopt : std::optional(Epilogue(found->second));
 }
 
 Epilogue Epilogue::transposed() const {

@@ -4,7 +4,6 @@
 #include "generator/epilogue/graph.hpp"
 #include "generator/epilogue/problem.hpp"
 
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -12,8 +11,8 @@
 
 namespace jitgemm {
 
-/// The meaning of an epilogue's text: immutable, and cheap to copy and to compare. Texts of one meaning share one
-/// value, as long as anybody holds it.
+/// The meaning of an epilogue's text: immutable, and as cheap to copy and to compare as a pointer. Texts of one meaning
+/// share one value, which lives as long as the process: names of operands may be kept as views.
 class Epilogue {
 public:
     /// For parts in their order of use, with guards.
@@ -22,28 +21,29 @@ public:
     [[nodiscard]] const EpilogueParts& parts() const { return value_->parts; }
     /// The canonical form: what is stored, printed and compared.
     [[nodiscard]] const std::string& text() const { return value_->text; }
-    /// The canonical form without the user's names.
-    [[nodiscard]] const std::string& structure() const { return value_->structure; }
-    /// Eight hexadecimal digits for a kernel's name.
+    /// Eight hexadecimal digits of text(), for a kernel's name.
     [[nodiscard]] const std::string& hash() const { return value_->hash; }
 
     /// The same for the transposed product, D^T = B^T · A^T: m and n are exchanged. Matrices lie as D does.
     [[nodiscard]] Epilogue transposed() const;
 
-    friend bool operator==(const Epilogue& left, const Epilogue& right) {
-        return left.value_ == right.value_ || left.text() == right.text();
-    }
+    /// The one that has this hash, among all that the process has made.
+    [[nodiscard]] static std::optional<Epilogue> of_hash(std::string_view hash);
+
+    friend bool operator==(const Epilogue&, const Epilogue&) = default;
 
 private:
     struct Value {
         EpilogueParts parts;
         std::string text;
-        std::string structure;
         std::string hash;
     };
-    static std::shared_ptr<const Value> interned(EpilogueParts parts);
+    struct Known;
+    explicit Epilogue(const Value* value) : value_(value) {}
+    static Known& known();
+    static const Value* interned(EpilogueParts parts);
 
-    std::shared_ptr<const Value> value_;
+    const Value* value_;
 };
 
 /// A text that was read. It has a value where it has no problems.

@@ -1,6 +1,5 @@
 #include "generator/epilogue/names.hpp"
 
-#include "generator/base/condition.hpp"
 #include "generator/epilogue/functions.hpp"
 
 #include <fmt/format.h>
@@ -63,7 +62,7 @@ bool is_language_name(std::string_view name) {
 std::string wrong_name(std::string_view name) {
     if (is_language_name(name)) return fmt::format("'{}' is a name of the language itself", name);
     if (is_in(kKeywords, name)) return fmt::format("'{}' is a word of Python or C++, and no name", name);
-    if (is_in(kKernelNames, name) || is_device_function(name) || names_gemm_macro(name) || name.starts_with("map_"))
+    if (is_in(kKernelNames, name) || is_device_function(name) || name.starts_with("GEMM_") || name.starts_with("map_"))
         return fmt::format("'{}' is a name that kernels use themselves: take another", name);
     if (name.front() == '_' || name.find("__") != name.npos)
         return fmt::format("'{}': a name begins with a letter, and has no two '_' side by side", name);

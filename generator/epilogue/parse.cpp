@@ -1,9 +1,9 @@
 #include "generator/epilogue/parse.hpp"
 
-#include "generator/base/nearest_name.hpp"
-#include "generator/base/parse_number.hpp"
 #include "generator/epilogue/functions.hpp"
 #include "generator/epilogue/parse_index.hpp"
+#include "generator/text/nearest_name.hpp"
+#include "generator/text/parse_number.hpp"
 
 #include <fmt/format.h>
 

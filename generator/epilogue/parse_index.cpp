@@ -1,6 +1,6 @@
 #include "generator/epilogue/parse_index.hpp"
 
-#include "generator/base/parse_number.hpp"
+#include "generator/text/parse_number.hpp"
 
 #include <fmt/format.h>
 

@@ -1,17 +1,20 @@
 #include "generator/families/family.hpp"
 
-#include "generator/base/nearest_name.hpp"
 #include "generator/base/round_up.hpp"
 #include "generator/base/served_types.hpp"
 #include "generator/families/shared/arguments_text.hpp"
 #include "generator/families/shared/compile_cost.hpp"
+#include "generator/families/shared/epilogue_element.hpp"
 #include "generator/families/shared/parameter_table.hpp"
 #include "generator/families/table.hpp"
+#include "generator/text/nearest_name.hpp"
 #include "jitgemm/error.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <iterator>
 
 namespace jitgemm {
 namespace {
@@ -22,6 +25,13 @@ void check_sum_order(std::vector<std::string>& reasons, const GemmSpec& spec, co
     if (order != wanted)
         reasons.push_back(fmt::format("deterministic=batch_invariant: on {} all kernels must sum by {}, not by {}",
                                       arch.name, to_string(wanted), to_string(order)));
+}
+
+std::vector<std::string> unserved(const Problem& problem) {
+    std::vector<std::string> reasons = unserved_types(problem.row_major);
+    if (problem.signature.epilogue)
+        std::ranges::move(unserved_epilogue(*problem.signature.epilogue), std::back_inserter(reasons));
+    return reasons;
 }
 
 /// The statements by which an entry begins while the previous kernel ends, and waits for it: none where it doesn't. All
@@ -183,13 +193,13 @@ struct Adapter {
         return input;
     }
 
-    /// Types that no family serves, or why this one does not; each family's own checks know nothing of the former.
+    /// What no family serves, or why this one does not; each family's own checks know nothing of the former.
     static std::vector<std::string> unsupported(const Problem& problem, const Arch& arch) {
-        std::vector<std::string> reasons = unserved_types(problem.row_major);
+        std::vector<std::string> reasons = unserved(problem);
         return reasons.empty() ? Typed::unsupported(problem, arch) : reasons;
     }
     static std::vector<std::string> violations(const Problem& problem, const KernelConfig& config, const Arch& arch) {
-        std::vector<std::string> reasons = unserved_types(problem.row_major);
+        std::vector<std::string> reasons = unserved(problem);
         if (reasons.empty()) reasons = Typed::violations(problem, own(config), arch);
         check_sum_order(reasons, problem.row_major, sum_order(problem.row_major.a, config), arch);
         return reasons;

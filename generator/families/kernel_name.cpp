@@ -1,9 +1,9 @@
 #include "generator/families/kernel_name.hpp"
 
 #include "generator/base/gemm_spec_fields.hpp"
-#include "generator/base/nearest_name.hpp"
 #include "generator/families/family.hpp"
 #include "generator/families/shared/parameter_table.hpp"
+#include "generator/text/nearest_name.hpp"
 #include "jitgemm/error.hpp"
 
 #include <fmt/format.h>
@@ -18,6 +18,8 @@ namespace {
 constexpr std::array<std::string_view, 4> kLayouts{"tn", "nn", "nt", "tt"};
 constexpr std::string_view kAlign = "_align";
 constexpr std::string_view kCAsD = "c";  // has D's type
+constexpr std::string_view kEpilogue = "ep";
+constexpr std::size_t kHashDigits = 8;
 constexpr int kUsualAlignment = 16;
 
 std::vector<std::string_view> type_names() {
@@ -87,6 +89,7 @@ private:
         signature.d = take_type(tokens, "d-").value_or(signature.a);
         if (c_as_d) signature.c = signature.d;
         signature.accumulator = take_type(tokens, "acc").value_or(DataType::f32);
+        signature.epilogue = take_epilogue(tokens);
         return signature;
     }
 
@@ -109,6 +112,16 @@ private:
         if (!token.starts_with(prefix)) return std::nullopt;
         tokens = ahead;
         return type_of(token, prefix);
+    }
+
+    /// Of a text that a problem of this process has, "ep2a1ce583".
+    std::optional<Epilogue> take_epilogue(TextReader& tokens) const {
+        TextReader ahead = tokens;
+        const std::string_view token = ahead.take_token();
+        if (!token.starts_with(kEpilogue) || token.size() != kEpilogue.size() + kHashDigits) return std::nullopt;
+        tokens = ahead;
+        if (const auto known = Epilogue::of_hash(token.substr(kEpilogue.size()))) return known;
+        fail(fmt::format("'{}' stands for the text of an epilogue, and no problem before it has that text", token));
     }
 
     DataType type_of(std::string_view token, std::string_view prefix) const {
@@ -192,6 +205,10 @@ std::string c_token(const GemmSignature& s) {
     return *s.c == s.d ? fmt::format("_{}", kCAsD) : token_unless(s.d, "c-", *s.c);
 }
 
+std::string epilogue_token(const GemmSignature& s) {
+    return s.epilogue ? fmt::format("_{}{}", kEpilogue, s.epilogue->hash()) : std::string();
+}
+
 std::string alignment_token(const GemmSignature& s) {
     if (s.align_a == s.align_b && s.align_b == s.align_d)
         return s.align_a == kUsualAlignment ? std::string() : fmt::format("{}{}", kAlign, s.align_a);
@@ -203,10 +220,10 @@ std::string alignment_token(const GemmSignature& s) {
 std::string kernel_name(const KernelId& id) {
     const GemmSignature& s = id.signature;
     const Family& family = family_of(id.config);
-    return fmt::format("{}_{}{}_{}{}{}{}_{}{}", family.name_in_kernels, to_string(s.a), token_unless(s.a, "b-", s.b),
+    return fmt::format("{}_{}{}_{}{}{}{}{}_{}{}", family.name_in_kernels, to_string(s.a), token_unless(s.a, "b-", s.b),
                        to_string(s.layout), c_token(s), token_unless(s.a, "d-", s.d),
-                       token_unless(DataType::f32, "acc", s.accumulator), family.config_name(id.config),
-                       alignment_token(s));
+                       token_unless(DataType::f32, "acc", s.accumulator), epilogue_token(s),
+                       family.config_name(id.config), alignment_token(s));
 }
 
 KernelId parse_kernel_name(std::string_view name) { return NameParser(name).parse(); }

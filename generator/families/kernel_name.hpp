@@ -15,15 +15,16 @@ struct KernelId {
     friend bool operator==(const KernelId&, const KernelId&) = default;
 };
 
-/// "<family>_<type of A>[_b-<type>]_<layout>[_c[-<type>]][_d-<type>][_acc<type>]_<config>[_align<A>.<B>.<D>]". A name
-/// leaves out defaults: the type of B and D if it is A's, a missing C, C's type if it is D's ("c" alone), f32 sums, and
-/// an alignment of 16 bytes ("align2": 2 for each). The config leaves out the family's published defaults, which never
-/// change.
+/// "<family>_<type of A>[_b-<type>]_<layout>[_c[-<type>]][_d-<type>][_acc<type>][_ep<hash>]_<config>[_align<A>.<B>.<D>]".
+/// A name leaves out defaults: the type of B and D if it is A's, a missing C, C's type if it is D's ("c" alone), f32
+/// sums, and an alignment of 16 bytes ("align2": 2 for each). The config leaves out the family's published defaults,
+/// which never change.
 [[nodiscard]] std::string kernel_name(const KernelId& id);
 [[nodiscard]] inline std::string kernel_name(const Problem& problem, const KernelConfig& config) {
     return kernel_name({problem.signature, config});
 }
-/// Throws ConfigError with the token and the expected text.
+/// Throws ConfigError with the token and the expected text. A name has only the hash of an epilogue's text: a problem
+/// with that text must have been read before.
 [[nodiscard]] KernelId parse_kernel_name(std::string_view name);
 
 /// The config of a canonical kernel name. Throws ConfigError if the name is malformed, or if its kernel does not

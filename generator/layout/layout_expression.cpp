@@ -1,7 +1,7 @@
 #include "generator/layout/layout_expression.hpp"
 
-#include "generator/base/nearest_name.hpp"
 #include "generator/layout/layout_text.hpp"
+#include "generator/text/nearest_name.hpp"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
 #include "generator/layout/mma_atom.hpp"
 
-#include "generator/base/nearest_name.hpp"
 #include "generator/layout/wgmma_atom.hpp"
+#include "generator/text/nearest_name.hpp"
 
 #include <fmt/format.h>
 

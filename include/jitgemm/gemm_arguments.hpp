@@ -2,8 +2,11 @@
 
 #include "jitgemm/device_pointer.hpp"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
+#include <string_view>
 
 namespace jitgemm {
 
@@ -15,6 +18,53 @@ enum class DependentLaunch : std::uint8_t {
     automatic,  ///< yes, if the kernel was generated with dependent_launch=1
     off,        ///< no: it starts when the previous kernel has ended
     on,         ///< yes; SpecError if the kernel was generated with dependent_launch=0
+};
+
+/// An operand of an epilogue, by its name: the device address of a vector, a matrix or an element, or the value of a
+/// scalar of the launch.
+struct OperandArgument {
+    std::string_view name;  ///< the caller's: it must live until the launch returns
+    DevicePointer pointer;
+    float value;
+
+    OperandArgument() = default;
+    constexpr OperandArgument(std::string_view of, DevicePointer address) : name(of), pointer(address), value(0) {}
+    constexpr OperandArgument(std::string_view of, float scalar) : name(of), pointer(), value(scalar) {}
+};
+
+/// Operands of an epilogue in any order: {{"bias", bias}, {"scale", 0.5F}}.
+class OperandArguments {
+public:
+    static constexpr std::size_t kMost = 16;
+
+    OperandArguments() {}  // NOLINT(modernize-use-equals-default): the array stays as it is
+    OperandArguments(std::initializer_list<OperandArgument> operands) {  // NOLINT: an array of what is used
+        for (const OperandArgument& operand : operands) set(operand);
+    }
+    OperandArguments(const OperandArguments& other) { *this = other; }  // NOLINT: as above
+    OperandArguments& operator=(const OperandArguments& other) {        // NOLINT: copies what is used
+        size_ = other.size_;
+        for (std::size_t i = 0; i < size_; ++i) operands_[i] = other.operands_[i];  // NOLINT: size_ is at most kMost
+        return *this;
+    }
+    ~OperandArguments() = default;
+
+    /// Adds the operand, or replaces the one of its name. Throws SpecError beyond kMost.
+    void set(const OperandArgument& operand);
+    /// Null if no operand has that name.
+    [[nodiscard]] const OperandArgument* find(std::string_view name) const {
+        for (const OperandArgument& operand : *this)
+            if (operand.name == name) return &operand;
+        return nullptr;
+    }
+    [[nodiscard]] const OperandArgument* begin() const { return operands_.data(); }
+    [[nodiscard]] const OperandArgument* end() const { return operands_.data() + size_; }
+    [[nodiscard]] std::size_t size() const { return size_; }
+    [[nodiscard]] bool empty() const { return size_ == 0; }
+
+private:
+    std::array<OperandArgument, kMost> operands_;
+    std::size_t size_ = 0;
 };
 
 /// Operands of one launch. Pointers are device addresses. C is read only if the spec has a C and beta is not 0.
@@ -35,6 +85,8 @@ struct GemmArguments {
     /// column-major). If the spec has broadcast_c, every launch does this, and the kernel is chosen for it. Every other
     /// spec with a C allows it, too; ldc is ignored.
     bool broadcast_c = false;
+    /// Of the spec's epilogue: each that its text names, except alpha and beta.
+    OperandArguments operands = {};
 };
 
 }  // namespace jitgemm

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "jitgemm/data_type.hpp"
+#include "jitgemm/epilogue.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -60,6 +61,9 @@ struct GemmSpec {
     /// elements. ldc is ignored, and is 0 in a resolved spec.
     bool broadcast_c = false;
     Determinism deterministic = Determinism::run_to_run;  ///< limits the choice; every kernel is run_to_run
+    /// What is stored, from the sums of products `acc` on: "d = silu(acc + bias[n]) * up[m,n]". Without a text it is
+    /// alpha · acc + beta · C. A text reads its own operands, so that `c` is then unset.
+    EpilogueText epilogue = {};
 
     friend bool operator==(const GemmSpec&, const GemmSpec&) = default;
 };
@@ -97,8 +101,8 @@ struct OperandExtents {
 [[nodiscard]] OperandExtents operand_extents(const GemmSpec& resolved_spec);
 
 /// The spec as one line, which parse_gemm_spec reads: "gemm-v1 m=.. n=.. k=.. a=bf16 ... align-d=16". It names every
-/// field of the first format. If a field of the second format differs from its default, the line begins with "gemm-v2"
-/// and names that field.
+/// field of the first format. If a field of a later format differs from its default, the line begins with that format
+/// ("gemm-v2", "gemm-v3") and names the field.
 [[nodiscard]] std::string to_string(const GemmSpec& spec);
 
 /// Reads a line of to_string() in either format. Keys may stand in any order. m, n and k are required; other keys have

@@ -13,6 +13,7 @@
 
 #include "jitgemm/context.hpp"
 #include "jitgemm/device_buffer.hpp"
+#include "jitgemm/epilogue.hpp"
 #include "jitgemm/error.hpp"
 #include "jitgemm/gemm_kernel.hpp"
 #include "jitgemm/gemm_kernel_set.hpp"

@@ -1,7 +1,7 @@
 #include "python/src/dtype.hpp"
 
-#include "generator/base/nearest_name.hpp"
 #include "generator/base/served_types.hpp"
+#include "generator/text/nearest_name.hpp"
 #include "python/src/errors.hpp"
 
 #include <fmt/format.h>

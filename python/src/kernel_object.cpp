@@ -142,7 +142,8 @@ std::vector<std::int64_t> result_shape(const Arrays& arrays, const GemmSpec& spe
 /// One row (column) has no next one: its leading dimension counts for nothing, and neither does that of a repeated C.
 void take_idle_pitches(GemmSpec& asked, const GemmSpec& made) {
     for (const GemmOperand& operand : gemm_operands(asked))
-        if (operand.lines() <= 1) asked.*operand.pitch_field = made.*operand.pitch_field;
+        if (operand.pitch_field != nullptr && operand.lines() <= 1)
+            asked.*operand.pitch_field = made.*operand.pitch_field;
 }
 
 /// Sets broadcast_c as well. A C that no kernel reads as it lies is copied first, where the launch is ours.

@@ -107,7 +107,7 @@ std::vector<BenchCandidate> Peer::candidates(const GemmSpec& spec, std::string& 
     told.constant_a = told.constant_b = false;     // a promise that it may leave unused
     GemmSpec plain = told;
     if (takes_row_of_c()) plain.broadcast_c = false;
-    const std::string untold = second_format_text(plain);
+    const std::string untold = later_formats_text(plain);
     if (untold.empty()) return candidates_of_one(told, reason);
     reason = fmt::format("{} computes only plain problems, without{}", name(), untold);
     return {};

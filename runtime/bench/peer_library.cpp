@@ -75,7 +75,7 @@ std::string refusal(const PeerLibrary& peer, const GemmSpec& spec, const jitgemm
     GemmArguments arguments;
     for (const GemmOperand& operand : gemm_operands(spec)) {
         matrices.emplace_back(peer.device, form_of(operand, true), std::string(operand.title));
-        arguments.*operand.pointer = matrices.back().matrix().data;
+        set_address(operand, arguments, matrices.back().matrix().data);
     }
     try {
         call(peer, problem, arguments, nullptr);

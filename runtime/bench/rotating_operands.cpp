@@ -55,7 +55,7 @@ RotatingOperands::RotatingOperands(ContextState& context, const OperandList& ope
 RotatingOperands::Copies RotatingOperands::allocate(const std::shared_ptr<Device>& device, const GemmOperand& operand,
                                                     std::int64_t stride) const {
     Copies copies;
-    copies.pointer = operand.pointer;
+    copies.operand = operand;
     copies.memory = DeviceMemory(device, plan_.copies * stride);
     copies.stride = stride;
     copies.first = copies.memory.data().address + static_cast<std::uint64_t>(offset_of(form_of(operand, true)));
@@ -69,7 +69,7 @@ void RotatingOperands::fill(const ReferenceKernels& kernels, const Copies& copie
 }
 
 void RotatingOperands::point(GemmArguments& arguments, std::int64_t index) const {
-    for (const Copies& copies : operands_) arguments.*copies.pointer = copies.at(index % plan_.copies);
+    for (const Copies& copies : operands_) set_address(copies.operand, arguments, copies.at(index % plan_.copies));
 }
 
 GemmArguments RotatingOperands::arguments(std::int64_t index) const {

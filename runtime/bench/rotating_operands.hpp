@@ -46,7 +46,7 @@ public:
 
 private:
     struct Copies {
-        DevicePointer GemmArguments::*pointer = nullptr;
+        GemmOperand operand;
         DeviceMemory memory;
         DevicePointer first;
         std::int64_t stride = 0;

@@ -72,16 +72,17 @@ void launch_on_copies(const GemmKernel& kernel, const GemmArguments& arguments) 
     GemmArguments there = arguments;
     for (const GemmOperand& operand : operands)
         if (operand.is_written)
-            there.*operand.pointer = written.emplace_back(*state.device, operand, arguments.*operand.pointer).pointer();
+            set_address(operand, there,
+                        written.emplace_back(*state.device, operand, address_of(operand, arguments)).pointer());
     for (const GemmOperand& input : operands) {
         if (input.is_written) continue;
-        there.*input.pointer = nullptr;
-        if (!is_used(input, spec, arguments.alpha, arguments.beta)) continue;
-        const DevicePointer host = arguments.*input.pointer;
+        set_address(input, there, nullptr);
+        if (!is_used(input, spec, arguments)) continue;
+        const DevicePointer host = address_of(input, arguments);
         DeviceCopy* const same = written_at(host, written);
         DeviceCopy& copy = same != nullptr ? *same : read.emplace_back(*state.device, input, host);
         copy.read_host();
-        there.*input.pointer = copy.pointer();
+        set_address(input, there, copy.pointer());
     }
     there.workspace = nullptr;  // the context's own does
     there.workspace_bytes = 0;

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "generator/base/nearest_name.hpp"
+#include "generator/text/nearest_name.hpp"
 #include "runtime/c_api/status.hpp"
 
 #include <fmt/format.h>

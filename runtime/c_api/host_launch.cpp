@@ -46,8 +46,8 @@ private:
 /// An operand in a buffer of its own; nothing where the launch doesn't use it.
 Shadow shadow_of(EmulatorDevice& device, const GemmOperand& operand, const GemmSpec& spec,
                  const GemmArguments& arguments) {
-    if (!is_used(operand, spec, arguments.alpha, arguments.beta)) return {};
-    Shadow shadow(device, arguments.*operand.pointer, bytes_of(operand), std::string(operand.title));
+    if (!is_used(operand, spec, arguments)) return {};
+    Shadow shadow(device, address_of(operand, arguments), bytes_of(operand), std::string(operand.title));
     if (!operand.is_written) shadow.read_host(rows_of(operand));
     return shadow;
 }
@@ -80,7 +80,7 @@ void launch_on_host(const GemmKernel& kernel, const GemmArguments& arguments) {
     GemmArguments emulated = arguments;
     for (const GemmOperand& operand : operands) {
         const Shadow& shadow = shadows.emplace_back(shadow_of(device, operand, spec, arguments));
-        emulated.*operand.pointer = shadow.pointer();
+        set_address(operand, emulated, shadow.pointer());
     }
     Shadow workspace = workspace_of(device, state, arguments);
     emulated.workspace = workspace.pointer();

@@ -1,7 +1,7 @@
 /// \file The functions of include/jitgemm/jitgemm.h.
 
-#include "generator/base/nearest_name.hpp"
 #include "generator/base/spec_text.hpp"
+#include "generator/text/nearest_name.hpp"
 #include "jitgemm/context.hpp"
 #include "jitgemm/jitgemm.h"
 #include "jitgemm/version.hpp"

@@ -1,8 +1,8 @@
 #include "runtime/c_api/options_text.hpp"
 
-#include "generator/base/nearest_name.hpp"
-#include "generator/base/parse_number.hpp"
 #include "generator/base/trim.hpp"
+#include "generator/text/nearest_name.hpp"
+#include "generator/text/parse_number.hpp"
 #include "runtime/c_api/find_row.hpp"
 #include "runtime/c_api/status.hpp"
 #include "runtime/support/absolute_name.hpp"

@@ -1,7 +1,7 @@
 #include "runtime/cli/row_range.hpp"
 
-#include "generator/base/parse_number.hpp"
 #include "generator/base/spec_text.hpp"
+#include "generator/text/parse_number.hpp"
 #include "jitgemm/error.hpp"
 #include "runtime/cli/shape_ranges.hpp"
 

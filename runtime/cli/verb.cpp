@@ -1,6 +1,6 @@
 #include "runtime/cli/verb.hpp"
 
-#include "generator/base/nearest_name.hpp"
+#include "generator/text/nearest_name.hpp"
 #include "jitgemm/version.hpp"
 #include "runtime/cli/exit_codes.hpp"
 #include "runtime/cli/failure.hpp"

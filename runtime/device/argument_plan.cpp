@@ -18,28 +18,6 @@ namespace {
 constexpr std::uint64_t kMostMaps = kMaxArgumentBytes / sizeof(EncodedTensorMap);
 constexpr std::uint64_t kPitchUnit = 16;  // of a tensor map, bytes
 
-DevicePointer KernelOperands::*pointer_of(const ArgumentRole& role, const OperandList& operands) {
-    if (role == ArgumentRole::counters) return &KernelOperands::counters;
-    if (role == ArgumentRole::workspace || role.is_packed) return &GemmArguments::workspace;
-    const GemmOperand* const operand = operands.find(role.name);
-    return operand == nullptr ? nullptr : operand->pointer;
-}
-
-struct LaunchScalar {
-    ArgumentRole role;
-    float GemmArguments::*value;
-};
-constexpr auto kLaunchScalars = std::to_array<LaunchScalar>({
-    {ArgumentRole::alpha, &GemmArguments::alpha},
-    {ArgumentRole::beta, &GemmArguments::beta},
-});
-
-float GemmArguments::*scalar_of(const ArgumentRole& role) {
-    for (const LaunchScalar& scalar : kLaunchScalars)
-        if (scalar.role == role) return scalar.value;
-    throw ConfigError("no launch", {fmt::format("no launch has a scalar {}", to_string(role))});
-}
-
 // The pitch of a dimension of one element does not matter, but a map may refuse it. The map gets the least legal pitch.
 TiledTensorMap map_of(const TensorMapArgument& argument, const Problem& problem, const OperandList& operands,
                       bool of_one_row) {
@@ -101,6 +79,7 @@ ArgumentPlan::ArgumentPlan(std::span<const KernelArgument> arguments, const Oper
         throw ConfigError("no launch", {fmt::format("the kernel's arguments have {} bytes, a launch passes on {}",
                                                     bytes_, kMaxArgumentBytes)});
     }
+    if (const GemmOperand* const a = operands.find("a")) factor_ = *a;
     for (std::size_t i = 0; i < arguments.size(); ++i) add(arguments[i], layout.fields[i], operands);
     if (!maps_.empty()) kept_ = std::make_unique<TensorMapCache>();
 }
@@ -112,25 +91,32 @@ ArgumentPlan ArgumentPlan::of_one_problem(std::span<const KernelArgument> argume
     return plan;
 }
 
+std::optional<ArgumentPlan::Address> ArgumentPlan::address_of(const ArgumentRole& role, const OperandList& operands) {
+    if (role == ArgumentRole::counters) return Address{&KernelOperands::counters, {}};
+    if (role == ArgumentRole::workspace || role.is_packed) return Address{&GemmArguments::workspace, {}};
+    const GemmOperand* const operand = operands.find(role.name);
+    if (operand == nullptr) return std::nullopt;
+    return Address{operand->pointer, operand->name};
+}
+
 void ArgumentPlan::add(const KernelArgument& argument, const ArgumentField& field, const OperandList& operands) {
-    std::visit(
-        Overloaded{[&](PointerArgument of) {
-                       if (const auto pointer = pointer_of(of.role, operands))
-                           pointers_.push_back({field.offset, pointer});
-                   },
-                   [&](ScalarArgument of) {
-                       scalars_.push_back({field.offset, scalar_of(of.role)});
-                   },
-                   [&](const TensorMapArgument& of) {
-                       check_rank(of);
-                       maps_.push_back({field.offset, pointer_of(of.role, operands), operands.find(of.role.name)->guard,
-                                        of.role.is_packed, of.role == ArgumentRole::c, of});
-                   },
-                   [&](ExtentArgument of) {
-                       extents_.push_back({field.offset, field.bytes, of.role, field_of(of.role, operands),
-                                           of.role == ArgumentRole::k, of.role == ArgumentRole::ldc});
-                   }},
-        argument);
+    std::visit(Overloaded{[&](PointerArgument of) {
+                              if (const auto address = address_of(of.role, operands))
+                                  pointers_.push_back({field.offset, *address});
+                          },
+                          [&](ScalarArgument of) {
+                              scalars_.push_back({field.offset, of.role.name});
+                          },
+                          [&](const TensorMapArgument& of) {
+                              check_rank(of);
+                              maps_.push_back({field.offset, of, *operands.find(of.role.name),
+                                               address_of(of.role, operands).value_or(Address{})});
+                          },
+                          [&](ExtentArgument of) {
+                              extents_.push_back({field.offset, field.bytes, of.role, field_of(of.role, operands),
+                                                  of.role == ArgumentRole::k, of.role == ArgumentRole::ldc});
+                          }},
+               argument);
 }
 
 OperandList ArgumentPlan::operands_of(const Problem& problem) const {
@@ -146,17 +132,18 @@ void ArgumentPlan::pack(const PackedProblem& packed_problem, const KernelOperand
     std::byte* const bytes = packed.bytes.data();
     packed.size = bytes_;
     std::memset(bytes, 0, bytes_);
+    const bool reads_product = is_used(factor_, true, operands);
     for (const ExtentPatch& patch : extents_) {
-        const bool is_zero = (patch.is_k && operands.alpha == 0.0F) || (patch.is_ldc && operands.broadcast_c);
+        const bool is_zero = (patch.is_k && !reads_product) || (patch.is_ldc && operands.broadcast_c);
         const std::int64_t value = is_zero ? 0 : value_of(patch, packed_problem.problem);
         std::memcpy(bytes + patch.offset, &value, patch.bytes);  // of a little-endian machine
     }
     for (const PointerPatch& patch : pointers_) {
-        const std::uint64_t address = (operands.*patch.pointer).address;
+        const std::uint64_t address = patch.address.in(operands);
         std::memcpy(bytes + patch.offset, &address, sizeof address);
     }
     for (const ScalarPatch& patch : scalars_) {
-        const float value = operands.*patch.scalar;
+        const float value = scalar_of(patch.name, operands);
         std::memcpy(bytes + patch.offset, &value, sizeof value);
     }
     for (std::size_t i = 0; i < maps_.size(); ++i)
@@ -169,10 +156,10 @@ void ArgumentPlan::pack_map(std::size_t index, const PackedProblem& packed_probl
     const Problem& problem = packed_problem.problem;
     const GemmSpec& spec = problem.row_major;
     const ArgumentRole& role = patch.argument.role;
-    if (!is_used(patch.guard, spec.k != 0, operands.alpha, operands.beta)) return;
+    if (!is_used(patch.operand, spec.k != 0, operands)) return;
     const bool of_one_row = patch.is_c && (operands.broadcast_c || spec.broadcast_c);
     const auto in_workspace = patch.is_packed ? static_cast<std::uint64_t>(packed_offset(role, spec)) : 0;
-    const std::uint64_t address = (operands.*patch.pointer).address + in_workspace;
+    const std::uint64_t address = patch.address.in(operands) + in_workspace;
     const TensorMapCache::Key key{address, (packed_problem.id * kMostMaps + index) * 2 + (of_one_row ? 1 : 0)};
     if (kept_->find(key, bytes)) [[likely]]
         return;

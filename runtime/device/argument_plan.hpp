@@ -12,7 +12,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
+#include <string_view>
 #include <vector>
 
 namespace jitgemm {
@@ -46,37 +48,49 @@ public:
     [[nodiscard]] static ArgumentPlan of_one_problem(std::span<const KernelArgument> arguments,
                                                      const OperandList& operands);
 
-    /// alpha = 0 passes k = 0, so that the kernel reads neither A nor B, as BLAS demands. broadcast_c passes ldc = 0.
+    /// alpha = 0 (or another scalar that guards the product) passes k = 0, so that the kernel reads neither A nor B, as
+    /// BLAS demands. broadcast_c passes ldc = 0.
     /// Throws SpecError for a matrix that no tensor map can address. Errors of Device::encode_tensor_map pass through.
     void pack(const PackedProblem& problem, const KernelOperands& operands, Device& device,
               PackedArguments& packed) const;
     [[nodiscard]] std::size_t bytes() const { return bytes_; }
 
 private:
+    /// Where a launch has an address.
+    struct Address {
+        DevicePointer KernelOperands::*member;  ///< null: among the epilogue's operands
+        std::string_view name;
+        [[nodiscard]] std::uint64_t in(const KernelOperands& operands) const {
+            if (member != nullptr) return (operands.*member).address;
+            const OperandArgument* const given = operands.operands.find(name);
+            return given == nullptr ? 0 : given->pointer.address;
+        }
+    };
     struct PointerPatch {
         std::size_t offset;
-        DevicePointer KernelOperands::*pointer;
+        Address address;
     };
     struct ScalarPatch {
         std::size_t offset;
-        float GemmArguments::*scalar;
+        std::string_view name;
     };
     struct ExtentPatch {
         std::size_t offset;
         std::size_t bytes;
         ArgumentRole role;
         std::int64_t GemmSpec::*field;  ///< null: by role
-        bool is_k;                      ///< 0 if alpha is 0
+        bool is_k;                      ///< 0 if the product is not read
         bool is_ldc;                    ///< 0 if C is one row
     };
     struct MapPatch {
         std::size_t offset;
-        DevicePointer KernelOperands::*pointer;
-        OperandGuard guard;
+        Address address;
+        GemmOperand operand;  ///< for its guards
         bool is_packed;
         bool is_c;
         TensorMapArgument argument;
     };
+    [[nodiscard]] static std::optional<Address> address_of(const ArgumentRole& role, const OperandList& operands);
     void add(const KernelArgument& argument, const ArgumentField& field, const OperandList& operands);
     [[nodiscard]] OperandList operands_of(const Problem& problem) const;
     [[nodiscard]] std::int64_t value_of(const ExtentPatch& patch, const Problem& problem) const;
@@ -84,6 +98,7 @@ private:
                   std::byte* bytes) const;
 
     std::size_t bytes_ = 0;
+    GemmOperand factor_;  ///< A, for its guards
     std::vector<PointerPatch> pointers_;
     std::vector<ScalarPatch> scalars_;
     std::vector<ExtentPatch> extents_;

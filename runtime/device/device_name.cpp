@@ -1,8 +1,8 @@
 #include "runtime/device/device_name.hpp"
 
 #include "generator/base/arch.hpp"
-#include "generator/base/nearest_name.hpp"
-#include "generator/base/parse_number.hpp"
+#include "generator/text/nearest_name.hpp"
+#include "generator/text/parse_number.hpp"
 #include "jitgemm/error.hpp"
 #include "runtime/device/device_hint.hpp"
 

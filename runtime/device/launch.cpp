@@ -1,5 +1,7 @@
 #include "runtime/device/launch.hpp"
 
+#include "generator/epilogue/names.hpp"
+#include "generator/text/nearest_name.hpp"
 #include "jitgemm/device_pointer.hpp"
 
 #include <fmt/format.h>
@@ -26,8 +28,8 @@ Region region(const GemmOperand& operand, const GemmArguments& arguments) {
     const auto in_bytes = [&](std::int64_t elements) {
         return static_cast<std::uint64_t>(elements) * static_cast<std::uint64_t>(bytes(operand.type));
     };
-    return {operand.title,           (arguments.*operand.pointer).address,  in_bytes(operand.extent()),
-            in_bytes(operand.run()), in_bytes(operand.leading_dimension()), operand.alignment};
+    return {operand.title,           address_of(operand, arguments).address, in_bytes(operand.extent()),
+            in_bytes(operand.run()), in_bytes(operand.leading_dimension()),  operand.alignment};
 }
 
 // Of equal pitch, two matrices may interleave without touching: slices of columns of one larger matrix.
@@ -119,7 +121,7 @@ void check_operands(const OperandList& operands, const GemmSpec& spec, const Gem
     for (const GemmOperand& written : operands)
         if (written.is_written) checked(written);
     for (const GemmOperand& input : operands) {
-        if (input.is_written || !is_used(input, spec, arguments.alpha, arguments.beta)) continue;
+        if (input.is_written || !is_used(input, spec, arguments)) continue;
         const Region in = checked(input);
         for (const GemmOperand& written : operands)
             if (written.is_written) check_overlap(input, in, written, region(written, arguments), problems);
@@ -136,11 +138,44 @@ bool is_sound_workspace(const GemmArguments& arguments, std::size_t needed) {
     return arguments.workspace_bytes >= needed && is_aligned(arguments.workspace.address, kWorkspaceAlignment);
 }
 
+/// Names are the text's own, each once, and scalars and addresses stand where they belong.
+void check_names(const EpilogueParts& parts, const GemmArguments& arguments, std::vector<std::string>& problems) {
+    std::vector<std::string_view> missing, superfluous;
+    for (const EpilogueOperand& operand : parts.operands)
+        if (operand.is_scalar && !is_launch_scalar(operand.name) && arguments.operands.find(operand.name) == nullptr)
+            missing.push_back(operand.name);
+    for (const OperandArgument& given : arguments.operands)
+        if (std::ranges::find(parts.operands, given.name, &EpilogueOperand::name) == parts.operands.end())
+            superfluous.push_back(given.name);
+    if (!missing.empty())
+        problems.push_back(fmt::format("{} missing: the epilogue needs a value", join_names(missing)));
+    if (!superfluous.empty())
+        problems.push_back(fmt::format("{}: the epilogue has no operand of that name", join_names(superfluous)));
+}
+
+/// A scalar of the default epilogue that the text does not have.
+void check_scalar(const EpilogueParts& parts, std::string_view name, float value, float usual,
+                  std::vector<std::string>& problems) {
+    if (value != usual && std::ranges::find(parts.operands, name, &EpilogueOperand::name) == parts.operands.end())
+        problems.push_back(fmt::format("{} is {}, but the epilogue has no {}", name, value, name));
+}
+
+void check_epilogue(const GemmSpec& spec, const GemmArguments& arguments, std::vector<std::string>& problems) {
+    if (const EpilogueParts* const parts = parts_of(spec)) {
+        check_names(*parts, arguments, problems);
+        check_scalar(*parts, "alpha", arguments.alpha, 1.0F, problems);
+        check_scalar(*parts, "beta", arguments.beta, 0.0F, problems);
+    } else if (!arguments.operands.empty()) {
+        problems.push_back(
+            fmt::format("an operand '{}' is given, but the spec has no epilogue", arguments.operands.begin()->name));
+    }
+}
+
 }  // namespace
 
 LaunchRegions::LaunchRegions(const GemmSpec& asked)
     : has_k_(asked.k != 0), has_c_(asked.c.has_value()), broadcasts_c_(asked.broadcast_c) {
-    if (asked.m == 0 || asked.n == 0) return;
+    if (asked.m == 0 || asked.n == 0 || !asked.epilogue.empty()) return;
     const OperandList operands = gemm_operands(asked);
     const auto is_written = [](const GemmOperand& operand) { return operand.is_written; };
     const bool one_is_written = std::count_if(operands.begin(), operands.end(), is_written) == 1;
@@ -164,7 +199,7 @@ bool LaunchRegions::are_apart(const Place& input, std::uint64_t address, const G
 }
 
 bool LaunchRegions::are_sound(const GemmArguments& arguments, std::size_t workspace_bytes) const {
-    if (places_.empty() || (arguments.broadcast_c && !broadcasts_c_) || (arguments.beta != 0.0F && !has_c_))
+    if (places_.empty() || !arguments.operands.empty() || (arguments.broadcast_c && !broadcasts_c_) || (arguments.beta != 0.0F && !has_c_))
         return false;
     const Region workspace = region_of_workspace(arguments);
     if (workspace.address != 0 && !is_sound_workspace(arguments, workspace_bytes)) return false;
@@ -182,7 +217,9 @@ std::vector<std::string> launch_problems(const Problem& problem, const GemmArgum
     const GemmSpec& spec = problem.asked;
     std::vector<std::string> problems;
     const bool reads_c = arguments.beta != 0.0F;
-    if (reads_c && !spec.c) problems.push_back(fmt::format("beta is {} but the spec has no C", arguments.beta));
+    check_epilogue(spec, arguments, problems);
+    if (reads_c && !spec.c && spec.epilogue.empty())
+        problems.push_back(fmt::format("beta is {} but the spec has no C", arguments.beta));
     if (arguments.broadcast_c && !spec.c) problems.emplace_back("broadcast_c is set but the spec has no C");
     check_workspace(arguments, workspace_bytes, problems);
     if (spec.m == 0 || spec.n == 0) return problems;

@@ -34,7 +34,8 @@ public:
     explicit LaunchRegions(const GemmSpec& asked);
 
     /// True only if launch_problems() finds nothing. False if that is left to launch_problems(): where a rule is
-    /// broken, where matrices interleave, for an empty D, and for a C that the launch alone makes one row.
+    /// broken, where matrices interleave, for an empty D, for a C that the launch alone makes one row, and for an
+    /// epilogue in words.
     [[nodiscard]] bool are_sound(const GemmArguments& arguments, std::size_t workspace_bytes) const;
 
 private:

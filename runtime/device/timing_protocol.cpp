@@ -1,6 +1,6 @@
 #include "runtime/device/timing_protocol.hpp"
 
-#include "generator/base/nearest_name.hpp"
+#include "generator/text/nearest_name.hpp"
 
 #include <array>
 

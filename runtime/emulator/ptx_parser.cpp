@@ -1,4 +1,4 @@
-#include "generator/base/parse_number.hpp"
+#include "generator/text/parse_number.hpp"
 #include "runtime/emulator/ptx.hpp"
 #include "runtime/emulator/ptx_reader.hpp"
 

@@ -1,6 +1,6 @@
 #include "runtime/support/log.hpp"
 
-#include "generator/base/nearest_name.hpp"
+#include "generator/text/nearest_name.hpp"
 #include "jitgemm/error.hpp"
 #include "runtime/support/fork.hpp"
 

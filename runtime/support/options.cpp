@@ -1,6 +1,6 @@
 #include "jitgemm/options.hpp"
-#include "generator/base/nearest_name.hpp"
-#include "generator/base/parse_number.hpp"
+#include "generator/text/nearest_name.hpp"
+#include "generator/text/parse_number.hpp"
 #include "jitgemm/error.hpp"
 #include "runtime/device/device_name.hpp"
 #include "runtime/support/absolute_name.hpp"

@@ -1,6 +1,6 @@
 #include "runtime/support/output_file.hpp"
 
-#include "generator/base/parse_number.hpp"
+#include "generator/text/parse_number.hpp"
 #include "runtime/support/file_system.hpp"
 
 #include <fcntl.h>

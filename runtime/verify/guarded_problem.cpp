@@ -4,6 +4,7 @@
 #include "jitgemm/error.hpp"
 #include "runtime/emulator_device/emulator_device.hpp"
 #include "runtime/support/element_codec.hpp"
+#include "runtime/verify/epilogue_check.hpp"
 #include "runtime/verify/filled_input.hpp"
 #include "runtime/verify/host_reference.hpp"
 #include "runtime/verify/verification_rules.hpp"
@@ -29,13 +30,35 @@ Fill sparse_fill(std::uint64_t seed, std::int64_t group) {
     return {.kind = FillKind::sparse, .seed = seed, .group = group};
 }
 
+/// Of a text, beta has its value and all others have that of alpha.
+GemmArguments launch_scalars(const GemmSpec& spec, float alpha, float beta) {
+    GemmArguments scalars;
+    const EpilogueParts* const parts = parts_of(spec);
+    if (parts == nullptr) {
+        scalars.alpha = alpha;
+        scalars.beta = beta;
+        return scalars;
+    }
+    for (const EpilogueOperand& operand : parts->operands) {
+        if (!operand.is_scalar) continue;
+        if (operand.name == "alpha")
+            scalars.alpha = alpha;
+        else if (operand.name == "beta")
+            scalars.beta = beta;
+        else
+            scalars.operands.set({operand.name, alpha});
+    }
+    return scalars;
+}
+
 }  // namespace
 
 struct GuardedProblem::Impl {
     Impl(ContextState& context, const GemmSpec& asked, const OperandList& list, InputKind kind, std::uint64_t seed,
          float alpha_value, float beta_value, Placement placement);
 
-    [[nodiscard]] bool uses(const GemmOperand& operand) const { return is_used(operand, spec, alpha, beta); }
+    [[nodiscard]] bool uses(const GemmOperand& operand) const { return is_used(operand, spec, scalars); }
+    [[nodiscard]] std::optional<EpilogueInputs> epilogue_inputs() const;
     [[nodiscard]] DeviceMatrix matrix(std::string_view name) const;
     [[nodiscard]] Check request() const;
     [[nodiscard]] bool has_d_of(const Impl& right) const;
@@ -56,8 +79,7 @@ struct GuardedProblem::Impl {
     std::unique_ptr<Reference> reference;
     GemmSpec spec;
     InputKind inputs;
-    float alpha;
-    float beta;
+    GemmArguments scalars;  ///< those of the launch, and nothing else
     IntegerInputs integers;
     bool exact;
     std::uint64_t seed;
@@ -73,9 +95,8 @@ GuardedProblem::Impl::Impl(ContextState& context, const GemmSpec& asked, const O
       reference(make_reference(context)),
       spec(asked),
       inputs(kind),
-      alpha(alpha_value),
-      beta(beta_value),
-      integers(integer_inputs(asked, alpha_value, beta_value)),
+      scalars(launch_scalars(asked, alpha_value, beta_value)),
+      integers(integer_inputs(asked, scalars.alpha, scalars.beta)),
       exact(kind == InputKind::integers && integers.exact),
       seed(3 * base_seed),
       operands(list) {
@@ -144,10 +165,21 @@ Check GuardedProblem::Impl::request() const {
             .c = matrix("c"),
             .d = d.matrix(),
             .k = a.data ? spec.k : 0,
-            .alpha = static_cast<double>(alpha),
-            .beta = static_cast<double>(beta),
+            .alpha = static_cast<double>(scalars.alpha),
+            .beta = static_cast<double>(scalars.beta),
             .bound = error_bound(spec),
             .exact = exact};
+}
+
+std::optional<EpilogueInputs> GuardedProblem::Impl::epilogue_inputs() const {
+    const std::optional<Epilogue> meaning = meaning_of(spec.epilogue, spec.d);
+    if (!meaning) return std::nullopt;
+    EpilogueInputs text{.epilogue = *meaning, .operands = {}, .scalars = {}};
+    for (const EpilogueOperand& operand : meaning->parts().operands) {
+        text.operands.push_back(operand.is_scalar ? DeviceMatrix{} : matrix(operand.name));
+        text.scalars.push_back(operand.is_scalar ? scalar_of(operand.name, scalars) : 0.0F);
+    }
+    return text;
 }
 
 /// Each element against 1 · the other's: the sum has no terms, the other D stands in for C.
@@ -213,12 +245,13 @@ std::vector<std::string> GuardedProblem::Impl::check_surroundings(Verification& 
 
 void GuardedProblem::Impl::check_elements(Verification& verdict, const Reference& judge) const {
     const Check check = request();
-    const CheckResult found = judge.check(check);
+    const std::optional<EpilogueInputs> text = epilogue_inputs();
+    const CheckResult found = text ? check_epilogue(*device, check, *text, judge) : judge.check(check);
     verdict.wrong = static_cast<std::int64_t>(found.wrong);
     verdict.largest_error = found.largest_error;
     if (verdict.wrong == 0) return;
     const auto [row, column] = place_of(check.d, found.first);
-    const CheckResult element = judge.element(check, found.first);
+    const CheckResult element = text ? found : judge.element(check, found.first);
     verdict.first = Mismatch{row, column, element.expected, element.got, {}};
 }
 
@@ -237,10 +270,8 @@ GuardedProblem::GuardedProblem(GuardedProblem&&) noexcept = default;
 GuardedProblem& GuardedProblem::operator=(GuardedProblem&&) noexcept = default;
 
 GemmArguments GuardedProblem::arguments() const {
-    GemmArguments arguments;
+    GemmArguments arguments = impl_->scalars;
     point(arguments);
-    arguments.alpha = impl_->alpha;
-    arguments.beta = impl_->beta;
     arguments.workspace_bytes = impl_->workspace_bytes();
     if (arguments.workspace_bytes != 0) arguments.workspace = impl_->workspace.matrix().data;
     return arguments;
@@ -249,7 +280,7 @@ GemmArguments GuardedProblem::arguments() const {
 void GuardedProblem::point(GemmArguments& arguments) const {
     auto input = impl_->filled.begin();
     for (const GemmOperand& operand : impl_->operands)
-        arguments.*operand.pointer = (operand.is_written ? impl_->d.matrix() : (input++)->matrix()).data;
+        set_address(operand, arguments, (operand.is_written ? impl_->d.matrix() : (input++)->matrix()).data);
 }
 
 Check GuardedProblem::request() const { return impl_->request(); }

@@ -1,13 +1,12 @@
 #include "runtime/verify/host_reference.hpp"
 
+#include "runtime/verify/on_cores.hpp"
 #include "runtime/verify/reference_arguments.hpp"
 #include "runtime/verify/reference_kernels.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <mutex>
-#include <system_error>
-#include <thread>
 #include <vector>
 
 namespace jitgemm {
@@ -127,22 +126,30 @@ public:
           sums_(static_cast<std::size_t>(padded(arguments.n))),
           magnitudes_(arguments.exact != 0 ? 0 : sums_.size()) {}
 
-    void check(std::int64_t row) {
+    /// Of one row of D.
+    void add_up(std::int64_t row) {
         std::fill(sums_.begin(), sums_.end(), 0.0);
         std::fill(magnitudes_.begin(), magnitudes_.end(), 0.0);
         for (std::int64_t k = 0; k < arguments_.k; ++k) {
             add_scaled(sums_, factors_.a.row(row)[k], factors_.b.row(k));
             add_scaled_magnitudes(magnitudes_, factors_.a.row(row)[k], factors_.b.row(k));
         }
+    }
+    [[nodiscard]] ProductSum sum(std::int64_t column) const {
+        const auto index = static_cast<std::size_t>(column);
+        return {sums_[index], magnitudes_.empty() ? 0.0 : magnitudes_[index]};
+    }
+
+    void check(std::int64_t row) {
+        add_up(row);
         for (std::int64_t column = 0; column < arguments_.n; ++column) judge({row, column});
     }
     [[nodiscard]] const CheckResult& result() const { return result_; }
 
 private:
     void judge(device_code::Place at) {
-        const auto index = static_cast<std::size_t>(at.column);
-        const double magnitude = magnitudes_.empty() ? 0.0 : magnitudes_[index];
-        const double error = device_code::relative_error(arguments_, sums_[index], magnitude, at);
+        const auto [sum, magnitude] = this->sum(at.column);
+        const double error = device_code::relative_error(arguments_, sum, magnitude, at);
         result_.largest_error = std::max(result_.largest_error, error);
         if (error <= 1) return;
         ++result_.wrong;
@@ -156,36 +163,16 @@ private:
     CheckResult result_;
 };
 
-void merge(CheckResult& all, const CheckResult& part) {
-    all.wrong += part.wrong;
-    all.first = std::min(all.first, part.first);
-    all.largest_error = std::max(all.largest_error, part.largest_error);
-}
-
-std::int64_t host_threads(std::int64_t rows) {
-    return std::clamp<std::int64_t>(std::thread::hardware_concurrency(), 1, std::max<std::int64_t>(rows, 1));
-}
-
 CheckResult check_rows(const device_code::CheckArguments& arguments) {
     CheckResult all;
     const Factors factors(arguments);
-    const std::int64_t threads = host_threads(arguments.m);
     std::mutex mutex;
-    const auto check_share = [&](std::int64_t first_row) {
+    on_cores(arguments.m, [&](std::int64_t first_row, std::int64_t step) {
         RowChecker checker(arguments, factors);
-        for (std::int64_t row = first_row; row < arguments.m; row += threads) checker.check(row);
+        for (std::int64_t row = first_row; row < arguments.m; row += step) checker.check(row);
         const std::scoped_lock lock(mutex);
         merge(all, checker.result());
-    };
-    std::vector<std::jthread> workers;
-    for (std::int64_t thread = 0; thread < threads; ++thread) {
-        try {
-            workers.emplace_back(check_share, thread);
-        } catch (const std::system_error&) {  // the process may have no more threads
-            check_share(thread);
-        }
-    }
-    workers.clear();  // waits for them
+    });
     return all;
 }
 
@@ -227,6 +214,24 @@ CheckResult HostReference::compared_element(const DeviceMatrix& matrix, const Fi
 CheckResult HostReference::check(const Check& check) const {
     const HostProblem problem(*device_, check);
     return check_rows(problem.arguments());
+}
+
+std::vector<ProductSum> HostReference::sums(const Check& check) const {
+    Check product = check;  // nothing else is copied
+    product.c = {};
+    const HostProblem problem(*device_, product);
+    const device_code::CheckArguments& arguments = problem.arguments();
+    const Factors factors(arguments);
+    std::vector<ProductSum> sums(static_cast<std::size_t>(arguments.m * arguments.n));
+    on_cores(arguments.m, [&](std::int64_t first_row, std::int64_t step) {
+        RowChecker checker(arguments, factors);
+        for (std::int64_t row = first_row; row < arguments.m; row += step) {
+            checker.add_up(row);
+            for (std::int64_t column = 0; column < arguments.n; ++column)
+                sums[static_cast<std::size_t>(row * arguments.n + column)] = checker.sum(column);
+        }
+    });
+    return sums;
 }
 
 CheckResult HostReference::element(const Check& check, std::uint64_t number) const {

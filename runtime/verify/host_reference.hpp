@@ -3,6 +3,7 @@
 #include "runtime/verify/reference.hpp"
 
 #include <memory>
+#include <vector>
 
 namespace jitgemm {
 
@@ -18,6 +19,7 @@ public:
                                                std::uint64_t number) const override;
     [[nodiscard]] CheckResult check(const Check& check) const override;
     [[nodiscard]] CheckResult element(const Check& check, std::uint64_t number) const override;
+    [[nodiscard]] std::vector<ProductSum> sums(const Check& check) const override;
     [[nodiscard]] std::int64_t guard_damage(const GuardedLines& lines, std::uint8_t pattern) const override;
 
 private:

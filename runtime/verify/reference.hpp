@@ -4,10 +4,12 @@
 #include "runtime/context/context_state.hpp"
 #include "runtime/verify/verification_rules.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace jitgemm {
 
@@ -75,6 +77,22 @@ struct CheckResult {
 };
 static_assert(sizeof(CheckResult) == 48);
 
+/// Adds what was found in another part of D.
+inline void merge(CheckResult& all, const CheckResult& part) {
+    all.wrong += part.wrong;
+    all.largest_error = std::max(all.largest_error, part.largest_error);
+    if (part.first >= all.first) return;
+    all.first = part.first;
+    all.expected = part.expected;
+    all.got = part.got;
+}
+
+/// The sum of products of an element of D, and that of their absolute values.
+struct ProductSum {
+    double sum = 0;
+    double magnitude = 0;
+};
+
 /// The operations of a verification on a problem's operands on a device: it makes them and checks them.
 class Reference {
 public:
@@ -92,6 +110,8 @@ public:
     [[nodiscard]] virtual CheckResult check(const Check& check) const = 0;
     /// Expected and found value of one element of D.
     [[nodiscard]] virtual CheckResult element(const Check& check, std::uint64_t number) const = 0;
+    /// Of all elements of D, row by row, from A and B.
+    [[nodiscard]] virtual std::vector<ProductSum> sums(const Check& check) const = 0;
     /// Bytes outside the lines that are not `pattern`.
     [[nodiscard]] virtual std::int64_t guard_damage(const GuardedLines& lines, std::uint8_t pattern) const = 0;
 };

@@ -51,7 +51,8 @@ device_code::CheckArguments check_arguments(const Check& check) {
             .exact = check.exact ? 1 : 0,
             .unused = 0,
             .result = nullptr,
-            .at = {}};
+            .at = {},
+            .sums = nullptr};
 }
 
 device_code::GuardArguments guard_arguments(const GuardedLines& lines, std::uint8_t pattern) {

@@ -125,6 +125,7 @@ struct CheckArguments {
     int unused;
     CheckResult* result;
     Place at;  // reference_element: which
+    double2* sums;  // reference_sums: of all elements of D, the sum of products and that of their absolute values
 };
 
 struct Expected {

@@ -2,6 +2,7 @@
 
 #include "generator/base/round_up.hpp"
 #include "runtime/verify/embedded_sources.hpp"
+#include "runtime/verify/guarded_matrix.hpp"
 #include "runtime/verify/reference_arguments.hpp"
 
 #include <algorithm>
@@ -15,10 +16,19 @@ constexpr int kThreads = 256;
 constexpr std::int64_t kCheckTile = 64;
 constexpr std::int64_t kMostBlocks = 1 << 20;  // the kernels loop over the rest
 
-enum Entry { kFillEntry, kCompareEntry, kCheckExactEntry, kCheckBoundedEntry, kElementEntry, kGuardEntry, kReadEntry };
+enum Entry {
+    kFillEntry,
+    kCompareEntry,
+    kCheckExactEntry,
+    kCheckBoundedEntry,
+    kElementEntry,
+    kGuardEntry,
+    kReadEntry,
+    kSumsEntry
+};
 constexpr std::array kFunctions = {"reference_fill",          "reference_compare", "reference_check_exact",
                                    "reference_check_bounded", "reference_element", "reference_guard",
-                                   "reference_read"};
+                                   "reference_read",          "reference_sums"};
 
 // As reference_kernels.cu has it.
 struct ReadArguments {
@@ -116,6 +126,20 @@ CheckResult ReferenceKernels::check(const Check& check) const {
     if (tiles == 0) return {};
     return answer(check.exact ? kCheckExactEntry : kCheckBoundedEntry, std::min(tiles, kMostBlocks),
                   check_arguments(check));
+}
+
+std::vector<ProductSum> ReferenceKernels::sums(const Check& check) const {
+    static_assert(sizeof(ProductSum) == 2 * sizeof(double));
+    std::vector<ProductSum> sums(static_cast<std::size_t>(elements_of(check.d)));
+    if (sums.empty()) return sums;
+    const DeviceMemory memory(device_, static_cast<std::int64_t>(sums.size() * sizeof(ProductSum)));
+    device_code::CheckArguments arguments = check_arguments(check);
+    arguments.sums = reinterpret_cast<device_code::double2*>(memory.data().address);
+    const std::int64_t tiles = ceil_div(check.d.rows, kCheckTile) * ceil_div(check.d.columns, kCheckTile);
+    launch(kSumsEntry, std::min(tiles, kMostBlocks), arguments);
+    device_->synchronize(nullptr);
+    device_->copy_to_host(sums.data(), memory.data(), sums.size() * sizeof(ProductSum));
+    return sums;
 }
 
 CheckResult ReferenceKernels::element(const Check& check, std::uint64_t number) const {

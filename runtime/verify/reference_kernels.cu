@@ -81,8 +81,11 @@ static __device__ __forceinline__ void load_tile(double (*tile)[kTile + 1], bool
     }
 }
 
-// `kBounded` also sums absolute products, which the bound of random inputs is a part of.
-template <bool kBounded>
+// What is made of the sums of a tile.
+enum Purpose { kCheckExact, kCheckBounded, kStoreSums };
+
+// All but kCheckExact also sum absolute products, which the bound of random inputs is a part of.
+template <Purpose kPurpose>
 static __device__ __forceinline__ void check_tile(const CheckArguments& arguments, Place begin,
                                                   double (*a_tile)[kTile + 1], double (*b_tile)[kTile + 1]) {
     const int thread_row = threadIdx.x / kStep;
@@ -110,7 +113,7 @@ static __device__ __forceinline__ void check_tile(const CheckArguments& argument
                 UNROLL_ALL
                 for (int j = 0; j < kPerThread; ++j) {
                     sum[i][j] = fma(a_values[i], b_values[j], sum[i][j]);
-                    if (kBounded) absolute[i][j] = fma(fabs(a_values[i]), fabs(b_values[j]), absolute[i][j]);
+                    if (kPurpose != kCheckExact) absolute[i][j] = fma(fabs(a_values[i]), fabs(b_values[j]), absolute[i][j]);
                 }
             }
         }
@@ -125,6 +128,10 @@ static __device__ __forceinline__ void check_tile(const CheckArguments& argument
         for (int j = 0; j < kPerThread; ++j) {
             const Place at = {begin.row + thread_row + i * kStep, begin.column + thread_column + j * kStep};
             if (at.row >= arguments.m || at.column >= arguments.n) continue;
+            if (kPurpose == kStoreSums) {
+                arguments.sums[number_of(at, arguments.n)] = {sum[i][j], absolute[i][j]};
+                continue;
+            }
             const double error = relative_error(arguments, sum[i][j], absolute[i][j], at);
             if (error > largest) largest = error;
             if (error > 1.0) {
@@ -134,10 +141,10 @@ static __device__ __forceinline__ void check_tile(const CheckArguments& argument
             }
         }
     }
-    record(arguments.result, wrong, first, largest);
+    if (kPurpose != kStoreSums) record(arguments.result, wrong, first, largest);
 }
 
-template <bool kBounded>
+template <Purpose kPurpose>
 static __device__ __forceinline__ void check_all(const CheckArguments& arguments) {
     __shared__ double a_tile[kDepth][kTile + 1];
     __shared__ double b_tile[kDepth][kTile + 1];
@@ -145,17 +152,20 @@ static __device__ __forceinline__ void check_all(const CheckArguments& arguments
     const long long tiles_n = (arguments.n + kTile - 1) / kTile;
     for (long long i = blockIdx.x; i < tiles_m * tiles_n; i += gridDim.x) {
         const Place tile = place_of(i, tiles_n);
-        check_tile<kBounded>(arguments, {tile.row * kTile, tile.column * kTile}, a_tile, b_tile);
+        check_tile<kPurpose>(arguments, {tile.row * kTile, tile.column * kTile}, a_tile, b_tile);
     }
 }
 
 extern "C" __global__ void __launch_bounds__(256, 2)
     reference_check_exact(const __grid_constant__ CheckArguments arguments) {
-    check_all<false>(arguments);
+    check_all<kCheckExact>(arguments);
 }
 extern "C" __global__ void __launch_bounds__(256, 2)
     reference_check_bounded(const __grid_constant__ CheckArguments arguments) {
-    check_all<true>(arguments);
+    check_all<kCheckBounded>(arguments);
+}
+extern "C" __global__ void __launch_bounds__(256, 2) reference_sums(const __grid_constant__ CheckArguments arguments) {
+    check_all<kStoreSums>(arguments);
 }
 
 // Expected value and value found of one element. One block.

@@ -30,6 +30,7 @@ public:
                                                std::uint64_t number) const override;
     [[nodiscard]] CheckResult check(const Check& check) const override;
     [[nodiscard]] CheckResult element(const Check& check, std::uint64_t number) const override;
+    [[nodiscard]] std::vector<ProductSum> sums(const Check& check) const override;
     [[nodiscard]] std::int64_t guard_damage(const GuardedLines& lines, std::uint8_t pattern) const override;
     /// Reads `bytes` (a multiple of 16) on `stream`.
     void read(DevicePointer data, std::int64_t bytes, Stream stream) const;

@@ -1,5 +1,6 @@
 #include "runtime/verify/trials.hpp"
 
+#include "generator/base/operand.hpp"
 #include "generator/base/round_up.hpp"
 
 #include <fmt/format.h>
@@ -17,7 +18,13 @@ bool same_scalars(const TrialInputs& trial, const VerifyOptions& options) {
 
 /// Scalars that change D where 1 and 1, or 1 and 0, may leave a mistake unseen.
 std::vector<TrialInputs> scalar_trials(const GemmSpec& spec, const VerifyOptions& options) {
+    const EpilogueParts* const text = parts_of(spec);
+    if (text != nullptr && std::ranges::none_of(text->operands, &EpilogueOperand::is_scalar)) return {};
     std::vector<TrialInputs> trials{{.seed = options.seed, .alpha = -2.0F, .beta = 0.0F}};
+    if (text != nullptr) {
+        trials.push_back({.seed = options.seed, .alpha = 0.5F, .beta = -4.0F});
+        trials.push_back({.seed = options.seed, .alpha = 0.0F, .beta = 0.0F});
+    }
     if (spec.c) trials.push_back({.seed = options.seed, .alpha = 0.5F, .beta = -4.0F});
     std::erase_if(trials, [&](const TrialInputs& trial) { return same_scalars(trial, options); });
     return trials;

@@ -34,6 +34,7 @@ struct TrialBudget {
 /// - one with the caller's seed and scalars,
 /// - one with alpha = -2 and beta = 0, where C is NaN,
 /// - with C, one with alpha = 0.5 and beta = -4,
+/// - of an epilogue with scalars of the launch, the same, and one in which all of them are 0,
 /// - further seeds, where the outputs are few.
 [[nodiscard]] std::vector<TrialInputs> integer_trials(const GemmSpec& spec, const VerifyOptions& options,
                                                       const TrialBudget& budget);

@@ -62,6 +62,7 @@ void bound_products(IntegerInputs& inputs, std::int64_t k, double most, double s
 }  // namespace
 
 IntegerInputs integer_inputs(const GemmSpec& spec, float alpha, float beta) {
+    if (!spec.epilogue.empty()) alpha = 1, beta = 0;  // the sums alone: what a text makes of them lies in an interval
     IntegerInputs inputs;
     inputs.range = kLargestRange;
     if (!is_exact_factor(alpha) || !is_exact_factor(beta)) return inputs;

@@ -210,6 +210,9 @@
 #ifndef GEMM_HAS_C
 #define GEMM_HAS_C (GEMM_TYPE_C != 3)
 #endif
+#ifndef GEMM_EPILOGUE
+#define GEMM_EPILOGUE 0  // what is stored is made of a text
+#endif
 #ifndef GEMM_PARTIAL_SUMS
 #define GEMM_PARTIAL_SUMS (GEMM_SPLIT_K > 1 && !GEMM_SPLIT_CLUSTER)
 #endif
@@ -229,10 +232,10 @@
 #define GEMM_STORE_F32 (GEMM_TYPE_D == 2 || GEMM_PARTIAL_SUMS)
 #endif
 #ifndef GEMM_STAGED_SUMS
-#define GEMM_STAGED_SUMS GEMM_READ_C  // the epilogue lays sums into shared memory, not yet what it stores
+#define GEMM_STAGED_SUMS (GEMM_READ_C || (GEMM_EPILOGUE && !GEMM_PARTIAL_SUMS))  // the epilogue lays sums into shared memory, not yet what it stores
 #endif
 #ifndef GEMM_STAGED_F32
-#define GEMM_STAGED_F32 (GEMM_READ_C || GEMM_STORE_F32)
+#define GEMM_STAGED_F32 (GEMM_STAGED_SUMS || GEMM_STORE_F32)
 #endif
 #ifndef GEMM_VECTOR_RESIDUE
 #define GEMM_VECTOR_RESIDUE (GEMM_MMA_M * GEMM_WARP_N / GEMM_VECTOR_D % 32 != 0)

@@ -7,7 +7,7 @@ template <typename Row>
 __device__ __forceinline__ float finish_element(const GemmArgs& args, Row row, int column, float sum) {
     return finish(args, sum, [&] { return c_to_float(args.c[row * args.ldc + column]); });
 }
-#else
+#elif !GEMM_EPILOGUE
 // D's element at (row, column) from its sum.
 template <typename Row>
 __device__ __forceinline__ float finish_element(const GemmArgs& args, Row /*row*/, int /*column*/, float sum) {

@@ -17,7 +17,9 @@ __device__ __forceinline__ OutputTile partial_tile(const GemmArgs& args, int spl
     return output;
 }
 
-__device__ __forceinline__ float finish(const OutputTile& /*output*/, float sum) { return sum; }
+__device__ __forceinline__ float finish_element(const OutputTile& /*output*/, int /*row*/, int /*column*/, float sum) {
+    return sum;
+}
 #else
 // A block's result goes to D.
 using OutputTile = GemmArgs;

@@ -1,4 +1,5 @@
 #pragma once
+#include "epilogue/finish_element.cuh"
 #include "epilogue/output_tile.cuh"
 #include "epilogue/store_element.cuh"
 
@@ -20,7 +21,7 @@ __device__ __forceinline__ void store_vector(const OutputTile& output, int row, 
     const ElementC* c = output.c + row * output.ldc + column;
     const auto finished = [&](int i) { return finish(output, sum[i], [&] { return c_to_float(c[i]); }); };
 #else
-    const auto finished = [&](int i) { return finish(output, sum[i]); };
+    const auto finished = [&](int i) { return finish_element(output, row, column + i, sum[i]); };
 #endif
 // clang-format on
 #if GEMM_VECTOR_D > 1

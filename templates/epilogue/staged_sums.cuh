@@ -1,4 +1,5 @@
 #pragma once
+#include "epilogue/finish_element.cuh"
 #include "epilogue/store_element.cuh"
 
 // rC -> sC -> gD. A warp writes the sums of kMmaM rows of its tile at a time to its own part of shared memory. It reads
@@ -48,7 +49,7 @@ __device__ __forceinline__ void store_vector(const OutputTile& output, int row, 
 #else
 // Stores a vector of a row of D. Where the right edge cuts it, its elements are stored one by one.
 __device__ __forceinline__ void store_vector(const OutputTile& output, int row, int column, const Staged* staged) {
-    const auto finished = [&](int i) { return finish(output, staged_sum(staged[i])); };
+    const auto finished = [&](int i) { return finish_element(output, row, column + i, staged_sum(staged[i])); };
 #endif
     if (row >= output.m || column >= output.n) return;
     auto* d = output.d + row * output.ldd + column;

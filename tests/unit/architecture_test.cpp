@@ -111,9 +111,10 @@ struct Room {
 const std::vector<Room>& rooms() {
     static const std::vector<Room> kRooms{
         {"include/jitgemm", {}},
-        {"generator/base", {"include/jitgemm"}},
+        {"generator/text", {}},
+        {"generator/epilogue", {"include/jitgemm", "generator/text"}},
+        {"generator/base", {"include/jitgemm", "generator/text", "generator/epilogue"}},
         {"generator/layout", {"include/jitgemm", "generator/base"}},
-        {"generator/epilogue", {"include/jitgemm", "generator/base"}},
         {"generator/families/shared", {"include/jitgemm", "generator/base", "generator/layout"}},
         {"generator/families/<family>", {"generator/base", "generator/layout", "generator/families/shared"}},
         {"generator/families",

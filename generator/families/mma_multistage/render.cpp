@@ -96,10 +96,10 @@ std::string params_text(const GemmSignature& s, const MmaMultistageConfig& c, co
     text += alias_line("ElementD", element_type(s.d), fmt::format("{} in memory", to_string(s.d)));
     if (c.splits_in_cluster()) text += alias_line("ElementOut", "ElementD", "the element that the epilogue stores");
     if (stages_rows(c)) {
-        const bool staged_f32 = split || s.c || s.d == DataType::f32;
+        const bool staged_f32 = split || s.c || s.epilogue || s.d == DataType::f32;
         text += alias_line("Staged", staged_f32 ? "float" : "Bits",
                            "the element that the epilogue rearranges through shared memory");
-        if (s.c && !split && s.d != DataType::f32)
+        if ((s.c || s.epilogue) && !split && s.d != DataType::f32)
             text += alias_line("ElementOut", "ElementD", "the element that it stores");
     }
     return text + "\n" + tiling_lines(g, {c.stages, stages_rows(c) ? c.warp.n : 0}) + fragment_lines(s, c, g);
@@ -150,8 +150,7 @@ RenderInput MmaMultistage::render_input(const GemmSignature& signature, const Mm
 std::vector<KernelEntry> MmaMultistage::entries(const GemmSignature& signature, const MmaMultistageConfig& c) {
     const TensorCoreGeometry g = geometry(signature, c);
     const bool has_workspace = c.splits_in_workspace() || c.pack != Pack::none;
-    KernelEntry gemm =
-        gemm_entry(g, {c.block.m, c.block.n, c.split_k}, gemm_arguments(signature.c.has_value(), has_workspace));
+    KernelEntry gemm = gemm_entry(g, {c.block.m, c.block.n, c.split_k}, gemm_arguments(signature, has_workspace));
     if (c.splits_in_cluster()) gemm.cluster = {c.split_k, 1, 1};
     std::vector<KernelEntry> entries = pack_entries(c.pack, gemm.arguments);
     entries.push_back(gemm);

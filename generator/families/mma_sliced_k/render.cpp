@@ -1,6 +1,7 @@
 #include "generator/families/mma_sliced_k/family.hpp"
 #include "generator/families/mma_sliced_k/geometry.hpp"
 #include "generator/families/shared/epilogue_expression.hpp"
+#include "generator/families/shared/gemm_arguments.hpp"
 #include "generator/families/shared/params_text.hpp"
 #include "generator/families/shared/tma_text.hpp"
 #include "generator/families/shared/wrapper_text.hpp"
@@ -76,13 +77,12 @@ std::vector<KernelArgument> arguments(const GemmSignature& s, const Config& c, c
     };
     std::vector<KernelArgument> list{map(Role::a, c.swap_ab ? g.of_few : g.of_long),
                                      map(Role::b, c.swap_ab ? g.of_long : g.of_few)};
-    if (s.c) list.emplace_back(PointerArgument{Role::c});
+    add_epilogue_pointers(list, s);
     list.emplace_back(PointerArgument{Role::d});
     for (const Role role : {Role::m, Role::n, Role::k}) list.emplace_back(ExtentArgument{role});
-    if (s.c) list.emplace_back(ExtentArgument{Role::ldc, 8});
+    add_epilogue_pitches(list, s);
     list.emplace_back(ExtentArgument{Role::ldd, 8});
-    list.emplace_back(ScalarArgument{Role::alpha});
-    if (s.c) list.emplace_back(ScalarArgument{Role::beta});
+    add_epilogue_scalars(list, s);
     return list;
 }
 

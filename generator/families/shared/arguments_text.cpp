@@ -1,6 +1,7 @@
 #include "generator/families/shared/arguments_text.hpp"
 
 #include "generator/base/overloaded.hpp"
+#include "generator/families/shared/epilogue_element.hpp"
 
 #include <fmt/format.h>
 
@@ -35,7 +36,16 @@ struct ArgumentComments {
         return is_row_major(matrix) ? "row-major" : "column-major";
     }
 
+    [[nodiscard]] const EpilogueOperand* of_text(const Role& role) const {
+        if (!signature.epilogue) return nullptr;
+        const auto& operands = signature.epilogue->parts().operands;
+        const auto found = std::ranges::find(operands, role.name, &EpilogueOperand::name);
+        return found == operands.end() ? nullptr : &*found;
+    }
+
     [[nodiscard]] std::string of_pointer(Role role) const {
+        if (const EpilogueOperand* const operand = of_text(role))
+            return fmt::format("{} ({})", to_string(operand->type), to_string(operand->index));
         if (role == Role::a) return fmt::format("A (m, k), {}", order(role));
         if (role == Role::b) return fmt::format("B (k, n), {}", order(role));
         if (role == Role::d) return "D (m, n), row-major";
@@ -61,6 +71,8 @@ struct ArgumentComments {
         if (is_transposed() && extent.role == Role::n) return "n of the problem";
         if (is_transposed() && extent.role == Role::m) return "m of the problem";
         if (extent.role.part != ArgumentPart::pitch) return {};
+        if (of_text(extent.role) != nullptr)
+            return fmt::format("elements from one row of {} to the next", extent.role.name);
         const bool by_row = is_row_major({extent.role.name, ArgumentPart::pointer});
         const char title = static_cast<char>(std::toupper(static_cast<unsigned char>(extent.role.name.front())));
         return fmt::format("elements from one {} of {} to the next{}", by_row ? "row" : "column", title,
@@ -76,6 +88,8 @@ struct ArgumentComments {
     }
 
     [[nodiscard]] std::string formula() const {
+        if (signature.epilogue)
+            return fmt::format("// {}\n// acc = A (m, k) * B (k, n), D is d.\n", signature.epilogue->text());
         const std::string_view plus_c = !has(Role::c) ? "" : has_one_row_of_c() ? " + beta * C" : " + beta * C (m, n)";
         if (!is_transposed()) return fmt::format("// D (m, n) = alpha * A (m, k) * B (k, n){}.\n", plus_c);
         return fmt::format(
@@ -85,6 +99,10 @@ struct ArgumentComments {
             plus_c);
     }
 };
+
+std::string pointer_type_of_text(const EpilogueOperand& operand) {
+    return fmt::format("const {}*", operand_element(operand.type));
+}
 
 std::string_view pointer_type(Role role, const GemmSignature& s) {
     if (role == Role::a) return s.a == DataType::f32 ? "const float*" : "const Bits*";
@@ -111,8 +129,11 @@ std::string arguments_text(std::span<const KernelArgument> arguments, const Gemm
     std::string text = comments.formula() + "struct GemmArgs {\n";
     for (const KernelArgument& argument : arguments) {
         const std::string comment = comments(argument);
-        text += fmt::format("    {} {};{}\n", device_type(argument, signature), field_name(argument),
-                            comment.empty() ? "" : "  // " + comment);
+        const EpilogueOperand* const operand = comments.of_text(role_of(argument));
+        const bool is_pointer = std::holds_alternative<PointerArgument>(argument);
+        const std::string type = operand != nullptr && is_pointer ? pointer_type_of_text(*operand)
+                                                                  : std::string(device_type(argument, signature));
+        text += fmt::format("    {} {};{}\n", type, field_name(argument), comment.empty() ? "" : "  // " + comment);
     }
     return text + "};\n";
 }

@@ -1,5 +1,7 @@
 #include "generator/families/shared/epilogue_expression.hpp"
 
+#include "generator/families/shared/epilogue_element.hpp"
+
 #include <fmt/format.h>
 
 #include <string_view>
@@ -92,6 +94,7 @@ std::string_view text_with_c(FinishedUnit unit) {
 }  // namespace
 
 std::string epilogue_expression(const GemmSignature& signature, FinishedUnit unit) {
+    if (signature.epilogue) return epilogue_element(*signature.epilogue);
     const std::string start = operators(unit, signature.c.has_value());
     if (!signature.c) return start + for_unit(kWithoutC, unit);
     return start + std::string(kFactor) + for_unit(text_with_c(unit), unit);

@@ -1,19 +1,50 @@
 #include "generator/families/shared/gemm_arguments.hpp"
 
 namespace jitgemm {
+namespace {
 
-std::vector<KernelArgument> gemm_arguments(bool has_c, bool has_workspace) {
+/// Calls `visit` with each operand of the text.
+template <typename Visit>
+void for_each_of_text(const GemmSignature& signature, Visit visit) {
+    if (!signature.epilogue) return;
+    for (const EpilogueOperand& operand : signature.epilogue->parts().operands) visit(operand);
+}
+
+}  // namespace
+
+void add_epilogue_pointers(std::vector<KernelArgument>& list, const GemmSignature& signature) {
+    if (signature.c) list.emplace_back(PointerArgument{ArgumentRole::c});
+    for_each_of_text(signature, [&](const EpilogueOperand& operand) {
+        if (!operand.is_scalar) list.emplace_back(PointerArgument{{operand.name, ArgumentPart::pointer}});
+    });
+}
+
+void add_epilogue_pitches(std::vector<KernelArgument>& list, const GemmSignature& signature) {
+    if (signature.c) list.emplace_back(ExtentArgument{ArgumentRole::ldc, 8});
+    for_each_of_text(signature, [&](const EpilogueOperand& operand) {
+        if (operand.index.is_matrix()) list.emplace_back(ExtentArgument{{operand.name, ArgumentPart::pitch}, 8});
+    });
+}
+
+void add_epilogue_scalars(std::vector<KernelArgument>& list, const GemmSignature& signature) {
+    if (!signature.epilogue) list.emplace_back(ScalarArgument{ArgumentRole::alpha});
+    if (signature.c) list.emplace_back(ScalarArgument{ArgumentRole::beta});
+    for_each_of_text(signature, [&](const EpilogueOperand& operand) {
+        if (operand.is_scalar) list.emplace_back(ScalarArgument{{operand.name}});
+    });
+}
+
+std::vector<KernelArgument> gemm_arguments(const GemmSignature& signature, bool has_workspace) {
     std::vector<KernelArgument> list{PointerArgument{ArgumentRole::a}, PointerArgument{ArgumentRole::b}};
-    if (has_c) list.emplace_back(PointerArgument{ArgumentRole::c});
+    add_epilogue_pointers(list, signature);
     list.emplace_back(PointerArgument{ArgumentRole::d});
     if (has_workspace) list.emplace_back(PointerArgument{ArgumentRole::workspace});
     for (const ArgumentRole extent : {ArgumentRole::m, ArgumentRole::n, ArgumentRole::k})
         list.emplace_back(ExtentArgument{extent});
     for (const ArgumentRole pitch : {ArgumentRole::lda, ArgumentRole::ldb}) list.emplace_back(ExtentArgument{pitch, 8});
-    if (has_c) list.emplace_back(ExtentArgument{ArgumentRole::ldc, 8});
+    add_epilogue_pitches(list, signature);
     list.emplace_back(ExtentArgument{ArgumentRole::ldd, 8});
-    list.emplace_back(ScalarArgument{ArgumentRole::alpha});
-    if (has_c) list.emplace_back(ScalarArgument{ArgumentRole::beta});
+    add_epilogue_scalars(list, signature);
     return list;
 }
 

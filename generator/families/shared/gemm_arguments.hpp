@@ -1,5 +1,6 @@
 #pragma once
 
+#include "generator/base/gemm_signature.hpp"
 #include "generator/base/kernel_entry.hpp"
 
 #include <utility>
@@ -8,7 +9,13 @@
 namespace jitgemm {
 
 /// The fields of GemmArgs in the generated gemm_args.cuh, in order.
-[[nodiscard]] std::vector<KernelArgument> gemm_arguments(bool has_c, bool has_workspace);
+[[nodiscard]] std::vector<KernelArgument> gemm_arguments(const GemmSignature& signature, bool has_workspace);
+
+/// What the epilogue adds to a kernel's arguments: addresses and pitches of its operands, and scalars of the launch. They
+/// are those of C, alpha and beta where there is no text.
+void add_epilogue_pointers(std::vector<KernelArgument>& list, const GemmSignature& signature);
+void add_epilogue_pitches(std::vector<KernelArgument>& list, const GemmSignature& signature);
+void add_epilogue_scalars(std::vector<KernelArgument>& list, const GemmSignature& signature);
 
 /// The entry `gemm` of a kernel of this geometry (threads, shared_bytes).
 template <typename Geometry>

@@ -1,10 +1,10 @@
 #pragma once
 
 #include "generator/base/gemm_signature.hpp"
-#include "generator/base/nearest_name.hpp"
 #include "generator/base/tile_shape.hpp"
 #include "generator/families/shared/parameter_map.hpp"
 #include "generator/families/shared/rasterization.hpp"
+#include "generator/text/nearest_name.hpp"
 #include "jitgemm/error.hpp"
 
 #include <fmt/format.h>

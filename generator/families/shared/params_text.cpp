@@ -75,6 +75,7 @@ std::map<std::string, int, std::less<>> type_macros(const GemmSignature& signatu
     return {{"GEMM_TYPE_AB", type_code(signature.a)},
             {"GEMM_TYPE_C", type_code(signature.c)},
             {"GEMM_TYPE_D", type_code(signature.d)},
+            {"GEMM_EPILOGUE", signature.epilogue.has_value()},
             {"GEMM_ACCUMULATOR_F16", signature.accumulator == DataType::f16}};
 }
 

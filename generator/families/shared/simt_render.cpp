@@ -65,7 +65,7 @@ RenderInput simt_render_input(const GemmSignature& s, const SimtTiling& tiling) 
 }
 
 std::vector<KernelEntry> simt_entries(const GemmSignature& s, const SimtTiling& tiling) {
-    return {gemm_entry(simt_geometry(s, tiling), simt_grid(tiling), gemm_arguments(s.c.has_value(), false))};
+    return {gemm_entry(simt_geometry(s, tiling), simt_grid(tiling), gemm_arguments(s, false))};
 }
 
 ElementOwner simt_owner(const Problem& problem, const SimtTiling& tiling, std::int64_t row, std::int64_t column) {

@@ -72,6 +72,9 @@ void check_edges(Reasons& reasons, const GemmSpec& spec, const Config& c) {
 void check_wave(Reasons& reasons, const GemmSpec& spec, const Config& c) {
     check_range(reasons, "blocks_per_wave", c.blocks_per_wave, 0, kMaxWave);
     if (c.blocks_per_wave <= 0 || c.block.m <= 0 || c.block.n <= 0) return;
+    if (!spec.epilogue.empty())
+        reasons.push_back(fmt::format(
+            "blocks_per_wave = {} stores D before its sums are complete: no epilogue may follow", c.blocks_per_wave));
     if (c.split_k > 1)
         reasons.push_back(fmt::format("blocks_per_wave = {} and split_k = {} both split K: only one of them may",
                                       c.blocks_per_wave, c.split_k));

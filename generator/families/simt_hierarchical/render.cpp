@@ -194,7 +194,7 @@ RenderInput SimtHierarchical::render_input(const GemmSignature& s, const SimtHie
 std::vector<KernelEntry> SimtHierarchical::entries(const GemmSignature& s, const SimtHierarchicalConfig& c) {
     const bool has_workspace = c.split_k > 1 || c.blocks_per_wave > 0;
     std::vector<KernelEntry> entries{
-        gemm_entry(geometry(s, c), hierarchical_grid(c), gemm_arguments(s.c.has_value(), has_workspace))};
+        gemm_entry(geometry(s, c), hierarchical_grid(c), gemm_arguments(s, has_workspace))};
     const std::vector<KernelArgument>& arguments = entries.front().arguments;
     if (c.split_k > 1)
         entries.push_back(reduce_entry(arguments));

@@ -135,7 +135,7 @@ RenderInput SimtLongK::render_input(const GemmSignature& s, const SimtLongKConfi
 
 std::vector<KernelEntry> SimtLongK::entries(const GemmSignature& s, const SimtLongKConfig& c) {
     const GridRule grid{.tile_m = c.block().m, .tile_n = c.block().n, .splits = c.split_k};
-    KernelEntry gemm = gemm_entry(geometry(s, c), grid, gemm_arguments(s.c.has_value(), true));
+    KernelEntry gemm = gemm_entry(geometry(s, c), grid, gemm_arguments(s, true));
     gemm.programmatic_launch = c.dependent_launch;
     KernelEntry reduce;
     reduce.programmatic_launch = c.dependent_launch;

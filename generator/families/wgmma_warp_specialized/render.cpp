@@ -2,6 +2,7 @@
 
 #include "generator/families/shared/bounded.hpp"
 #include "generator/families/shared/epilogue_expression.hpp"
+#include "generator/families/shared/gemm_arguments.hpp"
 #include "generator/families/shared/orientation.hpp"
 #include "generator/families/shared/packing.hpp"
 #include "generator/families/shared/params_text.hpp"
@@ -74,7 +75,7 @@ std::map<std::string, int, std::less<>> macros(const GemmSignature& s, const Con
         {"GEMM_C_TMA", g.c_stages != 0},
         {"GEMM_BROADCAST_C", c.broadcast_c},
         {"GEMM_PAIRS_OF_C", stores_by_tma(c) && s.align_d >= 2 * bytes(s.d)},  // and then N is even
-        {"GEMM_READ_C", reads_elements_of_c(s, c, g)},
+        {"GEMM_READ_C", reads_elements_of_c(s, c, g) || s.epilogue},
         {"GEMM_SHIFT_ROWS", s.align_d < kLeastVector},
         {"GEMM_REST_COLUMNS", g.rest_columns},
         {"GEMM_STMATRIX", stages_by_x4(g)},
@@ -307,8 +308,8 @@ std::vector<KernelArgument> arguments(const GemmSignature& s, const Config& c, c
         const int rows = c_panel_rows(c);
         list.emplace_back(map(Role::c, {g.slice_columns, rows}, g.slice_columns * bytes(s.d)));
         if (g.rest_columns != 0) list.emplace_back(map(Role::c, {g.rest_columns, rows}, 0, "map_c_rest"));
-    } else if (s.c) {
-        list.emplace_back(PointerArgument{Role::c});
+    } else {
+        add_epilogue_pointers(list, s);
     }
     if (!stores_by_tma(c)) list.emplace_back(PointerArgument{Role::d});
     if (packs_a(pack)) list.emplace_back(PointerArgument{Role::a});
@@ -320,10 +321,9 @@ std::vector<KernelArgument> arguments(const GemmSignature& s, const Config& c, c
     list.emplace_back(ExtentArgument{Role::k});
     if (packs_a(pack)) list.emplace_back(ExtentArgument{Role::lda, 8});
     if (packs_b(pack)) list.emplace_back(ExtentArgument{Role::ldb, 8});
-    if (s.c && !c.broadcast_c) list.emplace_back(ExtentArgument{Role::ldc, 8});
+    if (!c.broadcast_c) add_epilogue_pitches(list, s);
     if (!stores_by_tma(c)) list.emplace_back(ExtentArgument{Role::ldd, 8});
-    list.emplace_back(ScalarArgument{Role::alpha});
-    if (s.c) list.emplace_back(ScalarArgument{Role::beta});
+    add_epilogue_scalars(list, s);
     return list;
 }
 

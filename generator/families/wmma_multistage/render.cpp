@@ -88,7 +88,7 @@ RenderInput WmmaMultistage::render_input(const GemmSignature& signature, const W
 
 std::vector<KernelEntry> WmmaMultistage::entries(const GemmSignature& signature, const WmmaMultistageConfig& c) {
     const GridRule grid{c.block.m, c.block.n};
-    return {gemm_entry(geometry(signature, c), grid, gemm_arguments(signature.c.has_value(), false))};
+    return {gemm_entry(geometry(signature, c), grid, gemm_arguments(signature, false))};
 }
 
 std::int64_t WmmaMultistage::workspace_bytes(const Problem&, const WmmaMultistageConfig&) { return 0; }

@@ -1,6 +1,6 @@
-#include "generator/base/nearest_name.hpp"
 #include "generator/draw/layout_pictures.hpp"
 #include "generator/layout/tiled_copy.hpp"
+#include "generator/text/nearest_name.hpp"
 #include "runtime/cli/exit_codes.hpp"
 #include "runtime/cli/json_fields.hpp"
 #include "runtime/cli/layout/layout.hpp"

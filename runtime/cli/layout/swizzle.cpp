@@ -1,6 +1,6 @@
 #include "generator/layout/swizzle.hpp"
-#include "generator/base/nearest_name.hpp"
 #include "generator/layout/swizzle_report.hpp"
+#include "generator/text/nearest_name.hpp"
 #include "jitgemm/data_type.hpp"
 #include "runtime/cli/exit_codes.hpp"
 #include "runtime/cli/layout/layout.hpp"

@@ -1,6 +1,6 @@
 #include "runtime/cli/layout/tiling.hpp"
 
-#include "generator/base/parse_number.hpp"
+#include "generator/text/parse_number.hpp"
 #include "runtime/cli/exit_codes.hpp"
 
 #include <fmt/format.h>

@@ -1,7 +1,7 @@
 #include "runtime/cli/tune/options.hpp"
 
-#include "generator/base/parse_number.hpp"
 #include "generator/families/kernel_name.hpp"
+#include "generator/text/parse_number.hpp"
 #include "jitgemm/error.hpp"
 #include "runtime/cli/exit_codes.hpp"
 #include "runtime/cli/files.hpp"

@@ -1,4 +1,4 @@
-#include "generator/base/nearest_name.hpp"
+#include "generator/text/nearest_name.hpp"
 #include "runtime/tuning/search/strategies.hpp"
 
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
 #include "runtime/tuning/store/records.hpp"
 
-#include "generator/base/nearest_name.hpp"
+#include "generator/text/nearest_name.hpp"
 
 #include <algorithm>
 #include <array>

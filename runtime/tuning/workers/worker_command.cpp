@@ -1,6 +1,6 @@
 #include "runtime/tuning/workers/worker_command.hpp"
 
-#include "generator/base/parse_number.hpp"
+#include "generator/text/parse_number.hpp"
 #include "jitgemm/error.hpp"
 #include "runtime/support/program_search.hpp"
 

@@ -1,0 +1,58 @@
+#include "generator/base/operand.hpp"
+
+#include "jitgemm/error.hpp"
+
+#include <fmt/format.h>
+
+#include <optional>
+
+namespace jitgemm {
+namespace {
+
+OperandIndex index_of(const std::optional<EpiloguePlace>& place) {
+    if (!place) return OperandIndex::one;
+    return place->size == 'm' ? OperandIndex::m : OperandIndex::n;
+}
+
+/// The meaning of a text that may be wrong.
+std::optional<Epilogue> sound_meaning(const GemmSpec& spec) { return reading_of(spec.epilogue, spec.d).epilogue; }
+
+}  // namespace
+
+void OperandArguments::set(const OperandArgument& operand) {
+    for (std::size_t i = 0; i < size_; ++i)
+        if (operands_.at(i).name == operand.name) return void(operands_.at(i) = operand);
+    if (size_ == kMost)
+        throw SpecError("operands of an epilogue",
+                        {fmt::format("{} is the {}th: a launch has at most {}", operand.name, kMost + 1, kMost)});
+    operands_.at(size_++) = operand;
+}
+
+const EpilogueParts* parts_of(const GemmSpec& spec) {
+    if (spec.epilogue.empty()) return nullptr;
+    const std::optional<Epilogue> meaning = sound_meaning(spec);
+    return meaning ? &meaning->parts() : nullptr;
+}
+
+GemmOperand epilogue_operand(const EpilogueOperand& of, const EpilogueParts& parts, const GemmSpec& spec) {
+    GemmOperand operand{.name = of.name,
+                        .title = of.name,
+                        .row = index_of(of.index.row),
+                        .column = index_of(of.index.column),
+                        .guard = of.guards.empty() ? OperandGuard::none : OperandGuard::epilogue,
+                        .epilogue = &parts,
+                        .guards = &of.guards,
+                        .type = of.type,
+                        .order = spec.d_order};
+    operand = placed(operand, spec);
+    if (!operand.is_matrix()) {
+        operand.order = operand.row == OperandIndex::one ? Order::row : Order::column;
+        return operand;
+    }
+    const EpilogueLayout layout = spec.epilogue.layout_of(of.name);
+    operand.pitch = layout.ld != 0 ? layout.ld : std::max<std::int64_t>(1, operand.run());
+    operand.alignment = layout.align != 0 ? layout.align : natural_alignment(operand);
+    return operand;
+}
+
+}  // namespace jitgemm

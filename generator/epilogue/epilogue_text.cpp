@@ -1,0 +1,97 @@
+#include "generator/epilogue/epilogue_text.hpp"
+
+#include "jitgemm/error.hpp"
+
+#include <fmt/format.h>
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <utility>
+
+namespace jitgemm {
+namespace {
+
+using Layouts = EpilogueTextValue::Layouts;
+
+/// All texts of the process.
+class Texts {
+public:
+    static Texts& all() {
+        static Texts texts;
+        return texts;
+    }
+
+    EpilogueText find_or_add(std::string text, const Layouts& layouts, const std::optional<Epilogue>& meaning) {
+        std::string key = text + (meaning ? "\n=" : "\n");
+        for (const auto& [name, layout] : layouts) key += fmt::format("{} {} {}\n", name, layout.ld, layout.align);
+        const std::scoped_lock lock(mutex_);
+        std::unique_ptr<const EpilogueTextValue>& known = known_[key];
+        if (known == nullptr)
+            known = std::make_unique<EpilogueTextValue>(EpilogueTextValue{.text = std::move(text),
+                                                                          .layouts = layouts,
+                                                                          .hash = std::hash<std::string>()(key),
+                                                                          .meaning = meaning});
+        return EpilogueTextAccess::make(known.get());
+    }
+
+private:
+    std::mutex mutex_;
+    std::map<std::string, std::unique_ptr<const EpilogueTextValue>> known_;
+};
+
+EpilogueText text_of(const Epilogue& meaning, const Layouts& layouts) {
+    return Texts::all().find_or_add(meaning.text(), layouts, meaning);
+}
+
+}  // namespace
+
+EpilogueText::EpilogueText(std::string_view text)
+    : EpilogueText(text.empty() ? EpilogueText() : Texts::all().find_or_add(std::string(text), {}, std::nullopt)) {}
+
+EpilogueText EpilogueText::with(std::string_view operand, const EpilogueLayout& layout) const {
+    if (empty())
+        throw SpecError("no epilogue", {fmt::format("{} has a layout, but the epilogue has no text", operand)});
+    Layouts layouts = value_->layouts;
+    layouts.erase(std::string(operand));
+    if (layout != EpilogueLayout()) layouts.emplace(operand, layout);
+    return Texts::all().find_or_add(value_->text, layouts, value_->meaning);
+}
+
+std::string_view EpilogueText::text() const { return empty() ? std::string_view() : std::string_view(value_->text); }
+
+EpilogueLayout EpilogueText::layout_of(std::string_view operand) const {
+    const Layouts& layouts = layouts_of(*this);
+    const auto found = layouts.find(operand);
+    return found == layouts.end() ? EpilogueLayout() : found->second;
+}
+
+const Layouts& layouts_of(EpilogueText text) {
+    static const Layouts kNone;
+    return text.empty() ? kNone : EpilogueTextAccess::value(text)->layouts;
+}
+
+EpilogueReading reading_of(EpilogueText text, DataType d) {
+    if (const EpilogueTextValue* const value = EpilogueTextAccess::value(text); value != nullptr && value->meaning)
+        return {value->meaning, {}};
+    return try_read_epilogue(text.text(), {.d = d});
+}
+
+EpilogueText canonical(EpilogueText text, DataType d) {
+    const std::optional<Epilogue> meaning = meaning_of(text, d);
+    return meaning ? text_of(*meaning, layouts_of(text)) : EpilogueText();
+}
+
+EpilogueText transposed(EpilogueText text, DataType d) {
+    const std::optional<Epilogue> meaning = meaning_of(text, d);
+    return meaning ? text_of(meaning->transposed(), layouts_of(text)) : EpilogueText();
+}
+
+std::optional<Epilogue> meaning_of(EpilogueText text, DataType d) {
+    if (text.empty()) return std::nullopt;
+    const EpilogueTextValue* const value = EpilogueTextAccess::value(text);
+    if (value->meaning) return value->meaning;
+    return read_epilogue(value->text, {.d = d});
+}
+
+}  // namespace jitgemm

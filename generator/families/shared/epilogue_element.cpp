@@ -1,0 +1,112 @@
+#include "generator/families/shared/epilogue_element.hpp"
+
+#include "generator/epilogue/render.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+namespace jitgemm {
+namespace {
+
+constexpr std::array kReadTypes{DataType::f16, DataType::bf16, DataType::f32};
+
+constexpr std::string_view kOfF16 =
+    "__device__ __forceinline__ float float_of_f16(unsigned short bits) {\n"
+    "    float value;\n"
+    "    asm(\"cvt.f32.f16 %0, %1;\" : \"=f\"(value) : \"h\"(bits));\n"
+    "    return value;\n"
+    "}\n";
+constexpr std::string_view kOfBf16 =
+    "__device__ __forceinline__ float float_of_bf16(unsigned short bits) {\n"
+    "    return __uint_as_float(static_cast<unsigned>(bits) << 16);\n"
+    "}\n";
+
+/// Where an operand's element lies.
+std::string place(const EpilogueOperand& operand) {
+    const EpilogueIndex& index = operand.index;
+    if (index.is_matrix()) return fmt::format("row * args.ld_{} + column", operand.name);
+    return index.row ? "row" : index.column ? "column" : "0";
+}
+
+std::string reading(const EpilogueParts& parts, const EpilogueOperand& operand) {
+    const std::string element = as_float(operand.type, fmt::format("args.{}[{}]", operand.name, place(operand)));
+    const std::string unread = unread_condition(parts, operand.guards);
+    return unread.empty() ? element : fmt::format("{} ? 0.0f : {}", unread, element);
+}
+
+std::string finish_element(const EpilogueParts& parts) {
+    const auto has = [&](auto part) {
+        return std::ranges::any_of(parts.operands, [&](const auto& one) { return (one.index.*part).has_value(); });
+    };
+    std::string text = fmt::format(
+        "// D's element at (row, column) from its sum of products.\n"
+        "template <typename Row>\n"
+        "__device__ __forceinline__ float finish_element(const GemmArgs& args, Row {}, int {}, float acc) {{\n",
+        has(&EpilogueIndex::row) ? "row" : "/*row*/", has(&EpilogueIndex::column) ? "column" : "/*column*/");
+    std::string values;
+    for (const EpilogueOperand& operand : parts.operands) {
+        if (operand.is_scalar) continue;
+        text += fmt::format("    const float {} = {};\n", operand.name, reading(parts, operand));
+        values += ", " + operand.name;
+    }
+    return text + fmt::format("    return finish(args, acc{}).d;\n}}\n", values);
+}
+
+std::string with_index(const std::string& name, const EpilogueIndex& index) {
+    return fmt::format("{}[{}]", name, to_string(index));
+}
+
+}  // namespace
+
+std::string_view operand_element(DataType type) { return type == DataType::f32 ? "float" : "unsigned short"; }
+
+std::string operand_conversions(const EpilogueParts& parts) {
+    std::set<DataType> types;
+    for (const EpilogueOperand& operand : parts.operands)
+        if (!operand.is_scalar) types.insert(operand.type);
+    return std::string(types.contains(DataType::f16) ? kOfF16 : "") +
+           std::string(types.contains(DataType::bf16) ? kOfBf16 : "");
+}
+
+std::string as_float(DataType type, const std::string& element) {
+    return type == DataType::f32 ? element : fmt::format("float_of_{}({})", to_string(type), element);
+}
+
+std::string unread_condition(const EpilogueParts& parts, const std::vector<int>& guards) {
+    std::string condition;
+    for (const int guard : guards)
+        condition += fmt::format("{}args.{} == 0.0f", condition.empty() ? "" : " || ",
+                                 parts.operands[static_cast<std::size_t>(guard)].name);
+    return guards.size() > 1 ? "(" + condition + ")" : condition;
+}
+
+std::string epilogue_element(const Epilogue& epilogue) {
+    const EpilogueParts& parts = epilogue.parts();
+    return render_epilogue(epilogue) + operand_conversions(parts) + finish_element(parts);
+}
+
+std::vector<std::string> unserved_epilogue(const Epilogue& epilogue) {
+    const EpilogueParts& parts = epilogue.parts();
+    std::vector<std::string> reasons;
+    if (parts.pairs != EpiloguePairs::none)
+        reasons.emplace_back("no kernel makes an element of D of two columns (left, right, even, odd)");
+    for (const EpilogueOutput& output : parts.outputs)
+        if (output.name != "d")
+            reasons.push_back(fmt::format("no kernel stores {} beside d", with_index(output.name, output.index)));
+    if (std::ranges::none_of(parts.outputs, [](const auto& output) { return output.name == "d"; }))
+        reasons.emplace_back("the text stores no d");
+    for (const EpilogueOperand& operand : parts.operands) {
+        if (operand.index.is_over_blocks())
+            reasons.push_back(
+                fmt::format("no kernel reads {}, an element for a block", with_index(operand.name, operand.index)));
+        if (!operand.is_scalar && std::ranges::find(kReadTypes, operand.type) == kReadTypes.end())
+            reasons.push_back(fmt::format("no kernel reads {}, a {}: operands are f16, bf16 or f32", operand.name,
+                                          to_string(operand.type)));
+    }
+    return reasons;
+}
+
+}  // namespace jitgemm

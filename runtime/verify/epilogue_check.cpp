@@ -1,0 +1,139 @@
+#include "runtime/verify/epilogue_check.hpp"
+
+#include "runtime/support/element_codec.hpp"
+#include "runtime/verify/epilogue_value.hpp"
+#include "runtime/verify/on_cores.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <memory>
+#include <mutex>
+
+namespace jitgemm {
+namespace {
+
+constexpr std::int64_t kElementsAtOnce = 1 << 22;  // of D: their sums are held in memory
+
+/// A matrix of the device in host memory.
+class HostCopy {
+public:
+    HostCopy(Device& device, const DeviceMatrix& matrix) : matrix_(matrix) {
+        if (!matrix.data || matrix.rows == 0 || matrix.columns == 0) return;
+        const std::int64_t last = (matrix.rows - 1) * matrix.row_stride + (matrix.columns - 1) * matrix.column_stride;
+        const auto size = static_cast<std::size_t>((last + 1) * bytes(matrix.type));
+        bytes_ = std::make_unique<std::byte[]>(size);
+        device.copy_to_host(bytes_.get(), matrix.data, size);
+    }
+    [[nodiscard]] bool is_there() const { return bytes_ != nullptr; }
+    [[nodiscard]] double operator()(std::int64_t row, std::int64_t column) const {
+        return element_value(bytes_.get(), matrix_.type, row * matrix_.row_stride + column * matrix_.column_stride);
+    }
+
+private:
+    DeviceMatrix matrix_;
+    std::unique_ptr<std::byte[]> bytes_;
+};
+
+/// The rows of D from `first` on, `rows` of them.
+Check band_of(const Check& check, std::int64_t first, std::int64_t rows) {
+    const auto moved = [&](DeviceMatrix matrix) {
+        if (matrix.data)
+            matrix.data.address += static_cast<std::uint64_t>(first * matrix.row_stride * bytes(matrix.type));
+        matrix.rows = rows;
+        return matrix;
+    };
+    Check band = check;
+    band.a = moved(check.a);
+    band.d = moved(check.d);
+    return band;
+}
+
+/// Finds the text's result for each element of some rows, and compares.
+class ElementJudge {
+public:
+    ElementJudge(Device& device, const Check& check, const EpilogueInputs& inputs)
+        : check_(check), inputs_(inputs), d_(device, check.d) {
+        for (const DeviceMatrix& operand : inputs.operands) operands_.emplace_back(device, operand);
+        const auto& outputs = inputs.epilogue.parts().outputs;
+        const auto is_d = [](const EpilogueOutput& output) { return output.name == "d"; };
+        place_of_d_ = static_cast<std::size_t>(std::ranges::find_if(outputs, is_d) - outputs.begin());
+    }
+
+    void judge(std::int64_t row, std::int64_t column, const ProductSum& sum, CheckResult& result) const {
+        const double got = d_(row, column);
+        const Interval expected = rounded_to(value(row, column, sum), check_.d.type);
+        const double error = error_of(expected, got);
+        result.largest_error = std::max(result.largest_error, error);
+        if (error <= 1) return;
+        ++result.wrong;
+        const auto number = static_cast<std::uint64_t>(row * check_.d.columns + column);
+        if (number >= result.first) return;
+        result.first = number;
+        result.expected = expected.is_empty() ? std::numeric_limits<double>::quiet_NaN() : middle(expected);
+        result.got = got;
+    }
+
+private:
+    [[nodiscard]] Interval value(std::int64_t row, std::int64_t column, const ProductSum& sum) const {
+        EpilogueElement element;
+        const Interval acc = check_.exact ? exactly(sum.sum) : around(sum.sum, check_.bound.sum_unit * sum.magnitude);
+        element.acc = {acc, acc};
+        for (std::size_t i = 0; i < operands_.size(); ++i) {
+            const bool is_scalar = inputs_.epilogue.parts().operands[i].is_scalar;
+            const double of = is_scalar                 ? static_cast<double>(inputs_.scalars[i])
+                              : operands_[i].is_there() ? operands_[i](row, column)
+                                                        : 0.0;
+            element.operands.push_back({exactly(of), exactly(of)});
+        }
+        return epilogue_values(inputs_.epilogue, element)[place_of_d_];
+    }
+
+    static double middle(const Interval& interval) { return interval.low / 2 + interval.high / 2; }
+
+    /// Over what is allowed; above 1 is wrong.
+    static double error_of(const Interval& expected, double got) {
+        constexpr double kWrong = std::numeric_limits<double>::infinity();
+        if (std::isnan(got)) return expected.may_be_nan ? 0 : kWrong;
+        if (expected.is_empty()) return kWrong;
+        if (expected.contains(got)) {
+            const double half = (expected.high - expected.low) / 2;
+            return half > 0 && std::isfinite(half) ? std::fabs(got - middle(expected)) / half : 0;
+        }
+        const double half = (expected.high - expected.low) / 2;
+        return half > 0 && std::isfinite(half) ? std::max(1.01, std::fabs(got - middle(expected)) / half) : kWrong;
+    }
+
+    const Check& check_;
+    const EpilogueInputs& inputs_;
+    HostCopy d_;
+    std::vector<HostCopy> operands_;
+    std::size_t place_of_d_ = 0;
+};
+
+}  // namespace
+
+CheckResult check_epilogue(Device& device, const Check& check, const EpilogueInputs& inputs, const Reference& judge) {
+    CheckResult all;
+    const std::int64_t rows = check.d.rows, columns = check.d.columns;
+    if (rows == 0 || columns == 0) return all;
+    const ElementJudge elements(device, check, inputs);
+    const std::int64_t at_once = std::max<std::int64_t>(1, kElementsAtOnce / columns);
+    std::mutex mutex;
+    for (std::int64_t first = 0; first < rows; first += at_once) {
+        const std::int64_t count = std::min(at_once, rows - first);
+        const std::vector<ProductSum> sums = judge.sums(band_of(check, first, count));
+        on_cores(count, [&](std::int64_t share, std::int64_t shares) {
+            CheckResult part;
+            for (std::int64_t row = share; row < count; row += shares)
+                for (std::int64_t column = 0; column < columns; ++column)
+                    elements.judge(first + row, column, sums[static_cast<std::size_t>(row * columns + column)], part);
+            const std::scoped_lock lock(mutex);
+            merge(all, part);
+        });
+    }
+    return all;
+}
+
+}  // namespace jitgemm

@@ -1,0 +1,24 @@
+#pragma once
+
+#include "generator/epilogue/epilogue.hpp"
+#include "runtime/device/device.hpp"
+#include "runtime/verify/reference.hpp"
+
+#include <vector>
+
+namespace jitgemm {
+
+/// What a text's results are made of, beside the sums.
+struct EpilogueInputs {
+    Epilogue epilogue;
+    std::vector<DeviceMatrix> operands;  ///< as parts().operands; without data where nothing is read
+    std::vector<float> scalars;          ///< as parts().operands; the values of the scalars of the launch
+};
+
+/// Compares D with what the text makes of the sums, in intervals: `check` gives A, B, D, the bound of the sums, and
+/// whether they are exact. An element is right if it lies in its interval, rounded to D's type. Sums come from the
+/// judge. All else is computed on the host.
+[[nodiscard]] CheckResult check_epilogue(Device& device, const Check& check, const EpilogueInputs& inputs,
+                                         const Reference& judge);
+
+}  // namespace jitgemm
