@@ -55,4 +55,24 @@ GemmOperand epilogue_operand(const EpilogueOperand& of, const EpilogueParts& par
     return operand;
 }
 
+GemmArguments scalar_arguments(const GemmSpec& spec, float alpha, float beta) {
+    GemmArguments scalars;
+    const EpilogueParts* const parts = parts_of(spec);
+    if (parts == nullptr) {
+        scalars.alpha = alpha;
+        scalars.beta = beta;
+        return scalars;
+    }
+    for (const EpilogueOperand& operand : parts->operands) {
+        if (!operand.is_scalar) continue;
+        if (operand.name == "alpha")
+            scalars.alpha = alpha;
+        else if (operand.name == "beta")
+            scalars.beta = beta;
+        else
+            scalars.operands.set({operand.name, alpha});
+    }
+    return scalars;
+}
+
 }  // namespace jitgemm

@@ -144,6 +144,9 @@ private:
 
 /// The parts of a spec's epilogue; null without a text, and for a text that breaks a rule.
 [[nodiscard]] const EpilogueParts* parts_of(const GemmSpec& spec);
+/// A launch with the scalars of the spec's epilogue and nothing else. Of a text, beta has its value and all others have
+/// that of alpha.
+[[nodiscard]] GemmArguments scalar_arguments(const GemmSpec& spec, float alpha, float beta);
 /// One of its operands that lie in memory, with the problem's sizes.
 [[nodiscard]] GemmOperand epilogue_operand(const EpilogueOperand& of, const EpilogueParts& parts, const GemmSpec& spec);
 

@@ -10,7 +10,12 @@
 namespace jitgemm {
 
 std::string_view spec_words(std::string_view text) {
-    text = text.substr(0, text.find('#'));
+    bool is_quoted = false;  // an epilogue
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        if (text[i] == '\'') is_quoted = !is_quoted;
+        if (text[i] != '#' || is_quoted) continue;
+        text = text.substr(0, i);
+    }
     text.remove_prefix(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
     return text;
 }

@@ -7,6 +7,8 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <unordered_map>
 #include <utility>
 
 namespace jitgemm {
@@ -22,9 +24,14 @@ public:
         return texts;
     }
 
+    [[nodiscard]] std::optional<EpilogueText> find(std::string_view text, const Layouts& layouts) const {
+        const std::scoped_lock lock(mutex_);
+        const auto found = known_.find(key_of(text, layouts));
+        if (found == known_.end()) return std::nullopt;
+        return EpilogueTextAccess::make(found->second.get());
+    }
     EpilogueText find_or_add(std::string text, const Layouts& layouts, const std::optional<Epilogue>& meaning) {
-        std::string key = text + (meaning ? "\n=" : "\n");
-        for (const auto& [name, layout] : layouts) key += fmt::format("{} {} {}\n", name, layout.ld, layout.align);
+        const std::string key = key_of(text, layouts);
         const std::scoped_lock lock(mutex_);
         std::unique_ptr<const EpilogueTextValue>& known = known_[key];
         if (known == nullptr)
@@ -36,9 +43,21 @@ public:
     }
 
 private:
-    std::mutex mutex_;
-    std::map<std::string, std::unique_ptr<const EpilogueTextValue>> known_;
+    static std::string key_of(std::string_view text, const Layouts& layouts) {
+        std::string key(text);
+        for (const auto& [name, layout] : layouts) key += fmt::format("\n{} {} {}", name, layout.ld, layout.align);
+        return key;
+    }
+
+    mutable std::mutex mutex_;
+    std::unordered_map<std::string, std::unique_ptr<const EpilogueTextValue>> known_;
 };
+
+/// Of a text that is canonical as it stands: then it does not depend on D's type.
+std::optional<Epilogue> own_meaning(std::string_view text) {
+    std::optional<Epilogue> meaning = try_read_epilogue(text).epilogue;
+    return meaning && meaning->text() == text ? meaning : std::nullopt;
+}
 
 EpilogueText text_of(const Epilogue& meaning, const Layouts& layouts) {
     return Texts::all().find_or_add(meaning.text(), layouts, meaning);
@@ -46,8 +65,11 @@ EpilogueText text_of(const Epilogue& meaning, const Layouts& layouts) {
 
 }  // namespace
 
-EpilogueText::EpilogueText(std::string_view text)
-    : EpilogueText(text.empty() ? EpilogueText() : Texts::all().find_or_add(std::string(text), {}, std::nullopt)) {}
+EpilogueText::EpilogueText(std::string_view text) {
+    if (text.empty()) return;
+    const std::optional<EpilogueText> known = Texts::all().find(text, {});
+    *this = known ? *known : Texts::all().find_or_add(std::string(text), {}, own_meaning(text));
+}
 
 EpilogueText EpilogueText::with(std::string_view operand, const EpilogueLayout& layout) const {
     if (empty())

@@ -34,13 +34,14 @@ RotationPlan rotation_plan(const GemmSpec& spec, std::int64_t wanted_bytes, std:
 
 RotatingOperands::RotatingOperands(ContextState& context, const GemmSpec& spec, std::int64_t wanted_bytes,
                                    std::uint64_t seed, float alpha, float beta)
-    : RotatingOperands(context, gemm_operands(spec), wanted_bytes, seed, alpha, spec.c ? beta : 0.0F) {}
+    : RotatingOperands(context, gemm_operands(spec), wanted_bytes, seed, alpha, spec.c ? beta : 0.0F) {
+    if (!spec.epilogue.empty()) scalars_ = scalar_arguments(spec, alpha, beta);
+}
 
 RotatingOperands::RotatingOperands(ContextState& context, const OperandList& operands, std::int64_t wanted_bytes,
                                    std::uint64_t seed, float alpha, float beta)
     : plan_(rotation_plan(operands, wanted_bytes, static_cast<std::int64_t>(context.device->free_memory()))),
-      alpha_(alpha),
-      beta_(beta) {
+      scalars_({.alpha = alpha, .beta = beta}) {
     const ReferenceKernels kernels(context);
     for (std::size_t i = 0; i < operands.size(); ++i) {
         const Copies& copies = operands_.emplace_back(allocate(context.device, operands[i], plan_.strides[i]));
@@ -73,10 +74,8 @@ void RotatingOperands::point(GemmArguments& arguments, std::int64_t index) const
 }
 
 GemmArguments RotatingOperands::arguments(std::int64_t index) const {
-    GemmArguments arguments;
+    GemmArguments arguments = scalars_;
     point(arguments, index);
-    arguments.alpha = alpha_;
-    arguments.beta = beta_;
     return arguments;
 }
 

@@ -60,8 +60,7 @@ private:
 
     RotationPlan plan_;
     std::vector<Copies> operands_;
-    float alpha_;
-    float beta_;
+    GemmArguments scalars_;  ///< of each launch
 };
 
 }  // namespace jitgemm

@@ -20,10 +20,10 @@ namespace {
 using Reasons = std::vector<std::string>;
 
 /// Sizes, layout and leading dimensions lie in the files.
-constexpr std::array<std::string_view, 24> kAllowedOptions{
-    "type",       "a-type",  "b-type", "c-type", "d-type",    "acc-type",    "align-a",       "align-b",
-    "align-c",    "align-d", "alpha",  "beta",   "d-layout",  "broadcast-c", "deterministic", "constant-a",
-    "constant-b", "kernel",  "family", "param",  "templates", "device",      "arch",          "emulator-limit"};
+constexpr std::array<std::string_view, 25> kAllowedOptions{
+    "type",    "a-type", "b-type", "c-type",    "d-type",   "acc-type",    "align-a",       "align-b",    "align-c",
+    "align-d", "alpha",  "beta",   "d-layout",  "epilogue", "broadcast-c", "deterministic", "constant-a", "constant-b",
+    "kernel",  "family", "param",  "templates", "device",   "arch",        "emulator-limit"};
 
 void check_usage(const ArrayFiles& files, const ProblemOptions& options) {
     Reasons reasons;
@@ -31,7 +31,8 @@ void check_usage(const ArrayFiles& files, const ProblemOptions& options) {
     if (files.b.empty()) reasons.emplace_back("--b is missing");
     if (files.out.empty()) reasons.emplace_back("--out is missing");
     if (!reasons.empty())
-        throw UsageError("arrays from files take --a A.npy --b B.npy [--c C.npy] --out D.npy", reasons);
+        throw UsageError("arrays from files take --a A.npy --b B.npy [--c C.npy] [--operand NAME=X.npy] --out D.npy",
+                         reasons);
     options.allow_only(kAllowedOptions, "the files");
     check_output_file("out", files.out);
 }
@@ -176,12 +177,14 @@ std::vector<std::byte> multiply(Context& context, const GemmKernel& kernel, cons
     const DeviceBuffer b = upload(context, arrays.b, spec.b, output);
     const DeviceBuffer c = arrays.c && spec.c ? upload(context, *arrays.c, *spec.c, output) : DeviceBuffer();
     const DeviceBuffer d = context.allocate(std::max<std::size_t>(1, d_bytes(spec)));
+    const OperandFiles::Uploaded operands = arrays.operands.upload(context, spec);
     kernel.launch({.a = a.data(),
                    .b = b.data(),
                    .c = c.data(),
                    .d = d.data(),
                    .alpha = arrays.request.alpha,
-                   .beta = arrays.request.beta});
+                   .beta = arrays.request.beta,
+                   .operands = operands.arguments});
     context.synchronize();
     std::vector<std::byte> result(d_bytes(spec));
     d.copy_to_host(result.data(), result.size());
@@ -198,11 +201,16 @@ void ArrayFiles::declare(CLI::App& app) {
     option("--b", b, "Read B from a file");
     option("--c", c, "Read C from a file");
     option("--out", out, "Write D to this file");
+    app.add_option(
+           "--operand", operands,
+           "An operand of --epilogue: NAME=FILE.npy, or NAME=NUMBER for a scalar of the launch; may be repeated")
+        ->group("Arrays")
+        ->type_name("");
 }
 
 ArrayProblem read_arrays(const ArrayFiles& files, const ProblemOptions& options, Output& output) {
     check_usage(files, options);
-    ArrayProblem arrays{open_array(files.a), open_array(files.b), std::nullopt, {}};
+    ArrayProblem arrays{open_array(files.a), open_array(files.b), std::nullopt, OperandFiles(files.operands), {}};
     if (!files.c.empty()) arrays.c = open_array(files.c);
 
     const bool may_be_row = options.given("broadcast-c");
@@ -210,6 +218,8 @@ ArrayProblem read_arrays(const ArrayFiles& files, const ProblemOptions& options,
     const GemmSpec spec = spec_of(arrays, options, reasons);
     refuse(reasons);
     arrays.request = options.problem_over(spec, arrays.c.has_value());
+    arrays.request.spec.epilogue = arrays.operands.with_types(arrays.request.spec.epilogue, arrays.request.spec.d);
+    refuse(arrays.operands.mismatches(arrays.request.spec));
     if (arrays.request.spec.c && !arrays.c) refuse({"C is to be read (--c-type or --beta), but --c names no file"});
     check_c(arrays, options);
 

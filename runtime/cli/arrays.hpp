@@ -3,6 +3,7 @@
 #include "jitgemm/context.hpp"
 #include "jitgemm/gemm_kernel.hpp"
 #include "runtime/cli/npy.hpp"
+#include "runtime/cli/operand_files.hpp"
 #include "runtime/cli/output.hpp"
 #include "runtime/cli/problem_options.hpp"
 
@@ -10,15 +11,17 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace jitgemm::cli {
 
 /// The files of a product on the user's arrays: D = alpha A B + beta C.
 struct ArrayFiles {
-    std::string a, b, c, out;  ///< empty: not given
+    std::string a, b, c, out;           ///< empty: not given
+    std::vector<std::string> operands;  ///< of an epilogue
 
     void declare(CLI::App& app);
-    [[nodiscard]] bool any() const { return !(a.empty() && b.empty() && c.empty() && out.empty()); }
+    [[nodiscard]] bool any() const { return !(a.empty() && b.empty() && c.empty() && out.empty() && operands.empty()); }
 };
 
 /// The arrays of the files, and the problem that they make.
@@ -26,6 +29,7 @@ struct ArrayProblem {
     NpyMatrix a;
     NpyMatrix b;
     std::optional<NpyMatrix> c;
+    OperandFiles operands;
     ProblemRequest request;
 };
 

@@ -225,10 +225,12 @@ NpyHeader parse_npy_header(std::string_view file) {
     return header;
 }
 
-NpyMatrix NpyMatrix::open(const std::string& path, std::optional<DataType> type) {
+NpyMatrix NpyMatrix::open(const std::string& path, std::optional<DataType> type, NpyDimensions dimensions) {
     try {
         const Mapping mapping = map_file(path);
-        const NpyHeader header = parse_npy_header(mapping.bytes);
+        NpyHeader header = parse_npy_header(mapping.bytes);
+        while (dimensions == NpyDimensions::up_to_two && header.shape.size() < 2)
+            header.shape.insert(header.shape.begin(), 1);
         NpyMatrix matrix;
         matrix.type_ = element_type(header, type);
         if (header.shape.size() != 2)

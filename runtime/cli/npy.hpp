@@ -23,13 +23,17 @@ struct NpyHeader {
 /// bytes.
 [[nodiscard]] NpyHeader parse_npy_header(std::string_view file);
 
+/// The dimensions that an array may have. Of none or one, it is a matrix of one row.
+enum class NpyDimensions : std::uint8_t { two, up_to_two };
+
 /// A 2-D .npy file mapped into memory, read-only: f16 ("<f2"), f32 ("<f4") or bf16. ml_dtypes writes bf16 as "|V2" or
 /// "<V2", which only says "two bytes", so the caller must name the type. C order is Order::row, and Fortran order is
 /// Order::column. Both are packed.
 class NpyMatrix {
 public:
     /// `type` is the type of a file of raw two-byte elements. Throws Error with the file and its flaw.
-    [[nodiscard]] static NpyMatrix open(const std::string& path, std::optional<DataType> type = std::nullopt);
+    [[nodiscard]] static NpyMatrix open(const std::string& path, std::optional<DataType> type = std::nullopt,
+                                        NpyDimensions dimensions = NpyDimensions::two);
 
     [[nodiscard]] DataType type() const { return type_; }
     [[nodiscard]] Order order() const { return order_; }

@@ -115,6 +115,7 @@ void read_c(SpecReader& reader, bool with_c, ProblemRequest& request) {
     reader.scalar("alpha", request.alpha);
     reader.scalar("beta", request.beta);
     reader.refuse_contradicted_none(with_c, request.beta);
+    if (!request.spec.epilogue.empty()) return reader.refuse_without_c();  // a text reads what it names
     if (!named && request.beta == 0.0F) return reader.refuse_without_c();
     if (!request.spec.c) request.spec.c = request.spec.d;
 }

@@ -3,10 +3,12 @@
 #include "generator/base/matrix_storage.hpp"
 #include "generator/base/overloaded.hpp"
 #include "generator/base/round_up.hpp"
+#include "generator/epilogue/names.hpp"
 #include "jitgemm/error.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstring>
@@ -61,6 +63,16 @@ std::int64_t GemmSpec::*field_of(const ArgumentRole& role, const OperandList& op
     return operand == nullptr ? nullptr : operand->pitch_field;
 }
 
+/// A scalar of the default epilogue, or of the text that the operands are of.
+void check_scalar(std::string_view name, const OperandList& operands) {
+    if (is_launch_scalar(name)) return;
+    const GemmOperand* const a = operands.find("a");
+    if (a != nullptr && a->epilogue != nullptr &&
+        std::ranges::find(a->epilogue->operands, name, &EpilogueOperand::name) != a->epilogue->operands.end())
+        return;
+    throw ConfigError("no launch", {fmt::format("no launch has a scalar {}", name)});
+}
+
 [[noreturn]] void throw_no_map(ArgumentRole role, std::vector<std::string> problems) {
     throw SpecError(fmt::format("no tensor map of {}", to_string(role)), std::move(problems));
 }
@@ -105,6 +117,7 @@ void ArgumentPlan::add(const KernelArgument& argument, const ArgumentField& fiel
                                   pointers_.push_back({field.offset, *address});
                           },
                           [&](ScalarArgument of) {
+                              check_scalar(of.role.name, operands);
                               scalars_.push_back({field.offset, of.role.name});
                           },
                           [&](const TensorMapArgument& of) {

@@ -30,27 +30,6 @@ Fill sparse_fill(std::uint64_t seed, std::int64_t group) {
     return {.kind = FillKind::sparse, .seed = seed, .group = group};
 }
 
-/// Of a text, beta has its value and all others have that of alpha.
-GemmArguments launch_scalars(const GemmSpec& spec, float alpha, float beta) {
-    GemmArguments scalars;
-    const EpilogueParts* const parts = parts_of(spec);
-    if (parts == nullptr) {
-        scalars.alpha = alpha;
-        scalars.beta = beta;
-        return scalars;
-    }
-    for (const EpilogueOperand& operand : parts->operands) {
-        if (!operand.is_scalar) continue;
-        if (operand.name == "alpha")
-            scalars.alpha = alpha;
-        else if (operand.name == "beta")
-            scalars.beta = beta;
-        else
-            scalars.operands.set({operand.name, alpha});
-    }
-    return scalars;
-}
-
 }  // namespace
 
 struct GuardedProblem::Impl {
@@ -95,7 +74,7 @@ GuardedProblem::Impl::Impl(ContextState& context, const GemmSpec& asked, const O
       reference(make_reference(context)),
       spec(asked),
       inputs(kind),
-      scalars(launch_scalars(asked, alpha_value, beta_value)),
+      scalars(scalar_arguments(asked, alpha_value, beta_value)),
       integers(integer_inputs(asked, scalars.alpha, scalars.beta)),
       exact(kind == InputKind::integers && integers.exact),
       seed(3 * base_seed),

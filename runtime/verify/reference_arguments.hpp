@@ -9,10 +9,6 @@
 // ReferenceKernels.
 namespace jitgemm::device_code {
 
-struct double2 {  // as CUDA has it
-    double x, y;
-};
-
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wconversion"
 #pragma GCC diagnostic ignored "-Wsign-conversion"

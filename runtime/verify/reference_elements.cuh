@@ -114,6 +114,10 @@ struct CompareArguments {
     long long number;  // of the one element wanted; -1: all are counted
 };
 
+struct ProductSum {
+    double sum, magnitude;  // of products, and of their absolute values
+};
+
 struct CheckArguments {
     Operand a, b, c, d;  // data is null where the operand is not read
     long long m, n, k;   // k is 0 when alpha is: neither A nor B is read
@@ -125,7 +129,7 @@ struct CheckArguments {
     int unused;
     CheckResult* result;
     Place at;  // reference_element: which
-    double2* sums;  // reference_sums: of all elements of D, the sum of products and that of their absolute values
+    ProductSum* sums;  // reference_sums: of all elements of D
 };
 
 struct Expected {

@@ -129,12 +129,12 @@ CheckResult ReferenceKernels::check(const Check& check) const {
 }
 
 std::vector<ProductSum> ReferenceKernels::sums(const Check& check) const {
-    static_assert(sizeof(ProductSum) == 2 * sizeof(double));
+    static_assert(sizeof(ProductSum) == sizeof(device_code::ProductSum));
     std::vector<ProductSum> sums(static_cast<std::size_t>(elements_of(check.d)));
     if (sums.empty()) return sums;
     const DeviceMemory memory(device_, static_cast<std::int64_t>(sums.size() * sizeof(ProductSum)));
     device_code::CheckArguments arguments = check_arguments(check);
-    arguments.sums = reinterpret_cast<device_code::double2*>(memory.data().address);
+    arguments.sums = reinterpret_cast<device_code::ProductSum*>(memory.data().address);
     const std::int64_t tiles = ceil_div(check.d.rows, kCheckTile) * ceil_div(check.d.columns, kCheckTile);
     launch(kSumsEntry, std::min(tiles, kMostBlocks), arguments);
     device_->synchronize(nullptr);

@@ -1,5 +1,4 @@
 #pragma once
-#include "epilogue/finish_element.cuh"
 #include "epilogue/output_tile.cuh"
 #include "epilogue/store_element.cuh"
 
@@ -11,6 +10,8 @@ struct alignas(kVectorD * sizeof(ElementOut)) OutputVector {
 struct alignas(kVectorD * sizeof(ElementC)) VectorC {
     ElementC element[kVectorD];
 };
+#else
+#include "epilogue/finish_element.cuh"
 #endif
 
 // Stores a vector of a row of D. Where the right edge cuts it, its elements are stored one by one.

@@ -1,6 +1,8 @@
 #pragma once
-#include "epilogue/finish_element.cuh"
 #include "epilogue/store_element.cuh"
+#if !GEMM_READ_C
+#include "epilogue/finish_element.cuh"
+#endif
 
 // rC -> sC -> gD. A warp writes the sums of kMmaM rows of its tile at a time to its own part of shared memory. It reads
 // them back as whole vectors of a row, and finishes these: its stores (and its reads of C) cover runs of kWarpN

@@ -4,6 +4,7 @@
 
 #include "runtime/cli/npy.hpp"
 #include "tests/catch.hpp"
+#include "tests/support/says.hpp"
 #include "tests/support/tool.hpp"
 
 #include <nlohmann/json.hpp>
@@ -189,6 +190,42 @@ TEST_CASE("cli emulator: arrays of f32 are multiplied as f32") {
     CHECK(halved.exit_code == 0);
     CHECK_THAT(halved.err, ContainsSubstring("1 of 4 elements of " + file("a.npy") + " are beyond what f16 holds"));
     CHECK_THAT(halved.err, !ContainsSubstring("elements of " + file("b.npy")));
+}
+
+TEST_CASE("cli emulator: an epilogue reads its operands from files, in their types") {
+    const Tool tool;
+    const auto file = [&](const char* name) { return tool.folder() / name; };
+    const std::vector<float> a{1, 2, 3, 4}, b{1, 0, 0, 1}, bias{-2, 0.5F}, up{1, 2, 3, 4};
+    write_npy(file("a.npy"), DataType::f32, 2, 2, Order::row, a.data());
+    write_npy(file("b.npy"), DataType::f32, 2, 2, Order::row, b.data());
+    write_npy(file("bias.npy"), DataType::f32, 1, 2, Order::row, bias.data());
+    write_npy(file("up.npy"), DataType::f32, 2, 2, Order::row, up.data());
+    const std::string command = "run --device emulator --type bf16 --d-type f32 --a '" + file("a.npy") + "' --b '" +
+                                file("b.npy") + "' --out '" + file("d.npy") +
+                                "' --epilogue 's: f32; d = relu(s * acc + bias[n]) * up[m,n]'";
+    const std::string operands =
+        " --operand bias='" + file("bias.npy") + "' --operand up='" + file("up.npy") + "' --operand s=2";
+    const ToolResult result = tool.run(command + operands);
+    INFO(result.out << result.err);
+    REQUIRE(result.exit_code == 0);
+    CHECK_THAT(result.out, ContainsSubstring("up: f32[m,n]"));
+    const NpyMatrix d = NpyMatrix::open(file("d.npy"));
+    const std::vector<float> expected{0, 4.5F * 2, 4 * 3, 8.5F * 4};
+    CHECK(std::memcmp(d.data(), expected.data(), 16) == 0);
+
+    const auto refused = [&](const std::string& words, const auto&... parts) {
+        const ToolResult wrong = tool.run(command + words);
+        CHECK(wrong.exit_code == 2);
+        CHECK_THAT(wrong.err, Says(parts...));
+    };
+    refused("", "bias", "up", "s", "missing");
+    refused(operands + " --operand gate=1", "gate", "no", "operand");
+    refused(" --operand up='" + file("bias.npy") + "' --operand bias='" + file("bias.npy") + "' --operand s=1", "up",
+            "1x2", "2x2");
+    refused(" --operand s='" + file("bias.npy") + "'", "s", "scalar");
+    refused(operands + " --operand s=3", "s", "twice");
+    refused(" --operand bias", "bias", "NAME");
+    refused(operands + " --beta 2", "beta", "2");
 }
 
 TEST_CASE("cli emulator: a second run compiles nothing and needs no NVRTC") {

@@ -1,5 +1,6 @@
 #include "tests/emulator/random_problems.hpp"
 
+#include "generator/base/operand.hpp"
 #include "generator/families/family.hpp"
 #include "generator/heuristics.hpp"
 #include "runtime/emulator_device/emulator_device.hpp"
@@ -13,6 +14,7 @@
 #include <map>
 #include <optional>
 #include <stdexcept>
+#include <string_view>
 #include <vector>
 
 namespace jitgemm::testing {
@@ -43,6 +45,22 @@ struct Alignments {
     int a = 0, b = 0, c = 0, d = 0;
 };
 
+/// Texts with every kind of operand and guard; the matrix is x.
+constexpr std::array<std::string_view, 14> kTexts{"d = relu(acc + bias[n])",
+                                                  "d = silu(acc + bias[n]) * x[m,n]",
+                                                  "bias: f32[n]; d = gelu(alpha * acc + bias[n])",
+                                                  "x: f16[m,n]; d = acc + x[m,n]",
+                                                  "x: f32[m,n]; scale: f32; d = scale * acc + beta * x[m,n]",
+                                                  "row: f32[m]; d = acc * row[m]",
+                                                  "row: f16[m]; column: bf16[n]; d = acc * row[m] + column[n]",
+                                                  "s: f32[0]; d = acc * s[0]",
+                                                  "limit: f32; d = clamp(acc, -limit, limit)",
+                                                  "d = select(x[m,n] > 0, acc, 0.5 * acc)",
+                                                  "t = acc + bias[n]; d = t * sigmoid(1.702 * t)",
+                                                  "d = tanh(alpha * acc) + beta * c[m,n] * row[m]",
+                                                  "one: f32; two: f32; d = one * two * acc + one * bias[n]",
+                                                  "d = bf16(acc) * 0.25 - abs(acc)"};
+
 GemmSpec random_types(RandomBits& random) {
     constexpr std::array kInputs{DataType::bf16, DataType::bf16, DataType::f16, DataType::f16, DataType::f32};
     constexpr std::array kOutputs{DataType::bf16, DataType::f16, DataType::f32};
@@ -56,6 +74,7 @@ GemmSpec random_types(RandomBits& random) {
     spec.constant_a = chance(random, 4);
     spec.constant_b = chance(random, 4);
     spec.broadcast_c = spec.c && chance(random, 3);
+    if (!spec.c && chance(random, 3)) spec.epilogue = pick(random, kTexts);
     return spec;
 }
 
@@ -89,6 +108,16 @@ std::int64_t random_pitch(RandomBits& random, std::int64_t run, int alignment, D
     return chance(random, 2) ? packed : packed + unit * random.below(12);
 }
 
+/// The matrix of a text lies as D does, with its own pitch and alignment.
+void add_matrix(RandomBits& random, GemmSpec& spec, const Alignments& alignments) {
+    const OperandList operands = gemm_operands(spec);
+    const GemmOperand* const x = operands.find("x");
+    if (spec.epilogue.empty() || x == nullptr) return;
+    const int alignment = std::max(alignments.c, bytes(x->type));
+    spec.epilogue =
+        spec.epilogue.with("x", {.ld = random_pitch(random, x->run(), alignment, x->type), .align = alignment});
+}
+
 void add_sizes(RandomBits& random, GemmSpec& spec, const Alignments& alignments) {
     spec.m = random_extent(random);
     spec.n = random_extent(random);
@@ -105,6 +134,7 @@ void add_sizes(RandomBits& random, GemmSpec& spec, const Alignments& alignments)
     spec.align_b = alignments.b;
     spec.align_c = alignments.c;
     spec.align_d = alignments.d;
+    add_matrix(random, spec, alignments);
 }
 
 VerifyOptions random_options(RandomBits& random, const GemmSpec& spec) {
@@ -112,7 +142,7 @@ VerifyOptions random_options(RandomBits& random, const GemmSpec& spec) {
     constexpr std::array kBetas{0.0F, 1.0F, 1.0F, -0.5F, 2.0F, 0.3F};
     VerifyOptions options;
     options.alpha = pick(random, kAlphas);
-    options.beta = spec.c ? pick(random, kBetas) : 0.0F;
+    options.beta = spec.c || !spec.epilogue.empty() ? pick(random, kBetas) : 0.0F;
     options.seed = 1 + random.below(1000);
     return options;
 }

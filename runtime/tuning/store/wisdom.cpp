@@ -65,8 +65,9 @@ int read_header(std::optional<std::string_view> line, const std::string& name) {
 }
 
 void check_kernel(const Winner& winner) {
+    const Problem problem = problem_of(winner.spec);  // a name may stand for its epilogue
     const KernelId id = parse_kernel_name(winner.kernel);
-    const KernelId fitting{problem_of(winner.spec).signature, id.config};
+    const KernelId fitting{problem.signature, id.config};
     if (id.signature == fitting.signature) return;
     throw Error(fmt::format("kernel {} is for another problem than spec: its config would be {}", winner.kernel,
                             kernel_name(fitting)));

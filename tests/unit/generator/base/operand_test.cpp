@@ -106,7 +106,7 @@ TEST_CASE("an operand that is added to the list is packed: its address, its pitc
                                                 ExtentArgument{{"bias", ArgumentPart::pitch}, 8}};
     CHECK(argument_layout(arguments).fields[0].name == "bias");
     CHECK(argument_layout(arguments).fields[1].name == "map_bias");
-    CHECK(argument_layout(arguments).fields[2].name == "ldbias");
+    CHECK(argument_layout(arguments).fields[2].name == "ld_bias");
     struct KernelOperandsWithBias : KernelOperands {
         DevicePointer bias{};
     } given;

@@ -17,9 +17,9 @@ using jitgemm::testing::FakeDevice;
 
 namespace {
 
-constexpr GemmArguments kArguments{.a = DevicePointer(std::uintptr_t{0x100000000}),
-                                   .b = DevicePointer(std::uintptr_t{0x200000000}),
-                                   .d = DevicePointer(std::uintptr_t{0x400000000})};
+const GemmArguments kArguments{.a = DevicePointer(std::uintptr_t{0x100000000}),
+                               .b = DevicePointer(std::uintptr_t{0x200000000}),
+                               .d = DevicePointer(std::uintptr_t{0x400000000})};
 
 /// A set of kernels on a device that writes launches down.
 struct SetBench {

@@ -1,0 +1,124 @@
+#include "runtime/cli/operand_files.hpp"
+
+#include "generator/base/operand.hpp"
+#include "generator/text/nearest_name.hpp"
+#include "generator/text/parse_number.hpp"
+#include "jitgemm/error.hpp"
+#include "runtime/cli/exit_codes.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <utility>
+
+namespace jitgemm::cli {
+namespace {
+
+using Reasons = std::vector<std::string>;
+
+NpyMatrix open_operand(const std::string& path) {
+    try {
+        return NpyMatrix::open(path, DataType::bf16, NpyDimensions::up_to_two);
+    } catch (const Error& error) {
+        throw UsageError(error.what());
+    }
+}
+
+std::string size_of(const NpyMatrix& file) { return fmt::format("{}x{}", file.rows(), file.columns()); }
+
+/// A vector may lie as a row or as a column; a matrix lies as D does.
+void check_file(const GemmOperand& operand, const NpyMatrix& file, Reasons& reasons) {
+    const bool fits = operand.is_matrix() ? file.rows() == operand.rows && file.columns() == operand.columns
+                                          : file.rows() * file.columns() == operand.rows * operand.columns &&
+                                                (file.rows() == 1 || file.columns() == 1);
+    if (!fits)
+        return reasons.push_back(fmt::format("{} ({}) is {}, but the epilogue reads {}x{}", operand.name, file.path(),
+                                             size_of(file), operand.rows, operand.columns));
+    if (operand.is_matrix() && file.order() != operand.order && file.rows() > 1 && file.columns() > 1)
+        reasons.push_back(fmt::format("{} ({}) is in {} order, but a matrix of an epilogue lies as D does: in {} order",
+                                      operand.name, file.path(), file.order() == Order::row ? "C" : "Fortran",
+                                      operand.order == Order::row ? "C" : "Fortran"));
+    const bool is_converted = file.type() == DataType::f32 && is_half(operand.type);
+    if (file.type() != operand.type && !is_converted)
+        reasons.push_back(fmt::format("{} ({}) holds {}, but the epilogue declares {}", operand.name, file.path(),
+                                      to_string(file.type()), to_string(operand.type)));
+}
+
+}  // namespace
+
+OperandFiles::OperandFiles(const std::vector<std::string>& words) {
+    for (const std::string& word : words) {
+        const std::size_t equals = word.find('=');
+        if (equals == std::string::npos || equals == 0 || equals + 1 == word.size())
+            throw UsageError("wrong usage",
+                             {fmt::format("--operand is '{}': expected NAME=FILE.npy or NAME=NUMBER", word)});
+        const std::string name = word.substr(0, equals), value = word.substr(equals + 1);
+        if (files_.contains(name) || scalars_.contains(name))
+            throw UsageError("wrong usage", {fmt::format("--operand names {} twice", name)});
+        const std::optional<float> number = parse_number<float>(value);
+        if (number && std::isfinite(*number))
+            scalars_.emplace(name, *number);
+        else
+            files_.emplace(name, open_operand(value));
+    }
+}
+
+EpilogueText OperandFiles::with_types(EpilogueText text, DataType d) const {
+    if (text.empty()) return text;
+    EpilogueTypes types{.d = d, .given = {}};
+    for (const auto& [name, file] : files_) types.given.emplace(name, file.type());
+    const EpilogueReading reading = try_read_epilogue(text.text(), types);
+    return reading.epilogue ? EpilogueText(reading.epilogue->text()) : text;
+}
+
+std::vector<std::string> OperandFiles::mismatches(const GemmSpec& spec) const {
+    Reasons reasons;
+    const EpilogueParts* const parts = parts_of(spec);
+    if (parts == nullptr) {
+        if (!files_.empty() || !scalars_.empty())
+            reasons.emplace_back("--operand is given, but there is no --epilogue that reads it");
+        return reasons;
+    }
+    std::vector<std::string_view> known;
+    for (const EpilogueOperand& operand : parts->operands) {
+        known.push_back(operand.name);
+        const bool is_of_launch = operand.name == "alpha" || operand.name == "beta";
+        const auto file = files_.find(operand.name);
+        if (operand.is_scalar && file != files_.end())
+            reasons.push_back(fmt::format("{0} ({1}) is a file, but {0} is a scalar of the launch: --operand {0}=0.5",
+                                          operand.name, file->second.path()));
+        else if (operand.is_scalar ? !is_of_launch && !scalars_.contains(operand.name) : file == files_.end())
+            reasons.push_back(fmt::format("{0} is missing: --operand {0}={1}", operand.name,
+                                          operand.is_scalar ? "NUMBER" : "FILE.npy"));
+        else if (!operand.is_scalar)
+            check_file(epilogue_operand(operand, *parts, spec), file->second, reasons);
+    }
+    const auto check_known = [&](const std::string& name) {
+        if (std::ranges::find(known, name) == known.end())
+            reasons.push_back(fmt::format("--operand names {}, but the epilogue has no such operand{}", name,
+                                          nearest_hint(name, known)));
+    };
+    for (const auto& [name, file] : files_) check_known(name);
+    for (const auto& [name, value] : scalars_) check_known(name);
+    return reasons;
+}
+
+OperandFiles::Uploaded OperandFiles::upload(Context& context, const GemmSpec& spec) const {
+    Uploaded uploaded;
+    const OperandList operands = gemm_operands(spec);
+    for (const auto& [name, file] : files_) {
+        const DataType type = operands.find(name)->type;
+        std::vector<std::byte> elements(file.data(), file.data() + file.size_bytes());
+        if (file.type() != type) elements = file.elements_as(type);
+        DeviceBuffer& buffer =
+            uploaded.buffers.emplace_back(context.allocate(std::max<std::size_t>(1, elements.size())));
+        buffer.copy_from_host(elements.data(), elements.size());
+        uploaded.arguments.set({name, buffer.data()});
+    }
+    for (const auto& [name, value] : scalars_) uploaded.arguments.set({name, value});
+    return uploaded;
+}
+
+}  // namespace jitgemm::cli

@@ -1,0 +1,40 @@
+#pragma once
+
+#include "jitgemm/context.hpp"
+#include "jitgemm/data_type.hpp"
+#include "jitgemm/device_buffer.hpp"
+#include "jitgemm/gemm_arguments.hpp"
+#include "jitgemm/gemm_spec.hpp"
+#include "runtime/cli/npy.hpp"
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace jitgemm::cli {
+
+/// The operands of an epilogue on the command line: --operand bias=bias.npy, --operand scale=0.5.
+class OperandFiles {
+public:
+    /// Throws UsageError for a word that is not NAME=FILE.npy or NAME=NUMBER, for a name that stands twice, and for a
+    /// file that cannot be read.
+    explicit OperandFiles(const std::vector<std::string>& words);
+
+    /// The text with its operands' types: as declared, else as the files have them. Throws UsageError for a broken text.
+    [[nodiscard]] EpilogueText with_types(EpilogueText text, DataType d) const;
+    /// What does not fit: a name that the text does not have or that is missing, a wrong shape or order, a file for a
+    /// scalar.
+    [[nodiscard]] std::vector<std::string> mismatches(const GemmSpec& spec) const;
+
+    struct Uploaded {
+        std::vector<DeviceBuffer> buffers;
+        OperandArguments arguments;  ///< names are those of this object
+    };
+    [[nodiscard]] Uploaded upload(Context& context, const GemmSpec& spec) const;
+
+private:
+    std::map<std::string, NpyMatrix, std::less<>> files_;
+    std::map<std::string, float, std::less<>> scalars_;
+};
+
+}  // namespace jitgemm::cli

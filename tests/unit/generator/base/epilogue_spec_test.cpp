@@ -1,0 +1,148 @@
+/// A problem with an epilogue in words: its text, its rules, its operands and the names of its kernels.
+
+#include "generator/base/operand.hpp"
+#include "generator/epilogue/epilogue_text.hpp"
+#include "generator/families/kernel_name.hpp"
+#include "generator/generate.hpp"
+#include "generator/heuristics.hpp"
+#include "jitgemm/error.hpp"
+#include "tests/catch.hpp"
+#include "tests/support/says.hpp"
+
+#include <string>
+#include <vector>
+
+using namespace jitgemm;
+using jitgemm::testing::Says;
+
+namespace {
+
+constexpr std::string_view kText = "d = silu(acc + bias[n]) * up[m,n]";
+
+GemmSpec spec_of(std::string_view text) { return {.m = 64, .n = 96, .k = 128, .epilogue = text}; }
+
+std::string complaints(const GemmSpec& spec) {
+    std::string all;
+    for (const std::string& problem : problems(spec)) all += problem + '\n';
+    return all;
+}
+
+std::string names_of(const OperandList& operands) {
+    std::string names;
+    for (const GemmOperand& operand : operands) names += std::string(operand.name) + ' ';
+    return names;
+}
+
+}  // namespace
+
+TEST_CASE("an epilogue is one value for each text, and its layouts belong to it") {
+    const EpilogueText text = kText;
+    CHECK(text == EpilogueText(std::string(kText)));
+    CHECK(EpilogueText().empty());
+    CHECK_FALSE(text == EpilogueText("d = acc"));
+    const EpilogueText wide = text.with("up", {.ld = 200});
+    CHECK_FALSE(wide == text);
+    CHECK(wide.layout_of("up").ld == 200);
+    CHECK(wide.with("up", {}) == text);
+    CHECK(wide.text() == kText);
+    CHECK_THROWS_WITH(EpilogueText().with("up", {.ld = 1}), Says("up", "no text"));
+}
+
+TEST_CASE("the text of a spec holds its epilogue and reads back as the same spec") {
+    GemmSpec spec = spec_of(kText);
+    CHECK(parse_gemm_spec(to_string(spec)) == spec);
+    CHECK(to_string(spec).starts_with("gemm-v3 "));
+    spec.epilogue = spec.epilogue.with("up", {.ld = 200, .align = 8});
+    CHECK(parse_gemm_spec(to_string(spec)) == spec);
+    spec.constant_b = true;
+    CHECK(parse_gemm_spec(to_string(spec)) == spec);
+    CHECK(parse_gemm_spec(to_string(resolved(spec))) == resolved(parse_gemm_spec(to_string(spec))));
+    CHECK(to_string(GemmSpec{.m = 1, .n = 1, .k = 1}).starts_with("gemm-v1 "));
+    CHECK_THROWS_WITH(parse_gemm_spec("gemm-v2 m=1 n=1 k=1 epilogue='d = acc'"), Says("epilogue", "unknown"));
+    CHECK_THROWS_WITH(parse_gemm_spec("gemm-v3 m=1 n=1 k=1 epilogue='d = acc"), Says("quote"));
+    CHECK_THROWS_WITH(parse_gemm_spec("gemm-v3 m=1 n=1 k=1 ld-up=5"), Says("ld-up", "5", "no epilogue"));
+}
+
+TEST_CASE("a resolved spec has the canonical text: texts of one meaning make one problem") {
+    const GemmSpec spaced = resolved(spec_of("d=silu( acc+bias[n] )*up[m,n]"));
+    CHECK(spaced == resolved(spec_of(kText)));
+    CHECK(resolved(spaced) == spaced);
+    CHECK(problem_of(spaced).signature == problem_of(spec_of(kText)).signature);
+    CHECK_FALSE(problem_of(spec_of("d = acc")).signature == problem_of(GemmSpec{.m = 64, .n = 96, .k = 128}).signature);
+}
+
+TEST_CASE("the operands of an epilogue stand behind D, with the sizes of their indices") {
+    GemmSpec spec = spec_of(kText);
+    spec.epilogue = "scale: f32; s: f32[0]; v: f16[m]; d = scale * acc * s[0] + v[m] * bias[n] + up[m,n]";
+    spec.epilogue = spec.epilogue.with("up", {.ld = 100});
+    REQUIRE(complaints(spec).empty());
+    const OperandList operands = gemm_operands(spec);
+    CHECK(names_of(operands) == "a b d s v bias up ");
+    CHECK(operands.find("s")->extent() == 1);
+    CHECK(operands.find("v")->extent() == 64);
+    CHECK(operands.find("v")->type == DataType::f16);
+    CHECK(operands.find("bias")->extent() == 96);
+    CHECK(operands.find("up")->extent() == 63 * 100 + 96);
+    CHECK(operands.find("up")->alignment == 8);
+    const OperandList turned = gemm_operands(
+        problem_of({.m = 64, .n = 96, .k = 128, .d_order = Order::column, .epilogue = "d = acc + bias[n] + up[m,n]"})
+            .row_major);
+    CHECK(turned.find("bias")->row == OperandIndex::m);
+    CHECK(turned.find("up")->rows == 96);
+}
+
+TEST_CASE("wrong epilogues are problems that name the value and the rule") {
+    CHECK_THAT(complaints(spec_of("d = geul(acc)")), Says("geul", "gelu", "line 1"));
+    CHECK_THAT(complaints({.m = 8, .n = 8, .k = 8, .c = DataType::bf16, .epilogue = "d = acc"}), Says("c is bf16"));
+    CHECK_THAT(complaints(spec_of("d: f32[m,n]; d = acc")), Says("d", "f32", "bf16"));
+    GemmSpec spec = spec_of(kText);
+    spec.epilogue = spec.epilogue.with("bias", {.ld = 100});
+    CHECK_THAT(complaints(spec), Says("bias", "no matrix"));
+    spec.epilogue = EpilogueText(kText).with("down", {.ld = 100});
+    CHECK_THAT(complaints(spec), Says("down", "reads no"));
+    spec.epilogue = EpilogueText(kText).with("up", {.ld = 95});
+    CHECK_THAT(complaints(spec), Says("up", "95", "96"));
+    spec.epilogue = EpilogueText(kText).with("up", {.ld = 97, .align = 16});
+    CHECK_THAT(complaints(spec), Says("align_up", "16", "97"));
+}
+
+TEST_CASE("a launch reads what no scalar guards, and wants the text's names") {
+    const GemmSpec spec = resolved(spec_of("scale: f32; d = scale * acc + beta * up[m,n]"));
+    const OperandList operands = gemm_operands(spec);
+    GemmArguments arguments{.beta = 1, .operands = {{"scale", 1.0F}}};
+    CHECK(is_used(*operands.find("a"), spec, arguments));
+    CHECK(is_used(*operands.find("up"), spec, arguments));
+    arguments.beta = 0;
+    CHECK_FALSE(is_used(*operands.find("up"), spec, arguments));
+    arguments.operands.set({"scale", 0.0F});
+    CHECK_FALSE(is_used(*operands.find("a"), spec, arguments));
+    CHECK(is_used(*operands.find("d"), spec, arguments));
+}
+
+TEST_CASE("a kernel's name holds the hash of its text, and is read beside the problem") {
+    const GpuModel& gpu = find_gpu("h100");
+    for (const std::string_view text : {"d = relu(acc + bias[n])", "d = acc * 2 + up[m,n]"}) {
+        const Problem problem = problem_of(spec_of(text));
+        for (const char* const family : {"mma_multistage", "wgmma_warp_specialized"}) {
+            Selection selection;
+            selection.family = family;
+            const KernelConfig config = choose_config(problem, gpu, selection);
+            const std::string name = kernel_name(problem, config);
+            CHECK(name.find("_ep" + problem.signature.epilogue->hash() + "_") != std::string::npos);
+            CHECK(config_of_kernel(problem, name) == config);
+            CHECK_THROWS_AS(config_of_kernel(problem_of(spec_of("d = acc - 1")), name), ConfigError);
+        }
+    }
+    CHECK_THROWS_WITH(parse_kernel_name("mma_multistage_bf16_tn_ep01234567_128x256x32_warp64x64"),
+                      Says("ep01234567", "epilogue"));
+}
+
+TEST_CASE("a dump with an epilogue reads back, and shows the user's line") {
+    const Problem problem = problem_of(spec_of(kText));
+    const KernelConfig config = choose_config(problem, find_gpu("h100"));
+    const KernelSource source = generate(problem, config, find_arch("sm_90a"));
+    const ParsedDump parsed = parse_dump(dump(source, problem));
+    CHECK(parsed.spec == problem.asked);
+    CHECK(parsed.id == source.id);
+    CHECK(source.body.find("silu(acc + bias) * up") != std::string::npos);
+}
