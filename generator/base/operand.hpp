@@ -20,8 +20,8 @@ namespace jitgemm {
 /// all.
 enum class OperandIndex : std::uint8_t { one, m, n, k };
 
-/// The scalar that must not be 0 if a launch is to read an operand, as in BLAS: alpha, beta, or those that an epilogue's
-/// text gives it. Of a factor, k must not be 0 either.
+/// The scalar that must not be 0 if a launch is to read an operand, as in BLAS: alpha, beta, or those that an
+/// epilogue's text gives it. Of a factor, k must not be 0 either.
 enum class OperandGuard : std::uint8_t { none, alpha, beta, epilogue };
 
 /// A matrix in device memory that a launch reads or writes, and its place there.

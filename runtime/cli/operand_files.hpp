@@ -20,7 +20,8 @@ public:
     /// file that cannot be read.
     explicit OperandFiles(const std::vector<std::string>& words);
 
-    /// The text with its operands' types: as declared, else as the files have them. Throws UsageError for a broken text.
+    /// The text with its operands' types: as declared, else as the files have them. Throws UsageError for a broken
+    /// text.
     [[nodiscard]] EpilogueText with_types(EpilogueText text, DataType d) const;
     /// What does not fit: a name that the text does not have or that is missing, a wrong shape or order, a file for a
     /// scalar.

@@ -113,7 +113,8 @@ static __device__ __forceinline__ void check_tile(const CheckArguments& argument
                 UNROLL_ALL
                 for (int j = 0; j < kPerThread; ++j) {
                     sum[i][j] = fma(a_values[i], b_values[j], sum[i][j]);
-                    if (kPurpose != kCheckExact) absolute[i][j] = fma(fabs(a_values[i]), fabs(b_values[j]), absolute[i][j]);
+                    if (kPurpose != kCheckExact)
+                        absolute[i][j] = fma(fabs(a_values[i]), fabs(b_values[j]), absolute[i][j]);
                 }
             }
         }

@@ -232,7 +232,8 @@
 #define GEMM_STORE_F32 (GEMM_TYPE_D == 2 || GEMM_PARTIAL_SUMS)
 #endif
 #ifndef GEMM_STAGED_SUMS
-#define GEMM_STAGED_SUMS (GEMM_READ_C || (GEMM_EPILOGUE && !GEMM_PARTIAL_SUMS))  // the epilogue lays sums into shared memory, not yet what it stores
+// The epilogue lays sums into shared memory, not yet what it stores.
+#define GEMM_STAGED_SUMS (GEMM_READ_C || (GEMM_EPILOGUE && !GEMM_PARTIAL_SUMS))
 #endif
 #ifndef GEMM_STAGED_F32
 #define GEMM_STAGED_F32 (GEMM_STAGED_SUMS || GEMM_STORE_F32)
