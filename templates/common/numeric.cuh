@@ -1,9 +1,10 @@
 #pragma once
-#if GEMM_TYPE_C < 2 || GEMM_TYPE_D < 2
+#if GEMM_CONVERT_C && GEMM_TYPE_C < 2 || GEMM_TYPE_D < 2
 // Conversions are inline PTX or bit operations: the kernel needs no toolkit header.
 
 #endif
-#if GEMM_TYPE_C == 0
+#if !GEMM_CONVERT_C
+#elif GEMM_TYPE_C == 0
 __device__ __forceinline__ float c_to_float(Bits value) {
     float result;
     asm("cvt.f32.f16 %0, %1;" : "=f"(result) : "h"(value));

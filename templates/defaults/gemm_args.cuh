@@ -18,7 +18,7 @@ struct GemmArgs {
     TensorMap map_d_rest;
 #endif
 #endif
-#if GEMM_C_TMA
+#if GEMM_TILE_PANELS
     TensorMap map_c;
 #if GEMM_REST_COLUMNS
     TensorMap map_c_rest;
@@ -52,7 +52,7 @@ struct GemmArgs {
 #if GEMM_PACK_B
     long long ldb;
 #endif
-#if GEMM_C_TMA
+#if GEMM_TILE_PANELS
     long long ldc;
 #elif GEMM_HAS_C && !GEMM_BROADCAST_C
     long long ldc;

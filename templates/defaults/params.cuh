@@ -216,11 +216,14 @@
 #ifndef GEMM_PARTIAL_SUMS
 #define GEMM_PARTIAL_SUMS (GEMM_SPLIT_K > 1 && !GEMM_SPLIT_CLUSTER)
 #endif
-#ifndef GEMM_C_TMA
-#define GEMM_C_TMA 0  // C comes as A and B do, through the ring of stages
+#ifndef GEMM_TILE_PANELS
+#define GEMM_TILE_PANELS 0  // a tile operand comes as A and B do, through the ring of stages
 #endif
 #ifndef GEMM_BROADCAST_C
 #define GEMM_BROADCAST_C 0  // C is one row
+#endif
+#ifndef GEMM_CONVERT_C
+#define GEMM_CONVERT_C GEMM_HAS_C  // elements of C are read one by one
 #endif
 #ifndef GEMM_READ_C
 #define GEMM_READ_C (GEMM_HAS_C && !GEMM_PARTIAL_SUMS)

@@ -90,13 +90,20 @@
 #define GEMM_CLEAR_RING() \
     if (walk.no_products) shared.clear_ring()
 #define GEMM_CLEAR_STAGE()
-#define GEMM_COPY_C()
+#define GEMM_COPY_TILE_OPERANDS()
 
 // ---- wgmma: consumers
 #define GEMM_PREPARE_STORE()
+#if GEMM_READ_C && !GEMM_SLICE_OF_SUMS
+#define GEMM_OPERANDS_OF_TILE() \
+    TileOperands { tile, row, column }
+#else
+#define GEMM_OPERANDS_OF_TILE() \
+    TileOperands {}
+#endif
 #define GEMM_STORE_SUMS()                                 \
     const int row = tile.row + warpgroup_row + warp * 16; \
     const int column = tile.column + warpgroup_column;    \
-    epilogue(rC, args, tile, row, column, staging, lane)
+    epilogue(rC, args, tile, row, column, staging, GEMM_OPERANDS_OF_TILE(), lane)
 #define GEMM_END_STORES() \
     if (threadIdx.x % 32 == 0) tma_store_wait_read<0>()

@@ -35,8 +35,11 @@
 #ifndef GEMM_STMATRIX_X2
 #define GEMM_STMATRIX_X2 0
 #endif
-#ifndef GEMM_PAIRS_OF_C
-#define GEMM_PAIRS_OF_C GEMM_STORE_TMA  // where C is one row
+#ifndef GEMM_READ_SLICES
+#define GEMM_READ_SLICES 0  // an operand's elements for a slice are read at once
+#endif
+#ifndef GEMM_ODD_EDGES
+#define GEMM_ODD_EDGES 0  // a pair of an operand's elements may reach beyond D's last column
 #endif
 #ifndef GEMM_A_IN_REGISTERS
 #define GEMM_A_IN_REGISTERS 0  // wgmmas take A from there, B from shared memory
@@ -116,13 +119,13 @@ constexpr unsigned kRowOfBlocks = ((1 << kCluster) - 1) / kColumnOfBlocks;
 constexpr int kReaders = kConsumersPerTile * 4;  // warps that read a stage
 #endif
 #if GEMM_OVERLAPPED
-constexpr int kPanelRows = 64;  // of C
-constexpr int kPanelsC = kConsumers * ((kWarpgroupN + kSliceColumns - 1) / kSliceColumns);
-constexpr int kTilesOfC = 1;
+constexpr int kPanelRows = 64;  // of a tile operand
+constexpr int kTilePanels = kConsumers * ((kWarpgroupN + kSliceColumns - 1) / kSliceColumns);
+constexpr int kTilesOfVector = 1;
 #else
 constexpr int kPanelRows = kBlockM;
-constexpr int kPanelsC = kBlockN / kWarpgroupN * ((kWarpgroupN + kSliceColumns - 1) / kSliceColumns);
-constexpr int kTilesOfC = kTilesM;
+constexpr int kTilePanels = kBlockN / kWarpgroupN * ((kWarpgroupN + kSliceColumns - 1) / kSliceColumns);
+constexpr int kTilesOfVector = kTilesM;
 #endif
 constexpr int kStagingBytes = kConsumers * 4 * kSlices * 16 * kSliceColumns * static_cast<int>(sizeof(Staged));
 

@@ -32,52 +32,29 @@ constexpr bool kSwizzledSlices = kSliceColumns * sizeof(Staged) > 16;
 #else
 #include "epilogue/store_slice_by_threads.cuh"
 #endif
-#if GEMM_C_TMA
-#include "epilogue/c_in_ring.cuh"
-#elif GEMM_BROADCAST_C
-#include "epilogue/broadcast_c_row.cuh"
-#elif GEMM_READ_C && !GEMM_SLICE_OF_SUMS
-#include "epilogue/c_elements.cuh"
-#endif
+#include "tile_operands.inl"
 
 // rC -> sD -> gD. A warp has 16 of 64 rows of a warpgroup tile, from (row, column) of D on. It writes slices of 16 rows
 // by kSliceColumns to its own part of shared memory, which holds kSlices of them, and stores each.
-#if GEMM_C_TMA || GEMM_BROADCAST_C
 __device__ __forceinline__ void store_rows(const Accumulator (&rC)[kTilesN][kRegistersC], const GemmArgs& args,
-                                           const Edges& edges, int row, int column, Staging& staging, const PartOfC& c,
-                                           int lane) {
-#else
-__device__ __forceinline__ void store_rows(const Accumulator (&rC)[kTilesN][kRegistersC], const GemmArgs& args,
-                                           const Edges& edges, int row, int column, Staging& staging, int lane) {
-#endif
+                                           const Edges& edges, int row, int column, Staging& staging,
+                                           TileOperands operands, int lane) {
 #pragma unroll
     for (int i = 0; i < kSlicesOfRow; ++i) {
         const unsigned slice = staging.take();
         const int slice_column = column + i * kSliceColumns;
+#if GEMM_READ_SLICES
+        operands.read_slice(args, row, slice_column, lane);
+#endif
 #if GEMM_STORE_TMA
         if (lane == 0) tma_store_wait_read<kSlices - 1>();  // until the store that last used this slice has read it
 #endif
         __syncwarp();
         const auto* const sums = rC + i * kSliceColumns / 8;
-// clang-format off
-#if GEMM_SLICE_OF_SUMS
-        const auto finished = [&](int j) { return atom_of(sums[j]); };  // store_slice finishes them
-#elif GEMM_READ_C
-        const auto finished = [&](int j) { return finish_atom(sums[j], args, edges, row, slice_column + j * 8, lane); };
-#elif GEMM_C_TMA
-        const unsigned panel = c.panel(i);
-        const auto finished = [&](int j) {
-            return finish(args, atom_of(sums[j]), [&] { return c.atom(panel, i, j, lane); });
-        };
-#elif GEMM_BROADCAST_C
-        const auto finished = [&](int j) {
-            const Atom addend = c.atom(i, j, lane);
-            return finish(args, atom_of(sums[j]), [&] { return addend; });
-        };
-#else
-        const auto finished = [&](int j) { return finish(args, atom_of(sums[j])); };
+#if GEMM_TILE_PANELS
+        operands.begin_slice(i);
 #endif
-        // clang-format on
+        const auto finished = [&](int j) { return operands.finish_atom(args, sums[j], i, j, lane); };
 #if GEMM_REST_COLUMNS
         if (i == kSlicesOfRow - 1) {
             stage_slice<kRestColumns, false>(slice, finished, lane);

@@ -2,12 +2,10 @@
 #include "common/numeric.cuh"
 #include "epilogue/accumulator_pair.cuh"
 #include "epilogue_expression.cuh"
-#if GEMM_BROADCAST_C
-#include "epilogue/broadcast_c_column.cuh"
-#endif
 
 constexpr int kStagers = 128;  // threads that fill a slice together: a warpgroup
 #include "epilogue/staging.cuh"
+#include "tile_operands.inl"
 
 // rC -> sD -> gD, D column-major: a column of D is a row in memory. A warpgroup finishes slices of 64 rows by
 // kSliceColumns, converts and transposes them, and writes them to its own part of shared memory. TMA stores each slice.
@@ -57,30 +55,22 @@ __device__ __forceinline__ void store_slice(unsigned slice, const TensorMap& map
 }
 
 // Stores 64 rows of a warpgroup tile. Those of this warp begin at (row, column) of D.
-#if GEMM_BROADCAST_C
 __device__ __forceinline__ void store_rows(const Accumulator (&rC)[kTilesN][kRegistersC], const GemmArgs& args,
                                            const Edges& /*edges*/, int row, int column, Staging& staging,
-                                           const PartOfC& c, int lane) {
-#else
-__device__ __forceinline__ void store_rows(const Accumulator (&rC)[kTilesN][kRegistersC], const GemmArgs& args,
-                                           const Edges& /*edges*/, int row, int column, Staging& staging, int lane) {
-#endif
+                                           TileOperands operands, int lane) {
     const int warp = threadIdx.x / 32 % 4;
     const bool stores = warp == 0 && lane == 0;
     const unsigned place = place_in_slice(warp, lane);
 #pragma unroll
     for (int i = 0; i < kSlicesOfRow; ++i) {
         const unsigned slice = staging.take();
+#if GEMM_READ_SLICES
+        operands.read_slice(args, row, column + i * kSliceColumns, lane);
+#endif
         if (stores) tma_store_wait_read<kSlices - 1>();  // until the store that last used this slice has read it
         warpgroup_sync();
         const auto* const sums = rC + i * kSliceColumns / 8;
-#if GEMM_BROADCAST_C
-        const auto finished = [&](int j, int pair) {
-            return finish(args, accumulator_pair(sums[j], pair), [&] { return c.pair(pair); });
-        };
-#else
-        const auto finished = [&](int j, int pair) { return finish(args, accumulator_pair(sums[j], pair)); };
-#endif
+        const auto finished = [&](int j, int pair) { return operands.finish_pair(args, sums[j], i, j, pair, lane); };
         const int slice_column = column + i * kSliceColumns;
 #if GEMM_REST_COLUMNS
         if (i == kSlicesOfRow - 1) {

@@ -43,7 +43,7 @@ __device__ __forceinline__ void fill_ring(const GemmArgs& args, const SharedMemo
         for (int k_tile = 0; k_tile < min(kStages, tile.k_tiles); ++k_tile)
             copy_k_tile(args, shared, tile, k_tile, k_tile);
     }
-    GEMM_COPY_C();
+    GEMM_COPY_TILE_OPERANDS();
 }
 
 // ---- consumers

@@ -13,7 +13,7 @@ struct TileWalk {
         k_tiles = max(1, static_cast<int>((args.k + (kBlockK - 1ll)) / kBlockK));
     }
 
-#if GEMM_C_TMA
+#if GEMM_TILE_PANELS
     __device__ __forceinline__ bool ends_tile() const { return true; }
 #endif
     __device__ __forceinline__ Tile tile() const {

@@ -63,7 +63,7 @@ struct TileWalk : BlockTiles {
             next_whole += clusters;
         }
     }
-#if GEMM_C_TMA
+#if GEMM_TILE_PANELS
     __device__ __forceinline__ bool ends_tile() const { return piece.ends_tile; }
 #endif
     __device__ __forceinline__ Tile tile() const {

@@ -22,7 +22,7 @@ struct TileWalk : BlockTiles {
 
     __device__ __forceinline__ bool has_tile() const { return index < count; }
     __device__ __forceinline__ void next() { index += clusters; }
-#if GEMM_C_TMA
+#if GEMM_TILE_PANELS
     __device__ __forceinline__ bool ends_tile() const { return true; }
 #endif
     __device__ __forceinline__ Tile tile() const { return block_tile(index, 0, k_tiles); }

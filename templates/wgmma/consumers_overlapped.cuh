@@ -41,7 +41,7 @@ struct Consumer {
 
     // Stores the last tile's lower half. Its wgmmas have ended.
     __device__ __forceinline__ void finish_tile(Accumulator (&rC)[kTilesM][kTilesN][kRegistersC]) {
-#if !GEMM_C_TMA
+#if !GEMM_TILE_PANELS
         release(shared, read, lane);
 #endif
         store_half<1>(rC);
@@ -77,11 +77,11 @@ struct Consumer {
         multiply<false, 0, 1>(rC, a, b, ring);
         multiply<false, 1, 2>(rC, a, b, ring);
         release_earlier(shared, read, lane);  // wgmmas of the lower half are in flight still
-#if GEMM_C_TMA
+#if GEMM_TILE_PANELS
         read = ring.stage;
         ring.advance();
         store_half<0>(rC);
-        ring.skip(2 * stages_of_c(args, walk));
+        ring.skip(2 * stages_of_panels(args, walk));
         wgmma_wait<0>();  // the stage that the lower half read may be filled again
         release(shared, read, lane);
 #else

@@ -29,8 +29,8 @@ __device__ __forceinline__ void multiply_tiles(const GemmArgs& args, const Share
     const Turn turn{warpgroup};
     RingPosition ring;
     const auto skip_tile = [&] {  // the other consumer has it
-#if GEMM_C_TMA
-        ring.skip(walk.k_tiles + stages_of_c(args, walk));
+#if GEMM_TILE_PANELS
+        ring.skip(walk.k_tiles + stages_of_panels(args, walk));
 #else
         ring.skip(walk.k_tiles);
 #endif
@@ -45,9 +45,9 @@ __device__ __forceinline__ void multiply_tiles(const GemmArgs& args, const Share
         turn.wait();
         Accumulator rC[kTilesM][kTilesN][kRegistersC];  // (kTilesM) wgmmas of 64 rows, (kTilesN) times eight columns
         const auto [tile, read] = multiply_k_tiles(rC, shared, walk, a, b, ring, lane);
-#if GEMM_C_TMA
-        // C is awaited within the turn: the consumers must not wait for phases that are two rounds apart.
-        if (walk.ends_tile()) wait_for_c(args, shared, ring);
+#if GEMM_TILE_PANELS
+        // Panels are awaited within the turn: the consumers must not wait for phases that are two rounds apart.
+        if (walk.ends_tile()) wait_for_panels(args, shared, ring);
 #endif
         turn.pass_on();
         GEMM_PREPARE_STORE();

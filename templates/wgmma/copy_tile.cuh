@@ -1,6 +1,6 @@
 #pragma once
 #include "wgmma/copy_operands.cuh"
-#include "wgmma/copy_panels_of_c.cuh"
+#include "wgmma/copy_panels.cuh"
 
 // Copies the k-tiles of a tile into the next stages of the ring.
 __device__ __forceinline__ void copy_tile(const GemmArgs& args, const SharedMemory& shared, const TileWalk& walk,
@@ -16,5 +16,5 @@ __device__ __forceinline__ void copy_tile(const GemmArgs& args, const SharedMemo
         copy_a(args, shared, tile, k_tile, stage);
         copy_b(args, shared, tile, k_tile, stage);
     }
-    GEMM_COPY_C();
+    GEMM_COPY_TILE_OPERANDS();
 }

@@ -1,6 +1,6 @@
 #pragma once
 #include "wgmma/copy_operands.cuh"
-#include "wgmma/copy_panels_of_c.cuh"
+#include "wgmma/copy_panels.cuh"
 
 // One thread of the block copies. It fills the ring with the k-tiles of this block's tiles, as consumers release the
 // stages. It copies constant operands before the previous kernel has ended.
@@ -25,8 +25,8 @@ __device__ __forceinline__ int prefetch_constants(const GemmArgs& args, const Sh
 #pragma unroll 1
     for (; walk.has_tile() && prefetched < kStages; walk.next()) {
         prefetch_tile(args, shared, walk, prefetched);
-#if GEMM_C_TMA
-        if (stages_of_c(args, walk) != 0) break;  // C comes next
+#if GEMM_TILE_PANELS
+        if (stages_of_panels(args, walk) != 0) break;  // its panels come next
 #endif
     }
     return prefetched;
@@ -53,7 +53,7 @@ __device__ __forceinline__ void copy_tile(const GemmArgs& args, const SharedMemo
         if (!kEarlyA || !is_prefetched) copy_a(args, shared, tile, k_tile, stage);
         if (!kEarlyB || !is_prefetched) copy_b(args, shared, tile, k_tile, stage);
     }
-    GEMM_COPY_C();
+    GEMM_COPY_TILE_OPERANDS();
 }
 
 // Copies all tiles of this block.

@@ -20,7 +20,7 @@ struct RingPosition {
             phase ^= 1;
         }
     }
-#if GEMM_PINGPONG || GEMM_OVERLAPPED && GEMM_C_TMA
+#if GEMM_PINGPONG || GEMM_OVERLAPPED && GEMM_TILE_PANELS
     // Skips stages that another warpgroup reads, or that are read later.
     __device__ __forceinline__ void skip(int stages) {
         const int rounds = (stage + stages) / kStages;
@@ -28,7 +28,7 @@ struct RingPosition {
         phase ^= rounds & 1;
     }
 #endif
-#if GEMM_C_TMA
+#if GEMM_TILE_PANELS
     // The position `stages` stages before, at most one round.
     __device__ __forceinline__ RingPosition before(int stages) const {
         RingPosition there = *this;
@@ -61,7 +61,7 @@ struct SharedMemory {
     __device__ __forceinline__ unsigned full_barrier(int stage) const { return full + stage * 8; }
     __device__ __forceinline__ unsigned empty_barrier(int stage) const { return empty + stage * 8; }
 
-#if GEMM_C_TMA
+#if GEMM_TILE_PANELS
     // One thread calls this where K is 0.
     __device__ __forceinline__ void clear_stage(int stage) const {
 #pragma unroll 1

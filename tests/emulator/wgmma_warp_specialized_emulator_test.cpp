@@ -124,22 +124,23 @@ constexpr PlantedFault kPlantedFaults[] = {
     {"a block takes another one's tile", kOneTile, "tile_of_block(blockIdx.x, tiles)",
      "tile_of_block(blockIdx.x / 2, tiles)"},
     {"D leaves when shared memory is gone", kOneTile, "tma_store_wait_read<0>();  // TMA must have read", "//"},
-    {"C is read before it has arrived", kHalvesWithC, "        wait_for_c(args, shared, of_c);\n", ""},
+    {"C is read before it has arrived", kHalvesWithC, "        wait_for_panels(args, shared, of_panels);\n", ""},
     {"C is read of the other half", kHalvesWithC, "tile.row + 64, tile.column, ring", "tile.row, tile.column, ring"},
-    {"the lower half's C is forgotten", kHalvesWithC, "ring.skip(2 * stages_of_c(args, walk));",
-     "ring.skip(stages_of_c(args, walk));"},
+    {"the lower half's C is forgotten", kHalvesWithC, "ring.skip(2 * stages_of_panels(args, walk));",
+     "ring.skip(stages_of_panels(args, walk));"},
     {"all consumers read the first one's C", kHalvesWithC, "threadIdx.x / 128 * kPanelsPerRow", "0"},
-    {"C's stages are never free again", kWithC, "        release_c(args, shared, ring, lane);\n", ""},
+    {"C's stages are never free again", kWithC, "        release_panels(args, shared, ring, lane);\n", ""},
     {"C's stages are free before they are read", kWithC,
-     "        epilogue(rC, args, tile, row, column, staging, c, lane);\n        release_c(args, shared, ring, lane);\n",
-     "        release_c(args, shared, ring, lane);\n        epilogue(rC, args, tile, row, column, staging, c, "
-     "lane);\n"},
-    {"the other consumer's C is not skipped", kWithC, "ring.skip(walk.k_tiles + stages_of_c(args, walk));",
+     "        epilogue(rC, args, tile, row, column, staging, operands, lane);\n        release_panels(args, shared, "
+     "ring, lane);\n",
+     "        release_panels(args, shared, ring, lane);\n        epilogue(rC, args, tile, row, column, staging, "
+     "operands, lane);\n"},
+    {"the other consumer's C is not skipped", kWithC, "ring.skip(walk.k_tiles + stages_of_panels(args, walk));",
      "ring.skip(walk.k_tiles);"},
-    {"all warps read the first one's rows of C", kWithC, "PartOfC c(args, shared, ring, 0, warp * 16)",
-     "PartOfC c(args, shared, ring, 0, 0)"},
-    {"more bytes of C are announced than arrive", kWithC, "announce_k_tile(shared, ring, bytes_of_c(stage));",
-     "announce_k_tile(shared, ring, bytes_of_c(stage) + 16);"},
+    {"all warps read the first one's rows of C", kWithC, "c_part.begin(args, shared, ring, 0, warp * 16)",
+     "c_part.begin(args, shared, ring, 0, 0)"},
+    {"more bytes of C are announced than arrive", kWithC, "announce_k_tile(shared, ring, bytes_of_panels(stage));",
+     "announce_k_tile(shared, ring, bytes_of_panels(stage) + 16);"},
 };
 
 /// What verification says of the kernel with its text changed; empty: that it is right.

@@ -25,10 +25,10 @@ constexpr std::array kWgmmaMutations{
     Mutation{"a stage is free before the last wait", "wgmma_wait_for(rC);\n        release(shared, read, lane);",
              "release(shared, read, lane);\n        wgmma_wait_for(rC);", 0, kEveryDump, kStreamK},
     Mutation{"C is waited for when the other consumer has its turn",
-             "if (walk.ends_tile()) wait_for_c(args, shared, ring);\n        turn.pass_on();\n        "
+             "if (walk.ends_tile()) wait_for_panels(args, shared, ring);\n        turn.pass_on();\n        "
              "wgmma_wait_for(rC);\n        release(shared, read, lane);\n",
              "turn.pass_on();\n        wgmma_wait_for(rC);\n        release(shared, read, lane);\n        "
-             "if (walk.ends_tile()) wait_for_c(args, shared, ring);\n"},
+             "if (walk.ends_tile()) wait_for_panels(args, shared, ring);\n"},
     // ---- registers
     Mutation{"sums begin with what nobody has written", "!kFirst || k_block != 0", "true", 0, kEveryDump},
     Mutation{"no limit of threads", "__launch_bounds__(kThreads, 1) gemm(", "gemm(", 0, 1, kPingPong},

@@ -53,11 +53,17 @@ int slice_row_bytes(int columns, int element_bytes) {
     return bytes;
 }
 
+/// An operand that lies as D does, in rows that TMA can read.
+bool has_ring_operand(const GemmSignature& signature) {
+    if (signature.align_d < kTmaAlignment) return false;
+    return signature.c == signature.d;
+}
+
 /// C takes the way of A and B where it lies as D does, in boxes of TMA, a producer copies, and the ring has room for a
 /// tile of it; of an overlapped one, for the half that waits there while the next tile begins, and two k-tiles of that;
 /// of a ping-pong, for the last k-tile, too, which is being read when its consumer waits for C.
 int stages_of_c(const GemmSignature& signature, const WgmmaWarpSpecializedConfig& c, const WgmmaGeometry& g) {
-    if (!signature.c || *signature.c != signature.d || signature.align_d < kTmaAlignment) return 0;
+    if (!has_ring_operand(signature)) return 0;
     if (c.store != OutputStore::tma || c.swap_ab || c.broadcast_c || !c.warp_specialized) return 0;
     if (g.consumers == kMaxConsumers && c.stream_k != 0) return 0;  // which leaves too few registers: ptxas spills
     const bool by_halves = c.schedule == WarpgroupSchedule::overlapped;
@@ -71,6 +77,10 @@ int stages_of_c(const GemmSignature& signature, const WgmmaWarpSpecializedConfig
 }
 
 }  // namespace
+
+bool fits_ring(const EpilogueOperand& operand, const GemmSignature& signature) {
+    return !operand.is_scalar && operand.index.is_matrix() && bytes(operand.type) == bytes(signature.d);
+}
 
 int panels_of_c(const WgmmaWarpSpecializedConfig& c, const WgmmaGeometry& g) {
     const int warpgroup_tiles = c.schedule == WarpgroupSchedule::overlapped ? g.consumers : g.consumers_n;

@@ -2,6 +2,7 @@
 
 #include "generator/base/gemm_signature.hpp"
 #include "generator/base/kernel_argument.hpp"
+#include "generator/epilogue/graph.hpp"
 #include "generator/families/wgmma_warp_specialized/config.hpp"
 #include "generator/layout/mma_atom.hpp"
 
@@ -48,6 +49,9 @@ struct WgmmaGeometry {
     int c_stages = 0;  ///< stages after a tile's k-tiles in which C comes; 0: the epilogue reads C, if there is one
     std::int64_t shared_bytes = 0;  ///< barriers included
 };
+
+/// Whether a panel of an operand of the epilogue can have the layout of a slice of D.
+[[nodiscard]] bool fits_ring(const EpilogueOperand& operand, const GemmSignature& signature);
 
 [[nodiscard]] WgmmaGeometry geometry(const GemmSignature& signature, const WgmmaWarpSpecializedConfig& config);
 

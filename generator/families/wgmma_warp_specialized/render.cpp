@@ -12,6 +12,7 @@
 #include "generator/families/shared/wrapper_text.hpp"
 #include "generator/families/wgmma_warp_specialized/geometry.hpp"
 #include "generator/families/wgmma_warp_specialized/statements.hpp"
+#include "generator/families/wgmma_warp_specialized/tile_operands.hpp"
 #include "generator/layout/wgmma_atom.hpp"
 
 #include <fmt/format.h>
@@ -72,10 +73,8 @@ std::map<std::string, int, std::less<>> macros(const GemmSignature& s, const Con
         {"GEMM_VECTOR_BYTES", std::max(s.align_d, kLeastVector)},
         {"GEMM_SLICE_OF_SUMS", adds_c_by_row(s, c)},
         {"GEMM_SLICE_F32", g.staged_bytes == 4},
-        {"GEMM_C_TMA", g.c_stages != 0},
-        {"GEMM_BROADCAST_C", c.broadcast_c},
-        {"GEMM_PAIRS_OF_C", stores_by_tma(c) && s.align_d >= 2 * bytes(s.d)},  // and then N is even
-        {"GEMM_READ_C", reads_elements_of_c(s, c, g) || s.epilogue},
+        {"GEMM_READ_C", reads_elements_of_c(s, c, g)},  // one by one, from global memory
+        {"GEMM_CONVERT_C", reads_elements_of_c(s, c, g)},
         {"GEMM_SHIFT_ROWS", s.align_d < kLeastVector},
         {"GEMM_REST_COLUMNS", g.rest_columns},
         {"GEMM_STMATRIX", stages_by_x4(g)},
@@ -129,7 +128,8 @@ std::string register_lines(const Config& c, const WgmmaGeometry& g) {
 }
 
 /// What follows from the parameters. geometry() has the same numbers, so that no template computes them anew.
-std::string derived_lines(const GemmSignature& s, const Config& c, const WgmmaGeometry& g) {
+std::string derived_lines(const GemmSignature& s, const TileOperands& operands, const Config& c,
+                          const WgmmaGeometry& g) {
     const int blocks = blocks_of_cluster(c);
     const int warps_per_tile = (c.schedule == WarpgroupSchedule::pingpong ? 1 : g.consumers) * kWarpsPerWarpgroup;
     std::string text;
@@ -146,13 +146,14 @@ std::string derived_lines(const GemmSignature& s, const Config& c, const WgmmaGe
     if (g.c_stages != 0) {
         const bool by_halves = c.schedule == WarpgroupSchedule::overlapped;
         text += constant_line("kPanelRows", c_panel_rows(c),
-                              by_halves ? "rows of a panel of C: half of a consumer's tile, which is stored at a time"
-                                        : "rows of a panel of C: those of the block tile");
-        text += constant_line("kPanelsC", panels_of_c(c, g), "panels of C that are read at a time");
+                              by_halves ? "rows of a panel: half of a consumer's tile, which is stored at a time"
+                                        : "rows of a panel: those of the block tile");
+        text += constant_line("kTilePanels", panels_of_c(c, g), "panels of the tile operand that are read at a time");
     }
-    if (c.swap_ab && c.broadcast_c)
-        text += constant_line("kTilesOfC", c.schedule == WarpgroupSchedule::overlapped ? 1 : c.warpgroup.m / kWgmmaM,
-                              "wgmma tiles for which C is read at a time");
+    if (operands.has(OperandReader::column_vector))
+        text +=
+            constant_line("kTilesOfVector", c.schedule == WarpgroupSchedule::overlapped ? 1 : c.warpgroup.m / kWgmmaM,
+                          "wgmma tiles for which a column is read at a time");
     text += constant_line("kReaders", warps_per_tile * blocks, "warps that read a stage before it is free");
     if (blocks > 1) {
         const int column = (1 << c.cluster.m) - 1;
@@ -228,13 +229,14 @@ std::string slice_lines(const Config& c, const WgmmaGeometry& g) {
                          c.swap_ab ? "slices that a warpgroup may have staged" : "slices that a warp may have staged");
 }
 
-std::string type_lines(const GemmSignature& s, const Config& c) {
+std::string type_lines(const GemmSignature& s, const Config& c, bool is_in_ring) {
     const bool f16_sums = s.accumulator == DataType::f16;
     std::string text;
     if (s.d != DataType::f32 || (s.c && *s.c != DataType::f32) || pack_of(s) != Pack::none)
         text += alias_line("Bits", "unsigned short", "a 16-bit element in memory");
     text += alias_line("Accumulator", f16_sums ? "unsigned" : "float", f16_sums ? "two f16 sums" : "one f32 sum");
-    if (s.c) text += alias_line("ElementC", element_type(*s.c), fmt::format("{} in memory", to_string(*s.c)));
+    if (s.c && !is_in_ring)
+        text += alias_line("ElementC", element_type(*s.c), fmt::format("{} in memory", to_string(*s.c)));
     text += alias_line("ElementD", element_type(s.d), fmt::format("{} in memory", to_string(s.d)));
     return text + (adds_c_by_row(s, c) ? alias_line("Staged", "float", "a sum, to which C is added row by row")
                                        : alias_line("Staged", "ElementD", "an element of a slice"));
@@ -333,14 +335,16 @@ RenderInput WgmmaWarpSpecialized::render_input(const GemmSignature& asked, const
     const GemmSignature signature = as_multiplied(asked, c.swap_ab);
     const WgmmaGeometry g = geometry(signature, c);
     const bool in_cluster = blocks_of_cluster(c) > 1;
+    const TileOperands operands = tile_operands(signature, c, g);
     RenderInput input;
     input.macros = macros(signature, c, g);
-    input.generated["wgmma_params.cuh"] = tile_lines(c) + register_lines(c, g) + slice_lines(c, g) +
-                                          pack_line(signature) + early_lines(c) + "\n" + type_lines(signature, c) +
-                                          "\n" + derived_lines(signature, c, g);
+    input.generated["wgmma_params.cuh"] =
+        tile_lines(c) + register_lines(c, g) + slice_lines(c, g) + pack_line(signature) + early_lines(c) + "\n" +
+        type_lines(signature, c, g.c_stages != 0) + "\n" + derived_lines(signature, operands, c, g);
     input.generated["GEMM_LOOP_NEST"] = loop_nest(c, g);
     if (!c.persistent) input.pieces[std::string(kTemplateFile)] = kernel_template(c);
-    add_statements(input, c, g);
+    add_statements(input, operands, c, g);
+    add_tile_operands(input, operands, c, g);
     input.generated["epilogue_expression.cuh"] = epilogue_expression(signature, finished_unit(signature, c, g));
     input.generated["tma_copies.inl"] =
         tma_wrappers(tensor_map_ranks(arguments(signature, c, g)), {in_cluster, stores_by_tma(c)});

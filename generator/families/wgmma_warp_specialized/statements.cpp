@@ -17,25 +17,25 @@ bool is_overlapped(const Config& c) { return c.schedule == WarpgroupSchedule::ov
 
 // ---- the producer ---------------------------------------------------------------------------------------------------
 
-std::string_view clear_ring(SourceOfC source) {
-    return source == SourceOfC::ring ? "" : "if (walk.no_products) shared.clear_ring();\n";
+std::string_view clear_ring(bool has_panels) {
+    return has_panels ? "" : "if (walk.no_products) shared.clear_ring();\n";
 }
 
-std::string_view clear_stage(SourceOfC source) {
-    if (source != SourceOfC::ring) return "";
-    return "if (walk.no_products) {  // the stage may have held C\n"
+std::string_view clear_stage(bool has_panels) {
+    if (!has_panels) return "";
+    return "if (walk.no_products) {  // the stage may have held panels\n"
            "    mbarrier_wait(shared.empty_barrier(stage), ring.phase ^ 1);\n"
            "    shared.clear_stage(stage);\n"
            "}\n";
 }
 
-std::string copy_c(const Config& c, SourceOfC source) {
-    if (source == SourceOfC::none) return {};
-    if (source == SourceOfC::broadcast) return "prefetch_c(args, tile);\n";
-    std::string text =
-        "if (stages_of_c(args, walk) == 0) return;\n"
-        "copy_c(args, shared, tile.row, tile.column, ring);\n";
-    if (is_overlapped(c)) text += "copy_c(args, shared, tile.row + 64, tile.column, ring);  // the lower halves\n";
+std::string copy_operands(const Config& c, const TileOperands& operands) {
+    std::string text = prefetch_vectors(operands);
+    if (!operands.has(OperandReader::panels)) return text;
+    text +=
+        "if (stages_of_panels(args, walk) == 0) return;\n"
+        "copy_panels(args, shared, tile.row, tile.column, ring);\n";
+    if (is_overlapped(c)) text += "copy_panels(args, shared, tile.row + 64, tile.column, ring);  // the lower halves\n";
     return text;
 }
 
@@ -46,67 +46,72 @@ constexpr std::string_view kPlace =
     "const int row = tile.row + warpgroup_row + warp * 16;\n"
     "const int column = tile.column + warpgroup_column;\n";
 
-/// Whether a consumer knows its place before its sums are complete: where C is one row, it reads C there.
-bool has_early_place(const Config& c, SourceOfC source) {
-    return c.schedule == WarpgroupSchedule::cooperative && (source == SourceOfC::broadcast || !c.persistent);
+/// Whether a consumer knows its place before its sums are complete: it may read operands there.
+bool has_early_place(const Config& c, const TileOperands& operands) {
+    return c.schedule == WarpgroupSchedule::cooperative && (operands.has_constructor() || !c.persistent);
 }
 
 /// What a consumer has to have before its sums are complete.
-std::string read_c(const Config& c, SourceOfC source) {
+std::string read_operands(const Config& c, const TileOperands& operands) {
     std::string text;
-    if (has_early_place(c, source)) text += kPlace;
-    if (source == SourceOfC::broadcast && c.schedule == WarpgroupSchedule::pingpong)
-        text += "const PartOfC c(args, tile, tile.row + warp * 16, tile.column, lane);\n";
-    if (source == SourceOfC::broadcast && c.schedule == WarpgroupSchedule::cooperative)
-        text += "const PartOfC c(args, tile, row, column, lane);\n";
-    return text;
+    if (has_early_place(c, operands)) text += kPlace;
+    if (!operands.has_constructor()) return text;
+    return text + (c.schedule == WarpgroupSchedule::pingpong
+                       ? "TileOperands operands(args, tile, tile.row + warp * 16, tile.column, lane);\n"
+                       : "TileOperands operands(args, tile, row, column, lane);\n");
+}
+
+/// The operands of a tile, as they are given to what stores it; `place` is "tile, row, column".
+std::string operands_value(const TileOperands& operands, std::string_view place) {
+    if (operands.finish == TileFinish::by_element) return fmt::format("TileOperands{{{}}}", place);
+    return operands.operands.empty() ? "TileOperands{}" : "operands";
+}
+
+/// "operands.c_part.begin(args, shared, ring, 0, warp * 16);"
+std::string begin_panels(const TileOperands& operands, std::string_view place) {
+    const std::string& name = operands.find(OperandReader::panels)->operand.name;
+    return fmt::format("{}operands.{}_part.begin(args, shared, {});\n",
+                       operands.has_constructor() ? "" : "TileOperands operands;\n", name, place);
 }
 
 /// Half of a tile.
-std::string store_half(SourceOfC source) {
-    constexpr std::string_view kRows = "store_rows(rC[kHalf], args, edges, row + kHalf * 64, column, staging, ";
-    switch (source) {
-        case SourceOfC::none: return fmt::format("{}lane);\n", kRows);
-        case SourceOfC::broadcast:
-            return fmt::format("const PartOfC c(args, edges, row + kHalf * 64, column, lane);\n{}c, lane);\n", kRows);
-        case SourceOfC::ring: break;
-    }
-    return fmt::format(
-        "RingPosition of_c = kHalf == 0 ? ring : ring.before(stages_of_c(args));  // `ring` is then behind both\n"
-        "wait_for_c(args, shared, of_c);\n"
-        "const PartOfC c(args, shared, of_c, threadIdx.x / 128 * kPanelsPerRow, threadIdx.x / 32 % 4 * 16);\n"
-        "{}c, lane);\n"
-        "release_c(args, shared, of_c, lane);\n",
-        kRows);
+std::string store_half(const TileOperands& operands) {
+    const std::string store =
+        fmt::format("store_rows(rC[kHalf], args, edges, row + kHalf * 64, column, staging, {}, lane);\n",
+                    operands_value(operands, "edges, row + kHalf * 64, column"));
+    std::string text;
+    if (operands.has_constructor()) text += "TileOperands operands(args, edges, row + kHalf * 64, column, lane);\n";
+    if (!operands.has(OperandReader::panels)) return text + store;
+    text +=
+        "// At the lower half, `ring` is behind both.\n"
+        "RingPosition of_panels = kHalf == 0 ? ring : ring.before(stages_of_panels(args));\n"
+        "wait_for_panels(args, shared, of_panels);\n";
+    return text + begin_panels(operands, "of_panels, threadIdx.x / 128 * kPanelsPerRow, threadIdx.x / 32 % 4 * 16") +
+           store + "release_panels(args, shared, of_panels, lane);\n";
 }
 
-/// A consumer's part of a tile with C in the ring. Ping-pong consumers have waited for C, and multiply whole tiles.
-std::string store_with_ring(const Config& c) {
+/// A consumer's part of a tile with panels in the ring. Ping-pong consumers have waited for them, and multiply whole
+/// tiles.
+std::string store_with_ring(const Config& c, const TileOperands& operands) {
     std::string text;
-    if (!c.persistent) text += "release(shared, multiplied.read, lane);  // C may need the stage\n";
-    text += c.schedule == WarpgroupSchedule::pingpong
-                ? "const PartOfC c(args, shared, ring, 0, warp * 16);\n"
-                : "wait_for_c(args, shared, ring);\n"
-                  "const PartOfC c(args, shared, ring, warpgroup % kConsumersN * kPanelsPerRow, "
-                  "warpgroup_row + warp * 16);\n";
-    text += "epilogue(rC, args, tile, row, column, staging, c, lane);\n";
-    if (c.persistent) text += "release_c(args, shared, ring, lane);\n";
+    if (!c.persistent) text += "release(shared, multiplied.read, lane);  // panels may need the stage\n";
+    text +=
+        c.schedule == WarpgroupSchedule::pingpong
+            ? begin_panels(operands, "ring, 0, warp * 16")
+            : "wait_for_panels(args, shared, ring);\n" +
+                  begin_panels(operands, "ring, warpgroup % kConsumersN * kPanelsPerRow, warpgroup_row + warp * 16");
+    text += "epilogue(rC, args, tile, row, column, staging, operands, lane);\n";
+    if (c.persistent) text += "release_panels(args, shared, ring, lane);\n";
     return text;
 }
 
-std::string store_whole(const Config& c, SourceOfC source) {
-    switch (source) {
-        case SourceOfC::none: return "epilogue(rC, args, tile, row, column, staging, lane);\n";
-        case SourceOfC::broadcast: return "epilogue(rC, args, tile, row, column, staging, c, lane);\n";
-        case SourceOfC::ring: break;
-    }
-    return store_with_ring(c);
-}
-
-std::string store_sums(const Config& c, SourceOfC source) {
-    if (is_overlapped(c)) return store_half(source);
-    std::string text = store_whole(c, source);
-    if (c.schedule == WarpgroupSchedule::cooperative && !has_early_place(c, source)) text.insert(0, kPlace);
+std::string store_sums(const Config& c, const TileOperands& operands) {
+    if (is_overlapped(c)) return store_half(operands);
+    std::string text = operands.has(OperandReader::panels)
+                           ? store_with_ring(c, operands)
+                           : fmt::format("epilogue(rC, args, tile, row, column, staging, {}, lane);\n",
+                                         operands_value(operands, "tile, row, column"));
+    if (c.schedule == WarpgroupSchedule::cooperative && !has_early_place(c, operands)) text.insert(0, kPlace);
     return text;
 }
 
@@ -146,23 +151,18 @@ std::string consumers_begin(bool deals, bool early) {
 
 }  // namespace
 
-SourceOfC source_of_c(const Config& c, const WgmmaGeometry& g) {
-    if (g.c_stages != 0) return SourceOfC::ring;
-    return c.broadcast_c ? SourceOfC::broadcast : SourceOfC::none;
-}
-
 bool deals_out_registers(const Config& c, const WgmmaGeometry& g) { return c.warp_specialized && g.consumers > 1; }
 
-void add_statements(RenderInput& input, const Config& c, const WgmmaGeometry& g) {
-    const SourceOfC source = source_of_c(c, g);
+void add_statements(RenderInput& input, const TileOperands& operands, const Config& c, const WgmmaGeometry& g) {
+    const bool has_panels = operands.has(OperandReader::panels);
     const bool deals = deals_out_registers(c, g);
     const bool early = c.early_a || c.early_b;
     const bool in_cluster = bounded_product(c.cluster.m, c.cluster.n) > 1;
-    input.generated["GEMM_CLEAR_RING"] = clear_ring(source);
-    input.generated["GEMM_CLEAR_STAGE"] = clear_stage(source);
-    input.generated["GEMM_COPY_C"] = copy_c(c, source);
-    input.generated["GEMM_PREPARE_STORE"] = read_c(c, source);
-    input.generated["GEMM_STORE_SUMS"] = store_sums(c, source);
+    input.generated["GEMM_CLEAR_RING"] = clear_ring(has_panels);
+    input.generated["GEMM_CLEAR_STAGE"] = clear_stage(has_panels);
+    input.generated["GEMM_COPY_TILE_OPERANDS"] = copy_operands(c, operands);
+    input.generated["GEMM_PREPARE_STORE"] = read_operands(c, operands);
+    input.generated["GEMM_STORE_SUMS"] = store_sums(c, operands);
     input.generated["GEMM_END_STORES"] = end_stores(c);
     input.generated["GEMM_BLOCKS_BEGIN"] = blocks_begin(c, in_cluster, early);
     input.generated["GEMM_BLOCKS_END"] = blocks_end(in_cluster);

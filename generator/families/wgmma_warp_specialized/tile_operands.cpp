@@ -1,0 +1,94 @@
+#include "generator/families/wgmma_warp_specialized/tile_operands.hpp"
+
+#include "generator/epilogue/default_texts.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace jitgemm {
+namespace {
+
+using Config = WgmmaWarpSpecializedConfig;
+
+constexpr std::string_view kFactorOfC = "c_factor(args) != 0.0f";
+
+/// "args.beta != 0.0f && args.scale != 0.0f".
+std::string guard_text(const EpilogueParts& parts, const EpilogueOperand& operand) {
+    std::string text;
+    for (const int scalar : operand.guards)
+        text += fmt::format("{}args.{} != 0.0f", text.empty() ? "" : " && ",
+                            parts.operands[static_cast<std::size_t>(scalar)].name);
+    return text;
+}
+
+bool has_reader(const EpilogueOperand& operand) {
+    const bool is_known =
+        operand.type == DataType::f16 || operand.type == DataType::bf16 || operand.type == DataType::f32;
+    return is_known && !operand.index.is_over_blocks();
+}
+
+OperandReader reader_of(const EpilogueIndex& index) {
+    if (index.is_element()) return OperandReader::single;
+    if (index.is_matrix()) return OperandReader::elements;
+    return index.column ? OperandReader::row_vector : OperandReader::column_vector;
+}
+
+/// Whether this family reads all operands of a text itself, and stores what it makes.
+bool has_readers(const EpilogueParts& parts) {
+    if (parts.outputs.size() != 1 || parts.outputs[0].reduction || parts.pairs != EpiloguePairs::none) return false;
+    return std::ranges::all_of(parts.operands,
+                               [](const EpilogueOperand& operand) { return operand.is_scalar || has_reader(operand); });
+}
+
+/// Elements of C that are read in pairs: of one row where N is even, as TMA's rows of D show.
+bool reads_pairs_of_c(const GemmSignature& s, const Config& c) {
+    return c.store == OutputStore::tma && s.align_d >= 2 * bytes(s.d);
+}
+
+}  // namespace
+
+const TileOperand* TileOperands::find(OperandReader reader) const {
+    const auto found = std::ranges::find(operands, reader, &TileOperand::reader);
+    return found == operands.end() ? nullptr : &*found;
+}
+
+bool TileOperands::has_constructor() const {
+    return std::ranges::any_of(operands, [](const TileOperand& one) { return one.reader != OperandReader::panels; });
+}
+
+TileOperands tile_operands(const GemmSignature& s, const Config& c, const WgmmaGeometry& g) {
+    TileOperands all{.swap_ab = c.swap_ab};
+    if (!s.c) return all;
+    if (adds_c_by_row(s, c)) all.finish = TileFinish::by_row;
+    if (adds_c_by_row(s, c)) return all;
+    if (g.c_stages == 0 && !c.broadcast_c) all.finish = TileFinish::by_element;
+    if (g.c_stages == 0 && !c.broadcast_c) return all;
+    Epilogue epilogue = default_epilogue(s.d, s.c, c.broadcast_c);
+    if (c.swap_ab) epilogue = epilogue.transposed();
+    const auto operand =
+        std::ranges::find_if(epilogue.parts().operands, [](const EpilogueOperand& one) { return !one.is_scalar; });
+    const OperandReader reader = g.c_stages != 0 ? OperandReader::panels : reader_of(operand->index);
+    all.operands.push_back(
+        {.operand = *operand, .reader = reader, .guard = std::string(kFactorOfC), .by_pair = reads_pairs_of_c(s, c)});
+    return all;
+}
+
+TileOperands tile_operands(const Epilogue& multiplied, const GemmSignature& s, const Config& c,
+                           const WgmmaGeometry& g) {
+    const EpilogueParts& parts = multiplied.parts();
+    TileOperands all{.finish = TileFinish::by_element, .swap_ab = c.swap_ab, .odd_edges = true};
+    if (!has_readers(parts)) return all;
+    all.finish = TileFinish::by_text;
+    for (const EpilogueOperand& operand : parts.operands) {
+        if (operand.is_scalar) continue;
+        TileOperand one{.operand = operand, .reader = reader_of(operand.index), .guard = guard_text(parts, operand)};
+        one.by_pair = one.reader == OperandReader::elements && s.align_d >= 2 * bytes(s.d);
+        if (g.c_stages != 0 && fits_ring(operand, s) && !all.has(OperandReader::panels))
+            one.reader = OperandReader::panels;
+        all.operands.push_back(std::move(one));
+    }
+    return all;
+}
+
+}  // namespace jitgemm

@@ -1,0 +1,68 @@
+#pragma once
+
+#include "generator/base/gemm_signature.hpp"
+#include "generator/base/renderer.hpp"
+#include "generator/epilogue/epilogue.hpp"
+#include "generator/families/wgmma_warp_specialized/config.hpp"
+#include "generator/families/wgmma_warp_specialized/geometry.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace jitgemm {
+
+/// The way of an operand of the epilogue to the threads that need its elements.
+enum class OperandReader : std::uint8_t {
+    row_vector,     ///< `[n]`: pairs in the lanes of a warp
+    column_vector,  ///< `[m]`: a thread's own rows
+    single,         ///< `[0]`: in each thread
+    panels,         ///< `[m,n]`: TMA copies it into the ring, after the k-tiles of its tile
+    elements        ///< `[m,n]`: a thread reads its pairs from global memory, a slice at a time
+};
+
+struct TileOperand {
+    EpilogueOperand operand;
+    OperandReader reader = OperandReader::elements;
+    std::string guard;     ///< a condition, in CUDA; empty: it is always read
+    bool by_pair = false;  ///< two neighbours lie at a multiple of their bytes
+};
+
+/// What the sums of a tile are finished with.
+enum class TileFinish : std::uint8_t {
+    by_unit,     ///< render_by_unit: `alpha * acc`, and one operand that beta guards
+    by_text,     ///< render_epilogue
+    by_element,  ///< finish_element, which reads all operands of an element itself
+    by_row       ///< slices hold sums: store_slice finishes them
+};
+
+/// How a kernel of wgmma_warp_specialized finishes its sums, as it multiplies: with swap_ab all is transposed.
+struct TileOperands {
+    TileFinish finish = TileFinish::by_unit;
+    std::vector<TileOperand> operands{};  ///< those with an address, in the text's order
+    bool swap_ab = false;
+    bool odd_edges = false;  ///< a pair's second element may lie beyond D's last column
+
+    [[nodiscard]] const TileOperand* find(OperandReader reader) const;
+    [[nodiscard]] bool has(OperandReader reader) const { return find(reader) != nullptr; }
+    /// Whether a part of them is read as soon as a consumer knows its tile.
+    [[nodiscard]] bool has_constructor() const;
+};
+
+/// Of the epilogue `alpha * acc + beta * c`, with C where the signature has it.
+[[nodiscard]] TileOperands tile_operands(const GemmSignature& multiplied, const WgmmaWarpSpecializedConfig& config,
+                                         const WgmmaGeometry& geometry);
+
+/// Of any epilogue of one output d.
+[[nodiscard]] TileOperands tile_operands(const Epilogue& multiplied, const GemmSignature& signature,
+                                         const WgmmaWarpSpecializedConfig& config, const WgmmaGeometry& geometry);
+
+/// The generated includes tile_operands.inl and panel_operand.inl: `struct TileOperands` of a kernel, and where panels in
+/// the ring come from.
+void add_tile_operands(RenderInput& input, const TileOperands& operands, const WgmmaWarpSpecializedConfig& config,
+                       const WgmmaGeometry& geometry);
+
+/// Statements that fetch the elements of vectors into L1.
+[[nodiscard]] std::string prefetch_vectors(const TileOperands& operands);
+
+}  // namespace jitgemm

@@ -1,0 +1,337 @@
+#include "generator/base/packed_lines.hpp"
+#include "generator/families/shared/params_text.hpp"
+#include "generator/families/wgmma_warp_specialized/tile_operands.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+
+namespace jitgemm {
+namespace {
+
+std::string_view type_name(DataType type) {
+    return type == DataType::f32 ? "F32" : type == DataType::f16 ? "F16" : "Bf16";
+}
+
+std::string part(const TileOperand& one) { return one.operand.name + "_part"; }
+std::string is_read(const TileOperand& one) { return one.guard.empty() ? "true" : one.guard; }
+
+/// "a(b, c) {", broken as clang-format does.
+std::string function_head(std::string_view head) { return in_lines(head, head.find('(') + 1); }
+
+// ---- types ----------------------------------------------------------------------------------------------------------
+
+/// Of two neighbours.
+std::string pair_type(const TileOperand& one) {
+    const DataType type = one.operand.type;
+    if (!one.by_pair) return fmt::format("ElementPair<{}>", type_name(type));
+    return type == DataType::f32 ? "FloatPair" : fmt::format("WordPair<{}>", type_name(type));
+}
+
+std::string reader_type(const TileOperand& one, bool swap_ab) {
+    const std::string_view type = type_name(one.operand.type);
+    switch (one.reader) {
+        case OperandReader::row_vector: return fmt::format("RowVector<{}>", pair_type(one));
+        case OperandReader::column_vector: return fmt::format("ColumnVector<{}>", type);
+        case OperandReader::panels:
+            return one.operand.type == DataType::f32 ? "Panels" : fmt::format("Panels<{}>", type);
+        case OperandReader::elements: return fmt::format("Elements<{}>", swap_ab ? std::string(type) : pair_type(one));
+        case OperandReader::single: break;
+    }
+    return std::string(element_type(one.operand.type));
+}
+
+/// Templates that the readers of an operand need, in order.
+std::vector<std::string_view> templates_of(const TileOperand& one, bool swap_ab) {
+    using enum OperandReader;
+    const bool is_f32 = one.operand.type == DataType::f32;
+    const bool in_pairs = one.by_pair && (one.reader == row_vector || (one.reader == elements && !swap_ab));
+    std::vector<std::string_view> names;
+    if (!is_f32 || (!in_pairs && one.reader != panels))
+        names.push_back(is_f32 ? "operand_f32" : one.operand.type == DataType::f16 ? "operand_f16" : "operand_bf16");
+    if (!in_pairs && one.reader != panels) names.push_back(is_f32 ? "load_float" : "load_bits");
+    if (in_pairs) names.push_back(is_f32 ? "float_pair" : "word_pair");
+    if (!in_pairs && (one.reader == row_vector || (one.reader == elements && !swap_ab)))
+        names.push_back("element_pair");
+    switch (one.reader) {
+        case row_vector: names.push_back("row_vector"); break;
+        case column_vector: names.push_back("column_vector"); break;
+        case panels: names.push_back("panels"); break;
+        case elements: names.push_back(swap_ab ? "elements_transposed" : "elements"); break;
+        case single: break;
+    }
+    return names;
+}
+
+/// Types and loads stand before what is made of them, each once.
+std::string includes(const TileOperands& all) {
+    std::vector<std::string_view> names;
+    for (const TileOperand& one : all.operands)
+        for (const std::string_view name : templates_of(one, all.swap_ab))
+            if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+    std::string text;
+    for (const std::string_view name : names) text += fmt::format("#include \"epilogue/{}.cuh\"\n", name);
+    return text;
+}
+
+// ---- the struct -----------------------------------------------------------------------------------------------------
+
+/// Writes `struct TileOperands`.
+class TileOperandsWriter {
+public:
+    TileOperandsWriter(const TileOperands& all, bool is_overlapped) : all_(all), is_overlapped_(is_overlapped) {}
+
+    [[nodiscard]] std::string write() const {
+        std::string text = "\n// What the sums of a warp's part of a tile are finished with.\nstruct TileOperands {\n";
+        if (has_slices()) text += "    const Edges& edges;\n";
+        for (const TileOperand& one : all_.operands)
+            text += fmt::format("    {} {};\n", reader_type(one, all_.swap_ab), part(one));
+        if (!all_.operands.empty()) text += "\n";
+        if (all_.has_constructor()) text += constructor() + "\n";
+        if (!is_overlapped_) text += below() + "\n";
+        if (has_slices()) text += read_slice() + "\n";
+        if (all_.has(OperandReader::panels)) text += begin_slice() + "\n";
+        return text + (all_.swap_ab ? finish_pair() : finish_atom()) + "};\n";
+    }
+
+private:
+    [[nodiscard]] bool has_slices() const { return all_.has(OperandReader::elements); }
+    [[nodiscard]] bool by_unit() const { return all_.finish == TileFinish::by_unit; }
+
+    /// A parameter, whose name is a comment where it isn't used.
+    static std::string parameter(std::string_view type, std::string_view name, bool is_used) {
+        return is_used ? fmt::format("{} {}", type, name) : fmt::format("{} /*{}*/", type, name);
+    }
+
+    [[nodiscard]] std::vector<std::string> initializers() const {
+        std::vector<std::string> list;
+        if (has_slices()) list.emplace_back("edges(edges)");
+        for (const TileOperand& one : all_.operands) {
+            const std::string& name = one.operand.name;
+            if (one.reader == OperandReader::row_vector)
+                list.push_back(
+                    fmt::format("{}(args.{}, column, edges.end_column, {}, lane)", part(one), name, is_read(one)));
+            if (one.reader == OperandReader::column_vector)
+                list.push_back(fmt::format("{}(args.{}, row, edges.end_row, {}, lane)", part(one), name, is_read(one)));
+            if (one.reader == OperandReader::single)
+                list.push_back(fmt::format("{}(load_if(args.{}, {}))", part(one), name, is_read(one)));
+        }
+        return list;
+    }
+
+    [[nodiscard]] std::string constructor() const {
+        using enum OperandReader;
+        const bool has_row = all_.has(column_vector), has_column = all_.has(row_vector);
+        const bool reads = has_row || has_column || all_.has(single);
+        const std::string head = fmt::format("    __device__ __forceinline__ TileOperands({}, {}, {}, {}, {})",
+                                             parameter("const GemmArgs&", "args", reads),
+                                             parameter("const Edges&", "edges", has_row || has_column || has_slices()),
+                                             parameter("int", "row", has_row), parameter("int", "column", has_column),
+                                             parameter("int", "lane", has_row || has_column));
+        std::string text = "    // Reads what is a part of a row or a column.\n" + function_head(head) + "\n        : ";
+        const std::vector<std::string> list = initializers();
+        for (std::size_t i = 0; i < list.size(); ++i) text += (i == 0 ? "" : ",\n          ") + list[i];
+        return text + " {}\n";
+    }
+
+    [[nodiscard]] std::string below() const {
+        const auto moves = [](const TileOperand& one) {
+            return one.reader == OperandReader::column_vector || one.reader == OperandReader::panels;
+        };
+        std::string text = "    // The part `rows` rows below.\n";
+        if (std::ranges::none_of(all_.operands, moves))
+            return text +
+                   "    __device__ __forceinline__ const TileOperands& below(int /*rows*/) const { return *this; }\n";
+        text +=
+            "    __device__ __forceinline__ TileOperands below(int rows) const {\n        TileOperands there = "
+            "*this;\n";
+        for (const TileOperand& one : all_.operands)
+            if (moves(one)) text += fmt::format("        there.{0} = {0}.below(rows);\n", part(one));
+        return text + "        return there;\n    }\n";
+    }
+
+    [[nodiscard]] std::string read_slice() const {
+        std::string text =
+            "    // Reads what goes with the slice of D that begins at (row, column).\n"
+            "    __device__ __forceinline__ void read_slice(const GemmArgs& args, int row, int column, int lane) {\n";
+        for (const TileOperand& one : all_.operands)
+            if (one.reader == OperandReader::elements)
+                text +=
+                    function_head(fmt::format("        {0}.read(args.{1}, args.ld_{1}, edges, row, column, {2}, lane);",
+                                              part(one), one.operand.name, is_read(one))) +
+                    "\n";
+        return text + "    }\n";
+    }
+
+    [[nodiscard]] std::string begin_slice() const {
+        return fmt::format("    __device__ __forceinline__ void begin_slice(int slice) {{ {}.begin_slice(slice); }}\n",
+                           part(*all_.find(OperandReader::panels)));
+    }
+
+    // ---- any text
+
+    /// An operand's element for the x or the y of a pair; `i` counts rows g and g + 8.
+    [[nodiscard]] std::string element(const TileOperand& one, char place, std::string_view i) const {
+        const std::string value = one.operand.name + "_of";
+        switch (one.reader) {
+            case OperandReader::row_vector: return fmt::format("{}.{}", value, place);
+            case OperandReader::column_vector: return fmt::format("{}.row({})", part(one), i);
+            case OperandReader::single: return fmt::format("{}::to_float({})", type_name(one.operand.type), part(one));
+            default: break;
+        }
+        return all_.swap_ab ? fmt::format("{}.{}", value, place) : fmt::format("{}.pair[{}].{}", value, i, place);
+    }
+
+    /// The elements that a thread needs at once, as local values.
+    [[nodiscard]] std::string local_values() const {
+        std::string text;
+        for (const TileOperand& one : all_.operands) {
+            const std::string& name = one.operand.name;
+            if (one.reader == OperandReader::row_vector)
+                text += fmt::format("        const float2 {}_of = {}.pair(slice, j, lane);\n", name, part(one));
+            if (one.reader == OperandReader::elements && all_.swap_ab)
+                text += fmt::format("        const float2 {}_of = {}.pair(j, pair);\n", name, part(one));
+            if (one.reader == OperandReader::elements && !all_.swap_ab)
+                text += fmt::format("        const Atom {}_of = {}.atom(j);\n", name, part(one));
+            if (one.reader == OperandReader::panels && one.guard.empty())
+                text += fmt::format("        const Atom {}_of = {}.atom(slice, j, lane);\n", name, part(one));
+            if (one.reader == OperandReader::panels && !one.guard.empty())
+                text += fmt::format("        const Atom {}_of = {} ? {}.atom(slice, j, lane) : Atom{{}};\n", name,
+                                    one.guard, part(one));
+        }
+        return text;
+    }
+
+    /// "sum.x = finish(args, sum.x, bias_of.x).d;"
+    [[nodiscard]] std::string finished(std::size_t indent, std::string_view sum, char place, std::string_view i) const {
+        std::string text = fmt::format("{:{}}{}.{} = finish(args, {}.{}", "", indent, sum, place, sum, place);
+        for (const TileOperand& one : all_.operands) text += ", " + element(one, place, i);
+        return function_head(text + ").d;") + "\n";
+    }
+
+    [[nodiscard]] std::string finish_atom() const {
+        const bool needs_place = all_.has(OperandReader::row_vector) || all_.has(OperandReader::panels);
+        const bool needs_j = needs_place || has_slices();
+        std::string text =
+            "    // A thread's part of the j-th eight columns of a slice.\n" +
+            function_head(fmt::format("    __device__ __forceinline__ Atom finish_atom(const GemmArgs& args, const "
+                                      "Accumulator* sums, {}, {}, {}) const {{",
+                                      parameter("int", "slice", needs_place), parameter("int", "j", needs_j),
+                                      parameter("int", "lane", needs_place))) +
+            "\n";
+        if (by_unit()) return text + unit_atom() + "    }\n";
+        text += local_values() +
+                "        Atom atom = atom_of(sums);\n#pragma unroll\n        for (int i = 0; i < 2; ++i) {\n";
+        return text + "            float2& sum = atom.pair[i];\n" + finished(12, "sum", 'x', "i") +
+               finished(12, "sum", 'y', "i") + "        }\n        return atom;\n    }\n";
+    }
+
+    [[nodiscard]] std::string unit_atom() const {
+        const TileOperand& one = all_.operands.front();
+        const std::string name = one.operand.name;
+        if (one.reader == OperandReader::panels)
+            return fmt::format(
+                "        return finish(args, atom_of(sums), [&] {{ return {}.atom(slice, j, lane); }});\n", part(one));
+        return fmt::format(
+            "        const float2 {0} = {1}.pair(slice, j, lane);\n"
+            "        return finish(args, atom_of(sums), [&] {{ return Atom{{{0}, {0}}}; }});\n",
+            name, part(one));
+    }
+
+    [[nodiscard]] std::string finish_pair() const {
+        const bool needs_place = all_.has(OperandReader::row_vector);
+        const bool needs_j = needs_place || has_slices();
+        std::string text =
+            "    // A thread's pair of the j-th eight columns of a slice: in row g (pair 0) or g + 8 (pair 1).\n" +
+            function_head(fmt::format("    __device__ __forceinline__ float2 finish_pair(const GemmArgs& args, const "
+                                      "Accumulator* sums, {}, {}, int pair, {}) const {{",
+                                      parameter("int", "slice", needs_place), parameter("int", "j", needs_j),
+                                      parameter("int", "lane", needs_place))) +
+            "\n";
+        if (by_unit()) return text + unit_pair() + "    }\n";
+        text += local_values() + "        float2 sum = accumulator_pair(sums, pair);\n";
+        return text + finished(8, "sum", 'x', "pair") + finished(8, "sum", 'y', "pair") +
+               "        return sum;\n    }\n";
+    }
+
+    [[nodiscard]] std::string unit_pair() const {
+        const TileOperand& one = all_.operands.front();
+        return fmt::format(
+            "        return finish(args, accumulator_pair(sums, pair), [&] {{\n"
+            "            const float {0} = {1}.row(pair);\n"
+            "            return make_float2({0}, {0});\n"
+            "        }});\n",
+            one.operand.name, part(one));
+    }
+
+    const TileOperands& all_;
+    bool is_overlapped_;
+};
+
+// ---- the ring -------------------------------------------------------------------------------------------------------
+
+/// C may be one row, if the launch says so.
+std::string panel_operand(const TileOperand& one, bool by_unit, bool has_rest) {
+    const std::string& name = one.operand.name;
+    const std::string guard = one.guard.empty() ? "/*args*/) { return true; }" : "args) { return " + one.guard + "; }";
+    const std::string_view step =
+        by_unit ? "args) { return args.ldc != 0; }  // 0 where C is one row" : "/*args*/) { return 1; }";
+    std::string text = fmt::format(
+        "// {} is in the ring.\n"
+        "__device__ __forceinline__ bool reads_panels(const GemmArgs& {}\n"
+        "__device__ __forceinline__ int panel_row_step(const GemmArgs& {}\n"
+        "__device__ __forceinline__ const TensorMap& map_of_panels(const GemmArgs& args) {{ return args.map_{}; }}\n",
+        by_unit ? "C" : name, guard, step, name);
+    if (has_rest)
+        text += function_head(fmt::format(
+            "__device__ __forceinline__ const TensorMap& map_of_rest_panels(const GemmArgs& args) {{ return "
+            "args.map_{}_rest; }}\n",
+            name));
+    return text;
+}
+
+std::string_view struct_template(TileFinish finish) {
+    switch (finish) {
+        case TileFinish::by_row: return "#include \"epilogue/tile_of_sums.cuh\"\n";
+        case TileFinish::by_element: return "#include \"epilogue/tile_of_elements.cuh\"\n";
+        default: return "#include \"epilogue/tile_without_operands.cuh\"\n";
+    }
+}
+
+}  // namespace
+
+std::string prefetch_vectors(const TileOperands& all) {
+    std::string text;
+    for (const TileOperand& one : all.operands) {
+        if (one.reader != OperandReader::row_vector && one.reader != OperandReader::column_vector) continue;
+        const bool is_row = one.reader == OperandReader::row_vector;
+        const std::string begin = is_row ? "tile.column" : "tile.row";
+        const std::string end =
+            is_row ? "min(tile.column + kBlockN, tile.end_column)" : "min(tile.row + kBlockM, tile.end_row)";
+        text += function_head(fmt::format("prefetch_vector(args.{}, {}, {});\n", one.operand.name, begin,
+                                          one.guard.empty() ? end : fmt::format("{} ? {} : 0", one.guard, end)));
+    }
+    return text;
+}
+
+void add_tile_operands(RenderInput& input, const TileOperands& all, const WgmmaWarpSpecializedConfig& c,
+                       const WgmmaGeometry& g) {
+    const bool has_struct = all.finish == TileFinish::by_text || !all.operands.empty();
+    input.macros["GEMM_TILE_PANELS"] = all.has(OperandReader::panels);
+    input.macros["GEMM_READ_SLICES"] = all.has(OperandReader::elements);
+    input.macros["GEMM_ODD_EDGES"] = all.odd_edges;
+    if (!has_struct) {
+        input.generated["tile_operands.inl"] = struct_template(all.finish);
+        return;
+    }
+    std::string text = includes(all);
+    if (!prefetch_vectors(all).empty()) text += "#include \"epilogue/prefetch_vector.cuh\"\n";
+    input.generated["tile_operands.inl"] =
+        text + TileOperandsWriter(all, c.schedule == WarpgroupSchedule::overlapped).write();
+    if (const TileOperand* const panels = all.find(OperandReader::panels))
+        input.generated["panel_operand.inl"] =
+            panel_operand(*panels, all.finish == TileFinish::by_unit, g.rest_columns != 0);
+}
+
+}  // namespace jitgemm
