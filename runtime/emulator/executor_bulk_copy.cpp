@@ -1,4 +1,4 @@
-// cp.async.bulk and cp.async.bulk.tensor, their groups and waits; prefetch.tensormap.
+// cp.async.bulk and cp.async.bulk.tensor, their groups and waits, their prefetches; prefetch.tensormap.
 
 #include "runtime/emulator/bulk_copy.hpp"
 #include "runtime/emulator/cluster.hpp"
@@ -26,7 +26,7 @@ struct BulkCopyDetail {
 };
 
 // values: address in shared memory, address in global memory or of the map, coordinates or the size; of a load the
-// mbarrier and, where there is one, the mask of blocks.
+// mbarrier and, where there is one, the mask of blocks. A prefetch has its global address in the place of the first, too.
 
 std::size_t index_behind(const BulkCopyDetail& detail) {
     return 2 + static_cast<std::size_t>(std::max(detail.rank, 1));
@@ -136,6 +136,13 @@ void store_lane(Warp& warp, const Instruction& instruction, std::size_t lane) {
     warp.bulk_stores().issue(lane, {warp.number(), instruction.index}, std::move(chunks));
 }
 
+/// Checked as a load is. It counts for nothing: the load that follows counts these bytes.
+void prefetch_lane(Warp& warp, const Instruction& instruction, std::size_t lane) {
+    const Tally before = warp.tally();
+    static_cast<void>(chunks_of(warp, instruction, lane, 0, Access::read));
+    warp.tally() = before;
+}
+
 /// Every lane makes a copy of its own.
 template <void (*kCopyLane)(Warp&, const Instruction&, std::size_t)>
 void execute_bulk(Warp& warp, const Instruction& instruction, Mask mask) {
@@ -218,6 +225,21 @@ void decode_store(InstructionDecoder& decoder, BulkCopyDetail detail) {
     decoder.execute(InstructionKind::bulk_copy, execute_bulk<store_lane>);
 }
 
+/// [map, {…}], or [global], size; then a cache policy.
+void decode_prefetch(InstructionDecoder& decoder, BulkCopyDetail detail) {
+    const bool known = decoder.take("L2") && decoder.take("global");
+    if (detail.rank != 0) decoder.take("tile");
+    const bool hint = decoder.take("L2::cache_hint");
+    if (!known) decoder.unsupported();
+    decoder.finish_modifiers();
+    const std::size_t operands = (detail.rank == 0 ? 2U : 1U) + (hint ? 1U : 0U);
+    decoder.require_operands(operands, operands);
+    static_cast<void>(decoder.add_base(0));
+    add_global_side(decoder, detail, 0, 1);
+    decoder.detail(detail);
+    decoder.execute(InstructionKind::bulk_copy, execute_bulk<prefetch_lane>);
+}
+
 int take_rank(InstructionDecoder& decoder) {
     const std::string rank = decoder.take_any({"1d", "2d", "3d", "4d", "5d"});
     if (rank.empty()) decoder.unsupported("a tensor of 1 to 5 dimensions is needed");
@@ -236,8 +258,10 @@ void decode_bulk_copy(InstructionDecoder& decoder) {
         return decoder.execute(InstructionKind::async_wait, execute_bulk_commit);
     }
     if (decoder.take("wait_group")) return decode_bulk_wait(decoder);
+    const bool is_prefetch = decoder.take("prefetch");
     BulkCopyDetail detail;
     if (decoder.take("tensor")) detail.rank = take_rank(decoder);
+    if (is_prefetch) return decode_prefetch(decoder, detail);
     const std::string destination = decoder.take_next();  // the first space is the destination's
     if (destination == "global") return decode_store(decoder, detail);
     if (destination != "shared::cluster" && destination != "shared::cta") decoder.unsupported();

@@ -189,6 +189,16 @@ TEST_CASE("emulator TMA checks: coordinates, addresses and maps that a GPU does 
                 "@%p0 cp.async.bulk.commit_group;\n" + kStored,
             32);
     };
+    const auto prefetch = [](const std::string& source, int rank = 2) {
+        return with(kMake + fmt::format("@%p0 cp.async.bulk.prefetch.tensor.{}d.L2.global.tile [{}];\n", rank, source),
+                    32);
+    };
+    CHECK(is_right(prefetch("%map0, {0, 0}")));
+    CHECK_THAT(text_of(prefetch("%map0, {4, 0}"), FaultKind::illegal_instruction),
+               ContainsSubstring("begins at element 4 of 2 bytes"));
+    CHECK_THAT(text_of(prefetch("%map0, {0, 0, 0}", 3), FaultKind::tensor_map),
+               ContainsSubstring("a map of rank 2 in an instruction of 3d"));
+    CHECK_THAT(text_of(prefetch("%in, {0, 0}"), FaultKind::tensor_map), ContainsSubstring("are no tensor map"));
     CHECK_THAT(text_of(load("tile", "%map0, {4, 0}"), FaultKind::illegal_instruction),
                ContainsSubstring("begins at element 4 of 2 bytes"));
     text_of(load("tile", "%map0, {-4, 0}"), FaultKind::illegal_instruction);

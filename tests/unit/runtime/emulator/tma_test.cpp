@@ -336,15 +336,19 @@ END:
 
 TEST_CASE("emulator TMA: traffic is what lies in the tensor, by sectors. Shared memory takes 128 bytes at a time") {
     const Tensor tensor = packed(DataType::bf16, {71, 7}, {64, 4});
-    const auto tally = [&](const Start& start) {
-        const auto result =
-            run_tma({.body = load_box(tensor.map, start), .maps = {tensor.map}, .input = counting_input(tensor.bytes)});
+    const auto tally = [&](const Start& start, const std::string& before = "") {
+        const auto result = run_tma({.body = before + load_box(tensor.map, start),
+                                     .maps = {tensor.map},
+                                     .input = counting_input(tensor.bytes)});
         return result.counters.of(InstructionKind::bulk_copy);
     };
     const emulator::Tally whole = tally({0, 0});
     CHECK(whole.global_read_bytes == 512);
     CHECK(whole.sectors == 4 + 5 + 4 + 5);  // the pitch is 144 bytes: rows begin in the middle of a sector, too
     CHECK(whole.wavefronts == 4);
+    const emulator::Tally twice = tally({0, 0}, "cp.async.bulk.prefetch.tensor.2d.L2.global.tile [%map0, {0, 0}];\n");
+    CHECK(twice.global_read_bytes == whole.global_read_bytes);  // what is fetched into L2 is counted where it is read
+    CHECK(twice.l2_sectors == whole.l2_sectors);
     const emulator::Tally corner = tally({64, 5});
     CHECK(corner.global_read_bytes == 2 * 7 * 2);
     CHECK(corner.sectors == 2);
