@@ -63,6 +63,7 @@ struct ArgumentComments {
             return is_transposed() ? "A^T (k, n)" : map.role == Role::packed_b ? "packed B (k, n)" : "B (k, n)";
         if (field == "map_d")
             return is_transposed() ? "D^T (m, n), in boxes of a slice" : "D (m, n), in boxes of a slice";
+        if (field == "map_panels") return fmt::format("{} (m, n), in boxes of a panel", map.role.name);
         if (field == "map_c") return "C (m, n) or one row of it, in boxes of a panel";
         return "the last boxes of a row, which are narrower";
     }

@@ -190,8 +190,6 @@ void check_broadcast_c(Reasons& reasons, const GemmSpec& spec, const Config& c) 
 
 void check_swap_ab(Reasons& reasons, const GemmSpec& spec, const Config& c) {
     if (!c.swap_ab) return;
-    if (!spec.epilogue.empty())
-        reasons.emplace_back("swap_ab: D has an epilogue, which reads its operands by rows of D");
     if (bytes(spec.d) != 2) reasons.push_back(fmt::format("swap_ab stores D of 16 bits, not {}", to_string(spec.d)));
     if (spec.c && !c.broadcast_c) reasons.emplace_back("swap_ab needs a C of one row (broadcast_c), or no C");
     if (c.store != OutputStore::tma) reasons.emplace_back("swap_ab needs store = tma");

@@ -55,12 +55,11 @@ int slice_row_bytes(int columns, int element_bytes) {
 
 /// An operand that lies as D does, in rows that TMA can read.
 bool has_ring_operand(const GemmSignature& signature) {
-    if (signature.align_d < kTmaAlignment) return false;
-    return signature.c == signature.d;
+    return signature.align_d >= kTmaAlignment && (signature.c == signature.d || ring_operand(signature) != nullptr);
 }
 
-/// C takes the way of A and B where it lies as D does, in boxes of TMA, a producer copies, and the ring has room for a
-/// tile of it; of an overlapped one, for the half that waits there while the next tile begins, and two k-tiles of that;
+/// A tile operand takes the way of A and B where it lies as D does, in boxes of TMA, a producer copies, and the ring has
+/// room for a tile of it; of an overlapped one, for the half that waits there while the next tile begins, and two k-tiles of that;
 /// of a ping-pong, for the last k-tile, too, which is being read when its consumer waits for C.
 int stages_of_c(const GemmSignature& signature, const WgmmaWarpSpecializedConfig& c, const WgmmaGeometry& g) {
     if (!has_ring_operand(signature)) return 0;
@@ -78,8 +77,14 @@ int stages_of_c(const GemmSignature& signature, const WgmmaWarpSpecializedConfig
 
 }  // namespace
 
-bool fits_ring(const EpilogueOperand& operand, const GemmSignature& signature) {
-    return !operand.is_scalar && operand.index.is_matrix() && bytes(operand.type) == bytes(signature.d);
+const EpilogueOperand* ring_operand(const GemmSignature& signature) {
+    if (!signature.epilogue) return nullptr;
+    const auto fits = [&](const EpilogueOperand& one) {
+        return !one.is_scalar && one.index.is_matrix() && bytes(one.type) == bytes(signature.d);
+    };
+    const auto& operands = signature.epilogue->parts().operands;
+    const auto found = std::ranges::find_if(operands, fits);
+    return found == operands.end() ? nullptr : &*found;
 }
 
 int panels_of_c(const WgmmaWarpSpecializedConfig& c, const WgmmaGeometry& g) {

@@ -50,8 +50,8 @@ struct WgmmaGeometry {
     std::int64_t shared_bytes = 0;  ///< barriers included
 };
 
-/// Whether a panel of an operand of the epilogue can have the layout of a slice of D.
-[[nodiscard]] bool fits_ring(const EpilogueOperand& operand, const GemmSignature& signature);
+/// The operand of the signature's text that may come through the ring; null without one.
+[[nodiscard]] const EpilogueOperand* ring_operand(const GemmSignature& signature);
 
 [[nodiscard]] WgmmaGeometry geometry(const GemmSignature& signature, const WgmmaWarpSpecializedConfig& config);
 

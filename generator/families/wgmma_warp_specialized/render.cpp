@@ -1,5 +1,6 @@
 #include "generator/families/wgmma_warp_specialized/family.hpp"
 
+#include "generator/epilogue/render.hpp"
 #include "generator/families/shared/bounded.hpp"
 #include "generator/families/shared/epilogue_expression.hpp"
 #include "generator/families/shared/gemm_arguments.hpp"
@@ -229,10 +230,17 @@ std::string slice_lines(const Config& c, const WgmmaGeometry& g) {
                          c.swap_ab ? "slices that a warpgroup may have staged" : "slices that a warp may have staged");
 }
 
+/// Whether the text reads 16-bit elements.
+bool reads_bits(const GemmSignature& s) {
+    return s.epilogue && std::ranges::any_of(s.epilogue->parts().operands, [](const EpilogueOperand& one) {
+               return !one.is_scalar && one.type != DataType::f32;
+           });
+}
+
 std::string type_lines(const GemmSignature& s, const Config& c, bool is_in_ring) {
     const bool f16_sums = s.accumulator == DataType::f16;
     std::string text;
-    if (s.d != DataType::f32 || (s.c && *s.c != DataType::f32) || pack_of(s) != Pack::none)
+    if (s.d != DataType::f32 || (s.c && *s.c != DataType::f32) || pack_of(s) != Pack::none || reads_bits(s))
         text += alias_line("Bits", "unsigned short", "a 16-bit element in memory");
     text += alias_line("Accumulator", f16_sums ? "unsigned" : "float", f16_sums ? "two f16 sums" : "one f32 sum");
     if (s.c && !is_in_ring)
@@ -307,12 +315,14 @@ std::vector<KernelArgument> arguments(const GemmSignature& s, const Config& c, c
         if (g.rest_columns != 0) list.emplace_back(map(Role::d, {g.rest_columns, kSliceRows}, 0, "map_d_rest"));
     }
     if (g.c_stages != 0) {
+        const Role role = s.epilogue ? Role{ring_operand(s)->name, ArgumentPart::pointer} : Role::c;
         const int rows = c_panel_rows(c);
-        list.emplace_back(map(Role::c, {g.slice_columns, rows}, g.slice_columns * bytes(s.d)));
-        if (g.rest_columns != 0) list.emplace_back(map(Role::c, {g.rest_columns, rows}, 0, "map_c_rest"));
-    } else {
-        add_epilogue_pointers(list, s);
+        list.emplace_back(
+            map(role, {g.slice_columns, rows}, g.slice_columns * bytes(s.d), s.epilogue ? "map_panels" : ""));
+        if (g.rest_columns != 0)
+            list.emplace_back(map(role, {g.rest_columns, rows}, 0, s.epilogue ? "map_panels_rest" : "map_c_rest"));
     }
+    if (g.c_stages == 0 || s.epilogue) add_epilogue_pointers(list, s);
     if (!stores_by_tma(c)) list.emplace_back(PointerArgument{Role::d});
     if (packs_a(pack)) list.emplace_back(PointerArgument{Role::a});
     if (packs_b(pack)) list.emplace_back(PointerArgument{Role::b});
@@ -326,6 +336,12 @@ std::vector<KernelArgument> arguments(const GemmSignature& s, const Config& c, c
     if (!c.broadcast_c) add_epilogue_pitches(list, s);
     if (!stores_by_tma(c)) list.emplace_back(ExtentArgument{Role::ldd, 8});
     add_epilogue_scalars(list, s);
+    if (g.c_stages != 0 && s.epilogue) {
+        const std::string_view in_ring = ring_operand(s)->name;  // it has a map, and neither an address nor a pitch
+        std::erase_if(list, [&](const KernelArgument& one) {
+            return role_of(one).name == in_ring && !std::holds_alternative<TensorMapArgument>(one);
+        });
+    }
     return list;
 }
 
@@ -345,7 +361,9 @@ RenderInput WgmmaWarpSpecialized::render_input(const GemmSignature& asked, const
     if (!c.persistent) input.pieces[std::string(kTemplateFile)] = kernel_template(c);
     add_statements(input, operands, c, g);
     add_tile_operands(input, operands, c, g);
-    input.generated["epilogue_expression.cuh"] = epilogue_expression(signature, finished_unit(signature, c, g));
+    input.generated["epilogue_expression.cuh"] = signature.epilogue
+                                                     ? render_epilogue(*signature.epilogue)
+                                                     : epilogue_expression(signature, finished_unit(signature, c, g));
     input.generated["tma_copies.inl"] =
         tma_wrappers(tensor_map_ranks(arguments(signature, c, g)), {in_cluster, stores_by_tma(c)});
     input.generated["wgmma_atom.cuh"] = instructions(signature, c, g);

@@ -22,28 +22,30 @@ std::string guard_text(const EpilogueParts& parts, const EpilogueOperand& operan
     return text;
 }
 
-bool has_reader(const EpilogueOperand& operand) {
-    const bool is_known =
-        operand.type == DataType::f16 || operand.type == DataType::bf16 || operand.type == DataType::f32;
-    return is_known && !operand.index.is_over_blocks();
-}
-
 OperandReader reader_of(const EpilogueIndex& index) {
     if (index.is_element()) return OperandReader::single;
     if (index.is_matrix()) return OperandReader::elements;
     return index.column ? OperandReader::row_vector : OperandReader::column_vector;
 }
 
-/// Whether this family reads all operands of a text itself, and stores what it makes.
-bool has_readers(const EpilogueParts& parts) {
-    if (parts.outputs.size() != 1 || parts.outputs[0].reduction || parts.pairs != EpiloguePairs::none) return false;
-    return std::ranges::all_of(parts.operands,
-                               [](const EpilogueOperand& operand) { return operand.is_scalar || has_reader(operand); });
-}
-
 /// Elements of C that are read in pairs: of one row where N is even, as TMA's rows of D show.
 bool reads_pairs_of_c(const GemmSignature& s, const Config& c) {
     return c.store == OutputStore::tma && s.align_d >= 2 * bytes(s.d);
+}
+
+TileOperands operands_of_text(const EpilogueParts& parts, const GemmSignature& s, const Config& c,
+                              const WgmmaGeometry& g) {
+    TileOperands all{.finish = TileFinish::by_text, .swap_ab = c.swap_ab, .odd_edges = true};
+    for (const EpilogueOperand& operand : parts.operands) {
+        if (operand.is_scalar) continue;
+        TileOperand one{.operand = operand, .guard = guard_text(parts, operand)};
+        if (c.swap_ab) one.operand.index = transposed(operand.index);
+        one.reader =
+            g.c_stages != 0 && &operand == ring_operand(s) ? OperandReader::panels : reader_of(one.operand.index);
+        one.by_pair = one.reader == OperandReader::elements && s.align_d >= 2 * bytes(s.d);
+        all.operands.push_back(std::move(one));
+    }
+    return all;
 }
 
 }  // namespace
@@ -58,6 +60,7 @@ bool TileOperands::has_constructor() const {
 }
 
 TileOperands tile_operands(const GemmSignature& s, const Config& c, const WgmmaGeometry& g) {
+    if (s.epilogue) return operands_of_text(s.epilogue->parts(), s, c, g);
     TileOperands all{.swap_ab = c.swap_ab};
     if (!s.c) return all;
     if (adds_c_by_row(s, c)) all.finish = TileFinish::by_row;
@@ -71,23 +74,6 @@ TileOperands tile_operands(const GemmSignature& s, const Config& c, const WgmmaG
     const OperandReader reader = g.c_stages != 0 ? OperandReader::panels : reader_of(operand->index);
     all.operands.push_back(
         {.operand = *operand, .reader = reader, .guard = std::string(kFactorOfC), .by_pair = reads_pairs_of_c(s, c)});
-    return all;
-}
-
-TileOperands tile_operands(const Epilogue& multiplied, const GemmSignature& s, const Config& c,
-                           const WgmmaGeometry& g) {
-    const EpilogueParts& parts = multiplied.parts();
-    TileOperands all{.finish = TileFinish::by_element, .swap_ab = c.swap_ab, .odd_edges = true};
-    if (!has_readers(parts)) return all;
-    all.finish = TileFinish::by_text;
-    for (const EpilogueOperand& operand : parts.operands) {
-        if (operand.is_scalar) continue;
-        TileOperand one{.operand = operand, .reader = reader_of(operand.index), .guard = guard_text(parts, operand)};
-        one.by_pair = one.reader == OperandReader::elements && s.align_d >= 2 * bytes(s.d);
-        if (g.c_stages != 0 && fits_ring(operand, s) && !all.has(OperandReader::panels))
-            one.reader = OperandReader::panels;
-        all.operands.push_back(std::move(one));
-    }
     return all;
 }
 

@@ -49,13 +49,9 @@ struct TileOperands {
     [[nodiscard]] bool has_constructor() const;
 };
 
-/// Of the epilogue `alpha * acc + beta * c`, with C where the signature has it.
+/// Of the signature's text, or of `alpha * acc + beta * c`, with C where the signature has it.
 [[nodiscard]] TileOperands tile_operands(const GemmSignature& multiplied, const WgmmaWarpSpecializedConfig& config,
                                          const WgmmaGeometry& geometry);
-
-/// Of any epilogue of one output d.
-[[nodiscard]] TileOperands tile_operands(const Epilogue& multiplied, const GemmSignature& signature,
-                                         const WgmmaWarpSpecializedConfig& config, const WgmmaGeometry& geometry);
 
 /// The generated includes tile_operands.inl and panel_operand.inl: `struct TileOperands` of a kernel, and where panels in
 /// the ring come from.

@@ -5,10 +5,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <set>
 #include <string_view>
 
 namespace jitgemm {
 namespace {
+
+constexpr std::size_t kLineColumns = 120;
 
 std::string_view type_name(DataType type) {
     return type == DataType::f32 ? "F32" : type == DataType::f16 ? "F16" : "Bf16";
@@ -42,7 +46,7 @@ std::string reader_type(const TileOperand& one, bool swap_ab) {
     return std::string(element_type(one.operand.type));
 }
 
-/// Templates that the readers of an operand need, in order.
+/// Templates that the readers of an operand need.
 std::vector<std::string_view> templates_of(const TileOperand& one, bool swap_ab) {
     using enum OperandReader;
     const bool is_f32 = one.operand.type == DataType::f32;
@@ -64,14 +68,18 @@ std::vector<std::string_view> templates_of(const TileOperand& one, bool swap_ab)
     return names;
 }
 
-/// Types and loads stand before what is made of them, each once.
+/// All of them in an order in which each stands behind what it calls: loads of all types before what reads pairs.
+constexpr std::array<std::string_view, 13> kTemplates{
+    "operand_bf16", "operand_f16", "operand_f32", "load_bits",     "load_float", "word_pair",          "float_pair",
+    "element_pair", "row_vector",  "panels",      "column_vector", "elements",   "elements_transposed"};
+
 std::string includes(const TileOperands& all) {
-    std::vector<std::string_view> names;
+    std::set<std::string_view> names;
     for (const TileOperand& one : all.operands)
-        for (const std::string_view name : templates_of(one, all.swap_ab))
-            if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+        for (const std::string_view name : templates_of(one, all.swap_ab)) names.insert(name);
     std::string text;
-    for (const std::string_view name : names) text += fmt::format("#include \"epilogue/{}.cuh\"\n", name);
+    for (const std::string_view name : kTemplates)
+        if (names.contains(name)) text += fmt::format("#include \"epilogue/{}.cuh\"\n", name);
     return text;
 }
 
@@ -129,10 +137,10 @@ private:
                                              parameter("const Edges&", "edges", has_row || has_column || has_slices()),
                                              parameter("int", "row", has_row), parameter("int", "column", has_column),
                                              parameter("int", "lane", has_row || has_column));
-        std::string text = "    // Reads what is a part of a row or a column.\n" + function_head(head) + "\n        : ";
-        const std::vector<std::string> list = initializers();
-        for (std::size_t i = 0; i < list.size(); ++i) text += (i == 0 ? "" : ",\n          ") + list[i];
-        return text + " {}\n";
+        const std::string start = "    // Reads what is a part of a row or a column.\n" + function_head(head) + "\n";
+        const std::string one_line = fmt::format("        : {} {{}}", fmt::join(initializers(), ", "));
+        if (one_line.size() <= kLineColumns) return start + one_line + "\n";
+        return start + fmt::format("        : {} {{}}\n", fmt::join(initializers(), ",\n          "));
     }
 
     [[nodiscard]] std::string below() const {
@@ -203,11 +211,11 @@ private:
         return text;
     }
 
-    /// "sum.x = finish(args, sum.x, bias_of.x).d;"
-    [[nodiscard]] std::string finished(std::size_t indent, std::string_view sum, char place, std::string_view i) const {
-        std::string text = fmt::format("{:{}}{}.{} = finish(args, {}.{}", "", indent, sum, place, sum, place);
+    /// "const Results x = finish(args, sum.x, bias_of.x);"
+    [[nodiscard]] std::string finished(std::size_t indent, char place, std::string_view i) const {
+        std::string text = fmt::format("{:{}}const Results {} = finish(args, sum.{}", "", indent, place, place);
         for (const TileOperand& one : all_.operands) text += ", " + element(one, place, i);
-        return function_head(text + ").d;") + "\n";
+        return function_head(text + ");") + "\n";
     }
 
     [[nodiscard]] std::string finish_atom() const {
@@ -223,8 +231,9 @@ private:
         if (by_unit()) return text + unit_atom() + "    }\n";
         text += local_values() +
                 "        Atom atom = atom_of(sums);\n#pragma unroll\n        for (int i = 0; i < 2; ++i) {\n";
-        return text + "            float2& sum = atom.pair[i];\n" + finished(12, "sum", 'x', "i") +
-               finished(12, "sum", 'y', "i") + "        }\n        return atom;\n    }\n";
+        return text + "            const float2 sum = atom.pair[i];\n" + finished(12, 'x', "i") +
+               finished(12, 'y', "i") +
+               "            atom.pair[i] = make_float2(x.d, y.d);\n        }\n        return atom;\n    }\n";
     }
 
     [[nodiscard]] std::string unit_atom() const {
@@ -250,9 +259,9 @@ private:
                                       parameter("int", "lane", needs_place))) +
             "\n";
         if (by_unit()) return text + unit_pair() + "    }\n";
-        text += local_values() + "        float2 sum = accumulator_pair(sums, pair);\n";
-        return text + finished(8, "sum", 'x', "pair") + finished(8, "sum", 'y', "pair") +
-               "        return sum;\n    }\n";
+        text += local_values() + "        const float2 sum = accumulator_pair(sums, pair);\n";
+        return text + finished(8, 'x', "pair") + finished(8, 'y', "pair") +
+               "        return make_float2(x.d, y.d);\n    }\n";
     }
 
     [[nodiscard]] std::string unit_pair() const {
@@ -277,17 +286,18 @@ std::string panel_operand(const TileOperand& one, bool by_unit, bool has_rest) {
     const std::string guard = one.guard.empty() ? "/*args*/) { return true; }" : "args) { return " + one.guard + "; }";
     const std::string_view step =
         by_unit ? "args) { return args.ldc != 0; }  // 0 where C is one row" : "/*args*/) { return 1; }";
+    const std::string_view map = by_unit ? "c" : "panels";
     std::string text = fmt::format(
         "// {} is in the ring.\n"
         "__device__ __forceinline__ bool reads_panels(const GemmArgs& {}\n"
         "__device__ __forceinline__ int panel_row_step(const GemmArgs& {}\n"
         "__device__ __forceinline__ const TensorMap& map_of_panels(const GemmArgs& args) {{ return args.map_{}; }}\n",
-        by_unit ? "C" : name, guard, step, name);
+        by_unit ? "C" : name, guard, step, map);
     if (has_rest)
         text += function_head(fmt::format(
             "__device__ __forceinline__ const TensorMap& map_of_rest_panels(const GemmArgs& args) {{ return "
             "args.map_{}_rest; }}\n",
-            name));
+            map));
     return text;
 }
 
