@@ -35,6 +35,9 @@
 #ifndef GEMM_STMATRIX_X2
 #define GEMM_STMATRIX_X2 0
 #endif
+#ifndef GEMM_PREFETCH_PANELS
+#define GEMM_PREFETCH_PANELS (GEMM_TILE_PANELS && !GEMM_PINGPONG)  // into L2
+#endif
 #ifndef GEMM_READ_SLICES
 #define GEMM_READ_SLICES 0  // an operand's elements for a slice are read at once
 #endif

@@ -1,6 +1,9 @@
 #pragma once
 #include "wgmma/copy_operands.cuh"
 #include "wgmma/copy_panels.cuh"
+#if GEMM_PREFETCH_PANELS
+#include "wgmma/prefetch_panels.cuh"
+#endif
 
 // One thread of the block copies. It fills the ring with the k-tiles of this block's tiles, as consumers release the
 // stages. It copies constant operands before the previous kernel has ended.
@@ -37,6 +40,9 @@ __device__ __forceinline__ int prefetch_constants(const GemmArgs& args, const Sh
 __device__ __forceinline__ void copy_tile(const GemmArgs& args, const SharedMemory& shared, const TileWalk& walk,
                                           RingPosition& ring, int& prefetched) {
     const Tile tile = walk.tile();
+#if GEMM_PREFETCH_PANELS
+    PanelPrefetch prefetch(args, walk);
+#endif
 #pragma unroll 1
     for (int k_tile = 0; k_tile < tile.k_tiles; ++k_tile) {
         const int stage = ring.stage;
@@ -52,6 +58,9 @@ __device__ __forceinline__ void copy_tile(const GemmArgs& args, const SharedMemo
         if (walk.no_products) continue;
         if (!kEarlyA || !is_prefetched) copy_a(args, shared, tile, k_tile, stage);
         if (!kEarlyB || !is_prefetched) copy_b(args, shared, tile, k_tile, stage);
+#if GEMM_PREFETCH_PANELS
+        prefetch.advance(args, tile, k_tile);
+#endif
     }
     GEMM_COPY_TILE_OPERANDS();
 }

@@ -329,6 +329,7 @@ void add_tile_operands(RenderInput& input, const TileOperands& all, const WgmmaW
                        const WgmmaGeometry& g) {
     const bool has_struct = all.finish == TileFinish::by_text || !all.operands.empty();
     input.macros["GEMM_TILE_PANELS"] = all.has(OperandReader::panels);
+    input.macros["GEMM_PREFETCH_PANELS"] = all.has(OperandReader::panels) && c.schedule != WarpgroupSchedule::pingpong;
     input.macros["GEMM_READ_SLICES"] = all.has(OperandReader::elements);
     input.macros["GEMM_ODD_EDGES"] = all.odd_edges;
     if (!has_struct) {
