@@ -38,6 +38,12 @@
 #ifndef GEMM_PREFETCH_PANELS
 #define GEMM_PREFETCH_PANELS (GEMM_TILE_PANELS && !GEMM_PINGPONG)  // into L2
 #endif
+#ifndef GEMM_READ_PARTS
+#define GEMM_READ_PARTS 0  // operands are read from global memory
+#endif
+#ifndef GEMM_ROW_VECTORS
+#define GEMM_ROW_VECTORS 0  // lanes pass each other an operand's elements
+#endif
 #ifndef GEMM_READ_SLICES
 #define GEMM_READ_SLICES 0  // an operand's elements for a slice are read at once
 #endif

@@ -29,7 +29,9 @@ struct FloatPair {
     }
 #endif
     __device__ __forceinline__ float2 to_floats() const { return make_float2(x, y); }
+#if GEMM_ROW_VECTORS
     __device__ __forceinline__ FloatPair of_lane(int lane) const {
         return {__shfl_sync(0xffffffff, x, lane), __shfl_sync(0xffffffff, y, lane)};
     }
+#endif
 };

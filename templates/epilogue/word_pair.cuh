@@ -30,5 +30,7 @@ struct WordPair {
     __device__ __forceinline__ float2 to_floats() const {
         return make_float2(Type::to_float(static_cast<Bits>(bits)), Type::to_float(static_cast<Bits>(bits >> 16)));
     }
+#if GEMM_ROW_VECTORS
     __device__ __forceinline__ WordPair of_lane(int lane) const { return {__shfl_sync(0xffffffff, bits, lane)}; }
+#endif
 };

@@ -13,6 +13,7 @@ namespace jitgemm {
 namespace {
 
 constexpr std::size_t kLineColumns = 120;
+constexpr std::size_t kIndent = 4;
 
 std::string_view type_name(DataType type) {
     return type == DataType::f32 ? "F32" : type == DataType::f16 ? "F16" : "Bf16";
@@ -213,9 +214,14 @@ private:
 
     /// "const Results x = finish(args, sum.x, bias_of.x);"
     [[nodiscard]] std::string finished(std::size_t indent, char place, std::string_view i) const {
-        std::string text = fmt::format("{:{}}const Results {} = finish(args, sum.{}", "", indent, place, place);
-        for (const TileOperand& one : all_.operands) text += ", " + element(one, place, i);
-        return function_head(text + ");") + "\n";
+        const std::string start = fmt::format("{:{}}const Results {} =", "", indent, place);
+        std::string call = fmt::format("finish(args, sum.{}", place);
+        for (const TileOperand& one : all_.operands) call += ", " + element(one, place, i);
+        call += ");";
+        const std::size_t next = indent + kIndent;  // where clang-format puts a call that fits there alone
+        if (start.size() + 1 + call.size() > kLineColumns && next + call.size() <= kLineColumns)
+            return fmt::format("{}\n{:{}}{}\n", start, "", next, call);
+        return function_head(start + " " + call) + "\n";
     }
 
     [[nodiscard]] std::string finish_atom() const {
@@ -330,6 +336,8 @@ void add_tile_operands(RenderInput& input, const TileOperands& all, const WgmmaW
     const bool has_struct = all.finish == TileFinish::by_text || !all.operands.empty();
     input.macros["GEMM_TILE_PANELS"] = all.has(OperandReader::panels);
     input.macros["GEMM_PREFETCH_PANELS"] = all.has(OperandReader::panels) && c.schedule != WarpgroupSchedule::pingpong;
+    input.macros["GEMM_READ_PARTS"] = all.has_constructor();
+    input.macros["GEMM_ROW_VECTORS"] = all.has(OperandReader::row_vector);
     input.macros["GEMM_READ_SLICES"] = all.has(OperandReader::elements);
     input.macros["GEMM_ODD_EDGES"] = all.odd_edges;
     if (!has_struct) {
