@@ -1,6 +1,7 @@
 #pragma once
 
 #include "generator/base/problem.hpp"
+#include "generator/families/kernel_config.hpp"
 #include "generator/families/wgmma_warp_specialized/family.hpp"
 #include "tests/support/specs.hpp"
 
