@@ -511,10 +511,20 @@ __device__ __forceinline__ void store_slice(unsigned slice, const GemmArgs& args
     }
 }
 
+// A tile's sums need nothing but themselves.
+struct TileOperands {
+    __device__ __forceinline__ const TileOperands& below(int /*rows*/) const { return *this; }
+    __device__ __forceinline__ Atom finish_atom(const GemmArgs& args, const Accumulator* sums, int /*slice*/, int /*j*/,
+                                                int /*lane*/) const {
+        return finish(args, atom_of(sums));
+    }
+};
+
 // rC -> sD -> gD. A warp has 16 of 64 rows of a warpgroup tile, from (row, column) of D on. It writes slices of 16 rows
 // by kSliceColumns to its own part of shared memory, which holds kSlices of them, and stores each.
 __device__ __forceinline__ void store_rows(const Accumulator (&rC)[kTilesN][kRegistersC], const GemmArgs& args,
-                                           const Edges& edges, int row, int column, Staging& staging, int lane) {
+                                           const Edges& edges, int row, int column, Staging& staging,
+                                           TileOperands operands, int lane) {
 #pragma unroll
     for (int i = 0; i < kSlicesOfRow; ++i) {
         const unsigned slice = staging.take();
@@ -522,7 +532,7 @@ __device__ __forceinline__ void store_rows(const Accumulator (&rC)[kTilesN][kReg
         if (lane == 0) tma_store_wait_read<kSlices - 1>();  // until the store that last used this slice has read it
         __syncwarp();
         const auto* const sums = rC + i * kSliceColumns / 8;
-        const auto finished = [&](int j) { return finish(args, atom_of(sums[j])); };
+        const auto finished = [&](int j) { return operands.finish_atom(args, sums[j], i, j, lane); };
         stage_slice<kSliceColumns, kSwizzledSlices>(slice, finished, lane);
         store_slice<kSliceColumns, kSwizzledSlices>(slice, args, edges, row, slice_column, lane);
     }
@@ -531,9 +541,10 @@ __device__ __forceinline__ void store_rows(const Accumulator (&rC)[kTilesN][kReg
 // All rows of a warp.
 __device__ __forceinline__ void epilogue(const Accumulator (&rC)[kTilesM][kTilesN][kRegistersC], const GemmArgs& args,
                                          const Edges& edges, int warp_row, int warp_column, Staging& staging,
-                                         int lane) {
+                                         const TileOperands& operands, int lane) {
 #pragma unroll
-    for (int i = 0; i < kTilesM; ++i) store_rows(rC[i], args, edges, warp_row + i * 64, warp_column, staging, lane);
+    for (int i = 0; i < kTilesM; ++i)
+        store_rows(rC[i], args, edges, warp_row + i * 64, warp_column, staging, operands.below(i * 64), lane);
 }
 
 // ---- wgmma ----------------------------------------------------------------------------------------------------------
@@ -608,7 +619,7 @@ __device__ __forceinline__ void multiply_tiles(const GemmArgs& args, const Share
 
         const int row = tile.row + warpgroup_row + warp * 16;
         const int column = tile.column + warpgroup_column;
-        epilogue(rC, args, tile, row, column, staging, lane);
+        epilogue(rC, args, tile, row, column, staging, TileOperands{}, lane);
     }
     if (lane == 0) tma_store_wait_read<0>();  // TMA must have read shared memory before the block ends
 }
