@@ -2,6 +2,7 @@
 
 #include "generator/families/wgmma_warp_specialized/tile_operands.hpp"
 
+#include "generator/families/family.hpp"
 #include "generator/families/shared/orientation.hpp"
 #include "generator/families/wgmma_warp_specialized/family.hpp"
 #include "tests/catch.hpp"
