@@ -1,5 +1,6 @@
 #include "generator/families/shared/epilogue_element.hpp"
 
+#include "generator/base/kernel_argument.hpp"
 #include "generator/epilogue/render.hpp"
 
 #include <fmt/format.h>
@@ -27,7 +28,8 @@ constexpr std::string_view kOfBf16 =
 /// Where an operand's element lies.
 std::string place(const EpilogueOperand& operand) {
     const EpilogueIndex& index = operand.index;
-    if (index.is_matrix()) return fmt::format("row * args.ld_{} + column", operand.name);
+    if (index.is_matrix())
+        return fmt::format("row * args.{} + column", to_string(ArgumentRole{operand.name, ArgumentPart::pitch}));
     return index.row ? "row" : index.column ? "column" : "0";
 }
 
