@@ -106,17 +106,19 @@ typedef struct jg_gemm {
     const char *constant_a, *constant_b; /* yes: no kernel still running on the stream writes it (weights) */
     const char *deterministic; /* run_to_run, or batch_invariant: the bits of a row of D do not depend on m */
     const char *broadcast_c;   /* yes: treat C as a bias, one row added to every row of D (d_layout n: one column) */
+    const char *epilogue; /* what is stored: "d = silu(acc + bias[n]) * up[m,n]"; NULL: alpha * acc + beta * C */
 } jg_gemm;
 #define JG_GEMM_INIT \
     {sizeof(jg_gemm), 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, \
-     NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL}
+     NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL}
 /* A constant of earlier headers. reserved_2 to reserved_5 may have this value; it has no effect. */
 #define JG_SAME (-1)
 
 /* Creates the kernel for a problem. It comes from memory, else from the disk cache, else it is compiled, which takes
  * about a second. `spec` is the text form of the command line: "bf16 tn 4096 4096 4096" (type, layout, m, n, k), or
- * "gemm-v1 m=4096 n=4096 k=4096 a=f16 ..." (other keys have defaults). On failure *kernel is NULL. Thread-safe:
- * threads that request one kernel share one compile; different kernels compile at the same time. */
+ * "gemm-v3 m=4096 n=4096 k=4096 a=f16 epilogue='d = acc + x[m,n]' ld-x=4224 ..." (other keys have defaults). On failure
+ * *kernel is NULL. Thread-safe: threads that request one kernel share one compile; different kernels compile at the
+ * same time. */
 JG_API jg_status jg_kernel_create(jg_context *context, const char *spec, jg_kernel **kernel);
 /* Creates the kernel for a struct: jg_gemm gemm = JG_GEMM_INIT; gemm.m = 4096; ... Thread-safe. */
 JG_API jg_status jg_kernel_create_from_gemm(jg_context *context, const jg_gemm *gemm, jg_kernel **kernel);
@@ -159,6 +161,12 @@ JG_API jg_status jg_kernel_query(const jg_kernel *kernel, const char *what, void
 /* Operands of a launch; launchers that `jitgemm export` writes take the same struct. Pointers are device addresses; on
  * the emulator they are host addresses. */
 #ifndef JG_ARGUMENTS_INIT
+/* An operand of the problem's epilogue. The struct never grows, because operands stand in an array. */
+typedef struct jg_operand {
+    const char *name;    /* as the epilogue's text has it; it must live until the launch returns */
+    const void *pointer; /* device address; NULL of a scalar of the launch */
+    float value;         /* of a scalar of the launch; else ignored */
+} jg_operand;
 typedef struct jg_arguments {
     size_t size;   /* sizeof(jg_arguments) */
     const void *a; /* A and B are not read if alpha or k is 0 */
@@ -171,8 +179,11 @@ typedef struct jg_arguments {
     size_t workspace_bytes;
     int64_t dependent_launch; /* start before the previous kernel has ended? 0: if generated for it, 1: no, 2: yes */
     int64_t broadcast_c;      /* 1: treat C as a bias, one row added to every row of D (d_layout n: one column) */
+    const jg_operand *operands; /* each that the epilogue's text names, except alpha and beta, in any order */
+    size_t operand_count;       /* at most 16 */
 } jg_arguments;
-#define JG_ARGUMENTS_INIT {sizeof(jg_arguments), NULL, NULL, NULL, NULL, 1.0f, 0.0f, NULL, 0, 0, 0} /* alpha 1 */
+#define JG_ARGUMENTS_INIT \
+    {sizeof(jg_arguments), NULL, NULL, NULL, NULL, 1.0f, 0.0f, NULL, 0, 0, 0, NULL, 0} /* alpha 1 */
 #endif
 
 /* Whether the kernel may start before the previous kernel of the stream has ended (programmatic dependent launch).

@@ -55,6 +55,7 @@ constexpr std::array kMembers{
     JITGEMM_MEMBER("constant-b", constant_b, word),
     JITGEMM_MEMBER("deterministic", deterministic, word),
     JITGEMM_MEMBER("broadcast-c", broadcast_c, word),
+    JITGEMM_MEMBER("epilogue", epilogue, word),
 };
 
 #undef JITGEMM_MEMBER
@@ -83,6 +84,18 @@ void check_reserved(const jg_gemm& gemm) {
     }
 }
 
+/// A value as the spec's text has it: in quotes where it has blanks.
+std::string text_word(std::string_view key, const std::string& value) {
+    if (key == "epilogue") {
+        if (value.find('\'') != std::string::npos)
+            throw InvalidArgument(fmt::format("{} is \"{}\": it must not contain a quote (')", key, value));
+        return fmt::format("'{}'", value);
+    }
+    if (value.find_first_of(" \t\r\n") != std::string::npos)  // would be read as other members
+        throw InvalidArgument(fmt::format("{} is '{}': it must not contain blanks", key, value));
+    return value;
+}
+
 }  // namespace
 
 std::span<const GemmMember> gemm_members() { return kMembers; }
@@ -91,13 +104,10 @@ std::span<const ReservedMember> reserved_members() { return kReserved; }
 std::string text_of(const jg_gemm* gemm) {
     const jg_gemm known = read_struct(gemm, "jg_gemm", kFirstVersionBytes);
     check_reserved(known);
-    std::string text = "gemm-v2";
-    for (const GemmMember& member : kMembers) {
-        const std::string value = member.word(known);
-        if (value.find_first_of(" \t\r\n") != std::string::npos)  // would be read as other members
-            throw InvalidArgument(fmt::format("{} is '{}': it must not contain blanks", member.key, value));
-        if (!value.empty()) text += fmt::format(" {}={}", member.key, value);
-    }
+    std::string text = "gemm-v3";
+    for (const GemmMember& member : kMembers)
+        if (const std::string value = member.word(known); !value.empty())
+            text += fmt::format(" {}={}", member.key, text_word(member.key, value));
     return text;
 }
 

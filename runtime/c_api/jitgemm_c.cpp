@@ -79,6 +79,29 @@ std::string answer_of(const GemmKernelSet& set, std::string_view what) {
     throw InvalidArgument(fmt::format("query '{}': expected text or json", what));
 }
 
+void add_operand(OperandArguments& operands, const jg_operand& given, std::size_t place) {
+    if (given.name == nullptr)
+        throw InvalidArgument(fmt::format("jg_arguments.operands[{}].name is NULL: each operand has a name", place));
+    if (operands.find(given.name) != nullptr)
+        throw InvalidArgument(
+            fmt::format("jg_arguments.operands[{}].name is '{}', as of an operand before it", place, given.name));
+    OperandArgument operand(given.name, DevicePointer(given.pointer));
+    operand.value = given.value;
+    operands.set(operand);
+}
+
+OperandArguments operands_of(const jg_arguments& given) {
+    if (given.operand_count > OperandArguments::kMost)
+        throw InvalidArgument(fmt::format("jg_arguments.operand_count is {}: a launch has at most {} operands",
+                                          given.operand_count, OperandArguments::kMost));
+    if (given.operand_count != 0 && given.operands == nullptr)
+        throw InvalidArgument(
+            fmt::format("jg_arguments.operands is NULL, but operand_count is {}", given.operand_count));
+    OperandArguments operands;
+    for (std::size_t i = 0; i < given.operand_count; ++i) add_operand(operands, given.operands[i], i);
+    return operands;
+}
+
 GemmArguments arguments_of(const jg_arguments* given) {
     const jg_arguments known = read_struct(given, "jg_arguments", kFirstArgumentsBytes);
     if (known.dependent_launch < JG_DEPENDENT_AUTO || known.dependent_launch > JG_DEPENDENT_ON)
@@ -96,7 +119,8 @@ GemmArguments arguments_of(const jg_arguments* given) {
             .workspace = known.workspace,
             .workspace_bytes = known.workspace_bytes,
             .dependent_launch = static_cast<DependentLaunch>(known.dependent_launch),
-            .broadcast_c = known.broadcast_c == 1};
+            .broadcast_c = known.broadcast_c == 1,
+            .operands = operands_of(known)};
 }
 
 void launch_kernel(const GemmKernel& kernel, bool emulated, const jg_arguments* arguments, void* stream) {
@@ -117,6 +141,7 @@ LogListener listener_of(jg_log_callback* callback, void* user) {
 static_assert(static_cast<int>(DependentLaunch::automatic) == JG_DEPENDENT_AUTO &&
               static_cast<int>(DependentLaunch::off) == JG_DEPENDENT_OFF &&
               static_cast<int>(DependentLaunch::on) == JG_DEPENDENT_ON);
+static_assert(sizeof(jg_operand) == 3 * sizeof(void*));  // for good: operands stand in an array
 static_assert(static_cast<int>(LogLevel::trace) == JG_LOG_TRACE && static_cast<int>(LogLevel::debug) == JG_LOG_DEBUG &&
               static_cast<int>(LogLevel::info) == JG_LOG_INFO &&
               static_cast<int>(LogLevel::warning) == JG_LOG_WARNING &&

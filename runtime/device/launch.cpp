@@ -138,15 +138,31 @@ bool is_sound_workspace(const GemmArguments& arguments, std::size_t needed) {
     return arguments.workspace_bytes >= needed && is_aligned(arguments.workspace.address, kWorkspaceAlignment);
 }
 
+/// What a launch gives under a name of the text. alpha and beta have places of their own.
+void check_given(const OperandArgument& given, const EpilogueOperand& operand, std::vector<std::string>& problems) {
+    if (is_launch_scalar(given.name))
+        problems.push_back(
+            fmt::format("{0} is among the operands: a launch has a place of its own for {0}", given.name));
+    else if (operand.is_scalar && given.pointer)
+        problems.push_back(
+            fmt::format("{0} has an address, but it is a scalar of the launch: give its value, or read "
+                        "{0}[0] in the text",
+                        given.name));
+}
+
 /// Names are the text's own, each once, and scalars and addresses stand where they belong.
 void check_names(const EpilogueParts& parts, const GemmArguments& arguments, std::vector<std::string>& problems) {
     std::vector<std::string_view> missing, superfluous;
     for (const EpilogueOperand& operand : parts.operands)
         if (operand.is_scalar && !is_launch_scalar(operand.name) && arguments.operands.find(operand.name) == nullptr)
             missing.push_back(operand.name);
-    for (const OperandArgument& given : arguments.operands)
-        if (std::ranges::find(parts.operands, given.name, &EpilogueOperand::name) == parts.operands.end())
+    for (const OperandArgument& given : arguments.operands) {
+        const auto named = std::ranges::find(parts.operands, given.name, &EpilogueOperand::name);
+        if (named == parts.operands.end())
             superfluous.push_back(given.name);
+        else
+            check_given(given, *named, problems);
+    }
     if (!missing.empty())
         problems.push_back(fmt::format("{} missing: the epilogue needs a value", join_names(missing)));
     if (!superfluous.empty())

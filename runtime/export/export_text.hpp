@@ -69,6 +69,12 @@ CUresult @NAME@_unload(@NAME@_kernel *kernel);
 
 /// Word for word what include/jitgemm/jitgemm.h has.
 inline constexpr std::string_view kArguments = R"(#ifndef JG_ARGUMENTS_INIT
+/* An operand of the problem's epilogue. The struct never grows, because operands stand in an array. */
+typedef struct jg_operand {
+    const char *name;    /* as the epilogue's text has it; it must live until the launch returns */
+    const void *pointer; /* device address; NULL of a scalar of the launch */
+    float value;         /* of a scalar of the launch; else ignored */
+} jg_operand;
 typedef struct jg_arguments {
     size_t size;   /* sizeof(jg_arguments) */
     const void *a; /* A and B are not read if alpha or k is 0 */
@@ -81,8 +87,11 @@ typedef struct jg_arguments {
     size_t workspace_bytes;
     int64_t dependent_launch; /* start before the previous kernel has ended? 0: if generated for it, 1: no, 2: yes */
     int64_t broadcast_c;      /* 1: treat C as a bias, one row added to every row of D (d_layout n: one column) */
+    const jg_operand *operands; /* each that the epilogue's text names, except alpha and beta, in any order */
+    size_t operand_count;       /* at most 16 */
 } jg_arguments;
-#define JG_ARGUMENTS_INIT {sizeof(jg_arguments), NULL, NULL, NULL, NULL, 1.0f, 0.0f, NULL, 0, 0, 0} /* alpha 1 */
+#define JG_ARGUMENTS_INIT \
+    {sizeof(jg_arguments), NULL, NULL, NULL, NULL, 1.0f, 0.0f, NULL, 0, 0, 0, NULL, 0} /* alpha 1 */
 #endif
 )";
 
@@ -176,12 +185,16 @@ static int has_broadcast_c(const jg_arguments *arguments) {
     return arguments->size > offsetof(jg_arguments, broadcast_c);
 }
 
+static int has_operands(const jg_arguments *arguments) {
+    return arguments->size > offsetof(jg_arguments, operands);
+}
+
 static int is_known(const jg_arguments *arguments) {
     const unsigned char *bytes = (const unsigned char *)arguments;
     size_t i;
     if (arguments == NULL || arguments->size > 4096) return 0;
     if (arguments->size < sizeof(*arguments) && arguments->size != offsetof(jg_arguments, dependent_launch) &&
-        arguments->size != offsetof(jg_arguments, broadcast_c))
+        arguments->size != offsetof(jg_arguments, broadcast_c) && arguments->size != offsetof(jg_arguments, operands))
         return 0;
     if (has_dependent_launch(arguments) &&
         (arguments->dependent_launch < 0 || arguments->dependent_launch > @MOST_DEPENDENT@))
@@ -189,6 +202,7 @@ static int is_known(const jg_arguments *arguments) {
     if (has_broadcast_c(arguments) &&
         (arguments->broadcast_c < 0 || arguments->broadcast_c > @MOST_BROADCAST_C@))
         return 0;
+    if (has_operands(arguments) && arguments->operand_count != 0) return 0; /* this kernel has none */
     for (i = sizeof(*arguments); i < arguments->size; ++i)
         if (bytes[i] != 0) return 0;
     return 1;

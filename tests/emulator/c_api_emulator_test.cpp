@@ -223,6 +223,119 @@ TEST_CASE("C API: a C of one row is added to each row") {
     CHECK_THAT(jg_last_error(), Says("broadcast_c", "spec", "C"));
 }
 
+namespace {
+
+constexpr const char* kGated = "epilogue='scale: f32; d = relu(scale * acc + bias[n]) * up[m,n]'";
+
+/// Of relu(2 * A B + bias) * up.
+int wrong_gated(const Problem& problem, const std::vector<float>& bias) {
+    int count = 0;
+    for (std::size_t row = 0; row < problem.m; ++row)
+        for (std::size_t column = 0; column < problem.n; ++column) {
+            const float up = problem.c[row * problem.pitch + column];
+            const float gate = problem.expected(row, column, 2, 0) + bias[column];
+            count += problem.d[row * problem.pitch + column] != std::max(gate, 0.0F) * up;
+        }
+    return count;
+}
+
+}  // namespace
+
+TEST_CASE("C API: a launch gives operands of the epilogue by their names") {
+    Problem problem(33, 20, 50, 24);
+    const std::vector<float> bias = Problem::small_integers(20, 9);
+    jg_gemm gemm = JG_GEMM_INIT;
+    gemm.m = 33, gemm.n = 20, gemm.k = 50, gemm.ldd = 24;
+    gemm.a = "f32", gemm.layout = "tt";
+    gemm.epilogue = "scale: f32; d = relu(scale * acc + bias[n]) * up[m,n]";
+    jg_kernel* packed = nullptr;
+    REQUIRE(jg_kernel_create_from_gemm(shared_context(), &gemm, &packed) == JG_OK);
+    const OwnedKernel kernel = new_kernel(
+        shared_context(), fmt::format("gemm-v3 m=33 n=20 k=50 a=f32 layout=tt ldd=24 {} ld-up=24", kGated).c_str());
+    const auto give = [&](jg_arguments& arguments, std::initializer_list<jg_operand> operands) {
+        arguments.operands = operands.begin();
+        arguments.operand_count = operands.size();
+    };
+    jg_arguments arguments = problem.arguments();
+    const auto operands = {jg_operand{"up", problem.c.data(), 0}, {"scale", nullptr, 2}, {"bias", bias.data(), 0}};
+    give(arguments, operands);
+    REQUIRE(launch(kernel, arguments) == JG_OK);
+    CHECK(wrong_gated(problem, bias) == 0);
+
+    Problem tight(33, 20, 50, 20);
+    std::vector<float> spread(33 * 24);
+    const auto operands_of_tight = {
+        jg_operand{"bias", bias.data(), 0}, {"scale", nullptr, 2}, {"up", tight.c.data(), 0}};
+    arguments = tight.arguments();
+    arguments.d = spread.data();
+    give(arguments, operands_of_tight);
+    REQUIRE(jg_kernel_launch(packed, &arguments, nullptr) == JG_OK);
+    for (std::size_t i = 0; i < tight.d.size(); ++i) tight.d[i] = spread[i / 20 * 24 + i % 20];
+    CHECK(wrong_gated(tight, bias) == 0);
+    jg_kernel_destroy(packed);
+}
+
+TEST_CASE("C API: operands that don't fit the epilogue are named with the rule") {
+    Problem problem(8, 8, 8, 8);
+    const OwnedKernel kernel =
+        new_kernel(shared_context(), fmt::format("gemm-v3 m=8 n=8 k=8 a=f32 layout=tt {}", kGated).c_str());
+    const jg_operand up{"up", problem.c.data(), 0}, bias{"bias", problem.c.data(), 0}, scale{"scale", nullptr, 1};
+    const auto said = [&](std::vector<jg_operand> operands, float alpha = 1) {
+        jg_arguments arguments = problem.arguments(alpha);
+        arguments.operands = operands.data();
+        arguments.operand_count = operands.size();
+        CHECK(launch(kernel, arguments) == JG_INVALID);
+        CHECK(std::ranges::count(problem.d, -1.0F) == 64);
+        return std::string(jg_last_error());
+    };
+    CHECK_THAT(said({up, bias}), Says("scale missing", "epilogue"));
+    CHECK_THAT(said({up, scale}), Says("bias is null"));
+    CHECK_THAT(said({up, scale, bias, {"gate", problem.c.data(), 0}}), Says("gate", "no operand of that name"));
+    CHECK_THAT(said({up, bias, {"scale", problem.c.data(), 0}}), Says("scale has an address", "scale[0]"));
+    CHECK_THAT(said({up, bias, scale}, 2), Says("alpha is 2", "the epilogue has no alpha"));
+    CHECK_THAT(said({up, scale, bias, bias}),
+               ContainsSubstring("jg_arguments.operands[3].name is 'bias', as of an operand before it"));
+    CHECK_THAT(said({up, scale, {nullptr, problem.c.data(), 0}}),
+               ContainsSubstring("jg_arguments.operands[2].name is NULL"));
+    CHECK_THAT(said(std::vector<jg_operand>(17, up)),
+               ContainsSubstring("operand_count is 17: a launch has at most 16"));
+    const char* const odd = reinterpret_cast<const char*>(problem.c.data()) + 2;
+    CHECK_THAT(said({up, scale, {"bias", odd, 0}}),
+               ContainsSubstring("bias at 0x") && ContainsSubstring("less aligned than the 4 bytes"));
+    CHECK_THAT(said({{"up", problem.d.data() + 1, 0}, scale, bias}), Says("overlaps up"));
+
+    jg_arguments arguments = problem.arguments();
+    arguments.operand_count = 1;
+    CHECK(launch(kernel, arguments) == JG_INVALID);
+    CHECK_THAT(jg_last_error(), ContainsSubstring("jg_arguments.operands is NULL, but operand_count is 1"));
+    arguments.operands = &up;
+    const OwnedKernel plain = new_kernel(shared_context(), "f32 tt 8 8 8");
+    CHECK(launch(plain, arguments) == JG_INVALID);
+    CHECK_THAT(jg_last_error(), ContainsSubstring("'up' is given, but the spec has no epilogue"));
+    const OwnedKernel scaled =
+        new_kernel(shared_context(), "gemm-v3 m=8 n=8 k=8 a=f32 layout=tt epilogue='d = alpha * acc'");
+    const jg_operand alpha{"alpha", nullptr, 2};
+    arguments.operands = &alpha;
+    CHECK(launch(scaled, arguments) == JG_INVALID);
+    CHECK_THAT(jg_last_error(), Says("alpha is among the operands", "a place of its own"));
+    arguments = problem.arguments(2);
+    CHECK(launch(scaled, arguments) == JG_OK);
+    CHECK(problem.wrong(2, 0) == 0);
+}
+
+TEST_CASE("C API: a program that knows no operands launches a kernel without them") {
+    Problem problem(8, 8, 8, 8);
+    jg_arguments arguments = problem.arguments();
+    arguments.size = offsetof(jg_arguments, operands);
+    arguments.operand_count = 99;  // behind the program's struct
+    CHECK(launch(new_kernel(shared_context(), "f32 tt 8 8 8"), arguments) == JG_OK);
+    CHECK(problem.wrong(1, 0) == 0);
+    const OwnedKernel fused =
+        new_kernel(shared_context(), "gemm-v3 m=8 n=8 k=8 a=f32 layout=tt epilogue='d = acc + x[m]'");
+    CHECK(launch(fused, arguments) == JG_INVALID);
+    CHECK_THAT(jg_last_error(), ContainsSubstring("x is null"));
+}
+
 TEST_CASE("C API: what is not read may be null, and nothing is done where there is nothing to do") {
     Problem problem(8, 8, 8, 8);
     const OwnedKernel with_c = new_kernel(shared_context(), "gemm-v1 m=8 n=8 k=8 a=f32 layout=tt c=f32");

@@ -90,6 +90,7 @@ int main(void) {
     for (i = 0; i < 64 * 48; ++i) c[i] = 4;
 )";
 constexpr const char* kBehind = R"(
+    jg_kernel_destroy(fused);
     jg_kernel_destroy(with_c);
     jg_kernel_destroy(kernel);
     jg_context_destroy(context);
@@ -130,6 +131,7 @@ TEST_CASE("C programs: what docs/c.md shows compiles and runs") {
         folder, fmt::format("{} -I {} {} {}", kStrict, source("include"), folder / "samples.c", link_options()));
     CHECK_THAT(output, ContainsSubstring("n is -48: a size cannot be negative") && ContainsSubstring("__global__"));
     CHECK_THAT(output, ContainsSubstring("D[0] is 66,"));  // 32 products of 2, and half of 4
+    CHECK_THAT(output, ContainsSubstring("fused 128\n"));  // half of 32 products of 2, times 4
     for (const char* const function : {"jg_context_create", "jg_kernel_create", "jg_kernel_create_from_gemm",
                                        "jg_kernel_query", "jg_kernel_launch", "jg_last_error", "jg_set_log"})
         CHECK_THAT(samples, ContainsSubstring(function));

@@ -274,11 +274,12 @@ void set_member(jg_gemm& gemm, const c_api::GemmMember& member, std::string& tex
                                                                 {"constant-a", "yes"},
                                                                 {"constant-b", "yes"},
                                                                 {"broadcast-c", "yes"},
-                                                                {"deterministic", "batch_invariant"}};
+                                                                {"deterministic", "batch_invariant"},
+                                                                {"epilogue", "d = relu(acc)"}};
     auto* const place = reinterpret_cast<std::byte*>(&gemm) + member.offset;
     if (const auto found = kWords.find(member.key); found != kWords.end()) {
         std::memcpy(place, static_cast<const void*>(&found->second), sizeof found->second);
-        text = fmt::format("gemm-v2 m=3 n=4 k=5 {}={}", member.key, found->second);
+        text = fmt::format("gemm-v3 m=3 n=4 k=5 {}='{}'", member.key, found->second);
         return;
     }
     const std::int64_t value = 16;
@@ -328,9 +329,18 @@ TEST_CASE("a struct and its text are the same spec, member by member") {
     CHECK_THROWS_WITH(c_api::text_of(&gemm), testing::Says("a", "'f16 m=7'", "blanks"));
 }
 
+TEST_CASE("the epilogue of a struct has blanks and lines, but no quote") {
+    jg_gemm gemm = small();
+    gemm.epilogue = "t = acc + bias[n]\nd = relu(t)";
+    const EpilogueText epilogue = parse_gemm_spec(c_api::text_of(&gemm)).epilogue;
+    CHECK(epilogue.text() == "t = acc + bias[n]\nd = relu(t)");
+    gemm.epilogue = "d = relu(acc)  # the model's' m=7";
+    CHECK_THROWS_WITH(c_api::text_of(&gemm), testing::Says("epilogue", "the model's'", "quote"));
+}
+
 TEST_CASE("structs end with their last member: a later one must not lie in what is padding now") {
-    CHECK(offsetof(jg_arguments, broadcast_c) + sizeof(jg_arguments::broadcast_c) == sizeof(jg_arguments));
-    CHECK(offsetof(jg_gemm, broadcast_c) + sizeof(jg_gemm::broadcast_c) == sizeof(jg_gemm));
+    CHECK(offsetof(jg_arguments, operand_count) + sizeof(jg_arguments::operand_count) == sizeof(jg_arguments));
+    CHECK(offsetof(jg_gemm, epilogue) + sizeof(jg_gemm::epilogue) == sizeof(jg_gemm));
 }
 
 TEST_CASE("a struct says its size: an older one is taken, a newer one while it sets nothing new") {
