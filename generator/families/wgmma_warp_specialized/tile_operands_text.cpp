@@ -1,3 +1,4 @@
+#include "generator/base/kernel_argument.hpp"
 #include "generator/base/packed_lines.hpp"
 #include "generator/families/shared/params_text.hpp"
 #include "generator/families/wgmma_warp_specialized/tile_operands.hpp"
@@ -166,10 +167,11 @@ private:
             "    __device__ __forceinline__ void read_slice(const GemmArgs& args, int row, int column, int lane) {\n";
         for (const TileOperand& one : all_.operands)
             if (one.reader == OperandReader::elements)
-                text +=
-                    function_head(fmt::format("        {0}.read(args.{1}, args.ld_{1}, edges, row, column, {2}, lane);",
-                                              part(one), one.operand.name, is_read(one))) +
-                    "\n";
+                text += function_head(
+                            fmt::format("        {0}.read(args.{1}, args.{2}, edges, row, column, {3}, lane);",
+                                        part(one), one.operand.name,
+                                        to_string(ArgumentRole{one.operand.name, ArgumentPart::pitch}), is_read(one))) +
+                        "\n";
         return text + "    }\n";
     }
 
