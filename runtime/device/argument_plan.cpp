@@ -122,8 +122,9 @@ void ArgumentPlan::add(const KernelArgument& argument, const ArgumentField& fiel
                           },
                           [&](const TensorMapArgument& of) {
                               check_rank(of);
-                              maps_.push_back({field.offset, of, *operands.find(of.role.name),
-                                               address_of(of.role, operands).value_or(Address{})});
+                              maps_.push_back({field.offset, address_of(of.role, operands).value_or(Address{}),
+                                               *operands.find(of.role.name), of.role.is_packed,
+                                               of.role == ArgumentRole::c, of});
                           },
                           [&](ExtentArgument of) {
                               extents_.push_back({field.offset, field.bytes, of.role, field_of(of.role, operands),
