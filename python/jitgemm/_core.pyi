@@ -29,6 +29,8 @@ def matmul(
     dependent_launch: str | None = None,
     out_dtype: None = None,
     on_miss: str | None = None,
+    epilogue: None = None,
+    operands: None = None,
 ) -> _A: ...
 @overload
 def matmul(
@@ -47,6 +49,8 @@ def matmul(
     dependent_launch: str | None = None,
     out_dtype: Any = None,
     on_miss: str | None = None,
+    epilogue: None = None,
+    operands: None = None,
 ) -> _Out: ...
 @overload
 def matmul(
@@ -65,6 +69,73 @@ def matmul(
     dependent_launch: str | None = None,
     out_dtype: Any,
     on_miss: str | None = None,
+    epilogue: None = None,
+    operands: None = None,
+) -> Any: ...
+
+# Keywords that are no arguments are operands of the epilogue.
+@overload
+def matmul(
+    a: _A,
+    b: Any,
+    /,
+    *,
+    out: None = None,
+    alpha: float = 1.0,
+    beta: float | None = None,
+    c: Any = None,
+    accumulate: bool = False,
+    stream: Any = None,
+    device: Any = None,
+    deterministic: str | None = None,
+    dependent_launch: str | None = None,
+    out_dtype: None = None,
+    on_miss: str | None = None,
+    epilogue: str,
+    operands: dict[str, Any] | None = None,
+    **arrays: Any,
+) -> _A: ...
+@overload
+def matmul(
+    a: Any,
+    b: Any,
+    /,
+    *,
+    out: _Out,
+    alpha: float = 1.0,
+    beta: float | None = None,
+    c: Any = None,
+    accumulate: bool = False,
+    stream: Any = None,
+    device: Any = None,
+    deterministic: str | None = None,
+    dependent_launch: str | None = None,
+    out_dtype: Any = None,
+    on_miss: str | None = None,
+    epilogue: str,
+    operands: dict[str, Any] | None = None,
+    **arrays: Any,
+) -> _Out: ...
+@overload
+def matmul(
+    a: Any,
+    b: Any,
+    /,
+    *,
+    out: None = None,
+    alpha: float = 1.0,
+    beta: float | None = None,
+    c: Any = None,
+    accumulate: bool = False,
+    stream: Any = None,
+    device: Any = None,
+    deterministic: str | None = None,
+    dependent_launch: str | None = None,
+    out_dtype: Any,
+    on_miss: str | None = None,
+    epilogue: str,
+    operands: dict[str, Any] | None = None,
+    **arrays: Any,
 ) -> Any: ...
 
 class KernelSet(KernelSetText):
@@ -128,6 +199,8 @@ class Kernel(KernelText):
         stream: Any = None,
         workspace: Any = None,
         dependent_launch: str | None = None,
+        operands: dict[str, Any] | None = None,
+        **arrays: Any,
     ) -> _A: ...
     @overload
     def __call__(
@@ -144,6 +217,8 @@ class Kernel(KernelText):
         stream: Any = None,
         workspace: Any = None,
         dependent_launch: str | None = None,
+        operands: dict[str, Any] | None = None,
+        **arrays: Any,
     ) -> _Out: ...
     def pack_arguments(
         self,
@@ -157,6 +232,8 @@ class Kernel(KernelText):
         c: Any = None,
         accumulate: bool = False,
         workspace: Any = None,
+        operands: dict[str, Any] | None = None,
+        **arrays: Any,
     ) -> list[bytes]: ...
     def _report(self) -> str: ...
     def _launches(self) -> str: ...

@@ -13,6 +13,7 @@ class _UnusualFields(TypedDict, total=False):
     constant_a: str
     constant_b: str
     deterministic: str
+    epilogue: str
 
 
 class SpecDocument(_UnusualFields):

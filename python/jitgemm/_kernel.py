@@ -10,7 +10,7 @@ from . import _dtypes
 from ._core import Kernel
 from ._errors import SpecError
 
-_FORMAT = "gemm-v2"
+_FORMAT = "gemm-v3"
 
 
 def kernel(
@@ -43,6 +43,7 @@ def kernel(
     constant_a: bool | str | None = None,
     constant_b: bool | str | None = None,
     deterministic: str | None = None,
+    epilogue: str | None = None,
     on_miss: str | None = None,
 ) -> Kernel:
     """The kernel for a problem: from memory, else the cache on disk, else compiled now, a second or so.
@@ -59,6 +60,7 @@ def kernel(
       align_a, align_b, align_c, align_d: alignments in bytes (default: what the leading dimensions give).
       constant_a, constant_b: True promises that no kernel still running writes A or B (weights).
       deterministic: "run_to_run" (default) or "batch_invariant".
+      epilogue: what is stored, "bias: bf16[n]; d = relu(acc + bias[n])". A call gives its operands as keywords.
     device: "cuda" (the current GPU), "cuda:1", "emulator", "emulator:sm_90a"; default: that of set_device, else "cuda".
     kernel, family, param: force a kernel by its name, keep to a family, fix parameters ("stages=4,block=128x256x32").
 
@@ -102,6 +104,12 @@ def _determinism(value: Any) -> str:
     return _word(value, '"run_to_run" (default) or "batch_invariant"')
 
 
+def _epilogue(value: Any) -> str:
+    if isinstance(value, str) and value and "'" not in value:
+        return f"'{value}'"
+    raise ValueError("a text without the quote '")
+
+
 def _word(value: Any, expected: str = "a word") -> str:
     """A value as a spec's text has it: nothing in it begins another field, or a comment."""
     if isinstance(value, str) and value and all(sign.isalnum() or sign in "_-.:" for sign in value):
@@ -124,4 +132,5 @@ _FIELDS: dict[str, Callable[[Any], str]] = {
     **dict.fromkeys(("layout", "d_layout"), _word),
     **dict.fromkeys(("broadcast_c", "constant_a", "constant_b"), _flag),
     "deterministic": _determinism,
+    "epilogue": _epilogue,
 }

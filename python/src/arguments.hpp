@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <span>
+#include <vector>
 
 namespace jitgemm::python {
 
@@ -31,11 +32,26 @@ struct Signature {
     std::size_t required;
 };
 
+/// An argument whose name a signature does not have; both are borrowed.
+struct Keyword {
+    PyObject* name;
+    PyObject* value;
+};
+using Keywords = std::vector<Keyword>;
+
 /// Of a vectorcall: positional arguments, then those whose names the tuple holds. Raises TypeError as Python's
 /// functions do.
 void read_arguments(const Signature& signature, PyObject* const* arguments, Py_ssize_t count, PyObject* names,
                     PyObject** into);
 /// The same of a tuple and a dict.
 void read_arguments(const Signature& signature, PyObject* positional, PyObject* named, PyObject** into);
+
+/// The same where names that the signature does not have are collected. check_arguments() follows.
+void read_arguments(const Signature& signature, PyObject* const* arguments, Py_ssize_t count, PyObject* names,
+                    PyObject** into, Keywords& others);
+void read_arguments(const Signature& signature, PyObject* positional, PyObject* named, PyObject** into,
+                    Keywords& others);
+/// Raises TypeError for others, unless they are taken, and for required arguments that are not given.
+void check_arguments(const Signature& signature, PyObject* const* values, const Keywords& others, bool takes_others);
 
 }  // namespace jitgemm::python

@@ -21,6 +21,7 @@ struct Loaded {
     std::shared_ptr<Session> session;
     GemmKernel kernel;
     unsigned generation = 0;
+    const Formula* formula = nullptr;  ///< of the kernel's epilogue
     std::optional<ProblemKey> latest;  ///< arrays that were found to fit; guarded by the GIL
     bool latest_broadcasts_c = false;  ///< as those arrays have it
 };
@@ -65,6 +66,11 @@ std::string device_or_default(PyObject* device) {
     return otherwise.get() == nullptr ? std::string() : words_of(otherwise.get());
 }
 
+const Formula* formula_of_kernel(const GemmKernel& kernel) {
+    const EpilogueText epilogue = kernel.spec().epilogue;
+    return epilogue.empty() ? nullptr : &formula_of(epilogue.text());
+}
+
 int init(PyObject* self, PyObject* positional, PyObject* named) {
     PyObject* const done = guarded([&]() -> PyObject* {
         refuse_if_made(self);
@@ -76,6 +82,7 @@ int init(PyObject* self, PyObject* positional, PyObject* named) {
         auto loaded = std::make_unique<Loaded>(
             Loaded{.session = session, .kernel = {}, .generation = fork_generation(), .latest = {}});
         loaded->kernel = kernel_interruptibly(session, spec, on_miss_of(on_miss));
+        loaded->formula = formula_of_kernel(loaded->kernel);
         refuse_if_made(self);  // other threads ran meanwhile
         reinterpret_cast<KernelObject*>(self)->loaded = loaded.release();
         return Py_None;
@@ -94,13 +101,24 @@ void destroy(PyObject* self) {
 
 // ---- calling it -----------------------------------------------------------------------------------------------------
 
-constexpr std::size_t kCallArguments = 10;
+constexpr std::size_t kCallArguments = 11;
 
 const Signature& call_signature() {
-    static const std::array<Name, kCallArguments> names{"a", "b",          "out",    "alpha",     "beta",
-                                                        "c", "accumulate", "stream", "workspace", "dependent_launch"};
+    static const std::array<Name, kCallArguments> names{
+        "a", "b", "out", "alpha", "beta", "c", "accumulate", "stream", "workspace", "dependent_launch", "operands"};
     static const Signature signature{.function = "Kernel", .names = names, .positional = 2, .required = 2};
     return signature;
+}
+
+/// One line for each matrix of an epilogue that lies otherwise than the kernel's.
+void compare_layouts(const GemmSpec& asked, const GemmSpec& made, std::vector<std::string>& found) {
+    const OperandList of_kernel = gemm_operands(made);
+    for (const GemmOperand& here : gemm_operands(asked)) {
+        const GemmOperand* const there = of_kernel.find(here.name);
+        if (here.pointer != nullptr || there == nullptr || here.lines() <= 1 || here.pitch == there->pitch) continue;
+        found.push_back(
+            fmt::format("{}'s leading dimension is {} here and {} in the kernel", here.name, here.pitch, there->pitch));
+    }
 }
 
 /// One line for each field in which what the arrays ask differs from what the kernel was made for.
@@ -122,6 +140,7 @@ std::vector<std::string> differences(const GemmSpec& asked, std::int64_t batch, 
     compare("a's leading dimension", asked.lda, made.lda);
     compare("b's leading dimension", asked.ldb, made.ldb);
     compare("out's leading dimension", asked.ldd, made.ldd);
+    compare_layouts(asked, made, found);
     if (!asked.c) return found;
     if (!made.c) return {"c is given, and the kernel has no C"};
     compare("the type of c", to_string(*asked.c), to_string(*made.c));
@@ -180,7 +199,7 @@ void check_place(const Loaded& loaded, const Operand& operand) {
 }
 
 void check_places(const Loaded& loaded, const Arrays& arrays) {
-    for (const Operand* operand : {&arrays.a, &arrays.b, &arrays.c, &arrays.out}) check_place(loaded, *operand);
+    arrays.for_each([&](const Operand& operand) { check_place(loaded, operand); });
 }
 
 Operand read_room(const Loaded& loaded, PyObject* workspace, PyObject* stream) {
@@ -194,12 +213,14 @@ PyObject* call(PyObject* self, PyObject* positional, PyObject* named) {
     return guarded([&] {
         Loaded& loaded = loaded_of(self);
         std::array<PyObject*, kCallArguments> values{};
-        read_arguments(call_signature(), positional, named, values.data());
-        const auto [a, b, out, alpha, beta, c, accumulate, stream, workspace, dependent_launch] = values;
+        Keywords others;
+        read_arguments(call_signature(), positional, named, values.data(), others);
+        check_arguments(call_signature(), values.data(), others, loaded.formula != nullptr);
+        const auto [a, b, out, alpha, beta, c, accumulate, stream, workspace, dependent_launch, operands] = values;
         Product product;
-        read_product(
-            {a, b, out, alpha, beta, c, accumulate, stream, nullptr, workspace, nullptr, dependent_launch, nullptr},
-            product);
+        read_product({a, b, out, alpha, beta, c, accumulate, stream, nullptr, workspace, nullptr, dependent_launch,
+                      nullptr, loaded.formula, operands, &others},
+                     product);
         check_places(loaded, product.arrays);
         check_fits(loaded, product, true);
         const Operand room = read_room(loaded, workspace, product.stream);
@@ -242,11 +263,11 @@ PyObject* launches(PyObject* self, PyObject* /*unused*/) {
     return guarded([&] { return text(launches_json(loaded_of(self).kernel)).release(); });
 }
 
-constexpr std::size_t kPackArguments = 8;
+constexpr std::size_t kPackArguments = 9;
 
 const Signature& pack_signature() {
-    static const std::array<Name, kPackArguments> names{"a",    "b", "out",        "alpha",
-                                                        "beta", "c", "accumulate", "workspace"};
+    static const std::array<Name, kPackArguments> names{"a", "b",          "out",       "alpha",   "beta",
+                                                        "c", "accumulate", "workspace", "operands"};
     static const Signature signature{.function = "pack_arguments", .names = names, .positional = 2, .required = 3};
     return signature;
 }
@@ -255,24 +276,28 @@ PyObject* pack(PyObject* self, PyObject* positional, PyObject* named) {
     return guarded([&] {
         Loaded& loaded = loaded_of(self);
         std::array<PyObject*, kPackArguments> values{};
-        read_arguments(pack_signature(), positional, named, values.data());
-        const auto [a, b, out, alpha, beta, c, accumulate, workspace] = values;
+        Keywords others;
+        read_arguments(pack_signature(), positional, named, values.data(), others);
+        check_arguments(pack_signature(), values.data(), others, loaded.formula != nullptr);
+        const auto [a, b, out, alpha, beta, c, accumulate, workspace, operands] = values;
         Product product;
-        read_product({a, b, out, alpha, beta, c, accumulate, nullptr, nullptr, workspace, nullptr, nullptr, nullptr},
+        read_product({a, b, out, alpha, beta, c, accumulate, nullptr, nullptr, workspace, nullptr, nullptr, nullptr,
+                      loaded.formula, operands, &others},
                      product);
         check_places(loaded, product.arrays);
         check_fits(loaded, product, false);
         const Operand room = read_room(loaded, workspace, nullptr);
-        const std::vector<std::string> packed = packed_arguments(
-            loaded.kernel, {.a = product.arrays.a.data,
-                            .b = product.arrays.b.data,
-                            .c = product.arrays.accumulates ? product.arrays.out.data : product.arrays.c.data,
-                            .d = product.arrays.out.data,
-                            .alpha = product.alpha,
-                            .beta = product.beta,
-                            .workspace = room.data,
-                            .workspace_bytes = size_in_bytes(room),
-                            .broadcast_c = product.broadcast_c});
+        GemmArguments arguments{.a = product.arrays.a.data,
+                                .b = product.arrays.b.data,
+                                .c = product.arrays.accumulates ? product.arrays.out.data : product.arrays.c.data,
+                                .d = product.arrays.out.data,
+                                .alpha = product.alpha,
+                                .beta = product.beta,
+                                .workspace = room.data,
+                                .workspace_bytes = size_in_bytes(room),
+                                .broadcast_c = product.broadcast_c};
+        if (product.arrays.epilogue) add_operands(*product.arrays.epilogue, arguments.operands);
+        const std::vector<std::string> packed = packed_arguments(loaded.kernel, arguments);
         Ref list = Ref::owned(PyList_New(0));
         for (const std::string& bytes : packed)
             check(PyList_Append(
@@ -301,7 +326,7 @@ const char* const kKernelDoc =
 
 const char* const kCallDoc =
     "__call__($self, a, b, /, *, out=None, alpha=1.0, beta=None, c=None, accumulate=False, stream=None, "
-    "workspace=None, dependent_launch=None)\n--\n\n"
+    "workspace=None, dependent_launch=None, operands=None, **arrays)\n--\n\n"
     "alpha * (a @ b) + beta * c, as jitgemm.matmul does it, for arrays of just this kernel's shapes, types and "
     "strides.\n\n"
     "workspace: a writable, contiguous array of at least k.workspace bytes, apart from all operands, in place of the\n"
@@ -317,7 +342,8 @@ PyMethodDef methods[] = {
     {"_report", report, METH_NOARGS, nullptr},
     {"_launches", launches, METH_NOARGS, nullptr},
     {"pack_arguments", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(pack)), METH_VARARGS | METH_KEYWORDS,
-     "pack_arguments($self, a, b, /, *, out, alpha=1.0, beta=None, c=None, accumulate=False, workspace=None)\n--\n\n"
+     "pack_arguments($self, a, b, /, *, out, alpha=1.0, beta=None, c=None, accumulate=False, workspace=None, "
+     "operands=None, **arrays)\n--\n\n"
      "The argument struct of each entry of launch_info for these arrays, as bytes: what a program that launches the "
      "cubin\n"
      "itself passes by value. Arrays as in a call, and workspace of k.workspace bytes, which begins as zeros."},
@@ -351,6 +377,7 @@ Ref new_kernel_object(const std::shared_ptr<Session>& session, GemmKernel kernel
     Ref object = Ref::owned(PyType_GenericAlloc(kernel_type, 0));
     auto loaded = std::make_unique<Loaded>(
         Loaded{.session = session, .kernel = std::move(kernel), .generation = fork_generation(), .latest = {}});
+    loaded->formula = formula_of_kernel(loaded->kernel);
     reinterpret_cast<KernelObject*>(object.get())->loaded = loaded.release();
     return object;
 }

@@ -12,7 +12,7 @@
 namespace jitgemm::python {
 namespace {
 
-constexpr std::size_t kMatmulArguments = 13;
+constexpr std::size_t kMatmulArguments = 15;
 
 const Signature& matmul_signature() {
     static const std::array<Name, kMatmulArguments> names{"a",
@@ -27,24 +27,36 @@ const Signature& matmul_signature() {
                                                           "deterministic",
                                                           "dependent_launch",
                                                           "out_dtype",
-                                                          "on_miss"};
+                                                          "on_miss",
+                                                          "epilogue",
+                                                          "operands"};
     static const Signature signature{.function = "matmul", .names = names, .positional = 2, .required = 2};
     return signature;
 }
 
 struct Request {
-    ProductArguments product;
+    Keywords named;  ///< operands of an epilogue
+    ProductArguments product{};
     std::optional<OnMiss> on_miss;
 };
 
-Request read(PyObject* const* arguments, Py_ssize_t count, PyObject* names) {
+const Formula* formula_given(PyObject* epilogue) {
+    if (epilogue == nullptr || epilogue == Py_None) return nullptr;
+    return &formula_of(text_of(epilogue, "epilogue"));
+}
+
+/// Into a new one, in place: the product refers to the keywords.
+void read(PyObject* const* arguments, Py_ssize_t count, PyObject* names, Request& request) {
     std::array<PyObject*, kMatmulArguments> values{};
-    read_arguments(matmul_signature(), arguments, count, names, values.data());
+    read_arguments(matmul_signature(), arguments, count, names, values.data(), request.named);
     const auto [a, b, out, alpha, beta, c, accumulate, stream, device, deterministic, dependent_launch, out_dtype,
-                on_miss] = values;
-    return {
-        {a, b, out, alpha, beta, c, accumulate, stream, device, nullptr, deterministic, dependent_launch, out_dtype},
-        on_miss_of(on_miss)};
+                on_miss, epilogue, operands] = values;
+    const Formula* const formula = formula_given(epilogue);
+    check_arguments(matmul_signature(), values.data(), request.named, formula != nullptr);
+    request.product = {a,          b,       out,      alpha,         beta,          c,
+                       accumulate, stream,  device,   nullptr,       deterministic, dependent_launch,
+                       out_dtype,  formula, operands, &request.named};
+    request.on_miss = on_miss_of(on_miss);
 }
 
 /// Some programs use many shapes. Beyond this number all plans are forgotten, and the context's lookup serves.
@@ -105,14 +117,15 @@ std::shared_ptr<const Plan> plan_for(const std::shared_ptr<Session>& session, co
 
 PyObject* matmul(PyObject* /*module*/, PyObject* const* arguments, Py_ssize_t count, PyObject* names) {
     return guarded([&] {
-        const auto [given, on_miss] = read(arguments, count, names);
+        Request request;
+        read(arguments, count, names, request);
         Product product;
-        read_product(given, product);
-        const std::shared_ptr<Session> session = session_for(product.arrays, given.device);
-        std::shared_ptr<const Plan> plan = plan_for(session, product.arrays, on_miss);
+        read_product(request.product, product);
+        const std::shared_ptr<Session> session = session_for(product.arrays, request.product.device);
+        std::shared_ptr<const Plan> plan = plan_for(session, product.arrays, request.on_miss);
         if (plan->copy_of_c) {
             copy_c(product, *plan->copy_of_c);
-            plan = plan_for(session, product.arrays, on_miss);
+            plan = plan_for(session, product.arrays, request.on_miss);
         }
         Result result = result_for(product, plan->shape, plan->type);
         if (plan->kernel) launch(*session, plan->kernel, product, result.data);
@@ -122,7 +135,7 @@ PyObject* matmul(PyObject* /*module*/, PyObject* const* arguments, Py_ssize_t co
 
 const char* const kMatmulDoc =
     "matmul($module, a, b, /, *, out=None, alpha=1.0, beta=None, c=None, accumulate=False, stream=None, device=None, "
-    "deterministic=None, dependent_launch=None, out_dtype=None, on_miss=None)\n"
+    "deterministic=None, dependent_launch=None, out_dtype=None, on_miss=None, epilogue=None, operands=None, **arrays)\n"
     "--\n\n"
     "alpha * (a @ b) + beta * c, by a kernel that is made for these shapes, types and strides.\n\n"
     "a, b: arrays of shape (..., m, k) and (..., k, n); of one dimension a is a row, b a column, as in numpy. Of "
@@ -156,7 +169,14 @@ const char* const kMatmulDoc =
     "on_miss: what happens if the kernel is not loaded: \"wait\" for it (default, or JITGEMM_ON_MISS), \"serve\" at "
     "once by\n"
     "  another loaded kernel until it has been compiled in the background, which may change the result's bits then, or "
-    "\"fail\".\n\n"
+    "\"fail\".\n"
+    "epilogue: what is stored of each sum `acc`, as text: \"d = silu(acc + bias[n]) * up[m,n]\". Operands of the text "
+    "are\n"
+    "  keywords: bias=bias, up=up. Their types and strides are those of the arrays. [n] and [m] are contiguous "
+    "vectors, "
+    "[0]\n"
+    "  one element, [m,n] a matrix of the result's shape that lies in its order. A scalar of the launch is a number.\n"
+    "operands: a dict of such operands, for names that are arguments here: c, out, alpha.\n\n"
     "The first call with new shapes, types or strides chooses a kernel and compiles it, or finds it in the cache on "
     "disk.\n\n"
     "Raises OperandError (arrays), SpecError, ConfigError (no kernel serves it), CompileError, CudaError, "

@@ -1,7 +1,11 @@
 #include "python/src/matrix_view.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <bit>
 #include <limits>
+#include <utility>
 
 namespace jitgemm::python {
 namespace {
@@ -52,6 +56,13 @@ std::int64_t product_of(std::int64_t left, std::int64_t right) {
     return __builtin_mul_overflow(left, right, &product) ? std::numeric_limits<std::int64_t>::max() : product;
 }
 
+std::int64_t product_of(std::span<const std::int64_t> sizes) {
+    if (std::ranges::find(sizes, 0) != sizes.end()) return 0;
+    std::int64_t product = 1;
+    for (const std::int64_t size : sizes) product = product_of(product, size);
+    return product;
+}
+
 std::optional<Extent> joined(std::span<const Extent> dimensions) {
     std::optional<Extent> all;
     for (auto inner = dimensions.rbegin(); inner != dimensions.rend(); ++inner) {
@@ -64,6 +75,15 @@ std::optional<Extent> joined(std::span<const Extent> dimensions) {
         all->size = product_of(all->size, inner->size);
     }
     return all.value_or(Extent{});
+}
+
+std::optional<Extent> folded(const MatrixView& view) {
+    std::vector<Extent> all = view.leading;
+    all.push_back(view.rows);
+    std::vector<std::int64_t> sizes;
+    for (const Extent& extent : all) sizes.push_back(extent.size);
+    if (const std::int64_t rows = product_of(sizes); rows == 0 || view.columns.size == 0) return Extent{rows, 0};
+    return joined(all);
 }
 
 std::optional<Lie> lie_of(Extent rows, Extent columns, std::optional<Order> preferred) {
@@ -80,6 +100,36 @@ std::optional<Lie> lie_of(Extent rows, Extent columns, std::optional<Order> pref
     if (by_row) return Lie{Order::row, *by_row};
     if (by_column) return Lie{Order::column, *by_column};
     return std::nullopt;
+}
+
+int alignment_of(const Operand& operand, std::int64_t leading, std::vector<std::string>& reasons) {
+    constexpr std::uint64_t kMost = 16;
+    const auto size = static_cast<std::uint64_t>(bytes(*operand.type));
+    const std::uint64_t address = operand.data.address;
+    if (address % kMost == 0) return 0;
+    if (address % size != 0)
+        reasons.push_back(
+            fmt::format("{} begins at an address that is no multiple of its elements' {} bytes", operand.name, size));
+    const std::uint64_t pitch = static_cast<std::uint64_t>(leading) * size;
+    return 1 << std::countr_zero(address | pitch | kMost);
+}
+
+std::string described(const Operand& operand) {
+    return fmt::format("{} has shape {}", operand.name, shape_text(operand.extents()));
+}
+
+std::string with_strides(const Operand& operand) {
+    return fmt::format("{}, strides {} in elements", described(operand), shape_text(operand.steps()));
+}
+
+std::string contiguous_copy(const Operand& operand) {
+    std::string copy = "give a contiguous copy";
+    const std::string type = type_name(operand.object);
+    if (operand.name == std::string_view("out")) return "give a contiguous out";
+    if (type.starts_with("torch.")) return fmt::format("{}: {}.contiguous()", copy, operand.name);
+    for (const auto& [library, module] : {std::pair{"numpy.", "np"}, {"cupy.", "cupy"}})
+        if (type.starts_with(library)) return fmt::format("{}: {}.ascontiguousarray({})", copy, module, operand.name);
+    return copy;
 }
 
 }  // namespace jitgemm::python

@@ -1,13 +1,12 @@
 #include "python/src/problem.hpp"
 
+#include "python/src/epilogue_problem.hpp"
 #include "python/src/errors.hpp"
 #include "python/src/matrix_view.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
-#include <numeric>
 
 namespace jitgemm::python {
 namespace {
@@ -16,15 +15,6 @@ using Reasons = std::vector<std::string>;
 using Shape = std::vector<std::int64_t>;
 
 [[noreturn]] void refuse(Reasons reasons) { throw OperandError("no product of these arrays", std::move(reasons)); }
-
-std::string described(const Operand& operand) {
-    return fmt::format("{} has shape {}", operand.name, shape_text(operand.extents()));
-}
-
-std::int64_t count(const Shape& shape) {
-    if (std::ranges::find(shape, 0) != shape.end()) return 0;
-    return std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, product_of);
-}
 
 /// A size of 1 goes with any other; missing leading dimensions are of size 1.
 Shape broadcast(const Arrays& arrays, const MatrixView& a, const MatrixView& b, Reasons& reasons) {
@@ -64,17 +54,6 @@ bool can_be_repeated(std::span<const std::int64_t> shape, const Shape& to) {
            std::equal(shape.begin(), shape.end(), to.end() - static_cast<std::ptrdiff_t>(shape.size()), goes_with);
 }
 
-/// Leading dimensions and rows as rows of one matrix, if they lie so. Where there is no element, none lies apart from
-/// the others.
-std::optional<Extent> folded(const MatrixView& view) {
-    std::vector<Extent> all = view.leading;
-    all.push_back(view.rows);
-    Shape sizes;
-    for (const Extent& extent : all) sizes.push_back(extent.size);
-    if (const std::int64_t rows = count(sizes); rows == 0 || view.columns.size == 0) return Extent{rows, 0};
-    return joined(all);
-}
-
 /// Where one contiguous row stands for all of two or more, or a column does: which of them.
 std::optional<Order> repeated_run(const MatrixView& view) {
     const auto repeats = [](Extent runs, Extent run) {
@@ -98,6 +77,7 @@ public:
         read_types();
         fold_rows();
         read_matrices();
+        if (arrays_.epilogue) read_epilogue();
         if (!reasons_.empty()) refuse(std::move(reasons_));
         return std::move(problem_);
     }
@@ -125,7 +105,7 @@ private:
         problem_.spec.m = a_.rows.size;
         problem_.spec.n = b_.columns.size;
         problem_.spec.k = a_.columns.size;
-        problem_.batch = count(leading_);
+        problem_.batch = product_of(leading_);
         read_result(arrays_.out, std::ranges::equal(arrays_.out.extents(), problem_.shape), d_);
         read_result(arrays_.c, can_be_repeated(arrays_.c.extents(), problem_.shape), c_);
         if (arrays_.accumulates) c_ = d_;
@@ -181,6 +161,7 @@ private:
         d_.rows = *d;
         c_.rows = c.value_or(Extent{d->size, 0});
         c_has_rows_ = c.has_value();
+        is_folded_ = true;
         problem_.spec.m = a->size;
         problem_.batch = 1;
     }
@@ -201,6 +182,19 @@ private:
         spec.align_c = spec.align_d;
     }
 
+    void read_epilogue() {
+        const GemmSpec& spec = problem_.spec;
+        const ResultPlace d{.shape = problem_.shape,
+                            .has_rows = has_rows_,
+                            .has_columns = has_columns_,
+                            .is_folded = is_folded_,
+                            .m = spec.m,
+                            .n = spec.n,
+                            .type = spec.d,
+                            .order = spec.d_order};
+        problem_.spec.epilogue = epilogue_text(*arrays_.epilogue, d, reasons_);
+    }
+
     /// As D lies: one row (column) of it for all, or each of them.
     void read_c(std::optional<Order> repeats, Order of_d) {
         GemmSpec& spec = problem_.spec;
@@ -209,7 +203,7 @@ private:
         if (is_misaligned(arrays_.c) || !c_has_rows_ || (repeats != of_d && !is_each)) return copy_c(of_d);
         spec.broadcast_c = repeats == of_d;
         if (!spec.broadcast_c) spec.ldc = lie->leading;
-        spec.align_c = alignment_of(arrays_.c, spec.broadcast_c ? 0 : lie->leading);
+        spec.align_c = alignment_of(arrays_.c, spec.broadcast_c ? 0 : lie->leading, reasons_);
     }
 
     /// No more of it than what differs: one row (column), if that stands for all.
@@ -237,49 +231,19 @@ private:
             return {Order::row, 0};
         }
         leading = lie->leading;
-        if (operand.given()) alignment = alignment_of(operand, lie->leading);
+        if (operand.given()) alignment = alignment_of(operand, lie->leading, reasons_);
         return *lie;
-    }
-
-    /// 0, the usual, where the address allows any.
-    int alignment_of(const Operand& operand, std::int64_t leading) {
-        constexpr std::uint64_t kMost = 16;
-        const auto size = static_cast<std::uint64_t>(bytes(*operand.type));
-        const std::uint64_t address = operand.data.address;
-        if (address % kMost == 0) return 0;
-        if (address % size != 0)
-            reasons_.push_back(fmt::format("{} begins at an address that is no multiple of its elements' {} bytes",
-                                           operand.name, size));
-        const std::uint64_t pitch = static_cast<std::uint64_t>(leading) * size;
-        return 1 << std::countr_zero(address | pitch | kMost);
-    }
-
-    static std::string with_strides(const Operand& operand) {
-        const std::span strides(operand.strides.data(), static_cast<std::size_t>(operand.rank));
-        return fmt::format("{}, strides {} in elements", described(operand), shape_text(strides));
     }
 
     static std::string unfolded(const Operand& operand) {
         return with_strides(operand) +
                ": its leading dimensions and rows don't lie at one stride, so they are no rows of one product; " +
-               contiguous(operand);
-    }
-
-    /// The way out, with the call that makes a copy which kernels read.
-    static std::string contiguous(const Operand& operand) {
-        std::string copy = "give a contiguous copy";
-        const std::string type = type_name(operand.object);
-        if (operand.name == std::string_view("out")) return "give a contiguous out";
-        if (type.starts_with("torch.")) return fmt::format("{}: {}.contiguous()", copy, operand.name);
-        for (const auto& [library, module] : {std::pair{"numpy.", "np"}, {"cupy.", "cupy"}})
-            if (type.starts_with(library))
-                return fmt::format("{}: {}.ascontiguousarray({})", copy, module, operand.name);
-        return copy;
+               contiguous_copy(operand);
     }
 
     static std::string unordered(const Operand& operand) {
         return fmt::format("{}: neither its rows nor its columns are contiguous and apart from each other; {}",
-                           with_strides(operand), contiguous(operand));
+                           with_strides(operand), contiguous_copy(operand));
     }
 
     const Arrays& arrays_;
@@ -289,6 +253,7 @@ private:
     MatrixView a_, b_, c_, d_;
     Shape leading_;
     bool has_rows_ = true, has_columns_ = true;
+    bool is_folded_ = false;  ///< leading dimensions are rows
     bool c_has_rows_ = true;  ///< C's leading dimensions and rows lie as rows of one matrix, where those of A and D do
 };
 
@@ -296,26 +261,36 @@ private:
 
 Problem problem_of(const Arrays& arrays, const GemmSpec* like) { return ProblemBuilder(arrays, like).build(); }
 
+namespace {
+
+template <typename Push>
+void describe_operand(const Operand& operand, Push push) {
+    if (!operand.given()) return push(-1);
+    constexpr std::uint64_t kAddressBits = 15;  // all that an alignment of 16 depends on
+    push(static_cast<std::int64_t>(operand.data.address & kAddressBits) |
+         static_cast<std::int64_t>(*operand.type) << 8 | static_cast<std::int64_t>(operand.rank) << 16);
+    for (int i = 0; i < operand.rank; ++i) push(operand.shape[static_cast<std::size_t>(i)]);
+    for (int i = 0; i < operand.rank; ++i) push(operand.strides[static_cast<std::size_t>(i)]);
+}
+
+}  // namespace
+
 ProblemKey::ProblemKey(const Arrays& arrays) {
     const std::int64_t out_type = arrays.out_type ? 1 + static_cast<std::int64_t>(*arrays.out_type) : 0;
     words_[count_++] = static_cast<std::int64_t>(arrays.accumulates) |
                        static_cast<std::int64_t>(arrays.deterministic) << 1 | out_type << 8;
-    add(arrays.a);
-    add(arrays.b);
-    add(arrays.c);
-    add(arrays.out);
+    const auto push = [this](std::int64_t word) { words_[count_++] = word; };
+    describe_operand(arrays.a, push);
+    describe_operand(arrays.b, push);
+    describe_operand(arrays.c, push);
+    describe_operand(arrays.out, push);
+    if (arrays.epilogue) add(*arrays.epilogue);
 }
 
-void ProblemKey::add(const Operand& operand) {
-    if (!operand.given()) {
-        words_[count_++] = -1;
-        return;
-    }
-    constexpr std::uint64_t kAddressBits = 15;  // all that an alignment of 16 depends on
-    words_[count_++] = static_cast<std::int64_t>(operand.data.address & kAddressBits) |
-                       static_cast<std::int64_t>(*operand.type) << 8 | static_cast<std::int64_t>(operand.rank) << 16;
-    for (int i = 0; i < operand.rank; ++i) words_[count_++] = operand.shape[static_cast<std::size_t>(i)];
-    for (int i = 0; i < operand.rank; ++i) words_[count_++] = operand.strides[static_cast<std::size_t>(i)];
+void ProblemKey::add(const EpilogueArrays& epilogue) {
+    const auto push = [this](std::int64_t word) { of_epilogue_.push_back(word); };
+    push(static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(epilogue.formula)));
+    for (const EpilogueArray& operand : epilogue.operands) describe_operand(operand.array, push);
 }
 
 }  // namespace jitgemm::python

@@ -1,11 +1,17 @@
 #pragma once
 
 #include "jitgemm/gemm_spec.hpp"
+#include "python/src/epilogue_arrays.hpp"
 #include "python/src/operand.hpp"
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace jitgemm::python {
@@ -16,7 +22,15 @@ struct Arrays {
     bool accumulates = false;
     std::optional<DataType> out_type;  ///< of a result that is to be made; nothing: the usual
     Determinism deterministic = Determinism::run_to_run;
+    std::unique_ptr<const EpilogueArrays> epilogue;  ///< null: alpha * (a @ b) + beta * c
 
+    /// Calls `visit` with each array that there may be.
+    template <typename Visit>
+    void for_each(Visit visit) const {
+        for (const Operand* operand : {&a, &b, &c, &out}) visit(*operand);
+        if (!epilogue) return;
+        for (const EpilogueArray& operand : epilogue->operands) visit(operand.array);
+    }
     [[nodiscard]] bool has_c() const { return c.given() || accumulates; }
 };
 
@@ -50,24 +64,31 @@ class ProblemKey {
 public:
     explicit ProblemKey(const Arrays& arrays);
 
-    friend bool operator==(const ProblemKey& left, const ProblemKey& right) { return left.bytes() == right.bytes(); }
+    friend bool operator==(const ProblemKey& left, const ProblemKey& right) {
+        return left.bytes() == right.bytes() && left.of_epilogue_ == right.of_epilogue_;
+    }
+    [[nodiscard]] std::size_t hash() const {
+        std::size_t sum = std::hash<std::string_view>{}(bytes());
+        for (const std::int64_t word : of_epilogue_) sum = sum * 31 + static_cast<std::size_t>(word);
+        return sum;
+    }
+
+private:
     [[nodiscard]] std::string_view bytes() const {
         return {reinterpret_cast<const char*>(words_.data()), count_ * sizeof(std::int64_t)};
     }
 
-private:
-    void add(const Operand& operand);
+    void add(const EpilogueArrays& epilogue);
 
     static constexpr std::size_t kWordsAnOperand = 1 + 2 * static_cast<std::size_t>(kMaxRank);
     std::array<std::int64_t, 1 + 4 * kWordsAnOperand> words_;  // NOLINT: what is used is written
     std::size_t count_ = 0;
+    std::vector<std::int64_t> of_epilogue_;  ///< its formula, and the same of its arrays; empty without one
 };
 
 }  // namespace jitgemm::python
 
 template <>
 struct std::hash<jitgemm::python::ProblemKey> {
-    std::size_t operator()(const jitgemm::python::ProblemKey& key) const noexcept {
-        return std::hash<std::string_view>{}(key.bytes());
-    }
+    std::size_t operator()(const jitgemm::python::ProblemKey& key) const noexcept { return key.hash(); }
 };

@@ -3,6 +3,7 @@
 #include "python/src/default_device.hpp"
 #include "python/src/dtype.hpp"
 #include "python/src/errors.hpp"
+#include "python/src/factor.hpp"
 #include "python/src/interruptible.hpp"
 #include "runtime/c_api/copied_launch.hpp"
 #include "runtime/c_api/host_launch.hpp"
@@ -12,8 +13,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 #include <optional>
 #include <utility>
 
@@ -22,39 +21,6 @@ namespace {
 
 void read_if_given(PyObject* object, const char* name, const Product& product, Operand& operand) {
     if (object != nullptr && object != Py_None) read_operand(object, name, product.stream, operand, &product.arrays.a);
-}
-
-[[noreturn]] void refuse_large_factor(const char* name, const std::string& value) {
-    throw SpecError("invalid launch", {fmt::format("{} is {}: it must fit into f32", name, value)});
-}
-
-/// Where it is none, says which argument it is; what else was raised (by a __float__) is raised as it is.
-[[noreturn]] void refuse_factor(PyObject* object, const char* name) {
-    if (PyLong_Check(object) != 0 && PyErr_ExceptionMatches(PyExc_OverflowError) != 0) {
-        PyErr_Clear();
-        refuse_large_factor(name, "an integer of more than 1024 bits");
-    }
-    if (PyErr_ExceptionMatches(PyExc_TypeError) != 0)
-        PyErr_Format(PyExc_TypeError, "%s is of type %s: a real number is expected", name, type_name(object).c_str());
-    throw PythonError{};
-}
-
-/// A number of Python's has no derivative. A factor of another kind may, which the product would lose.
-void check_factor(PyObject* object, const char* name) {
-    if (PyFloat_Check(object) != 0 || PyLong_Check(object) != 0) return;
-    static KeptMember function("_arrays", "check_factor");
-    static_cast<void>(called(function.get(), Py_BuildValue("(Os)", object, name)));
-}
-
-/// A factor, which kernels take in f32: infinities and NaN as they are, but no number becomes one silently.
-float number(PyObject* object, const char* name, float otherwise) {
-    if (object == nullptr || object == Py_None) return otherwise;
-    check_factor(object, name);
-    const double value = PyFloat_AsDouble(object);
-    if (value == -1 && PyErr_Occurred() != nullptr) refuse_factor(object, name);
-    if (std::isfinite(value) && std::abs(value) > std::numeric_limits<float>::max())
-        refuse_large_factor(name, fmt::format("{}", value));
-    return static_cast<float>(value);
 }
 
 bool truth(PyObject* object) {
@@ -138,6 +104,37 @@ Stream stream_for(const Product& product) {
     return on_gpu ? named : nullptr;
 }
 
+[[noreturn]] void refuse_beside_epilogue(const std::string& reason) {
+    throw OperandError("no product of these arrays", {reason});
+}
+
+/// alpha or beta: a keyword, or one of the epilogue's operands.
+float scalar_for(const Product& product, const char* name, PyObject* keyword, float otherwise) {
+    const EpilogueArrays* const epilogue = product.arrays.epilogue.get();
+    const EpilogueArray* const given = epilogue == nullptr ? nullptr : epilogue->find(name);
+    if (given == nullptr || !given->value) return factor_of(keyword, name, otherwise);
+    if (keyword != nullptr && keyword != Py_None)
+        refuse_beside_epilogue(fmt::format("{} is given twice: by keyword and in operands", name));
+    return *given->value;
+}
+
+void read_epilogue(const ProductArguments& given, Product& product) {
+    Arrays& arrays = product.arrays;
+    if (given.formula == nullptr) {
+        if (given.operands != nullptr && given.operands != Py_None)
+            refuse_beside_epilogue("operands are given, but there is no epilogue that reads them");
+        return;
+    }
+    if (arrays.c.given())
+        refuse_beside_epilogue(
+            "c is given beside an epilogue: read it in the text, as c[m,n] or c[n], and pass it in "
+            "operands={\"c\": c}");
+    if (arrays.accumulates)
+        refuse_beside_epilogue(
+            "accumulate is given beside an epilogue: read out in the text, as x[m,n], and pass x=out");
+    arrays.epilogue = read_epilogue_arrays(*given.formula, *given.named, given.operands, product.stream, arrays.a);
+}
+
 bool is_immutable(Library library) { return library == Library::jax; }
 
 /// Whether memory of the product could be used otherwise before it has ended. A stream that the caller names is the
@@ -145,7 +142,9 @@ bool is_immutable(Library library) { return library == Library::jax; }
 bool must_wait(const Product& product) {
     const Arrays& arrays = product.arrays;
     if (product.stream != nullptr) return is_immutable(arrays.a.library) && !arrays.out.given();
-    return arrays.a.unordered || arrays.b.unordered || arrays.c.unordered || arrays.out.unordered;
+    bool is_unordered = false;
+    arrays.for_each([&](const Operand& operand) { is_unordered = is_unordered || operand.unordered; });
+    return is_unordered;
 }
 
 /// Whether a copy of C that its library makes now is there when the kernel reads it, and stays as long.
@@ -175,8 +174,9 @@ void read_product(const ProductArguments& given, Product& product) {
         throw OperandError("no product of these arrays",
                            {"accumulate uses out as C, but c is given: leave one of them out"});
     product.dependent_launch = dependent_launch_of(given.dependent_launch);
-    product.alpha = number(given.alpha, "alpha", 1);
-    product.beta = number(given.beta, "beta", arrays.has_c() ? 1.0F : 0.0F);
+    if (given.formula != nullptr || given.operands != nullptr) read_epilogue(given, product);
+    product.alpha = scalar_for(product, "alpha", given.alpha, 1);
+    product.beta = scalar_for(product, "beta", given.beta, arrays.has_c() ? 1.0F : 0.0F);
 }
 
 std::optional<OnMiss> on_miss_of(PyObject* object) {
@@ -246,16 +246,17 @@ void copy_c(Product& product, const CopyOfC& copy) {
 void launch(Session& session, const GemmKernel& kernel, const Product& product, DevicePointer d,
             DevicePointer workspace, std::size_t workspace_bytes) {
     const Arrays& arrays = product.arrays;
-    const GemmArguments arguments{.a = arrays.a.data,
-                                  .b = arrays.b.data,
-                                  .c = arrays.accumulates ? d : arrays.c.data,
-                                  .d = d,
-                                  .alpha = product.alpha,
-                                  .beta = product.beta,
-                                  .workspace = workspace,
-                                  .workspace_bytes = workspace_bytes,
-                                  .dependent_launch = product.dependent_launch,
-                                  .broadcast_c = product.broadcast_c};
+    GemmArguments arguments{.a = arrays.a.data,
+                            .b = arrays.b.data,
+                            .c = arrays.accumulates ? d : arrays.c.data,
+                            .d = d,
+                            .alpha = product.alpha,
+                            .beta = product.beta,
+                            .workspace = workspace,
+                            .workspace_bytes = workspace_bytes,
+                            .dependent_launch = product.dependent_launch,
+                            .broadcast_c = product.broadcast_c};
+    if (arrays.epilogue) add_operands(*arrays.epilogue, arguments.operands);
     const Stream stream = stream_for(product);
     if (session.emulated)
         launch_interruptibly([&] { c_api::launch_on_host(kernel, arguments); });

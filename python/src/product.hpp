@@ -11,6 +11,9 @@ namespace jitgemm::python {
 struct ProductArguments {
     PyObject *a, *b, *out, *alpha, *beta, *c, *accumulate, *stream, *device, *workspace, *deterministic,
         *dependent_launch, *out_dtype;
+    const Formula* formula = nullptr;  ///< of an epilogue
+    PyObject* operands = nullptr;      ///< of the epilogue, by name
+    const Keywords* named = nullptr;   ///< the same, as keywords
 };
 
 /// Arrays, factors and stream of one product, as read.

@@ -96,9 +96,10 @@ std::shared_ptr<Session> session_named(PyObject* device) {
 /// Of all arrays that there are.
 Place common_place(const Arrays& arrays) {
     std::string different;
-    for (const Operand* operand : {&arrays.b, &arrays.c, &arrays.out})
-        if (operand->given() && operand->place != arrays.a.place)
-            different += fmt::format(", {} {}", operand->name, to_string(operand->place));
+    arrays.for_each([&](const Operand& operand) {
+        if (operand.given() && operand.place != arrays.a.place)
+            different += fmt::format(", {} {}", operand.name, to_string(operand.place));
+    });
     if (!different.empty())
         throw OperandError("the arrays lie on different devices",
                            {fmt::format("a lies in {}{}", to_string(arrays.a.place), different)});

@@ -77,7 +77,7 @@ SIZES = {"m": 6, "n": 4, "k": 5, "device": EMULATOR}
 
 def test_fields_are_those_of_the_text():
     with pytest.raises(jg.SpecError) as refused:
-        jg.kernel("gemm-v2 m=6 n=4 k=5 nonsense=1", device=EMULATOR)
+        jg.kernel("gemm-v3 m=6 n=4 k=5 nonsense=1", device=EMULATOR)
     known = str(refused.value).partition("known: ")[2].partition(")")[0].replace("-", "_").split(", ")
     named = inspect.signature(jg.kernel).parameters
     assert set(named) - {"spec", "device", "kernel", "family", "param", "on_miss"} == set(known)
@@ -123,6 +123,8 @@ def test_sizes_are_integers_of_any_kind():
         ("constant_b", "yes k=7"),
         ("d_layout", b"t"),
         ("deterministic", True),
+        ("epilogue", "d = acc' m=7"),
+        ("epilogue", 4),
     ],
 )
 def test_a_value_that_is_none_of_its_field_is_refused(field, wrong):

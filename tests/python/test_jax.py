@@ -182,3 +182,12 @@ def test_a_capsule_that_cannot_say_that_it_may_be_written_is_not_written():
         matmul(a, b, out=Exporter(frozen, versioned=True))
     matmul(Exporter(a, versioned=False), b, out=Exporter(out, versioned=True))
     np.testing.assert_array_equal(out, exact(a, b))
+
+
+def test_operands_of_an_epilogue():
+    a, b = array(6, 5), array(5, 4, seed=1)
+    bias, up = array(4, seed=2), array(6, 4, seed=3)
+    expected = np.maximum(exact(a, b) + np.asarray(bias), 0) * np.asarray(up)
+    assert_is(matmul(a, b, epilogue="d = relu(acc + bias[n]) * up[m,n]", bias=bias, up=up), expected, "float32")
+    text = "d = relu(acc + c[n]) * out[m,n]"  # the name of an array that a call writes
+    assert_is(matmul(a, b, epilogue=text, operands={"c": bias, "out": up}), expected, "float32")

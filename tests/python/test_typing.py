@@ -29,11 +29,16 @@ assert_type(jg.matmul(a, a.T, out=out), npt.NDArray[np.float16])
 jg.matmul(a, a.T, out_dtype=np.float16).shape
 jg.matmul(a, a.T, out_type=np.float16)  # refused
 jg.matmul(a)  # refused
+assert_type(jg.matmul(a, a.T, epilogue="d = acc + bias[n]", bias=a[0]), npt.NDArray[np.float32])
+assert_type(jg.matmul(a, a.T, epilogue="d = relu(acc)", operands={"c": a}, out=out), npt.NDArray[np.float16])
+jg.matmul(a, a.T, epilogue="d = acc + bias[n]", out_dtype=np.float16, bias=a[0]).shape
+jg.matmul(a, a.T, bias=a[0])  # refused
 
 k = jg.kernel(m=6, n=6, k=5, a=np.float32, layout="tt", constant_b=True, device="emulator")
 assert_type(k, jg.Kernel)
 assert_type(k(a, a.T), npt.NDArray[np.float32])
 assert_type(k(a, a.T, out=out), npt.NDArray[np.float16])
+assert_type(k(a, a.T, bias=a[0]), npt.NDArray[np.float32])
 assert_type(k.json["registers"], int)
 assert_type(k.launch_info[0]["grid"], tuple[int, int, int])
 k.json["register"]  # refused

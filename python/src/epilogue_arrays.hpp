@@ -1,0 +1,51 @@
+#pragma once
+
+#include "generator/epilogue/graph.hpp"
+#include "jitgemm/gemm_arguments.hpp"
+#include "python/src/arguments.hpp"
+#include "python/src/operand.hpp"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace jitgemm::python {
+
+/// An epilogue's text and the operands that it names, in the order of their first use.
+struct Formula {
+    std::string text;
+    std::vector<EpilogueOperand> operands;  ///< types are those of the text, or their defaults
+    std::vector<std::string> titles;        ///< theirs in messages: "bias", or "operands['out']"
+};
+
+/// The process has one for each text. Throws SpecError for a text that breaks a rule.
+[[nodiscard]] const Formula& formula_of(std::string_view text);
+
+/// An operand of a formula as a call gives it.
+struct EpilogueArray {
+    Ref held;                    ///< what the call gives: a dict may change meanwhile
+    Operand array;               ///< not given of a scalar of the launch
+    std::optional<float> value;  ///< of a scalar of the launch; alpha and beta need none
+};
+
+/// What a call gives for a formula.
+struct EpilogueArrays {
+    const Formula* formula = nullptr;
+    std::vector<EpilogueArray> operands;  ///< one for each of the formula's
+
+    /// Of a name that the formula has; else null.
+    [[nodiscard]] const EpilogueArray* find(std::string_view name) const;
+};
+
+/// Reads keywords and the dict `named` (null and None: nothing). Throws OperandError with all names that are missing,
+/// superfluous or given twice.
+[[nodiscard]] std::unique_ptr<EpilogueArrays> read_epilogue_arrays(const Formula& formula, const Keywords& keywords,
+                                                                   PyObject* named, PyObject* stream,
+                                                                   const Operand& first);
+
+/// Adds addresses and values for a launch, but alpha and beta, which it takes elsewhere.
+void add_operands(const EpilogueArrays& arrays, OperandArguments& arguments);
+
+}  // namespace jitgemm::python

@@ -1,0 +1,124 @@
+#include "python/src/epilogue_problem.hpp"
+
+#include "generator/epilogue/epilogue.hpp"
+#include "python/src/errors.hpp"
+#include "python/src/matrix_view.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+namespace jitgemm::python {
+namespace {
+
+using Reasons = std::vector<std::string>;
+
+/// "bias[n]"
+std::string read_as(const EpilogueOperand& operand) {
+    return fmt::format("{}[{}]", operand.name, to_string(operand.index));
+}
+
+std::string wrong_shape(const EpilogueOperand& operand, const Operand& array, const std::string& wanted) {
+    return fmt::format("{}: the epilogue reads {}, whose shape must be {}", described(array), read_as(operand), wanted);
+}
+
+/// One element, or a vector: contiguous, of any alignment that its elements have.
+void check_run(const EpilogueOperand& operand, const Operand& array, Reasons& reasons) {
+    if (const std::optional<Extent> run = joined(dimensions(array)); !run || (run->size > 1 && run->stride != 1))
+        reasons.push_back(fmt::format("{}: the epilogue reads {}, which must be contiguous; {}", with_strides(array),
+                                      read_as(operand), contiguous_copy(array)));
+    static_cast<void>(alignment_of(array, 0, reasons));
+}
+
+void check_vector(const EpilogueOperand& operand, const Operand& array, std::int64_t size,
+                  std::span<const std::int64_t> shape, Reasons& reasons) {
+    const bool is_vector = array.rank == 1 && array.shape[0] == size;
+    if (is_vector || std::ranges::equal(array.extents(), shape)) return check_run(operand, array, reasons);
+    reasons.push_back(wrong_shape(operand, array, fmt::format("({},)", size)));
+}
+
+void check_element(const EpilogueOperand& operand, const Operand& array, Reasons& reasons) {
+    if (product_of(array.extents()) == 1) return check_run(operand, array, reasons);
+    reasons.push_back(wrong_shape(operand, array, "(1,) or ()"));
+}
+
+/// The way out for a matrix in another order than D's.
+std::string copy_in_order(const Operand& array, Order order) {
+    if (order == Order::row) return contiguous_copy(array);
+    if (type_name(array.object).starts_with("numpy."))
+        return fmt::format("give a copy with contiguous columns: np.asfortranarray({})", array.name);
+    return "give a copy with contiguous columns";
+}
+
+/// Where a matrix lies; the usual where it does not fit.
+EpilogueLayout matrix_layout(const EpilogueOperand& operand, const Operand& array, const ResultPlace& d,
+                             Reasons& reasons) {
+    if (!std::ranges::equal(array.extents(), d.shape)) {
+        reasons.push_back(wrong_shape(operand, array, "the product's, " + shape_text(d.shape)));
+        return {};
+    }
+    MatrixView view = result_view(dimensions(array), d.has_rows, d.has_columns);
+    const std::optional<Extent> rows = d.is_folded ? folded(view) : view.rows;
+    const std::optional<Lie> lie = rows ? lie_of(*rows, view.columns, d.order) : std::nullopt;
+    if (!lie || lie->order != d.order) {
+        const bool by_row = d.order == Order::row;
+        reasons.push_back(fmt::format(
+            "{}: the epilogue reads {} in the order of the result, so its {} must be contiguous and at one stride; {}",
+            with_strides(array), read_as(operand), by_row ? "rows" : "columns", copy_in_order(array, d.order)));
+        return {};
+    }
+    const std::int64_t packed = std::max<std::int64_t>(1, d.order == Order::row ? d.n : d.m);
+    return {.ld = lie->leading == packed ? 0 : lie->leading, .align = alignment_of(array, lie->leading, reasons)};
+}
+
+bool is_of_pairs(const EpilogueIndex& index) {
+    return (index.row && index.row->size == 'h') || (index.column && index.column->size == 'h');
+}
+
+/// Where an array fits, the layout of a matrix; else a reason is added.
+EpilogueLayout layout_of_operand(const EpilogueOperand& operand, const Operand& array, const ResultPlace& d,
+                                 Reasons& reasons) {
+    if (operand.type != *array.type)
+        reasons.push_back(
+            fmt::format("the epilogue declares {} as {}, but its array is of type {}: change the "
+                        "declaration, or leave it out",
+                        operand.name, to_string(operand.type), to_string(*array.type)));
+    const EpilogueIndex& index = operand.index;
+    const auto rows_shape = d.shape.first(d.shape.size() - (d.has_columns ? 1 : 0));
+    if (index.is_over_blocks() || is_of_pairs(index)) return {};  // no kernel reads them: the choice says so
+    if (index.is_matrix()) return matrix_layout(operand, array, d, reasons);
+    if (index.row)
+        check_vector(operand, array, d.m, rows_shape, reasons);
+    else if (index.column)
+        check_vector(operand, array, d.n, std::array{d.n}, reasons);
+    else
+        check_element(operand, array, reasons);
+    return {};
+}
+
+/// With the types of the arrays.
+Epilogue typed_meaning(const EpilogueArrays& arrays, DataType d) {
+    EpilogueTypes types{.d = d, .given = {}};
+    for (const EpilogueOperand& operand : arrays.formula->operands)
+        if (const Operand& array = arrays.find(operand.name)->array; array.given())
+            types.given.emplace(operand.name, *array.type);
+    return read_epilogue(arrays.formula->text, types);
+}
+
+}  // namespace
+
+EpilogueText epilogue_text(const EpilogueArrays& arrays, const ResultPlace& d, Reasons& reasons) {
+    const Epilogue meaning = typed_meaning(arrays, d.type);
+    EpilogueText text = meaning.text();
+    for (const EpilogueOperand& operand : meaning.parts().operands) {
+        if (operand.is_scalar) continue;
+        const EpilogueArray& given = *arrays.find(operand.name);
+        const EpilogueLayout layout = layout_of_operand(operand, given.array, d, reasons);
+        if (layout != EpilogueLayout()) text = text.with(operand.name, layout);
+    }
+    return text;
+}
+
+}  // namespace jitgemm::python

@@ -1,0 +1,29 @@
+#pragma once
+
+#include "jitgemm/epilogue.hpp"
+#include "jitgemm/gemm_spec.hpp"
+#include "python/src/epilogue_arrays.hpp"
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace jitgemm::python {
+
+/// What an epilogue's operands must fit: the caller's result, and D of the product.
+struct ResultPlace {
+    std::span<const std::int64_t> shape;  ///< of the result
+    bool has_rows, has_columns;           ///< the result's last dimensions are rows and columns
+    bool is_folded;                       ///< the result's leading dimensions are rows of D
+    std::int64_t m, n;
+    DataType type;
+    Order order;
+};
+
+/// The text for the problem: types and leading dimensions are those of the arrays. Adds a reason for each array that
+/// does not fit. Throws SpecError for a text that breaks a rule.
+[[nodiscard]] EpilogueText epilogue_text(const EpilogueArrays& arrays, const ResultPlace& d,
+                                         std::vector<std::string>& reasons);
+
+}  // namespace jitgemm::python

@@ -1,0 +1,430 @@
+"""Epilogues in words. The same text, run by Python over numpy's float64, is the judge."""
+
+from __future__ import annotations
+
+import math
+import re
+
+import jitgemm as jg
+import pytest
+
+np = pytest.importorskip("numpy")
+
+from conftest import small_integers
+
+EMULATOR = "emulator:sm_80"
+M, N, K = 33, 21, 18
+BITS = {"float32": 24, "float16": 11, "bfloat16": 8}  # of a significand
+
+
+def dtype_of(word):
+    return np.dtype(getattr(pytest.importorskip("ml_dtypes"), word) if word == "bfloat16" else word)
+
+
+# ---- the judge -------------------------------------------------------------------------------------------------------
+
+
+def sigmoid(x):
+    return 1 / (1 + np.exp(-x))
+
+
+class Type:
+    """In a declaration: bf16[m,n]."""
+
+    def __getitem__(self, index):
+        return self
+
+
+LANGUAGE = {
+    "abs": np.abs,
+    "clamp": np.clip,
+    "erf": np.vectorize(math.erf),
+    "exp": np.exp,
+    "exp2": np.exp2,
+    "gelu": lambda x: 0.5 * x * (1 + np.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3))),
+    "gelu_erf": lambda x: 0.5 * x * (1 + np.vectorize(math.erf)(x / math.sqrt(2))),
+    "max": np.maximum,
+    "min": np.minimum,
+    "relu": lambda x: np.maximum(x, 0),
+    "rsqrt": lambda x: 1 / np.sqrt(x),
+    "select": np.where,
+    "sigmoid": sigmoid,
+    "silu": lambda x: x * sigmoid(x),
+    "sqrt": np.sqrt,
+    "tanh": np.tanh,
+    "f32": Type(),
+    "f16": Type(),
+    "bf16": Type(),
+}
+
+
+def judged(text, acc, operands):
+    """D in float64. Indices are arrays, so that bias[n] has an element for each column."""
+    m, n = np.arange(acc.shape[0])[:, None], np.arange(acc.shape[1])[None, :]
+    values = {name: np.asarray(x, "float64") if np.ndim(x) else float(x) for name, x in operands.items()}
+    names = {"alpha": 1.0, "beta": 0.0, **LANGUAGE, **values, "acc": acc, "m": m, "n": n}
+    exec(text, names)  # noqa: S102
+    return np.broadcast_to(names["d"], acc.shape)
+
+
+def assert_is(d, text, a, b, operands):
+    acc = np.asarray(a, "float64") @ np.asarray(b, "float64")
+    want = judged(text, acc.reshape(-1, acc.shape[-1]), operands).reshape(acc.shape)
+    rounding = 2.0 ** -BITS[str(d.dtype)]
+    got = np.asarray(d, "float64")
+    assert got.shape == want.shape
+    assert np.all(np.abs(got - want) <= rounding * np.abs(want) + 2e-6 * np.maximum(1, np.abs(want)))
+    assert np.unique(want).size > 3
+
+
+def factors(dtype="float32", m=M, n=N, k=K):
+    """Products are exact in f32, and small enough for every function."""
+    a = small_integers((m, k)).astype(dtype) * np.asarray(0.25, dtype)
+    return a, small_integers((k, n), seed=1).astype(dtype) * np.asarray(0.5, dtype)
+
+
+def operand(shape, dtype="float32", seed=2):
+    return (small_integers(shape, seed=seed) / 4).astype(dtype)
+
+
+SHAPES = {"bias": "n", "scales": "m", "up": "mn", "residual": "mn", "x": "1"}
+SCALARS = {"s": 0.75, "limit": 1.5, "alpha": 2, "beta": 0.5}
+
+FORMULAS = {
+    "bias": "d = acc + bias[n]",
+    "relu": "d = relu(acc + bias[n])",
+    "gelu": "d = gelu(acc + bias[n])",
+    "gelu by erf": "d = gelu_erf(acc + bias[n])",
+    "silu": "d = silu(acc)",
+    "residual": "d = acc + bias[n] + residual[m,n]",
+    "gate": "d = silu(acc + bias[n]) * up[m,n]",
+    "scales of rows": "d = acc * scales[m]",
+    "scalar": "s: f32; d = s * acc + bias[n]",
+    "element": "d = acc * x[0]",
+    "select": "d = select(acc > up[m,n], acc, 0.25 * up[m,n])",
+    "clamp": "limit: f32; d = clamp(acc, -limit, limit) + up[m,n]",
+    "tanh": "t = acc * 0.5; d = tanh(t) * 2 + scales[m]",
+    "exp": "d = exp(min(acc, 2)) - bias[n]",
+    "sqrt": "d = sqrt(abs(acc) + 1) / (2 + max(bias[n], 0))",
+    "sigmoid": "d = sigmoid(acc) * residual[m,n] + scales[m] * bias[n]",
+    "alpha and beta": "d = alpha * acc + beta * residual[m,n]",
+    "lines": "# a comment\nt = acc + bias[n]\nd = t * t",
+}
+
+
+def operands_of(text, dtype="float32", m=M, n=N):
+    """Arrays and numbers for the names that the text has."""
+    words = set(re.findall(r"\w+", text))
+    sizes = {"m": (m,), "n": (n,), "mn": (m, n), "1": (1,)}
+    kinds = {name: kind for name, kind in SHAPES.items() if name in words}
+    arrays = {name: operand(sizes[kind], dtype, seed) for seed, (name, kind) in enumerate(kinds.items())}
+    if "x" in arrays:
+        arrays["x"][0] = 1.5
+    return {**arrays, **{name: value for name, value in SCALARS.items() if name in words}}
+
+
+@pytest.mark.parametrize("name", FORMULAS)
+def test_a_formula_is_computed_as_numpy_does(name):
+    text = FORMULAS[name]
+    a, b = factors()
+    operands = operands_of(text)
+    assert_is(jg.matmul(a, b, device=EMULATOR, epilogue=text, **operands), text, a, b, operands)
+
+
+@pytest.mark.parametrize("arch", ["sm_80", "sm_90a"])
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+@pytest.mark.parametrize("name", ["gate", "select", "sigmoid"])
+def test_types_and_architectures(name, dtype, arch):
+    text = FORMULAS[name]
+    a, b = factors(dtype_of(dtype), 64, 72, 40)
+    operands = operands_of(text, dtype_of(dtype), 64, 72)
+    d = jg.matmul(a, b.T.copy().T, device=f"emulator:{arch}", epilogue=text, **operands)
+    assert d.dtype == dtype_of(dtype)
+    assert_is(d, text, a, b, operands)
+
+
+def test_d_may_be_declared():
+    a, b = factors()
+    text = "d: f32[m,n]; d = relu(acc)"
+    assert_is(jg.matmul(a, b, device=EMULATOR, epilogue=text), text, a, b, {})
+
+
+def test_each_operand_has_a_type_of_its_own():
+    text = FORMULAS["gate"]
+    a, b = factors("float16")
+    operands = {"bias": operand((N,)), "up": operand((M, N), dtype_of("bfloat16"))}
+    d = jg.matmul(a, b, device=EMULATOR, epilogue=text, out_dtype="float32", **operands)
+    assert d.dtype == "float32"
+    assert_is(d, text, a, b, operands)
+    declared = "bias: f32[n]; up: bf16[m,n]; " + text
+    same = jg.matmul(a, b, device=EMULATOR, epilogue=declared, out_dtype="float32", **operands)
+    np.testing.assert_array_equal(d, same)
+
+
+# ---- how arrays lie --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("m, n, k", [(1, 1, 1), (1, N, K), (M, 1, K), (M, N, 0), (3, 5, 7)])
+def test_odd_sizes(m, n, k):
+    text = "d = (acc + bias[n]) * scales[m] + up[m,n]"
+    a, b = factors("float32", m, n, k)
+    operands = operands_of(text, m=m, n=n)
+    d = jg.matmul(a, b, device=EMULATOR, epilogue=text, **operands)
+    want = judged(text, a.astype("float64") @ b, operands)
+    np.testing.assert_allclose(d, want, rtol=1e-6)
+
+
+def test_no_element_is_no_launch():
+    up = np.zeros((0, N), "float32")
+    d = jg.matmul(np.zeros((0, K), "float32"), factors()[1], device=EMULATOR, epilogue="d = acc + up[m,n]", up=up)
+    assert d.shape == (0, N)
+
+
+def test_a_matrix_lies_at_a_leading_dimension_of_its_own():
+    text = FORMULAS["gate"]
+    a, b = factors()
+    operands = operands_of(text)
+    wide = np.full((M, N + 11), np.nan, "float32")
+    for first in (0, 1, 4):
+        wide[:] = np.nan
+        wide[:, first : first + N] = operands["up"]
+        view = wide[:, first : first + N]
+        d = jg.matmul(a, b, device=EMULATOR, epilogue=text, bias=operands["bias"], up=view)
+        assert_is(d, text, a, b, operands)
+
+
+def test_operands_of_a_column_major_result_lie_by_columns():
+    text = "d = silu(acc + bias[n]) * up[m,n] + scales[m]"
+    a, b = factors()
+    operands = operands_of(text)
+    out = np.zeros((M, N), "float32", order="F")
+    given = {**operands, "up": np.asfortranarray(operands["up"])}
+    assert jg.matmul(a, b, out=out, device=EMULATOR, epilogue=text, **given) is out
+    assert_is(out, text, a, b, operands)
+    rule = r"up has shape .* its columns must be contiguous.*np.asfortranarray\(up\)"
+    with pytest.raises(jg.OperandError, match=rule):
+        jg.matmul(a, b, out=out, device=EMULATOR, epilogue=text, **operands)
+
+
+def test_leading_dimensions_are_rows():
+    text = "d = (acc + bias[n]) * scales[m] + up[m,n]"
+    a, b = factors()
+    operands = operands_of(text)
+    x = a.reshape(3, 11, K)
+    for scales in (operands["scales"], operands["scales"].reshape(3, 11)):
+        given = {**operands, "scales": scales, "up": operands["up"].reshape(3, 11, N)}
+        d = jg.matmul(x, b, device=EMULATOR, epilogue=text, **given)
+        assert_is(d, text, x, b, operands)
+
+
+def test_out_may_be_a_matrix_that_is_read():
+    text = "d = relu(acc) + up[m,n]"
+    a, b = factors()
+    out = operand((M, N))
+    before = {"up": out.copy()}
+    jg.matmul(a, b, out=out, device=EMULATOR, epilogue=text, up=out)
+    assert_is(out, text, a, b, before)
+
+
+def test_a_scalar_of_0_guards_its_operand():
+    a, b = factors()
+    poison = np.full((M, N), np.nan, "float32")
+    d = jg.matmul(a, b, device=EMULATOR, epilogue="s: f32; d = acc + s * up[m,n]", up=poison, s=0)
+    np.testing.assert_array_equal(d, a @ b)
+
+
+# ---- names -----------------------------------------------------------------------------------------------------------
+
+
+def test_names_of_arguments_go_into_operands():
+    text = "d = alpha * acc + beta * c[m,n] + out[n] + device[m]"
+    a, b = factors()
+    operands = {"c": operand((M, N)), "out": operand((N,)), "device": operand((M,)), "alpha": 2, "beta": 0.5}
+    d = jg.matmul(a, b, device=EMULATOR, epilogue=text, operands=operands)
+    assert_is(d, text, a, b, operands)
+    arrays = {name: operands[name] for name in ("c", "out", "device")}
+    same = jg.matmul(a, b, alpha=2, beta=0.5, device=EMULATOR, epilogue=text, operands=arrays)
+    np.testing.assert_array_equal(d, same)
+
+
+def test_numbers_of_any_kind_are_scalars():
+    a, b = factors()
+    for number in (2, 2.0, np.float32(2), np.int8(2), True + 1):
+        d = jg.matmul(a, b, device=EMULATOR, epilogue="s: f32; d = s * acc", s=number)
+        np.testing.assert_array_equal(d, 2 * (a @ b))
+
+
+BIAS, UP = operand((N,)), operand((M, N))
+GATE = FORMULAS["gate"]
+REFUSED = {
+    "a missing name": ({"bias": BIAS}, jg.OperandError, r"up\[m,n\] missing"),
+    "all missing names": ({}, jg.OperandError, r"bias\[n\], up\[m,n\] missing"),
+    "a superfluous name": ({"bias": BIAS, "up": UP, "gate": UP}, jg.OperandError, "the epilogue reads no 'gate'"),
+    "missing and superfluous": (
+        {"biass": BIAS, "up": UP},
+        jg.OperandError,
+        r"(?s)bias\[n\] missing.*no 'biass'.*did you mean 'bias'",
+    ),
+    "a name twice": ({"bias": BIAS, "up": UP, "operands": {"up": UP}}, jg.OperandError, "up is given twice"),
+    "operands that are none": ({"operands": [UP]}, jg.OperandError, "operands is of type list"),
+    "a name that is none": ({"operands": {1: UP}}, TypeError, "a name in operands"),
+    "a vector of another size": (
+        {"bias": BIAS[:-1], "up": UP},
+        jg.OperandError,
+        r"bias has shape \(20,\): the epilogue reads bias\[n\], whose shape must be \(21,\)",
+    ),
+    "a row": ({"bias": BIAS[None, :], "up": UP}, jg.OperandError, r"bias has shape \(1, 21\)"),
+    "no dimension": ({"bias": np.zeros((), "float32"), "up": UP}, jg.OperandError, r"bias has shape \(\)"),
+    "a vector with gaps": (
+        {"bias": np.zeros(2 * N, "float32")[::2], "up": UP},
+        jg.OperandError,
+        r"strides \(2,\) .* must be contiguous; .*np.ascontiguousarray\(bias\)",
+    ),
+    "a matrix of another shape": (
+        {"bias": BIAS, "up": UP.T},
+        jg.OperandError,
+        r"up has shape \(21, 33\): .*up\[m,n\], whose shape must be the product's, \(33, 21\)",
+    ),
+    "a vector for a matrix": ({"bias": BIAS, "up": BIAS}, jg.OperandError, r"up has shape \(21,\)"),
+    "another order": (
+        {"bias": BIAS, "up": np.asfortranarray(UP)},
+        jg.OperandError,
+        r"strides \(1, 33\) .* order of the result.* rows must be contiguous.*np.ascontiguousarray\(up\)",
+    ),
+    "a repeated row": ({"bias": BIAS, "up": np.broadcast_to(BIAS, (M, N))}, jg.OperandError, r"up .*strides \(0, 1\)"),
+    "steps in a line": ({"bias": BIAS, "up": operand((M, 2 * N))[:, ::2]}, jg.OperandError, r"up .*strides \(42, 2\)"),
+    "no array": ({"bias": 3.0, "up": UP}, jg.OperandError, "bias is of type float"),
+    "float64": ({"bias": BIAS.astype("float64"), "up": UP}, jg.OperandError, "bias .*float64"),
+    "c beside it": ({"bias": BIAS, "up": UP, "c": UP}, jg.OperandError, "c is given beside an epilogue"),
+    "accumulate": (
+        {"bias": BIAS, "up": UP, "out": np.zeros((M, N), "float32"), "accumulate": True},
+        jg.OperandError,
+        "accumulate is given beside",
+    ),
+    "alpha without alpha": ({"bias": BIAS, "up": UP, "alpha": 2}, jg.SpecError, "alpha is 2, but the epilogue has no"),
+    "an unknown function": ({"epilogue": "d = geul(acc)"}, jg.SpecError, "'geul' is not a function.*did you mean gelu"),
+    "no text": ({"epilogue": 3}, TypeError, "epilogue is 3: a str is expected"),
+    "a declared type": (
+        {"epilogue": "bias: f16[n]; d = acc + bias[n]", "bias": BIAS},
+        jg.OperandError,
+        "declares bias as f16, but its array is of type f32",
+    ),
+    "a declared type of d": (
+        {"epilogue": "d: f16[m,n]; d = relu(acc)"},
+        jg.SpecError,
+        "d is declared as f16, but D is f32",
+    ),
+    "an array for a scalar": (
+        {"epilogue": "s: f32; d = s * acc", "s": BIAS},
+        jg.OperandError,
+        r"s is of type numpy.ndarray, .* scalar of the launch: give a number, .* s\[0\]",
+    ),
+    "too large a scalar": ({"epilogue": "s: f32; d = s * acc", "s": 1e300}, jg.SpecError, "s is 1e.*300.*f32"),
+    "nothing for a scalar": ({"epilogue": "s: f32; d = s * acc", "s": None}, jg.OperandError, "s is of type NoneType"),
+    "a word for a scalar": ({"epilogue": "s: f32; d = s * acc", "s": "two"}, jg.OperandError, "s is of type str"),
+    "more than an element": ({"epilogue": "d = acc * x[0]", "x": BIAS}, jg.OperandError, r"x\[0\].*\(1,\) or \(\)"),
+    "alpha twice": (
+        {"epilogue": "d = alpha * acc", "alpha": 2, "operands": {"alpha": 3}},
+        jg.OperandError,
+        "alpha is given twice",
+    ),
+    "a further output": ({"epilogue": "pre[m,n] = acc; d = relu(acc)"}, jg.ConfigError, r"pre\[m,n\]"),
+    "a reduction": ({"epilogue": "d = acc; r[n] = sum(acc)"}, jg.ConfigError, r"r\[n\]"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_the_refusal_names_the_value_and_the_rule(name):
+    given, error, words = REFUSED[name]
+    a, b = factors()
+    out = np.full((M, N), 7, "float32")
+    arguments = {"epilogue": GATE, "out": out, **given}
+    with pytest.raises(error, match=words):
+        jg.matmul(a, b, device=EMULATOR, **arguments)
+    assert np.all(out == 7)
+
+
+def test_a_keyword_that_nobody_reads_is_refused_as_python_does():
+    a, b = factors()
+    with pytest.raises(TypeError, match=r"matmul\(\) got an unexpected keyword argument 'bias'"):
+        jg.matmul(a, b, device=EMULATOR, bias=BIAS)
+    with pytest.raises(jg.OperandError, match="operands are given, but there is no epilogue"):
+        jg.matmul(a, b, device=EMULATOR, operands={"bias": BIAS})
+    k = jg.kernel("f32 tt 33 21 18", device=EMULATOR)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'bias'"):
+        k(a, b, bias=BIAS)
+
+
+# ---- kernels ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_kernel_takes_operands_by_name():
+    text = "s: f32; d = silu(acc + bias[n]) * up[m,n] * s"
+    a, b = factors()
+    operands = operands_of(text)
+    for k in (
+        jg.kernel(f"gemm-v3 m={M} n={N} k={K} a=f32 layout=tt epilogue='{text}'", device=EMULATOR),
+        jg.kernel(m=M, n=N, k=K, a="f32", layout="tt", epilogue=text, device=EMULATOR),
+    ):
+        assert_is(k(a, b, **operands), text, a, b, operands)
+        assert_is(k(a, b, operands=operands), text, a, b, operands)
+        assert "epilogue=" in k.spec and "up: f32[m,n]" in k.spec
+    with pytest.raises(jg.OperandError, match=r"up\[m,n\], s missing"):
+        k(a, b, bias=operands["bias"])
+    with pytest.raises(jg.OperandError, match="declares bias as f32, but its array is of type f16"):
+        k(a, b, **{**operands, "bias": operands["bias"].astype("float16")})
+    wide = operand((M, N + 3))[:, :N]
+    with pytest.raises(jg.OperandError, match="up's leading dimension is 24 here and 21 in the kernel"):
+        k(a, b, **{**operands, "up": wide})
+    pitched = jg.kernel(f"gemm-v3 m={M} n={N} k={K} a=f32 layout=tt epilogue='{text}' ld-up=24", device=EMULATOR)
+    assert_is(pitched(a, b, **{**operands, "up": wide}), text, a, b, {**operands, "up": wide})
+    out = np.zeros((M, N), "float32")
+    packed = k.pack_arguments(a, b, out=out, **operands)
+    address = operands["up"].ctypes.data.to_bytes(8, "little")
+    assert any(address in structs for structs in packed)
+
+
+def test_equal_texts_share_a_kernel_and_types_make_another():
+    a, b = factors()
+    names = [
+        jg.kernel(m=M, n=N, k=K, a="f32", layout="tt", epilogue=text, device=EMULATOR).name
+        for text in (
+            "d = relu(acc + bias[n])",
+            "t = acc + bias[n]\nd = relu(t)",
+            "bias: f16[n]; d = relu(acc + bias[n])",
+        )
+    ]
+    assert names[0] == names[1] != names[2]
+    for dtype in ("float32", "float16", "float32"):
+        bias = operand((N,), dtype)
+        d = jg.matmul(a, b, device=EMULATOR, epilogue="d = relu(acc + bias[n])", bias=bias)
+        assert_is(d, "d = relu(acc + bias[n])", a, b, {"bias": bias})
+
+
+# ---- other libraries -------------------------------------------------------------------------------------------------
+
+
+def test_tensors():
+    torch = pytest.importorskip("torch", minversion="2.6")
+    a, b = factors()
+    operands = operands_of(GATE)
+    tensors = {name: torch.from_numpy(x) for name, x in operands.items()}
+    d = jg.matmul(torch.from_numpy(a), torch.from_numpy(b), device=EMULATOR, epilogue=GATE, **tensors)
+    assert isinstance(d, torch.Tensor)
+    assert_is(d.numpy(), GATE, a, b, operands)
+    tensors["bias"].requires_grad_()
+    with pytest.raises(jg.OperandError, match="bias requires grad"):
+        jg.matmul(torch.from_numpy(a), torch.from_numpy(b), device=EMULATOR, epilogue=GATE, **tensors)
+    weight = torch.tensor(2.0, requires_grad=True)
+    with pytest.raises(jg.OperandError, match="s requires grad"):
+        jg.matmul(torch.from_numpy(a), torch.from_numpy(b), device=EMULATOR, epilogue="s: f32; d = s * acc", s=weight)
+    with pytest.raises(jg.OperandError, match=r"up .*give a contiguous copy: up.contiguous\(\)"):
+        up = torch.zeros(N, M).T
+        jg.matmul(torch.from_numpy(a), torch.from_numpy(b), device=EMULATOR, epilogue="d = acc + up[m,n]", up=up)
+
+
+def test_an_operand_of_another_device():
+    torch = pytest.importorskip("torch", minversion="2.6")
+    a, b = map(torch.from_numpy, factors())
+    with pytest.raises(jg.OperandError, match="up"):
+        jg.matmul(a, b, device=EMULATOR, epilogue="d = acc + up[m,n]", up=torch.zeros(M, N, device="meta"))
