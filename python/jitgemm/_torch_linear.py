@@ -26,7 +26,7 @@ def linear_by(
     deterministic: str | None,
 ) -> Tensor:
     """x @ weight.T + bias with torch.nn.functional.linear's shapes."""
-    is_fused = bias is not None and _is_read_as_c(bias, x, weight)
+    is_fused = bias is not None and is_read_as_it_lies(bias, x, weight)
     if bias is not None and not is_fused:
         _check_bias(bias, x, weight)
         return linear_by(product, x, weight, None, device, deterministic) + bias
@@ -38,7 +38,7 @@ def linear_by(
     return d if is_packed else d.reshape(*x.shape[:-1], weight.shape[0])
 
 
-def _is_read_as_c(bias: Tensor, x: Tensor, weight: Tensor) -> bool:
+def is_read_as_it_lies(bias: Tensor, x: Tensor, weight: Tensor) -> bool:
     """Whether a kernel adds the bias as it lies, before the result is rounded."""
     dtype = x.dtype
     return (

@@ -18,8 +18,9 @@ from torch.overrides import handle_torch_function, has_torch_function_variadic
 
 from . import _core
 from ._errors import OperandError
+from ._torch_activation import Activated, activation_of, fused
 from ._torch_derivatives import gradient_of_bias, gradients, keep_factors, kept_factors, tangent
-from ._torch_linear import cast_under_autocast, check_shapes, check_tensors, linear_by
+from ._torch_linear import cast_under_autocast, check_shapes, check_tensors, is_read_as_it_lies, linear_by
 from ._torch_operator import LINEAR, MATMUL
 from ._torch_warm import warm
 
@@ -69,16 +70,22 @@ def linear(
     weight: Tensor,
     bias: Tensor | None = None,
     *,
+    activation: str | None = None,
     device: str | None = None,
     deterministic: str | None = None,
 ) -> Tensor:
     """torch.nn.functional.linear: x @ weight.T + bias. x: (..., k), weight: (n, k) or (k,), bias: (n,).
+
+    activation: "relu", "gelu" (by tanh), "gelu_erf" or "silu" of the sum, in the same kernel: the result is rounded
+    once. Where the bias is added afterwards, so is the activation. Gradients take its slope at a second product.
 
     An x whose leading dimensions and rows don't lie at one stride (a transposed batch, say) is copied, as PyTorch does.
     A contiguous bias of shape (n,) is added in f32, before the result is rounded. Another bias is added afterwards, and
     so is any under torch.compile, which fuses the addition with what follows. Under torch.autocast operands are of its
     type. Where `deterministic` is "batch_invariant", a token's result has the same bits whatever its batch holds.
     """
+    if activation is not None:
+        return _activated_linear(activation, x, weight, bias, device, deterministic)
     if torch.compiler.is_compiling():
         x, weight, bias = cast_under_autocast(x, weight, bias)  # type: ignore[assignment]
         return linear_by(MATMUL, x, weight, bias, _word(device), deterministic)
@@ -95,6 +102,25 @@ def linear(
     check_tensors(x=x, weight=weight)
     _core.check_words(_word(device), deterministic)
     return LINEAR(x, weight, bias, _word(device), deterministic)
+
+
+def _activated_linear(
+    activation: str, x: Tensor, weight: Tensor, bias: Tensor | None, device: str | None, deterministic: str | None
+) -> Tensor:
+    function = activation_of(activation).function
+    if not torch.compiler.is_compiling() and not has_torch_function_variadic(x, weight, bias):
+        if _autocast_is_active():
+            x, weight, bias = cast_under_autocast(x, weight, bias)  # type: ignore[assignment]
+        if not _is_observed(x, weight) and (bias is None or _is_fused(bias, x, weight)):
+            try:
+                return linear_by(partial(_eager_activated, activation), x, weight, bias, device, deterministic)
+            except OperandError:  # as for matmul
+                pass
+    return function(linear(x, weight, bias, device=device, deterministic=deterministic))
+
+
+def _is_fused(bias: Tensor, x: Tensor, weight: Tensor) -> bool:
+    return type(bias) in _PLAIN and is_read_as_it_lies(bias, x, weight)
 
 
 # ---- models --------------------------------------------------------------------------------------
@@ -217,6 +243,15 @@ def _eager(a: Tensor, b: Tensor, device: str | None, deterministic: str | None, 
     if needs_gradient and torch.is_grad_enabled() and not _is_tracing():
         return _Matmul.apply(a, b, device, deterministic, bias)
     return _core.matmul(a, b, c=bias, device=device, deterministic=deterministic)
+
+
+def _eager_activated(
+    activation: str, a: Tensor, b: Tensor, device: str | None, deterministic: str | None, bias: Tensor | None
+) -> Tensor:
+    needs_gradient = a.requires_grad or b.requires_grad or (bias is not None and bias.requires_grad)
+    if needs_gradient and torch.is_grad_enabled() and not _is_tracing():  # as in _eager
+        return Activated.apply((matmul, linear), activation, a, b, device, deterministic, bias)
+    return fused(activation, a, b, device, deterministic, bias)
 
 
 def _matmul_by_operator(a: Tensor, b: Tensor, device: Any, deterministic: str | None) -> Tensor:
