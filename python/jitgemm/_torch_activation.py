@@ -27,7 +27,8 @@ class Activation(NamedTuple):
 
 def _slope_of_silu(g: Tensor, z: Tensor) -> Tensor:
     if not torch.is_grad_enabled():
-        return _ops.silu_backward(g, z)  # has no derivative
+        product: Tensor = _ops.silu_backward(g, z)  # has no derivative
+        return product
     s = torch.sigmoid(z)
     return g * s * (1 + z * (1 - s))
 

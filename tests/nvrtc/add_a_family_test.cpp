@@ -162,7 +162,7 @@ std::vector<float> product(const Generated& kernel, const std::vector<float>& a,
     const KernelEntry entry{.function = "gemm",
                             .threads = kernel.threads,
                             .grid = {.tile_m = kernel.tile_m, .tile_n = kernel.tile_n},
-                            .arguments = gemm_arguments(false, false)};
+                            .arguments = gemm_arguments(problem_of(spec).signature, false)};
     const LoadedKernel loaded = context.load(
         {.name = kernel.name, .arch = &find_arch("sm_90a"), .body = kernel.body, .entries = {entry}}, kernel.body);
     const LoadedEntry launched(entry, loaded.functions.front(), problem_of(spec), *device);
