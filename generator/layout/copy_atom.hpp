@@ -63,8 +63,8 @@ struct WarpOperand {
     [[nodiscard]] std::string violation(int x) const;
 };
 
-/// Matrices of an operand's warp-level tile: those of the instruction times its repetitions along M, N and K. An element
-/// has `bits`. A matrix has 8 rows of 8 elements of 16 bits, 16 of 8 bits.
+/// Matrices of an operand's warp-level tile: those of the instruction times its repetitions along M, N and K. An
+/// element has `bits`. A matrix has 8 rows of 8 elements of 16 bits, 16 of 8 bits.
 [[nodiscard]] int matrices_8x8(Operand operand, TileShape mma, TileShape repetitions, int bits);
 
 /// Why ldmatrix of this width cannot load the operand's warp-level tile, with both counts; empty if it can.

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <limits>
 #include <string_view>
@@ -128,6 +129,9 @@ void check_operands(const OperandList& operands, const GemmSpec& spec, const Gem
     }
 }
 
+/// Of the operands that each launch has a place for.
+constexpr std::array kAddresses{&GemmArguments::a, &GemmArguments::b, &GemmArguments::c, &GemmArguments::d};
+
 bool lie_apart(std::uint64_t x, std::uint64_t x_bytes, std::uint64_t y, std::uint64_t y_bytes) {
     return x + x_bytes <= y || y + y_bytes <= x;
 }
@@ -196,32 +200,33 @@ LaunchRegions::LaunchRegions(const GemmSpec& asked)
     const auto is_written = [](const GemmOperand& operand) { return operand.is_written; };
     const bool one_is_written = std::count_if(operands.begin(), operands.end(), is_written) == 1;
     const GemmOperand& written = *std::find_if(operands.begin(), operands.end(), is_written);
-    places_.reserve(operands.size());
     for (const GemmOperand& operand : operands)
-        places_.push_back({.pointer = operand.pointer,
-                           .bytes = region(operand, {}).bytes,
-                           .alignment = static_cast<std::uint32_t>(operand.alignment),
-                           .guard = operand.guard,
-                           .is_written = operand.is_written,
-                           .may_be_output = one_is_written && same_place(operand, written)});
+        places_.at(count_++) = {
+            .bytes = region(operand, {}).bytes,
+            .operand = static_cast<std::uint8_t>(std::ranges::find(kAddresses, operand.pointer) - kAddresses.begin()),
+            .alignment = static_cast<std::uint8_t>(operand.alignment),
+            .guard = operand.guard,
+            .is_written = operand.is_written,
+            .may_be_output = one_is_written && same_place(operand, written)};
 }
 
 bool LaunchRegions::are_apart(const Place& input, std::uint64_t address, const GemmArguments& arguments) const {
-    return std::ranges::all_of(places_, [&](const Place& place) {
-        const std::uint64_t written = (arguments.*place.pointer).address;
+    return std::ranges::all_of(places(), [&](const Place& place) {
+        const std::uint64_t written = (arguments.*kAddresses[place.operand]).address;
         return !place.is_written || lie_apart(address, input.bytes, written, place.bytes) ||
                (address == written && input.may_be_output);
     });
 }
 
 bool LaunchRegions::are_sound(const GemmArguments& arguments, std::size_t workspace_bytes) const {
-    if (places_.empty() || !arguments.operands.empty() || (arguments.broadcast_c && !broadcasts_c_) || (arguments.beta != 0.0F && !has_c_))
+    if (count_ == 0 || !arguments.operands.empty() || (arguments.broadcast_c && !broadcasts_c_) ||
+        (arguments.beta != 0.0F && !has_c_))
         return false;
     const Region workspace = region_of_workspace(arguments);
     if (workspace.address != 0 && !is_sound_workspace(arguments, workspace_bytes)) return false;
-    return std::ranges::all_of(places_, [&](const Place& place) {
+    return std::ranges::all_of(places(), [&](const Place& place) {
         if (!is_used(place.guard, has_k_, arguments.alpha, arguments.beta)) return true;
-        const std::uint64_t address = (arguments.*place.pointer).address;
+        const std::uint64_t address = (arguments.*kAddresses[place.operand]).address;
         return address != 0 && is_aligned(address, place.alignment) &&
                lie_apart(workspace.address, workspace.bytes, address, place.bytes) &&
                (place.is_written || are_apart(place, address, arguments));

@@ -5,8 +5,10 @@
 #include "jitgemm/gemm_arguments.hpp"
 #include "jitgemm/gemm_spec.hpp"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -40,16 +42,18 @@ public:
 
 private:
     struct Place {
-        DevicePointer GemmArguments::*pointer;
-        std::uint64_t bytes;  ///< from the first to one past the last
-        std::uint32_t alignment;
+        std::uint64_t bytes;   ///< from the first to one past the last
+        std::uint8_t operand;  ///< of a, b, c and d
+        std::uint8_t alignment;
         OperandGuard guard;
         bool is_written;
         bool may_be_output;  ///< D may have this operand's address
     };
+    [[nodiscard]] std::span<const Place> places() const { return {places_.data(), count_}; }
     [[nodiscard]] bool are_apart(const Place& input, std::uint64_t address, const GemmArguments& arguments) const;
 
-    std::vector<Place> places_;
+    std::array<Place, 4> places_{};  ///< in place: a problem is to cost little memory
+    std::uint8_t count_ = 0;
     bool has_k_ = false;
     bool has_c_ = false;
     bool broadcasts_c_ = false;

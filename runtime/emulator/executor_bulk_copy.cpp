@@ -26,7 +26,8 @@ struct BulkCopyDetail {
 };
 
 // values: address in shared memory, address in global memory or of the map, coordinates or the size; of a load the
-// mbarrier and, where there is one, the mask of blocks. A prefetch has its global address in the place of the first, too.
+// mbarrier and, where there is one, the mask of blocks. A prefetch has its global address in the place of the first,
+// too.
 
 std::size_t index_behind(const BulkCopyDetail& detail) {
     return 2 + static_cast<std::size_t>(std::max(detail.rank, 1));

@@ -1,7 +1,7 @@
 #pragma once
 
-// A matrix that lies as D does, read from global memory: a thread's pairs of a slice, all at once. In memory, the two of
-// a pair are one pitch apart.
+// A matrix that lies as D does, read from global memory: a thread's pairs of a slice, all at once. In memory, the two
+// of a pair are one pitch apart.
 template <typename Type>
 struct Elements {
     using Element = typename Type::Element;

@@ -1,7 +1,8 @@
 #pragma once
 
-// A tile operand comes through the ring, too: a matrix that lies as D does. After the k-tiles of a tile come kTileStages
-// stages with its part of the operand, in panels of kPanelRows by kSliceColumns. A panel has the layout of a slice of D.
+// A tile operand comes through the ring, too: a matrix that lies as D does. After the k-tiles of a tile come
+// kTileStages stages with its part of the operand, in panels of kPanelRows by kSliceColumns. A panel has the layout of
+// a slice of D.
 #include "panel_operand.inl"
 
 constexpr int kPanelsPerRow = kSlicesOfRow;  // of a warpgroup tile

@@ -58,9 +58,9 @@ bool has_ring_operand(const GemmSignature& signature) {
     return signature.align_d >= kTmaAlignment && (signature.c == signature.d || ring_operand(signature) != nullptr);
 }
 
-/// A tile operand takes the way of A and B where it lies as D does, in boxes of TMA, a producer copies, and the ring has
-/// room for a tile of it; of an overlapped one, for the half that waits there while the next tile begins, and two k-tiles of that;
-/// of a ping-pong, for the last k-tile, too, which is being read when its consumer waits for C.
+/// A tile operand takes the way of A and B where it lies as D does, in boxes of TMA, a producer copies, and the ring
+/// has room for a tile of it; of an overlapped one, for the half that waits there while the next tile begins, and two
+/// k-tiles of that; of a ping-pong, for the last k-tile, too, which is being read when its consumer waits for C.
 int stages_of_c(const GemmSignature& signature, const WgmmaWarpSpecializedConfig& c, const WgmmaGeometry& g) {
     if (!has_ring_operand(signature)) return 0;
     if (c.store != OutputStore::tma || c.swap_ab || c.broadcast_c || !c.warp_specialized) return 0;

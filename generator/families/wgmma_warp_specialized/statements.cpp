@@ -76,9 +76,10 @@ std::string begin_panels(const TileOperands& operands, std::string_view place) {
 
 /// Half of a tile.
 std::string store_half(const TileOperands& operands) {
+    const bool has_place = operands.finish == TileFinish::by_element;  // two lines, as clang-format breaks them
     const std::string store =
-        fmt::format("store_rows(rC[kHalf], args, edges, row + kHalf * 64, column, staging, {}, lane);\n",
-                    operands_value(operands, "edges, row + kHalf * 64, column"));
+        fmt::format("store_rows(rC[kHalf], args, edges, row + kHalf * 64, column, staging,{}{}, lane);\n",
+                    has_place ? "\n           " : " ", operands_value(operands, "edges, row + kHalf * 64, column"));
     std::string text;
     if (operands.has_constructor()) text += "TileOperands operands(args, edges, row + kHalf * 64, column, lane);\n";
     if (!operands.has(OperandReader::panels)) return text + store;

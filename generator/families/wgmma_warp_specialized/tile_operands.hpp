@@ -53,8 +53,8 @@ struct TileOperands {
 [[nodiscard]] TileOperands tile_operands(const GemmSignature& multiplied, const WgmmaWarpSpecializedConfig& config,
                                          const WgmmaGeometry& geometry);
 
-/// The generated includes tile_operands.inl and panel_operand.inl: `struct TileOperands` of a kernel, and where panels in
-/// the ring come from.
+/// The generated includes tile_operands.inl and panel_operand.inl: `struct TileOperands` of a kernel, and where panels
+/// in the ring come from.
 void add_tile_operands(RenderInput& input, const TileOperands& operands, const WgmmaWarpSpecializedConfig& config,
                        const WgmmaGeometry& geometry);
 
