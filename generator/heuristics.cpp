@@ -115,7 +115,7 @@ std::vector<FamilyGroup> groups_of(const std::vector<const Family*>& families, c
         if (!family->unsupported(problem, *gpu.arch).empty()) continue;
         for (CandidateGroup<KernelConfig>& group : family->groups(problem, gpu)) groups.emplace_back(family, group);
     }
-    std::ranges::stable_sort(groups, {}, [](const FamilyGroup& one) { return one.second.least_us; });
+    std::ranges::sort(groups, {}, [](const FamilyGroup& one) { return one.second.least_us; });
     return groups;
 }
 
@@ -235,7 +235,7 @@ std::optional<KernelConfig> quick_config(const Problem& problem, const GpuModel&
     const auto least_ms = [&](const FamilyGroup& one) { return ms(one.second.tile, one.second.least_us); };
     std::vector<FamilyGroup> groups = groups_of(selected_families({}, problem), problem, gpu);
     std::erase_if(groups, [&](const FamilyGroup& one) { return one.second.least_us > limit_us; });
-    std::ranges::stable_sort(groups, {}, least_ms);
+    std::ranges::sort(groups, {}, least_ms);
     std::optional<KernelConfig> quickest;
     double quickest_ms = kNoLimit;
     for (const FamilyGroup& group : groups) {

@@ -28,7 +28,7 @@ double gelu_slope(double x) {
 
 /// Sources of the errors: the PTX ISA for .approx instructions (ex2 and lg2 2^-22, rcp 2^-23, tanh 2^-11), and the
 /// roundings of the formulas around them. Slopes are rounded up.
-const std::array kFunctions{
+constexpr std::array kFunctions{
     EpilogueFunction{.name = "relu",
                      .formula = [](const double* x) { return nan_or(x, larger(x[0], 0)); },
                      .cuda_name = "relu",

@@ -120,7 +120,7 @@ private:
     /// The text from a token up to the last one that was taken.
     [[nodiscard]] std::string_view from(const Token& first) const {
         const std::string_view last = tokens_[place_ - 1].text;
-        return {first.text.data(), static_cast<std::size_t>(last.data() + last.size() - first.text.data())};
+        return {first.text.begin(), last.end()};
     }
 
     Expression operation(ExpressionKind kind, const Token& first, const Token& sign,

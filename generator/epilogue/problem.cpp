@@ -3,12 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <tuple>
 
 namespace jitgemm {
 
 std::vector<EpilogueProblem> EpilogueProblems::sorted() const {
     std::vector<EpilogueProblem> problems = found_;
-    std::ranges::stable_sort(problems, {}, &EpilogueProblem::at);
+    std::ranges::sort(problems, {}, [](const EpilogueProblem& one) { return std::tie(one.at, one.message); });
     return problems;
 }
 

@@ -68,7 +68,7 @@ struct LoadedKernel {
 /// What a launch of a kernel needs for one problem: less than 1 KB beside the kernel.
 class KernelState {
 public:
-    explicit KernelState(Problem of = {}) : problem(std::move(of)), regions(problem.asked) {}
+    explicit KernelState(const Problem& of = {}) : problem(of), regions(problem.asked) {}
     KernelState(const KernelState&) = delete;
     KernelState& operator=(const KernelState&) = delete;
     ~KernelState() { delete info_.load(std::memory_order_acquire); }

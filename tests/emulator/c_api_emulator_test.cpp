@@ -250,8 +250,8 @@ TEST_CASE("C API: a launch gives operands of the epilogue by their names") {
     gemm.epilogue = "scale: f32; d = relu(scale * acc + bias[n]) * up[m,n]";
     jg_kernel* packed = nullptr;
     REQUIRE(jg_kernel_create_from_gemm(shared_context(), &gemm, &packed) == JG_OK);
-    const OwnedKernel kernel = new_kernel(
-        shared_context(), fmt::format("gemm-v3 m=33 n=20 k=50 a=f32 layout=tt ldd=24 {} ld-up=24", kGated).c_str());
+    const OwnedKernel kernel =
+        new_kernel(shared_context(), fmt::format("gemm-v3 m=33 n=20 k=50 a=f32 layout=tt ldd=24 {} ld-up=24", kGated));
     const auto give = [&](jg_arguments& arguments, std::initializer_list<jg_operand> operands) {
         arguments.operands = operands.begin();
         arguments.operand_count = operands.size();
@@ -278,7 +278,7 @@ TEST_CASE("C API: a launch gives operands of the epilogue by their names") {
 TEST_CASE("C API: operands that don't fit the epilogue are named with the rule") {
     Problem problem(8, 8, 8, 8);
     const OwnedKernel kernel =
-        new_kernel(shared_context(), fmt::format("gemm-v3 m=8 n=8 k=8 a=f32 layout=tt {}", kGated).c_str());
+        new_kernel(shared_context(), fmt::format("gemm-v3 m=8 n=8 k=8 a=f32 layout=tt {}", kGated));
     const jg_operand up{"up", problem.c.data(), 0}, bias{"bias", problem.c.data(), 0}, scale{"scale", nullptr, 1};
     const auto said = [&](std::vector<jg_operand> operands, float alpha = 1) {
         jg_arguments arguments = problem.arguments(alpha);

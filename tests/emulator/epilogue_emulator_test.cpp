@@ -155,6 +155,6 @@ TEST_CASE("rendered epilogues compile without spills and warnings") {
         const PtxasReport report = compiled_epilogue(read_epilogue(text), "sm_90a").report;
         CHECK(report.registers > 4);
         CHECK(report.spill_bytes() + report.stack_bytes == 0);
-        CHECK(report.warnings == std::vector<std::string>());
+        CHECK(report.warnings.empty());
     }
 }

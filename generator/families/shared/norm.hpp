@@ -19,7 +19,10 @@ namespace jitgemm {
     const double longer = std::max(one, other);
     double share = std::min(one, other) / longer;
     int squares = 0;
-    for (double reached = 1; reached < power; reached *= 2, ++squares) share *= share;
+    while (std::ldexp(1.0, squares) < power) {
+        share *= share;
+        ++squares;
+    }
     double sum = 1 + share;
     for (; squares > 0; --squares) sum = std::sqrt(sum);
     return longer > 0 ? longer * sum : 0;

@@ -55,16 +55,16 @@ std::vector<std::string_view> templates_of(const TileOperand& one, bool swap_ab)
     const bool in_pairs = one.by_pair && (one.reader == row_vector || (one.reader == elements && !swap_ab));
     std::vector<std::string_view> names;
     if (!is_f32 || (!in_pairs && one.reader != panels))
-        names.push_back(is_f32 ? "operand_f32" : one.operand.type == DataType::f16 ? "operand_f16" : "operand_bf16");
-    if (!in_pairs && one.reader != panels) names.push_back(is_f32 ? "load_float" : "load_bits");
-    if (in_pairs) names.push_back(is_f32 ? "float_pair" : "word_pair");
+        names.emplace_back(is_f32 ? "operand_f32" : one.operand.type == DataType::f16 ? "operand_f16" : "operand_bf16");
+    if (!in_pairs && one.reader != panels) names.emplace_back(is_f32 ? "load_float" : "load_bits");
+    if (in_pairs) names.emplace_back(is_f32 ? "float_pair" : "word_pair");
     if (!in_pairs && (one.reader == row_vector || (one.reader == elements && !swap_ab)))
-        names.push_back("element_pair");
+        names.emplace_back("element_pair");
     switch (one.reader) {
-        case row_vector: names.push_back("row_vector"); break;
-        case column_vector: names.push_back("column_vector"); break;
-        case panels: names.push_back("panels"); break;
-        case elements: names.push_back(swap_ab ? "elements_transposed" : "elements"); break;
+        case row_vector: names.emplace_back("row_vector"); break;
+        case column_vector: names.emplace_back("column_vector"); break;
+        case panels: names.emplace_back("panels"); break;
+        case elements: names.emplace_back(swap_ab ? "elements_transposed" : "elements"); break;
         case single: break;
     }
     return names;

@@ -49,9 +49,11 @@ TEST_CASE("an epilogue's function has a device function of its name, and what it
 TEST_CASE("growth, slope and smallest value of an epilogue's functions fit their formulas") {
     each_of_one([](const EpilogueFunction& row) {
         INFO(row.name);
-        constexpr double kStep = 1.0 / 256;
+        constexpr int kSteps = 256;  // in one
+        constexpr double kStep = 1.0 / kSteps;
         double steepest = 0;
-        for (double x = -12; x < 12; x += kStep) {
+        for (int i = -12 * kSteps; i < 12 * kSteps; ++i) {
+            const double x = i * kStep;
             const double next = x + kStep;
             const double from = row.formula(&x), to = row.formula(&next);
             if (std::isnan(from) || std::isnan(to)) continue;
@@ -71,7 +73,8 @@ TEST_CASE("slopes of the activations are the derivatives of their formulas") {
         const auto row = [](std::string_view one) {
             return epilogue_functions()[static_cast<std::size_t>(find_epilogue_function(one))];
         };
-        for (double x = -6.03; x < 6; x += 0.25) {
+        for (int i = 0; i < 48; ++i) {
+            const double x = -6.03 + i * 0.25;
             const double left = x - 1e-5, right = x + 1e-5;
             INFO(derivative << " of " << x);
             CHECK(row(derivative).formula(&x) ==

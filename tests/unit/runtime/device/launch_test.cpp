@@ -36,7 +36,7 @@ GemmArguments sound_arguments() { return {.a = kA, .b = kB, .c = kC, .d = kD, .a
 std::vector<std::string> launch_problems(const GemmSpec& spec, const GemmArguments& arguments,
                                          std::size_t workspace_bytes) {
     std::vector<std::string> problems = jitgemm::launch_problems(problem_of(spec), arguments, workspace_bytes);
-    if (LaunchRegions(spec).are_sound(arguments, workspace_bytes)) CHECK(problems == std::vector<std::string>{});
+    if (LaunchRegions(spec).are_sound(arguments, workspace_bytes)) CHECK(problems.empty());
     return problems;
 }
 
@@ -400,7 +400,7 @@ TEST_CASE("regions call no launch sound that the list of operands refuses") {
                                       .workspace = below(2) == 0 ? 0 : address(),
                                       .workspace_bytes = static_cast<std::size_t>(below(256)),
                                       .broadcast_c = below(8) == 0};
-        const auto needed = static_cast<std::size_t>(below(2) * 64);
+        const auto needed = static_cast<std::size_t>(below(2)) * 64;
         const bool is_sound = LaunchRegions(spec).are_sound(arguments, needed);
         const bool is_refused = !jitgemm::launch_problems(problem_of(spec), arguments, needed).empty();
         REQUIRE_FALSE((is_sound && is_refused));
