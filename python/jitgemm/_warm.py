@@ -111,6 +111,7 @@ def _rows_of(line: str) -> tuple[str, tuple[int, int] | None]:
     plain = line[: found.start("first")] + found["first"] + line[found.end() :]
     if not plain.startswith("gemm-"):
         words = plain.split()
-        sizes = dict(word.split("=") if "=" in word else (name, word) for name, word in zip("mnk", words[2:]))
+        named = (word.partition("=") if "=" in word else (name, "=", word) for name, word in zip("mnk", words[2:]))
+        sizes = {name: size for name, _, size in named}
         plain = " ".join([*words[:2], sizes["m"], sizes["n"], sizes["k"]])
     return plain, (first, last)
