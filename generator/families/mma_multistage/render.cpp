@@ -140,7 +140,7 @@ RenderInput MmaMultistage::render_input(const GemmSignature& signature, const Mm
     RenderInput input;
     input.macros = macros(signature, c, g);
     input.generated["params.cuh"] = params_text(signature, c, g);
-    input.generated["epilogue_expression.cuh"] = epilogue_expression(signature, FinishedUnit::element);
+    input.generated["epilogue_expression.cuh"] = epilogue_expression(signature, FinishUnit::element);
     input.generated["mma_atom.cuh"] = mma_atom_text(signature, c, g);
     add_copies(input, g, {});
     add_pieces(input, c, g);

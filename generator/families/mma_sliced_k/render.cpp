@@ -104,7 +104,7 @@ RenderInput MmaSlicedK::render_input(const GemmSignature& signature, const Confi
                     {"GEMM_VECTOR_D", g.vector_d}};
     input.macros.merge(type_macros(signature));
     input.generated["sliced_k_params.cuh"] = params_text(signature, c, g) + "\n" + derived_lines(signature, c, g);
-    input.generated["epilogue_expression.cuh"] = epilogue_expression(signature, FinishedUnit::element);
+    input.generated["epilogue_expression.cuh"] = epilogue_expression(signature, FinishUnit::element);
     input.generated["tma_copies.inl"] = tma_wrappers(tensor_map_ranks(arguments(signature, c, g)), {});
     const MmaAtom& atom = *find_mma_atom(g.mma, signature.a, signature.b, signature.accumulator);
     input.generated["mma_atom.cuh"] = mma_wrapper(atom) + "\n" +

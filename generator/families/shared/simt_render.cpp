@@ -59,7 +59,7 @@ RenderInput simt_render_input(const GemmSignature& s, const SimtTiling& tiling) 
     input.macros.merge(type_macros(s));
     const std::vector<Constant> list = constants(tiling, g);
     for (const Constant& constant : list) input.macros.emplace(constant.macro, constant.value);
-    input.generated["epilogue_expression.cuh"] = epilogue_expression(s, FinishedUnit::element);
+    input.generated["epilogue_expression.cuh"] = epilogue_expression(s, FinishUnit::element);
     input.generated["params.cuh"] = params_text(s, list);
     return input;
 }

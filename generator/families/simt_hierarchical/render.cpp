@@ -185,7 +185,7 @@ RenderInput SimtHierarchical::render_input(const GemmSignature& s, const SimtHie
                     {"GEMM_PASS_RESIDUE", has_pass_residue(g.a) || has_pass_residue(g.b)}};
     input.macros.merge(type_macros(s));
     input.generated["params.cuh"] = params_text(s, c, g);
-    input.generated["epilogue_expression.cuh"] = epilogue_expression(s, FinishedUnit::element);
+    input.generated["epilogue_expression.cuh"] = epilogue_expression(s, FinishUnit::element);
     input.pieces["simt_params.cuh"] = "params.cuh";
     add_pieces(input, c, g);
     return input;

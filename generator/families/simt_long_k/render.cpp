@@ -128,7 +128,7 @@ RenderInput SimtLongK::render_input(const GemmSignature& s, const SimtLongKConfi
     cut.add(g.a.vector);
     cut.add(g.b.vector);
     input.generated["cp_async.cuh"] = float_cp_async({}, cut);
-    input.generated["epilogue_expression.cuh"] = epilogue_expression(s, FinishedUnit::element);
+    input.generated["epilogue_expression.cuh"] = epilogue_expression(s, FinishUnit::element);
     input.pieces["long_k_params.cuh"] = "params.cuh";
     return input;
 }

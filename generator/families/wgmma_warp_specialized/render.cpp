@@ -55,10 +55,10 @@ bool stages_by_x2(const WgmmaGeometry& g) {
     return g.staged_bytes == 2 && (is_odd_eight(g.slice_columns) || is_odd_eight(g.rest_columns));
 }
 
-FinishedUnit finished_unit(const GemmSignature& s, const Config& c, const WgmmaGeometry& g) {
-    if (adds_c_by_row(s, c)) return FinishedUnit::with_read_c;
-    if (reads_elements_of_c(s, c, g)) return FinishedUnit::element;
-    return c.swap_ab ? FinishedUnit::pair : FinishedUnit::atom;
+FinishUnit finished_unit(const GemmSignature& s, const Config& c, const WgmmaGeometry& g) {
+    if (adds_c_by_row(s, c)) return FinishUnit::with_operand;
+    if (reads_elements_of_c(s, c, g)) return FinishUnit::element;
+    return c.swap_ab ? FinishUnit::pair : FinishUnit::atom;
 }
 
 std::map<std::string, int, std::less<>> macros(const GemmSignature& s, const Config& c, const WgmmaGeometry& g) {

@@ -79,7 +79,7 @@ RenderInput WmmaMultistage::render_input(const GemmSignature& signature, const W
     input.macros = macros(signature, c, g);
     input.generated["params.cuh"] =
         pipeline_lines(c) + copy_lines(g) + "\n" + type_lines(signature) + "\n" + tiling_lines(g, {c.stages, c.warp.n});
-    input.generated["epilogue_expression.cuh"] = epilogue_expression(signature, FinishedUnit::element);
+    input.generated["epilogue_expression.cuh"] = epilogue_expression(signature, FinishUnit::element);
     input.pieces["wmma_params.cuh"] = "params.cuh";
     input.generated["wmma_atom.cuh"] = wmma_wrappers(*atom, g.a.k_major, g.b.k_major);
     add_copies(input, g, {c.cache == CopyCache::ca, c.l2_prefetch});

@@ -2,23 +2,15 @@
 
 #include "generator/epilogue/default_texts.hpp"
 
-#include "generator/families/shared/epilogue_expression.hpp"
 #include "jitgemm/error.hpp"
 #include "tests/catch.hpp"
 
-#include <utility>
+#include <string>
 #include <vector>
 
 using namespace jitgemm;
 
 namespace {
-
-const std::vector<std::pair<FinishUnit, FinishedUnit>> kUnits{
-    {FinishUnit::element, FinishedUnit::element},
-    {FinishUnit::with_operand, FinishedUnit::with_read_c},
-    {FinishUnit::pair, FinishedUnit::pair},
-    {FinishUnit::atom, FinishedUnit::atom},
-};
 
 std::vector<std::string> guards_of(const EpilogueParts& parts, const std::vector<int>& guards) {
     std::vector<std::string> names;
@@ -27,22 +19,6 @@ std::vector<std::string> guards_of(const EpilogueParts& parts, const std::vector
 }
 
 }  // namespace
-
-TEST_CASE("the default epilogues are rendered to the text that kernels have") {
-    GemmSignature signature;
-    for (const auto& [unit, kernels_unit] : kUnits) {
-        INFO(static_cast<int>(unit));
-        signature.c.reset();
-        const Epilogue plain = default_epilogue(DataType::bf16, std::nullopt, false);
-        CHECK(render_by_unit(plain, unit) == epilogue_expression(signature, kernels_unit));
-        for (const DataType c : {DataType::bf16, DataType::f16, DataType::f32})
-            for (const bool broadcasts : {false, true}) {
-                signature.c = c;
-                const Epilogue with_c = default_epilogue(DataType::bf16, c, broadcasts);
-                CHECK(render_by_unit(with_c, unit) == epilogue_expression(signature, kernels_unit));
-            }
-    }
-}
 
 TEST_CASE("alpha guards acc and beta guards C in the default epilogues") {
     CHECK(guards_of(default_epilogue(DataType::f16, std::nullopt, false).parts(), {0}) ==
