@@ -51,8 +51,9 @@ std::string finish_element(const EpilogueParts& parts) {
     std::string values;
     for (const EpilogueOperand& operand : parts.operands) {
         if (operand.is_scalar) continue;
-        text += fmt::format("    const float {} = {};\n", operand.name, reading(parts, operand));
-        values += ", " + operand.name;
+        // The user's names may be those of the parameters.
+        text += fmt::format("    const float {}_of = {};\n", operand.name, reading(parts, operand));
+        values += fmt::format(", {}_of", operand.name);
     }
     return text + fmt::format("    return finish(args, acc{}).d;\n}}\n", values);
 }
