@@ -3,13 +3,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <tuple>
+#include <cstddef>
+#include <utility>
 
 namespace jitgemm {
 
 std::vector<EpilogueProblem> EpilogueProblems::sorted() const {
-    std::vector<EpilogueProblem> problems = found_;
-    std::ranges::sort(problems, {}, [](const EpilogueProblem& one) { return std::tie(one.at, one.message); });
+    std::vector<std::pair<TextPosition, std::size_t>> places;  // at one place, in the order in which they were found
+    for (const EpilogueProblem& problem : found_) places.emplace_back(problem.at, places.size());
+    std::ranges::sort(places);
+    std::vector<EpilogueProblem> problems;
+    for (const auto& [at, index] : places) problems.push_back(found_[index]);
     return problems;
 }
 
