@@ -14,7 +14,7 @@ from ._errors import OperandError
 # a, b, device, deterministic, bias
 Product = Callable[[Tensor, Tensor, "str | None", "str | None", "Tensor | None"], Tensor]
 
-_BIASED = (torch.bfloat16, torch.float16, torch.float32)  # A, C and D may all be of one of these types
+SERVED_TYPES = (torch.bfloat16, torch.float16, torch.float32)  # A, C and D may all be of one of these types
 
 
 def linear_by(
@@ -43,7 +43,7 @@ def is_read_as_it_lies(bias: Tensor, x: Tensor, weight: Tensor) -> bool:
     dtype = x.dtype
     return (
         bias.dtype is dtype
-        and dtype in _BIASED
+        and dtype in SERVED_TYPES
         and bias.dim() == 1
         and weight.dim() == 2
         and bias.numel() == weight.size(0)
@@ -72,9 +72,12 @@ def as_matrix(x: Tensor) -> Tensor:
         _refuse("x has no dimension: a linear layer multiplies the last one of x by the weight")
     if x.dim() != 2:
         x = x.reshape(prod(x.shape[:-1]), x.shape[-1])
+    return x if lies_as_matrix(x) else x.contiguous()
+
+
+def lies_as_matrix(x: Tensor) -> bool:
     by_row, by_column = x.stride()
-    lies = (by_column == 1 and by_row >= x.shape[1]) or (by_row == 1 and by_column >= x.shape[0])
-    return x if lies else x.contiguous()
+    return (by_column == 1 and by_row >= x.shape[1]) or (by_row == 1 and by_column >= x.shape[0])
 
 
 def cast_under_autocast(*tensors: Tensor | None) -> tuple[Tensor | None, ...]:
@@ -100,6 +103,11 @@ def check_shapes(a: Tensor, b: Tensor, bias: Tensor | None) -> None:
             _refuse(f"{name} has shape {tuple(tensor.shape)}: the operator's tensors have two dimensions or more")
     if bias is not None and (bias.dim() != 1 or bias.shape[0] != b.shape[-1]):
         _refuse(f"bias has shape {tuple(bias.shape)}: the operator's bias has one element per column, ({b.shape[-1]},)")
+
+
+def check_stack(gate_up: Tensor) -> None:
+    if gate_up.dim() != 2 or gate_up.shape[0] % 2 != 0:
+        _refuse(f"gate_up has shape {tuple(gate_up.shape)}: it is a matrix with a row of gate for each row of up")
 
 
 def check_tensors(**operands: Any) -> None:

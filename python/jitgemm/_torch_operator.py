@@ -34,9 +34,9 @@ def _registration() -> library.Library:
     return operators["registration"]
 
 
-_LIBRARY = _registration()
-_LIBRARY.define(f"matmul(Tensor a, Tensor b, {_OPTIONS}, Tensor? bias=None) -> Tensor")
-_LIBRARY.define(f"linear(Tensor x, Tensor weight, Tensor? bias=None, {_OPTIONS}) -> Tensor")
+LIBRARY = _registration()
+LIBRARY.define(f"matmul(Tensor a, Tensor b, {_OPTIONS}, Tensor? bias=None) -> Tensor")
+LIBRARY.define(f"linear(Tensor x, Tensor weight, Tensor? bias=None, {_OPTIONS}) -> Tensor")
 
 MATMUL = torch.ops.jitgemm.matmul.default
 LINEAR = torch.ops.jitgemm.linear.default
@@ -81,9 +81,9 @@ def _vmap(info: Any, dimensions: tuple[Any, ...], *arguments: Any) -> tuple[Tens
 
 
 for _kind in ("CPU", "CUDA"):
-    _LIBRARY.impl("matmul", _launch, _kind)
-library.register_fake("jitgemm::matmul", _fake, lib=_LIBRARY)
-library.register_vmap("jitgemm::matmul", _vmap, lib=_LIBRARY)
+    LIBRARY.impl("matmul", _launch, _kind)
+library.register_fake("jitgemm::matmul", _fake, lib=LIBRARY)
+library.register_vmap("jitgemm::matmul", _vmap, lib=LIBRARY)
 
 
 @register_flop_formula(torch.ops.jitgemm.matmul)
@@ -135,7 +135,7 @@ def _differentiate(
         return apply(keys, a, b, device, deterministic, bias)
 
 
-_LIBRARY.impl("matmul", _differentiate, "Autograd", with_keyset=True)
+LIBRARY.impl("matmul", _differentiate, "Autograd", with_keyset=True)
 
 
 # ---- linear --------------------------------------------------------------------------------------
@@ -148,5 +148,5 @@ def _linear(x: Tensor, weight: Tensor, bias: Any = None, device: Any = None, det
     return linear_by(MATMUL, x, weight, bias, device, deterministic)
 
 
-_LIBRARY.impl("linear", _linear, "CompositeImplicitAutograd")
-_LIBRARY.impl("linear", _linear, "FuncTorchBatchedDecomposition")
+LIBRARY.impl("linear", _linear, "CompositeImplicitAutograd")
+LIBRARY.impl("linear", _linear, "FuncTorchBatchedDecomposition")

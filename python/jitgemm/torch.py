@@ -13,19 +13,21 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch.autograd import profiler
 from torch.overrides import handle_torch_function, has_torch_function_variadic
 
 from . import _core
 from ._errors import OperandError
-from ._torch_activation import Activated, activation_of, fused
 from ._torch_derivatives import gradient_of_bias, gradients, keep_factors, kept_factors, tangent
-from ._torch_linear import cast_under_autocast, check_shapes, check_tensors, is_read_as_it_lies, linear_by
+from ._torch_dispatch import PLAIN, is_observed
+from ._torch_fused import Options
+from ._torch_linear import cast_under_autocast, check_shapes, check_stack, check_tensors, linear_by
+from ._torch_mlp import Weights, composed, mlp
 from ._torch_operator import LINEAR, MATMUL
 from ._torch_warm import warm
 
 __all__ = [
     "Linear",
+    "gated_mlp",
     "linear",
     "matmul",
     "register_inductor",
@@ -35,11 +37,8 @@ __all__ = [
     "warm",
 ]
 
-_dispatch_modes = torch._C._len_torch_dispatch_stack
-_transforms_are_active = torch._C._are_functorch_transforms_active
 _autocast_is_active = torch._C._is_any_autocast_enabled
 _is_tracing = torch._C._is_tracing
-_PLAIN = frozenset({Tensor, torch.nn.Parameter})
 
 
 def matmul(a: Tensor, b: Tensor, *, device: str | None = None, deterministic: str | None = None) -> Tensor:
@@ -55,7 +54,7 @@ def matmul(a: Tensor, b: Tensor, *, device: str | None = None, deterministic: st
         return handle_torch_function(matmul, (a, b), a, b, device=device, deterministic=deterministic)
     if _autocast_is_active():
         a, b = cast_under_autocast(a, b)  # type: ignore[assignment]
-    if not _is_observed(a, b):
+    if not is_observed(a, b):
         try:
             return _eager(a, b, device, deterministic, None)
         except OperandError:  # a tensor whose memory only the dispatcher finds; or the operator raises this, too
@@ -77,7 +76,8 @@ def linear(
     """torch.nn.functional.linear: x @ weight.T + bias. x: (..., k), weight: (n, k) or (k,), bias: (n,).
 
     activation: "relu", "gelu" (by tanh), "gelu_erf" or "silu" of the sum, in the same kernel: the result is rounded
-    once. Where the bias is added afterwards, so is the activation. Gradients take its slope at a second product.
+    once. Where the bias is added afterwards, so is the activation. For gradients its argument is kept (for relu, its
+    result).
 
     An x whose leading dimensions and rows don't lie at one stride (a transposed batch, say) is copied, as PyTorch does.
     A contiguous bias of shape (n,) is added in f32, before the result is rounded. Another bias is added afterwards, and
@@ -85,7 +85,7 @@ def linear(
     type. Where `deterministic` is "batch_invariant", a token's result has the same bits whatever its batch holds.
     """
     if activation is not None:
-        return _activated_linear(activation, x, weight, bias, device, deterministic)
+        return _mlp(Options(activation, False, _word(device), deterministic), x, Weights(weight, bias=bias))
     if torch.compiler.is_compiling():
         x, weight, bias = cast_under_autocast(x, weight, bias)  # type: ignore[assignment]
         return linear_by(MATMUL, x, weight, bias, _word(device), deterministic)
@@ -94,7 +94,7 @@ def linear(
         return handle_torch_function(linear, tensors, *tensors, device=device, deterministic=deterministic)
     if _autocast_is_active():
         x, weight, bias = cast_under_autocast(x, weight, bias)  # type: ignore[assignment]
-    if (bias is None or type(bias) in _PLAIN) and not _is_observed(x, weight):
+    if (bias is None or type(bias) in PLAIN) and not is_observed(x, weight):
         try:
             return linear_by(_eager, x, weight, bias, device, deterministic)
         except OperandError:  # as for matmul
@@ -104,23 +104,31 @@ def linear(
     return LINEAR(x, weight, bias, _word(device), deterministic)
 
 
-def _activated_linear(
-    activation: str, x: Tensor, weight: Tensor, bias: Tensor | None, device: str | None, deterministic: str | None
+def gated_mlp(
+    x: Tensor,
+    gate_up: Tensor,
+    down: Tensor,
+    activation: str = "silu",
+    *,
+    device: str | None = None,
+    deterministic: str | None = None,
 ) -> Tensor:
-    function = activation_of(activation).function
-    if not torch.compiler.is_compiling() and not has_torch_function_variadic(x, weight, bias):
-        if _autocast_is_active():
-            x, weight, bias = cast_under_autocast(x, weight, bias)  # type: ignore[assignment]
-        if not _is_observed(x, weight) and (bias is None or _is_fused(bias, x, weight)):
-            try:
-                return linear_by(partial(_eager_activated, activation), x, weight, bias, device, deterministic)
-            except OperandError:  # as for matmul
-                pass
-    return function(linear(x, weight, bias, device=device, deterministic=deterministic))
+    """(activation(x @ gate.T) * (x @ up.T)) @ down.T, as in Llama. x: (..., k), gate_up: (2 h, k), down: (n, h).
+
+    gate_up holds the weights gate and up, gate first. activation, device and deterministic are those of linear. For
+    gradients the results of gate and up are kept, and what down multiplies.
+    """
+    check_tensors(x=x, gate_up=gate_up, down=down)
+    check_stack(gate_up)
+    return _mlp(Options(activation, True, _word(device), deterministic), x, Weights(gate_up, down=down))
 
 
-def _is_fused(bias: Tensor, x: Tensor, weight: Tensor) -> bool:
-    return type(bias) in _PLAIN and is_read_as_it_lies(bias, x, weight)
+def _mlp(options: Options, x: Tensor, weights: Weights) -> Tensor:
+    d = mlp(options, x, weights)
+    if d is not None:
+        return d
+    layer = partial(linear, device=options.device, deterministic=options.deterministic)
+    return composed(layer, options, x, weights)
 
 
 # ---- models --------------------------------------------------------------------------------------
@@ -177,7 +185,7 @@ def restore_linear(model: torch.nn.Module, *, only: Filter | None = None) -> lis
 
 
 def _can_be_replaced(layer: Any) -> bool:
-    return type(layer) is torch.nn.Linear and type(layer.weight) in _PLAIN and "forward" not in layer.__dict__
+    return type(layer) is torch.nn.Linear and type(layer.weight) in PLAIN and "forward" not in layer.__dict__
 
 
 def _chosen(model: torch.nn.Module, fits: Callable[[Any], bool], only: Filter | None) -> list[tuple[str, Any]]:
@@ -223,35 +231,12 @@ def unregister_inductor() -> None:
 # ---- the short way and the other -----------------------------------------------------------------
 
 
-def _is_observed(a: Any, b: Any) -> bool:
-    """Whether somebody would see an operator, or a tensor would serve it in a way of its own.
-
-    Tensors without memory (meta ones, those of a vmap) and tracers are not asked for: the short way refuses them.
-    """
-    return (
-        type(a) not in _PLAIN
-        or type(b) not in _PLAIN
-        or _dispatch_modes() != 0
-        or _transforms_are_active()
-        or profiler._is_profiler_enabled
-    )
-
-
 def _eager(a: Tensor, b: Tensor, device: str | None, deterministic: str | None, bias: Tensor | None) -> Tensor:
     needs_gradient = a.requires_grad or b.requires_grad or (bias is not None and bias.requires_grad)
     # A trace would call _Matmul, which is no operator. _core.matmul refuses to be traced.
     if needs_gradient and torch.is_grad_enabled() and not _is_tracing():
         return _Matmul.apply(a, b, device, deterministic, bias)
     return _core.matmul(a, b, c=bias, device=device, deterministic=deterministic)
-
-
-def _eager_activated(
-    activation: str, a: Tensor, b: Tensor, device: str | None, deterministic: str | None, bias: Tensor | None
-) -> Tensor:
-    needs_gradient = a.requires_grad or b.requires_grad or (bias is not None and bias.requires_grad)
-    if needs_gradient and torch.is_grad_enabled() and not _is_tracing():  # as in _eager
-        return Activated.apply((matmul, linear), activation, a, b, device, deterministic, bias)
-    return fused(activation, a, b, device, deterministic, bias)
 
 
 def _matmul_by_operator(a: Tensor, b: Tensor, device: Any, deterministic: str | None) -> Tensor:

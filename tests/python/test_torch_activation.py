@@ -94,6 +94,26 @@ def test_gradients_by_differences(activation):
 
 
 @pytest.mark.parametrize("activation", ACTIVATIONS)
+def test_gradients_cost_no_further_product(activation, epilogues):
+    given = [leaf(x) for x in (tensor(7, 5), tensor(6, 5, seed=1), tensor(6, seed=2))]
+    d = ours(activation, *given)
+    assert len(epilogues) == 1
+    d.sum().backward()
+    assert len(epilogues) == 3  # of x and of the weight
+
+
+@pytest.mark.parametrize("activation", ACTIVATIONS)
+def test_a_compiled_program_has_the_same_gradients(activation):
+    given, results = (tensor(7, 5), tensor(6, 5, seed=1), tensor(6, seed=2)), []
+    compiled = torch.compile(partial(ours, activation), backend="aot_eager", fullgraph=True)
+    for layer in (compiled, partial(theirs, activation)):
+        mine = [leaf(x) for x in given]
+        layer(*mine).square().sum().backward()
+        results.append([x.grad for x in mine])
+    torch.testing.assert_close(*results, **CLOSE)
+
+
+@pytest.mark.parametrize("activation", ACTIVATIONS)
 def test_second_derivatives_are_those_of_torch(activation):
     given = tensor(4, 3), tensor(5, 3, seed=1), tensor(5, seed=2)
     results = []

@@ -1,0 +1,121 @@
+"""The kernels of a multilayer perceptron and of its gradients, on matrices and without derivatives.
+
+x is (m, k), gate and up are (h, k), and down is (n, h). A plain perceptron has no up: hidden = activation(x @ gate.T).
+A gated one has hidden = activation(x @ gate.T) * (x @ up.T). Its argument is (m, 2 h), gate's half first.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+
+from . import _core
+from ._torch_activation import Activation, activation_of
+
+
+class Options(NamedTuple):
+    activation: str
+    gated: bool  # without an up, gate holds both weights, gate first
+    device: str | None = None
+    deterministic: str | None = None
+
+    @property
+    def of_activation(self) -> Activation:
+        return activation_of(self.activation)
+
+    @property
+    def keeps_result(self) -> bool:
+        """Whether the activation's derivative follows from its result."""
+        return self.activation == "relu" and not self.gated
+
+
+def product(options: Options, a: Tensor, b: Tensor, **more: Any) -> Tensor:
+    d: Tensor = _core.matmul(a, b, device=options.device, deterministic=options.deterministic, **more)
+    return d
+
+
+def hidden(options: Options, x: Tensor, gate: Tensor, up: Tensor | None, bias: Tensor | None) -> Tensor:
+    """Each element is rounded once."""
+    f = options.activation
+    if not options.gated:
+        if bias is None:
+            return product(options, x, gate.mT, epilogue=f"d = {f}(acc)")
+        return product(options, x, gate.mT, epilogue=f"d = {f}(acc + bias[n])", bias=bias)
+    gate, up = halves(gate, up)
+    of_up = product(options, x, up.mT)
+    return product(options, x, gate.mT, epilogue=f"d = {f}(acc) * up[m,n]", up=of_up)
+
+
+def hidden_and_argument(
+    options: Options, x: Tensor, gate: Tensor, up: Tensor | None, bias: Tensor | None
+) -> list[Tensor]:
+    """Also what gradients need: the activation's argument; nothing more where the hidden values are enough."""
+    if options.keeps_result:
+        return [hidden(options, x, gate, up, bias)]
+    function = options.of_activation.function
+    if not options.gated:
+        argument = product(options, x, gate.mT, c=bias)
+        return [function(argument), argument]
+    argument = _products(options, x, gate, up)
+    of_gate, of_up = argument.chunk(2, dim=1)
+    return [function(of_gate).mul_(of_up), argument]
+
+
+def gradient_of_argument(options: Options, gradient: Tensor, down: Tensor, kept: Tensor) -> Tensor:
+    """From the gradient of d. kept: the last tensor of hidden_and_argument."""
+    slope, function = options.of_activation.slope, options.of_activation.function
+    if not options.gated:
+        text = f"z = kept[m,n]; d = acc * {options.of_activation.slope_text}"
+        return product(options, gradient, down, epilogue=text, kept=kept)
+    of_hidden = product(options, gradient, down)
+    of_gate, of_up = kept.chunk(2, dim=1)
+    result = torch.empty_like(kept)
+    left, right = result.chunk(2, dim=1)
+    left.copy_(slope(of_hidden * of_up, of_gate))
+    torch.mul(of_hidden, function(of_gate), out=right)
+    return result
+
+
+def gradient_of_x(options: Options, of_argument: Tensor, gate: Tensor, up: Tensor) -> Tensor:
+    whole = stack_of(gate, up)
+    if whole is not None:
+        return product(options, of_argument, whole)
+    left, right = of_argument.chunk(2, dim=1)
+    return product(options, right, up, c=product(options, left, gate))
+
+
+def _products(options: Options, x: Tensor, gate: Tensor, up: Tensor | None) -> Tensor:
+    """x @ [gate; up].T"""
+    whole = stack_of(gate, up)
+    if whole is not None:
+        return product(options, x, whole.mT)
+    d = x.new_empty((x.shape[0], 2 * gate.shape[0]))
+    for weight, part in zip(halves(gate, up), d.chunk(2, dim=1)):
+        product(options, x, weight.mT, out=part)
+    return d
+
+
+def halves(gate: Tensor, up: Tensor | None) -> tuple[Tensor, Tensor]:
+    if up is not None:
+        return gate, up
+    left, right = gate.chunk(2)
+    return left, right
+
+
+def stack_of(gate: Tensor, up: Tensor | None) -> Tensor | None:
+    """Both weights as one matrix, where they lie as one."""
+    if up is None:
+        return gate
+    return gate.as_strided((2 * gate.shape[0], gate.shape[1]), gate.stride()) if are_stacked(gate, up) else None
+
+
+def are_stacked(gate: Tensor, up: Tensor) -> bool:
+    return (
+        gate.shape == up.shape
+        and gate.is_contiguous()
+        and up.is_contiguous()
+        and up.storage_offset() == gate.storage_offset() + gate.numel()
+        and up.untyped_storage()._cdata == gate.untyped_storage()._cdata
+    )
