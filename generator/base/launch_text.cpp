@@ -3,6 +3,7 @@
 #include "generator/base/matrix_storage.hpp"
 #include "generator/base/packed_lines.hpp"
 #include "generator/base/packed_operand.hpp"
+#include "jitgemm/error.hpp"
 
 #include <fmt/format.h>
 
@@ -133,6 +134,15 @@ std::string encode_call(const TensorMapArgument& map, const GemmSpec& row_major,
         "CU_TENSOR_MAP_L2_PROMOTION_{})",
         encoder_of_rank(map.rank()), target, field_name(map), map_type(type), bytes(type), tensor.pointer, numbers,
         swizzle_name(map.swizzle), promotion_name(map.promotion));
+}
+
+void require_no_epilogue(const GemmSpec& spec) {
+    if (spec.epilogue.empty()) return;
+    throw SpecError(
+        "no launcher in C for this problem",
+        {fmt::format("it has the epilogue '{}', and launchers in C do not pass a text's operands: leave the "
+                     "epilogue out",
+                     spec.epilogue.text())});
 }
 
 bool has_tensor_maps(const KernelEntry& entry) {

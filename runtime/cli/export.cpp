@@ -26,6 +26,7 @@ int run_export(const ExportVerbOptions& options, Output& output) {
     if (options.directory == "-") throw UsageError("--output is '-': expected the name of a folder");
     require_export_folder(options.directory, options.exporting.force);
     const GeneratedKernel kernel = generate_kernel(options.problem, output);
+    static_cast<void>(checked_export_name(options.exporting, kernel.problem.asked));  // throws before the compile
     const CompiledKernel compiled =
         compile_kernel(kernel, compile_request(kernel.source), options.problem.options(), output);
     export_kernel(kernel.source, kernel.problem, compiled, options.directory, options.exporting);

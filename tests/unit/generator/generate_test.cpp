@@ -137,6 +137,15 @@ TEST_CASE("main allows a cluster of more blocks than every GPU takes") {
     CHECK_THAT(main_of(8), !ContainsSubstring("NonPortable"));
 }
 
+TEST_CASE("a dump of a problem with an epilogue's text has no main") {
+    GemmSpec spec = problem(128, 256, 512);
+    spec.epilogue = "d = relu(acc + bias[n])";
+    const KernelSource source = source_of(spec);
+    CHECK_THROWS_AS(host_main(source, problem_of(spec)), SpecError);
+    spec.epilogue = {};
+    CHECK_NOTHROW(host_main(source_of(spec), problem_of(spec)));
+}
+
 TEST_CASE("grids of entries whose threads go on stay within what 32 bits and a grid take") {
     for (const std::int64_t rows : {std::int64_t{1} << 27, kLargestExtent}) {
         MmaMultistageConfig config;

@@ -283,6 +283,16 @@ TEST_CASE("an exported set has a launcher for each kernel, a cubin for each text
                       ContainsSubstring("'2fast' cannot name C functions"));
 }
 
+TEST_CASE("a set with an epilogue's text is not exported, and nothing is compiled for it") {
+    const testing::TemporaryFolder folder;
+    KernelSet set = set_for({.m = 0, .n = 512, .k = 512}, 1, 64);
+    set.spec.epilogue = "d = relu(acc + bias[n])";
+    const auto compile = [](const KernelSource&, const Problem&) -> CompiledKernel { throw Error("compiled"); };
+    CHECK_THROWS_AS(export_kernel_set(set, find_arch("sm_90a"), TemplateSet::embedded(), compile, folder / "out", {}),
+                    SpecError);
+    CHECK_FALSE(fs::exists(folder / "out"));
+}
+
 TEST_CASE("the dispatcher launches the kernel that the set names, as jitgemm does") {
     if (!has_cc()) SKIP_TEST("no C compiler 'cc'");
     SECTION("weights") { check_dispatcher(set_for({.m = 0, .n = 512, .k = 512}, 1, 3000), 0, 3001); }

@@ -2,6 +2,7 @@
 
 #include "generator/generate.hpp"
 #include "generator/heuristics.hpp"
+#include "jitgemm/error.hpp"
 #include "runtime/device/argument_packer.hpp"
 #include "runtime/export/export_launcher.hpp"
 #include "runtime/support/file_system.hpp"
@@ -384,6 +385,13 @@ TEST_CASE("an export is named as C allows") {
         CHECK_THROWS_WITH(write(kernel, folder.path / "out", {.name = name, .force = false}),
                           ContainsSubstring("cannot name C"));
     }
+    CHECK_FALSE(fs::exists(folder.path / "out"));
+}
+
+TEST_CASE("a problem with an epilogue's text is not exported") {
+    const TemporaryFolder folder;
+    const Exported kernel = exported({.m = 512, .n = 512, .k = 512, .epilogue = "d = relu(acc + bias[n])"});
+    CHECK_THROWS_AS(write(kernel, folder.path / "out"), SpecError);
     CHECK_FALSE(fs::exists(folder.path / "out"));
 }
 
