@@ -20,8 +20,8 @@ struct ExportOptions {
 void export_kernel(const KernelSource& source, const Problem& problem, const CompiledKernel& compiled,
                    const std::string& directory, const ExportOptions& options = {});
 
-/// The name of the options, or the default one. Throws ConfigError if it is no C identifier, and SpecError for a problem
-/// with the text of an epilogue.
+/// The name of the options, or the default one. Throws ConfigError if it is no C identifier. Throws SpecError for a
+/// problem with the text of an epilogue.
 [[nodiscard]] std::string checked_export_name(const ExportOptions& options, const GemmSpec& spec);
 
 }  // namespace jitgemm
