@@ -83,7 +83,7 @@ constexpr SpoiltText kSpoilt[] = {
     {"rows below the first 64 have the first ones' scale", "block=128x64x64,warpgroup=128x64,stages=3",
      "there.scale_part = scale_part.below(rows);", ""},
     {"a matrix is read transposed", kTurned, "(j * 8 + i) * pitch + pair * 8", "(j * 8 + i) + pair * 8 * pitch"},
-    {"the second of a pair is the first", kTurned, "up_of.y", "up_of.x"},
+    {"the second of a pair is the first", kTurned, "up_here.y", "up_here.x"},
 };
 
 }  // namespace

@@ -52,8 +52,8 @@ std::string finish_element(const EpilogueParts& parts) {
     for (const EpilogueOperand& operand : parts.operands) {
         if (operand.is_scalar) continue;
         // The user's names may be those of the parameters.
-        text += fmt::format("    const float {}_of = {};\n", operand.name, reading(parts, operand));
-        values += fmt::format(", {}_of", operand.name);
+        text += fmt::format("    const float {}_here = {};\n", operand.name, reading(parts, operand));
+        values += fmt::format(", {}_here", operand.name);
     }
     return text + fmt::format("    return finish(args, acc{}).d;\n}}\n", values);
 }

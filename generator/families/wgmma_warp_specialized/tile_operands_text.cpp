@@ -184,7 +184,7 @@ private:
 
     /// An operand's element for the x or the y of a pair; `i` counts rows g and g + 8.
     [[nodiscard]] std::string element(const TileOperand& one, char place, std::string_view i) const {
-        const std::string value = one.operand.name + "_of";
+        const std::string value = one.operand.name + "_here";
         switch (one.reader) {
             case OperandReader::row_vector: return fmt::format("{}.{}", value, place);
             case OperandReader::column_vector: return fmt::format("{}.row({})", part(one), i);
@@ -200,21 +200,21 @@ private:
         for (const TileOperand& one : all_.operands) {
             const std::string& name = one.operand.name;
             if (one.reader == OperandReader::row_vector)
-                text += fmt::format("        const float2 {}_of = {}.pair(slice, j, lane);\n", name, part(one));
+                text += fmt::format("        const float2 {}_here = {}.pair(slice, j, lane);\n", name, part(one));
             if (one.reader == OperandReader::elements && all_.swap_ab)
-                text += fmt::format("        const float2 {}_of = {}.pair(j, pair);\n", name, part(one));
+                text += fmt::format("        const float2 {}_here = {}.pair(j, pair);\n", name, part(one));
             if (one.reader == OperandReader::elements && !all_.swap_ab)
-                text += fmt::format("        const Atom {}_of = {}.atom(j);\n", name, part(one));
+                text += fmt::format("        const Atom {}_here = {}.atom(j);\n", name, part(one));
             if (one.reader == OperandReader::panels && one.guard.empty())
-                text += fmt::format("        const Atom {}_of = {}.atom(slice, j, lane);\n", name, part(one));
+                text += fmt::format("        const Atom {}_here = {}.atom(slice, j, lane);\n", name, part(one));
             if (one.reader == OperandReader::panels && !one.guard.empty())
-                text += fmt::format("        const Atom {}_of = {} ? {}.atom(slice, j, lane) : Atom{{}};\n", name,
+                text += fmt::format("        const Atom {}_here = {} ? {}.atom(slice, j, lane) : Atom{{}};\n", name,
                                     one.guard, part(one));
         }
         return text;
     }
 
-    /// "const Results x = finish(args, sum.x, bias_of.x);"
+    /// "const Results x = finish(args, sum.x, bias_here.x);"
     [[nodiscard]] std::string finished(std::size_t indent, char place, std::string_view i) const {
         const std::string start = fmt::format("{:{}}const Results {} =", "", indent, place);
         std::string call = fmt::format("finish(args, sum.{}", place);

@@ -80,7 +80,7 @@ TEST_CASE("wgmma: C is an operand as any other, which beta guards") {
 
 TEST_CASE("wgmma: what reads operands is written out, and nothing else") {
     CHECK_THAT(text_of(with_text("s: f32; d = acc + s * x[m,n]"), kCooperative),
-               ContainsSubstring("x_of = args.s != 0.0f ? x_part.atom(slice, j, lane) : Atom{}"));
+               ContainsSubstring("x_here = args.s != 0.0f ? x_part.atom(slice, j, lane) : Atom{}"));
     const std::string vectors = text_of(with_text("bias: f32[n]; d = acc * v[m] + bias[n]"), kCooperative);
     CHECK_THAT(vectors, ContainsSubstring("v_part(args.v, row, edges.end_row, true, lane)"));
     CHECK_THAT(vectors, ContainsSubstring("RowVector<ElementPair<F32>> bias_part;"));
