@@ -74,6 +74,16 @@ std::string_view labelled_line(std::string_view text, std::string_view label) {
     return rest.substr(0, rest.find('\n'));
 }
 
+/// The body computes the epilogue that the kernel's name has: another text in the spec would not change it.
+void require_epilogue_of_kernel(const Problem& problem, std::string_view kernel) {
+    const std::optional<Epilogue>& epilogue = problem.signature.epilogue;
+    if (!epilogue || kernel.find(epilogue->hash()) != std::string_view::npos) return;
+    throw ConfigError("dump",
+                      {fmt::format("the spec has the epilogue '{}', but the kernel {} was made for another: write "
+                                   "a dump of the new epilogue, or undo the edit",
+                                   problem.asked.epilogue.text(), kernel)});
+}
+
 }  // namespace
 
 KernelSource generate(const Problem& problem, const KernelConfig& config, const Arch& arch,
@@ -119,7 +129,9 @@ ParsedDump parse_dump(std::string_view text) {
         throw ConfigError("dump", {"no 'end of banner' line: is this a file that jitgemm dump wrote?"});
     ParsedDump parsed;
     parsed.spec = parse_gemm_spec(labelled_line(text, kSpecLabel));
-    parsed.id = parse_kernel_name(labelled_line(text, kKernelLabel));
+    const std::string_view name = labelled_line(text, kKernelLabel);
+    if (!parsed.spec.epilogue.empty()) require_epilogue_of_kernel(problem_of(parsed.spec), name);
+    parsed.id = parse_kernel_name(name);
     parsed.arch = &find_arch(labelled_line(text, kArchLabel));
     parsed.body = text.substr(end + kEndOfBanner.size());
     return parsed;

@@ -24,6 +24,14 @@ using Reasons = std::vector<std::string>;
 
 std::string_view line_name(const GemmOperand& x) { return x.order == Order::row ? "row" : "column"; }
 
+/// A field of the spec, or a key of its text: "lda", "ld-x" of an epilogue's operand.
+std::string pitch_name(const GemmOperand& x) {
+    return fmt::format("{}{}", x.pitch_field != nullptr ? "ld" : "ld-", x.name);
+}
+std::string alignment_name(const GemmOperand& x) {
+    return fmt::format("{}{}", x.alignment_field != nullptr ? "align_" : "align-", x.name);
+}
+
 void check_extent(char name, std::int64_t value, Reasons& reasons) {
     if (value < 0) reasons.push_back(fmt::format("{} is {}: a size cannot be negative", name, value));
     if (value > kLargestExtent)
@@ -34,8 +42,8 @@ void check_extent(char name, std::int64_t value, Reasons& reasons) {
 bool check_leading_dimension(const GemmOperand& x, Reasons& reasons) {
     const std::int64_t least = std::max<std::int64_t>(1, x.run());
     if (x.pitch == 0 || x.pitch >= least) return true;
-    reasons.push_back(fmt::format("ld{} is {}: a {} of {} holds {} elements, so ld{} is at least {}", x.name, x.pitch,
-                                  line_name(x), x.title, x.run(), x.name, least));
+    reasons.push_back(fmt::format("{0} is {1}: a {2} of {3} holds {4} elements, so {0} is at least {5}", pitch_name(x),
+                                  x.pitch, line_name(x), x.title, x.run(), least));
     return false;
 }
 
@@ -52,15 +60,15 @@ void check_alignment(const GemmOperand& x, bool strides_are_sound, Reasons& reas
     if (x.alignment == 0) return;
     const bool power_of_two = x.alignment > 0 && std::has_single_bit(static_cast<unsigned>(x.alignment));
     if (!power_of_two || x.alignment > kMaxAlignment || x.alignment < bytes(x.type)) {
-        reasons.push_back(fmt::format("align_{} is {}: it must be a power of two from {} (one {} element) to {} bytes",
-                                      x.name, x.alignment, bytes(x.type), to_string(x.type), kMaxAlignment));
+        reasons.push_back(fmt::format("{} is {}: it must be a power of two from {} (one {} element) to {} bytes",
+                                      alignment_name(x), x.alignment, bytes(x.type), to_string(x.type), kMaxAlignment));
         return;
     }
     if (!strides_are_sound || x.alignment <= natural_alignment(x)) return;
-    reasons.push_back(fmt::format(
-        "align_{} is {}: ld{} is {} elements of {} bytes, which gives every {} an alignment of only {} "
-        "bytes",
-        x.name, x.alignment, x.name, x.leading_dimension(), bytes(x.type), line_name(x), natural_alignment(x)));
+    reasons.push_back(
+        fmt::format("{} is {}: {} is {} elements of {} bytes, which gives every {} an alignment of only {} bytes",
+                    alignment_name(x), x.alignment, pitch_name(x), x.leading_dimension(), bytes(x.type), line_name(x),
+                    natural_alignment(x)));
 }
 
 /// A number that was cast to an enumeration and is none of it. Nothing else can be said of such a spec.
@@ -91,18 +99,19 @@ void check_broadcast_c(const GemmSpec& spec, Reasons& reasons) {
 }
 
 /// Layouts are of matrices that the text reads.
-void check_layouts(const GemmSpec& spec, const OperandList& operands, Reasons& reasons) {
+void check_layouts(const GemmSpec& spec, const EpilogueParts& parts, Reasons& reasons) {
     for (const auto& [name, layout] : layouts_of(spec.epilogue)) {
-        const GemmOperand* const operand = operands.find(name);
-        const bool is_its = operand != nullptr && operand->epilogue != nullptr && !operand->is_factor();
-        if (!is_its)
-            reasons.push_back(fmt::format("{} has a layout, but the epilogue reads no '{}'", name, name));
-        else if (!operand->is_matrix())
-            reasons.push_back(fmt::format("{} has a layout, but it is no matrix: only [m,n] has one", name));
+        const auto operand = std::ranges::find(parts.operands, name, &EpilogueOperand::name);
+        if (operand != parts.operands.end() && operand->index.is_matrix()) continue;
+        const std::string given = layout.ld != 0 ? fmt::format("ld-{} is {}", name, layout.ld)
+                                                 : fmt::format("align-{} is {}", name, layout.align);
+        reasons.push_back(operand == parts.operands.end()
+                              ? fmt::format("{}, but the epilogue reads no '{}'", given, name)
+                              : fmt::format("{}, but {} is no matrix: only [m,n] has a layout", given, name));
     }
 }
 
-void check_epilogue(const GemmSpec& spec, const OperandList& operands, Reasons& reasons) {
+void check_epilogue(const GemmSpec& spec, Reasons& reasons) {
     if (spec.epilogue.empty()) return;
     const EpilogueReading reading = reading_of(spec.epilogue, spec.d);
     for (const EpilogueProblem& problem : reading.problems)
@@ -115,7 +124,7 @@ void check_epilogue(const GemmSpec& spec, const OperandList& operands, Reasons& 
         if (output.name == "d" && output.type.value_or(spec.d) != spec.d)
             reasons.push_back(fmt::format("the epilogue declares d as {}, but the problem's D is {}",
                                           to_string(*output.type), to_string(spec.d)));
-    check_layouts(spec, operands, reasons);
+    check_layouts(spec, reading.epilogue->parts(), reasons);
 }
 
 /// What may be accumulated and stored when A has this type. A type without a row cannot be multiplied.
@@ -198,7 +207,7 @@ std::vector<std::string> problems(const GemmSpec& spec) {
     const OperandList operands = gemm_operands(spec);
     for (const GemmOperand& operand : operands) check_operand(operand, reasons);
     check_broadcast_c(spec, reasons);
-    check_epilogue(spec, operands, reasons);
+    check_epilogue(spec, reasons);
     return reasons;
 }
 

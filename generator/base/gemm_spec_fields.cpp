@@ -84,6 +84,12 @@ std::string name_text(Enumeration value, Names names) {
     return std::string(names[position]);
 }
 
+/// An empty text would be the default epilogue. Who asks for that leaves the field out.
+EpilogueText read_epilogue_word(std::string_view word) {
+    if (word.empty()) throw WordError("expected a text, as 'd = relu(acc)'");
+    return word;
+}
+
 // ---- rows -----------------------------------------------------------------------------------------------------------
 
 template <auto Member>
@@ -198,12 +204,14 @@ constexpr GemmSpecField kFields[] = {
      .help = "What is stored, as text: 'd = silu(acc + bias[n]) * up[m,n]' (default: 'd = alpha * acc + beta * c')",
      .format = 3,
      .print = [](const GemmSpec& spec) { return std::string(spec.epilogue.text()); },
-     .read = [](GemmSpec& spec, std::string_view word) { spec.epilogue = word; },
+     .read = [](GemmSpec& spec, std::string_view word) { spec.epilogue = read_epilogue_word(word); },
      .value = [](const GemmSpec& spec) { return static_cast<std::int64_t>(hash_of(spec.epilogue)); },
      .is_known = nullptr,
      .is_number = false,
      .is_of_c = false},
 };
+
+constexpr std::string_view kPitchKey = "ld-", kAlignmentKey = "align-";  // of an epilogue's operands
 
 constexpr char kQuoteMark = '\'';
 
@@ -253,20 +261,26 @@ int format_of(const GemmSpec& spec) {
     return format;
 }
 
-bool read_layout(GemmSpec& spec, std::string_view key, std::string_view word) {
-    constexpr std::string_view kPitch = "ld-", kAlignment = "align-";
-    const bool is_pitch = key.starts_with(kPitch);
-    if (!is_pitch && !key.starts_with(kAlignment)) return false;
-    const std::string_view name = key.substr(is_pitch ? kPitch.size() : kAlignment.size());
+bool is_layout_key(std::string_view key) { return key.starts_with(kPitchKey) || key.starts_with(kAlignmentKey); }
+
+void read_layout(GemmSpec& spec, std::string_view key, std::string_view word) {
+    const bool is_pitch = key.starts_with(kPitchKey);
+    const std::string_view name = key.substr(is_pitch ? kPitchKey.size() : kAlignmentKey.size());
+    if (name.empty())
+        throw WordError(
+            fmt::format("{0} is '{1}', but names no operand: expected {0}x={1} of an operand x", key, word));
     if (spec.epilogue.empty())
-        throw WordError(fmt::format("{} is '{}', but there is no epilogue before it", key, word));
+        throw WordError(fmt::format("{} is '{}', but the spec has no epilogue with an operand {}", key, word, name));
     EpilogueLayout layout = spec.epilogue.layout_of(name);
-    if (is_pitch)
-        layout.ld = read_integer<std::int64_t>(word);
-    else
-        layout.align = read_integer<int>(word);
+    try {
+        if (is_pitch)
+            layout.ld = read_integer<std::int64_t>(word);
+        else
+            layout.align = read_integer<int>(word);
+    } catch (const WordError& error) {
+        throw WordError(fmt::format("{} is '{}': {}", key, word, error.what()));
+    }
     spec.epilogue = spec.epilogue.with(name, layout);
-    return true;
 }
 
 std::span<const FormerField> former_fields() { return kFormerFields; }

@@ -45,8 +45,10 @@ void read_field(GemmSpec& spec, const GemmSpecField& field, std::string_view nam
 [[nodiscard]] std::string later_formats_text(const GemmSpec& spec);
 /// The least format whose fields say all of the spec.
 [[nodiscard]] int format_of(const GemmSpec& spec);
-/// Reads "ld-up" or "align-up", the layout of an epilogue's operand. False for any other key.
-bool read_layout(GemmSpec& spec, std::string_view key, std::string_view word);
+/// Whether a key is that of the layout of an epilogue's operand: "ld-up", "align-up".
+[[nodiscard]] bool is_layout_key(std::string_view key);
+/// Reads a word of that key. The spec has its epilogue.
+void read_layout(GemmSpec& spec, std::string_view key, std::string_view word);
 /// A field of earlier versions that no kernel served. Texts may still name it with its neutral word.
 struct FormerField {
     std::string_view key;

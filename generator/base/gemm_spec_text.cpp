@@ -67,18 +67,26 @@ const GemmSpecField& find_field(std::string_view key, int format) {
     throw WordError(fmt::format("unknown key '{}' (known: {}){}", key, join_names(known), nearest_hint(key, known)));
 }
 
-void read_assignment(GemmSpec& spec, std::string_view word, int format, std::vector<std::string_view>& seen) {
+struct Assignment {
+    std::string_view key, value;
+};
+
+Assignment split_assignment(std::string_view word) {
     const std::size_t equals = word.find('=');
     if (equals == std::string_view::npos) throw WordError(fmt::format("'{}' is not of the form key=value", word));
-    const std::string_view key = word.substr(0, equals);
+    return {word.substr(0, equals), unquoted(word.substr(equals + 1))};
+}
+
+/// False for a layout of an epilogue's operand, which is read once the epilogue is.
+bool read_assignment(GemmSpec& spec, const Assignment& word, int format, std::vector<std::string_view>& seen) {
+    const auto [key, value] = word;
     if (std::find(seen.begin(), seen.end(), key) != seen.end()) throw WordError(fmt::format("'{}' stands twice", key));
     seen.push_back(key);
-    const std::string_view value = unquoted(word.substr(equals + 1));
-    if (read_former_field(key, value)) return;
-    const auto has_key = [key](const GemmSpecField& field) { return field.key == key; };
-    const bool is_field = std::ranges::any_of(gemm_spec_fields(), has_key);
-    if (!is_field && format >= kFirstWithLayouts && read_layout(spec, key, value)) return;
+    if (read_former_field(key, value)) return true;
+    const bool is_field = std::ranges::find(gemm_spec_fields(), key, &GemmSpecField::key) != gemm_spec_fields().end();
+    if (!is_field && format >= kFirstWithLayouts && is_layout_key(key)) return false;
     read_field(spec, find_field(key, format), key, value);
+    return true;
 }
 
 /// A size left out is no size of 0: the product of nothing is right whatever the kernel does.
@@ -100,8 +108,13 @@ GemmSpec read_spec(std::string_view text) {
     }
     GemmSpec spec;
     std::vector<std::string_view> seen;
-    for (std::size_t i = 1; i < words.size(); ++i)
-        read_assignment(spec, words[i], static_cast<int>(format - kFormats.begin()) + 1, seen);
+    std::vector<Assignment> layouts;
+    for (std::size_t i = 1; i < words.size(); ++i) {
+        const Assignment word = split_assignment(words[i]);
+        if (!read_assignment(spec, word, static_cast<int>(format - kFormats.begin()) + 1, seen))
+            layouts.push_back(word);
+    }
+    for (const auto& [key, value] : layouts) read_layout(spec, key, value);
     require_sizes(seen);
     const auto missing = [&](std::string_view key) { return std::ranges::find(seen, key) == seen.end(); };
     if (missing("b")) spec.b = spec.a;

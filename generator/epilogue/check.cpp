@@ -38,11 +38,17 @@ public:
 private:
     void refuse(TextPosition at, std::string message) { symbols_.problems.add(at, std::move(message)); }
 
+    /// Uses of the name are no further problems.
+    void refuse_name(const Statement& statement, const std::string& wrong) {
+        refuse(statement.at, wrong);
+        symbols_.broken.insert(statement.name);
+    }
+
     void declare(const Statement& statement) {
         const bool is_scalar = !statement.index;
         const std::string wrong =
             is_scalar && is_launch_scalar(statement.name) ? std::string() : wrong_name(statement.name);
-        if (!wrong.empty()) return refuse(statement.at, wrong);
+        if (!wrong.empty()) return refuse_name(statement, wrong);
         if (symbols_.declared.contains(statement.name))
             return refuse(statement.at, fmt::format("{} is declared twice", statement.name));
         if (is_scalar && statement.type != DataType::f32)
@@ -54,7 +60,8 @@ private:
     }
 
     void assign(const Statement& statement) {
-        if (const std::string wrong = wrong_name(statement.name); !wrong.empty()) return refuse(statement.at, wrong);
+        if (const std::string wrong = wrong_name(statement.name); !wrong.empty()) return refuse_name(statement, wrong);
+        symbols_.assigned = statement.name;
         if (symbols_.find_output(statement.name) >= 0 || symbols_.locals.contains(statement.name))
             return assign_again(statement);
         if (statement.index || statement.name == "d") {

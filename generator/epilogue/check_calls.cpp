@@ -21,8 +21,8 @@ CheckedValue ValueChecker::call(const Expression& written) {
     if (is_reduction_name(name) && (written.arguments.size() == 1 || name == "sum"))
         return refuse(written.at,
                       fmt::format("{} of one value is a reduction. It must stand alone on the right side, and the left "
-                                  "side must have an index",
-                                  name));
+                                  "side must have an index{}",
+                                  name, hint_at_two_values(name)));
     const int row = find_epilogue_function(name);
     if (row >= 0) return function(written, row);
     const std::vector<std::string_view>& known = epilogue_function_names();

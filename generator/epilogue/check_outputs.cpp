@@ -81,12 +81,16 @@ private:
         const CheckedValue value = values_.check(call.arguments[0]);
         output_.value = value.node;
         output_.type = symbols_.type_of(statement_.name, DataType::f32);
-        check_target();
+        check_target(call.word);
         if (!value.is_broken()) check_goes_over(call, value);
     }
-    void check_target() {
+    void check_target(std::string_view function) {
         check_reduction_type();
-        if (output_.name == "d") return refuse("d is a matrix: assign the reduction to another name, as r[m] = sum(x)");
+        if (output_.name == "d")
+            return refuse(
+                fmt::format("{0} of one value is a reduction, and d is a matrix: assign it to another name, as "
+                            "r[m] = {0}(x){1}",
+                            function, hint_at_two_values(function)));
         check_declaration();
     }
     void check_reduction_type() {

@@ -108,6 +108,13 @@ CheckedValue ValueChecker::unknown_name(const Expression& written) {
         return refuse(written.at, fmt::format("{0} is declared as [{1}] and read without an index: write {0}[{1}]",
                                               name, to_string(*declared->second.index)));
     }
+    if (name == "d")
+        return refuse(written.at,
+                      "d is what the text stores, and it has no value before. To read what D holds, give it another "
+                      "name with an index, as c[m,n], and pass D's address for it");
+    if (const std::string wrong = wrong_name(name); !wrong.empty()) return refuse(written.at, wrong);
+    if (name == symbols_.assigned)
+        return refuse(written.at, fmt::format("{0} has no value before this statement, which assigns {0}", name));
     return refuse(written.at, fmt::format("'{0}' is neither assigned before nor declared. A scalar of the launch is "
                                           "declared as '{0}: f32'{1}",
                                           name, nearest_hint(name, readable_names(symbols_))));

@@ -33,10 +33,11 @@ constexpr std::array<std::string_view, 121> kKeywords{
     "using",        "virtual", "void",       "volatile",  "wchar_t",   "while",        "with",
     "xor",          "xor_eq",  "yield",      "NULL",      "final",     "override",     "printf"};
 
-/// Names of a kernel's arguments, and of functions that its epilogue calls.
-constexpr std::array<std::string_view, 16> kKernelNames{"a",       "k",      "args",      "lda",  "ldb",   "ldc",
-                                                        "ldd",     "finish", "Results",   "fmaf", "fabsf", "Reduced",
-                                                        "reduced", "stream", "workspace", "power"};
+/// Names of a kernel's arguments and their types, and of functions that its epilogue calls. The pitches have names, too
+/// (is_pitch_field).
+constexpr std::array<std::string_view, 18> kKernelNames{
+    "a",       "k",    "args",  "counters", "workspace", "stream",   "finish",   "Results",  "Reduced",
+    "reduced", "fmaf", "fabsf", "power",    "Bits",      "ElementC", "ElementD", "GemmArgs", "TensorMap"};
 
 template <typename List>
 bool is_in(const List& list, std::string_view name) {
@@ -49,11 +50,21 @@ bool is_device_function(std::string_view name) {
     return std::ranges::any_of(epilogue_functions(), row) || std::ranges::any_of(epilogue_casts(), cast);
 }
 
+/// Whether a kernel may have this field for an operand's pitch: "ldx" of x, "ld_up" of up.
+bool is_pitch_field(std::string_view name) {
+    return name.starts_with("ld_") || (name.starts_with("ld") && name.size() == 3);
+}
+
 }  // namespace
 
 bool is_launch_scalar(std::string_view name) { return name == "alpha" || name == "beta"; }
 
 bool is_reduction_name(std::string_view name) { return name == "sum" || name == "max" || name == "min"; }
+
+std::string hint_at_two_values(std::string_view reduction) {
+    return find_epilogue_function(reduction) < 0 ? ""
+                                                 : fmt::format(". Of two values it is a function: {}(x, 0)", reduction);
+}
 
 bool is_language_name(std::string_view name) {
     return is_in(kOwnNames, name) || find_epilogue_function(name) >= 0 || find_epilogue_cast(name) != nullptr;
@@ -62,7 +73,8 @@ bool is_language_name(std::string_view name) {
 std::string wrong_name(std::string_view name) {
     if (is_language_name(name)) return fmt::format("'{}' is a name of the language itself", name);
     if (is_in(kKeywords, name)) return fmt::format("'{}' is a word of Python or C++, and no name", name);
-    if (is_in(kKernelNames, name) || is_device_function(name) || name.starts_with("GEMM_") || name.starts_with("map_"))
+    if (is_in(kKernelNames, name) || is_device_function(name) || is_pitch_field(name) || name.starts_with("GEMM_") ||
+        name.starts_with("map_"))
         return fmt::format("'{}' is a name that kernels use themselves: take another", name);
     if (name.front() == '_' || name.find("__") != name.npos)
         return fmt::format("'{}': a name begins with a letter, and has no two '_' side by side", name);

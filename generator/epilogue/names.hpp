@@ -14,6 +14,9 @@ namespace jitgemm {
 /// "sum", "max" or "min"; of two values, max and min are functions.
 [[nodiscard]] bool is_reduction_name(std::string_view name);
 
+/// The end of a message on a reduction that may have been meant as a function: ". Of two values …", or "".
+[[nodiscard]] std::string hint_at_two_values(std::string_view reduction);
+
 /// "alpha" or "beta": a text need not declare them.
 [[nodiscard]] bool is_launch_scalar(std::string_view name);
 

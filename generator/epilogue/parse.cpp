@@ -3,13 +3,16 @@
 #include "generator/epilogue/functions.hpp"
 #include "generator/epilogue/parse_index.hpp"
 #include "generator/text/nearest_name.hpp"
-#include "generator/text/parse_number.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cmath>
+#include <cstddef>
+#include <limits>
+#include <system_error>
 
 namespace jitgemm {
 namespace {
@@ -17,6 +20,18 @@ namespace {
 constexpr std::size_t kLongestText = 1 << 14;
 constexpr int kDeepest = 256;  // of parentheses and calls
 constexpr std::array<std::string_view, 6> kComparisons{"<", "<=", ">", ">=", "==", "!="};
+
+/// A decimal number, which may be beyond a double: then it is infinite, or 0.
+std::optional<double> read_any_number(std::string_view text) {
+    double value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (end != text.data() + text.size()) return std::nullopt;
+    if (error == std::errc()) return value;
+    if (error != std::errc::result_out_of_range) return std::nullopt;
+    const std::size_t exponent = text.find_first_of("eE");
+    const bool is_tiny = exponent == text.npos ? text.front() == '0' || text.front() == '.' : text[exponent + 1] == '-';
+    return is_tiny ? 0 : std::numeric_limits<double>::infinity();
+}
 
 /// Thrown from within a statement, once its problem is noted; the next statement is read then.
 struct BrokenStatement {};
@@ -181,7 +196,7 @@ private:
     }
     Expression read_number() {
         const Token token = take();
-        const std::optional<double> value = parse_number<double>(token.text);
+        const std::optional<double> value = read_any_number(token.text);
         const bool pads = token.text.size() > 1 && token.text[0] == '0' &&
                           token.text.find_first_not_of("0123456789") == std::string_view::npos;
         if (!value || pads) fail(token.at, fmt::format("'{}' is not a number: write it as 3, 0.5 or 1e-3", token.text));

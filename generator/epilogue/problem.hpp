@@ -6,7 +6,7 @@
 
 namespace jitgemm {
 
-/// A place in a text. Both count from 1; a column is a byte.
+/// A place in a text. Both count from 1; a column is a character.
 struct TextPosition {
     int line = 1;
     int column = 1;

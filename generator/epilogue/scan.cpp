@@ -16,6 +16,8 @@ constexpr std::array<std::string_view, 18> kSymbols{"//", "<=", ">=", "==", "!="
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 bool is_word(char c) { return is_digit(c) || is_letter(c); }
+/// Whether a byte of UTF-8 is not the first one of its character.
+bool continues_character(char byte) { return (static_cast<unsigned char>(byte) & 0xC0U) == 0x80U; }
 
 class EpilogueScanner {
 public:
@@ -35,8 +37,10 @@ private:
     }
     void step(std::size_t size) {
         for (std::size_t i = 0; i < size; ++i) {
-            const bool ends_line = rest_[i] == '\n';
-            at_ = ends_line ? TextPosition{at_.line + 1, 1} : TextPosition{at_.line, at_.column + 1};
+            if (rest_[i] == '\n')
+                at_ = {at_.line + 1, 1};
+            else if (!continues_character(rest_[i]))
+                ++at_.column;
         }
         rest_.remove_prefix(size);
     }
@@ -89,9 +93,8 @@ private:
     }
     /// A character of several bytes is one.
     void refuse_character() {
-        const auto continues = [](char byte) { return (static_cast<unsigned char>(byte) & 0xC0U) == 0x80U; };
         std::size_t size = 1;
-        while (size < rest_.size() && continues(rest_[size])) ++size;
+        while (size < rest_.size() && continues_character(rest_[size])) ++size;
         const auto byte = static_cast<unsigned char>(rest_.front());
         const bool is_plain = size == 1 && byte > ' ' && byte < 0x7F;
         problems_.add(at_, is_plain ? fmt::format("'{}' is no part of the language", rest_.front())

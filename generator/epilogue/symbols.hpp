@@ -40,7 +40,8 @@ struct EpilogueSymbols {
     EpilogueGraph graph;
     std::map<std::string_view, Declared> declared;
     std::map<std::string_view, Local> locals;
-    std::set<std::string_view> broken;  ///< their statements could not be read
+    std::set<std::string_view> broken;  ///< their statements could not be read, or no text can use these names
+    std::string_view assigned;          ///< by the statement that is being checked
     std::vector<EpilogueOperand> operands;
     std::vector<EpilogueOutput> outputs;
     std::vector<TextPosition> outputs_at;

@@ -26,7 +26,19 @@ NpyMatrix open_operand(const std::string& path) {
     }
 }
 
+/// The number that a word is, which may be "nan" or "inf"; nothing for the name of a file.
+std::optional<float> read_scalar(const std::string& name, const std::string& word) {
+    if (const std::optional<float> number = parse_number<float>(word)) return number;
+    const std::optional<double> number = parse_number<double>(word);
+    if (!number) return std::nullopt;
+    if (std::fabs(*number) < 1) return 0.0F;
+    throw UsageError("wrong usage",
+                     {fmt::format("--operand {} is {}: a scalar is an f32, and none is that large", name, word)});
+}
+
 std::string size_of(const NpyMatrix& file) { return fmt::format("{}x{}", file.rows(), file.columns()); }
+
+bool has_own_option(std::string_view name) { return name == "alpha" || name == "beta"; }
 
 /// A vector may lie as a row or as a column; a matrix lies as D does.
 void check_file(const GemmOperand& operand, const NpyMatrix& file, Reasons& reasons) {
@@ -57,8 +69,7 @@ OperandFiles::OperandFiles(const std::vector<std::string>& words) {
         const std::string name = word.substr(0, equals), value = word.substr(equals + 1);
         if (files_.contains(name) || scalars_.contains(name))
             throw UsageError("wrong usage", {fmt::format("--operand names {} twice", name)});
-        const std::optional<float> number = parse_number<float>(value);
-        if (number && std::isfinite(*number))
+        if (const std::optional<float> number = read_scalar(name, value))
             scalars_.emplace(name, *number);
         else
             files_.emplace(name, open_operand(value));
@@ -84,19 +95,26 @@ std::vector<std::string> OperandFiles::mismatches(const GemmSpec& spec) const {
     std::vector<std::string_view> known;
     for (const EpilogueOperand& operand : parts->operands) {
         known.push_back(operand.name);
-        const bool is_of_launch = operand.name == "alpha" || operand.name == "beta";
+        if (has_own_option(operand.name)) continue;
         const auto file = files_.find(operand.name);
-        if (operand.is_scalar && file != files_.end())
+        const auto number = scalars_.find(operand.name);
+        if (!operand.is_scalar && number != scalars_.end())
+            reasons.push_back(
+                fmt::format("{0} is the number {1}, but the epilogue reads {0}[{2}]: --operand {0}=FILE.npy",
+                            operand.name, number->second, to_string(operand.index)));
+        else if (operand.is_scalar && file != files_.end())
             reasons.push_back(fmt::format("{0} ({1}) is a file, but {0} is a scalar of the launch: --operand {0}=0.5",
                                           operand.name, file->second.path()));
-        else if (operand.is_scalar ? !is_of_launch && !scalars_.contains(operand.name) : file == files_.end())
+        else if (operand.is_scalar ? number == scalars_.end() : file == files_.end())
             reasons.push_back(fmt::format("{0} is missing: --operand {0}={1}", operand.name,
                                           operand.is_scalar ? "NUMBER" : "FILE.npy"));
         else if (!operand.is_scalar)
             check_file(epilogue_operand(operand, *parts, spec), file->second, reasons);
     }
     const auto check_known = [&](const std::string& name) {
-        if (std::ranges::find(known, name) == known.end())
+        if (has_own_option(name))
+            reasons.push_back(fmt::format("--operand names {0}, which has an option of its own: --{0} NUMBER", name));
+        else if (std::ranges::find(known, name) == known.end())
             reasons.push_back(fmt::format("--operand names {}, but the epilogue has no such operand{}", name,
                                           nearest_hint(name, known)));
     };

@@ -1,6 +1,7 @@
 #include "runtime/cli/problem_options.hpp"
 
 #include "generator/base/gemm_spec_fields.hpp"
+#include "generator/base/operand.hpp"
 #include "generator/base/spec_text.hpp"
 #include "generator/families/kernel_name.hpp"
 #include "jitgemm/error.hpp"
@@ -89,9 +90,22 @@ public:
         }
     }
 
+    /// A text uses the scalars that it names.
+    void refuse_unnamed_scalars(const ProblemRequest& request) {
+        if (const EpilogueParts* const parts = parts_of(request.spec)) {
+            refuse_unnamed(*parts, "alpha", request.alpha, 1.0F);
+            refuse_unnamed(*parts, "beta", request.beta, 0.0F);
+        }
+    }
+
     [[nodiscard]] const Reasons& reasons() const { return reasons_; }
 
 private:
+    void refuse_unnamed(const EpilogueParts& parts, std::string_view name, float value, float usual) {
+        if (value != usual && std::ranges::find(parts.operands, name, &EpilogueOperand::name) == parts.operands.end())
+            reasons_.push_back(
+                fmt::format("--{0} is {1}, but the epilogue has no {0}: name it in the text", name, value));
+    }
     void field(std::string_view option, const GemmSpecField& row, GemmSpec& spec) {
         const auto text = options_.text(option);
         if (!text) return;
@@ -115,7 +129,10 @@ void read_c(SpecReader& reader, bool with_c, ProblemRequest& request) {
     reader.scalar("alpha", request.alpha);
     reader.scalar("beta", request.beta);
     reader.refuse_contradicted_none(with_c, request.beta);
-    if (!request.spec.epilogue.empty()) return reader.refuse_without_c();  // a text reads what it names
+    if (!request.spec.epilogue.empty()) {  // a text reads what it names
+        reader.refuse_unnamed_scalars(request);
+        return reader.refuse_without_c();
+    }
     if (!named && request.beta == 0.0F) return reader.refuse_without_c();
     if (!request.spec.c) request.spec.c = request.spec.d;
 }

@@ -9,11 +9,14 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 using namespace jitgemm;
@@ -228,6 +231,29 @@ TEST_CASE("cli emulator: an epilogue reads its operands from files, in their typ
     refused(operands + " --operand s=3", "s", "twice");
     refused(" --operand bias", "bias", "NAME");
     refused(operands + " --beta 2", "beta", "2");
+    refused(operands + " --operand beta=2", "--beta NUMBER");
+    const std::string arrays = operands.substr(0, operands.rfind(" --operand"));
+    refused(arrays + " --operand s=1e99", "s is 1e99", "f32");
+    refused(" --operand bias=3 --operand up=4 --operand s=1", "bias is the number 3", "bias[n]", "up is the number 4");
+    const auto is_like = [](float one, float other) { return one == other || (std::isnan(one) && std::isnan(other)); };
+    for (const auto& [word, value] : {std::pair{"nan", NAN}, {"inf", INFINITY}, {"-inf", 0.0F}}) {
+        INFO(word);
+        CHECK(tool.run(command + arrays + " --operand s=" + word).exit_code == 0);
+        const NpyMatrix written = NpyMatrix::open(file("d.npy"));
+        std::memcpy(got.data(), written.data(), sizeof(float) * got.size());
+        CHECK(std::ranges::all_of(got, [&](float one) { return is_like(one, value); }));
+    }
+}
+
+TEST_CASE("cli emulator: alpha and beta are given where the epilogue has them") {
+    const Tool tool;
+    const std::string command = "run bf16 tn 33 35 37 --device emulator --epilogue ";
+    for (const char* const scalar : {"--alpha 2", "--beta 1"}) {
+        const ToolResult wrong = tool.run(command + "'d = relu(acc)' " + scalar);
+        CHECK(wrong.exit_code == 2);
+        CHECK_THAT(wrong.err, Says(scalar[2] == 'a' ? "--alpha is 2" : "--beta is 1", "the epilogue has no"));
+        CHECK(tool.run(command + "'d = relu(alpha * acc) + beta' " + scalar).exit_code == 0);
+    }
 }
 
 TEST_CASE("cli emulator: a second run compiles nothing and needs no NVRTC") {

@@ -9,6 +9,9 @@
 #include "tests/catch.hpp"
 #include "tests/support/says.hpp"
 
+#include <fmt/format.h>
+
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -61,6 +64,17 @@ TEST_CASE("the text of a spec holds its epilogue and reads back as the same spec
     CHECK_THROWS_WITH(parse_gemm_spec("gemm-v2 m=1 n=1 k=1 epilogue='d = acc'"), Says("epilogue", "unknown"));
     CHECK_THROWS_WITH(parse_gemm_spec("gemm-v3 m=1 n=1 k=1 epilogue='d = acc"), Says("quote"));
     CHECK_THROWS_WITH(parse_gemm_spec("gemm-v3 m=1 n=1 k=1 ld-up=5"), Says("ld-up", "5", "no epilogue"));
+    CHECK_THROWS_WITH(parse_gemm_spec("gemm-v3 m=1 n=1 k=1 epilogue=''"), Says("epilogue is ''", "a text"));
+}
+
+TEST_CASE("layouts stand in a spec's text before or behind the epilogue, and name what is wrong") {
+    const std::string sizes = "gemm-v3 m=64 n=96 k=128 ", text = fmt::format(" epilogue='{}'", kText);
+    CHECK(parse_gemm_spec(sizes + "ld-up=200 align-up=8" + text) ==
+          parse_gemm_spec(sizes + text + " align-up=8 ld-up=200"));
+    CHECK_THROWS_WITH(parse_gemm_spec(sizes + "ld-=16" + text), Says("ld-", "16", "no operand"));
+    CHECK_THROWS_WITH(parse_gemm_spec(sizes + "align-up=" + text), Says("align-up is ''", "whole number"));
+    CHECK_THROWS_WITH(parse_gemm_spec(sizes + "ld-up=abc" + text), Says("ld-up is 'abc'", "whole number"));
+    CHECK_THROWS_WITH(parse_gemm_spec(sizes + "ld-up=1 ld-up=2" + text), Says("ld-up", "twice"));
 }
 
 TEST_CASE("a resolved spec has the canonical text: texts of one meaning make one problem") {
@@ -97,13 +111,13 @@ TEST_CASE("wrong epilogues are problems that name the value and the rule") {
     CHECK_THAT(complaints(spec_of("d: f32[m,n]; d = acc")), Says("d", "f32", "bf16"));
     GemmSpec spec = spec_of(kText);
     spec.epilogue = spec.epilogue.with("bias", {.ld = 100});
-    CHECK_THAT(complaints(spec), Says("bias", "no matrix"));
+    CHECK_THAT(complaints(spec), Says("ld-bias is 100", "no matrix"));
     spec.epilogue = EpilogueText(kText).with("down", {.ld = 100});
-    CHECK_THAT(complaints(spec), Says("down", "reads no"));
+    CHECK_THAT(complaints(spec), Says("ld-down is 100", "reads no"));
     spec.epilogue = EpilogueText(kText).with("up", {.ld = 95});
-    CHECK_THAT(complaints(spec), Says("up", "95", "96"));
+    CHECK_THAT(complaints(spec), Says("ld-up is 95", "ld-up is at least 96"));
     spec.epilogue = EpilogueText(kText).with("up", {.ld = 97, .align = 16});
-    CHECK_THAT(complaints(spec), Says("align_up", "16", "97"));
+    CHECK_THAT(complaints(spec), Says("align-up is 16", "ld-up is 97"));
 }
 
 TEST_CASE("a launch reads what no scalar guards, and wants the text's names") {
@@ -145,4 +159,20 @@ TEST_CASE("a dump with an epilogue reads back, and shows the user's line") {
     CHECK(parsed.spec == problem.asked);
     CHECK(parsed.id == source.id);
     CHECK(source.body.find("silu(acc + bias) * up") != std::string::npos);
+}
+
+TEST_CASE("a dump whose spec has another epilogue than its kernel is refused") {
+    for (const Order order : {Order::row, Order::column}) {
+        GemmSpec spec = spec_of(kText);
+        spec.d_order = order;
+        const Problem problem = problem_of(spec);
+        std::string text =
+            dump(generate(problem, choose_config(problem, find_gpu("h100")), find_arch("sm_90a")), problem);
+        CHECK(parse_dump(text).spec == problem.asked);
+        const std::size_t silu = text.find("silu", text.find("epilogue="));
+        text.replace(silu, 4, "gelu");
+        CHECK_THROWS_WITH(parse_dump(text), Says("gelu(acc", "another"));
+        text.replace(silu, 4, "geul");
+        CHECK_THROWS_WITH(parse_dump(text), Says("geul", "line 1"));
+    }
 }

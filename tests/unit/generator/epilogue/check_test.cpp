@@ -37,6 +37,12 @@ const std::vector<Wrong>& wrong_names() {
         {"d = acc + float[n]", 1, 11, {"'float'", "C++"}},
         {"d = acc + args[n]", 1, 11, {"'args'", "kernels"}},
         {"d = acc + GEMM_K[n]", 1, 11, {"'GEMM_K'", "kernels"}},
+        {"d = acc + ElementD[n]", 1, 11, {"'ElementD'", "kernels"}},
+        {"d = acc + counters[n]", 1, 11, {"'counters'", "kernels"}},
+        {"d = up[m,n] + acc * ld_up[m,n]", 1, 21, {"'ld_up'", "kernels"}},
+        {"ldx: f32; d = x[m,n] + acc * ldx", 1, 1, {"'ldx'", "kernels"}},
+        {"k: f32; d = k * acc", 1, 1, {"'k'", "kernels"}},
+        {"d = k * acc", 1, 5, {"'k'", "kernels"}},
         {"_t = acc; d = acc", 1, 1, {"'_t'", "begins with a letter"}},
         {"t__0 = acc; d = acc", 1, 1, {"'t__0'", "side by side"}},
         {std::string(65, 'x') + " = acc; d = acc", 1, 1, {"65", "at most 64"}},
@@ -53,6 +59,8 @@ const std::vector<Wrong>& wrong_uses() {
         {"d = acc; d = relu(acc)", 1, 10, {"d is assigned twice"}},
         {"t = acc; t = relu(acc); d = t", 1, 10, {"t is assigned twice"}},
         {"x: f32[n]; x: f32[m]; d = acc * x[n]", 1, 12, {"x", "declared twice"}},
+        {"d = d + acc", 1, 5, {"d is what the text stores", "c[m,n]"}},
+        {"t = t + acc; d = t", 1, 5, {"t has no value before"}},
         {"aux[m,n] = acc; d = aux[m,n]", 1, 21, {"aux is an output", "read again"}},
         {"d = acc; e[m,n] = d", 1, 19, {"d is an output"}},
         {"t = acc; d = t[m,n]", 1, 14, {"t is a local value", "without an index"}},
@@ -94,7 +102,9 @@ const std::vector<Wrong>& wrong_indices() {
         {"r[n] = sum(bias[n])", 1, 1, {"sum has nothing to go over", "bias[n] has no m"}},
         {"r[m] = sum(acc * 0 + 1); d = acc; q[m] = max(row[m])", 1, 35, {"max has nothing to go over", "no n"}},
         {"r[m,n] = sum(acc)", 1, 1, {"sum has nothing to go over", "r[m,n]"}},
-        {"d = sum(acc)", 1, 1, {"d is a matrix"}},
+        {"d = sum(acc)", 1, 1, {"d is a matrix", "r[m] = sum(x)"}},
+        {"d = min(acc)", 1, 1, {"d is a matrix", "r[m] = min(x)", "min(x, 0)"}},
+        {"d = 1 + max(acc)", 1, 9, {"reduction", "max(x, 0)"}},
         {"r[m] = acc", 1, 1, {"r[m] has one element for many", "sum(x)"}},
         {"r: bf16[m]; r[m] = sum(acc)", 1, 13, {"r is bf16", "f32"}},
         {"r[m] = sum(acc); d = acc * r[m]", 1, 28, {"r is an output", "reduction over a block"}},
@@ -131,11 +141,14 @@ const std::vector<Wrong>& wrong_grammar() {
         {"d = select(0 < acc < 1, 1, 2)", 1, 20, {"'<' follows a comparison"}},
         {"d = relu()", 1, 10, {"a value is missing before ')'"}},
         {"d = acc * 1e99", 1, 11, {"1e99", "larger than any f32"}},
+        {"d = acc * 1e400", 1, 11, {"1e400", "larger than any f32"}},
         {"d = acc * 0x10", 1, 11, {"'0x10' is not a number"}},
         {"d = acc * 007", 1, 11, {"'007' is not a number"}},
         {"d = acc * 1.2.3", 1, 11, {"'1.2.3' is not a number"}},
         {"d = acc $ 2", 1, 9, {"'$'", "language"}},
         {"d = acc \xc3\xb7 2", 1, 9, {"0xc3", "language"}},
+        {"d = acc \xc3\xb7 2 $", 1, 9, {"0xc3"}},
+        {"d = acc  # \xc3\xb7\xe2\x88\x91\ne = \xc3\xb7 + geul(acc)", 2, 5, {"0xc3"}},
         {"up: bf6[m,n]; d = acc", 1, 5, {"'bf6' is not a type", "did you mean 'bf16'?"}},
         {"up: tf32; d = acc", 1, 5, {"'tf32' is not a type"}},
         {"d = " + std::string(300, '(') + "acc", 1, 261, {"nested deeper"}},
@@ -170,6 +183,23 @@ TEST_CASE("all errors of an epilogue's text are reported at once, in its order")
     CHECK(reading.problems[1].at == TextPosition{2, 1});
     CHECK(reading.problems[2].at == TextPosition{2, 19});
     CHECK(reading.problems[3].at == TextPosition{3, 25});
+}
+
+TEST_CASE("columns of an epilogue's text count characters") {
+    const EpilogueReading reading = try_read_epilogue("d = \xc3\xb7 \xe2\x88\x91 acc + geul(acc)");
+    REQUIRE(reading.problems.size() == 3);
+    CHECK(reading.problems[1].at == TextPosition{1, 7});
+    CHECK(reading.problems[2].at == TextPosition{1, 15});
+}
+
+TEST_CASE("a number that is too small for an f32 is 0") {
+    for (const char* const text : {"d = acc + 1e-99", "d = acc + 1e-400", "d = acc + 0.5e-999"})
+        CHECK(read_epilogue(text) == read_epilogue("d = acc + 0"));
+}
+
+TEST_CASE("a name that no text can have is one problem, however often it is used") {
+    CHECK(try_read_epilogue("k: f32; d = k * acc + k").problems.size() == 1);
+    CHECK(try_read_epilogue("for = acc; d = for + for").problems.size() == 1);
 }
 
 TEST_CASE("a statement that can't be read makes no names unknown") {
