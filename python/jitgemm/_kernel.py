@@ -107,7 +107,7 @@ def _determinism(value: Any) -> str:
 def _epilogue(value: Any) -> str:
     if isinstance(value, str) and value and "'" not in value:
         return f"'{value}'"
-    raise ValueError("a text without the quote '")
+    raise ValueError("a text without the quote ', as \"d = relu(acc)\"")
 
 
 def _word(value: Any, expected: str = "a word") -> str:

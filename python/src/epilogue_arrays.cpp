@@ -102,6 +102,11 @@ float launch_scalar(PyObject* object, const char* name) {
     }
 }
 
+void read_array(PyObject* object, const char* title, PyObject* stream, const Operand& first, Operand& array) {
+    read_operand(object, title, stream, array, &first);
+    check_readable_type(array);
+}
+
 EpilogueArray read_given(const Formula& formula, std::size_t place, PyObject* object, PyObject* stream,
                          const Operand& first) {
     EpilogueArray given;
@@ -111,7 +116,7 @@ EpilogueArray read_given(const Formula& formula, std::size_t place, PyObject* ob
     if (formula.operands[place].is_scalar)
         given.value = launch_scalar(object, title);
     else
-        read_operand(object, title, stream, given.array, &first);
+        read_array(object, title, stream, first, given.array);
     return given;
 }
 

@@ -52,6 +52,12 @@ std::string copy_in_order(const Operand& array, Order order) {
     return "give a copy with contiguous columns";
 }
 
+std::optional<Lie> lie_of_matrix(const Operand& array, const ResultPlace& d, Order preferred) {
+    const MatrixView view = result_view(dimensions(array), d.has_rows, d.has_columns);
+    const std::optional<Extent> rows = d.is_folded ? folded(view) : view.rows;
+    return rows ? lie_of(*rows, view.columns, preferred) : std::nullopt;
+}
+
 /// Where a matrix lies; the usual where it does not fit.
 EpilogueLayout matrix_layout(const EpilogueOperand& operand, const Operand& array, const ResultPlace& d,
                              Reasons& reasons) {
@@ -59,9 +65,7 @@ EpilogueLayout matrix_layout(const EpilogueOperand& operand, const Operand& arra
         reasons.push_back(wrong_shape(operand, array, "the product's, " + shape_text(d.shape)));
         return {};
     }
-    MatrixView view = result_view(dimensions(array), d.has_rows, d.has_columns);
-    const std::optional<Extent> rows = d.is_folded ? folded(view) : view.rows;
-    const std::optional<Lie> lie = rows ? lie_of(*rows, view.columns, d.order) : std::nullopt;
+    const std::optional<Lie> lie = lie_of_matrix(array, d, d.order);
     if (!lie || lie->order != d.order) {
         const bool by_row = d.order == Order::row;
         reasons.push_back(fmt::format(
@@ -82,9 +86,9 @@ EpilogueLayout layout_of_operand(const EpilogueOperand& operand, const Operand& 
                                  Reasons& reasons) {
     if (operand.type != *array.type)
         reasons.push_back(
-            fmt::format("the epilogue declares {} as {}, but its array is of type {}: change the "
-                        "declaration, or leave it out",
-                        operand.name, to_string(operand.type), to_string(*array.type)));
+            fmt::format("{0} is of type {1}, but the epilogue reads it as {2}: give an array of {2}, or declare "
+                        "'{0}: {1}[{3}]' in the text",
+                        operand.name, to_string(*array.type), to_string(operand.type), to_string(operand.index)));
     const EpilogueIndex& index = operand.index;
     const auto rows_shape = d.shape.first(d.shape.size() - (d.has_columns ? 1 : 0));
     if (index.is_over_blocks() || is_of_pairs(index)) return {};  // no kernel reads them: the choice says so
@@ -108,6 +112,18 @@ Epilogue typed_meaning(const EpilogueArrays& arrays, DataType d) {
 }
 
 }  // namespace
+
+std::optional<Order> order_of_matrices(const EpilogueArrays& arrays, const ResultPlace& d) {
+    for (std::size_t i = 0; i < arrays.operands.size(); ++i) {
+        const Operand& array = arrays.operands[i].array;
+        const bool is_matrix = arrays.formula->operands[i].index.is_matrix() && array.given();
+        if (!is_matrix || !std::ranges::equal(array.extents(), d.shape)) continue;
+        const std::optional<Lie> lie = lie_of_matrix(array, d, Order::row);
+        if (lie && lie->order == Order::column) return Order::column;
+        if (lie && lie_of_matrix(array, d, Order::column)->order == Order::row) return Order::row;
+    }
+    return std::nullopt;
+}
 
 EpilogueText epilogue_text(const EpilogueArrays& arrays, const ResultPlace& d, Reasons& reasons) {
     const Epilogue meaning = typed_meaning(arrays, d.type);

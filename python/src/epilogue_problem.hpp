@@ -5,6 +5,7 @@
 #include "python/src/epilogue_arrays.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -20,6 +21,9 @@ struct ResultPlace {
     DataType type;
     Order order;
 };
+
+/// The order in which the first matrix lies that can't lie in both. A D of one row or column can, and takes it.
+[[nodiscard]] std::optional<Order> order_of_matrices(const EpilogueArrays& arrays, const ResultPlace& d);
 
 /// The text for the problem: types and leading dimensions are those of the arrays. Adds a reason for each array that
 /// does not fit. Throws SpecError for a text that breaks a rule.

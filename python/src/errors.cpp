@@ -89,6 +89,12 @@ std::string_view text_of(PyObject* text, const char* name) {
     }
     Py_ssize_t size = 0;
     const char* const characters = PyUnicode_AsUTF8AndSize(text, &size);
+    if (characters == nullptr && PyErr_ExceptionMatches(PyExc_UnicodeEncodeError) != 0) {
+        PyErr_Clear();
+        throw SpecError(
+            "invalid text",
+            {fmt::format("{} is '{}': it must not contain half a character (a lone surrogate)", name, words_of(text))});
+    }
     if (characters == nullptr) throw PythonError{};
     const std::string_view all(characters, static_cast<std::size_t>(size));
     if (all.find('\0') != std::string_view::npos)

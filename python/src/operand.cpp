@@ -371,6 +371,10 @@ void read_operand(PyObject* object, const char* name, PyObject* stream, Operand&
     if (!operand.type) refuse_type(operand);
 }
 
+void check_readable_type(const Operand& operand) {
+    if (!is_half(*operand.type) && operand.type != DataType::f32) refuse_type(operand);
+}
+
 namespace {
 
 /// Whether make_fx records operations on real tensors. It is one of the modes on the stack.

@@ -67,6 +67,9 @@ void check_writable(const Operand& operand);
 /// After a launch has written it: PyTorch's autograd sees that the tensor has changed.
 void note_written(const Operand& operand);
 
+/// Throws OperandError where the type is none that an epilogue reads: float16, bfloat16 or float32.
+void check_readable_type(const Operand& operand);
+
 /// Throws OperandError where the array is a torch.Tensor and PyTorch traces the running program.
 /// The trace would keep this product's numbers as a constant.
 void refuse_if_traced(const Operand& operand);

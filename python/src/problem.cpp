@@ -173,7 +173,7 @@ private:
         const Lie a = read(arrays_.a, a_, preferred(order_a(usual.layout)), spec.lda, spec.align_a);
         const Lie b = read(arrays_.b, b_, preferred(order_b(usual.layout)), spec.ldb, spec.align_b);
         const std::optional<Order> repeats = c_has_rows_ ? repeated_run(c_) : std::nullopt;
-        const Lie d = read(arrays_.out, d_, repeats ? repeats : preferred(usual.d_order), spec.ldd, spec.align_d);
+        const Lie d = read(arrays_.out, d_, repeats ? repeats : preferred_order_of_d(), spec.ldd, spec.align_d);
         spec.layout = layout_of(a.order, b.order);
         spec.d_order = d.order;
         if (arrays_.c.given()) read_c(repeats, d.order);
@@ -182,18 +182,24 @@ private:
         spec.align_c = spec.align_d;
     }
 
-    void read_epilogue() {
-        const GemmSpec& spec = problem_.spec;
-        const ResultPlace d{.shape = problem_.shape,
-                            .has_rows = has_rows_,
-                            .has_columns = has_columns_,
-                            .is_folded = is_folded_,
-                            .m = spec.m,
-                            .n = spec.n,
-                            .type = spec.d,
-                            .order = spec.d_order};
-        problem_.spec.epilogue = epilogue_text(*arrays_.epilogue, d, reasons_);
+    [[nodiscard]] std::optional<Order> preferred_order_of_d() const {
+        if (like_ != nullptr) return like_->d_order;
+        return arrays_.epilogue ? order_of_matrices(*arrays_.epilogue, place_of_d()) : std::nullopt;
     }
+
+    [[nodiscard]] ResultPlace place_of_d() const {
+        const GemmSpec& spec = problem_.spec;
+        return {.shape = problem_.shape,
+                .has_rows = has_rows_,
+                .has_columns = has_columns_,
+                .is_folded = is_folded_,
+                .m = spec.m,
+                .n = spec.n,
+                .type = spec.d,
+                .order = spec.d_order};
+    }
+
+    void read_epilogue() { problem_.spec.epilogue = epilogue_text(*arrays_.epilogue, place_of_d(), reasons_); }
 
     /// As D lies: one row (column) of it for all, or each of them.
     void read_c(std::optional<Order> repeats, Order of_d) {

@@ -294,7 +294,12 @@ REFUSED = {
     "a repeated row": ({"bias": BIAS, "up": np.broadcast_to(BIAS, (M, N))}, jg.OperandError, r"up .*strides \(0, 1\)"),
     "steps in a line": ({"bias": BIAS, "up": operand((M, 2 * N))[:, ::2]}, jg.OperandError, r"up .*strides \(42, 2\)"),
     "no array": ({"bias": 3.0, "up": UP}, jg.OperandError, "bias is of type float"),
-    "float64": ({"bias": BIAS.astype("float64"), "up": UP}, jg.OperandError, "bias .*float64"),
+    "float64": ({"bias": BIAS.astype("float64"), "up": UP}, jg.OperandError, "bias .*float64.*float32"),
+    "int32": ({"bias": BIAS.astype("int32"), "up": UP}, jg.OperandError, "bias .*int32.*float32"),
+    "int8": ({"bias": BIAS, "up": UP.astype("int8")}, jg.OperandError, "up .*int8.*float32"),
+    "a lone surrogate": ({"epilogue": "d = acc \ud800"}, jg.SpecError, r"epilogue is 'd = acc \\ud800'.*surrogate"),
+    "a surrogate in a name": ({"operands": {"\ud800": BIAS}}, jg.SpecError, "a name in operands .*surrogate"),
+    "an empty text": ({"epilogue": ""}, jg.SpecError, "nothing is stored"),
     "c beside it": ({"bias": BIAS, "up": UP, "c": UP}, jg.OperandError, "c is given beside an epilogue"),
     "accumulate": (
         {"bias": BIAS, "up": UP, "out": np.zeros((M, N), "float32"), "accumulate": True},
@@ -307,7 +312,7 @@ REFUSED = {
     "a declared type": (
         {"epilogue": "bias: f16[n]; d = acc + bias[n]", "bias": BIAS},
         jg.OperandError,
-        "declares bias as f16, but its array is of type f32",
+        r"bias is of type f32, but the epilogue reads it as f16: .* 'bias: f32\[n\]'",
     ),
     "a declared type of d": (
         {"epilogue": "d: f16[m,n]; d = relu(acc)"},
@@ -371,7 +376,7 @@ def test_a_kernel_takes_operands_by_name():
         assert "epilogue=" in k.spec and "up: f32[m,n]" in k.spec
     with pytest.raises(jg.OperandError, match=r"up\[m,n\], s missing"):
         k(a, b, bias=operands["bias"])
-    with pytest.raises(jg.OperandError, match="declares bias as f32, but its array is of type f16"):
+    with pytest.raises(jg.OperandError, match="bias is of type f16, but the epilogue reads it as f32"):
         k(a, b, **{**operands, "bias": operands["bias"].astype("float16")})
     wide = operand((M, N + 3))[:, :N]
     with pytest.raises(jg.OperandError, match="up's leading dimension is 24 here and 21 in the kernel"):
@@ -382,6 +387,26 @@ def test_a_kernel_takes_operands_by_name():
     packed = k.pack_arguments(a, b, out=out, **operands)
     address = operands["up"].ctypes.data.to_bytes(8, "little")
     assert any(address in structs for structs in packed)
+
+
+def test_a_text_for_a_kernel_is_a_text():
+    for text in ("", 3, "d = acc  # it's", "d = \ud800"):
+        with pytest.raises(jg.SpecError, match="epilogue( is |=)"):
+            jg.kernel(m=M, n=N, k=K, a="f32", layout="tt", epilogue=text, device=EMULATOR)
+    with pytest.raises(jg.SpecError, match="epilogue is ''"):
+        jg.kernel(f"gemm-v3 m={M} n={N} k={K} a=f32 layout=tt epilogue=''", device=EMULATOR)
+
+
+@pytest.mark.parametrize("order", "CF")
+def test_one_row_or_column_lies_as_its_operands_do(order):
+    a, b = factors()
+    big = np.asarray(operand((M, N)), order=order)
+    for rows, columns in ((slice(None), slice(0, 1)), (slice(0, 1), slice(None))):
+        u = big[rows, columns]
+        operands = {"u": u, "v": np.ascontiguousarray(u)}
+        text = "d = acc + u[m,n] * v[m,n]"
+        d = jg.matmul(a[rows], np.ascontiguousarray(b[:, columns]), device=EMULATOR, epilogue=text, **operands)
+        assert_is(d, text, a[rows], b[:, columns], operands)
 
 
 def test_equal_texts_share_a_kernel_and_types_make_another():
