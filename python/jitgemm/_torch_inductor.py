@@ -18,6 +18,8 @@ from torch._inductor.virtualized import V
 
 from . import _core
 from ._errors import ConfigError, Error, OperandError
+from ._torch_fused import Options
+from ._torch_inductor_mlp import decompositions
 
 _DEVICES = ("cuda",)
 _TYPES = (torch.bfloat16, torch.float16, torch.float32)
@@ -118,13 +120,18 @@ def _is_served(choice: Any) -> bool:
 
 def _decomposed(a: Tensor, b: Tensor, device: Any = None, deterministic: Any = None, bias: Any = None) -> Any:
     """torch.ops.jitgemm.matmul in PyTorch's own operators, where it asks for nothing that these don't have."""
-    is_plain = device in (None, a.device.type) and deterministic in (None, "run_to_run")
-    if not is_plain or a.device.type not in _DEVICES or a.dtype not in _TYPES or prod(b.shape[:-2]) != 1:
+    if not _is_plain(Options("", False, device, deterministic), a) or prod(b.shape[:-2]) != 1:
         return NotImplemented
     rows, factor = a.reshape(-1, a.shape[-1]), b.reshape(b.shape[-2:])
     d = torch.mm(rows, factor) if bias is None else torch.addmm(bias, rows, factor)
     leading = a.shape[:-2] if a.dim() >= b.dim() else b.shape[:-2]
     return d.reshape(*leading, a.shape[-2], b.shape[-1])
+
+
+def _is_plain(options: Options, a: Tensor) -> bool:
+    """Whether nothing is asked for that PyTorch's own operators don't have."""
+    asks_for_more = options.device not in (None, a.device.type) or options.deterministic not in (None, "run_to_run")
+    return not asks_for_more and a.device.type in _DEVICES and a.dtype in _TYPES
 
 
 # ---- registration --------------------------------------------------------------------------------
@@ -153,11 +160,13 @@ def serve_replaced_layers() -> None:
     operator = torch.ops.jitgemm.matmul.default
     if decomposition.decompositions.get(operator) is _decomposed:
         return
-    decomposition.decompositions[operator] = _decomposed
+    ours = {operator: _decomposed, **decompositions(_is_plain, _least_gain)}
+    decomposition.decompositions.update(ours)
     decomposition.fast_random_decomps.cache_clear()
-    # Where it stays, it is called as it is.
+    # Where one stays, it is called as it is.
     keep: Any = lowering.make_fallback
-    keep(operator, lowering.constrain_to_fx_strides, warn=False, override_decomp=True)
+    for each in ours:
+        keep(each, lowering.constrain_to_fx_strides, warn=False, override_decomp=True)
     register()
 
 

@@ -20,7 +20,7 @@ from ._torch_activation import activation_of
 from ._torch_dispatch import is_taken_apart
 from ._torch_fused import Options
 from ._torch_linear import SERVED_TYPES, as_matrix, cast_under_autocast, lies_as_matrix, linear_by
-from ._torch_operator import LIBRARY, MATMUL
+from ._torch_operator import LIBRARY, MATMUL, tell_inductor
 
 # x, weight, bias
 Linear = Callable[[Tensor, Tensor, "Tensor | None"], Tensor]
@@ -241,8 +241,15 @@ BY_OPERATORS = Kernels(
 )
 
 
-def _fake(name: str) -> Callable[[Callable[..., Any]], Any]:
-    return library.register_fake(f"jitgemm::mlp_{name}", lib=LIBRARY)
+def _fake(name: str) -> Callable[[Callable[..., Any]], None]:
+    def register(function: Callable[..., Any]) -> None:
+        def fake(x: Tensor, *rest: Any) -> Any:
+            tell_inductor(x)
+            return function(x, *rest)
+
+        library.register_fake(f"jitgemm::mlp_{name}", fake, lib=LIBRARY)
+
+    return register
 
 
 @_fake("hidden")

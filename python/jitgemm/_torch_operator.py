@@ -61,14 +61,18 @@ def _fake(
     torch._check(a.shape[-1] == b.shape[-2], lambda: f"a has shape {tuple(a.shape)} and b {tuple(b.shape)}")
     torch._check(a.dtype == b.dtype, lambda: f"a is of type {a.dtype} and b of {b.dtype}")
     leading = torch.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+    tell_inductor(a)
+    return a.new_empty((*leading, a.shape[-2], b.shape[-1]))
+
+
+def tell_inductor(a: Tensor) -> None:
+    """Whoever compiles calls an operator's fake implementation first."""
     if a.device.type == "cuda" and "torch._inductor.decomposition" in sys.modules:
         _tell_inductor()
-    return a.new_empty((*leading, a.shape[-2], b.shape[-1]))
 
 
 @cache
 def _tell_inductor() -> None:
-    """Whoever compiles calls _fake first."""
     from . import _torch_inductor
 
     _torch_inductor.serve_replaced_layers()

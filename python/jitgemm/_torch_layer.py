@@ -1,0 +1,25 @@
+"""torch.nn.Linear by jitgemm's kernels."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from ._torch_products import linear
+
+
+class Linear(torch.nn.Linear):
+    """torch.nn.Linear by jitgemm's kernels."""
+
+    __constants__ = [*torch.nn.Linear.__constants__, "jitgemm_device", "jitgemm_deterministic"]
+    jitgemm_device = None
+    jitgemm_deterministic = None
+
+    def forward(self, input: Tensor) -> Tensor:
+        device, deterministic = self.jitgemm_device, self.jitgemm_deterministic
+        if torch.jit.is_scripting():  # type: ignore[attr-defined]
+            return torch.ops.jitgemm.linear(input, self.weight, self.bias, device, deterministic)
+        return linear(input, self.weight, self.bias, device=device, deterministic=deterministic)
+
+
+Linear.__module__ = "jitgemm.torch"  # copies that are saved name it
