@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cache, wraps
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 from torch import Tensor, nn
 from torch.nn.modules import module as modules
@@ -22,16 +22,12 @@ from ._torch_mlp import Weights, mlp
 from ._torch_patterns import Chain, Gated, Step, activation_of_module
 from ._torch_stack import restack
 
-_HOOKS = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
-_GLOBAL_HOOKS = tuple(f"_global{kind}" for kind in _HOOKS)
-
-
 # ---- calls ---------------------------------------------------------------------------------------
 
 
 def run(module: Any, pattern: Chain | Gated | None, x: Any) -> Any:
     """None where the module's own forward is to be called."""
-    if not isinstance(x, Tensor):
+    if not isinstance(x, Tensor) or _are_all_hooked():
         return None
     if isinstance(pattern, Gated):
         return _run_gated(module, pattern, x)
@@ -114,10 +110,15 @@ def _is_idle(module: Any, step: Step) -> bool:
 def _plain_child(module: Any, name: str | None) -> Any:
     """Without hooks and a forward of its own."""
     child = module._modules.get(name)
-    if child is None or "forward" in child.__dict__:
+    if child is None or "forward" in child.__dict__ or child._forward_hooks or child._forward_pre_hooks:
         return None
-    is_hooked = any(len(getattr(child, hooks)) for hooks in _HOOKS)
-    return None if is_hooked or any(len(getattr(modules, hooks)) for hooks in _GLOBAL_HOOKS) else child
+    return None if child._backward_hooks or child._backward_pre_hooks else child
+
+
+def _are_all_hooked() -> bool:
+    """Whether a hook sees the calls of every module."""
+    hooks = modules._global_forward_hooks or modules._global_forward_pre_hooks
+    return bool(hooks or modules._global_backward_hooks or modules._global_backward_pre_hooks)
 
 
 def _settings(layer: Any) -> tuple[str | None, str | None]:
@@ -204,8 +205,37 @@ def described(module: Any, pattern: Chain | Gated | None) -> str:
 
 
 def _pairs(module: Any, pattern: Chain | None) -> Iterator[str]:
+    for layer, activation in _activated(module, pattern):
+        yield f"{activation}({layer})"
+
+
+def _activated(module: Any, pattern: Chain | None) -> Iterator[tuple[str, str]]:
+    """Names of layers with the activations behind them."""
     steps = [Step(name) for name in module._modules] if pattern is None else pattern.steps
     for first, second in pairwise(steps):
         activation = _activation(module, second)
-        if activation is not None and _layer(module, first.child) is not None:
-            yield f"{activation}({first.child})"
+        if first.child is not None and activation is not None and _layer(module, first.child) is not None:
+            yield first.child, activation
+
+
+class Asked(NamedTuple):
+    """A product of a layer, without gradients."""
+
+    layer: Any
+    epilogue: str | None
+    is_half: bool = False  # of the layer's rows
+
+
+def products_of(module: Any) -> Iterator[Asked]:
+    """Of a module that fuses: what its layers ask for, but for products that have no epilogue of their own."""
+    pattern, children = getattr(module, "jitgemm_pattern", None), module._modules
+    if isinstance(pattern, Gated):
+        gate = children[pattern.gate]
+        is_half = pattern.up is None
+        yield Asked(gate, f"d = {pattern.activation.activation}(acc) * up[m,n]", is_half)
+        if is_half:
+            yield Asked(gate, None, is_half)
+    elif isinstance(module, Fused):
+        for name, activation in _activated(module, pattern):
+            layer = children[name]
+            yield Asked(layer, f"d = {activation}(acc{' + bias[n]' if layer.bias is not None else ''})")

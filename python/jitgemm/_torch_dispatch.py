@@ -30,9 +30,11 @@ def is_observed(a: Any, b: Any) -> bool:
 
 def is_taken_apart(*tensors: Tensor | None) -> bool:
     """Whether somebody works on single operations: one that stands for several must be given as these."""
+    for x in tensors:
+        if x is not None and type(x) not in PLAIN:
+            return True
     return (
-        any(type(x) not in PLAIN for x in tensors if x is not None)
-        or _dispatch_modes() != 0
+        _dispatch_modes() != 0
         or _transforms_are_active()
         or torch._C._is_tracing()
         or forward_ad._current_level >= 0

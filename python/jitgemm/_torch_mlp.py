@@ -51,8 +51,9 @@ def mlp(options: Options, x: Tensor, weights: Weights) -> Tensor | None:
     activation_of(options.activation)  # refuses an unknown one
     is_compiling = torch.compiler.is_compiling()
     if is_compiling or not (has_torch_function_variadic(x, *weights) or is_taken_apart(x, *weights)):
-        x, *rest = cast_under_autocast(x, *weights)  # type: ignore[assignment]
-        weights = Weights(*rest)  # type: ignore[arg-type]
+        if is_compiling or torch._C._is_any_autocast_enabled():
+            x, *rest = cast_under_autocast(x, *weights)  # type: ignore[assignment]
+            weights = Weights(*rest)  # type: ignore[arg-type]
         if _are_served(options, x, weights):
             try:
                 return _on_rows(options, x, weights, is_compiling or profiler._is_profiler_enabled)
@@ -64,19 +65,30 @@ def mlp(options: Options, x: Tensor, weights: Weights) -> Tensor | None:
 def _are_served(options: Options, x: Tensor, weights: Weights) -> bool:
     """What is not has its rules, or its messages, from linear layers."""
     gate, up, bias, down, down_bias = weights
+    dtype = x.dtype
+    if x.dim() == 0 or dtype not in SERVED_TYPES or not _is_matrix(gate, dtype) or x.shape[-1] != gate.shape[1]:
+        return False
+    if bias is not None and not _is_vector(bias, dtype, gate.shape[0]):
+        return False
+    if up is not None and (not _is_matrix(up, dtype) or up.shape != gate.shape):
+        return False
+    if options.gated and up is None and gate.shape[0] % 2 != 0:
+        return False
+    if down is None:
+        return True
     return (
-        x.dim() >= 1
-        and x.dtype in SERVED_TYPES
-        and all(t is None or t.dtype is x.dtype for t in weights)
-        and all(t is None or (t.dim() == 2 and lies_as_matrix(t)) for t in (gate, up, down))
-        and all(t is None or (t.dim() == 1 and t.is_contiguous()) for t in (bias, down_bias))
-        and x.shape[-1] == gate.shape[1]
-        and (bias is None or bias.shape == gate.shape[:1])
-        and (up is None or up.shape == gate.shape)
-        and (not options.gated or up is not None or gate.shape[0] % 2 == 0)
-        and (down is None or down.shape[1] == _width(options, gate, up))
-        and (down is None or down_bias is None or down_bias.shape == down.shape[:1])
+        _is_matrix(down, dtype)
+        and down.shape[1] == _width(options, gate, up)
+        and (down_bias is None or _is_vector(down_bias, dtype, down.shape[0]))
     )
+
+
+def _is_matrix(x: Tensor, dtype: torch.dtype) -> bool:
+    return x.dtype is dtype and x.dim() == 2 and lies_as_matrix(x)
+
+
+def _is_vector(x: Tensor, dtype: torch.dtype, size: int) -> bool:
+    return x.dtype is dtype and x.dim() == 1 and x.is_contiguous() and x.shape[0] == size
 
 
 def _width(options: Options, gate: Tensor, up: Tensor | None) -> int:

@@ -110,11 +110,12 @@ class GatedMLP(torch.nn.Module):
         super().__init__()
         self.activation = activation
         activation_of(activation)
+        self.jitgemm_pattern = Gated("gate_up", None, Step(None, activation), "down")
         self.gate_up = Linear(features, 2 * hidden, bias=False, device=device, dtype=dtype)
         self.down = Linear(hidden, features, bias=False, device=device, dtype=dtype)
 
     def forward(self, x: Tensor) -> Tensor:
-        d = run(self, Gated("gate_up", None, Step(None, self.activation), "down"), x)
+        d = run(self, self.jitgemm_pattern, x)
         if d is not None:
             return d
         gate, up = self.gate_up(x).chunk(2, -1)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
+from ._torch_blocks import Asked, products_of
 from ._warm import warm as warm_shapes
 
 if TYPE_CHECKING:
@@ -43,11 +44,17 @@ def lines(model: torch.nn.Module, rows: int | Iterable[int], dtype: torch.dtype 
     if not layers:
         raise ValueError("the model has no torch.nn.Linear")
     yield from dict.fromkeys(
-        " ".join(["gemm-v2", f"m={m}", *fields])
-        for layer in layers
+        " ".join(["gemm-v2" if asked.epilogue is None else "gemm-v3", f"m={m}", *fields])
+        for asked in _asked(model, layers)
         for m in sizes
-        if (fields := _fields(layer, dtype, m == "1")) is not None
+        if (fields := _fields(asked, dtype, m == "1")) is not None
     )
+
+
+def _asked(model: torch.nn.Module, layers: list[Any]) -> Iterator[Asked]:
+    fused = [asked for module in model.modules() for asked in products_of(module)]
+    for layer in layers:
+        yield from [asked for asked in fused if asked.layer is layer] or [Asked(layer, None)]
 
 
 def _sizes(rows: int | Iterable[int]) -> list[str]:
@@ -65,9 +72,10 @@ def _sizes(rows: int | Iterable[int]) -> list[str]:
     return sizes
 
 
-def _fields(layer: torch.nn.Linear, dtype: torch.dtype | None, is_one_row: bool) -> list[str] | None:
+def _fields(asked: Asked, dtype: torch.dtype | None, is_one_row: bool) -> list[str] | None:
     """All but m; None for a layer that no kernel serves, or whose weight lies as none reads it."""
-    weight: Tensor = layer.weight
+    layer = asked.layer
+    weight: Tensor = layer.weight.chunk(2)[0] if asked.is_half else layer.weight
     kind = _TYPES.get(dtype or weight.dtype)
     if kind is None or weight.dim() != 2:
         return None
@@ -81,7 +89,9 @@ def _fields(layer: torch.nn.Linear, dtype: torch.dtype | None, is_one_row: bool)
         return None
     fields = [f"n={n}", f"k={k}", f"a={kind}", f"layout={layout}", f"ldb={leading}"]
     bias = layer.bias
-    if bias is not None and bias.dim() == 1 and bias.is_contiguous():
+    if asked.epilogue is not None:
+        fields.append(f"epilogue='{asked.epilogue}'")
+    elif bias is not None and bias.dim() == 1 and bias.is_contiguous():
         fields += [f"c={kind}"] if is_one_row else [f"c={kind}", "broadcast-c=yes"]
     deterministic = getattr(layer, "jitgemm_deterministic", None)
     return fields if deterministic is None else [*fields, f"deterministic={deterministic}"]

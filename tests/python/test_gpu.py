@@ -470,6 +470,59 @@ def test_compiled_and_captured():
             torch.testing.assert_close(compiled(tokens).clone(), expected, rtol=2**-5, atol=2**-5)
 
 
+class Llama(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.gate, self.up = torch.nn.Linear(512, 1408, bias=False), torch.nn.Linear(512, 1408, bias=False)
+        self.down, self.act = torch.nn.Linear(1408, 512, bias=False), torch.nn.SiLU()
+
+    def forward(self, x):
+        return self.down(self.act(self.gate(x)) * self.up(x))
+
+
+def vit():
+    return torch.nn.Sequential(torch.nn.Linear(512, 2048), torch.nn.GELU(), torch.nn.Linear(2048, 512))
+
+
+def results_of(model, x, run=None):
+    """The result and all gradients that there are."""
+    x = x.detach().requires_grad_()
+    d = (run or model)(x)
+    d.backward(torch.ones_like(d))
+    gradients = [p.grad for p in model.parameters() if p.grad is not None]
+    model.zero_grad()
+    return [d.detach(), x.grad, *gradients]
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("kind", [Llama, vit])
+@pytest.mark.parametrize("rows", [1, 100, 1024])
+def test_fused_modules(kind, rows):
+    """Eager, compiled and captured, with errors as PyTorch's."""
+    torch.manual_seed(0)
+    theirs = kind().cuda().bfloat16()
+    ours, exact = copy.deepcopy(theirs), copy.deepcopy(theirs).double()
+    assert jg.torch.replace_linear(ours).fused
+    x = torch.randn(rows, 512, device="cuda", dtype=torch.bfloat16)
+
+    def errors(model, run=None):
+        return [((d - e).norm() / e.norm()).item() for d, e in zip(results_of(model, x, run), expected, strict=True)]
+
+    expected = results_of(exact, x.double())
+    allowed = [1.25 * error + 1e-3 for error in errors(theirs)]
+    torch._dynamo.reset()
+    for run in (ours, torch.compile(ours, fullgraph=True), torch.compile(ours, backend="aot_eager", fullgraph=True)):
+        for error, most in zip(errors(ours, run), allowed, strict=True):
+            assert error <= most
+    with torch.no_grad():
+        want = ours(x)
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
+            d = ours(x)
+        graph.replay()
+        torch.testing.assert_close(d, want, rtol=0, atol=0)
+
+
 def test_the_operator_keeps_its_promises():
     a, b = tensor(64, 32).requires_grad_(), tensor(48, 32, seed=1).requires_grad_()
     library.opcheck(torch.ops.jitgemm.matmul.default, (a, b.mT, None))

@@ -192,6 +192,35 @@ def test_a_models_problems_are_what_its_layers_ask_for(tmp_path, dtype):
     assert sorted(lines(tmp_path / "record.txt")) == sorted(expected)
 
 
+def fusing_model_of(torch):
+    class Llama(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.gate, self.up = torch.nn.Linear(16, 24, bias=False), torch.nn.Linear(16, 24, bias=False)
+            self.down, self.act = torch.nn.Linear(24, 16, bias=False), torch.nn.SiLU()
+
+        def forward(self, x):
+            return self.down(self.act(self.gate(x)) * self.up(x))
+
+    activated = [torch.nn.Linear(16, 8), torch.nn.GELU(), torch.nn.Linear(8, 16, bias=False), torch.nn.ReLU()]
+    return torch.nn.Sequential(Llama(), jg.torch.GatedMLP(16, 40, "gelu"), *activated, torch.nn.Linear(16, 16))
+
+
+def test_a_fusing_models_problems_are_what_its_layers_ask_for(tmp_path):
+    torch = pytest.importorskip("torch", minversion="2.6")
+    from jitgemm import _torch_warm
+
+    model, rows = fusing_model_of(torch), [1, 6]
+    jg.torch.replace_linear(model, device=EMULATOR)
+    expected = asked(tmp_path / "expected.txt", _torch_warm.lines(model, rows))
+    with torch.no_grad(), jg.record(tmp_path / "record.txt"):
+        for m in rows:
+            model(torch.zeros(m, 16))
+    assert sorted(lines(tmp_path / "record.txt")) == sorted(expected)
+    assert sum("silu(acc) * up" in line for line in expected) == 2
+    assert jg.torch.warm(model, range(2, 4), gpu="h100")["failed"] == []
+
+
 def test_a_model_is_warmed_without_being_run(monkeypatch):
     torch = pytest.importorskip("torch", minversion="2.6")
     with torch.device("meta"):
