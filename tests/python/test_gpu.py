@@ -487,7 +487,7 @@ def vit():
 def results_of(model, x, run=None):
     """The result and all gradients that there are."""
     x = x.detach().requires_grad_()
-    d = (run or model)(x)
+    d = (model if run is None else run)(x)
     d.backward(torch.ones_like(d))
     gradients = [p.grad for p in model.parameters() if p.grad is not None]
     model.zero_grad()
