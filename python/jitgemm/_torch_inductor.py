@@ -6,6 +6,7 @@ products of replaced layers become torch.mm as well: they are padded and fused a
 
 from __future__ import annotations
 
+import math
 from math import prod
 from typing import Any, cast
 
@@ -19,6 +20,7 @@ from torch._inductor.virtualized import V
 from . import _core
 from ._errors import ConfigError, Error, OperandError
 from ._torch_fused import Options
+from ._torch_inductor_fusing import Pass
 from ._torch_inductor_mlp import decompositions
 
 _DEVICES = ("cuda",)
@@ -87,6 +89,10 @@ def _least_gain() -> float:
     return 1.0 if config.max_autotune or config.max_autotune_gemm else _GAIN
 
 
+def _least_gain_of_fused() -> float:
+    return _least_gain() if _is_registered() and not config.cpp_wrapper else math.inf
+
+
 def _with_ours(choices: list[Any]) -> list[Any]:
     """Inductor's choices for a product, with ours at the end."""
     names = [getattr(choice, "name", "") for choice in choices]
@@ -144,6 +150,8 @@ def register() -> None:
     for product in (_MM, _ADDMM):
         _know(product)
     config.external_matmul = [*_others(), cast("Any", _MM)]
+    serve_replaced_layers()
+    config.pre_grad_custom_pass = Pass(_is_plain, _other_pass())
     if not hasattr(select_algorithm, "add_preprocessing_fn"):  # PyTorch before 2.9: mm alone
         return
     selector = select_algorithm.get_algorithm_selector_cache()
@@ -153,6 +161,12 @@ def register() -> None:
 
 def unregister() -> None:
     config.external_matmul = _others()
+    config.pre_grad_custom_pass = _other_pass()
+
+
+def _other_pass() -> Any:
+    current: Any = config.pre_grad_custom_pass
+    return current.before if type(current).__module__ == Pass.__module__ else current
 
 
 def serve_replaced_layers() -> None:
@@ -160,7 +174,7 @@ def serve_replaced_layers() -> None:
     operator = torch.ops.jitgemm.matmul.default
     if decomposition.decompositions.get(operator) is _decomposed:
         return
-    ours = {operator: _decomposed, **decompositions(_is_plain, _least_gain)}
+    ours = {operator: _decomposed, **decompositions(_is_plain, _least_gain_of_fused)}
     decomposition.decompositions.update(ours)
     decomposition.fast_random_decomps.cache_clear()
     # Where one stays, it is called as it is.

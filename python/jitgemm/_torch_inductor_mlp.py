@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from math import isfinite
 from typing import Any
 
 import torch
@@ -69,7 +70,10 @@ def decompositions(is_served: Callable[[Options, Tensor], bool], least_gain: Cal
 def _decomposed(name: str, is_served: Any, least_gain: Any, *given: Any, **named: Any) -> Any:
     count, _, theirs = _WAYS[name]
     operands, options = given[:count], Options(*given[count:], **named)
-    if not is_served(options, operands[0]) or _is_faster(name, options, operands, least_gain()):
+    if not is_served(options, operands[0]):
+        return NotImplemented
+    gain = least_gain()  # infinite where nothing of ours is to be called
+    if isfinite(gain) and _is_faster(name, options, operands, gain):
         return NotImplemented
     return theirs(options, *operands)
 

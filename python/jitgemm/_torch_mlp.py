@@ -54,7 +54,7 @@ def mlp(options: Options, x: Tensor, weights: Weights) -> Tensor | None:
         if is_compiling or torch._C._is_any_autocast_enabled():
             x, *rest = cast_under_autocast(x, *weights)  # type: ignore[assignment]
             weights = Weights(*rest)  # type: ignore[arg-type]
-        if _are_served(options, x, weights):
+        if are_served(options, x, weights):
             try:
                 return _on_rows(options, x, weights, is_compiling or profiler._is_profiler_enabled)
             except OperandError:  # a tensor whose memory only the dispatcher finds; or a linear layer raises this, too
@@ -62,7 +62,7 @@ def mlp(options: Options, x: Tensor, weights: Weights) -> Tensor | None:
     return None
 
 
-def _are_served(options: Options, x: Tensor, weights: Weights) -> bool:
+def are_served(options: Options, x: Tensor, weights: Weights) -> bool:
     """What is not has its rules, or its messages, from linear layers."""
     gate, up, bias, down, down_bias = weights
     dtype = x.dtype

@@ -66,10 +66,10 @@ def activation_of_module(module: nn.Module) -> str | None:
         calls = _calls(module)
     except Unknown:
         return None
-    return _activation_of_call(calls[0]) if len(calls) == 1 else None
+    return activation_of_call(calls[0]) if len(calls) == 1 else None
 
 
-def _activation_of_call(node: fx.Node) -> str | None:
+def activation_of_call(node: fx.Node) -> str | None:
     """Of a function. Its first argument is the only tensor."""
     if node.op == "call_method" and node.target == "relu":
         return "relu"
@@ -143,7 +143,7 @@ def _step(module: nn.Module, node: Any) -> Step:
         child = module.get_submodule(name)
         activation = activation_of_module(child)
         return Step(name) if activation is None else Step(name, activation, type(child))
-    activation = _activation_of_call(node)
+    activation = activation_of_call(node)
     if activation is None:
         raise Unknown(f"its forward calls {_name(node)} between the layers")
     return Step(None, activation)

@@ -71,7 +71,7 @@ X, W, BIAS = small(6, 5), small(4, 5, seed=1), small(4, seed=2)
 
 
 def linear(with_bias):
-    return lambda x, w, bias: torch.nn.functional.linear(x, w, bias if with_bias else None).relu()
+    return lambda x, w, bias: torch.nn.functional.linear(x, w, bias if with_bias else None).abs()
 
 
 @pytest.mark.parametrize("with_bias", [False, True])
@@ -226,3 +226,99 @@ def test_gradients_of_replaced_layers(times, ours, make):
     torch.compile(model, fullgraph=True)(x).square().sum().backward()
     for parameter, gradient in zip(model.parameters(), expected, strict=True):
         torch.testing.assert_close(parameter.grad, gradient, rtol=1e-4, atol=1e-4)
+
+
+# ---- layers that stay as they are ----------------------------------------------------------------
+
+
+def in_place(x, model):
+    x = x + 1
+    hidden = model.first(x)
+    x.add_(1)
+    return model.second(torch.relu(hidden)) + x
+
+
+def two_users(x, model):
+    hidden = model.first(x)
+    return model.second(torch.relu(hidden)) + hidden.sum()
+
+
+def without_gradients(x, model):
+    with torch.no_grad():
+        hidden = model.first(x)
+    return model.second(torch.relu(hidden))
+
+
+class Layers(torch.nn.Module):
+    """`call` says what is done with them."""
+
+    def __init__(self, call):
+        super().__init__()
+        self.call = call
+        self.first, self.second = torch.nn.Linear(8, 12), torch.nn.Linear(12, 8)
+        self.gate, self.up = torch.nn.Linear(8, 12, bias=False), torch.nn.Linear(8, 12, bias=False)
+        for seed, parameter in enumerate(self.parameters()):
+            parameter.data = small(*parameter.shape, seed=seed) / 8
+
+    def forward(self, x):
+        return self.call(x, self)
+
+
+FUSED = {  # and the operator's calls forward
+    "a residual": (lambda x, m: x + m.second(torch.nn.functional.gelu(m.first(x))), 1),
+    "one layer": (lambda x, m: torch.nn.functional.silu(m.first(x)).sum(-1), 1),
+    "two layers": (lambda x, m: m.second(m.first(x).relu()).relu(), 1),
+    "a gate": (lambda x, m: m.second(torch.nn.functional.silu(m.gate(x)) * m.up(x)), 1),
+    "a gate on the right": (lambda x, m: m.second(m.up(x) * torch.nn.functional.silu(m.gate(x))), 1),
+    "a gate with a bias": (lambda x, m: m.second(torch.nn.functional.silu(m.first(x)) * m.up(x)), 1),
+    "another activation": (lambda x, m: m.second(torch.tanh(m.first(x))), 0),
+    "a result that is used twice": (two_users, 0),
+    "a change in place between": (in_place, 0),  # PyTorch has no gradient, either
+    "another mode between": (without_gradients, 1),  # it is one where no gradient is asked for
+}
+
+
+@pytest.mark.parametrize("name", FUSED)
+@pytest.mark.parametrize("ours", [0.5, 2.0])
+def test_layers_of_a_program_are_fused_where_that_is_faster(times, ours, name):
+    call, count = FUSED[name]
+    jg.torch.register_inductor()
+    times.update(ours=ours)
+    model, x = Layers(call), small(2, 3, 8) / 4
+    code = code_of(model, x)
+    assert code.count("torch.ops.jitgemm.mlp_hidden.default(") == (count if ours < 1 else 0)
+    if call is in_place:
+        return
+    expected = model(x)
+    expected.square().sum().backward()
+    gradients = [parameter.grad for parameter in model.parameters()]
+    model.zero_grad()
+    torch._dynamo.reset()
+    d = torch.compile(model, fullgraph=True)(x)
+    d.square().sum().backward()
+    torch.testing.assert_close(d, expected, rtol=1e-4, atol=1e-4)
+    torch.testing.assert_close([p.grad for p in model.parameters()], gradients, rtol=1e-4, atol=1e-4)
+
+
+def test_a_pass_of_somebody_else_is_kept(times):
+    seen = []
+    with config.patch(pre_grad_custom_pass=seen.append):
+        jg.torch.register_inductor()
+        code_of(Layers(FUSED["one layer"][0]), small(3, 8))
+        jg.torch.unregister_inductor()
+        assert len(seen) == 1
+        assert config.pre_grad_custom_pass == seen.append
+
+
+def test_nothing_is_fused_under_autocast(times):
+    jg.torch.register_inductor()
+    times.update(ours=0.5)
+
+    def f(x):
+        with torch.autocast("cpu", torch.bfloat16):
+            return model(x)
+
+    model = Layers(FUSED["one layer"][0])
+    d, codes = run_and_get_code(torch.compile(f, fullgraph=True), small(3, 8))
+    assert "jitgemm.mlp" not in "".join(codes)
+    torch.testing.assert_close(d, f(small(3, 8)), rtol=0.02, atol=0.02)
