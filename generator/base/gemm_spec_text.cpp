@@ -1,4 +1,5 @@
 #include "generator/base/gemm_spec_fields.hpp"
+#include "generator/base/spec_text.hpp"
 #include "generator/text/nearest_name.hpp"
 #include "jitgemm/error.hpp"
 #include "jitgemm/gemm_spec.hpp"
@@ -25,31 +26,7 @@ std::string_view name_in(const Names& names, std::string_view enumeration, Enume
     throw SpecError(fmt::format("unknown {}", enumeration), {fmt::format("{} is no {}", position, enumeration)});
 }
 
-constexpr std::string_view kBlanks = " \t\r\n";
 constexpr char kQuote = '\'';
-
-/// Where the word ends that begins at the front. Blanks between quotes belong to it.
-std::size_t end_of_word(std::string_view text) {
-    bool is_quoted = false;
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        if (text[i] == kQuote) is_quoted = !is_quoted;
-        if (!is_quoted && kBlanks.find(text[i]) != std::string_view::npos) return i;
-    }
-    if (is_quoted) throw WordError(fmt::format("{} has a quote that does not end", text));
-    return text.size();
-}
-
-std::vector<std::string_view> split_words(std::string_view text) {
-    std::vector<std::string_view> words;
-    while (true) {
-        const std::size_t begin = text.find_first_not_of(kBlanks);
-        if (begin == std::string_view::npos) return words;
-        text.remove_prefix(begin);
-        const std::size_t end = end_of_word(text);
-        words.push_back(text.substr(0, end));
-        text.remove_prefix(end);
-    }
-}
 
 /// A value without the quotes around it.
 std::string_view unquoted(std::string_view word) {
@@ -89,6 +66,17 @@ bool read_assignment(GemmSpec& spec, const Assignment& word, int format, std::ve
     return true;
 }
 
+/// Words of any order. Layouts are read last.
+void read_assignments(GemmSpec& spec, std::span<const std::string_view> words, int format,
+                      std::vector<std::string_view>& seen) {
+    std::vector<Assignment> layouts;
+    for (const std::string_view text : words) {
+        const Assignment word = split_assignment(text);
+        if (!read_assignment(spec, word, format, seen)) layouts.push_back(word);
+    }
+    for (const auto& [key, value] : layouts) read_layout(spec, key, value);
+}
+
 /// A size left out is no size of 0: the product of nothing is right whatever the kernel does.
 void require_sizes(const std::vector<std::string_view>& seen) {
     std::vector<std::string_view> missing;
@@ -100,7 +88,7 @@ void require_sizes(const std::vector<std::string_view>& seen) {
 }
 
 GemmSpec read_spec(std::string_view text) {
-    const std::vector<std::string_view> words = split_words(text);
+    const std::vector<std::string_view> words = split_spec_words(text);
     const auto format = words.empty() ? kFormats.end() : std::ranges::find(kFormats, words.front());
     if (format == kFormats.end()) {
         throw WordError(fmt::format("starts with '{}': expected the format, one of {}",
@@ -108,13 +96,7 @@ GemmSpec read_spec(std::string_view text) {
     }
     GemmSpec spec;
     std::vector<std::string_view> seen;
-    std::vector<Assignment> layouts;
-    for (std::size_t i = 1; i < words.size(); ++i) {
-        const Assignment word = split_assignment(words[i]);
-        if (!read_assignment(spec, word, static_cast<int>(format - kFormats.begin()) + 1, seen))
-            layouts.push_back(word);
-    }
-    for (const auto& [key, value] : layouts) read_layout(spec, key, value);
+    read_assignments(spec, std::span(words).subspan(1), static_cast<int>(format - kFormats.begin()) + 1, seen);
     require_sizes(seen);
     const auto missing = [&](std::string_view key) { return std::ranges::find(seen, key) == seen.end(); };
     if (missing("b")) spec.b = spec.a;
@@ -128,9 +110,29 @@ void read_word(GemmSpec& spec, std::string_view key, std::string_view word) {
     read_field(spec, find_field(key, 1), key == "a" ? "type" : key, word);
 }
 
+bool is_assignment(std::string_view word) { return word.find('=') != std::string_view::npos; }
+
+/// Words behind the sizes of a shape line.
+void read_epilogue(GemmSpec& spec, std::span<const std::string_view> words) {
+    for (const std::string_view word : words) {
+        const std::string_view key = split_assignment(word).key;
+        const auto field = std::ranges::find(gemm_spec_fields(), key, &GemmSpecField::key);
+        if (key == "epilogue" || (field == gemm_spec_fields().end() && is_layout_key(key))) continue;
+        throw WordError(
+            fmt::format("'{}' stands behind the sizes: a shape line has only epilogue='…' there, and "
+                        "ld-NAME= and align-NAME= of its operands",
+                        word));
+    }
+    std::vector<std::string_view> seen;
+    read_assignments(spec, words, static_cast<int>(kFormats.size()), seen);
+}
+
 GemmSpec read_shape_line(std::string_view line) {
-    const std::vector<std::string_view> words = split_words(line.substr(0, line.find('#')));
-    if (words.size() != 5) {
+    constexpr std::size_t kWords = 5;
+    const std::vector<std::string_view> words = split_spec_words(spec_words(line));
+    const bool has_epilogue =
+        words.size() > kWords && std::ranges::all_of(words.begin() + kWords, words.end(), is_assignment);
+    if (words.size() != kWords && !has_epilogue) {
         throw WordError(fmt::format("has {} word{}: expected type, layout, m, n, k ('bf16 tn 4096 4096 4096')",
                                     words.size(), words.size() == 1 ? "" : "s"));
     }
@@ -141,6 +143,7 @@ GemmSpec read_shape_line(std::string_view line) {
     read_word(spec, "m", words[2]);
     read_word(spec, "n", words[3]);
     read_word(spec, "k", words[4]);
+    read_epilogue(spec, std::span(words).subspan(kWords));
     return spec;
 }
 

@@ -5,11 +5,15 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace jitgemm {
 
 /// The text of a spec without a comment at its end ("# ...") and the blanks before it.
 [[nodiscard]] std::string_view spec_words(std::string_view text);
+
+/// The words of a text. Blanks between quotes belong to a word. Throws WordError for a quote that does not end.
+[[nodiscard]] std::vector<std::string_view> split_spec_words(std::string_view text);
 
 /// Whether a text is keys after their format ("gemm-v1 m=..."). Else it is a shape line.
 [[nodiscard]] bool names_format(std::string_view text);

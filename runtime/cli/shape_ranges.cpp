@@ -1,5 +1,6 @@
 #include "runtime/cli/shape_ranges.hpp"
 
+#include "generator/base/gemm_spec_fields.hpp"
 #include "generator/base/spec_text.hpp"
 #include "generator/text/parse_number.hpp"
 #include "jitgemm/error.hpp"
@@ -18,21 +19,16 @@ namespace {
 constexpr std::size_t kSizes = 3;  // m, n, k, behind type and layout
 constexpr std::array<std::string_view, kSizes> kSizeNames{"m", "n", "k"};
 
-std::vector<std::string_view> words_of(std::string_view line) {
-    constexpr std::string_view kBlanks = " \t\r";
-    line = line.substr(0, line.find('#'));
-    std::vector<std::string_view> words;
-    while (true) {
-        const std::size_t begin = line.find_first_not_of(kBlanks);
-        if (begin == std::string_view::npos) return words;
-        const std::size_t end = std::min(line.find_first_of(kBlanks, begin), line.size());
-        words.push_back(line.substr(begin, end - begin));
-        line.remove_prefix(end);
-    }
-}
-
 [[noreturn]] void refuse(std::string_view word, std::string_view why) {
     throw SpecError("shape line", {fmt::format("'{}': {}", word, why)});
+}
+
+std::vector<std::string_view> words_of(std::string_view line) {
+    try {
+        return split_spec_words(spec_words(line));
+    } catch (const WordError& error) {
+        throw SpecError("shape line", {error.what()});
+    }
 }
 
 std::int64_t number_in(std::string_view text, std::string_view word) {
@@ -143,8 +139,11 @@ std::vector<ShapeSet> expand_keys(std::string_view line, std::size_t most, bool 
 std::vector<ShapeSet> expand(std::string_view line, std::size_t most, bool keeps_m) {
     if (names_format(line)) return expand_keys(line, most, keeps_m);
     const std::vector<std::string_view> words = words_of(line);
-    const bool is_plain = line.substr(0, line.find('#')).find_first_of(":=") == std::string_view::npos;
-    if (is_plain || words.size() != 2 + kSizes) return {{std::string(line), {}}};
+    const auto is_number = [](std::string_view word) { return word.find_first_of(":=") == std::string_view::npos; };
+    if (words.size() < 2 + kSizes || std::all_of(words.begin(), words.begin() + 2 + kSizes, is_number))
+        return {{std::string(line), {}}};
+    std::string rest;  // an epilogue
+    for (std::size_t i = 2 + kSizes; i < words.size(); ++i) rest += fmt::format(" {}", words[i]);
     std::array<std::vector<std::int64_t>, kSizes> sizes;
     const std::array<std::string_view, kSizes> texts = size_words(words);
     std::optional<std::int64_t> last_m;
@@ -165,7 +164,7 @@ std::vector<ShapeSet> expand(std::string_view line, std::size_t most, bool keeps
     for (const std::int64_t m : sizes[0])
         for (const std::int64_t n : sizes[1])
             for (const std::int64_t k : sizes[2])
-                sets.push_back({fmt::format("{} {} {} {} {}", words[0], words[1], m, n, k), last_m});
+                sets.push_back({fmt::format("{} {} {} {} {}{}", words[0], words[1], m, n, k, rest), last_m});
     return sets;
 }
 

@@ -2,6 +2,7 @@
 #include "runtime/cli/quantities.hpp"
 
 #include "generator/base/spec_text.hpp"
+#include "generator/epilogue/epilogue_text.hpp"
 #include "jitgemm/error.hpp"
 #include "runtime/cli/exit_codes.hpp"
 #include "runtime/cli/files.hpp"
@@ -46,6 +47,24 @@ TEST_CASE("shape files: a range of sizes is a problem for each") {
     REQUIRE(expanded("bf16 tn 1:7:*2 8:8 8") == Lines{"bf16 tn 1 8 8", "bf16 tn 2 8 8", "bf16 tn 4 8 8"});
     REQUIRE(expanded("bf16 tn 1:9223372036854775807:*1000000 1 1").size() == 4);  // no step beyond the largest number
     REQUIRE(expanded("bf16 tn 9223372036854775806:9223372036854775807:2 1 1").size() == 1);
+}
+
+TEST_CASE("shape files: a line may end with an epilogue") {
+    REQUIRE(expanded("bf16 tn m=1:2 n=64 k=32 epilogue='d = acc + x[m,n]  # its own' ld-x=72  # ours") ==
+            Lines{"bf16 tn 1 64 32 epilogue='d = acc + x[m,n]  # its own' ld-x=72",
+                  "bf16 tn 2 64 32 epilogue='d = acc + x[m,n]  # its own' ld-x=72"});
+    const auto problems = parse_shapes("bf16 tn 8:16:8 64 32 epilogue='d = relu(acc + x[m,n])' ld-x=72 align-x=8\n",
+                                       "shapes.txt", ProblemOptions());
+    REQUIRE(problems.size() == 2);
+    for (const ProblemRequest& problem : problems) {
+        const EpilogueText same = EpilogueText("d = relu(acc + x[m,n])").with("x", {.ld = 72, .align = 8});
+        CHECK(resolved(problem.spec).epilogue == canonical(same, problem.spec.d));
+        CHECK(problem.spec.epilogue.layout_of("x") == EpilogueLayout{.ld = 72, .align = 8});
+    }
+    CHECK_THAT(complaint_about("bf16 tn 8 8 8 d=f32"), Says("shapes.txt:1", "d=f32", "epilogue"));
+    CHECK_THAT(complaint_about("bf16 tn 8 8 8 ld-x=72"), Says("ld-x", "no epilogue"));
+    CHECK_THAT(complaint_about("bf16 tn 8 8 8 epilogue='d = nothing(acc)'"), Says("nothing"));
+    CHECK_THAT(complaint_about("bf16 tn 8 8 8 epilogue='d = acc"), Says("quote"));
 }
 
 TEST_CASE("shape files: sets keep a range of m that counts by one, and expand all else") {
