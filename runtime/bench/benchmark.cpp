@@ -61,9 +61,11 @@ std::vector<TrialInputs> trials_of(const GemmSpec& spec, const VerifyOptions& op
 
 }  // namespace
 
-Verification verify_candidate(ContextState& context, const GemmSpec& spec, const BenchCandidate& candidate,
+Verification verify_candidate(ContextState& context, const GemmSpec& asked, const BenchCandidate& candidate,
                               const VerifyOptions& options) {
     const ScopedContext current(cuda_context(*context.device));
+    GemmSpec spec = asked;
+    if (!candidate.judged_by.empty()) spec.epilogue = candidate.judged_by;
     try {
         Verification verdict;
         for (const TrialInputs& trial : trials_of(spec, options)) {
@@ -107,6 +109,7 @@ std::vector<BenchCandidate> Peer::candidates(const GemmSpec& spec, std::string& 
     told.constant_a = told.constant_b = false;     // a promise that it may leave unused
     GemmSpec plain = told;
     if (takes_row_of_c()) plain.broadcast_c = false;
+    if (takes_epilogue()) plain.epilogue = {};
     const std::string untold = later_formats_text(plain);
     if (untold.empty()) return candidates_of_one(told, reason);
     reason = fmt::format("{} computes only plain problems, without{}", name(), untold);

@@ -11,6 +11,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace jitgemm {
@@ -37,10 +38,15 @@ struct Timing {
     std::vector<double> rounds_us;
 };
 
+/// The way of a peer that has no epilogue of that text: a plain product, and a pointwise kernel behind it.
+inline constexpr std::string_view kPassWay = "pass";
+
 /// Anything that computes a GEMM on device pointers: a jitgemm kernel, an algorithm of cuBLASLt, a peer library.
 struct BenchCandidate {
     std::string name;
     std::function<void(const GemmArguments&, Stream)> launch;  ///< must be capturable
+    std::string way = {};         ///< of several in which a peer computes a text; else empty
+    EpilogueText judged_by = {};  ///< the text by which results are judged, if it is not the spec's
 };
 
 /// Runs one candidate as verify() runs a kernel, on both kinds of input with generous placement. If the candidate
@@ -63,12 +69,14 @@ public:
     virtual ~Peer() = default;
     [[nodiscard]] virtual std::string name() const = 0;
     /// All ways in which this peer can compute the problem, its own first choice first. Empty with `reason` if it
-    /// cannot, or if C is one row and the peer does not know this case.
+    /// cannot, or if C is one row or the spec has an epilogue and the peer does not know this case.
     [[nodiscard]] std::vector<BenchCandidate> candidates(const GemmSpec& resolved_spec, std::string& reason);
 
 private:
     /// Whether the peer can compute with a C of one row.
     [[nodiscard]] virtual bool takes_row_of_c() const { return false; }
+    /// Whether the peer can compute an epilogue's text.
+    [[nodiscard]] virtual bool takes_epilogue() const { return false; }
     [[nodiscard]] virtual std::vector<BenchCandidate> candidates_of_one(const GemmSpec& spec, std::string& reason) = 0;
 };
 

@@ -4,14 +4,17 @@
 #include "jitgemm/error.hpp"
 #include "jitgemm/gemm_arguments.hpp"
 #include "runtime/bench/cublaslt_library.hpp"
+#include "runtime/bench/epilogue_pass.hpp"
 #include "runtime/cuda/cuda_timing.hpp"
 #include "runtime/support/element_codec.hpp"
 #include "runtime/verify/guarded_matrix.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
+#include <iterator>
 #include <utility>
 
 namespace jitgemm {
@@ -129,10 +132,8 @@ void Descriptors::create(const ColumnMajorProblem& problem) {
                     "cublasLtMatmulDescCreate");
     set(MatmulAttribute::transpose_a, static_cast<std::int32_t>(problem.a.operation));
     set(MatmulAttribute::transpose_b, static_cast<std::int32_t>(problem.b.operation));
-    if (problem.bias) {
-        set(MatmulAttribute::epilogue, kEpilogueBias);
-        set(MatmulAttribute::bias_type, static_cast<std::int32_t>(*problem.bias));
-    }
+    set(MatmulAttribute::epilogue, problem.epilogue);
+    if (problem.bias) set(MatmulAttribute::bias_type, static_cast<std::int32_t>(*problem.bias));
     create_layout(a, problem.a);
     create_layout(b, problem.b);
     create_layout(c, problem.c);
@@ -170,57 +171,93 @@ std::vector<HeuristicResult> Descriptors::algorithms(const ColumnMajorProblem& p
 
 // ---- peer -----------------------------------------------------------------------------------------------------------
 
+/// A launch in cuBLASLt's words, but for the order of A and B.
+struct Call {
+    DevicePointer a, b, c, d, bias;
+    float alpha = 1;
+    float beta = 0;
+};
+
 /// All that launches of one problem share.
 struct Plan {
     std::shared_ptr<const CublasLt> library;
     std::shared_ptr<Device> device;
     std::shared_ptr<const DeviceMemory> workspace;
+    std::optional<CublasLtEpilogue> form;  ///< of a text that cuBLASLt computes
     ColumnMajorProblem problem;
-    bool reads_c;
     Descriptors descriptors;
 
     void launch(const Algorithm& algorithm, const GemmArguments& arguments, Stream stream) const;
-    void check_alignment(DevicePointer a, DevicePointer b, DevicePointer c, DevicePointer d) const;
-    void set_bias(const GemmArguments& arguments) const;
+    [[nodiscard]] Call call_of(const GemmArguments& arguments) const;
+    void check_alignment(const Call& call) const;
 };
 
 // An algorithm chosen for aligned operands would fault on others, and a fault takes the whole CUDA context with it.
-void Plan::check_alignment(DevicePointer a, DevicePointer b, DevicePointer c, DevicePointer d) const {
-    if (is_aligned(a, problem.a.alignment) && is_aligned(b, problem.b.alignment) &&
-        is_aligned(c, problem.c.alignment) && is_aligned(d, problem.d.alignment)) {
+void Plan::check_alignment(const Call& call) const {
+    if (is_aligned(call.a, problem.a.alignment) && is_aligned(call.b, problem.b.alignment) &&
+        is_aligned(call.c, problem.c.alignment) && is_aligned(call.d, problem.d.alignment)) {
         return;
     }
     throw Error(fmt::format("cuBLASLt was asked for operands aligned to {}, {}, {} and {} bytes", problem.a.alignment,
                             problem.b.alignment, problem.c.alignment, problem.d.alignment));
 }
 
-void Plan::set_bias(const GemmArguments& arguments) const {
+Call Plan::call_of(const GemmArguments& arguments) const {
+    Call call{arguments.a, arguments.b, arguments.d, arguments.d, {}, arguments.alpha, 0.0F};
+    if (problem.swapped) std::swap(call.a, call.b);
+    const auto operand = [&](const std::string& name) { return arguments.operands.find(name)->pointer; };
+    if (form) {
+        call.alpha = form->alpha.value(arguments);
+        if (!form->c.empty()) call.c = operand(form->c);
+        if (!form->c.empty()) call.beta = form->beta.value(arguments);
+        if (!form->bias.empty()) call.bias = operand(form->bias);
+        return call;
+    }
+    if (problem.reads_c) call.c = arguments.c;
+    if (problem.reads_c) call.beta = arguments.beta;
+    if (!problem.bias) return call;
     if (arguments.beta != 1.0F)
         throw Error(fmt::format("cuBLASLt adds a C of one row as a bias, so beta must be 1, not {}", arguments.beta));
-    descriptors.set_bias(arguments.c);
+    call.bias = arguments.c;
+    return call;
 }
 
 void Plan::launch(const Algorithm& algorithm, const GemmArguments& arguments, Stream stream) const {
     const ScopedContext current(cuda_context(*device));
-    const DevicePointer a = problem.swapped ? arguments.b : arguments.a;
-    const DevicePointer b = problem.swapped ? arguments.a : arguments.b;
-    const DevicePointer c = reads_c ? arguments.c : arguments.d;
-    check_alignment(a, b, c, arguments.d);
-    if (problem.bias) set_bias(arguments);
-    const auto alpha = scale_value(problem.scale, arguments.alpha);
-    const auto beta = scale_value(problem.scale, reads_c ? arguments.beta : 0.0F);
+    const Call call = call_of(arguments);
+    check_alignment(call);
+    if (problem.bias) descriptors.set_bias(call.bias);
+    const auto alpha = scale_value(problem.scale, call.alpha);
+    const auto beta = scale_value(problem.scale, call.beta);
     library->check(
-        library->matmul(library->handle, descriptors.operation, alpha.data(), device_address(a), descriptors.a,
-                        device_address(b), descriptors.b, beta.data(), device_address(c), descriptors.c,
-                        device_address(arguments.d), descriptors.d, &algorithm, device_address(workspace->data()),
+        library->matmul(library->handle, descriptors.operation, alpha.data(), device_address(call.a), descriptors.a,
+                        device_address(call.b), descriptors.b, beta.data(), device_address(call.c), descriptors.c,
+                        device_address(call.d), descriptors.d, &algorithm, device_address(workspace->data()),
                         static_cast<std::size_t>(kWorkspaceBytes), stream),
         "cublasLtMatmul");
+}
+
+/// A product without a text, and where its sums go.
+struct PlainProduct {
+    GemmSpec spec;
+    std::shared_ptr<const DeviceMemory> sums;  ///< null: to D
+};
+
+PlainProduct plain_product(const std::shared_ptr<Device>& device, const GemmSpec& with_text, const PassProblem& pass) {
+    PlainProduct product{with_text, nullptr};
+    product.spec.epilogue = {};
+    if (!pass.has_pairs()) return product;
+    product.spec.ldd = product.spec.align_d = 0;
+    product.spec = resolved(product.spec);
+    product.sums = std::make_shared<const DeviceMemory>(device, form_of(product.spec, "d", true).extent_bytes());
+    return product;
 }
 
 class CublasLtPeer final : public Peer {
 public:
     explicit CublasLtPeer(ContextState& context)
-        : device_(context.device),
+        : context_(context),
+          device_(context.device),
           library_(open_library(context)),
           workspace_(std::make_shared<const DeviceMemory>(device_, kWorkspaceBytes)) {}
 
@@ -228,7 +265,14 @@ public:
 
 private:
     [[nodiscard]] bool takes_row_of_c() const override { return true; }
+    [[nodiscard]] bool takes_epilogue() const override { return true; }
     [[nodiscard]] std::vector<BenchCandidate> candidates_of_one(const GemmSpec& spec, std::string& reason) override;
+    /// The algorithms for a problem without a text, or for a text that cuBLASLt computes.
+    [[nodiscard]] std::vector<BenchCandidate> algorithms(const GemmSpec& spec,
+                                                         const std::optional<CublasLtEpilogue>& form,
+                                                         std::string& reason) const;
+    [[nodiscard]] std::vector<BenchCandidate> fused(const GemmSpec& spec, std::string& reason) const;
+    [[nodiscard]] std::vector<BenchCandidate> with_pass(const GemmSpec& spec, std::string& reason) const;
     static std::shared_ptr<const CublasLt> open_library(ContextState& context) {
         return CublasLt::open(cublaslt_search_list(context.options, context.device->newest_cuda_major()),
                               [device = context.device](const std::function<void()>& step) {
@@ -237,6 +281,7 @@ private:
                               });
     }
 
+    ContextState& context_;
     std::shared_ptr<Device> device_;
     std::shared_ptr<const CublasLt> library_;
     std::shared_ptr<const DeviceMemory> workspace_;
@@ -254,13 +299,22 @@ std::vector<BenchCandidate> CublasLtPeer::candidates_of_one(const GemmSpec& spec
         return {};
     }
     const ScopedContext current(cuda_context(*device_));
+    if (spec.epilogue.empty()) return algorithms(spec, std::nullopt, reason);
+    std::vector<BenchCandidate> candidates = fused(spec, reason);
+    std::ranges::move(with_pass(spec, reason), std::back_inserter(candidates));
+    if (!candidates.empty()) reason.clear();
+    return candidates;
+}
+
+std::vector<BenchCandidate> CublasLtPeer::algorithms(const GemmSpec& spec, const std::optional<CublasLtEpilogue>& form,
+                                                     std::string& reason) const {
     std::shared_ptr<const Plan> plan;
     std::vector<HeuristicResult> results;
     try {
-        const ColumnMajorProblem problem = column_major_problem(spec);
+        const ColumnMajorProblem problem = column_major_problem(spec, form);
         // Descriptors cannot be moved, so no make_shared.
         plan.reset(  // NOLINT(modernize-make-shared)
-            new Plan{library_, device_, workspace_, problem, spec.c && !problem.bias, Descriptors(library_, problem)});
+            new Plan{library_, device_, workspace_, form, problem, Descriptors(library_, problem)});
         if (problem.bias) plan->descriptors.set_bias(workspace_->data());  // some memory, until a launch says which
         results = plan->descriptors.algorithms(problem, reduction_schemes(spec), reason);
     } catch (const CudaError&) {
@@ -278,20 +332,67 @@ std::vector<BenchCandidate> CublasLtPeer::candidates_of_one(const GemmSpec& spec
     return candidates;
 }
 
+/// The text in cuBLASLt's own kernel.
+std::vector<BenchCandidate> CublasLtPeer::fused(const GemmSpec& spec, std::string& reason) const {
+    const Epilogue meaning = *meaning_of(spec.epilogue, spec.d);
+    const std::optional<CublasLtEpilogue> form = cublaslt_epilogue(meaning, spec.d_order);
+    if (!form) return {};
+    std::vector<BenchCandidate> candidates = algorithms(spec, form, reason);
+    for (BenchCandidate& candidate : candidates) {
+        candidate.way = "epilogue " + form->name();
+        candidate.name += " " + candidate.way;
+        candidate.judged_by = text_of(with_fast_gelu(meaning), spec.epilogue);
+    }
+    return candidates;
+}
+
+/// The plain product, and a pass behind it.
+std::vector<BenchCandidate> CublasLtPeer::with_pass(const GemmSpec& spec, std::string& reason) const {
+    const PassProblem problem = pass_problem(spec);
+    std::shared_ptr<const EpiloguePass> pass;
+    try {
+        pass = std::make_shared<const EpiloguePass>(context_, problem);
+    } catch (const CudaError&) {
+        throw;
+    } catch (const Error& error) {
+        reason = error.what();
+        return {};
+    }
+    const PlainProduct product = plain_product(device_, spec, problem);
+    std::vector<BenchCandidate> candidates = algorithms(product.spec, std::nullopt, reason);
+    for (BenchCandidate& candidate : candidates) {
+        candidate.way = kPassWay;
+        candidate.name += fmt::format(" + {}", kPassWay);
+        if (spec.d != DataType::f32)
+            candidate.judged_by = text_of(with_rounded_sums(problem.epilogue, spec.d), spec.epilogue);
+        candidate.launch = [multiply = candidate.launch, pass, memory = product.sums](const GemmArguments& arguments,
+                                                                                      Stream stream) {
+            const DevicePointer sums = memory == nullptr ? arguments.d : memory->data();
+            multiply({.a = arguments.a, .b = arguments.b, .d = sums}, stream);
+            pass->launch(sums, arguments, stream);
+        };
+    }
+    return candidates;
+}
+
 }  // namespace
 
-ColumnMajorProblem column_major_problem(const GemmSpec& spec) {
+ColumnMajorProblem column_major_problem(const GemmSpec& spec, const std::optional<CublasLtEpilogue>& form) {
     ColumnMajorProblem problem;
     problem.swapped = spec.d_order == Order::row;
     const OperandList operands = gemm_operands(spec);
     const auto operand = [&](std::string_view name) {
         return stored(form_of(*operands.find(name), true), problem.swapped);
     };
+    const std::string c = form ? form->c : spec.c && !spec.broadcast_c ? "c" : "";
+    const std::string bias = form ? form->bias : spec.broadcast_c ? "c" : "";
     problem.a = operand(problem.swapped ? "b" : "a");
     problem.b = operand(problem.swapped ? "a" : "b");
     problem.d = operand("d");
-    problem.c = spec.c && !spec.broadcast_c ? operand("c") : problem.d;
-    if (spec.broadcast_c) problem.bias = cuda_type(*spec.c);
+    problem.c = operand(c.empty() ? "d" : c);
+    problem.reads_c = !c.empty();
+    if (!bias.empty()) problem.bias = cuda_type(operands.find(bias)->type);
+    problem.epilogue = form ? form->code() : bias.empty() ? cublaslt::EpilogueCode::none : cublaslt::EpilogueCode::bias;
     problem.compute = compute_type(spec);
     problem.scale = scale_type(spec);
     return problem;

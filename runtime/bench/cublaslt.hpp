@@ -2,6 +2,7 @@
 
 #include "runtime/bench/benchmark.hpp"
 #include "runtime/bench/cublaslt_abi.hpp"
+#include "runtime/bench/peer_epilogue.hpp"
 
 #include <array>
 #include <cstdint>
@@ -21,14 +22,17 @@ struct ColumnMajorProblem {
         std::uint32_t alignment = 256;  ///< bytes to which its pointer is aligned at least
     };
     Stored a, b, c, d;
-    /// The type of a bias, a vector that is added to every column of D: it is a C of one row. `c` is then D and is not
-    /// read.
+    /// The type of a bias, a vector that is added to every column of D: a C of one row, or an operand of a text.
     std::optional<cublaslt::CudaType> bias;
+    cublaslt::EpilogueCode epilogue = cublaslt::EpilogueCode::none;
+    bool reads_c = false;  ///< else `c` is D
     cublaslt::ComputeType compute{};
     cublaslt::CudaType scale{};  ///< type of alpha and beta
     bool swapped = false;        ///< cuBLAS's A is our B
 };
-[[nodiscard]] ColumnMajorProblem column_major_problem(const GemmSpec& resolved_spec);
+/// `form` says how cuBLASLt computes the spec's text, if it has one.
+[[nodiscard]] ColumnMajorProblem column_major_problem(const GemmSpec& resolved_spec,
+                                                      const std::optional<CublasLtEpilogue>& form = std::nullopt);
 
 /// alpha or beta in cuBLAS's scale type.
 [[nodiscard]] std::array<std::uint32_t, 1> scale_value(cublaslt::CudaType scale, float value);

@@ -59,7 +59,14 @@ enum class MatmulAttribute : int {  // cublasLtMatmulDescAttributes_t
     bias_type = 26,
 };
 
-inline constexpr std::uint32_t kEpilogueBias = 4;  // CUBLASLT_EPILOGUE_BIAS
+enum class EpilogueCode : std::uint32_t {  // cublasLtEpilogue_t
+    none = 1,
+    relu = 2,
+    bias = 4,
+    relu_bias = 6,
+    gelu = 32,  // the form with tanh
+    gelu_bias = 36,
+};
 
 enum class PreferenceAttribute : int {  // cublasLtMatmulPreferenceAttributes_t
     max_workspace_bytes = 1,

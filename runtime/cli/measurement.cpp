@@ -9,16 +9,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 #include <utility>
 
 namespace jitgemm::cli {
 namespace {
 
-constexpr std::size_t kFinalists = 4;  // ways of one peer that are timed in full, its first choice among them
+constexpr std::size_t kFinalists = 4;  // algorithms that are timed in full, of each way of a peer
 constexpr int kScreeningRounds = 3;
 
-/// The ways of one peer that take part, its first choice in front, and where their times lie among all.
+/// The algorithms of one peer that take part, its first choice in front, and where their times lie among all.
 struct Team {
     std::vector<BenchCandidate> candidates;
     std::size_t begin = 0;
@@ -42,7 +43,7 @@ struct Trial {
 
 bool launches_nothing(const GemmSpec& spec) { return spec.m == 0 || spec.n == 0; }
 
-/// The first choice of a peer with many ways, and the ways that are fastest in a few rounds.
+/// The first choice of a peer with many algorithms, and of each way those that are fastest in a few rounds.
 std::vector<BenchCandidate> screened(const Trial& trial, std::vector<BenchCandidate> candidates) {
     if (candidates.size() <= kFinalists) return candidates;
     trial.step("screening the peer's algorithms");
@@ -51,8 +52,11 @@ std::vector<BenchCandidate> screened(const Trial& trial, std::vector<BenchCandid
     if (quick.protocol == Protocol::sustained) quick.protocol = Protocol::steady;  // half a minute otherwise
     const std::vector<Timing> timings = time_candidates(trial.context, trial.spec, candidates, quick);
     std::vector<BenchCandidate> finalists{candidates.front()};
+    std::map<std::string, std::size_t> chosen{{candidates.front().way, 1}};
     for (const std::size_t i : fastest_first(timings)) {
-        if (i != 0 && finalists.size() < kFinalists) finalists.push_back(std::move(candidates[i]));
+        if (i == 0 || chosen[candidates[i].way] == kFinalists) continue;
+        ++chosen[candidates[i].way];
+        finalists.push_back(std::move(candidates[i]));
     }
     return finalists;
 }
@@ -86,19 +90,21 @@ PeerMeasurement judge(const Trial& trial, const std::string& name, const Team& t
     result.name = name;
     result.reason = team.reason;
     for (const std::size_t i : fastest_first(timings)) {
-        if (result.microseconds && (i != 0 || result.first_microseconds)) continue;
+        const BenchCandidate& candidate = team.candidates[i];
+        const bool is_best_pass = candidate.way == kPassWay && !result.pass_microseconds;
+        if (result.microseconds && i != 0 && !is_best_pass) continue;
         trial.step("verifying the peer");
-        const Verification verdict =
-            verify_candidate(trial.context, trial.spec, team.candidates[i], trial.verify_options());
+        const Verification verdict = verify_candidate(trial.context, trial.spec, candidate, trial.verify_options());
         if (!verdict.ok) {
-            if (result.reason.empty())
-                result.reason = fmt::format("{} is wrong: {}", team.candidates[i].name, verdict.message);
+            if (result.reason.empty()) result.reason = fmt::format("{} is wrong: {}", candidate.name, verdict.message);
             continue;
         }
         if (i == 0) result.first_microseconds = timings[i].median_us;
+        if (is_best_pass) result.pass_microseconds = timings[i].median_us;
         if (result.microseconds) continue;
         result.microseconds = timings[i].median_us;
-        result.algorithm = team.candidates[i].name;
+        result.algorithm = candidate.name;
+        result.way = candidate.way;
     }
     return result;
 }

@@ -41,6 +41,8 @@ struct PeerMeasurement {
     std::optional<double> first_microseconds;  ///< its own first choice
     std::optional<double> microseconds;        ///< its best one with a right result
     std::string algorithm;                     ///< the algorithm of this figure
+    std::string way;                           ///< and how it computes an epilogue's text
+    std::optional<double> pass_microseconds;   ///< the best of a plain product with a pass behind it
 };
 
 /// One kernel on one problem: the verdict, its times and its peers'.

@@ -17,7 +17,7 @@ namespace {
 constexpr std::array<std::string_view, 4> kStatusNames{"ok", "wrong", "unsupported", "failed"};
 
 /// Every field a row has, in order.
-constexpr std::array<std::string_view, 37> kFields{
+constexpr std::array<std::string_view, 40> kFields{
     "kernel",
     "type",
     "layout",
@@ -55,6 +55,9 @@ constexpr std::array<std::string_view, 37> kFields{
     "power_watts",
     "time_source",
     "choice",
+    "epilogue",
+    "peer_way",
+    "peer_pass_microseconds",
 };
 
 Json empty_row() {
@@ -99,9 +102,11 @@ void add_peer(Json& row, const PeerMeasurement& peer, double own_microseconds) {
     row["peer"] = peer.name;
     if (!peer.reason.empty()) row["peer_reason"] = peer.reason;
     if (peer.first_microseconds) row["peer_first_microseconds"] = *peer.first_microseconds;
+    if (peer.pass_microseconds) row["peer_pass_microseconds"] = *peer.pass_microseconds;
     if (!peer.microseconds) return;
     row["peer_microseconds"] = *peer.microseconds;
     row["peer_algorithm"] = peer.algorithm;
+    if (!peer.way.empty()) row["peer_way"] = peer.way;
     if (own_microseconds > 0) row["speedup"] = *peer.microseconds / own_microseconds;
 }
 
@@ -134,6 +139,12 @@ Json report_row(const GemmSpec& spec, RowStatus status, const std::string& reaso
 
 std::string row_text(const Json& row, const char* field) {
     return row.at(field).is_null() ? std::string() : row.at(field).get<std::string>();
+}
+
+std::string peer_title(const Json& row) {
+    const std::string peer = row_text(row, "peer"), way = row_text(row, "peer_way");
+    if (way.empty()) return peer;
+    return way == kPassWay ? fmt::format("{} + {}", peer, way) : fmt::format("{} {}", peer, way);
 }
 
 std::string csv_header() { return fmt::format("{}\n", fmt::join(kFields, ",")); }

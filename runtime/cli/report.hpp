@@ -23,6 +23,9 @@ enum class RowStatus { ok, wrong, unsupported, failed };
 /// A field of a row that holds a text; empty if it is null.
 [[nodiscard]] std::string row_text(const Json& row, const char* field);
 
+/// A row's peer with its way: "cublaslt + pass".
+[[nodiscard]] std::string peer_title(const Json& row);
+
 /// The fields' names and one row's values as CSV lines (RFC 4180 quoting).
 [[nodiscard]] std::string csv_header();
 [[nodiscard]] std::string csv_line(const Json& row);

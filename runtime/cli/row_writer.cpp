@@ -26,11 +26,16 @@ std::string problem_text(const Json& row) {
                        row.at("k").get<std::int64_t>());
 }
 
+std::string epilogue_text(const Json& row) {
+    const std::string text = row_text(row, "epilogue");
+    return text.empty() ? text : "  " + text;
+}
+
 std::string peer_text(const Json& row) {
     if (row.at("peer").is_null()) return {};
     if (row.at("peer_microseconds").is_null())
         return fmt::format("  {}: {}", row_text(row, "peer"), row_text(row, "peer_reason"));
-    return fmt::format("  {} {:>10.2f} us (first {:>10.2f})  {:>6.3f}x", row_text(row, "peer"),
+    return fmt::format("  {} {:>10.2f} us (first {:>10.2f})  {:>6.3f}x", peer_title(row),
                        number(row, "peer_microseconds"), number(row, "peer_first_microseconds"),
                        number(row, "speedup"));
 }
@@ -38,11 +43,12 @@ std::string peer_text(const Json& row) {
 std::string line_for_people(const Json& row) {
     const std::string status = row_text(row, "status");
     if (row.at("microseconds").is_null())
-        return fmt::format("{}  {}: {}\n", problem_text(row), status, row_text(row, "reason"));
-    return fmt::format("{} {:>10.2f} us {:>7.1f} TFLOP/s{}  {:.0f} MHz {:.0f} W  {}\n", problem_text(row),
+        return fmt::format("{}  {}: {}{}\n", problem_text(row), status, row_text(row, "reason"), epilogue_text(row));
+    return fmt::format("{} {:>10.2f} us {:>7.1f} TFLOP/s{}  {:.0f} MHz {:.0f} W  {}{}\n", problem_text(row),
                        number(row, "microseconds"), number(row, "tflops"), peer_text(row), number(row, "sm_clock_mhz"),
                        number(row, "power_watts"),
-                       status == "ok" ? status : fmt::format("{}: {}", status, row_text(row, "reason")));
+                       status == "ok" ? status : fmt::format("{}: {}", status, row_text(row, "reason")),
+                       epilogue_text(row));
 }
 
 }  // namespace

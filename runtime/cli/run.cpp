@@ -102,8 +102,8 @@ std::string time_text(const GemmSpec& spec, const Measurement& measurement) {
 std::string peer_text(const PeerMeasurement& peer, double own_microseconds) {
     if (!peer.microseconds) return peer.reason;
     const std::string first = peer.first_microseconds ? fmt::format("{:.2f} us", *peer.first_microseconds) : "wrong";
-    return fmt::format("{:.2f} us (first choice {}); speedup {:.3f}", *peer.microseconds, first,
-                       *peer.microseconds / own_microseconds);
+    return fmt::format("{:.2f} us (first choice {}{}{}); speedup {:.3f}", *peer.microseconds, first,
+                       peer.way.empty() ? "" : "; best by ", peer.way, *peer.microseconds / own_microseconds);
 }
 
 std::string to_text(const Context& context, const GemmKernel& kernel, const Measurement& measurement) {

@@ -37,13 +37,15 @@ std::int64_t MatrixForm::extent_bytes() const {
 }
 
 MatrixForm form_of(const GemmOperand& operand, bool generous) {
+    const bool has_promise = operand.alignment_field != nullptr || operand.is_matrix();
+    const bool is_natural = operand.alignment == natural_alignment(operand);
     return {.rows = operand.rows,
             .columns = operand.columns,
             .order = operand.order,
             .leading_dimension = operand.leading_dimension(),
             .type = operand.type,
             .alignment = operand.alignment,
-            .generous = generous && operand.alignment == natural_alignment(operand)};
+            .generous = generous && (is_natural || !has_promise)};
 }
 
 MatrixForm form_of(const GemmSpec& spec, std::string_view name, bool generous) {

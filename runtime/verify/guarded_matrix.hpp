@@ -47,7 +47,7 @@ struct MatrixForm {
 };
 
 /// With generous placement an operand begins at 256 bytes if its alignment is the one that its leading dimension and a
-/// base of 256 bytes give.
+/// base of 256 bytes give, and so does a vector of an epilogue, whose alignment nobody promises.
 [[nodiscard]] MatrixForm form_of(const GemmOperand& operand, bool generous);
 /// The form of the spec's operand with this name: "a".
 [[nodiscard]] MatrixForm form_of(const GemmSpec& resolved_spec, std::string_view name, bool generous);

@@ -8,6 +8,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <map>
+#include <utility>
 
 using namespace jitgemm;
 using Catch::Matchers::ContainsSubstring;
@@ -173,6 +175,39 @@ TEST_CASE("cuBLASLt adds a C of one row as its bias, once, and our kernels do as
         }
     }
     if (peer == nullptr) SKIP_TEST(missing);
+}
+
+TEST_CASE("cuBLASLt computes a text in its own kernel or with a pass behind its product, and both are right") {
+    REQUIRE_GPU();
+    Context context;
+    std::string missing;
+    const std::unique_ptr<Peer> peer = open_cublaslt_if_there(context, missing);
+    if (peer == nullptr) SKIP_TEST(missing);
+    for (const Order order : {Order::row, Order::column}) {
+        const std::string bias = order == Order::row ? "bias[n]" : "bias[m]";
+        for (const auto& [text, is_fused] :
+             std::vector<std::pair<std::string, bool>>{{"d = relu(acc + " + bias + ")", true},
+                                                       {"d = gelu(acc + " + bias + ")", true},
+                                                       {"d = gelu(acc)", true},
+                                                       {"d = acc + x[m,n]", true},
+                                                       {"d = acc + " + bias + " + x[m,n]", true},
+                                                       {"d = silu(acc + " + bias + ") * x[m,n]", false},
+                                                       {"s: f32[0]; w: f32[m]; d = acc * w[m] + s[0]", false}}) {
+            const GemmSpec spec = resolved({.m = 264, .n = 136, .k = 200, .d_order = order, .epilogue = text});
+            std::string reason;
+            std::map<std::string, BenchCandidate> first_of_way;
+            for (const BenchCandidate& candidate : peer->candidates(spec, reason))
+                first_of_way.emplace(candidate.way, candidate);
+            INFO(to_string(spec) << ": " << reason);
+            CHECK(first_of_way.contains(std::string(kPassWay)));
+            CHECK(first_of_way.size() == (is_fused ? 2 : 1));
+            for (const auto& [way, candidate] : first_of_way) {
+                const Verification verdict = verify_candidate(state_of(context), spec, candidate);
+                INFO(candidate.name << ": " << verdict.message);
+                CHECK(verdict.ok);
+            }
+        }
+    }
 }
 
 TEST_CASE("all of cuBLASLt's algorithms for one problem are right and can be timed beside ours", "[timing]") {

@@ -33,9 +33,10 @@ std::string number(const Json& row, const char* field, int decimals) {
 }
 
 std::string problem_of(const Json& row) {
-    return fmt::format("{} {} {} {} {}", row_text(row, "type"), row_text(row, "layout"),
+    const std::string epilogue = row_text(row, "epilogue");
+    return fmt::format("{} {} {} {} {}{}{}", row_text(row, "type"), row_text(row, "layout"),
                        row.at("m").get<std::int64_t>(), row.at("n").get<std::int64_t>(),
-                       row.at("k").get<std::int64_t>());
+                       row.at("k").get<std::int64_t>(), epilogue.empty() ? "" : ", ", epilogue);
 }
 
 double speedup_of(const Json* row) { return number_of(*row, "speedup").value(); }
@@ -79,7 +80,7 @@ std::string table_row(const Json& row) {
     const std::string status = row_text(row, "status");
     std::string html = "<tr>";
     for (const std::string& cell :
-         {problem_of(row), row_text(row, "peer"), status, number(row, "microseconds", 2), number(row, "tflops", 1),
+         {problem_of(row), peer_title(row), status, number(row, "microseconds", 2), number(row, "tflops", 1),
           number(row, "peer_first_microseconds", 2), number(row, "peer_microseconds", 2), number(row, "speedup", 3)})
         html += fmt::format("<td>{}</td>", escape_markup(cell));
     const std::string why = status == "ok" ? row_text(row, "peer_reason") : row_text(row, "reason");

@@ -52,8 +52,13 @@ static_assert(equal(cublaslt::MatmulAttribute::transpose_b, CUBLASLT_MATMUL_DESC
 static_assert(equal(cublaslt::MatmulAttribute::epilogue, CUBLASLT_MATMUL_DESC_EPILOGUE));
 static_assert(equal(cublaslt::MatmulAttribute::bias_pointer, CUBLASLT_MATMUL_DESC_BIAS_POINTER));
 static_assert(equal(cublaslt::MatmulAttribute::bias_type, CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE));
-static_assert(sizeof(cublaslt::kEpilogueBias) == sizeof(cublasLtEpilogue_t) &&
-              equal(cublaslt::kEpilogueBias, CUBLASLT_EPILOGUE_BIAS));
+static_assert(sizeof(cublaslt::EpilogueCode) == sizeof(cublasLtEpilogue_t));
+static_assert(equal(cublaslt::EpilogueCode::none, CUBLASLT_EPILOGUE_DEFAULT));
+static_assert(equal(cublaslt::EpilogueCode::relu, CUBLASLT_EPILOGUE_RELU));
+static_assert(equal(cublaslt::EpilogueCode::bias, CUBLASLT_EPILOGUE_BIAS));
+static_assert(equal(cublaslt::EpilogueCode::relu_bias, CUBLASLT_EPILOGUE_RELU_BIAS));
+static_assert(equal(cublaslt::EpilogueCode::gelu, CUBLASLT_EPILOGUE_GELU));
+static_assert(equal(cublaslt::EpilogueCode::gelu_bias, CUBLASLT_EPILOGUE_GELU_BIAS));
 
 using Preferred = cublaslt::PreferenceAttribute;
 static_assert(equal(Preferred::max_workspace_bytes, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES));

@@ -1,5 +1,6 @@
 #include "runtime/bench/cublaslt.hpp"
 
+#include "generator/epilogue/epilogue_text.hpp"
 #include "runtime/bench/cublaslt_library.hpp"
 #include "runtime/support/element_codec.hpp"
 #include "tests/catch.hpp"
@@ -138,6 +139,24 @@ TEST_CASE(
         CHECK(problem.d.rows == operand_extents(spec).c);
         CHECK(problem.c.leading_dimension == problem.d.leading_dimension);
         CHECK(problem.c.type == problem.d.type);
+    }
+}
+
+TEST_CASE("of a text, cuBLAS's C and bias are its operands") {
+    for (const Order order : {Order::row, Order::column}) {
+        GemmSpec spec = float_problem(GemmLayout::tn, order);
+        const char* text = order == Order::row ? "bias: f16[n]; d = relu(acc + bias[n] + x[m,n])"
+                                               : "bias: f16[m]; d = relu(acc + bias[m] + x[m,n])";
+        spec.epilogue = EpilogueText(text).with("x", {.ld = 13});
+        spec = resolved(spec);
+        const ColumnMajorProblem problem =
+            column_major_problem(spec, cublaslt_epilogue(*meaning_of(spec.epilogue, spec.d), order));
+        CHECK(problem.epilogue == cublaslt::EpilogueCode::relu_bias);
+        CHECK(problem.bias == cublaslt::CudaType::r_16f);
+        CHECK(problem.reads_c);
+        CHECK(problem.c.leading_dimension == 13);
+        CHECK(problem.c.rows == problem.d.rows);
+        CHECK(problem.c.type == cublaslt::CudaType::r_32f);
     }
 }
 

@@ -19,7 +19,8 @@ const std::string kDocumented =
     "microseconds,"
     "speedup,status,reason,peer_algorithm,peer_reason,low_microseconds,high_microseconds,c_type,d_type,acc_type,d_"
     "layout,"
-    "lda,ldb,ldc,ldd,arch,registers,spill_bytes,shared_bytes,sm_clock_mhz,power_watts,time_source,choice\n";
+    "lda,ldb,ldc,ldd,arch,registers,spill_bytes,shared_bytes,sm_clock_mhz,power_watts,time_source,choice,epilogue,peer_"
+    "way,peer_pass_microseconds\n";
 
 }  // namespace
 
@@ -34,6 +35,18 @@ TEST_CASE("a row without figures keeps its problem and its reason, quoted as RFC
     CHECK(line.starts_with(",e4m3,tn,64,32,16,,,false,,,,,,,unsupported,\"no \"\"e4m3\"\", sorry\",,"));
     const auto commas = [](const std::string& text) { return std::count(text.begin(), text.end(), ','); };
     CHECK(commas(line) == commas(kDocumented) + 1);
+}
+
+TEST_CASE("a row says its epilogue, and the way of the peer that was fastest") {
+    GemmSpec spec = parse_shape_line("bf16 tn 64 32 16 epilogue='d = relu(acc)'");
+    Json row = report_row(resolved(spec), RowStatus::unsupported, "why");
+    CHECK_THAT(row_text(row, "epilogue"), Catch::Matchers::ContainsSubstring("relu(acc)"));
+    row["peer"] = "cublaslt";
+    CHECK(peer_title(row) == "cublaslt");
+    row["peer_way"] = "pass";
+    CHECK(peer_title(row) == "cublaslt + pass");
+    row["peer_way"] = "epilogue relu";
+    CHECK(peer_title(row) == "cublaslt epilogue relu");
 }
 
 TEST_CASE("rows that no kernel serves are bad usage where there are no others") {

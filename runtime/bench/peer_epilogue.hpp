@@ -1,0 +1,49 @@
+#pragma once
+
+#include "generator/epilogue/epilogue.hpp"
+#include "jitgemm/data_type.hpp"
+#include "jitgemm/epilogue.hpp"
+#include "jitgemm/gemm_arguments.hpp"
+#include "jitgemm/gemm_spec.hpp"
+#include "runtime/bench/cublaslt_abi.hpp"
+
+#include <optional>
+#include <string>
+
+namespace jitgemm {
+
+/// \file What a peer computes of an epilogue's text, and the texts by which its results are judged.
+
+/// A text that cuBLASLt computes in its own kernel: activation(alpha · acc + beta · c[m,n] + bias[n]). Its bias has an
+/// element for each element of a line of D: [n] where D is row-major, [m] where it is column-major.
+struct CublasLtEpilogue {
+    /// A number, or a scalar of the launch.
+    struct Factor {
+        float number = 1;
+        std::string scalar = {};
+        [[nodiscard]] float value(const GemmArguments& arguments) const;
+    };
+    enum class Activation : std::uint8_t { none, relu, gelu };
+
+    Activation activation = Activation::none;
+    Factor alpha = {};
+    Factor beta = {};
+    std::string c = {};     ///< name of the matrix that is added; "": none
+    std::string bias = {};  ///< name of the vector that is added; "": none
+
+    [[nodiscard]] cublaslt::EpilogueCode code() const;
+    /// "gelu_bias"; with C "gelu_bias + c".
+    [[nodiscard]] std::string name() const;
+};
+[[nodiscard]] std::optional<CublasLtEpilogue> cublaslt_epilogue(const Epilogue& epilogue, Order d_order);
+
+/// The text for sums that were stored in a type before: `bf16(acc)` in place of acc.
+[[nodiscard]] Epilogue with_rounded_sums(const Epilogue& epilogue, DataType type);
+
+/// The text with the fast form of gelu: cuBLASLt documents no error of its own.
+[[nodiscard]] Epilogue with_fast_gelu(const Epilogue& epilogue);
+
+/// A text of that meaning, whose operands lie as those of `layouts`.
+[[nodiscard]] EpilogueText text_of(const Epilogue& meaning, EpilogueText layouts);
+
+}  // namespace jitgemm
