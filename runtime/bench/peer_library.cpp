@@ -1,5 +1,6 @@
 #include "runtime/bench/peer_library.hpp"
 
+#include "generator/base/operand.hpp"
 #include "jitgemm/device_pointer.hpp"
 #include "jitgemm/error.hpp"
 #include "jitgemm/gemm_arguments.hpp"
@@ -18,6 +19,7 @@ namespace jitgemm {
 namespace {
 
 constexpr std::string_view kLibraryPrefix = "lib:";
+constexpr int kFirstWithEpilogues = 2;  // version of the interface
 
 /// A loaded peer; shared by its candidates, so that it outlives them.
 struct PeerLibrary {
@@ -25,6 +27,7 @@ struct PeerLibrary {
     decltype(&::jitgemm_peer_gemm) gemm = nullptr;
     decltype(&::jitgemm_peer_variants) variants = nullptr;
     std::string name;
+    int version = 1;
     std::shared_ptr<Device> device;
 
     [[nodiscard]] std::unique_ptr<ScopedContext> make_current() const {
@@ -48,20 +51,48 @@ std::shared_ptr<const PeerLibrary> load(const std::string& path, std::shared_ptr
     peer->library.find("jitgemm_peer_variants", peer->variants);
     decltype(&::jitgemm_peer_name) name = nullptr;
     peer->name = peer->library.find("jitgemm_peer_name", name) ? name() : std::filesystem::path(path).stem().string();
+    decltype(&::jitgemm_peer_version) version = nullptr;
+    if (peer->library.find("jitgemm_peer_version", version)) peer->version = version();
     peer->device = std::move(device);
     return peer;
 }
 
 std::string problem_text(const jitgemm_peer_problem& problem) {
-    return fmt::format("{} {}{} {}x{}x{}", problem.type_a, problem.order_a, problem.order_b, problem.m, problem.n,
-                       problem.k);
+    const std::string shape = fmt::format("{} {}{} {}x{}x{}", problem.type_a, problem.order_a, problem.order_b,
+                                          problem.m, problem.n, problem.k);
+    return problem.epilogue == nullptr ? shape : fmt::format("{} with '{}'", shape, problem.epilogue);
 }
 
-void call(const PeerLibrary& peer, jitgemm_peer_problem problem, const GemmArguments& arguments, Stream stream) {
+void* address(DevicePointer pointer) { return reinterpret_cast<void*>(pointer.address); }
+
+/// A problem with the operands of its epilogue, which a call fills in.
+struct PeerCall {
+    explicit PeerCall(const GemmSpec& spec) : problem(peer_problem(spec)), operands(peer_operands(spec)) {}
+
+    /// Valid as long as this object and its operands stay.
+    [[nodiscard]] jitgemm_peer_problem pointed() const {
+        jitgemm_peer_problem pointed = problem;
+        if (!operands.empty()) pointed.operands = operands.data();
+        return pointed;
+    }
+    void fill(const GemmArguments& arguments) {
+        problem.alpha = arguments.alpha;
+        problem.beta = arguments.beta;
+        for (jitgemm_peer_operand& operand : operands) {
+            operand.value = operand.type == nullptr ? scalar_of(operand.name, arguments) : 0.0F;
+            const OperandArgument* const given = arguments.operands.find(operand.name);
+            operand.pointer = operand.type == nullptr || given == nullptr ? nullptr : address(given->pointer);
+        }
+    }
+
+    jitgemm_peer_problem problem;
+    std::vector<jitgemm_peer_operand> operands;
+};
+
+void call(const PeerLibrary& peer, PeerCall prepared, const GemmArguments& arguments, Stream stream) {
     const std::unique_ptr<ScopedContext> current = peer.make_current();
-    const auto address = [](DevicePointer pointer) { return reinterpret_cast<void*>(pointer.address); };
-    problem.alpha = arguments.alpha;
-    problem.beta = arguments.beta;
+    prepared.fill(arguments);
+    const jitgemm_peer_problem problem = prepared.pointed();
     const int answer = peer.gemm(&problem, address(arguments.a), address(arguments.b), address(arguments.c),
                                  address(arguments.d), stream);
     if (answer != 0)
@@ -69,16 +100,16 @@ void call(const PeerLibrary& peer, jitgemm_peer_problem problem, const GemmArgum
 }
 
 /// Whether the peer takes the problem is only known by asking it to compute one, on operands of that size.
-std::string refusal(const PeerLibrary& peer, const GemmSpec& spec, const jitgemm_peer_problem& problem) {
+std::string refusal(const PeerLibrary& peer, const GemmSpec& spec, const PeerCall& prepared) {
     if (peer.device == nullptr) return {};
     std::vector<GuardedMatrix> matrices;
-    GemmArguments arguments;
+    GemmArguments arguments = scalar_arguments(spec, 1.0F, 0.0F);
     for (const GemmOperand& operand : gemm_operands(spec)) {
         matrices.emplace_back(peer.device, form_of(operand, true), std::string(operand.title));
         set_address(operand, arguments, matrices.back().matrix().data);
     }
     try {
-        call(peer, problem, arguments, nullptr);
+        call(peer, prepared, arguments, nullptr);
     } catch (const CudaError&) {
         throw;
     } catch (const Error& error) {
@@ -94,6 +125,7 @@ public:
     [[nodiscard]] std::string name() const override { return library_->name; }
 
 private:
+    [[nodiscard]] bool takes_epilogue() const override { return library_->version >= kFirstWithEpilogues; }
     [[nodiscard]] std::vector<BenchCandidate> candidates_of_one(const GemmSpec& spec, std::string& reason) override;
     [[nodiscard]] int variants(const jitgemm_peer_problem& problem) const {
         const std::unique_ptr<ScopedContext> current = library_->make_current();
@@ -107,20 +139,20 @@ private:
 };
 
 std::vector<BenchCandidate> LibraryPeer::candidates_of_one(const GemmSpec& spec, std::string& reason) {
-    jitgemm_peer_problem problem = peer_problem(spec);
-    const int count = variants(problem);
+    PeerCall prepared(spec);
+    const int count = variants(prepared.pointed());
     std::vector<BenchCandidate> candidates;
-    if (count <= 0) reason = fmt::format("{} cannot compute {}", library_->name, problem_text(problem));
+    if (count <= 0) reason = fmt::format("{} cannot compute {}", library_->name, problem_text(prepared.problem));
     for (int variant = 0; variant < count; ++variant) {
-        problem.variant = static_cast<std::uint32_t>(variant);
-        const std::string refused = refusal(*library_, spec, problem);
+        prepared.problem.variant = static_cast<std::uint32_t>(variant);
+        const std::string refused = refusal(*library_, spec, prepared);
         if (!refused.empty()) {
             if (reason.empty()) reason = refused;
             continue;
         }
         candidates.push_back({candidate_name(variant, count),
-                              [library = library_, problem](const GemmArguments& arguments, Stream stream) {
-                                  call(*library, problem, arguments, stream);
+                              [library = library_, prepared](const GemmArguments& arguments, Stream stream) {
+                                  call(*library, prepared, arguments, stream);
                               }});
     }
     if (!candidates.empty()) reason.clear();
@@ -160,7 +192,32 @@ jitgemm_peer_problem peer_problem(const GemmSpec& spec) {
     problem.order_b = order(order_b(spec.layout));
     problem.order_d = order(spec.d_order);
     problem.alpha = 1.0F;
+    problem.size = sizeof problem;
+    problem.operand_size = sizeof(jitgemm_peer_operand);
+    const std::optional<Epilogue> meaning = meaning_of(spec.epilogue, spec.d);
+    if (!meaning) return problem;
+    problem.epilogue = meaning->text().c_str();  // interned, as the names of its operands are
+    problem.operand_count = meaning->parts().operands.size();
     return problem;
+}
+
+std::vector<jitgemm_peer_operand> peer_operands(const GemmSpec& spec) {
+    std::vector<jitgemm_peer_operand> operands;
+    const EpilogueParts* const parts = parts_of(spec);
+    if (parts == nullptr) return operands;
+    const OperandList all = gemm_operands(spec);
+    for (const EpilogueOperand& part : parts->operands) {
+        jitgemm_peer_operand& operand = operands.emplace_back();
+        operand.name = part.name.c_str();
+        if (part.is_scalar) continue;
+        const GemmOperand& placed = *all.find(part.name);
+        operand.type = to_string(part.type).data();
+        operand.align = form_of(placed, true).base_alignment();
+        operand.rows = placed.rows;
+        operand.columns = placed.columns;
+        operand.ld = placed.is_matrix() ? placed.leading_dimension() : 0;
+    }
+    return operands;
 }
 
 std::unique_ptr<Peer> open_peer_library(const std::string& path, std::shared_ptr<Device> device) {

@@ -6,6 +6,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+#include <cstddef>
 #include <cstdlib>
 #include <fstream>
 
@@ -47,6 +50,31 @@ int jitgemm_peer_gemm(const struct jitgemm_peer_problem *p, const void *a, const
 }
 )";
 
+/// Writes what it was told of the epilogue's operands where D is: of each its value, or what it points to.
+constexpr const char* kPeerWithEpilogues = R"(
+int jitgemm_peer_gemm(const struct jitgemm_peer_problem *p, const void *a, const void *b, const void *c, void *d,
+                      void *stream) {
+    uint64_t i;
+    (void)a; (void)b; (void)c; (void)stream;
+    if (p->size < sizeof *p || p->operand_size < sizeof *p->operands) return 4;
+    for (i = 0; i < p->operand_count; ++i) {
+        const struct jitgemm_peer_operand *one =
+            (const struct jitgemm_peer_operand *)((const char *)p->operands + i * p->operand_size);
+        ((float *)d)[i] = one->type ? *(const float *)one->pointer : one->value;
+    }
+    return 0;
+}
+int jitgemm_peer_variants(const struct jitgemm_peer_problem *p) {
+    return p->epilogue != NULL && strstr(p->epilogue, "relu") != NULL ? 1 : 0;
+}
+int jitgemm_peer_version(void) { return JITGEMM_PEER_VERSION; }
+)";
+
+GemmSpec with_epilogue(const char* text) {
+    return resolved(
+        {.m = 8, .n = 16, .k = 24, .a = DataType::f32, .b = DataType::f32, .d = DataType::f32, .epilogue = text});
+}
+
 GemmSpec float_problem(GemmLayout layout = GemmLayout::tn) {
     return resolved(
         {.m = 8, .n = 16, .k = 24, .a = DataType::f32, .b = DataType::f32, .d = DataType::f32, .layout = layout});
@@ -74,6 +102,70 @@ TEST_CASE("a peer is told the whole problem") {
     CHECK(problem.align_a == 256);
     CHECK(problem.align_b == 4);
     CHECK(peer_problem(float_problem()).type_c == nullptr);
+}
+
+TEST_CASE("a peer's structs keep the places of their fields") {
+    // Those of version 1 end where this header's `size` begins: a library of that version reads no further.
+    CHECK(offsetof(jitgemm_peer_problem, type_a) == 32);
+    CHECK(offsetof(jitgemm_peer_problem, lda) == 72);
+    CHECK(offsetof(jitgemm_peer_problem, alpha) == 124);
+    CHECK(offsetof(jitgemm_peer_problem, size) == 136);
+    CHECK(sizeof(jitgemm_peer_problem) == 176);
+    CHECK(sizeof(jitgemm_peer_operand) == 56);
+}
+
+TEST_CASE("a peer is told the operands of an epilogue") {
+    GemmSpec spec = with_epilogue("limit: f32; bias: bf16[n]; d = clamp(acc + bias[n] + x[m,n] * w[m], -limit, limit)");
+    spec.epilogue = spec.epilogue.with("x", {.ld = 20, .align = 4});
+    const std::vector<jitgemm_peer_operand> operands = peer_operands(spec);
+    const jitgemm_peer_problem problem = peer_problem(spec);
+    CHECK(problem.size == sizeof problem);
+    REQUIRE(problem.operand_count == operands.size());
+    REQUIRE(operands.size() == 4);
+    const auto named = [&](std::string_view name) {
+        return *std::ranges::find_if(operands, [&](const auto& operand) { return operand.name == name; });
+    };
+    CHECK(std::string(named("bias").type) == "bf16");
+    CHECK(named("bias").rows == 1);
+    CHECK(named("bias").columns == 16);
+    CHECK(named("bias").align == 256);
+    CHECK(named("w").rows == 8);
+    CHECK(named("w").columns == 1);
+    CHECK(named("x").rows == 8);
+    CHECK(named("x").columns == 16);
+    CHECK(named("x").ld == 20);
+    CHECK(named("x").align == 4);
+    CHECK(named("limit").type == nullptr);
+    CHECK(peer_problem(float_problem()).epilogue == nullptr);
+    CHECK(peer_operands(float_problem()).empty());
+}
+
+TEST_CASE("a peer of version 2 gets an epilogue's text, addresses and scalars") {
+    const TemporaryFolder folder;
+    if (!compile_peer(folder, "fused", kPeerWithEpilogues)) SKIP_TEST("there is no C compiler");
+    const std::unique_ptr<Peer> peer = open_peer_library(folder / "fused.so", nullptr);
+    std::string reason;
+    const auto candidates = peer->candidates(with_epilogue("limit: f32; d = relu(acc + bias[n]) * limit"), reason);
+    REQUIRE(candidates.size() == 1);
+    const float bias = 5;
+    std::array<float, 2> d{};
+    GemmArguments arguments;
+    arguments.d = d.data();
+    arguments.operands = {{"limit", 7.0F}, {"bias", &bias}};
+    candidates[0].launch(arguments, nullptr);
+    CHECK(d == std::array{5.0F, 7.0F});
+    CHECK(peer->candidates(with_epilogue("d = gelu(acc)"), reason).empty());
+    CHECK_THAT(reason, ContainsSubstring("gelu(acc)"));
+}
+
+TEST_CASE("a peer of version 1 computes problems without an epilogue, and is passed over for others") {
+    const TemporaryFolder folder;
+    if (!compile_peer(folder, "peer", kPeer)) SKIP_TEST("there is no C compiler");
+    const std::unique_ptr<Peer> peer = open_peer_library(folder / "peer.so", nullptr);
+    std::string reason;
+    CHECK(peer->candidates(with_epilogue("d = relu(acc)"), reason).empty());
+    CHECK_THAT(reason, ContainsSubstring("epilogue=") && ContainsSubstring("relu(acc)"));
+    CHECK(peer->candidates(float_problem(), reason).size() == 2);
 }
 
 TEST_CASE("a peer written in C is loaded, named and called") {
