@@ -3,7 +3,11 @@
 #include "generator/epilogue/functions.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstddef>
+#include <memory_resource>
+#include <span>
 
 namespace jitgemm {
 namespace {
@@ -21,8 +25,8 @@ double or_else(double value, double otherwise) { return std::isnan(value) ? othe
 /// A function's values over intervals of its arguments.
 class FunctionOverIntervals {
 public:
-    FunctionOverIntervals(const EpilogueFunction& row, std::vector<Interval> arguments)
-        : row_(row), arguments_(std::move(arguments)) {}
+    FunctionOverIntervals(const EpilogueFunction& row, std::span<const Interval> arguments)
+        : row_(row), arguments_(arguments) {}
 
     [[nodiscard]] Interval value() const {
         Interval numbers = without_nans();
@@ -99,13 +103,15 @@ private:
     }
 
     const EpilogueFunction& row_;
-    std::vector<Interval> arguments_;
+    std::span<const Interval> arguments_;
 };
 
 /// Evaluates the nodes of an epilogue one after the other.
 class NodeValues {
 public:
     NodeValues(const EpilogueParts& parts, const EpilogueElement& element) : parts_(parts), element_(element) {
+        values_.reserve(parts.nodes.size());
+        conditions_.reserve(parts.nodes.size());
         for (const EpilogueNode& node : parts.nodes) {
             const bool compares = is_comparison(node.operation);
             conditions_.push_back(compares ? condition(node) : Undecided());
@@ -157,9 +163,10 @@ private:
     [[nodiscard]] Interval function_value(const EpilogueNode& node) const {
         const EpilogueFunction& row = epilogue_functions()[static_cast<std::size_t>(node.which)];
         if (row.kind == FunctionKind::select) return selected(node);
-        std::vector<Interval> arguments;
-        for (const std::int32_t place : arguments_of(node)) arguments.push_back((*this)[place]);
-        return FunctionOverIntervals(row, std::move(arguments)).value();
+        std::array<Interval, 3> arguments;
+        std::size_t count = 0;
+        for (const std::int32_t place : arguments_of(node)) arguments.at(count++) = (*this)[place];
+        return FunctionOverIntervals(row, std::span(arguments).first(count)).value();
     }
     /// Both values where the condition is undecided.
     [[nodiscard]] Interval selected(const EpilogueNode& node) const {
@@ -185,8 +192,11 @@ private:
 
     const EpilogueParts& parts_;
     const EpilogueElement& element_;
-    std::vector<Interval> values_;
-    std::vector<Undecided> conditions_;
+    // Millions of elements are judged: their nodes stand on the stack.
+    std::array<std::byte, 4096> room_;
+    std::pmr::monotonic_buffer_resource memory_{room_.data(), room_.size()};
+    std::pmr::vector<Interval> values_{&memory_};
+    std::pmr::vector<Undecided> conditions_{&memory_};
 };
 
 /// The largest power of two that a number is a multiple of; 0 of 0.
