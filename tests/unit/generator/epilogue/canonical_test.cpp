@@ -144,7 +144,11 @@ TEST_CASE("operands are guarded by the scalars of the launch that multiply them 
     CHECK(guards_of("d = s * (c[m,n] - x[n]) + 1", "x") == Names{"s"});
     CHECK(guards_of("d = s * c[m,n] + c[m,n]", "c").empty());
     CHECK(guards_of("d = s * u * c[m,n] + -c[m,n] * s", "c") == Names{"s"});
+    CHECK(guards_of("d = s * (c[n] + 2 * c[n])", "c") == Names{"s"});
+    CHECK(guards_of("d = -s * c[n]", "c") == Names{"s"});
+    CHECK(guards_of("z = s * 2; d = z * c[n]", "c") == Names{"s"});
     CHECK(guards_of("d = s * relu(c[m,n])", "c").empty());
+    CHECK(guards_of("d = c[n] / 2 * s", "c").empty());
     CHECK(guards_of("d = s * c[m,n]; f[m,n] = u * c[m,n]", "c").empty());
     CHECK(guards_of("t = c[m,n] + 1; d = s * t; f[m,n] = s * u * t", "c") == Names{"s"});
     CHECK(guards_of("r[m] = sum(s * c[m,n] * acc)", "c") == Names{"s"});
