@@ -15,6 +15,7 @@ from torch import Tensor, fx
 from torch.nn.functional import linear
 
 from ._torch_fused import Options
+from ._torch_inductor_mlp import sizes_of
 from ._torch_mlp import MLP, Weights, are_served
 from ._torch_patterns import activation_of_call
 
@@ -51,7 +52,9 @@ class Pass:
             return False
         weights = Weights(**values)
         is_cast = result.dtype is not x.dtype  # under autocast
-        return not is_cast and self.is_served(found.options, x) and are_served(found.options, x, weights)
+        if is_cast or None in sizes_of(x):  # sizes that depend on data
+            return False
+        return self.is_served(found.options, x) and are_served(found.options, x, weights)
 
 
 def _value(node: fx.Node) -> Any:

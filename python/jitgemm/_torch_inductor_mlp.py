@@ -84,7 +84,9 @@ _known: dict[Any, bool] = {}
 
 
 def _is_faster(name: str, options: Options, operands: Any, gain: float) -> bool:
-    forms = tuple(None if x is None else (_sizes(x.shape), _sizes(x.stride()), x.dtype, x.device) for x in operands)
+    forms = tuple(None if x is None else (sizes_of(x), sizes_of(x, "stride"), x.dtype, x.device) for x in operands)
+    if any(form is not None and None in (*form[0], *form[1]) for form in forms):
+        return False  # nobody knows what to time
     key = name, options, forms, gain
     if key not in _known:
         with _disable_current_modes(), torch.no_grad():
@@ -108,9 +110,9 @@ def milliseconds(call: Callable[[], Any]) -> float:
     return float(benchmarker.benchmark_gpu(call))
 
 
-def _sizes(sizes: Any) -> tuple[int, ...]:
-    """Of a symbol, the size that it has in the call that is traced."""
-    return tuple(size if isinstance(size, int) else size.node.hint for size in sizes)
+def sizes_of(x: Tensor, which: str = "size") -> tuple[int | None, ...]:
+    """Of a symbol, what it is in the call that is traced. None if that depends on data."""
+    return tuple(size if isinstance(size, int) else size.node.hint for size in getattr(x, which)())
 
 
 def _random(sizes: Any, strides: Any, dtype: torch.dtype, device: torch.device) -> Tensor:

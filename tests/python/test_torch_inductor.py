@@ -300,6 +300,20 @@ def test_layers_of_a_program_are_fused_where_that_is_faster(times, ours, name):
     torch.testing.assert_close([p.grad for p in model.parameters()], gradients, rtol=1e-4, atol=1e-4)
 
 
+def test_a_fused_graph_serves_many_sizes(times, monkeypatch):
+    jg.torch.register_inductor()
+    times.update(ours=0.5)
+    model = Layers(FUSED["a gate"][0])
+    compiled = torch.compile(model, fullgraph=True, dynamic=True)
+    for rows in (5, 3, 17):
+        x = small(rows, 8) / 4
+        torch.testing.assert_close(compiled(x), model(x), rtol=1e-4, atol=1e-4)
+    torch._dynamo.reset()
+    monkeypatch.setattr(torch._dynamo.config, "capture_dynamic_output_shape_ops", True)
+    unbacked = torch.compile(lambda x, keep: model(x[keep]), dynamic=True, fullgraph=True)
+    torch.testing.assert_close(unbacked(x, x[:, 0] > 0), model(x[x[:, 0] > 0]), rtol=1e-4, atol=1e-4)
+
+
 def test_a_pass_of_somebody_else_is_kept(times):
     seen = []
     with config.patch(pre_grad_custom_pass=seen.append):
