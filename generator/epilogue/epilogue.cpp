@@ -94,6 +94,14 @@ EpilogueReading try_read_epilogue(std::string_view text, const EpilogueTypes& ty
     return {Epilogue(std::move(*parts)), {}};
 }
 
+std::string place_in_text(const Epilogue& epilogue, std::string_view name) {
+    EpilogueProblems none;
+    const std::vector<Statement> statements = parse_epilogue(epilogue.text(), none);
+    const auto found = std::ranges::find(statements, name, &Statement::name);
+    const TextPosition at = found == statements.end() ? TextPosition() : found->at;
+    return fmt::format("epilogue '{}', {}", epilogue.text(), to_string(EpilogueProblem{at, {}}));
+}
+
 Epilogue read_epilogue(std::string_view text, const EpilogueTypes& types) {
     EpilogueReading reading = try_read_epilogue(text, types);
     if (reading.epilogue) return *std::move(reading.epilogue);

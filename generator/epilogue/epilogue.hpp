@@ -53,6 +53,10 @@ struct EpilogueReading {
 };
 [[nodiscard]] EpilogueReading try_read_epilogue(std::string_view text, const EpilogueTypes& types = {});
 
+/// The place where the canonical text first declares or assigns a name, for the start of a message: "epilogue '…', line
+/// 1, column 9: ". The first place for a name that the text does not have.
+[[nodiscard]] std::string place_in_text(const Epilogue& epilogue, std::string_view name);
+
 /// Throws SpecError with all rules that the text breaks.
 [[nodiscard]] Epilogue read_epilogue(std::string_view text, const EpilogueTypes& types = {});
 

@@ -30,7 +30,8 @@ void check_sum_order(std::vector<std::string>& reasons, const GemmSpec& spec, co
 std::vector<std::string> unserved(const Problem& problem) {
     std::vector<std::string> reasons = unserved_types(problem.row_major);
     if (problem.signature.epilogue)
-        std::ranges::move(unserved_epilogue(*problem.signature.epilogue), std::back_inserter(reasons));
+        std::ranges::move(unserved_epilogue(*problem.signature.epilogue, problem.transposed),
+                          std::back_inserter(reasons));
     return reasons;
 }
 

@@ -91,23 +91,27 @@ std::string epilogue_element(const Epilogue& epilogue) {
     return render_epilogue(epilogue) + operand_conversions(parts) + finish_element(parts);
 }
 
-std::vector<std::string> unserved_epilogue(const Epilogue& epilogue) {
-    const EpilogueParts& parts = epilogue.parts();
+std::vector<std::string> unserved_epilogue(const Epilogue& epilogue, bool is_transposed) {
+    const Epilogue asked = is_transposed ? epilogue.transposed() : epilogue;
+    const EpilogueParts& parts = asked.parts();
+    const auto at = [&](std::string_view name) { return place_in_text(asked, name); };
     std::vector<std::string> reasons;
     if (parts.pairs != EpiloguePairs::none)
-        reasons.emplace_back("no kernel makes an element of D of two columns (left, right, even, odd)");
+        reasons.push_back(at(parts.outputs.front().name) +
+                          "no kernel makes an element of D of two columns (left, right, even, odd)");
     for (const EpilogueOutput& output : parts.outputs)
         if (output.name != "d")
-            reasons.push_back(fmt::format("no kernel stores {} beside d", with_index(output.name, output.index)));
+            reasons.push_back(at(output.name) +
+                              fmt::format("no kernel stores {} beside d", with_index(output.name, output.index)));
     if (std::ranges::none_of(parts.outputs, [](const auto& output) { return output.name == "d"; }))
-        reasons.emplace_back("the text stores no d");
+        reasons.push_back(at("d") + "the text stores no d");
     for (const EpilogueOperand& operand : parts.operands) {
         if (operand.index.is_over_blocks())
-            reasons.push_back(
-                fmt::format("no kernel reads {}, an element for a block", with_index(operand.name, operand.index)));
+            reasons.push_back(at(operand.name) + fmt::format("no kernel reads {}, an element for a block",
+                                                             with_index(operand.name, operand.index)));
         if (!operand.is_scalar && std::ranges::find(kReadTypes, operand.type) == kReadTypes.end())
-            reasons.push_back(fmt::format("no kernel reads {}, a {}: operands are f16, bf16 or f32", operand.name,
-                                          to_string(operand.type)));
+            reasons.push_back(at(operand.name) + fmt::format("no kernel reads {}, a {}: operands are f16, bf16 or f32",
+                                                             operand.name, to_string(operand.type)));
     }
     return reasons;
 }

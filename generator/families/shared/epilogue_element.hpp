@@ -23,7 +23,8 @@ namespace jitgemm {
 /// "args.beta == 0.0f", by which an operand is not read; "" if it is always read.
 [[nodiscard]] std::string unread_condition(const EpilogueParts& parts, const std::vector<int>& guards);
 
-/// Why no kernel has this epilogue yet; empty if kernels do.
-[[nodiscard]] std::vector<std::string> unserved_epilogue(const Epilogue& epilogue);
+/// Why no kernel has this epilogue yet, each with its place in the text; empty if kernels do. `is_transposed`: the
+/// problem's own text is that of the transposed product.
+[[nodiscard]] std::vector<std::string> unserved_epilogue(const Epilogue& epilogue, bool is_transposed);
 
 }  // namespace jitgemm

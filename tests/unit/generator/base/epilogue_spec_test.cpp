@@ -161,6 +161,15 @@ TEST_CASE("a dump with an epilogue reads back, and shows the user's line") {
     CHECK(source.body.find("silu(acc + bias) * up") != std::string::npos);
 }
 
+TEST_CASE("what no kernel serves of a text is refused with its place, as the user sees rows and columns") {
+    for (const Order order : {Order::row, Order::column}) {
+        GemmSpec spec = spec_of("d = acc * bias[n] * q[m,n/128]");
+        spec.d_order = order;
+        CHECK_THROWS_WITH(choose_config(problem_of(spec), find_gpu("h100")),
+                          Says("bias: bf16[n]; q: f32[m,n/128]", "line 1, column 16", "q[m,n/128]"));
+    }
+}
+
 TEST_CASE("a dump whose spec has another epilogue than its kernel is refused") {
     for (const Order order : {Order::row, Order::column}) {
         GemmSpec spec = spec_of(kText);
