@@ -63,14 +63,10 @@ std::int64_t GemmSpec::*field_of(const ArgumentRole& role, const OperandList& op
     return operand == nullptr ? nullptr : operand->pitch_field;
 }
 
-/// A scalar of the default epilogue, or of the text that the operands are of.
-void check_scalar(std::string_view name, const OperandList& operands) {
-    if (is_launch_scalar(name)) return;
-    const GemmOperand* const a = operands.find("a");
-    if (a != nullptr && a->epilogue != nullptr &&
-        std::ranges::find(a->epilogue->operands, name, &EpilogueOperand::name) != a->epilogue->operands.end())
-        return;
-    throw ConfigError("no launch", {fmt::format("no launch has a scalar {}", name)});
+/// The pitch of a text's matrix, as epilogue_operand() has it, without a list of all operands.
+std::int64_t pitch_in_text(std::string_view name, OperandIndex run, const GemmSpec& row_major) {
+    const std::int64_t given = row_major.epilogue.layout_of(name).ld;
+    return given != 0 ? given : std::max<std::int64_t>(1, size_of(run, row_major));
 }
 
 [[noreturn]] void throw_no_map(ArgumentRole role, std::vector<std::string> problems) {
@@ -92,6 +88,7 @@ ArgumentPlan::ArgumentPlan(std::span<const KernelArgument> arguments, const Oper
                                                     bytes_, kMaxArgumentBytes)});
     }
     if (const GemmOperand* const a = operands.find("a")) factor_ = *a;
+    text_ = factor_.epilogue;
     for (std::size_t i = 0; i < arguments.size(); ++i) add(arguments[i], layout.fields[i], operands);
     if (!maps_.empty()) kept_ = std::make_unique<TensorMapCache>();
 }
@@ -99,27 +96,48 @@ ArgumentPlan::ArgumentPlan(std::span<const KernelArgument> arguments, const Oper
 ArgumentPlan ArgumentPlan::of_one_problem(std::span<const KernelArgument> arguments, const OperandList& operands) {
     ArgumentPlan plan(arguments, operands);
     plan.only_operands_ = std::make_shared<const OperandList>(operands);
-    for (ExtentPatch& patch : plan.extents_) patch.field = nullptr;
+    for (ExtentPatch& patch : plan.extents_) patch.field = nullptr, patch.run = OperandIndex::one;
     return plan;
 }
 
-std::optional<ArgumentPlan::Address> ArgumentPlan::address_of(const ArgumentRole& role, const OperandList& operands) {
-    if (role == ArgumentRole::counters) return Address{&KernelOperands::counters, {}};
-    if (role == ArgumentRole::workspace || role.is_packed) return Address{&GemmArguments::workspace, {}};
+std::size_t ArgumentPlan::place_in_text(std::string_view name) const {
+    if (text_ == nullptr) return 0;
+    const auto found = std::ranges::find(text_->operands, name, &EpilogueOperand::name);
+    return static_cast<std::size_t>(found - text_->operands.begin());
+}
+
+std::optional<ArgumentPlan::Address> ArgumentPlan::address_of(const ArgumentRole& role,
+                                                              const OperandList& operands) const {
+    if (role == ArgumentRole::counters) return Address{&KernelOperands::counters};
+    if (role == ArgumentRole::workspace || role.is_packed) return Address{&GemmArguments::workspace};
     const GemmOperand* const operand = operands.find(role.name);
     if (operand == nullptr) return std::nullopt;
-    return Address{operand->pointer, operand->name};
+    return Address{operand->pointer, operand->pointer != nullptr ? 0 : place_in_text(operand->name)};
+}
+
+/// A scalar of the default epilogue, or of the text.
+void ArgumentPlan::add_scalar(std::string_view name, std::size_t offset) {
+    if (is_launch_scalar(name)) {
+        scalars_.push_back({offset, name == "alpha" ? &GemmArguments::alpha : &GemmArguments::beta, 0});
+        return;
+    }
+    const std::size_t place = place_in_text(name);
+    if (text_ == nullptr || place == text_->operands.size())
+        throw ConfigError("no launch", {fmt::format("no launch has a scalar {}", name)});
+    scalars_.push_back({offset, nullptr, place});
 }
 
 void ArgumentPlan::add(const KernelArgument& argument, const ArgumentField& field, const OperandList& operands) {
+    const auto run_in_text = [&](const ArgumentRole& role) {
+        const GemmOperand* const operand = operands.find(role.name);
+        const bool has_pitch = role.part == ArgumentPart::pitch && operand != nullptr && operand->pointer == nullptr;
+        return has_pitch ? operand->column : OperandIndex::one;
+    };
     std::visit(Overloaded{[&](PointerArgument of) {
                               if (const auto address = address_of(of.role, operands))
                                   pointers_.push_back({field.offset, *address});
                           },
-                          [&](ScalarArgument of) {
-                              check_scalar(of.role.name, operands);
-                              scalars_.push_back({field.offset, of.role.name});
-                          },
+                          [&](ScalarArgument of) { add_scalar(of.role.name, field.offset); },
                           [&](const TensorMapArgument& of) {
                               check_rank(of);
                               maps_.push_back({field.offset, address_of(of.role, operands).value_or(Address{}),
@@ -128,7 +146,8 @@ void ArgumentPlan::add(const KernelArgument& argument, const ArgumentField& fiel
                           },
                           [&](ExtentArgument of) {
                               extents_.push_back({field.offset, field.bytes, of.role, field_of(of.role, operands),
-                                                  of.role == ArgumentRole::k, of.role == ArgumentRole::ldc});
+                                                  run_in_text(of.role), of.role == ArgumentRole::k,
+                                                  of.role == ArgumentRole::ldc});
                           }},
                argument);
 }
@@ -138,7 +157,9 @@ OperandList ArgumentPlan::operands_of(const Problem& problem) const {
 }
 
 std::int64_t ArgumentPlan::value_of(const ExtentPatch& patch, const Problem& problem) const {
-    return patch.field != nullptr ? problem.row_major.*patch.field : extent(patch.role, problem, operands_of(problem));
+    if (patch.field != nullptr) return problem.row_major.*patch.field;
+    if (patch.run != OperandIndex::one) return pitch_in_text(patch.role.name, patch.run, problem.row_major);
+    return extent(patch.role, problem, operands_of(problem));
 }
 
 void ArgumentPlan::pack(const PackedProblem& packed_problem, const KernelOperands& operands, Device& device,
@@ -146,34 +167,41 @@ void ArgumentPlan::pack(const PackedProblem& packed_problem, const KernelOperand
     std::byte* const bytes = packed.bytes.data();
     packed.size = bytes_;
     std::memset(bytes, 0, bytes_);
-    const bool reads_product = is_used(factor_, true, operands);
+    const GivenOperands given = text_ == nullptr ? GivenOperands() : GivenOperands(*text_, operands);
+    const Launch launch{operands, given};
+    const bool reads_product = reads(factor_, true, launch);
     for (const ExtentPatch& patch : extents_) {
         const bool is_zero = (patch.is_k && !reads_product) || (patch.is_ldc && operands.broadcast_c);
         const std::int64_t value = is_zero ? 0 : value_of(patch, packed_problem.problem);
         std::memcpy(bytes + patch.offset, &value, patch.bytes);  // of a little-endian machine
     }
     for (const PointerPatch& patch : pointers_) {
-        const std::uint64_t address = patch.address.in(operands);
+        const std::uint64_t address = patch.address.in(launch);
         std::memcpy(bytes + patch.offset, &address, sizeof address);
     }
     for (const ScalarPatch& patch : scalars_) {
-        const float value = scalar_of(patch.name, operands);
+        const float value = patch.member != nullptr ? operands.*patch.member : given.value(patch.place);
         std::memcpy(bytes + patch.offset, &value, sizeof value);
     }
-    for (std::size_t i = 0; i < maps_.size(); ++i)
-        pack_map(i, packed_problem, operands, device, bytes + maps_[i].offset);
+    for (std::size_t i = 0; i < maps_.size(); ++i) pack_map(i, packed_problem, launch, device, bytes + maps_[i].offset);
 }
 
-void ArgumentPlan::pack_map(std::size_t index, const PackedProblem& packed_problem, const KernelOperands& operands,
+bool ArgumentPlan::reads(const GemmOperand& operand, bool has_k, const Launch& launch) const {
+    if (text_ == nullptr) return is_used(operand, has_k, launch.operands);
+    if (operand.is_factor() && !has_k) return false;
+    return operand.guards == nullptr || (bits_of(*operand.guards) & launch.given.zeros()) == 0;
+}
+
+void ArgumentPlan::pack_map(std::size_t index, const PackedProblem& packed_problem, const Launch& launch,
                             Device& device, std::byte* bytes) const {
     const MapPatch& patch = maps_[index];
     const Problem& problem = packed_problem.problem;
     const GemmSpec& spec = problem.row_major;
     const ArgumentRole& role = patch.argument.role;
-    if (!is_used(patch.operand, spec.k != 0, operands)) return;
-    const bool of_one_row = patch.is_c && (operands.broadcast_c || spec.broadcast_c);
+    if (!reads(patch.operand, spec.k != 0, launch)) return;
+    const bool of_one_row = patch.is_c && (launch.operands.broadcast_c || spec.broadcast_c);
     const auto in_workspace = patch.is_packed ? static_cast<std::uint64_t>(packed_offset(role, spec)) : 0;
-    const std::uint64_t address = patch.address.in(operands) + in_workspace;
+    const std::uint64_t address = patch.address.in(launch) + in_workspace;
     const TensorMapCache::Key key{address, (packed_problem.id * kMostMaps + index) * 2 + (of_one_row ? 1 : 0)};
     if (kept_->find(key, bytes)) [[likely]]
         return;

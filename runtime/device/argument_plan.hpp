@@ -6,6 +6,7 @@
 #include "jitgemm/gemm_arguments.hpp"
 #include "jitgemm/gemm_spec.hpp"
 #include "runtime/device/device.hpp"
+#include "runtime/device/given_operands.hpp"
 #include "runtime/device/tensor_map_cache.hpp"
 
 #include <array>
@@ -56,14 +57,17 @@ public:
     [[nodiscard]] std::size_t bytes() const { return bytes_; }
 
 private:
+    /// The arguments of a launch, and what they give for a text.
+    struct Launch {
+        const KernelOperands& operands;
+        const GivenOperands& given;
+    };
     /// Where a launch has an address.
     struct Address {
-        DevicePointer KernelOperands::*member;  ///< null: among the epilogue's operands
-        std::string_view name;
-        [[nodiscard]] std::uint64_t in(const KernelOperands& operands) const {
-            if (member != nullptr) return (operands.*member).address;
-            const OperandArgument* const given = operands.operands.find(name);
-            return given == nullptr ? 0 : given->pointer.address;
+        DevicePointer KernelOperands::*member = nullptr;  ///< null: among the text's operands
+        std::size_t place = 0;
+        [[nodiscard]] std::uint64_t in(const Launch& launch) const {
+            return member != nullptr ? (launch.operands.*member).address : launch.given.address(place);
         }
     };
     struct PointerPatch {
@@ -72,13 +76,15 @@ private:
     };
     struct ScalarPatch {
         std::size_t offset;
-        std::string_view name;
+        float GemmArguments::*member;  ///< alpha or beta; null: among the text's operands
+        std::size_t place;
     };
     struct ExtentPatch {
         std::size_t offset;
         std::size_t bytes;
         ArgumentRole role;
         std::int64_t GemmSpec::*field;  ///< null: by role
+        OperandIndex run;               ///< of a text's matrix: the elements of a line; else `one`
         bool is_k;                      ///< 0 if the product is not read
         bool is_ldc;                    ///< 0 if C is one row
     };
@@ -90,15 +96,19 @@ private:
         bool is_c;
         TensorMapArgument argument;
     };
-    [[nodiscard]] static std::optional<Address> address_of(const ArgumentRole& role, const OperandList& operands);
+    [[nodiscard]] std::optional<Address> address_of(const ArgumentRole& role, const OperandList& operands) const;
+    [[nodiscard]] std::size_t place_in_text(std::string_view name) const;
+    void add_scalar(std::string_view name, std::size_t offset);
+    [[nodiscard]] bool reads(const GemmOperand& operand, bool has_k, const Launch& launch) const;
     void add(const KernelArgument& argument, const ArgumentField& field, const OperandList& operands);
     [[nodiscard]] OperandList operands_of(const Problem& problem) const;
     [[nodiscard]] std::int64_t value_of(const ExtentPatch& patch, const Problem& problem) const;
-    void pack_map(std::size_t index, const PackedProblem& problem, const KernelOperands& operands, Device& device,
+    void pack_map(std::size_t index, const PackedProblem& problem, const Launch& launch, Device& device,
                   std::byte* bytes) const;
 
     std::size_t bytes_ = 0;
-    GemmOperand factor_;  ///< A, for its guards
+    GemmOperand factor_;                   ///< A, for its guards
+    const EpilogueParts* text_ = nullptr;  ///< of the epilogue that the kernel has as text
     std::vector<PointerPatch> pointers_;
     std::vector<ScalarPatch> scalars_;
     std::vector<ExtentPatch> extents_;

@@ -8,7 +8,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <limits>
 #include <string_view>
 
@@ -145,6 +147,28 @@ bool is_sound_workspace(const GemmArguments& arguments, std::size_t needed) {
     return arguments.workspace_bytes >= needed && is_aligned(arguments.workspace.address, kWorkspaceAlignment);
 }
 
+// Zeros of a launch beside the scalars of a text, which have the bits of their places.
+constexpr std::uint32_t kNoAlpha = 1U << 16, kNoBeta = 1U << 17, kNoK = 1U << 18;
+static_assert(OperandArguments::kMost <= 16);
+
+std::uint32_t guards_of(const GemmOperand& operand) {
+    const std::uint32_t of_k = operand.is_factor() ? kNoK : 0;
+    switch (operand.guard) {
+        case OperandGuard::alpha: return of_k | kNoAlpha;
+        case OperandGuard::beta: return of_k | kNoBeta;
+        case OperandGuard::epilogue: return of_k | bits_of(*operand.guards);
+        default: return of_k;
+    }
+}
+
+/// In kAddresses; behind them, the place of the text's operand.
+std::ptrdiff_t place_of_address(const GemmOperand& operand) {
+    if (operand.pointer != nullptr) return std::ranges::find(kAddresses, operand.pointer) - kAddresses.begin();
+    const auto& of_text = operand.epilogue->operands;
+    return std::ssize(kAddresses) +
+           (std::ranges::find(of_text, operand.name, &EpilogueOperand::name) - of_text.begin());
+}
+
 /// What a launch gives under a name of the text. alpha and beta have places of their own.
 void check_given(const OperandArgument& given, const EpilogueOperand& operand, std::vector<std::string>& problems) {
     if (is_launch_scalar(given.name))
@@ -198,41 +222,69 @@ void check_epilogue(const GemmSpec& spec, const GemmArguments& arguments, std::v
 
 LaunchRegions::LaunchRegions(const GemmSpec& asked)
     : has_k_(asked.k != 0), has_c_(asked.c.has_value()), broadcasts_c_(asked.broadcast_c) {
-    if (asked.m == 0 || asked.n == 0 || !asked.epilogue.empty()) return;
+    if (asked.m == 0 || asked.n == 0) return;
+    if (const EpilogueParts* const parts = parts_of(asked)) of_text_ = std::make_unique<OfText>(OfText{*parts, {}});
     const OperandList operands = gemm_operands(asked);
     const auto is_written = [](const GemmOperand& operand) { return operand.is_written; };
     const bool one_is_written = std::count_if(operands.begin(), operands.end(), is_written) == 1;
-    const GemmOperand& written = *std::find_if(operands.begin(), operands.end(), is_written);
-    for (const GemmOperand& operand : operands)
-        places_.at(count_++) = {
-            .bytes = region(operand, {}).bytes,
-            .operand = static_cast<std::uint8_t>(std::ranges::find(kAddresses, operand.pointer) - kAddresses.begin()),
-            .alignment = static_cast<std::uint8_t>(operand.alignment),
-            .guard = operand.guard,
-            .is_written = operand.is_written,
-            .may_be_output = one_is_written && same_place(operand, written)};
+    const GemmOperand* const written =
+        one_is_written ? std::find_if(operands.begin(), operands.end(), is_written) : nullptr;
+    if (of_text_ != nullptr) of_text_->places.reserve(operands.size());
+    for (const GemmOperand& operand : operands) add(place_of(operand, written));
 }
 
-bool LaunchRegions::are_apart(const Place& input, std::uint64_t address, const GemmArguments& arguments) const {
-    return std::ranges::all_of(places(), [&](const Place& place) {
-        const std::uint64_t written = (arguments.*kAddresses[place.operand]).address;
-        return !place.is_written || lie_apart(address, input.bytes, written, place.bytes) ||
-               (address == written && input.may_be_output);
-    });
+LaunchRegions::Place LaunchRegions::place_of(const GemmOperand& operand, const GemmOperand* written) {
+    return {.bytes = region(operand, {}).bytes,
+            .guards = guards_of(operand),
+            .operand = static_cast<std::uint8_t>(place_of_address(operand)),
+            .alignment = static_cast<std::uint8_t>(operand.alignment),
+            .is_written = operand.is_written,
+            .may_be_output = written != nullptr && same_place(operand, *written)};
+}
+
+void LaunchRegions::add(const Place& place) {
+    if (of_text_ != nullptr)
+        of_text_->places.push_back(place);
+    else
+        places_.at(count_++) = place;
+}
+
+bool LaunchRegions::have_sound_scalars(const GemmArguments& arguments, const GivenOperands& given) const {
+    if (arguments.broadcast_c && !broadcasts_c_) return false;
+    if (of_text_ != nullptr) return given.are_sound();
+    return arguments.operands.empty() && (arguments.beta == 0.0F || has_c_);
+}
+
+std::uint32_t LaunchRegions::zeros(const GemmArguments& arguments, const GivenOperands& given) const {
+    const std::uint32_t no_k = has_k_ ? 0 : kNoK;
+    if (of_text_ != nullptr) return no_k | given.zeros();
+    return no_k | (arguments.alpha == 0.0F ? kNoAlpha : 0) | (arguments.beta == 0.0F ? kNoBeta : 0);
 }
 
 bool LaunchRegions::are_sound(const GemmArguments& arguments, std::size_t workspace_bytes) const {
-    if (count_ == 0 || !arguments.operands.empty() || (arguments.broadcast_c && !broadcasts_c_) ||
-        (arguments.beta != 0.0F && !has_c_))
-        return false;
+    if (places().empty()) return false;
+    const GivenOperands given = of_text_ == nullptr ? GivenOperands() : GivenOperands(of_text_->parts, arguments);
+    if (!have_sound_scalars(arguments, given)) return false;
     const Region workspace = region_of_workspace(arguments);
     if (workspace.address != 0 && !is_sound_workspace(arguments, workspace_bytes)) return false;
+    const std::uint32_t zeros = this->zeros(arguments, given);
+    const auto address_of = [&](const Place& place) {
+        return place.operand < kAddresses.size() ? (arguments.*kAddresses[place.operand]).address
+                                                 : given.address(place.operand - kAddresses.size());
+    };
+    const auto is_apart = [&](const Place& input, std::uint64_t address) {
+        return std::ranges::all_of(places(), [&](const Place& place) {
+            if (!place.is_written) return true;
+            const std::uint64_t written = address_of(place);
+            return lie_apart(address, input.bytes, written, place.bytes) || (address == written && input.may_be_output);
+        });
+    };
     return std::ranges::all_of(places(), [&](const Place& place) {
-        if (!is_used(place.guard, has_k_, arguments.alpha, arguments.beta)) return true;
-        const std::uint64_t address = (arguments.*kAddresses[place.operand]).address;
+        if ((place.guards & zeros) != 0) return true;
+        const std::uint64_t address = address_of(place);
         return address != 0 && is_aligned(address, place.alignment) &&
                lie_apart(workspace.address, workspace.bytes, address, place.bytes) &&
-               (place.is_written || are_apart(place, address, arguments));
+               (place.is_written || is_apart(place, address));
     });
 }
 

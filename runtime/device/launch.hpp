@@ -4,10 +4,12 @@
 #include "generator/base/problem.hpp"
 #include "jitgemm/gemm_arguments.hpp"
 #include "jitgemm/gemm_spec.hpp"
+#include "runtime/device/given_operands.hpp"
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -36,23 +38,33 @@ public:
     explicit LaunchRegions(const GemmSpec& asked);
 
     /// True only if launch_problems() finds nothing. False if that is left to launch_problems(): where a rule is
-    /// broken, where matrices interleave, for an empty D, for a C that the launch alone makes one row, and for an
-    /// epilogue in words.
+    /// broken, where matrices interleave, for an empty D, and for a C that the launch alone makes one row.
     [[nodiscard]] bool are_sound(const GemmArguments& arguments, std::size_t workspace_bytes) const;
 
 private:
     struct Place {
         std::uint64_t bytes;   ///< from the first to one past the last
-        std::uint8_t operand;  ///< of a, b, c and d
+        std::uint32_t guards;  ///< bits of the zeros of a launch; none may be set if this is to be read
+        std::uint8_t operand;  ///< of a, b, c and d; behind them, an operand's place in the text
         std::uint8_t alignment;
-        OperandGuard guard;
         bool is_written;
         bool may_be_output;  ///< D may have this operand's address
     };
-    [[nodiscard]] std::span<const Place> places() const { return {places_.data(), count_}; }
-    [[nodiscard]] bool are_apart(const Place& input, std::uint64_t address, const GemmArguments& arguments) const;
+    /// Of a problem with an epilogue's text.
+    struct OfText {
+        const EpilogueParts& parts;
+        std::vector<Place> places;
+    };
+    [[nodiscard]] static Place place_of(const GemmOperand& operand, const GemmOperand* written);
+    void add(const Place& place);
+    [[nodiscard]] std::span<const Place> places() const {
+        return of_text_ == nullptr ? std::span<const Place>(places_.data(), count_) : of_text_->places;
+    }
+    [[nodiscard]] bool have_sound_scalars(const GemmArguments& arguments, const GivenOperands& given) const;
+    [[nodiscard]] std::uint32_t zeros(const GemmArguments& arguments, const GivenOperands& given) const;
 
     std::array<Place, 4> places_{};  ///< in place: a problem is to cost little memory
+    std::unique_ptr<OfText> of_text_;
     std::uint8_t count_ = 0;
     bool has_k_ = false;
     bool has_c_ = false;

@@ -30,6 +30,7 @@ namespace {
 constexpr std::uint64_t kA = 0x100000000;
 constexpr std::uint64_t kB = 0x200000000;
 constexpr std::uint64_t kD = 0x400000000;
+constexpr DevicePointer kBias = 0x500000000, kUp = 0x600000000;
 
 // A context without CUDA: no cache on disk, nothing is compiled or launched.
 struct Bench {
@@ -285,13 +286,19 @@ TEST_CASE("a repeated request takes less than a microsecond, a launch little mor
     bench.device->record = false;
     const GemmSpec spec = square(512);
     const GemmKernel kernel = bench.context.kernel(spec);
-    const auto holds = [](const std::vector<double>& us) { return us[0] < 1.0 && us[1] < 0.5; };
-    const std::vector<double> us = testing::fastest_us(
-        {[&] { static_cast<void>(bench.context.kernel(spec)); }, [&] { kernel.launch({.a = kA, .b = kB, .d = kD}); }},
-        {}, holds);
-    INFO("request " << us[0] << " us, launch " << us[1] << " us");
+    GemmSpec with_text = spec;
+    with_text.epilogue = "s: f32; d = silu(s * acc + bias[n]) * up[m,n]";
+    const GemmKernel epilogue = bench.context.kernel(with_text);
+    const GemmArguments arguments{.a = kA, .b = kB, .d = kD, .operands = {{"s", 2.0F}, {"bias", kBias}, {"up", kUp}}};
+    const auto holds = [](const std::vector<double>& us) { return us[0] < 1.0 && us[1] < 0.5 && us[2] < 0.5; };
+    const std::vector<double> us =
+        testing::fastest_us({[&] { static_cast<void>(bench.context.kernel(spec)); },
+                             [&] { kernel.launch({.a = kA, .b = kB, .d = kD}); }, [&] { epilogue.launch(arguments); }},
+                            {}, holds);
+    INFO("request " << us[0] << " us, launch " << us[1] << " us, with an epilogue " << us[2] << " us");
     CHECK(holds(us));
-    std::cout << "repeated request " << us[0] << " us, launch without its driver call " << us[1] << " us\n";
+    std::cout << "repeated request " << us[0] << " us, launch without its driver call " << us[1]
+              << " us, with an epilogue " << us[2] << " us\n";
 #endif
 }
 

@@ -4,6 +4,7 @@
 #include "tests/support/fake_device.hpp"
 #include "tests/support/says.hpp"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -409,6 +410,47 @@ TEST_CASE("regions call no launch sound that the list of operands refuses") {
     }
     CHECK(sound > 1000);
     CHECK(refused > 10000);
+}
+
+TEST_CASE("regions know the usual launches with a text to be sound, and none that the list of operands refuses") {
+    constexpr std::array kNames{"s", "bias", "up", "beta", "other"};
+    constexpr std::array kTexts{"d = relu(acc + bias[n])", "s: f32; d = s * acc + up[m,n]",
+                                "s: f32; bias: f32[m]; d = alpha * acc + beta * up[m,n] + s * bias[m]",
+                                "bias: f32[0]; d = bias[0] * acc"};
+    std::mt19937 random(18);
+    const auto below = [&](int limit) { return static_cast<int>(random() % static_cast<unsigned>(limit)); };
+    const auto address = [&] {
+        return DevicePointer(below(20) == 0 ? 0 : kA + static_cast<std::uint64_t>(below(600)) * 8);
+    };
+    int sound = 0, refused = 0;
+    for (int i = 0; i < 20000; ++i) {
+        GemmSpec spec{.m = 1 + below(8), .n = 1 + below(8), .k = below(9)};
+        spec.d_order = static_cast<Order>(below(2));
+        spec.epilogue = kTexts.at(static_cast<std::size_t>(below(4)));
+        spec = resolved(spec);
+        GemmArguments arguments{.a = address(), .b = address(), .d = address()};
+        if (below(4) == 0) arguments.alpha = static_cast<float>(below(3));
+        if (below(4) == 0) arguments.beta = static_cast<float>(below(2));
+        for (const EpilogueOperand& operand : parts_of(spec)->operands) {
+            if (operand.name == "alpha" || operand.name == "beta" || below(12) == 0) continue;
+            if (operand.is_scalar != (below(20) == 0))
+                arguments.operands.set({operand.name, static_cast<float>(below(2))});
+            else
+                arguments.operands.set({operand.name, address()});
+        }
+        if (below(12) == 0) arguments.operands.set({kNames.at(static_cast<std::size_t>(below(5))), address()});
+        const bool is_sound = LaunchRegions(spec).are_sound(arguments, 0);
+        const bool is_refused = !jitgemm::launch_problems(problem_of(spec), arguments, 0).empty();
+        REQUIRE_FALSE((is_sound && is_refused));
+        sound += is_sound ? 1 : 0;
+        refused += is_refused ? 1 : 0;
+    }
+    CHECK(sound > 1000);
+    CHECK(refused > 1000);
+    GemmSpec spec{.m = 64, .n = 64, .k = 64, .epilogue = "d = relu(acc + bias[n]) + up[m,n]"};
+    GemmArguments in_place{
+        .a = kA, .b = kB, .d = kD, .operands = {{"up", DevicePointer(kD)}, {"bias", DevicePointer(kC)}}};
+    CHECK(LaunchRegions(resolved(spec)).are_sound(in_place, 0));
 }
 
 TEST_CASE("all problems are told at once") {
