@@ -26,4 +26,12 @@ struct GemmSignature {
     friend bool operator==(const GemmSignature&, const GemmSignature&) = default;
 };
 
+/// The columns of the product that the epilogue makes one of.
+[[nodiscard]] inline EpiloguePairs pairs_of(const GemmSignature& signature) {
+    return signature.epilogue ? signature.epilogue->parts().pairs : EpiloguePairs::none;
+}
+[[nodiscard]] inline bool has_pairs(const GemmSignature& signature) {
+    return pairs_of(signature) != EpiloguePairs::none;
+}
+
 }  // namespace jitgemm

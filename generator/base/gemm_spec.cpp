@@ -111,6 +111,16 @@ void check_layouts(const GemmSpec& spec, const EpilogueParts& parts, Reasons& re
     }
 }
 
+/// D's element is made of two columns of the product.
+void check_pairs(const GemmSpec& spec, const EpilogueParts& parts, Reasons& reasons) {
+    if (parts.pairs == EpiloguePairs::none) return;
+    const std::int64_t paired = parts.is_transposed ? spec.m : spec.n;
+    if (paired % 2 != 0)
+        reasons.push_back(fmt::format("n is {}, but the epilogue makes pairs of columns: n must be even", paired));
+    if (spec.d_order == Order::column)
+        reasons.emplace_back("D is column-major, but an epilogue with pairs of columns stores it row-major");
+}
+
 void check_epilogue(const GemmSpec& spec, Reasons& reasons) {
     if (spec.epilogue.empty()) return;
     const EpilogueReading reading = reading_of(spec.epilogue, spec.d);
@@ -125,6 +135,7 @@ void check_epilogue(const GemmSpec& spec, Reasons& reasons) {
             reasons.push_back(fmt::format("the epilogue declares d as {}, but the problem's D is {}",
                                           to_string(*output.type), to_string(spec.d)));
     check_layouts(spec, reading.epilogue->parts(), reasons);
+    check_pairs(spec, reading.epilogue->parts(), reasons);
 }
 
 /// What may be accumulated and stored when A has this type. A type without a row cannot be multiplied.

@@ -69,7 +69,8 @@ std::set<int> tensor_map_ranks(std::span<const KernelArgument> arguments) {
 
 bool computes_transpose(std::span<const KernelArgument> arguments) {
     return std::ranges::any_of(arguments, [](const KernelArgument& argument) {
-        return role_of(argument) == ArgumentRole::n && field_name(argument) == "m";
+        const ArgumentRole role = role_of(argument);
+        return (role == ArgumentRole::n || role == ArgumentRole::h) && field_name(argument) == "m";
     });
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "generator/base/tensor_map.hpp"
+#include "generator/epilogue/graph.hpp"
 
 #include <array>
 #include <cstddef>
@@ -25,7 +26,7 @@ struct ArgumentRole {
     friend constexpr bool operator==(const ArgumentRole&, const ArgumentRole&) = default;
     // NOLINTBEGIN(readability-identifier-naming): written as enumerators are, ArgumentRole::a
     static const ArgumentRole a, b, c, d, packed_a, packed_b, lda, ldb, ldc, ldd, packed_lda, packed_ldb;
-    static const ArgumentRole workspace, counters, m, n, k, alpha, beta;
+    static const ArgumentRole workspace, counters, m, n, k, h, alpha, beta;
 };  // NOLINTEND(readability-identifier-naming)
 inline constexpr ArgumentRole ArgumentRole::a{"a", ArgumentPart::pointer};
 inline constexpr ArgumentRole ArgumentRole::b{"b", ArgumentPart::pointer};
@@ -44,6 +45,7 @@ inline constexpr ArgumentRole ArgumentRole::counters{"counters", ArgumentPart::p
 inline constexpr ArgumentRole ArgumentRole::m{"m"};
 inline constexpr ArgumentRole ArgumentRole::n{"n"};
 inline constexpr ArgumentRole ArgumentRole::k{"k"};
+inline constexpr ArgumentRole ArgumentRole::h{"h"};  // pairs of columns: n / 2
 inline constexpr ArgumentRole ArgumentRole::alpha{"alpha"};
 inline constexpr ArgumentRole ArgumentRole::beta{"beta"};
 
@@ -56,7 +58,7 @@ struct PointerArgument {
     ArgumentRole role;
     friend bool operator==(const PointerArgument&, const PointerArgument&) = default;
 };
-/// m, n, k or a leading dimension as a signed integer of 4 or 8 bytes.
+/// m, n, k, h or a leading dimension as a signed integer of 4 or 8 bytes.
 struct ExtentArgument {
     ArgumentRole role;
     int bytes = 4;
@@ -88,8 +90,13 @@ struct TensorMapArgument {
     TensorMapSwizzle swizzle = TensorMapSwizzle::none;
     L2Promotion promotion = L2Promotion::none;
     std::string_view field{};  ///< the field's name in the struct, if it is not map_a and so on
+    /// If set, dimension 1 counts lines by pairs: in a box, eight first lines of pairs stand before the eight second
+    /// lines of the same pairs. So there are two dimensions more (argument_plan.cpp).
+    EpiloguePairs pairs = EpiloguePairs::none;
 
-    [[nodiscard]] int rank() const { return static_cast<int>(dimensions.size()); }
+    [[nodiscard]] int rank() const {
+        return static_cast<int>(dimensions.size()) + (pairs == EpiloguePairs::none ? 0 : 2);
+    }
     friend bool operator==(const TensorMapArgument&, const TensorMapArgument&) = default;
 };
 /// The dimensions of an operand's own map. `box` holds the box's elements along the contiguous extent, and across it.

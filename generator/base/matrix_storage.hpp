@@ -22,8 +22,8 @@ struct MatrixStorage {
 };
 
 [[nodiscard]] inline ArgumentRole size_role(OperandIndex index) {
-    constexpr std::array<ArgumentRole, 4> kRoles{ArgumentRole{"1"}, ArgumentRole{"m"}, ArgumentRole{"n"},
-                                                 ArgumentRole{"k"}};
+    constexpr std::array<ArgumentRole, 6> kRoles{ArgumentRole{"1"}, ArgumentRole{"m"}, ArgumentRole{"n"},
+                                                 ArgumentRole{"k"}, ArgumentRole{"h"}, ArgumentRole{"h"}};
     return kRoles.at(static_cast<std::size_t>(index));
 }
 
@@ -56,7 +56,7 @@ struct MatrixStorage {
     return dimensions;
 }
 
-/// m, n, k or a pitch, as a kernel of the problem sees it. The pitch of an operand that is not in the list is 0.
+/// m, n, k, h or a pitch, as a kernel of the problem sees it. The pitch of an operand that is not in the list is 0.
 [[nodiscard]] inline std::int64_t extent(const ArgumentRole& role, const Problem& problem,
                                          const OperandList& operands) {
     const GemmSpec& spec = problem.row_major;
@@ -64,6 +64,7 @@ struct MatrixStorage {
         return role == ArgumentRole::m   ? spec.m
                : role == ArgumentRole::n ? spec.n
                : role == ArgumentRole::k ? spec.k
+               : role == ArgumentRole::h ? size_of(OperandIndex::half_n, spec)
                                          : 1;
     if (role.is_packed) return (role.name == "a" ? packed_a(spec) : packed_b(spec)).pitch();
     const GemmOperand* const operand = operands.find(role.name);

@@ -9,8 +9,9 @@
 namespace jitgemm {
 namespace {
 
-OperandIndex index_of(const std::optional<EpiloguePlace>& place) {
+OperandIndex index_of(const std::optional<EpiloguePlace>& place, const EpilogueParts& parts) {
     if (!place) return OperandIndex::one;
+    if (place->size == 'h') return parts.is_transposed ? OperandIndex::half_m : OperandIndex::half_n;
     return place->size == 'm' ? OperandIndex::m : OperandIndex::n;
 }
 
@@ -37,8 +38,8 @@ const EpilogueParts* parts_of(const GemmSpec& spec) {
 GemmOperand epilogue_operand(const EpilogueOperand& of, const EpilogueParts& parts, const GemmSpec& spec) {
     GemmOperand operand{.name = of.name,
                         .title = of.name,
-                        .row = index_of(of.index.row),
-                        .column = index_of(of.index.column),
+                        .row = index_of(of.index.row, parts),
+                        .column = index_of(of.index.column, parts),
                         .guard = of.guards.empty() ? OperandGuard::none : OperandGuard::epilogue,
                         .epilogue = &parts,
                         .guards = &of.guards,
@@ -53,6 +54,11 @@ GemmOperand epilogue_operand(const EpilogueOperand& of, const EpilogueParts& par
     operand.pitch = layout.ld != 0 ? layout.ld : std::max<std::int64_t>(1, operand.run());
     operand.alignment = layout.align != 0 ? layout.align : natural_alignment(operand);
     return operand;
+}
+
+MatrixSize size_of_d(const GemmSpec& spec) {
+    const MatrixIndex index = index_of_d(parts_of(spec));
+    return {size_of(index.row, spec), size_of(index.column, spec)};
 }
 
 GemmArguments scalar_arguments(const GemmSpec& spec, float alpha, float beta) {

@@ -17,8 +17,8 @@ namespace jitgemm {
 /// \file The one list of a problem's operands. It stands in the header because each launch reads it.
 
 /// The size of the problem that is the number of an operand's rows or columns. `one`: a single row or column stands for
-/// all.
-enum class OperandIndex : std::uint8_t { one, m, n, k };
+/// all. half_n: the pairs of columns that an epilogue makes one of. half_m: the same of the transposed product.
+enum class OperandIndex : std::uint8_t { one, m, n, k, half_m, half_n };
 
 /// The scalar that must not be 0 if a launch is to read an operand, as in BLAS: alpha, beta, or those that an
 /// epilogue's text gives it. Of a factor, k must not be 0 either.
@@ -125,6 +125,8 @@ private:
         case OperandIndex::m: return spec.m;
         case OperandIndex::n: return spec.n;
         case OperandIndex::k: return spec.k;
+        case OperandIndex::half_m: return spec.m / 2;
+        case OperandIndex::half_n: return spec.n / 2;
         default: return spec.m > 0 && spec.n > 0 ? 1 : 0;  // stands for none where there is none
     }
 }
@@ -142,8 +144,25 @@ private:
     return operand;
 }
 
+/// The index of D: m and n, but where an epilogue makes one of two columns, half of n.
+struct MatrixIndex {
+    OperandIndex row = OperandIndex::m;
+    OperandIndex column = OperandIndex::n;
+};
+[[nodiscard]] inline MatrixIndex index_of_d(const EpilogueParts* epilogue) {
+    if (epilogue == nullptr || epilogue->pairs == EpiloguePairs::none) return {};
+    if (epilogue->is_transposed) return {.row = OperandIndex::half_m};
+    return {.column = OperandIndex::half_n};
+}
+
 /// The parts of a spec's epilogue; null without a text, and for a text that breaks a rule.
 [[nodiscard]] const EpilogueParts* parts_of(const GemmSpec& spec);
+/// Rows and columns of D.
+struct MatrixSize {
+    std::int64_t rows = 0;
+    std::int64_t columns = 0;
+};
+[[nodiscard]] MatrixSize size_of_d(const GemmSpec& spec);
 /// A launch with the scalars of the spec's epilogue and nothing else. Of a text, beta has its value and all others have
 /// that of alpha.
 [[nodiscard]] GemmArguments scalar_arguments(const GemmSpec& spec, float alpha, float beta);
@@ -197,10 +216,11 @@ void for_each_operand(const GemmSpec& spec, bool broadcasts_c, Visit visit) {
                       .type = *spec.c,
                       .order = spec.d_order},
                      spec));
+    const MatrixIndex index = index_of_d(epilogue);
     visit(placed({.name = "d",
                   .title = "D",
-                  .row = m,
-                  .column = n,
+                  .row = index.row,
+                  .column = index.column,
                   .is_written = true,
                   .pitch_field = &GemmSpec::ldd,
                   .alignment_field = &GemmSpec::align_d,

@@ -1,5 +1,7 @@
 #include "generator/base/roofline.hpp"
 
+#include "generator/base/operand.hpp"
+
 #include <algorithm>
 
 namespace jitgemm {
@@ -9,9 +11,13 @@ double operand_bytes(const GemmSpec& spec) {
     return static_cast<double>(spec.m) * k * bytes(spec.a) + k * static_cast<double>(spec.n) * bytes(spec.b);
 }
 
+double bytes_of_d(const GemmSpec& spec) {
+    const auto [rows, columns] = size_of_d(spec);
+    return static_cast<double>(rows) * static_cast<double>(columns) * bytes(spec.d);
+}
+
 double compulsory_bytes(const GemmSpec& spec) {
-    const double of_d = static_cast<double>(spec.m) * static_cast<double>(spec.n) * bytes(spec.d);
-    return operand_bytes(spec) + of_d + compulsory_bytes_of_c(spec);
+    return operand_bytes(spec) + bytes_of_d(spec) + compulsory_bytes_of_c(spec);
 }
 
 double compulsory_bytes_of_c(const GemmSpec& spec) {

@@ -11,6 +11,9 @@ namespace jitgemm {
 /// The least bytes that DRAM moves: A, B and C are read once, and D is written once. A C of one row counts as one row.
 [[nodiscard]] double compulsory_bytes(const GemmSpec& spec);
 
+/// D's part of compulsory_bytes().
+[[nodiscard]] double bytes_of_d(const GemmSpec& spec);
+
 /// C's part of compulsory_bytes(). It is 0 without C.
 [[nodiscard]] double compulsory_bytes_of_c(const GemmSpec& spec);
 

@@ -15,7 +15,6 @@
 namespace jitgemm {
 namespace {
 
-constexpr int kColumnsOfPairs = 16;
 constexpr int kFirstWithFp8 = 89;
 constexpr int kDivisionSpecial = 1, kDivisionOthers = 7;  // f32, rounded to nearest
 
@@ -120,13 +119,9 @@ EpilogueInstructions count_instructions(const Epilogue& epilogue) {
     return all;
 }
 
-std::vector<std::string> epilogue_limits(const Epilogue& epilogue, std::int64_t n, std::string_view arch,
-                                         int compute_capability) {
+std::vector<std::string> epilogue_limits(const Epilogue& epilogue, std::string_view arch, int compute_capability) {
     std::vector<std::string> limits;
     const EpilogueParts& parts = epilogue.parts();
-    if (parts.pairs != EpiloguePairs::none && n % kColumnsOfPairs != 0)
-        limits.push_back(fmt::format("n is {}, but pairs of {} need n in multiples of {}", n,
-                                     parts.pairs == EpiloguePairs::halves ? "halves" : "neighbours", kColumnsOfPairs));
     for (const DataType type : named_types(parts))
         if (is_fp8(type) && compute_capability < kFirstWithFp8)
             limits.push_back(fmt::format("{} needs sm_{}, not {}", to_string(type), kFirstWithFp8, arch));

@@ -67,8 +67,8 @@ struct EpilogueInstructions {
 };
 [[nodiscard]] EpilogueInstructions count_instructions(const Epilogue& epilogue);
 
-/// Why a product of n columns on an architecture can't have this epilogue, with the values.
-[[nodiscard]] std::vector<std::string> epilogue_limits(const Epilogue& epilogue, std::int64_t n, std::string_view arch,
+/// Why a product on an architecture can't have this epilogue, with the values.
+[[nodiscard]] std::vector<std::string> epilogue_limits(const Epilogue& epilogue, std::string_view arch,
                                                        int compute_capability);
 
 }  // namespace jitgemm

@@ -27,11 +27,13 @@ void check_sum_order(std::vector<std::string>& reasons, const GemmSpec& spec, co
                                       arch.name, to_string(wanted), to_string(order)));
 }
 
-std::vector<std::string> unserved(const Problem& problem) {
+std::vector<std::string> unserved(const Problem& problem, bool serves_pairs) {
     std::vector<std::string> reasons = unserved_types(problem.row_major);
     if (problem.signature.epilogue)
         std::ranges::move(unserved_epilogue(*problem.signature.epilogue, problem.transposed),
                           std::back_inserter(reasons));
+    if (has_pairs(problem.signature) && !serves_pairs)
+        reasons.emplace_back("no kernel of this family makes an element of D of two columns (left, right, even, odd)");
     return reasons;
 }
 
@@ -118,6 +120,11 @@ struct Adapter {
         return Typed::kMathUnit == MathUnit::fp32_cores ? MathInstruction::fma : MathInstruction::mma;
     }
 
+    static constexpr bool serves_pairs() {
+        if constexpr (requires { Typed::kServesPairs; }) return Typed::kServesPairs;
+        return false;
+    }
+
     static std::vector<std::string_view> parameter_names() {
         std::vector<std::string_view> names;
         for (const ConfigParameter<Config>& row : Typed::parameter_table()) names.push_back(row.name);
@@ -196,11 +203,11 @@ struct Adapter {
 
     /// What no family serves, or why this one does not; each family's own checks know nothing of the former.
     static std::vector<std::string> unsupported(const Problem& problem, const Arch& arch) {
-        std::vector<std::string> reasons = unserved(problem);
+        std::vector<std::string> reasons = unserved(problem, serves_pairs());
         return reasons.empty() ? Typed::unsupported(problem, arch) : reasons;
     }
     static std::vector<std::string> violations(const Problem& problem, const KernelConfig& config, const Arch& arch) {
-        std::vector<std::string> reasons = unserved(problem);
+        std::vector<std::string> reasons = unserved(problem, serves_pairs());
         if (reasons.empty()) reasons = Typed::violations(problem, own(config), arch);
         check_sum_order(reasons, problem.row_major, sum_order(problem.row_major.a, config), arch);
         return reasons;

@@ -137,9 +137,11 @@ const Formula& formula_of(std::string_view text) {
     static auto& known = *new std::map<std::string, Formula, std::less<>>;  // guarded by the GIL
     const auto found = known.find(text);
     if (found != known.end()) return found->second;
+    const Epilogue meaning = read_epilogue(text, {.d = declared_d(text)});
     Formula formula{.text = std::string(text),
-                    .operands = read_epilogue(text, {.d = declared_d(text)}).parts().operands,
-                    .titles = {}};
+                    .operands = meaning.parts().operands,
+                    .titles = {},
+                    .has_pairs = meaning.parts().pairs != EpiloguePairs::none};
     for (const EpilogueOperand& operand : formula.operands) formula.titles.push_back(title_of(operand.name));
     return known.emplace(text, std::move(formula)).first->second;
 }

@@ -18,6 +18,7 @@ struct Formula {
     std::string text;
     std::vector<EpilogueOperand> operands;  ///< types are those of the text, or their defaults
     std::vector<std::string> titles;        ///< theirs in messages: "bias", or "operands['out']"
+    bool has_pairs = false;                 ///< a column of the result is made of two of the product
 };
 
 /// The process has one for each text. Throws SpecError for a text that breaks a rule.

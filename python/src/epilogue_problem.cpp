@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <vector>
 
 namespace jitgemm::python {
 namespace {
@@ -73,12 +74,18 @@ EpilogueLayout matrix_layout(const EpilogueOperand& operand, const Operand& arra
             with_strides(array), read_as(operand), by_row ? "rows" : "columns", copy_in_order(array, d.order)));
         return {};
     }
-    const std::int64_t packed = std::max<std::int64_t>(1, d.order == Order::row ? d.n : d.m);
+    const std::int64_t packed = std::max<std::int64_t>(1, d.order == Order::row ? d.columns : d.m);
     return {.ld = lie->leading == packed ? 0 : lie->leading, .align = alignment_of(array, lie->leading, reasons)};
 }
 
-bool is_of_pairs(const EpilogueIndex& index) {
-    return (index.row && index.row->size == 'h') || (index.column && index.column->size == 'h');
+/// The whole product's place: that of a matrix with an element for each column of a pair.
+ResultPlace product_place(const ResultPlace& d, std::vector<std::int64_t>& shape) {
+    shape.assign(d.shape.begin(), d.shape.end());
+    if (d.has_columns) shape.back() = d.n;
+    ResultPlace product = d;
+    product.shape = shape;
+    product.columns = d.n;
+    return product;
 }
 
 /// Where an array fits, the layout of a matrix; else a reason is added.
@@ -91,12 +98,15 @@ EpilogueLayout layout_of_operand(const EpilogueOperand& operand, const Operand& 
                         operand.name, to_string(*array.type), to_string(operand.type), to_string(operand.index)));
     const EpilogueIndex& index = operand.index;
     const auto rows_shape = d.shape.first(d.shape.size() - (d.has_columns ? 1 : 0));
-    if (index.is_over_blocks() || is_of_pairs(index)) return {};  // no kernel reads them: the choice says so
-    if (index.is_matrix()) return matrix_layout(operand, array, d, reasons);
+    if (index.is_over_blocks()) return {};  // no kernel reads them: the choice says so
+    const bool is_of_product = index.column && index.column->size == 'n';
+    std::vector<std::int64_t> shape;
+    if (index.is_matrix()) return matrix_layout(operand, array, is_of_product ? product_place(d, shape) : d, reasons);
+    const std::int64_t columns = is_of_product ? d.n : d.columns;
     if (index.row)
         check_vector(operand, array, d.m, rows_shape, reasons);
     else if (index.column)
-        check_vector(operand, array, d.n, std::array{d.n}, reasons);
+        check_vector(operand, array, columns, std::array{columns}, reasons);
     else
         check_element(operand, array, reasons);
     return {};

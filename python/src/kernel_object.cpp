@@ -154,7 +154,7 @@ std::vector<std::string> differences(const GemmSpec& asked, std::int64_t batch, 
 std::vector<std::int64_t> result_shape(const Arrays& arrays, const GemmSpec& spec) {
     std::vector<std::int64_t> shape;
     for (int i = 0; i < arrays.a.rank - 1; ++i) shape.push_back(arrays.a.shape[static_cast<std::size_t>(i)]);
-    if (arrays.b.rank > 1) shape.push_back(spec.n);
+    if (arrays.b.rank > 1) shape.push_back(size_of_d(spec).columns);
     return shape;
 }
 

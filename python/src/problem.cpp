@@ -101,7 +101,11 @@ private:
         has_rows_ = arrays_.a.rank > 1;
         has_columns_ = arrays_.b.rank > 1;
         if (has_rows_) problem_.shape.push_back(a_.rows.size);
-        if (has_columns_) problem_.shape.push_back(b_.columns.size);
+        columns_of_d_ = b_.columns.size / (has_pairs() ? 2 : 1);
+        if (has_pairs() && b_.columns.size % 2 != 0)
+            reasons_.push_back(fmt::format("{} has {} columns, but the epilogue makes pairs of them",
+                                           described(arrays_.b), b_.columns.size));
+        if (has_columns_) problem_.shape.push_back(columns_of_d_);
         problem_.spec.m = a_.rows.size;
         problem_.spec.n = b_.columns.size;
         problem_.spec.k = a_.columns.size;
@@ -111,6 +115,8 @@ private:
         if (arrays_.accumulates) c_ = d_;
         if (!reasons_.empty()) refuse(std::move(reasons_));
     }
+
+    [[nodiscard]] bool has_pairs() const { return arrays_.epilogue && arrays_.epilogue->formula->has_pairs; }
 
     void read_result(const Operand& operand, bool has_its_shape, MatrixView& view) {
         if (!operand.given()) {
@@ -124,9 +130,9 @@ private:
 
     [[nodiscard]] MatrixView packed_result() const {
         MatrixView view;
-        view.rows = {problem_.spec.m, problem_.spec.n};
-        view.columns = {problem_.spec.n, 1};
-        std::int64_t stride = product_of(problem_.spec.m, problem_.spec.n);
+        view.rows = {problem_.spec.m, columns_of_d_};
+        view.columns = {columns_of_d_, 1};
+        std::int64_t stride = product_of(problem_.spec.m, columns_of_d_);
         view.leading.resize(leading_.size());
         for (std::size_t i = leading_.size(); i-- > 0; stride = product_of(stride, leading_[i]))
             view.leading[i] = {leading_[i], stride};
@@ -195,6 +201,7 @@ private:
                 .is_folded = is_folded_,
                 .m = spec.m,
                 .n = spec.n,
+                .columns = columns_of_d_,
                 .type = spec.d,
                 .order = spec.d_order};
     }
@@ -259,6 +266,7 @@ private:
     MatrixView a_, b_, c_, d_;
     Shape leading_;
     bool has_rows_ = true, has_columns_ = true;
+    std::int64_t columns_of_d_ = 0;
     bool is_folded_ = false;  ///< leading dimensions are rows
     bool c_has_rows_ = true;  ///< C's leading dimensions and rows lie as rows of one matrix, where those of A and D do
 };

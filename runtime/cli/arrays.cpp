@@ -1,5 +1,6 @@
 #include "runtime/cli/arrays.hpp"
 
+#include "generator/base/operand.hpp"
 #include "jitgemm/device_buffer.hpp"
 #include "jitgemm/error.hpp"
 #include "runtime/cli/exit_codes.hpp"
@@ -168,7 +169,10 @@ DeviceBuffer upload(Context& context, const NpyMatrix& file, DataType type, Outp
     return buffer;
 }
 
-std::size_t d_bytes(const GemmSpec& spec) { return static_cast<std::size_t>(spec.m * spec.n * bytes(spec.d)); }
+std::size_t d_bytes(const GemmSpec& spec) {
+    const auto [rows, columns] = size_of_d(spec);
+    return static_cast<std::size_t>(rows * columns * bytes(spec.d));
+}
 
 std::vector<std::byte> multiply(Context& context, const GemmKernel& kernel, const ArrayProblem& arrays,
                                 Output& output) {
@@ -234,10 +238,10 @@ void multiply_arrays(Context& context, const GemmKernel& kernel, const ArrayProb
     const GemmSpec& spec = arrays.request.spec;
     output.progress(fmt::format("multiplying {} by {}", arrays.a.path(), arrays.b.path()));
     const std::vector<std::byte> d = multiply(context, kernel, arrays, output);
-    write_npy(out, spec.d, spec.m, spec.n, spec.d_order, d.data());
+    const auto [rows, columns] = size_of_d(spec);
+    write_npy(out, spec.d, rows, columns, spec.d_order, d.data());
     const bool widened = spec.d == DataType::bf16;
-    output.note(fmt::format("jitgemm: wrote {} ({} x {} {}{})", out, spec.m, spec.n,
-                            widened ? "f32" : to_string(spec.d),
+    output.note(fmt::format("jitgemm: wrote {} ({} x {} {}{})", out, rows, columns, widened ? "f32" : to_string(spec.d),
                             widened ? ", widened from bf16, which numpy does not know" : ""));
 }
 

@@ -18,7 +18,23 @@ namespace jitgemm {
 namespace {
 
 constexpr std::uint64_t kMostMaps = kMaxArgumentBytes / sizeof(EncodedTensorMap);
-constexpr std::uint64_t kPitchUnit = 16;  // of a tensor map, bytes
+constexpr std::uint64_t kPitchUnit = 16;    // of a tensor map, bytes
+constexpr std::uint64_t kLinesOfGroup = 8;  // first lines of pairs that lie side by side in a box
+
+/// The map of a matrix whose lines are pairs: an element of a line, one of eight pairs, which of its two lines, and a
+/// group of eight pairs.
+TiledTensorMap by_pairs(const TiledTensorMap& matrix, EpiloguePairs pairs) {
+    const std::uint64_t count = matrix.extents[1] / 2;
+    const std::uint64_t line = matrix.pitches[0];
+    const bool in_halves = pairs == EpiloguePairs::halves;
+    const std::uint64_t to_next = in_halves ? line : 2 * line;
+    TiledTensorMap map = matrix;
+    map.rank = 4;
+    map.extents = {matrix.extents[0], kLinesOfGroup, 2, count / kLinesOfGroup};
+    map.pitches = {to_next, in_halves ? count * line : line, kLinesOfGroup * to_next};
+    map.box = {matrix.box[0], kLinesOfGroup, 2, matrix.box[1] / (2 * static_cast<std::uint32_t>(kLinesOfGroup))};
+    return map;
+}
 
 // The pitch of a dimension of one element does not matter, but a map may refuse it. The map gets the least legal pitch.
 TiledTensorMap map_of(const TensorMapArgument& argument, const Problem& problem, const OperandList& operands,
@@ -44,7 +60,7 @@ TiledTensorMap map_of(const TensorMapArgument& argument, const Problem& problem,
     }
     map.swizzle = argument.swizzle;
     map.promotion = argument.promotion;
-    return map;
+    return argument.pairs == EpiloguePairs::none ? map : by_pairs(map, argument.pairs);
 }
 
 void check_rank(const TensorMapArgument& map) {
@@ -159,6 +175,7 @@ OperandList ArgumentPlan::operands_of(const Problem& problem) const {
 std::int64_t ArgumentPlan::value_of(const ExtentPatch& patch, const Problem& problem) const {
     if (patch.field != nullptr) return problem.row_major.*patch.field;
     if (patch.run != OperandIndex::one) return pitch_in_text(patch.role.name, patch.run, problem.row_major);
+    if (patch.role == ArgumentRole::h) return size_of(OperandIndex::half_n, problem.row_major);
     return extent(patch.role, problem, operands_of(problem));
 }
 

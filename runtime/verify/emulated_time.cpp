@@ -1,5 +1,6 @@
 #include "runtime/verify/emulated_time.hpp"
 
+#include "generator/base/operand.hpp"
 #include "generator/base/roofline.hpp"
 #include "runtime/context/context_state.hpp"
 
@@ -13,7 +14,8 @@ double footprint(const GemmSpec& spec, float alpha, float beta) {
     const auto matrix = [](std::int64_t rows, std::int64_t columns, DataType type) {
         return static_cast<double>(rows) * static_cast<double>(columns) * bytes(type);
     };
-    double sum = matrix(spec.m, spec.n, spec.d);
+    const auto [rows, columns] = size_of_d(spec);
+    double sum = matrix(rows, columns, spec.d);
     if (alpha != 0.0F) sum += matrix(spec.m, spec.k, spec.a) + matrix(spec.k, spec.n, spec.b);
     if (beta != 0.0F) sum += compulsory_bytes_of_c(spec);
     return sum;

@@ -5,6 +5,7 @@
 #include "runtime/verify/on_cores.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <limits>
@@ -36,8 +37,28 @@ private:
     std::unique_ptr<std::byte[]> bytes_;
 };
 
-/// The rows of D from `first` on, `rows` of them.
-Check band_of(const Check& check, std::int64_t first, std::int64_t rows) {
+/// The columns of the product that make a column of D: one, or the two of a pair.
+class ColumnsOfD {
+public:
+    ColumnsOfD(EpiloguePairs pairs, std::int64_t count) : pairs_(pairs), count_(count) {}
+
+    [[nodiscard]] std::array<std::int64_t, 2> of(std::int64_t column) const {
+        switch (pairs_) {
+            case EpiloguePairs::halves: return {column, column + count_};
+            case EpiloguePairs::neighbours: return {2 * column, 2 * column + 1};
+            default: return {column, column};
+        }
+    }
+    /// All of them.
+    [[nodiscard]] std::int64_t of_product() const { return pairs_ == EpiloguePairs::none ? count_ : 2 * count_; }
+
+private:
+    EpiloguePairs pairs_;
+    std::int64_t count_;
+};
+
+/// The sums of products for `rows` rows of D from `first` on.
+Check band_of(const Check& check, std::int64_t first, std::int64_t rows, std::int64_t columns) {
     const auto moved = [&](DeviceMatrix matrix) {
         if (matrix.data)
             matrix.data.address += static_cast<std::uint64_t>(first * matrix.row_stride * bytes(matrix.type));
@@ -46,7 +67,7 @@ Check band_of(const Check& check, std::int64_t first, std::int64_t rows) {
     };
     Check band = check;
     band.a = moved(check.a);
-    band.d = moved(check.d);
+    band.d = {.rows = rows, .columns = columns};  // it has no part in a sum
     return band;
 }
 
@@ -54,16 +75,24 @@ Check band_of(const Check& check, std::int64_t first, std::int64_t rows) {
 class ElementJudge {
 public:
     ElementJudge(Device& device, const Check& check, const EpilogueInputs& inputs)
-        : check_(check), inputs_(inputs), d_(device, check.d) {
+        : check_(check),
+          inputs_(inputs),
+          columns_(inputs.epilogue.parts().pairs, check.d.columns),
+          d_(device, check.d) {
+        const EpilogueParts& parts = inputs.epilogue.parts();
         for (const DeviceMatrix& operand : inputs.operands) operands_.emplace_back(device, operand);
-        const auto& outputs = inputs.epilogue.parts().outputs;
+        for (const EpilogueOperand& operand : parts.operands) differs_.push_back(differs_in_pair(parts, operand));
+        const auto& outputs = parts.outputs;
         const auto is_d = [](const EpilogueOutput& output) { return output.name == "d"; };
         place_of_d_ = static_cast<std::size_t>(std::ranges::find_if(outputs, is_d) - outputs.begin());
     }
 
-    void judge(std::int64_t row, std::int64_t column, const ProductSum& sum, CheckResult& result) const {
+    [[nodiscard]] const ColumnsOfD& columns() const { return columns_; }
+
+    /// `sums` are those of the product's row.
+    void judge(std::int64_t row, std::int64_t column, const ProductSum* sums, CheckResult& result) const {
         const double got = d_(row, column);
-        const Interval expected = rounded_to(value(row, column, sum), check_.d.type);
+        const Interval expected = rounded_to(value(row, column, sums), check_.d.type);
         const double error = error_of(expected, got);
         result.largest_error = std::max(result.largest_error, error);
         if (error <= 1) return;
@@ -76,16 +105,21 @@ public:
     }
 
 private:
-    [[nodiscard]] Interval value(std::int64_t row, std::int64_t column, const ProductSum& sum) const {
+    [[nodiscard]] Interval acc(const ProductSum& sum) const {
+        return check_.exact ? exactly(sum.sum) : around(sum.sum, check_.bound.sum_unit * sum.magnitude);
+    }
+    [[nodiscard]] Interval value(std::int64_t row, std::int64_t column, const ProductSum* sums) const {
+        const auto [first, second] = columns_.of(column);
         EpilogueElement element;
-        const Interval acc = check_.exact ? exactly(sum.sum) : around(sum.sum, check_.bound.sum_unit * sum.magnitude);
-        element.acc = {acc, acc};
+        element.acc = {acc(sums[first]), acc(sums[second])};
         for (std::size_t i = 0; i < operands_.size(); ++i) {
             const bool is_scalar = inputs_.epilogue.parts().operands[i].is_scalar;
-            const double of = is_scalar                 ? static_cast<double>(inputs_.scalars[i])
-                              : operands_[i].is_there() ? operands_[i](row, column)
-                                                        : 0.0;
-            element.operands.push_back({exactly(of), exactly(of)});
+            const auto of = [&](std::int64_t at) {
+                return exactly(is_scalar                 ? static_cast<double>(inputs_.scalars[i])
+                               : operands_[i].is_there() ? operands_[i](row, at)
+                                                         : 0.0);
+            };
+            element.operands.push_back({of(differs_[i] ? first : column), of(differs_[i] ? second : column)});
         }
         return epilogue_values(inputs_.epilogue, element)[place_of_d_];
     }
@@ -107,8 +141,10 @@ private:
 
     const Check& check_;
     const EpilogueInputs& inputs_;
+    ColumnsOfD columns_;
     HostCopy d_;
     std::vector<HostCopy> operands_;
+    std::vector<bool> differs_;  ///< operands with an element for each column of a pair
     std::size_t place_of_d_ = 0;
 };
 
@@ -119,16 +155,17 @@ CheckResult check_epilogue(Device& device, const Check& check, const EpilogueInp
     const std::int64_t rows = check.d.rows, columns = check.d.columns;
     if (rows == 0 || columns == 0) return all;
     const ElementJudge elements(device, check, inputs);
-    const std::int64_t at_once = std::max<std::int64_t>(1, kElementsAtOnce / columns);
+    const std::int64_t of_product = elements.columns().of_product();
+    const std::int64_t at_once = std::max<std::int64_t>(1, kElementsAtOnce / of_product);
     std::mutex mutex;
     for (std::int64_t first = 0; first < rows; first += at_once) {
         const std::int64_t count = std::min(at_once, rows - first);
-        const std::vector<ProductSum> sums = judge.sums(band_of(check, first, count));
+        const std::vector<ProductSum> sums = judge.sums(band_of(check, first, count, of_product));
         on_cores(count, [&](std::int64_t share, std::int64_t shares) {
             CheckResult part;
             for (std::int64_t row = share; row < count; row += shares)
                 for (std::int64_t column = 0; column < columns; ++column)
-                    elements.judge(first + row, column, sums[static_cast<std::size_t>(row * columns + column)], part);
+                    elements.judge(first + row, column, &sums[static_cast<std::size_t>(row * of_product)], part);
             const std::scoped_lock lock(mutex);
             merge(all, part);
         });

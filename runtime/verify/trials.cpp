@@ -43,7 +43,8 @@ TrialBudget gpu_budget(const GemmSpec& spec) {
 }
 
 std::uint64_t seeds_wanted(const GemmSpec& spec, double most) {
-    const std::int64_t outputs = spec.m * spec.n;
+    const auto [rows, columns] = size_of_d(spec);
+    const std::int64_t outputs = rows * columns;
     if (outputs == 0 || outputs >= kFewOutputs) return 1;
     const auto further = static_cast<double>(ceil_div(kFewOutputs, outputs) - 1);
     return 1 + static_cast<std::uint64_t>(std::min(further, most));

@@ -1,5 +1,7 @@
 #include "runtime/verify/verification_text.hpp"
 
+#include "generator/base/operand.hpp"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -13,7 +15,10 @@ std::string_view inputs_name(InputKind inputs) { return inputs == InputKind::int
 
 std::string element_text(double value) { return std::isnan(value) ? "nan" : fmt::format("{}", value); }
 
-std::string elements_text(const GemmSpec& spec) { return fmt::format("{}x{} elements", spec.m, spec.n); }
+std::string elements_text(const GemmSpec& spec) {
+    const auto [rows, columns] = size_of_d(spec);
+    return fmt::format("{}x{} elements", rows, columns);
+}
 
 std::string success_text(const Verification& verdict, const GemmSpec& spec, bool exact) {
     const std::string what =

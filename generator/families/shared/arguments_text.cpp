@@ -57,8 +57,10 @@ struct ArgumentComments {
 
     [[nodiscard]] std::string of_map(const TensorMapArgument& map) const {
         const std::string field = field_name(map);
-        if (field == "map_a")
-            return is_transposed() ? "B^T (m, k)" : map.role == Role::packed_a ? "packed A (m, k)" : "A (m, k)";
+        const std::string_view by_pairs = map.pairs == EpiloguePairs::none ? "" : ", in groups of eight pairs";
+        if (field == "map_a" && is_transposed()) return fmt::format("B^T (m, k){}", by_pairs);
+        if (field == "map_a") return map.role == Role::packed_a ? "packed A (m, k)" : "A (m, k)";
+        if (field == "map_b" && !by_pairs.empty()) return fmt::format("B (k, 2 * n){}", by_pairs);
         if (field == "map_b")
             return is_transposed() ? "A^T (k, n)" : map.role == Role::packed_b ? "packed B (k, n)" : "B (k, n)";
         if (field == "map_d")
@@ -69,6 +71,7 @@ struct ArgumentComments {
     }
 
     [[nodiscard]] std::string of_extent(const ExtentArgument& extent) const {
+        if (extent.role == Role::h) return "columns of D: pairs of the product's columns";
         if (is_transposed() && extent.role == Role::n) return "n of the problem";
         if (is_transposed() && extent.role == Role::m) return "m of the problem";
         if (extent.role.part != ArgumentPart::pitch) return {};
@@ -90,7 +93,8 @@ struct ArgumentComments {
 
     [[nodiscard]] std::string formula() const {
         if (signature.epilogue)
-            return fmt::format("// {}\n// acc = A (m, k) * B (k, n), D is d.\n", signature.epilogue->text());
+            return fmt::format("// {}\n// acc = A (m, k) * B (k, {}), D is d.\n", signature.epilogue->text(),
+                               signature.epilogue->parts().pairs == EpiloguePairs::none ? "n" : "2 * n");
         const std::string_view plus_c = !has(Role::c) ? "" : has_one_row_of_c() ? " + beta * C" : " + beta * C (m, n)";
         if (!is_transposed()) return fmt::format("// D (m, n) = alpha * A (m, k) * B (k, n){}.\n", plus_c);
         return fmt::format(

@@ -1,6 +1,7 @@
 #include "generator/families/shared/epilogue_element.hpp"
 
 #include "generator/base/kernel_argument.hpp"
+#include "generator/base/packed_lines.hpp"
 #include "generator/epilogue/render.hpp"
 
 #include <fmt/format.h>
@@ -25,37 +26,55 @@ constexpr std::string_view kOfBf16 =
     "    return __uint_as_float(static_cast<unsigned>(bits) << 16);\n"
     "}\n";
 
-/// Where an operand's element lies.
-std::string place(const EpilogueOperand& operand) {
+/// Where an operand's element lies; `column` names its column.
+std::string place(const EpilogueOperand& operand, std::string_view column) {
     const EpilogueIndex& index = operand.index;
     if (index.is_matrix())
-        return fmt::format("row * args.{} + column", to_string(ArgumentRole{operand.name, ArgumentPart::pitch}));
-    return index.row ? "row" : index.column ? "column" : "0";
+        return fmt::format("row * args.{} + {}", to_string(ArgumentRole{operand.name, ArgumentPart::pitch}), column);
+    return index.row ? "row" : index.column ? std::string(column) : "0";
 }
 
-std::string reading(const EpilogueParts& parts, const EpilogueOperand& operand) {
-    const std::string element = as_float(operand.type, fmt::format("args.{}[{}]", operand.name, place(operand)));
+std::string reading(const EpilogueParts& parts, const EpilogueOperand& operand, std::string_view column) {
+    const std::string element =
+        as_float(operand.type, fmt::format("args.{}[{}]", operand.name, place(operand, column)));
     const std::string unread = unread_condition(parts, operand.guards);
     return unread.empty() ? element : fmt::format("{} ? 0.0f : {}", unread, element);
+}
+
+/// The columns of the product that make a column of D.
+std::array<std::string_view, 2> columns_of_pair(EpiloguePairs pairs) {
+    if (pairs == EpiloguePairs::halves) return {"column", "column + args.n / 2"};
+    return {"2 * column", "2 * column + 1"};
 }
 
 std::string finish_element(const EpilogueParts& parts) {
     const auto has = [&](auto part) {
         return std::ranges::any_of(parts.operands, [&](const auto& one) { return (one.index.*part).has_value(); });
     };
-    std::string text = fmt::format(
-        "// D's element at (row, column) from its sum of products.\n"
-        "template <typename Row>\n"
-        "__device__ __forceinline__ float finish_element(const GemmArgs& args, Row {}, int {}, float acc) {{\n",
-        has(&EpilogueIndex::row) ? "row" : "/*row*/", has(&EpilogueIndex::column) ? "column" : "/*column*/");
-    std::string values;
+    const bool has_pairs = parts.pairs != EpiloguePairs::none;
+    const std::string head = fmt::format(
+        "__device__ __forceinline__ float finish_element(const GemmArgs& args, Row {}, int {}, float acc{}) {{",
+        has(&EpilogueIndex::row) ? "row" : "/*row*/", has(&EpilogueIndex::column) ? "column" : "/*column*/",
+        has_pairs ? "_0, float acc_1" : "");
+    std::string text =
+        fmt::format("// D's element at (row, column) from its {} of products.\ntemplate <typename Row>\n{}\n",
+                    has_pairs ? "two sums" : "sum", in_lines(head, head.find('(') + 1));
+    std::string values = has_pairs ? "acc_0, acc_1" : "acc";
     for (const EpilogueOperand& operand : parts.operands) {
         if (operand.is_scalar) continue;
         // The user's names may be those of the parameters.
-        text += fmt::format("    const float {}_here = {};\n", operand.name, reading(parts, operand));
-        values += fmt::format(", {}_here", operand.name);
+        const auto add = [&](std::string_view suffix, std::string_view column) {
+            text +=
+                fmt::format("    const float {}_here{} = {};\n", operand.name, suffix, reading(parts, operand, column));
+            values += fmt::format(", {}_here{}", operand.name, suffix);
+        };
+        const std::array<std::string_view, 2> columns = columns_of_pair(parts.pairs);
+        if (differs_in_pair(parts, operand))
+            add("_0", columns[0]), add("_1", columns[1]);
+        else
+            add("", "column");
     }
-    return text + fmt::format("    return finish(args, acc{}).d;\n}}\n", values);
+    return text + fmt::format("    return finish(args, {}).d;\n}}\n", values);
 }
 
 std::string with_index(const std::string& name, const EpilogueIndex& index) {
@@ -96,9 +115,6 @@ std::vector<std::string> unserved_epilogue(const Epilogue& epilogue, bool is_tra
     const EpilogueParts& parts = asked.parts();
     const auto at = [&](std::string_view name) { return place_in_text(asked, name); };
     std::vector<std::string> reasons;
-    if (parts.pairs != EpiloguePairs::none)
-        reasons.push_back(at(parts.outputs.front().name) +
-                          "no kernel makes an element of D of two columns (left, right, even, odd)");
     for (const EpilogueOutput& output : parts.outputs)
         if (output.name != "d")
             reasons.push_back(at(output.name) +
