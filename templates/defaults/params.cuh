@@ -213,6 +213,12 @@
 #ifndef GEMM_EPILOGUE
 #define GEMM_EPILOGUE 0  // what is stored is made of a text
 #endif
+#ifndef GEMM_PAIRS
+#define GEMM_PAIRS 0  // an element of D is made of two sums of its row
+#endif
+#ifndef GEMM_PAIRED_HALVES
+#define GEMM_PAIRED_HALVES GEMM_PAIRS  // of columns half of B apart; else of neighbours
+#endif
 #ifndef GEMM_PARTIAL_SUMS
 #define GEMM_PARTIAL_SUMS (GEMM_SPLIT_K > 1 && !GEMM_SPLIT_CLUSTER)
 #endif

@@ -35,6 +35,9 @@
 #ifndef GEMM_STMATRIX_X2
 #define GEMM_STMATRIX_X2 0
 #endif
+#ifndef GEMM_STMATRIX_X1
+#define GEMM_STMATRIX_X1 0
+#endif
 #ifndef GEMM_PREFETCH_PANELS
 #define GEMM_PREFETCH_PANELS (GEMM_TILE_PANELS && !GEMM_PINGPONG)  // into L2
 #endif

@@ -50,11 +50,19 @@ __device__ __forceinline__ void store_rows(const Accumulator (&rC)[kTilesN][kReg
         if (lane == 0) tma_store_wait_read<kSlices - 1>();  // until the store that last used this slice has read it
 #endif
         __syncwarp();
+#if GEMM_PAIRS
+        const auto* const sums = rC + i * kSliceColumns / 8 * 2;
+#else
         const auto* const sums = rC + i * kSliceColumns / 8;
+#endif
 #if GEMM_TILE_PANELS
         operands.begin_slice(i);
 #endif
+#if GEMM_PAIRS
+        const auto finished = [&](int j) { return operands.finish_atom(args, sums[2 * j], i, j, lane); };
+#else
         const auto finished = [&](int j) { return operands.finish_atom(args, sums[j], i, j, lane); };
+#endif
 #if GEMM_REST_COLUMNS
         if (i == kSlicesOfRow - 1) {
             stage_slice<kRestColumns, false>(slice, finished, lane);

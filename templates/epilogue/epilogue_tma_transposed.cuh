@@ -7,10 +7,17 @@ constexpr int kStagers = 128;  // threads that fill a slice together: a warpgrou
 #include "epilogue/staging.cuh"
 #include "tile_operands.inl"
 
+#if GEMM_PAIRS
+// rC -> sD -> gD, D column-major: a column of D is a row in memory. A thread's sums in rows g and g + 8 are a pair: they
+// make an element of D. A warpgroup finishes slices of 32 rows by kSliceColumns, converts and transposes them, and
+// writes them to its own part of shared memory. TMA stores each slice. kSlices of them may be in flight.
+constexpr int kColumnBytes = 32 * static_cast<int>(sizeof(ElementD));  // the span of TMA's swizzle
+#else
 // rC -> sD -> gD, D column-major: a column of D is a row in memory. A warpgroup finishes slices of 64 rows by
 // kSliceColumns, converts and transposes them, and writes them to its own part of shared memory. TMA stores each slice.
 // kSlices of them may be in flight.
 constexpr int kColumnBytes = 64 * static_cast<int>(sizeof(ElementD));  // the span of TMA's swizzle
+#endif
 
 // Waits for the four warps of a warpgroup.
 __device__ __forceinline__ void warpgroup_sync() {
@@ -18,6 +25,38 @@ __device__ __forceinline__ void warpgroup_sync() {
     asm volatile("bar.sync %0, 128;" ::"r"(kFirstBarrier + threadIdx.x / 128) : "memory");
 }
 
+#if GEMM_PAIRS
+// The offset of a lane's column of the first four atoms in a slice. This warp's eight rows are one 16-byte chunk. TMA
+// permutes the chunks by bits 7 and 8 of the address (PTX ISA, "Swizzling Modes").
+__device__ __forceinline__ unsigned place_in_slice(int warp, int lane) {
+    return lane * kColumnBytes + (warp ^ lane / 2 % 4) * 16;
+}
+
+// Writes one slice. `place` is the lane's address in it. `finished(j)` gives a thread's two elements of the j-th atom
+// of eight columns, in row g.
+template <int kColumns, typename Finished>
+__device__ __forceinline__ void stage_slice(unsigned place, const Finished& finished) {
+    constexpr int kAtoms = kColumns / 8;
+    const auto packed = [&](int j) {
+        const float2 d = finished(j);
+        return pack_d(d.x, d.y);
+    };
+#if GEMM_STMATRIX
+#pragma unroll
+    for (int j = 0; j + 3 < kAtoms; j += 4)
+        stmatrix(place + j * 8 * kColumnBytes, {packed(j), packed(j + 1), packed(j + 2), packed(j + 3)});
+#endif
+#if GEMM_STMATRIX_X2
+    if constexpr (kAtoms % 4 >= 2) {
+        constexpr int kFirst = kAtoms / 4 * 4;
+        stmatrix(place + kFirst * 8 * kColumnBytes, {packed(kFirst), packed(kFirst + 1)});
+    }
+#endif
+#if GEMM_STMATRIX_X1
+    if constexpr (kAtoms % 2 != 0) stmatrix(place + (kAtoms - 1) * 8 * kColumnBytes, {packed(kAtoms - 1)});
+#endif
+}
+#else
 // The offset of a lane's column of the first two atoms in a slice. This warp's 16 rows are two 16-byte chunks, 2 * warp
 // and the next. TMA permutes the chunks by bits 7 to 9 of the address (PTX ISA, "Swizzling Modes").
 __device__ __forceinline__ unsigned place_in_slice(int warp, int lane) {
@@ -45,6 +84,7 @@ __device__ __forceinline__ void stage_slice(unsigned place, const Finished& fini
     }
 #endif
 }
+#endif
 
 __device__ __forceinline__ void store_slice(unsigned slice, const TensorMap& map, int row, int column, bool stores) {
     fence_proxy_async();
@@ -61,6 +101,9 @@ __device__ __forceinline__ void store_rows(const Accumulator (&rC)[kTilesN][kReg
     const int warp = threadIdx.x / 32 % 4;
     const bool stores = warp == 0 && lane == 0;
     const unsigned place = place_in_slice(warp, lane);
+#if GEMM_PAIRS
+    row /= 2;  // of D, not of the sums
+#endif
 #pragma unroll
     for (int i = 0; i < kSlicesOfRow; ++i) {
         const unsigned slice = staging.take();
@@ -70,7 +113,11 @@ __device__ __forceinline__ void store_rows(const Accumulator (&rC)[kTilesN][kReg
         if (stores) tma_store_wait_read<kSlices - 1>();  // until the store that last used this slice has read it
         warpgroup_sync();
         const auto* const sums = rC + i * kSliceColumns / 8;
+#if GEMM_PAIRS
+        const auto finished = [&](int j) { return operands.finish_pair(args, sums[j], i, j, lane); };
+#else
         const auto finished = [&](int j, int pair) { return operands.finish_pair(args, sums[j], i, j, pair, lane); };
+#endif
         const int slice_column = column + i * kSliceColumns;
 #if GEMM_REST_COLUMNS
         if (i == kSlicesOfRow - 1) {

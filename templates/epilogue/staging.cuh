@@ -1,6 +1,10 @@
 #pragma once
 
+#if GEMM_PAIRS && GEMM_SWAP_AB
+constexpr int kSliceBytes = kStagers / 4 * kSliceColumns * static_cast<int>(sizeof(Staged));  // eight rows per warp
+#else
 constexpr int kSliceBytes = kStagers / 2 * kSliceColumns * static_cast<int>(sizeof(Staged));  // 16 rows per warp
+#endif
 constexpr int kSlicesOfRow = (kWarpgroupN + kSliceColumns - 1) / kSliceColumns;  // of a warpgroup tile
 
 // The stagers' part of shared memory: (kSlices) slices, which they fill in turn.

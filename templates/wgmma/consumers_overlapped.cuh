@@ -23,7 +23,11 @@ struct Consumer {
         : args(args), shared(shared), walk(args), lane(threadIdx.x % 32), staging(shared.staging) {
         first_row = warpgroup / kConsumersN * kWarpgroupM;
         first_column = warpgroup % kConsumersN * kWarpgroupN;
+#if GEMM_PAIRS && !GEMM_SWAP_AB
+        b = OperandB::kDescriptor | (descriptor_address(shared.stage_b(0)) + OperandB::offset(2 * first_column, 0));
+#else
         b = OperandB::kDescriptor | (descriptor_address(shared.stage_b(0)) + OperandB::offset(first_column, 0));
+#endif
         a = place_a(shared, first_row);
         first_row += threadIdx.x / 32 % 4 * 16;
     }

@@ -63,6 +63,81 @@ TEST_CASE("emulated wgmma: an epilogue in words where K is 0") {
         check_wgmma(on_hopper(), with_text(spec_of(GemmLayout::tn, 136, 72, 0), kTexts[0]), variant);
 }
 
+// ---- pairs of columns -----------------------------------------------------------------------------------------------
+
+namespace {
+
+/// Both kinds of pairs, with vectors for both columns of a pair and for D's, matrices, scalars and guards.
+constexpr std::array<std::string_view, 6> kPairTexts{
+    "d[m,h] = silu(left(acc)) * right(acc)",
+    "bias: bf16[n]; t = alpha * acc + bias[n]; d[m,h] = silu(even(t)) * odd(t)",
+    "bias: f32[n]; up: bf16[m,h]; scale: f32[m]; col: f16[h]; t = acc * scale[m] + bias[n]; "
+    "d[m,h] = left(t) * col[h] + beta * up[m,h] - right(t)",
+    "up: f32[m,h]; col: f32[h]; s: f32[0]; d[m,h] = max(even(acc), s[0]) + up[m,h] * col[h] * odd(acc)",
+    "bias: f16[n]; t = acc + beta * bias[n]; d[m,h] = left(t) - 2 * right(t)",
+    "d[m,h] = even(acc) - 0.5 * odd(alpha * acc)"};
+
+/// All schedules, stream-K, both stores, one to three consumers along M and two along N, clusters along M and N, slices
+/// with a rest, and D^T, whose slices have one to eight times eight columns.
+constexpr std::array<std::string_view, 22> kPairVariants{
+    "block=128x128x64,warpgroup=64x128,stages=3",
+    "block=128x256x64,warpgroup=64x256,stages=4,cluster=2x1",
+    "block=256x176x64,warpgroup=128x176,schedule=overlapped,stages=3,cluster=1x2",
+    "block=128x64x64,warpgroup=128x64,schedule=overlapped,stages=4,store=smem",
+    "block=128x176x64,warpgroup=128x176,schedule=pingpong,stages=4",
+    "block=64x64x128,warpgroup=64x64,schedule=pingpong,stages=4,slices=1,cluster=2x1",
+    "block=64x128x64,warpgroup=64x64,stages=4,slices=4",
+    "block=192x112x64,warpgroup=64x112,stages=4,rasterization=row",
+    "block=64x16x64,warpgroup=64x16,stages=8",
+    "block=64x32x64,warpgroup=64x32,schedule=pingpong,stages=6,dependent_launch=1,early=b",
+    "block=128x64x64,warpgroup=64x64,stages=4,stream_k=7",
+    "block=128x48x64,warpgroup=128x48,schedule=overlapped,stages=5,stream_k=4",
+    "block=128x80x64,warpgroup=64x80,stages=4,persistent=0",
+    "block=64x48x64,warpgroup=64x48,stages=3,persistent=0,warp_specialized=0,store=smem",
+    "block=128x72x64,warpgroup=64x72,swap_ab=1,stages=4,slices=3",
+    "block=64x8x64,warpgroup=64x8,swap_ab=1,stages=6",
+    "block=64x16x128,warpgroup=64x16,swap_ab=1,stages=4,schedule=pingpong",
+    "block=128x48x64,warpgroup=128x48,schedule=overlapped,swap_ab=1,stages=4,cluster=1x2",
+    "block=128x104x64,warpgroup=128x104,schedule=pingpong,swap_ab=1,stages=4,stream_k=7",
+    "block=64x88x64,warpgroup=64x88,swap_ab=1,stages=4,cluster=2x2",
+    "block=64x40x64,warpgroup=64x40,swap_ab=1,stages=4,persistent=0",
+    "block=64x24x64,warpgroup=64x24,swap_ab=1,stages=4,a_source=rmem"};
+
+GemmSpec constants(GemmSpec spec) {
+    spec.constant_a = spec.constant_b = true;
+    return spec;
+}
+
+void check_pairs(const Sizes& size, std::size_t first_text) {
+    using enum DataType;
+    std::size_t i = first_text;
+    for (const std::string_view variant : kPairVariants) {
+        const GemmLayout layout = i % 2 == 0 ? GemmLayout::tn : GemmLayout::nn;  // B's columns are contiguous
+        GemmSpec spec = spec_of(layout, size[0], size[1], size[2], i % 3 == 0 ? f16 : bf16);
+        if (i % 5 == 4 && variant.find("swap_ab") == std::string_view::npos) spec.d = f32;
+        const std::string_view text = kPairTexts.at(i++ % kPairTexts.size());
+        INFO(text);
+        spec = with_text(with_tma_pitches(spec), text);
+        const KernelConfig config =
+            with_parameters({WgmmaWarpSpecializedConfig{}}, parse_parameters(std::string(variant)));
+        const bool shares_k = variant.find("stream_k") != std::string_view::npos;  // of a longer K
+        CHECK((shares_k ||
+               family_of(config).violations(problem_of(constants(spec)), config, find_arch("sm_90a")).empty()));
+        check_wgmma(on_hopper(), spec, variant, {.alpha = 0.5F, .beta = 2.0F});
+    }
+}
+
+}  // namespace
+
+TEST_CASE("emulated wgmma: pairs of columns, whole vectors") {
+    for (std::size_t first = 0; first < 3; ++first) check_pairs({136, 208, 136}, first);
+}
+TEST_CASE("emulated wgmma: pairs of columns, edges") {
+    check_pairs({67, 144, 129}, 3);
+    check_pairs({1, 272, 64}, 1);
+}
+TEST_CASE("emulated wgmma: pairs of columns where K is 0") { check_pairs({72, 80, 0}, 0); }
+
 namespace {
 
 struct SpoiltText {

@@ -2,6 +2,7 @@
 
 #include "generator/base/round_up.hpp"
 #include "generator/base/tile_shape.hpp"
+#include "generator/epilogue/graph.hpp"
 #include "generator/families/shared/tensor_core_geometry.hpp"
 #include "generator/families/shared/tile_schedule.hpp"
 #include "generator/layout/bank_conflicts.hpp"
@@ -30,6 +31,17 @@ struct ElementOwner {
 
 /// The tile, block and warp of an element, for block tiles in a raster order and warp tiles row by row in them. Lane
 /// and register are 0.
+/// Columns of a tile with the sums of eight pairs, where a tile takes these from two halves: first the eight first sums,
+/// then the eight second ones.
+inline constexpr int kSumsOfEightPairs = 16;
+
+/// Where the first sum of a column of D stands in a row of tiles.
+[[nodiscard]] constexpr std::int64_t first_sum_of(EpiloguePairs pairs, std::int64_t column) {
+    if (pairs == EpiloguePairs::none) return column;
+    if (pairs == EpiloguePairs::neighbours) return 2 * column;
+    return column / 8 * kSumsOfEightPairs + column % 8;
+}
+
 [[nodiscard]] ElementOwner tile_owner(const RasterOrder& order, const TileShape& block, const TileShape& warp,
                                       const GemmSpec& spec, std::int64_t row, std::int64_t column);
 

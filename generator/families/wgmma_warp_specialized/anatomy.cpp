@@ -109,6 +109,7 @@ KernelAnatomy WgmmaWarpSpecialized::anatomy(const Problem& problem, const Config
 ElementOwner WgmmaWarpSpecialized::owner(const Problem& problem, const Config& c, std::int64_t row,
                                          std::int64_t column) {
     const GemmSpec spec = as_multiplied(problem.row_major, c.swap_ab);
+    if (has_pairs(problem.signature)) column = first_sum_of(EpiloguePairs::halves, column);  // neighbours lie as halves
     if (c.swap_ab) std::swap(row, column);
     const WgmmaGeometry g = geometry(as_multiplied(problem.signature, c.swap_ab), c);
     ElementOwner owner;

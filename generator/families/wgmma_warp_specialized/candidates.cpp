@@ -1,3 +1,4 @@
+#include "generator/base/operand.hpp"
 #include "generator/base/round_up.hpp"
 #include "generator/families/shared/bounded.hpp"
 #include "generator/families/shared/dependent_launch.hpp"
@@ -53,9 +54,8 @@ void fill_shared_memory(const GemmSignature& problem, Config& config, const Arch
     const std::int64_t room = arch.shared_bytes_per_block - least_slices * g.staging_bytes;
     config.stages = static_cast<int>(std::clamp<std::int64_t>(room / per_stage, 1, kMostStages));
     const std::int64_t left = arch.shared_bytes_per_block - config.stages * per_stage;
-    const int of_tile = config.store == OutputStore::shared
-                            ? 2
-                            : config.warpgroup.m / kWgmmaM * ceil_div(config.warpgroup.n, g.slice_columns);
+    const int of_tile =
+        config.store == OutputStore::shared ? 2 : config.warpgroup.m / kWgmmaM * ceil_div(g.output_n, g.slice_columns);
     config.slices = static_cast<int>(std::min<std::int64_t>(left / g.staging_bytes, std::min(of_tile, kMostSlices)));
 }
 
@@ -144,6 +144,10 @@ void add_cluster(const Search& search, Config config, const TileShape& cluster) 
     if (tiles.m < cluster.m || tiles.n < cluster.n) return;
     if (cluster.m * cluster.n > 1 && !leaves_registers(config, kWidestInCluster)) return;
     if (!should_multicast_b(cluster, config, is_k_major(Operand::b, signature.layout))) return;
+    if (has_pairs(signature)) {
+        const int shared = config.swap_ab ? config.block.m / cluster.n : config.block.n / cluster.m;
+        if (shared % kSumsOfEightPairs != 0) return;
+    }
     config.cluster = cluster;
     if (least.in_cluster(config, tile, cluster) > limit_us) return;
     config.group = best_group(config, resident_clusters(gpu, cluster.m * cluster.n));
@@ -177,7 +181,7 @@ Config common_fields(const Problem& problem, const GpuModel& gpu, bool swap_ab) 
     config.early_a = config.dependent_launch && multiplied.constant_a && !needs_packing(multiplied.align_a);
     config.early_b = config.dependent_launch && multiplied.constant_b && !needs_packing(multiplied.align_b);
     config.broadcast_c = spec.broadcast_c;
-    if (spec.align_d < 16 || spec.n * bytes(spec.d) % 16 != 0) config.store = OutputStore::shared;
+    if (spec.align_d < 16 || size_of_d(spec).columns * bytes(spec.d) % 16 != 0) config.store = OutputStore::shared;
     return config;
 }
 
@@ -193,6 +197,7 @@ void add_tiles(std::vector<CandidateGroup<Config>>& groups, const Problem& probl
     LeastTime least(problem, config, gpu);
     for (const TileRange& range : kTileRanges)
         for (int n = range.least_n; n <= range.most_n; n += kWidthStep) {
+            if (has_pairs(problem.signature) && !config.swap_ab && n % kSumsOfEightPairs != 0) continue;
             if (reaches_beyond(range, n, multiplied) && (range.block_m > kWgmmaM || n > range.least_n)) continue;
             config.schedule = range.schedule;
             config.block = {range.block_m, n,

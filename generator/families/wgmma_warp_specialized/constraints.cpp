@@ -1,5 +1,6 @@
 #include "generator/families/wgmma_warp_specialized/family.hpp"
 
+#include "generator/base/operand.hpp"
 #include "generator/base/tensor_map.hpp"
 #include "generator/families/shared/bounded.hpp"
 #include "generator/families/shared/orientation.hpp"
@@ -161,9 +162,10 @@ void check_store(Reasons& reasons, const GemmSpec& spec, const Config& c) {
     if (c.store != OutputStore::tma) return;
     if (spec.align_d < kTmaAlignment)
         reasons.push_back(fmt::format("store = tma needs D aligned to {} bytes, not {}", kTmaAlignment, spec.align_d));
-    if (spec.n * bytes(spec.d) % kTmaAlignment != 0)
+    const std::int64_t columns = size_of_d(spec).columns;
+    if (columns * bytes(spec.d) % kTmaAlignment != 0)
         reasons.push_back(fmt::format("store = tma writes {} bytes at a time, but a row of D has {} x {}",
-                                      kTmaAlignment, spec.n, bytes(spec.d)));
+                                      kTmaAlignment, columns, bytes(spec.d)));
 }
 
 /// What is fetched before the launch before has ended must be written by none.
@@ -180,6 +182,37 @@ void check_early(Reasons& reasons, const GemmSpec& multiplied, const Config& c) 
     };
     check(c.early_a, 'A', multiplied.constant_a, needs_packing(multiplied.align_a));
     check(c.early_b, 'B', multiplied.constant_b, needs_packing(multiplied.align_b));
+}
+
+/// What no config serves of an epilogue with pairs of columns.
+void check_pairs(Reasons& reasons, const Problem& problem) {
+    if (!has_pairs(problem.signature)) return;
+    const GemmSpec& spec = problem.row_major;
+    if (spec.n % kSumsOfEightPairs != 0)
+        reasons.push_back(fmt::format("n is {}, but TMA copies pairs of columns by eight: n must be a multiple of {}",
+                                      spec.n, kSumsOfEightPairs));
+    if (!is_k_major(Operand::b, spec.layout))
+        reasons.push_back(fmt::format(
+            "B is row-major (layout {}), but pairs of columns need a B whose columns are contiguous: layout {}",
+            to_string(spec.layout), to_string(layout_of(order_a(spec.layout), Order::column))));
+    if (needs_packing(spec.align_b))
+        reasons.push_back(fmt::format("B is aligned to {} bytes, but pairs of columns need {}: no copy of B has them",
+                                      spec.align_b, kTmaAlignment));
+    const EpilogueParts& parts = problem.signature.epilogue->parts();
+    for (const EpilogueOperand& operand : parts.operands)
+        if (operand.index.is_matrix() && differs_in_pair(parts, operand))
+            reasons.push_back(
+                fmt::format("{}[{}] has an element for each column of a pair, which no wgmma kernel reads",
+                            operand.name, to_string(operand.index)));
+}
+
+void check_pairs(Reasons& reasons, const Problem& problem, const Config& c, const WgmmaGeometry& g) {
+    if (!has_pairs(problem.signature)) return;
+    check_divides(reasons, "warpgroup_tile.n", c.warpgroup.n, "the columns of eight pairs",
+                  c.swap_ab ? 1 : kSumsOfEightPairs);
+    const PanelledTile& paired = c.swap_ab ? g.a : g.b;
+    check_divides(reasons, "the share of B that a block of a cluster copies", paired.box[1],
+                  "the columns of eight pairs", kSumsOfEightPairs);
 }
 
 void check_broadcast_c(Reasons& reasons, const GemmSpec& spec, const Config& c) {
@@ -215,6 +248,7 @@ Reasons WgmmaWarpSpecialized::unsupported(const Problem& problem, const Arch& ar
     check_vectors(reasons, spec, pack_for_tma(spec.align_a, spec.align_b));
     check_tma_operand(reasons, "A", spec.align_a, spec.lda, packed_a(spec));
     check_tma_operand(reasons, "B", spec.align_b, spec.ldb, packed_b(spec));
+    check_pairs(reasons, problem);
     return reasons;
 }
 
@@ -231,6 +265,7 @@ Reasons WgmmaWarpSpecialized::violations(const Problem& problem, const Config& c
     check_store(reasons, spec, c);
     check_broadcast_c(reasons, spec, c);
     check_swap_ab(reasons, spec, c);
+    check_pairs(reasons, problem, c, g);
     check_persistence(reasons, c);
     check_specialization(reasons, c);
     check_stream_k(reasons, multiplied, c);

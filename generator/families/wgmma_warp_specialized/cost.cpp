@@ -79,7 +79,7 @@ CostEstimate WgmmaWarpSpecialized::cost(const Problem& problem, const Config& c,
     const double slowdown = store_slowdown(row_major, c, costs);
     const double us_per_cycle = 1 / (costs["clock_share"] * gpu.clock_mhz);
     cost.waves = static_cast<double>(deal.tiles) / static_cast<double>(deal.clusters);
-    const double d_bytes = static_cast<double>(spec.m) * static_cast<double>(spec.n) * bytes(spec.d);
+    const double d_bytes = bytes_of_d(spec);
     const double longer_written = slowdown - 1 + write_slowdown(spec, c, deal, gpu, costs) - 1;
     const double us_per_byte = 1 / dram_bytes_per_us(gpu, costs);
     cost.dram_us =

@@ -1,5 +1,6 @@
 #include "generator/families/wgmma_warp_specialized/cost_terms.hpp"
 
+#include "generator/base/operand.hpp"
 #include "generator/base/packed_operand.hpp"
 #include "generator/base/sector.hpp"
 #include "generator/families/shared/packing.hpp"
@@ -22,6 +23,12 @@ double early_share(const GemmSpec& spec, const Config& c) {
 }
 
 }  // namespace
+
+double bytes_per_sum(const GemmSpec& spec) {
+    const EpilogueParts* const epilogue = parts_of(spec);
+    const bool has_pairs = epilogue != nullptr && epilogue->pairs != EpiloguePairs::none;
+    return bytes(spec.d) / (has_pairs ? 2.0 : 1.0);
+}
 
 double usual_tiles(const Config& c) { return c.block.m * c.block.n / kUsualTile; }
 
@@ -52,13 +59,14 @@ double c_cycles(const GemmSpec& spec, const Config& c, bool through_ring, const 
 
 double store_slowdown(const GemmSpec& spec, const Config& c, const WgmmaCosts& costs) {
     if (c.swap_ab) return 1;
-    return c.block.n * bytes(spec.d) % static_cast<int>(kSectorBytes) == 0 || spec.n <= c.block.n
+    return static_cast<int>(c.block.n * bytes_per_sum(spec)) % static_cast<int>(kSectorBytes) == 0 ||
+                   spec.n <= c.block.n
                ? 1
                : costs["shared_sector"];
 }
 
 double store_cycles(const GemmSpec& spec, const Config& c, double slowdown, const WgmmaCosts& costs) {
-    const double tile_bytes = static_cast<double>(c.block.m) * c.block.n * bytes(spec.d) * slowdown;
+    const double tile_bytes = static_cast<double>(c.block.m) * c.block.n * bytes_per_sum(spec) * slowdown;
     if (c.store == OutputStore::tma) return tile_bytes / costs["store_bytes_per_cycle"];
     return costs["row_store_cycles"] +
            tile_bytes / std::min(costs["store_bytes_per_cycle"], costs["row_store_bytes_per_cycle"] * spec.align_d);

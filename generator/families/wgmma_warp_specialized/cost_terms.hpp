@@ -14,6 +14,9 @@
 namespace jitgemm {
 
 /// The tile over one of 128x256, of which some constants speak.
+/// Bytes of D for a sum of the product: half an element, where an epilogue makes one of two.
+[[nodiscard]] double bytes_per_sum(const GemmSpec& spec);
+
 [[nodiscard]] double usual_tiles(const WgmmaWarpSpecializedConfig& config);
 
 /// Of each tile.

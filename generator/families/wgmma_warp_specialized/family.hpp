@@ -17,6 +17,7 @@ struct WgmmaWarpSpecialized {
     static constexpr std::string_view kTemplateFile = "wgmma/wgmma_warp_specialized.cu";
     static constexpr MathUnit kMathUnit = MathUnit::tensor_cores;
     static constexpr MathInstruction kMathInstruction = MathInstruction::wgmma;
+    static constexpr bool kServesPairs = true;
     static constexpr std::array kRemovedOptions{kHilbertRasterization, RemovedOption{"store", "", "reg"},
                                                 RemovedOption{"swizzle", "swizzle"}};
 

@@ -89,7 +89,7 @@ const EpilogueOperand* ring_operand(const GemmSignature& signature) {
 
 int panels_of_c(const WgmmaWarpSpecializedConfig& c, const WgmmaGeometry& g) {
     const int warpgroup_tiles = c.schedule == WarpgroupSchedule::overlapped ? g.consumers : g.consumers_n;
-    return bounded_product(warpgroup_tiles, ceil_div(c.warpgroup.n, g.slice_columns));
+    return bounded_product(warpgroup_tiles, ceil_div(g.output_n, g.slice_columns));
 }
 
 WgmmaGeometry geometry(const GemmSignature& signature, const WgmmaWarpSpecializedConfig& c) {
@@ -98,6 +98,7 @@ WgmmaGeometry geometry(const GemmSignature& signature, const WgmmaWarpSpecialize
     g.consumers = c.schedule == WarpgroupSchedule::pingpong
                       ? 2
                       : bounded_product(quotient_or_zero(c.block.m, c.warpgroup.m), g.consumers_n);
+    g.output_n = c.warpgroup.n / (has_pairs(signature) && !c.swap_ab ? 2 : 1);
     g.threads = bounded_product(g.consumers + (c.warp_specialized ? 1 : 0), 128);
     g.wgmma_k = wgmma_k(signature.a);
     g.k_blocks = c.block.k / g.wgmma_k;
@@ -113,10 +114,11 @@ WgmmaGeometry geometry(const GemmSignature& signature, const WgmmaWarpSpecialize
     g.stage_bytes = std::int64_t{g.a.bytes} + g.b.bytes;
     g.pipeline_bytes = g.stage_bytes * c.stages;
     g.staged_bytes = adds_c_by_row(signature, c) ? bytes(DataType::f32) : bytes(signature.d);
-    g.slice_columns = slice_row_bytes(c.warpgroup.n, g.staged_bytes) / g.staged_bytes;
-    g.rest_columns = c.warpgroup.n % g.slice_columns;
-    g.staging_bytes = std::int64_t{bounded_product(g.consumers, kWarps * std::int64_t{kSliceRows}, c.slices)} *
-                      g.slice_columns * g.staged_bytes;
+    g.slice_columns = slice_row_bytes(g.output_n, g.staged_bytes) / g.staged_bytes;
+    g.rest_columns = g.output_n % g.slice_columns;
+    const std::int64_t staged_rows = c.swap_ab ? rows_of_wgmma(signature, c) : kWarps * kSliceRows;
+    g.staging_bytes =
+        std::int64_t{bounded_product(g.consumers, staged_rows, c.slices)} * g.slice_columns * g.staged_bytes;
     g.c_stages = stages_of_c(signature, c, g);
     g.shared_bytes = g.pipeline_bytes + g.staging_bytes + std::int64_t{2} * c.stages * kBarrierBytes;
     return g;

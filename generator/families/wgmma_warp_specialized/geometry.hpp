@@ -31,6 +31,7 @@ struct PanelledTile {
 struct WgmmaGeometry {
     int consumers = 0;  ///< warpgroups that multiply
     int consumers_n = 0;
+    int output_n = 0;  ///< columns of D in a warpgroup tile; of D^T with swap_ab
     int threads = 0;
     int wgmma_k = 0;  ///< the k that one wgmma multiplies
     int k_blocks = 0;
@@ -68,6 +69,11 @@ inline constexpr int kFragmentsA = 4;
 
 /// Rows of D that a warp holds of a wgmma.
 inline constexpr int kSliceRows = 16;
+
+/// The rows of D (of D^T) that a wgmma makes.
+[[nodiscard]] inline int rows_of_wgmma(const GemmSignature& signature, const WgmmaWarpSpecializedConfig& c) {
+    return kWgmmaM / (has_pairs(signature) && c.swap_ab ? 2 : 1);
+}
 
 /// Rows of a panel of C that comes through the ring.
 [[nodiscard]] constexpr int c_panel_rows(const WgmmaWarpSpecializedConfig& c) {

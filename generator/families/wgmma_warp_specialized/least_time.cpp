@@ -56,7 +56,7 @@ LeastTime::LeastTime(const Problem& problem, const Config& common, const GpuMode
       us_per_cycle_(1 / (costs_["clock_share"] * gpu.clock_mhz)),
       dram_us_per_byte_(1 / dram_bytes_per_us(gpu, costs_)),
       operand_cycles_(operand_bytes(spec_) * dram_us_per_byte_ / us_per_cycle_),
-      d_us_(static_cast<double>(spec_.m) * static_cast<double>(spec_.n) * bytes(spec_.d) * dram_us_per_byte_),
+      d_us_(bytes_of_d(spec_) * dram_us_per_byte_),
       dram_us_(compulsory_bytes(spec_) * dram_us_per_byte_ +
                (is_bound_by_writes(spec_, gpu) ? (costs_["writes"] - 1) * d_us_ : 0)),
       packing_us_(pack_us(row_major_, common, gpu, costs_)),

@@ -30,7 +30,6 @@ bool has_a_in_registers(const Config& c) { return c.a_source == OperandSource::r
 bool stores_by_tma(const Config& c) { return c.store == OutputStore::tma; }
 int blocks_of_cluster(const Config& c) { return bounded_product(c.cluster.m, c.cluster.n); }
 Pack pack_of(const GemmSignature& s) { return pack_for_tma(s.align_a, s.align_b); }
-bool is_odd_eight(int columns) { return columns % 16 != 0; }
 
 constexpr int kWarpsPerWarpgroup = 4;
 constexpr int kLeastVector = 4;  // of a row of D that a thread stores at once, bytes
@@ -49,10 +48,17 @@ bool reads_elements_of_c(const GemmSignature& s, const Config& c, const WgmmaGeo
     return s.c && g.c_stages == 0 && !c.broadcast_c;
 }
 
-/// Widths of stmatrix that stage a slice of 16-bit elements, in 8x8 matrices.
-bool stages_by_x4(const WgmmaGeometry& g) { return g.staged_bytes == 2 && g.slice_columns >= 16; }
-bool stages_by_x2(const WgmmaGeometry& g) {
-    return g.staged_bytes == 2 && (is_odd_eight(g.slice_columns) || is_odd_eight(g.rest_columns));
+/// Widths of stmatrix that stage a slice of 16-bit elements, in 8x8 matrices. A warp has two of them for eight columns.
+/// Only where D^T is made of pairs, it has one.
+std::vector<int> stmatrix_widths(const GemmSignature& s, const Config& c, const WgmmaGeometry& g) {
+    if (g.staged_bytes != 2) return {};
+    const int of_eight = has_pairs(s) && c.swap_ab ? 1 : 2;
+    const int matrices = g.slice_columns / 8 * of_eight, of_rest = g.rest_columns / 8 * of_eight;
+    std::vector<int> widths;
+    if (matrices >= 4) widths.push_back(4);
+    if ((matrices & 2) != 0 || (of_rest & 2) != 0) widths.push_back(2);
+    if ((matrices & 1) != 0 || (of_rest & 1) != 0) widths.push_back(1);
+    return widths;
 }
 
 FinishUnit finished_unit(const GemmSignature& s, const Config& c, const WgmmaGeometry& g) {
@@ -62,6 +68,8 @@ FinishUnit finished_unit(const GemmSignature& s, const Config& c, const WgmmaGeo
 }
 
 std::map<std::string, int, std::less<>> macros(const GemmSignature& s, const Config& c, const WgmmaGeometry& g) {
+    const std::vector<int> widths = stmatrix_widths(s, c, g);
+    const auto stages_by = [&](int width) { return std::ranges::find(widths, width) != widths.end(); };
     std::map<std::string, int, std::less<>> macros{
         {"GEMM_PINGPONG", c.schedule == WarpgroupSchedule::pingpong},
         {"GEMM_OVERLAPPED", c.schedule == WarpgroupSchedule::overlapped},
@@ -78,8 +86,10 @@ std::map<std::string, int, std::less<>> macros(const GemmSignature& s, const Con
         {"GEMM_CONVERT_C", reads_elements_of_c(s, c, g)},
         {"GEMM_SHIFT_ROWS", s.align_d < kLeastVector},
         {"GEMM_REST_COLUMNS", g.rest_columns},
-        {"GEMM_STMATRIX", stages_by_x4(g)},
-        {"GEMM_STMATRIX_X2", stages_by_x2(g)},
+        {"GEMM_PAIRS", has_pairs(s)},
+        {"GEMM_STMATRIX", stages_by(4)},
+        {"GEMM_STMATRIX_X2", stages_by(2)},
+        {"GEMM_STMATRIX_X1", stages_by(1)},
         {"GEMM_SWAP_AB", c.swap_ab},
         {"GEMM_WARP_SPECIALIZED", c.warp_specialized},
         {"GEMM_STREAM_K", c.stream_k != 0},
@@ -98,16 +108,25 @@ std::map<std::string, int, std::less<>> macros(const GemmSignature& s, const Con
     return macros;
 }
 
-std::string tile_lines(const Config& c) {
-    std::string text = constant_line(
-        "kBlockM", c.block.m, "block tile: the part of D that a block computes, and of K that it loads at a time");
-    text += constant_line("kBlockN", c.block.n, "");
+/// The part of D that a tile of the product makes. With swap_ab, rows are those of the sums up to the epilogue.
+TileShape tile_of_d(const TileShape& tile, const GemmSignature& s, const Config& c) {
+    return {tile.m, tile.n / (has_pairs(s) && !c.swap_ab ? 2 : 1), tile.k};
+}
+
+std::string tile_lines(const GemmSignature& s, const Config& c) {
+    const TileShape block = tile_of_d(c.block, s, c), warpgroup = tile_of_d(c.warpgroup, s, c);
+    std::string text =
+        constant_line("kBlockM", block.m,
+                      has_pairs(s) && c.swap_ab
+                          ? "block tile: rows of sums, two for a row of D^T; columns of D^T; and a part of K"
+                          : "block tile: the part of D that a block computes, and of K that it loads at a time");
+    text += constant_line("kBlockN", block.n, "");
     text += constant_line("kBlockK", c.block.k, "");
     // Ping-pong warpgroups multiply whole block tiles.
     if (c.schedule != WarpgroupSchedule::pingpong)
-        text += constant_line("kWarpgroupM", c.warpgroup.m,
+        text += constant_line("kWarpgroupM", warpgroup.m,
                               "warpgroup tile: the part of the block tile that a consumer multiplies");
-    text += constant_line("kWarpgroupN", c.warpgroup.n, "");
+    text += constant_line("kWarpgroupN", warpgroup.n, "");
     text += constant_line("kStages", c.stages, "k-tiles in shared memory: some in use, the others in flight");
     text += constant_line("kPanelBytes", kPanelBytes, "bytes of a row of a panel of A or B: the span of the swizzle");
     if (has_a_in_registers(c))
@@ -139,7 +158,10 @@ std::string derived_lines(const GemmSignature& s, const TileOperands& operands, 
         text += constant_line("kConsumersN", g.consumers_n, "warpgroups that multiply, side by side along N");
     text += constant_line("kThreads", g.threads, "threads of a block");
     text += constant_line("kTilesM", c.warpgroup.m / kWgmmaM, "wgmmas along M of a warpgroup tile, 64 rows each");
-    text += constant_line("kTilesN", c.warpgroup.n / 8, "groups of eight columns of a warpgroup tile");
+    text += constant_line("kTilesN", c.warpgroup.n / 8,
+                          has_pairs(s) && !c.swap_ab
+                              ? "groups of eight sums of a row: two for eight columns of a warpgroup tile"
+                              : "groups of eight columns of a warpgroup tile");
     text += constant_line("kRegistersC", s.accumulator == DataType::f16 ? 2 : 4,
                           "registers of a thread for its sums in eight columns of a wgmma");
     text += constant_line("kKBlocks", g.k_blocks, fmt::format("k-blocks of {} in a k-tile", g.wgmma_k));
@@ -151,7 +173,7 @@ std::string derived_lines(const GemmSignature& s, const TileOperands& operands, 
                                         : "rows of a panel: those of the block tile");
         text += constant_line("kTilePanels", panels_of_c(c, g), "panels of the tile operand that are read at a time");
     }
-    if (operands.has(OperandReader::column_vector))
+    if (operands.has(OperandReader::column_vector) || operands.has(OperandReader::paired_column))
         text +=
             constant_line("kTilesOfVector", c.schedule == WarpgroupSchedule::overlapped ? 1 : c.warpgroup.m / kWgmmaM,
                           "wgmma tiles for which a column is read at a time");
@@ -280,36 +302,42 @@ std::string instructions(const GemmSignature& s, const Config& c, const WgmmaGeo
     const WgmmaForm form = *wgmma_form(s.a, s.accumulator, c.warpgroup.n, has_a_in_registers(c));
     std::string text = wgmma_wrapper(form, g.a.k_major, g.b.k_major);
     if (has_a_in_registers(c)) text += "\n" + ldmatrix_wrapper(Operand::a, 4, !g.a.k_major);
-    std::vector<int> widths;
-    if (stages_by_x4(g)) widths.push_back(4);
-    if (stages_by_x2(g)) widths.push_back(2);
-    return text + stmatrix_wrappers(widths, c.swap_ab);
+    return text + stmatrix_wrappers(stmatrix_widths(s, c, g), c.swap_ab);
 }
 
-std::string operand_include(const PanelledTile& tile) {
-    return fmt::format("#include \"wgmma/operand_{}_major.cuh\"\n", tile.k_major ? "k" : "mn");
+std::string operand_include(const PanelledTile& tile, bool has_pairs) {
+    return fmt::format("#include \"wgmma/operand_{}.cuh\"\n", has_pairs      ? "paired"
+                                                              : tile.k_major ? "k_major"
+                                                                             : "mn_major");
 }
 
-/// "using OperandA = KMajorTile<kBlockM, kClusterN>;"
-std::string operand_alias(const PanelledTile& tile, char name, char extent, char cluster) {
-    return fmt::format("using Operand{} = {}Tile<kBlock{}{}>;\n", name, tile.k_major ? "KMajor" : "MNMajor", extent,
-                       cluster == 0 ? std::string() : fmt::format(", kCluster{}", cluster));
+/// "using OperandA = KMajorTile<kBlockM, kClusterN>;" of a tile with these extents. That of pairs has two.
+std::string operand_alias(const PanelledTile& tile, char name, std::string_view extents, std::string_view cluster) {
+    const bool has_pairs = extents.find(',') != std::string_view::npos;
+    return fmt::format("using Operand{} = {}Tile<{}{}>;\n", name,
+                       has_pairs      ? "Paired"
+                       : tile.k_major ? "KMajor"
+                                      : "MNMajor",
+                       extents, cluster.empty() ? std::string() : fmt::format(", kCluster{}", cluster));
 }
 
 std::vector<KernelArgument> arguments(const GemmSignature& s, const Config& c, const WgmmaGeometry& g) {
     using Role = ArgumentRole;
     const Pack pack = pack_of(s);
     const auto map = [&](Role role, const std::array<int, 2>& box, int swizzle, std::string_view field = {}) {
-        return TensorMapArgument{role, box_of_matrix(box), swizzle_of(swizzle), L2Promotion::bytes128, field};
+        return TensorMapArgument{role, box_of_matrix(box), swizzle_of(swizzle), L2Promotion::bytes128, field, {}};
     };
     // Those of D^T are the caller's, turned around.
     const Role a = c.swap_ab ? Role::b : packs_a(pack) ? Role::packed_a : Role::a;
     const Role b = c.swap_ab ? Role::a : packs_b(pack) ? Role::packed_b : Role::b;
-    std::vector<KernelArgument> list{map(a, g.a.box, kPanelBytes, "map_a"), map(b, g.b.box, kPanelBytes, "map_b")};
+    TensorMapArgument map_a = map(a, g.a.box, kPanelBytes, "map_a"), map_b = map(b, g.b.box, kPanelBytes, "map_b");
+    (c.swap_ab ? map_a : map_b).pairs = pairs_of(s);
+    std::vector<KernelArgument> list{map_a, map_b};
     if (c.swap_ab) {
-        list.emplace_back(map(Role::d, {kWgmmaM, g.slice_columns}, kWgmmaM * bytes(s.d)));
+        const int rows = rows_of_wgmma(s, c);
+        list.emplace_back(map(Role::d, {rows, g.slice_columns}, rows * bytes(s.d)));
         if (g.rest_columns != 0)
-            list.emplace_back(map(Role::d, {kWgmmaM, g.rest_columns}, kWgmmaM * bytes(s.d), "map_d_rest"));
+            list.emplace_back(map(Role::d, {rows, g.rest_columns}, rows * bytes(s.d), "map_d_rest"));
     } else if (stores_by_tma(c)) {
         list.emplace_back(map(Role::d, {g.slice_columns, kSliceRows}, g.slice_columns * bytes(s.d)));
         if (g.rest_columns != 0) list.emplace_back(map(Role::d, {g.rest_columns, kSliceRows}, 0, "map_d_rest"));
@@ -329,7 +357,7 @@ std::vector<KernelArgument> arguments(const GemmSignature& s, const Config& c, c
     if (pack != Pack::none || c.stream_k != 0) list.emplace_back(PointerArgument{Role::workspace});
     if (c.stream_k != 0) list.emplace_back(PointerArgument{Role::counters});
     list.emplace_back(ExtentArgument{c.swap_ab ? Role::n : Role::m, 4, "m"});
-    list.emplace_back(ExtentArgument{c.swap_ab ? Role::m : Role::n, 4, "n"});
+    list.emplace_back(ExtentArgument{c.swap_ab ? Role::m : has_pairs(s) ? Role::h : Role::n, 4, "n"});
     list.emplace_back(ExtentArgument{Role::k});
     if (packs_a(pack)) list.emplace_back(ExtentArgument{Role::lda, 8});
     if (packs_b(pack)) list.emplace_back(ExtentArgument{Role::ldb, 8});
@@ -355,8 +383,8 @@ RenderInput WgmmaWarpSpecialized::render_input(const GemmSignature& asked, const
     RenderInput input;
     input.macros = macros(signature, c, g);
     input.generated["wgmma_params.cuh"] =
-        tile_lines(c) + register_lines(c, g) + slice_lines(c, g) + pack_line(signature) + early_lines(c) + "\n" +
-        type_lines(signature, c, g.c_stages != 0) + "\n" + derived_lines(signature, operands, c, g);
+        tile_lines(signature, c) + register_lines(c, g) + slice_lines(c, g) + pack_line(signature) + early_lines(c) +
+        "\n" + type_lines(signature, c, g.c_stages != 0) + "\n" + derived_lines(signature, operands, c, g);
     input.generated["GEMM_LOOP_NEST"] = loop_nest(c, g);
     if (!c.persistent) input.pieces[std::string(kTemplateFile)] = kernel_template(c);
     add_statements(input, operands, c, g);
@@ -377,9 +405,11 @@ RenderInput WgmmaWarpSpecialized::render_input(const GemmSignature& asked, const
                           .a_k_major = g.a.k_major,
                           .b_k_major = g.b.k_major,
                           .sums = c.stream_k != 0 ? WorkspaceSums::of_pieces : WorkspaceSums::none});
-    input.generated["operands.inl"] = operand_include(g.a) + operand_include(g.b) +
-                                      operand_alias(g.a, 'A', 'M', in_cluster ? 'N' : '\0') +
-                                      operand_alias(g.b, 'B', 'N', in_cluster ? 'M' : '\0');
+    const bool pairs_a = has_pairs(signature) && c.swap_ab, pairs_b = has_pairs(signature) && !c.swap_ab;
+    input.generated["operands.inl"] =
+        operand_include(g.a, pairs_a) + operand_include(g.b, pairs_b) +
+        operand_alias(g.a, 'A', pairs_a ? "kBlockM, 16" : "kBlockM", in_cluster ? "N" : "") +
+        operand_alias(g.b, 'B', pairs_b ? "2 * kBlockN, 8" : "kBlockN", in_cluster ? "M" : "");
     return input;
 }
 

@@ -35,13 +35,17 @@ bool reads_pairs_of_c(const GemmSignature& s, const Config& c) {
 
 TileOperands operands_of_text(const EpilogueParts& parts, const GemmSignature& s, const Config& c,
                               const WgmmaGeometry& g) {
-    TileOperands all{.finish = TileFinish::by_text, .swap_ab = c.swap_ab, .odd_edges = true};
+    TileOperands all{.finish = TileFinish::by_text, .swap_ab = c.swap_ab, .pairs = parts.pairs, .odd_edges = true};
     for (const EpilogueOperand& operand : parts.operands) {
         if (operand.is_scalar) continue;
         TileOperand one{.operand = operand, .guard = guard_text(parts, operand)};
         if (c.swap_ab) one.operand.index = transposed(operand.index);
         one.reader =
             g.c_stages != 0 && &operand == ring_operand(s) ? OperandReader::panels : reader_of(one.operand.index);
+        one.differs = differs_in_pair(parts, operand);
+        if (one.reader == OperandReader::row_vector && one.differs) one.reader = OperandReader::paired_row_vector;
+        if (one.reader == OperandReader::column_vector && all.pairs != EpiloguePairs::none && c.swap_ab)
+            one.reader = OperandReader::paired_column;
         one.by_pair = one.reader == OperandReader::elements && s.align_d >= 2 * bytes(s.d);
         all.operands.push_back(std::move(one));
     }

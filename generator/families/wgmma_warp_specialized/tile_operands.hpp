@@ -14,11 +14,13 @@ namespace jitgemm {
 
 /// The way of an operand of the epilogue to the threads that need its elements.
 enum class OperandReader : std::uint8_t {
-    row_vector,     ///< `[n]`: pairs in the lanes of a warp
-    column_vector,  ///< `[m]`: a thread's own rows
-    single,         ///< `[0]`: in each thread
-    panels,         ///< `[m,n]`: TMA copies it into the ring, after the k-tiles of its tile
-    elements        ///< `[m,n]`: a thread reads its pairs from global memory, a slice at a time
+    row_vector,         ///< `[n]`: pairs in the lanes of a warp
+    paired_row_vector,  ///< the same where D's columns are pairs: two for each of them
+    column_vector,      ///< `[m]`: a thread's own rows
+    paired_column,      ///< the same where D^T's rows are pairs: one or two for each of them
+    single,             ///< `[0]`: in each thread
+    panels,             ///< `[m,n]`: TMA copies it into the ring, after the k-tiles of its tile
+    elements            ///< `[m,n]`: a thread reads its pairs from global memory, a slice at a time
 };
 
 struct TileOperand {
@@ -26,6 +28,7 @@ struct TileOperand {
     OperandReader reader = OperandReader::elements;
     std::string guard;     ///< a condition, in CUDA; empty: it is always read
     bool by_pair = false;  ///< two neighbours lie at a multiple of their bytes
+    bool differs = false;  ///< it has an element for each of the two sums of a pair
 };
 
 /// What the sums of a tile are finished with.
@@ -41,7 +44,8 @@ struct TileOperands {
     TileFinish finish = TileFinish::by_unit;
     std::vector<TileOperand> operands{};  ///< those with an address, in the text's order
     bool swap_ab = false;
-    bool odd_edges = false;  ///< a pair's second element may lie beyond D's last column
+    EpiloguePairs pairs = EpiloguePairs::none;  ///< columns of the product that make one of D
+    bool odd_edges = false;                     ///< a pair's second element may lie beyond D's last column
 
     [[nodiscard]] const TileOperand* find(OperandReader reader) const;
     [[nodiscard]] bool has(OperandReader reader) const { return find(reader) != nullptr; }

@@ -20,7 +20,21 @@ std::string_view type_name(DataType type) {
     return type == DataType::f32 ? "F32" : type == DataType::f16 ? "F16" : "Bf16";
 }
 
+/// The distance from the element of the first column of a pair to that of the second.
+std::string_view second_column(const TileOperands& all) {
+    return all.pairs != EpiloguePairs::halves ? "1" : all.swap_ab ? "args.m / 2" : "args.n";
+}
+/// From the elements of one pair to those of the next.
+int step_of(const TileOperand& one, const TileOperands& all) {
+    return one.differs && all.pairs == EpiloguePairs::neighbours ? 2 : 1;
+}
+
 std::string part(const TileOperand& one) { return one.operand.name + "_part"; }
+/// Of a column vector for both sums of pairs, each has its own.
+std::vector<std::string> parts(const TileOperand& one) {
+    if (one.reader != OperandReader::paired_column || !one.differs) return {part(one)};
+    return {part(one) + "_0", part(one) + "_1"};
+}
 std::string is_read(const TileOperand& one) { return one.guard.empty() ? "true" : one.guard; }
 
 /// "a(b, c) {", broken as clang-format does.
@@ -35,9 +49,12 @@ std::string pair_type(const TileOperand& one) {
     return type == DataType::f32 ? "FloatPair" : fmt::format("WordPair<{}>", type_name(type));
 }
 
-std::string reader_type(const TileOperand& one, bool swap_ab) {
+std::string reader_type(const TileOperand& one, const TileOperands& all) {
     const std::string_view type = type_name(one.operand.type);
+    const bool swap_ab = all.swap_ab;
     switch (one.reader) {
+        case OperandReader::paired_row_vector: return fmt::format("PairedRowVector<{}, {}>", type, step_of(one, all));
+        case OperandReader::paired_column: return fmt::format("PairedColumnVector<{}, {}>", type, step_of(one, all));
         case OperandReader::row_vector: return fmt::format("RowVector<{}>", pair_type(one));
         case OperandReader::column_vector: return fmt::format("ColumnVector<{}>", type);
         case OperandReader::panels:
@@ -49,8 +66,9 @@ std::string reader_type(const TileOperand& one, bool swap_ab) {
 }
 
 /// Templates that the readers of an operand need.
-std::vector<std::string_view> templates_of(const TileOperand& one, bool swap_ab) {
+std::vector<std::string_view> templates_of(const TileOperand& one, const TileOperands& all) {
     using enum OperandReader;
+    const bool swap_ab = all.swap_ab;
     const bool is_f32 = one.operand.type == DataType::f32;
     const bool in_pairs = one.by_pair && (one.reader == row_vector || (one.reader == elements && !swap_ab));
     std::vector<std::string_view> names;
@@ -62,23 +80,30 @@ std::vector<std::string_view> templates_of(const TileOperand& one, bool swap_ab)
         names.emplace_back("element_pair");
     switch (one.reader) {
         case row_vector: names.emplace_back("row_vector"); break;
+        case paired_row_vector: names.emplace_back("paired_row_vector"); break;
+        case paired_column: names.emplace_back("paired_column_vector"); break;
         case column_vector: names.emplace_back("column_vector"); break;
         case panels: names.emplace_back("panels"); break;
-        case elements: names.emplace_back(swap_ab ? "elements_transposed" : "elements"); break;
+        case elements:
+            names.emplace_back(!all.swap_ab                       ? "elements"
+                               : all.pairs != EpiloguePairs::none ? "elements_of_pairs"
+                                                                  : "elements_transposed");
+            break;
         case single: break;
     }
     return names;
 }
 
 /// All of them in an order in which each stands behind what it calls: loads of all types before what reads pairs.
-constexpr std::array<std::string_view, 13> kTemplates{
-    "operand_bf16", "operand_f16", "operand_f32", "load_bits",     "load_float", "word_pair",          "float_pair",
-    "element_pair", "row_vector",  "panels",      "column_vector", "elements",   "elements_transposed"};
+constexpr std::array<std::string_view, 16> kTemplates{
+    "operand_bf16",         "operand_f16",  "operand_f32",       "load_bits",          "load_float", "word_pair",
+    "float_pair",           "element_pair", "row_vector",        "paired_row_vector",  "panels",     "column_vector",
+    "paired_column_vector", "elements",     "elements_of_pairs", "elements_transposed"};
 
 std::string includes(const TileOperands& all) {
     std::set<std::string_view> names;
     for (const TileOperand& one : all.operands)
-        for (const std::string_view name : templates_of(one, all.swap_ab)) names.insert(name);
+        for (const std::string_view name : templates_of(one, all)) names.insert(name);
     std::string text;
     for (const std::string_view name : kTemplates)
         if (names.contains(name)) text += fmt::format("#include \"epilogue/{}.cuh\"\n", name);
@@ -96,7 +121,8 @@ public:
         std::string text = "\n// What the sums of a warp's part of a tile are finished with.\nstruct TileOperands {\n";
         if (has_slices()) text += "    const Edges& edges;\n";
         for (const TileOperand& one : all_.operands)
-            text += fmt::format("    {} {};\n", reader_type(one, all_.swap_ab), part(one));
+            for (const std::string& part : parts(one))
+                text += fmt::format("    {} {};\n", reader_type(one, all_), part);
         if (!all_.operands.empty()) text += "\n";
         if (all_.has_constructor()) text += constructor() + "\n";
         if (!is_overlapped_) text += below() + "\n";
@@ -108,6 +134,10 @@ public:
 private:
     [[nodiscard]] bool has_slices() const { return all_.has(OperandReader::elements); }
     [[nodiscard]] bool by_unit() const { return all_.finish == TileFinish::by_unit; }
+    [[nodiscard]] bool has_pairs() const { return all_.pairs != EpiloguePairs::none; }
+    [[nodiscard]] bool reads_row() const {
+        return all_.has(OperandReader::row_vector) || all_.has(OperandReader::paired_row_vector);
+    }
 
     /// A parameter, whose name is a comment where it isn't used.
     static std::string parameter(std::string_view type, std::string_view name, bool is_used) {
@@ -122,6 +152,14 @@ private:
             if (one.reader == OperandReader::row_vector)
                 list.push_back(
                     fmt::format("{}(args.{}, column, edges.end_column, {}, lane)", part(one), name, is_read(one)));
+            if (one.reader == OperandReader::paired_row_vector)
+                list.push_back(fmt::format("{}(args.{}, args.{} + {}, column, edges.end_column, {}, lane)", part(one),
+                                           name, name, second_column(all_), is_read(one)));
+            for (const std::string& part : parts(one))
+                if (one.reader == OperandReader::paired_column)
+                    list.push_back(fmt::format("{}(args.{}{}, row / 2, edges.end_row / 2, {}, lane)", part, name,
+                                               part.ends_with("_1") ? fmt::format(" + {}", second_column(all_)) : "",
+                                               is_read(one)));
             if (one.reader == OperandReader::column_vector)
                 list.push_back(fmt::format("{}(args.{}, row, edges.end_row, {}, lane)", part(one), name, is_read(one)));
             if (one.reader == OperandReader::single)
@@ -132,7 +170,8 @@ private:
 
     [[nodiscard]] std::string constructor() const {
         using enum OperandReader;
-        const bool has_row = all_.has(column_vector), has_column = all_.has(row_vector);
+        const bool has_row = all_.has(column_vector) || all_.has(paired_column);
+        const bool has_column = all_.has(row_vector) || all_.has(paired_row_vector);
         const bool reads = has_row || has_column || all_.has(single);
         const std::string head = fmt::format("    __device__ __forceinline__ TileOperands({}, {}, {}, {}, {})",
                                              parameter("const GemmArgs&", "args", reads),
@@ -147,7 +186,8 @@ private:
 
     [[nodiscard]] std::string below() const {
         const auto moves = [](const TileOperand& one) {
-            return one.reader == OperandReader::column_vector || one.reader == OperandReader::panels;
+            return one.reader == OperandReader::column_vector || one.reader == OperandReader::paired_column ||
+                   one.reader == OperandReader::panels;
         };
         std::string text = "    // The part `rows` rows below.\n";
         if (std::ranges::none_of(all_.operands, moves))
@@ -157,7 +197,8 @@ private:
             "    __device__ __forceinline__ TileOperands below(int rows) const {\n        TileOperands there = "
             "*this;\n";
         for (const TileOperand& one : all_.operands)
-            if (moves(one)) text += fmt::format("        there.{0} = {0}.below(rows);\n", part(one));
+            for (const std::string& part : parts(one))
+                if (moves(one)) text += fmt::format("        there.{0} = {0}.below(rows);\n", part);
         return text + "        return there;\n    }\n";
     }
 
@@ -186,8 +227,10 @@ private:
     [[nodiscard]] std::string element(const TileOperand& one, char place, std::string_view i) const {
         const std::string value = one.operand.name + "_here";
         switch (one.reader) {
+            case OperandReader::paired_row_vector: return fmt::format("{0}_0.{1}, {0}_1.{1}", value, place);
             case OperandReader::row_vector: return fmt::format("{}.{}", value, place);
             case OperandReader::column_vector: return fmt::format("{}.row({})", part(one), i);
+            case OperandReader::paired_column: return fmt::format("{}.row()", fmt::join(parts(one), ".row(), "));
             case OperandReader::single: return fmt::format("{}::to_float({})", type_name(one.operand.type), part(one));
             default: break;
         }
@@ -201,8 +244,12 @@ private:
             const std::string& name = one.operand.name;
             if (one.reader == OperandReader::row_vector)
                 text += fmt::format("        const float2 {}_here = {}.pair(slice, j, lane);\n", name, part(one));
+            for (int which = 0; which < 2 && one.reader == OperandReader::paired_row_vector; ++which)
+                text += fmt::format("        const float2 {0}_here_{2} = {1}.pair({2}, slice, j, lane);\n", name,
+                                    part(one), which);
             if (one.reader == OperandReader::elements && all_.swap_ab)
-                text += fmt::format("        const float2 {}_here = {}.pair(j, pair);\n", name, part(one));
+                text += fmt::format("        const float2 {}_here = {}.pair(j{});\n", name, part(one),
+                                    has_pairs() ? "" : ", pair");
             if (one.reader == OperandReader::elements && !all_.swap_ab)
                 text += fmt::format("        const Atom {}_here = {}.atom(j);\n", name, part(one));
             if (one.reader == OperandReader::panels && one.guard.empty())
@@ -217,7 +264,8 @@ private:
     /// "const Results x = finish(args, sum.x, bias_here.x);"
     [[nodiscard]] std::string finished(std::size_t indent, char place, std::string_view i) const {
         const std::string start = fmt::format("{:{}}const Results {} =", "", indent, place);
-        std::string call = fmt::format("finish(args, sum.{}", place);
+        std::string call = fmt::format(
+            fmt::runtime(has_pairs() ? "finish(args, sum_0.{0}, sum_1.{0}" : "finish(args, sum.{0}"), place);
         for (const TileOperand& one : all_.operands) call += ", " + element(one, place, i);
         call += ");";
         const std::size_t next = indent + kIndent;  // where clang-format puts a call that fits there alone
@@ -227,7 +275,7 @@ private:
     }
 
     [[nodiscard]] std::string finish_atom() const {
-        const bool needs_place = all_.has(OperandReader::row_vector) || all_.has(OperandReader::panels);
+        const bool needs_place = reads_row() || all_.has(OperandReader::panels);
         const bool needs_j = needs_place || has_slices();
         std::string text =
             "    // A thread's part of the j-th eight columns of a slice.\n" +
@@ -237,10 +285,12 @@ private:
                                       parameter("int", "lane", needs_place))) +
             "\n";
         if (by_unit()) return text + unit_atom() + "    }\n";
-        text += local_values() +
-                "        Atom atom = atom_of(sums);\n#pragma unroll\n        for (int i = 0; i < 2; ++i) {\n";
-        return text + "            const float2 sum = atom.pair[i];\n" + finished(12, 'x', "i") +
-               finished(12, 'y', "i") +
+        text += local_values() + "        Atom atom = atom_of(sums);\n";
+        if (has_pairs()) text += "        const Atom second = atom_of(sums + kRegistersC);\n";
+        text += "#pragma unroll\n        for (int i = 0; i < 2; ++i) {\n";
+        text += has_pairs() ? "            const float2 sum_0 = atom.pair[i], sum_1 = second.pair[i];\n"
+                            : "            const float2 sum = atom.pair[i];\n";
+        return text + finished(12, 'x', "i") + finished(12, 'y', "i") +
                "            atom.pair[i] = make_float2(x.d, y.d);\n        }\n        return atom;\n    }\n";
     }
 
@@ -257,17 +307,23 @@ private:
     }
 
     [[nodiscard]] std::string finish_pair() const {
-        const bool needs_place = all_.has(OperandReader::row_vector);
+        const bool needs_place = reads_row();
         const bool needs_j = needs_place || has_slices();
         std::string text =
-            "    // A thread's pair of the j-th eight columns of a slice: in row g (pair 0) or g + 8 (pair 1).\n" +
+            has_pairs()
+                ? "    // A thread's elements of the j-th eight columns of a slice, in row g.\n"
+                : "    // A thread's pair of the j-th eight columns of a slice: in row g (pair 0) or g + 8 (pair 1).\n";
+        text +=
             function_head(fmt::format("    __device__ __forceinline__ float2 finish_pair(const GemmArgs& args, const "
-                                      "Accumulator* sums, {}, {}, int pair, {}) const {{",
+                                      "Accumulator* sums, {}, {}, {}{}) const {{",
                                       parameter("int", "slice", needs_place), parameter("int", "j", needs_j),
-                                      parameter("int", "lane", needs_place))) +
+                                      has_pairs() ? "" : "int pair, ", parameter("int", "lane", needs_place))) +
             "\n";
         if (by_unit()) return text + unit_pair() + "    }\n";
-        text += local_values() + "        const float2 sum = accumulator_pair(sums, pair);\n";
+        text += local_values();
+        text += has_pairs() ? "        const float2 sum_0 = accumulator_pair(sums, 0);\n"
+                              "        const float2 sum_1 = accumulator_pair(sums, 1);\n"
+                            : "        const float2 sum = accumulator_pair(sums, pair);\n";
         return text + finished(8, 'x', "pair") + finished(8, 'y', "pair") +
                "        return make_float2(x.d, y.d);\n    }\n";
     }
@@ -317,11 +373,32 @@ std::string_view struct_template(TileFinish finish) {
     }
 }
 
+/// Elements of neighbours lie one after the other; those of halves are two vectors. With swap_ab, rows count sums.
+std::string prefetch_pairs(const TileOperand& one, const TileOperands& all) {
+    const bool in_halves = one.differs && all.pairs == EpiloguePairs::halves;
+    const bool has_one = !one.differs || in_halves;
+    const std::string_view first = all.swap_ab ? has_one ? "tile.row / 2" : "tile.row"
+                                   : has_one   ? "tile.column"
+                                               : "2 * tile.column";
+    std::string end =
+        all.swap_ab ? "min(tile.row + kBlockM, tile.end_row)" : "min(tile.column + kBlockN, tile.end_column)";
+    if (all.swap_ab && has_one) end += " / 2";
+    if (!all.swap_ab && !has_one) end = "2 * " + end;
+    if (!one.guard.empty()) end = fmt::format("{} ? {} : 0", one.guard, end);
+    std::string text = function_head(fmt::format("prefetch_vector(args.{}, {}, {});\n", one.operand.name, first, end));
+    if (in_halves)
+        text += function_head(
+            fmt::format("prefetch_vector(args.{} + {}, {}, {});\n", one.operand.name, second_column(all), first, end));
+    return text;
+}
+
 }  // namespace
 
 std::string prefetch_vectors(const TileOperands& all) {
     std::string text;
     for (const TileOperand& one : all.operands) {
+        if (one.reader == OperandReader::paired_row_vector) text += prefetch_pairs(one, all);
+        if (one.reader == OperandReader::paired_column) text += prefetch_pairs(one, all);
         if (one.reader != OperandReader::row_vector && one.reader != OperandReader::column_vector) continue;
         const bool is_row = one.reader == OperandReader::row_vector;
         const std::string begin = is_row ? "tile.column" : "tile.row";

@@ -1,6 +1,7 @@
 #include "generator/families/wgmma_warp_specialized/write_order.hpp"
 
 #include "generator/base/roofline.hpp"
+#include "generator/families/wgmma_warp_specialized/cost_terms.hpp"
 #include "generator/families/wgmma_warp_specialized/stream_k.hpp"
 
 #include <algorithm>
@@ -16,13 +17,13 @@ constexpr double kShortRowBytes = 128;  // the length that short_row speaks of; 
 TileShape cluster_tile(const Config& c) { return {c.block.m * c.cluster.m, c.block.n * c.cluster.n, c.block.k}; }
 
 double row_bytes(const GemmSpec& multiplied, const Config& c) {
-    return static_cast<double>(c.swap_ab ? c.block.m : c.block.n) * bytes(multiplied.d);
+    return static_cast<double>(c.swap_ab ? c.block.m : c.block.n) * bytes_per_sum(multiplied);
 }
 
 }  // namespace
 
 bool is_bound_by_writes(const GemmSpec& spec, const GpuModel& gpu) {
-    const double written = static_cast<double>(spec.m) * static_cast<double>(spec.n) * bytes(spec.d);
+    const double written = bytes_of_d(spec);
     return written > operand_bytes(spec) && written > static_cast<double>(gpu.l2_bytes) &&
            roofline(spec, gpu, MathInstruction::wgmma).bound_by_dram();
 }
