@@ -1,6 +1,8 @@
 #pragma once
 #include "epilogue/output_tile.cuh"
-#if GEMM_STAGED_SUMS
+#if GEMM_PAIRS && !GEMM_PARTIAL_SUMS
+#include "epilogue/staged_pairs.cuh"
+#elif GEMM_STAGED_SUMS
 #include "epilogue/staged_sums.cuh"
 #else
 #include "epilogue/staged_results.cuh"
@@ -8,7 +10,11 @@
 
 __device__ __forceinline__ void epilogue(Accumulator (&rC)[kTilesM][kTilesN][kRegistersC], const OutputTile& output,
                                          int warp_row, int warp_column, char* shared_memory, int warp, int lane) {
+#if GEMM_PAIRS && !GEMM_PARTIAL_SUMS
+    constexpr int kVectorsPerRow = kWarpN / 2 / kVectorD;
+#else
     constexpr int kVectorsPerRow = kWarpN / kVectorD;
+#endif
     constexpr int kVectors = kMmaM * kVectorsPerRow;
     Staged* sC = reinterpret_cast<Staged*>(shared_memory) + warp * kMmaM * kPitchC;  // (kMmaM, kWarpN), pitch kPitchC
 
@@ -56,7 +62,12 @@ __device__ __forceinline__ void epilogue(Accumulator (&rC)[kTilesM][kTilesN][kRe
 #endif
             const int row = v / kVectorsPerRow;
             const int column = v % kVectorsPerRow * kVectorD;
+#if GEMM_PAIRS && !GEMM_PARTIAL_SUMS
+            store_vector(output, warp_row + i * kMmaM + row, warp_column / 2 + column,
+                         sC + row * kPitchC + place_of_pair(column));
+#else
             store_vector(output, warp_row + i * kMmaM + row, warp_column + column, sC + row * kPitchC + column);
+#endif
         }
 #endif
         __syncwarp();  // all lanes have read the rows before the next overwrite them

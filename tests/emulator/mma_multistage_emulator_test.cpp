@@ -5,7 +5,10 @@
 #include "tests/emulator/emulator.hpp"
 #include "tests/support/kernel_checks.hpp"
 
+#include <fmt/format.h>
+
 #include <array>
+#include <string_view>
 
 namespace {
 
@@ -50,6 +53,31 @@ TEST_CASE("emulated device: splits that add up in a cluster, in every layout") {
         }
     check(f16(spec_of(GemmLayout::nt, 65, 40, 200), DataType::f16), kClusterVariants[0]);
     check(spec_of(GemmLayout::tn, 40, 48, 0), kClusterVariants[1]);
+}
+
+TEST_CASE("emulated device: pairs of columns in every layout, with split-K and without") {
+    constexpr std::array kPairVariants{"block=64x64x32,warp=32x32,stages=3", "block=64x32x64,warp=32x16,stages=2",
+                                       "block=32x64x32,warp=16x32,stages=3,split_k=3",
+                                       "block=64x64x32,warp=32x32,stages=3,pack=ab"};
+    constexpr std::array kTexts{
+        "bias: f16[n]; up: f32[m,h]; t = alpha * acc + bias[n]; d[m,h] = silu({0}(t)) * {1}(t) + up[m,h]",
+        "res: bf16[m,n]; col: f32[h]; row: f32[m]; t = acc * row[m] + beta * res[m,n]; d[m,h] = {0}(t) - col[h] * "
+        "{1}(t)"};
+    std::size_t i = 0;
+    for (const GemmLayout layout : kLayouts)
+        for (const char* variant : kPairVariants)
+            for (const bool in_halves : {true, false}) {
+                // Rows of 8 elements, of 16 and of one.
+                const bool is_packed = std::string_view(variant).find("pack") != std::string_view::npos;
+                const std::int64_t n = in_halves || !is_packed ? 80 : 70, k = is_packed ? 75 : 104;
+                GemmSpec spec = spec_of(layout, is_packed ? 67 : 40, n, k);
+                spec.d = i % 3 == 2 ? DataType::f32 : DataType::bf16;
+                spec.epilogue = fmt::format(fmt::runtime(kTexts.at(i++ % kTexts.size())), in_halves ? "left" : "even",
+                                            in_halves ? "right" : "odd");
+                INFO(spec.epilogue.text());
+                if (is_packed && in_halves && order_b(layout) == Order::row) continue;  // no B to pack
+                check_with(spec, variant, {.alpha = 0.5F, .beta = 2.0F});
+            }
 }
 
 TEST_CASE("emulated device: launches that begin early, a block per SM") {

@@ -413,7 +413,7 @@ bool asks_for_a_size(std::string_view file, const std::string& line) {
                                                        "defaults/",
                                                        "scheduler/",
                                                        "epilogue/output_tile.cuh",
-                                                       "epilogue/split_k_reduce.cuh",
+                                                       "epilogue/split_k_reduce",
                                                        "ladder/",
                                                        "mma_sliced_k/long_operand.cuh",
                                                        "simt_long_k/simt_long_k_sums.cuh"};

@@ -84,6 +84,26 @@ void check_epilogue(Reasons& reasons, const MmaMultistageConfig& c, const Tensor
                                       c.warp.n, g.vector_d));
 }
 
+/// Halves of B come by groups of eight columns.
+void check_halves(Reasons& reasons, const MmaMultistageConfig& c, const TensorCoreGeometry& g) {
+    check_divides(reasons, "warp_tile.n", c.warp.n, "the columns of eight pairs", kSumsOfEightPairs);
+    if (!g.b.async && g.b.shifted)
+        reasons.emplace_back("B is aligned to one element: pairs of halves need pack = b, or more alignment");
+    const int rows = g.b.vectors_per_row == 0 ? 0 : g.threads / g.b.vectors_per_row;
+    if (g.b.k_major && rows % kSumsOfEightPairs != 0)
+        reasons.push_back(fmt::format("{} threads copy {} columns of B at once, which are no whole groups of {}",
+                                      g.threads, rows, kSumsOfEightPairs));
+}
+
+void check_pairs(Reasons& reasons, const Problem& problem, const MmaMultistageConfig& c, const TensorCoreGeometry& g) {
+    if (!has_pairs(problem.signature)) return;
+    if (c.reduction == Reduction::cluster)
+        reasons.emplace_back("reduction = cluster serves no epilogue with pairs of columns");
+    if (!c.splits_in_workspace())
+        check_divides(reasons, "warp_tile.n", c.warp.n, "the sums of a vector of D", 2 * g.vector_d);
+    if (pairs_of(problem.signature) == EpiloguePairs::halves) check_halves(reasons, c, g);
+}
+
 void check_packing(Reasons& reasons, const GemmSpec& spec, const MmaMultistageConfig& c) {
     const auto check_alignment = [&](std::string_view name, int alignment) {
         if (!needs_packing(alignment))
@@ -99,7 +119,13 @@ void check_packing(Reasons& reasons, const GemmSpec& spec, const MmaMultistageCo
 bool MmaMultistage::selected_by_default(const Problem&) { return true; }
 
 Reasons MmaMultistage::unsupported(const Problem& problem, const Arch& arch) {
-    return unsupported_on_tensor_cores("mma_multistage", problem.row_major, arch);
+    Reasons reasons = unsupported_on_tensor_cores("mma_multistage", problem.row_major, arch);
+    const GemmSpec& spec = problem.row_major;
+    if (pairs_of(problem.signature) == EpiloguePairs::halves && spec.n % kSumsOfEightPairs != 0)
+        reasons.push_back(
+            fmt::format("n is {}, but mma_multistage copies pairs of halves by eight: n must be a multiple of {}",
+                        spec.n, kSumsOfEightPairs));
+    return reasons;
 }
 
 Reasons MmaMultistage::violations(const Problem& problem, const MmaMultistageConfig& c, const Arch& arch) {
@@ -119,6 +145,7 @@ Reasons MmaMultistage::violations(const Problem& problem, const MmaMultistageCon
     check_reduction(reasons, c, arch);
     check_dependent_launch(reasons, c.dependent_launch, arch);
     check_epilogue(reasons, c, g);
+    check_pairs(reasons, problem, c, g);
     check_rasterization(reasons, c, c.block, spec);
     check_resources(reasons, g, arch);
     check_packing(reasons, spec, c);

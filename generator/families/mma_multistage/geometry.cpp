@@ -13,7 +13,7 @@ namespace {
 constexpr bool kDoubleBuffer = true;  // fragments of the next k-block are loaded before the mma of the current one
 
 int staged_element_bytes(const GemmSignature& signature, const MmaMultistageConfig& config) {
-    const bool f32 = config.split_k > 1 || signature.c.has_value();
+    const bool f32 = config.split_k > 1 || signature.c.has_value() || signature.epilogue.has_value();
     return bytes(f32 ? DataType::f32 : signature.d);
 }
 

@@ -42,6 +42,8 @@ Macros macros(const GemmSignature& s, const MmaMultistageConfig& c, const Tensor
                   {"GEMM_PACK_B", packs_b(c.pack)},
                   {"GEMM_ALIGN_A", packs_a(c.pack) ? 16 : s.align_a},
                   {"GEMM_ALIGN_B", packs_b(c.pack) ? 16 : s.align_b},
+                  {"GEMM_PAIRS", has_pairs(s)},
+                  {"GEMM_PAIRED_HALVES", pairs_of(s) == EpiloguePairs::halves},
                   {"GEMM_VECTOR_D", g.vector_d}};
     macros.merge(type_macros(s));
     return macros;
@@ -99,7 +101,7 @@ std::string params_text(const GemmSignature& s, const MmaMultistageConfig& c, co
         const bool staged_f32 = split || s.c || s.epilogue || s.d == DataType::f32;
         text += alias_line("Staged", staged_f32 ? "float" : "Bits",
                            "the element that the epilogue rearranges through shared memory");
-        if ((s.c || s.epilogue) && !split && s.d != DataType::f32)
+        if ((s.c || s.epilogue) && !split && s.d != DataType::f32 && !has_pairs(s))
             text += alias_line("ElementOut", "ElementD", "the element that it stores");
     }
     return text + "\n" + tiling_lines(g, {c.stages, stages_rows(c) ? c.warp.n : 0}) + fragment_lines(s, c, g);
@@ -113,6 +115,17 @@ std::string start_of_copy(char name, bool packed, std::string_view along) {
     const std::string call = fmt::format("    Copy{0} copy_{1}({2}, tile.{3}, tile.end_{3}, tile.first_k, tile.end_k);",
                                          upper, name, source, along);
     return in_lines(call, call.find('(') + 1) + "\n";
+}
+
+/// A tile has the columns of pairs beside each other, whether or not they are neighbours in B.
+void add_pairs(RenderInput& input, const MmaMultistageConfig& c, const TensorCoreGeometry& g) {
+    input.generated["second_entry.inl"] =
+        c.splits_in_workspace() ? "#include \"epilogue/split_k_reduce_pairs.cuh\"\n" : "";
+    if (input.macros["GEMM_PAIRED_HALVES"] == 0) return;
+    input.generated["copies.inl"] += "#include \"multistage/copy_halves.cuh\"\n";
+    input.generated["GEMM_START_COPIES"] +=
+        fmt::format("    take_halves<{}>(copy_b, {}, tile.column, args.n / 2);\n", g.b.k_major,
+                    packs_b(c.pack) ? "packed_pitch(packed_columns_b(args))" : "args.ldb");
 }
 
 void add_pieces(RenderInput& input, const MmaMultistageConfig& c, const TensorCoreGeometry& g) {
@@ -144,6 +157,7 @@ RenderInput MmaMultistage::render_input(const GemmSignature& signature, const Mm
     input.generated["mma_atom.cuh"] = mma_atom_text(signature, c, g);
     add_copies(input, g, {});
     add_pieces(input, c, g);
+    if (has_pairs(signature)) add_pairs(input, c, g);
     return input;
 }
 
@@ -171,6 +185,7 @@ std::int64_t MmaMultistage::workspace_bytes(const Problem& problem, const MmaMul
 ElementOwner MmaMultistage::owner(const Problem& problem, const MmaMultistageConfig& c, std::int64_t row,
                                   std::int64_t column) {
     const GemmSpec& spec = problem.row_major;
+    column = first_sum_of(pairs_of(problem.signature), column);
     ElementOwner owner = tile_owner(c, c.block, c.warp, spec, row, column);
     owner.block = first_block_of_tile(c, {owner.tile_m, owner.tile_n}, tiles_of(c.block, spec.m, spec.n));
     const int in_warp_m = static_cast<int>(row % c.warp.m);

@@ -130,13 +130,19 @@ std::vector<SharedAccess> mainloop_accesses(const GemmSignature& signature, cons
 }
 
 /// Staged sums (rows × columns) read back vector by vector, a lane each. `times(first)` is how often the 32 vectors
-/// from `first` on are read.
+/// from `first` on are read. The sums of a vector of pairs are twice as long, or two vectors of as many elements.
 template <typename Times>
 SharedAccess row_loads(std::string_view instruction, int rows, int columns, const TensorCoreGeometry& g,
-                       const Times& times) {
-    const int vector_bytes = g.vector_d * g.staged_bytes;
+                       EpiloguePairs pairs, const Times& times) {
+    const bool in_halves = pairs == EpiloguePairs::halves;
+    const int elements = g.vector_d * (pairs == EpiloguePairs::neighbours ? 2 : 1);
+    const int vector_bytes = elements * g.staged_bytes;
     const int bytes = std::min(vector_bytes, kWidestAccess);
-    const int vectors_per_row = g.vector_d > 0 ? columns / g.vector_d : 0;
+    const int vectors_per_row = elements > 0 ? columns / elements / (in_halves ? 2 : 1) : 0;
+    const auto place_in_row = [&](int vector) {
+        return in_halves ? static_cast<int>(first_sum_of(pairs, vector * elements)) * g.staged_bytes
+                         : vector * vector_bytes;
+    };
     const int vectors = rows * vectors_per_row;
     SharedAccess access;
     access.what = "epilogue load";
@@ -148,9 +154,9 @@ SharedAccess row_loads(std::string_view instruction, int rows, int columns, cons
             const LaneAddresses addresses = lane_addresses([&](int lane) {
                 const int vector = first + lane;
                 if (vector >= vectors) return kInactiveLane;
-                return vector / vectors_per_row * g.staged_pitch + vector % vectors_per_row * vector_bytes + part;
+                return vector / vectors_per_row * g.staged_pitch + place_in_row(vector % vectors_per_row) + part;
             });
-            add_instruction(access, load_wavefronts(bytes, addresses), times(first));
+            add_instruction(access, load_wavefronts(bytes, addresses), times(first) * (in_halves ? 2 : 1));
         }
     }
     explain_conflicts(access,
@@ -164,7 +170,7 @@ SharedAccess row_loads(std::string_view instruction, int rows, int columns, cons
 /// What the first block of a cluster reads of the whole tile, from its own shared memory and its peers': every
 /// split_k-th vector of each thread's.
 SharedAccess cluster_load(const MmaMultistageConfig& c, const TensorCoreGeometry& g) {
-    return row_loads("ld.shared::cluster", c.block.m, c.block.n, g,
+    return row_loads("ld.shared::cluster", c.block.m, c.block.n, g, EpiloguePairs::none,
                      [&](int first) { return first / g.threads % c.split_k == 0 ? c.split_k : 0; });
 }
 
@@ -194,8 +200,9 @@ SharedAccess copy_access(Operand operand, const OperandGeometry& g, SharedLayout
     return access;
 }
 
-SharedAccess epilogue_load(const TileShape& warp, const TileShape& mma, const TensorCoreGeometry& g) {
-    return row_loads("ld.shared", mma.m, warp.n, g, [&](int) { return g.tiles_m * g.threads / kWarpLanes; });
+SharedAccess epilogue_load(const TileShape& warp, const TileShape& mma, const TensorCoreGeometry& g,
+                           EpiloguePairs pairs) {
+    return row_loads("ld.shared", mma.m, warp.n, g, pairs, [&](int) { return g.tiles_m * g.threads / kWarpLanes; });
 }
 
 std::vector<SharedAccess> mma_multistage_shared_accesses(const GemmSignature& signature,
@@ -205,8 +212,9 @@ std::vector<SharedAccess> mma_multistage_shared_accesses(const GemmSignature& si
     const TensorCoreGeometry g = geometry(signature, config);
     const MmaAtom& atom = *find_mma_atom(config.mma, signature.a, signature.b, signature.accumulator);
     accesses.push_back(epilogue_store(config, g, atom));
+    const EpiloguePairs staged_pairs = config.split_k > 1 ? EpiloguePairs::none : pairs_of(signature);
     accesses.push_back(config.splits_in_cluster() ? cluster_load(config, g)
-                                                  : epilogue_load(config.warp, config.mma, g));
+                                                  : epilogue_load(config.warp, config.mma, g, staged_pairs));
     return accesses;
 }
 

@@ -26,7 +26,7 @@ namespace jitgemm {
 /// One of these: the epilogue reads each warp's strip of mma.m rows back, as the vectors that it stores to D. A vector
 /// above 16 bytes takes several loads.
 [[nodiscard]] SharedAccess epilogue_load(const TileShape& warp, const TileShape& mma,
-                                         const TensorCoreGeometry& geometry);
+                                         const TensorCoreGeometry& geometry, EpiloguePairs pairs = EpiloguePairs::none);
 
 /// The mainloop's time in shared memory over its time without bank conflicts. A legal swizzle has no conflicts: 128
 /// bytes of neighbouring vectors, or the 8 rows of a matrix, fill all banks. Every candidate is checked here, so only
