@@ -1,6 +1,7 @@
 #include "tests/emulator/random_problems.hpp"
 
 #include "generator/base/operand.hpp"
+#include "generator/base/round_up.hpp"
 #include "generator/families/family.hpp"
 #include "generator/heuristics.hpp"
 #include "runtime/emulator_device/emulator_device.hpp"
@@ -46,7 +47,7 @@ struct Alignments {
 };
 
 /// Texts with every kind of operand and guard; the matrix is x.
-constexpr std::array<std::string_view, 14> kTexts{"d = relu(acc + bias[n])",
+constexpr std::array<std::string_view, 17> kTexts{"d = relu(acc + bias[n])",
                                                   "d = silu(acc + bias[n]) * x[m,n]",
                                                   "bias: f32[n]; d = gelu(alpha * acc + bias[n])",
                                                   "x: f16[m,n]; d = acc + x[m,n]",
@@ -59,7 +60,10 @@ constexpr std::array<std::string_view, 14> kTexts{"d = relu(acc + bias[n])",
                                                   "t = acc + bias[n]; d = t * sigmoid(1.702 * t)",
                                                   "d = tanh(alpha * acc) + beta * c[m,n] * row[m]",
                                                   "one: f32; two: f32; d = one * two * acc + one * bias[n]",
-                                                  "d = bf16(acc) * 0.25 - abs(acc)"};
+                                                  "d = bf16(acc) * 0.25 - abs(acc)",
+                                                  "d[m,h] = silu(left(acc)) * right(acc)",
+                                                  "t = acc + bias[n]; d[m,h] = gelu(even(t)) * odd(t) + x[m,h]",
+                                                  "d[m,h] = left(acc) - column[h] * right(alpha * acc) * row[m]"};
 
 GemmSpec random_types(RandomBits& random) {
     constexpr std::array kInputs{DataType::bf16, DataType::bf16, DataType::f16, DataType::f16, DataType::f32};
@@ -118,11 +122,18 @@ void add_matrix(RandomBits& random, GemmSpec& spec, const Alignments& alignments
         spec.epilogue.with("x", {.ld = random_pitch(random, x->run(), alignment, x->type), .align = alignment});
 }
 
+/// Whole pairs, most often by eight.
+void make_pairs(RandomBits& random, GemmSpec& spec) {
+    spec.n = round_up<std::int64_t>(spec.n, chance(random, 4) ? 2 : 16);
+    spec.d_order = Order::row;
+}
+
 void add_sizes(RandomBits& random, GemmSpec& spec, const Alignments& alignments) {
     spec.m = random_extent(random);
     spec.n = random_extent(random);
     spec.k = random_extent(random);
     spec.d_order = chance(random, 3) ? Order::column : Order::row;
+    if (size_of_d(spec).columns != spec.n) make_pairs(random, spec);
     const auto run = [](Order order, std::int64_t rows, std::int64_t columns) {
         return order == Order::row ? columns : rows;
     };

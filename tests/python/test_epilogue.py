@@ -52,6 +52,10 @@ LANGUAGE = {
     "silu": lambda x: x * sigmoid(x),
     "sqrt": np.sqrt,
     "tanh": np.tanh,
+    "left": lambda x: x[:, : x.shape[1] // 2],
+    "right": lambda x: x[:, x.shape[1] // 2 :],
+    "even": lambda x: x[:, ::2],
+    "odd": lambda x: x[:, 1::2],
     "f32": Type(),
     "f16": Type(),
     "bf16": Type(),
@@ -63,13 +67,16 @@ def judged(text, acc, operands):
     m, n = np.arange(acc.shape[0])[:, None], np.arange(acc.shape[1])[None, :]
     values = {name: np.asarray(x, "float64") if np.ndim(x) else float(x) for name, x in operands.items()}
     names = {"alpha": 1.0, "beta": 0.0, **LANGUAGE, **values, "acc": acc, "m": m, "n": n}
+    pairs = acc.shape[1] // 2
+    names |= {"h": np.arange(pairs)[None, :], "d": np.empty((acc.shape[0], pairs))}
     exec(text, names)  # noqa: S102
-    return np.broadcast_to(names["d"], acc.shape)
+    return np.broadcast_to(names["d"], (acc.shape[0], pairs if "d[m,h]" in text else acc.shape[1]))
 
 
 def assert_is(d, text, a, b, operands):
     acc = np.asarray(a, "float64") @ np.asarray(b, "float64")
-    want = judged(text, acc.reshape(-1, acc.shape[-1]), operands).reshape(acc.shape)
+    want = judged(text, acc.reshape(-1, acc.shape[-1]), operands)
+    want = want.reshape((*acc.shape[:-1], want.shape[-1]))
     rounding = 2.0 ** -BITS[str(d.dtype)]
     got = np.asarray(d, "float64")
     assert got.shape == want.shape
@@ -252,6 +259,52 @@ def test_numbers_of_any_kind_are_scalars():
     for number in (2, 2.0, np.float32(2), np.int8(2), True + 1):
         d = jg.matmul(a, b, device=EMULATOR, epilogue="s: f32; d = s * acc", s=number)
         np.testing.assert_array_equal(d, 2 * (a @ b))
+
+
+PAIRS = {
+    "halves": "d[m,h] = silu(left(acc)) * right(acc)",
+    "neighbours": "t = acc + bias[n]; d[m,h] = gelu(even(t)) * odd(t)",
+    "operands of the result": "d[m,h] = left(acc) * column[h] + result[m,h] - right(acc)",
+    "a matrix of the product": "t = acc + up[m,n]; d[m,h] = even(t) - 0.5 * odd(t)",
+}
+
+
+@pytest.mark.parametrize("arch", ["sm_80", "sm_90a"])
+@pytest.mark.parametrize("name", PAIRS)
+@pytest.mark.parametrize("m", [1, M])
+def test_pairs_of_columns_make_a_narrower_result(name, arch, m):
+    text, n, k = PAIRS[name], 48, 24
+    a, b = factors("float16", m=m, n=n, k=k)
+    sizes = {"bias": (n,), "column": (n // 2,), "result": (m, n // 2), "up": (m, n)}
+    operands = {name: operand(size, "float16") for name, size in sizes.items() if name + "[" in text}
+    weights = np.ascontiguousarray(b.T)
+    d = jg.matmul(a, weights.T, device=f"emulator:{arch}", epilogue=text, **operands)
+    assert_is(d, text, a, b, operands)
+    out = np.zeros((m, n), "float16")[:, : n // 2]
+    assert jg.matmul(a, weights.T, device=f"emulator:{arch}", epilogue=text, out=out, **operands) is out
+    assert np.array_equal(out, d)
+
+
+def test_rows_of_pairs_may_be_folded():
+    a, b = factors("float16", m=6, n=32, k=16)
+    text = PAIRS["halves"]
+    d = jg.matmul(a.reshape(2, 3, 16), b, device=EMULATOR, epilogue=text)
+    assert_is(d, text, a.reshape(2, 3, 16), b, {})
+
+
+@pytest.mark.parametrize(
+    "n, out, error, words",
+    [
+        (31, None, jg.OperandError, "has 31 columns, but the epilogue makes pairs"),
+        (32, np.zeros((M, 32), "float16"), jg.OperandError, r"out .*the product has \(33, 16\)"),
+        (32, np.zeros((16, M), "float16").T, jg.SpecError, "column-major"),
+        (24, None, jg.ConfigError, "n is 24.*multiple of 16"),
+    ],
+)
+def test_a_refusal_of_pairs_names_the_rule(n, out, error, words):
+    a, b = factors("float16", n=n)
+    with pytest.raises(error, match=words):
+        jg.matmul(a, b, device=EMULATOR, epilogue=PAIRS["halves"], out=out)
 
 
 BIAS, UP = operand((N,)), operand((M, N))

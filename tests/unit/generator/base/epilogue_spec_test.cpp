@@ -2,6 +2,7 @@
 
 #include "generator/base/operand.hpp"
 #include "generator/epilogue/epilogue_text.hpp"
+#include "generator/families/family.hpp"
 #include "generator/families/kernel_name.hpp"
 #include "generator/generate.hpp"
 #include "generator/heuristics.hpp"
@@ -10,6 +11,7 @@
 #include "tests/support/says.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cstddef>
 #include <string>
@@ -184,4 +186,48 @@ TEST_CASE("a dump whose spec has another epilogue than its kernel is refused") {
         text.replace(silu, 4, "geul");
         CHECK_THROWS_WITH(parse_dump(text), Says("geul", "line 1"));
     }
+}
+
+TEST_CASE("pairs of columns halve D, and what lies as D does") {
+    GemmSpec spec = spec_of("bias: f32[n]; t = acc + bias[n]; d[m,h] = left(t) * up[m,h] + right(t) * column[h]");
+    const auto place = [&](std::string_view name) {
+        const OperandList list = gemm_operands(resolved(spec));
+        const GemmOperand& operand = *list.find(name);
+        return fmt::format("{}x{}", operand.rows, operand.columns);
+    };
+    CHECK(place("d") == "64x48");
+    CHECK(place("up") == "64x48");
+    CHECK(place("column") == "1x48");
+    CHECK(place("bias") == "1x96");
+    CHECK(place("b") == "128x96");
+    CHECK(size_of_d(spec).columns == 48);
+    CHECK(resolved(spec).ldd == 48);
+    CHECK(operand_extents(resolved(spec)).d == 64 * 48);
+    spec.ldd = 47;
+    CHECK_THAT(complaints(spec), Says("ldd is 47", "48"));
+    spec.ldd = 0;
+    spec.n = 97;
+    CHECK_THAT(complaints(spec), Says("n is 97", "even"));
+    spec.n = 96;
+    spec.d_order = Order::column;
+    CHECK_THAT(complaints(spec), Says("column-major", "pairs"));
+}
+
+TEST_CASE("a family that makes no pairs, or not these, says so") {
+    const auto reasons = [](const GemmSpec& spec, std::string_view family) {
+        return fmt::format("{}",
+                           fmt::join(find_family(family).unsupported(problem_of(spec), find_arch("sm_90a")), "; "));
+    };
+    GemmSpec spec = spec_of("d[m,h] = silu(left(acc)) * right(acc)");
+    CHECK(reasons(spec, "wgmma_warp_specialized").empty());
+    CHECK(reasons(spec, "mma_multistage").empty());
+    CHECK_THAT(reasons(spec, "wmma_multistage"), Says("two columns"));
+    spec.layout = GemmLayout::nt;
+    CHECK_THAT(reasons(spec, "wgmma_warp_specialized"), Says("layout nt", "layout nn"));
+    CHECK(reasons(spec, "mma_multistage").empty());
+    spec.n = 90;
+    CHECK_THAT(reasons(spec, "wgmma_warp_specialized"), Says("n is 90", "16"));
+    CHECK_THAT(reasons(spec, "mma_multistage"), Says("n is 90", "16"));
+    spec.epilogue = "d[m,h] = silu(even(acc)) * odd(acc)";
+    CHECK(reasons(spec, "mma_multistage").empty());
 }
