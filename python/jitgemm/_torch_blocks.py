@@ -12,11 +12,12 @@ from functools import cache, wraps
 from itertools import pairwise
 from typing import Any, NamedTuple
 
+import torch
 from torch import Tensor, nn
 from torch.nn.modules import module as modules
 
 from ._torch_activation import activation_of
-from ._torch_fused import Options
+from ._torch_fused import Options, halves, makes_pairs, stack_of
 from ._torch_layer import Linear
 from ._torch_mlp import Weights, mlp
 from ._torch_patterns import Chain, Gated, Step, activation_of_module
@@ -219,23 +220,38 @@ def _activated(module: Any, pattern: Chain | None) -> Iterator[tuple[str, str]]:
 
 
 class Asked(NamedTuple):
-    """A product of a layer, without gradients."""
+    """A product without gradients. Without an epilogue of its own, the bias is added."""
 
-    layer: Any
+    weight: Tensor
+    bias: Tensor | None
     epilogue: str | None
-    is_half: bool = False  # of the layer's rows
+    layer: Any
 
 
-def products_of(module: Any) -> Iterator[Asked]:
-    """Of a module that fuses: what its layers ask for, but for products that have no epilogue of their own."""
+def products_of(module: Any, dtype: torch.dtype | None) -> Iterator[Asked]:
+    """Of a module that fuses, in a type (default: each weight's): what its layers ask for with an epilogue."""
     pattern, children = getattr(module, "jitgemm_pattern", None), module._modules
     if isinstance(pattern, Gated):
-        gate = children[pattern.gate]
-        is_half = pattern.up is None
-        yield Asked(gate, f"d = {pattern.activation.activation}(acc) * up[m,n]", is_half)
-        if is_half:
-            yield Asked(gate, None, is_half)
+        yield from _products_of_gated(pattern, children, dtype)
     elif isinstance(module, Fused):
         for name, activation in _activated(module, pattern):
             layer = children[name]
-            yield Asked(layer, f"d = {activation}(acc{' + bias[n]' if layer.bias is not None else ''})")
+            of_bias = "" if layer.bias is None else " + bias[n]"
+            yield Asked(layer.weight, None, f"d = {activation}(acc{of_bias})", layer)
+
+
+def _products_of_gated(pattern: Gated, children: Any, dtype: torch.dtype | None) -> Iterator[Asked]:
+    layer, f = children[pattern.gate], pattern.activation.activation
+    gate = layer.weight
+    second = layer if pattern.up is None else children[pattern.up]
+    up = None if pattern.up is None else second.weight
+    is_cast = dtype not in (None, gate.dtype)  # under autocast, which copies each weight
+    whole = None if is_cast and up is not None else stack_of(gate, up)
+    if whole is not None and makes_pairs(whole, dtype or gate.dtype):
+        yield Asked(whole, None, f"d[m,h] = {f}(left(acc)) * right(acc)", layer)
+        if second is not layer:
+            yield Asked(whole, None, f"d[m,h] = {f}(left(acc)) * right(acc)", second)
+        return
+    gate, up = halves(gate, up)
+    yield Asked(gate, None, f"d = {f}(acc) * up[m,n]", layer)
+    yield Asked(up, None, None, second)

@@ -31,9 +31,8 @@ class Options(NamedTuple):
         return self.activation == "relu" and not self.gated
 
 
-def product(options: Options, a: Tensor, b: Tensor, **more: Any) -> Tensor:
-    d: Tensor = _core.matmul(a, b, device=options.device, deterministic=options.deterministic, **more)
-    return d
+def product(options: Options, a: Tensor, b: Tensor, **more: Any) -> Any:
+    return _core.matmul(a, b, device=options.device, deterministic=options.deterministic, **more)
 
 
 def hidden(options: Options, x: Tensor, gate: Tensor, up: Tensor | None, bias: Tensor | None) -> Tensor:
@@ -43,6 +42,10 @@ def hidden(options: Options, x: Tensor, gate: Tensor, up: Tensor | None, bias: T
         if bias is None:
             return product(options, x, gate.mT, epilogue=f"d = {f}(acc)")
         return product(options, x, gate.mT, epilogue=f"d = {f}(acc + bias[n])", bias=bias)
+    whole = stack_of(gate, up)
+    if whole is not None and makes_pairs(whole, x.dtype):
+        d: Tensor = product(options, x, whole.mT, epilogue=f"d[m,h] = {f}(left(acc)) * right(acc)")
+        return d
     gate, up = halves(gate, up)
     of_up = product(options, x, up.mT)
     return product(options, x, gate.mT, epilogue=f"d = {f}(acc) * up[m,n]", up=of_up)
@@ -76,6 +79,13 @@ def gradient_of_argument(options: Options, gradient: Tensor, down: Tensor, kept:
     left.copy_(slope(of_hidden * of_up, of_gate))
     torch.mul(of_hidden, function(of_gate), out=right)
     return result
+
+
+def makes_pairs(weights: Tensor, dtype: torch.dtype) -> bool:
+    """Whether kernels multiply by gate and up at once. The others refuse these epilogues."""
+    n, k = weights.shape
+    is_aligned = n % 16 == 0 and k % 8 == 0 and weights.storage_offset() % 8 == 0
+    return dtype in (torch.bfloat16, torch.float16) and is_aligned and weights.is_contiguous()
 
 
 def gradient_of_x(options: Options, of_argument: Tensor, gate: Tensor, up: Tensor) -> Tensor:

@@ -45,16 +45,16 @@ def lines(model: torch.nn.Module, rows: int | Iterable[int], dtype: torch.dtype 
         raise ValueError("the model has no torch.nn.Linear")
     yield from dict.fromkeys(
         " ".join(["gemm-v2" if asked.epilogue is None else "gemm-v3", f"m={m}", *fields])
-        for asked in _asked(model, layers)
+        for asked in _asked(model, layers, dtype)
         for m in sizes
         if (fields := _fields(asked, dtype, m == "1")) is not None
     )
 
 
-def _asked(model: torch.nn.Module, layers: list[Any]) -> Iterator[Asked]:
-    fused = [asked for module in model.modules() for asked in products_of(module)]
+def _asked(model: torch.nn.Module, layers: list[Any], dtype: torch.dtype | None) -> Iterator[Asked]:
+    fused = [asked for module in model.modules() for asked in products_of(module, dtype)]
     for layer in layers:
-        yield from [asked for asked in fused if asked.layer is layer] or [Asked(layer, None)]
+        yield from [x for x in fused if x.layer is layer] or [Asked(layer.weight, layer.bias, None, layer)]
 
 
 def _sizes(rows: int | Iterable[int]) -> list[str]:
@@ -74,8 +74,7 @@ def _sizes(rows: int | Iterable[int]) -> list[str]:
 
 def _fields(asked: Asked, dtype: torch.dtype | None, is_one_row: bool) -> list[str] | None:
     """All but m; None for a layer that no kernel serves, or whose weight lies as none reads it."""
-    layer = asked.layer
-    weight: Tensor = layer.weight.chunk(2)[0] if asked.is_half else layer.weight
+    weight = asked.weight
     kind = _TYPES.get(dtype or weight.dtype)
     if kind is None or weight.dim() != 2:
         return None
@@ -88,10 +87,10 @@ def _fields(asked: Asked, dtype: torch.dtype | None, is_one_row: bool) -> list[s
     else:
         return None
     fields = [f"n={n}", f"k={k}", f"a={kind}", f"layout={layout}", f"ldb={leading}"]
-    bias = layer.bias
+    bias = asked.bias
     if asked.epilogue is not None:
         fields.append(f"epilogue='{asked.epilogue}'")
     elif bias is not None and bias.dim() == 1 and bias.is_contiguous():
         fields += [f"c={kind}"] if is_one_row else [f"c={kind}", "broadcast-c=yes"]
-    deterministic = getattr(layer, "jitgemm_deterministic", None)
+    deterministic = getattr(asked.layer, "jitgemm_deterministic", None)
     return fields if deterministic is None else [*fields, f"deterministic={deterministic}"]

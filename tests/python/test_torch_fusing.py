@@ -29,8 +29,8 @@ CLOSE = {"rtol": 1e-4, "atol": 1e-4}
 class LlamaMLP(nn.Module):
     def __init__(self):
         super().__init__()
-        self.gate_proj, self.up_proj = nn.Linear(8, 12, bias=False), nn.Linear(8, 12, bias=False)
-        self.down_proj = nn.Linear(12, 8, bias=False)
+        self.gate_proj, self.up_proj = nn.Linear(8, 16, bias=False), nn.Linear(8, 16, bias=False)
+        self.down_proj = nn.Linear(16, 8, bias=False)
         self.act_fn = nn.SiLU()
 
     def forward(self, x):
@@ -60,7 +60,7 @@ class CLIPMLP(nn.Module):
     def __init__(self, activation=None):
         super().__init__()
         self.activation_fn = activation or GELUActivation()
-        self.fc1, self.fc2 = nn.Linear(8, 12), nn.Linear(12, 8)
+        self.fc1, self.fc2 = nn.Linear(8, 16), nn.Linear(16, 8)
 
     def forward(self, hidden_states):
         hidden_states = self.fc1(hidden_states)
@@ -81,7 +81,7 @@ class GemmaMLP(LlamaMLP):
 class Phi3MLP(nn.Module):
     def __init__(self):
         super().__init__()
-        self.gate_up_proj, self.down_proj = nn.Linear(8, 24, bias=False), nn.Linear(12, 8, bias=False)
+        self.gate_up_proj, self.down_proj = nn.Linear(8, 32, bias=False), nn.Linear(16, 8, bias=False)
         self.activation_fn = nn.SiLU()
 
     def forward(self, hidden_states):
@@ -94,7 +94,7 @@ class Phi3MLP(nn.Module):
 class BertIntermediate(nn.Module):
     def __init__(self):
         super().__init__()
-        self.dense, self.intermediate_act_fn = nn.Linear(8, 12), GELUActivation()
+        self.dense, self.intermediate_act_fn = nn.Linear(8, 16), GELUActivation()
 
     def forward(self, hidden_states):
         return self.intermediate_act_fn(self.dense(hidden_states))
@@ -103,21 +103,21 @@ class BertIntermediate(nn.Module):
 class Functional(nn.Module):
     def __init__(self):
         super().__init__()
-        self.first, self.second = nn.Linear(8, 12), nn.Linear(12, 8, bias=False)
+        self.first, self.second = nn.Linear(8, 16), nn.Linear(16, 8, bias=False)
 
     def forward(self, x):
         return self.second(functional.silu(self.first(x)))
 
 
 def sequential():
-    return nn.Sequential(nn.Linear(8, 12), nn.ReLU(inplace=True), nn.Dropout(0.5), nn.Linear(12, 8), nn.GELU("tanh"))
+    return nn.Sequential(nn.Linear(8, 16), nn.ReLU(inplace=True), nn.Dropout(0.5), nn.Linear(16, 8), nn.GELU("tanh"))
 
 
 # What one call of the module multiplies by, without gradients.
 BLOCKS = {
-    "Llama": (LlamaMLP, [None, "d = silu(acc) * up[m,n]", None]),
-    "Gemma": (GemmaMLP, [None, "d = gelu(acc) * up[m,n]", None]),
-    "Phi-3": (Phi3MLP, [None, "d = silu(acc) * up[m,n]", None]),
+    "Llama": (LlamaMLP, ["d[m,h] = silu(left(acc)) * right(acc)", None]),
+    "Gemma": (GemmaMLP, ["d[m,h] = gelu(left(acc)) * right(acc)", None]),
+    "Phi-3": (Phi3MLP, ["d[m,h] = silu(left(acc)) * right(acc)", None]),
     "CLIP": (CLIPMLP, ["d = gelu_erf(acc + bias[n])", None]),
     "BERT": (BertIntermediate, ["d = gelu_erf(acc + bias[n])"]),
     "functions": (Functional, ["d = silu(acc + bias[n])", None]),
@@ -189,7 +189,7 @@ def test_a_fused_block_asks_for_fewer_kernels(name, epilogues):
     kind, expected = BLOCKS[name]
     _, ours, _ = pair(kind)
     with torch.no_grad():
-        ours(numbers(3, 8))
+        ours.bfloat16()(numbers(3, 8).bfloat16())
     assert len(epilogues) == len(expected)
     assert sorted(map(str, epilogues)) == sorted(map(str, expected))
 
@@ -255,8 +255,8 @@ class Adapter(nn.Module):
 
     def __init__(self, base_layer):
         super().__init__()
-        self.base_layer, self.more = base_layer, nn.Linear(8, 12, bias=False)
-        self.more.weight.data = numbers(12, 8, seed=9)
+        self.base_layer, self.more = base_layer, nn.Linear(8, 16, bias=False)
+        self.more.weight.data = numbers(16, 8, seed=9)
 
     @property
     def weight(self):
@@ -485,7 +485,7 @@ class Masked(CLIPMLP):
 class Biased(LlamaMLP):
     def __init__(self):
         super().__init__()
-        self.up_proj = nn.Linear(8, 12)
+        self.up_proj = nn.Linear(8, 16)
 
 
 NOT_FUSED = {
@@ -537,7 +537,7 @@ def test_a_module_without_an_activation_is_not_named():
 
 
 def test_a_gated_mlp_as_a_module(epilogues):
-    ours = jg.torch.GatedMLP(8, 12)
+    ours = jg.torch.GatedMLP(8, 16)
     assert list(ours.state_dict()) == ["gate_up.weight", "down.weight"]
     theirs = Phi3MLP()
     theirs.gate_up_proj.weight, theirs.down_proj.weight = ours.gate_up.weight, ours.down.weight
@@ -550,4 +550,4 @@ def test_a_gated_mlp_as_a_module(epilogues):
         theirs.gate_up_proj.register_forward_hook(lambda module, arguments, d: 2 * d)
         torch.testing.assert_close(ours(x), theirs(x), **CLOSE)
     with pytest.raises(jg.SpecError, match="activation is 'tanh'"):
-        jg.torch.GatedMLP(8, 12, "tanh")
+        jg.torch.GatedMLP(8, 16, "tanh")
