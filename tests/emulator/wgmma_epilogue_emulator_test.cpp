@@ -163,6 +163,31 @@ constexpr SpoiltText kSpoilt[] = {
 
 }  // namespace
 
+namespace {
+
+constexpr const char* kPaired = "block=128x128x64,warpgroup=64x128,stages=3";
+constexpr const char* kPairedTurned = "block=64x72x64,warpgroup=64x72,swap_ab=1,stages=4";
+
+/// Pairs that go wrong, in kernels of the third text of pairs.
+constexpr SpoiltText kSpoiltPairs[] = {
+    {"the sums of a pair change places", kPaired, "finish(args, sum_0.x, sum_1.x", "finish(args, sum_1.x, sum_0.x"},
+    {"the second half is the first", kPaired, "args.bias + args.n", "args.bias"},
+    {"a tile begins at another group of pairs", kPaired, "0, 0, place / kGroup", "0, 0, place / kGroup + 1"},
+    {"D^T has the vector of the half", kPairedTurned, "args.bias + args.m / 2", "args.bias + args.m / 4"},
+    {"rows of D^T are those of the sums", kPairedTurned, "row /= 2;", ""},
+};
+
+}  // namespace
+
+TEST_CASE("emulated wgmma: planted faults of pairs are found") {
+    for (const SpoiltText& fault : kSpoiltPairs) {
+        INFO(fault.name);
+        const GemmSpec spec = resolved(with_text(spec_of(GemmLayout::tn, 200, 144, 136), kPairTexts[2]));
+        const KernelConfig config = with_parameters({WgmmaWarpSpecializedConfig{}}, parse_parameters(fault.parameters));
+        CHECK_FALSE(complaint_about(on_hopper(), spec, config, fault.text, fault.instead).empty());
+    }
+}
+
 TEST_CASE("emulated wgmma: planted faults of readers are found") {
     for (const SpoiltText& fault : kSpoilt) {
         INFO(fault.name);

@@ -211,10 +211,14 @@ std::string stmatrix_wrappers(const std::vector<int>& widths, bool trans) {
             fmt::format("    asm volatile(\"stmatrix.sync.aligned.m8n8.x{}{}.shared.b16 [%0], {};\" ::", x,
                         trans ? ".trans" : "", operand_list(1, x));
         const std::size_t indent = std::string_view("    asm volatile(").size();
+        const std::string statement = packed_items(start, inputs, indent, 0);
+        constexpr std::size_t kLineColumns = 120;
+        constexpr std::string_view kEnd = ": \"memory\");";
+        const bool fits =
+            statement.find('\n') == std::string::npos && statement.size() + 1 + kEnd.size() <= kLineColumns;
         text += fmt::format(
-            "__device__ __forceinline__ void stmatrix(unsigned address, const unsigned (&r)[{}]) {{\n{}\n{:{}}: "
-            "\"memory\");\n}}\n",
-            x, packed_items(start, inputs, indent, 0), "", indent);
+            "__device__ __forceinline__ void stmatrix(unsigned address, const unsigned (&r)[{}]) {{\n{}{}{}\n}}\n", x,
+            statement, fits ? " " : "\n" + std::string(indent, ' '), kEnd);
     }
     return text;
 }

@@ -40,6 +40,14 @@ std::string is_read(const TileOperand& one) { return one.guard.empty() ? "true" 
 /// "a(b, c) {", broken as clang-format does.
 std::string function_head(std::string_view head) { return in_lines(head, head.find('(') + 1); }
 
+/// A call that stands in a function: a rendering indents it.
+std::string statement(std::string_view function, const std::string& first, const std::vector<std::string>& others) {
+    const std::string start = fmt::format("{:{}}{}(", "", kIndent, function);
+    std::string lines = packed_items(start + first + ",", others, start.size(), 2) + ");\n";
+    for (std::size_t begin = 0; begin < lines.size(); begin = lines.find('\n', begin) + 1) lines.erase(begin, kIndent);
+    return lines;
+}
+
 // ---- types ----------------------------------------------------------------------------------------------------------
 
 /// Of two neighbours.
@@ -385,10 +393,11 @@ std::string prefetch_pairs(const TileOperand& one, const TileOperands& all) {
     if (all.swap_ab && has_one) end += " / 2";
     if (!all.swap_ab && !has_one) end = "2 * " + end;
     if (!one.guard.empty()) end = fmt::format("{} ? {} : 0", one.guard, end);
-    std::string text = function_head(fmt::format("prefetch_vector(args.{}, {}, {});\n", one.operand.name, first, end));
+    const std::string vector = "args." + one.operand.name;
+    std::string text = statement("prefetch_vector", vector, {std::string(first), end});
     if (in_halves)
-        text += function_head(
-            fmt::format("prefetch_vector(args.{} + {}, {}, {});\n", one.operand.name, second_column(all), first, end));
+        text +=
+            statement("prefetch_vector", fmt::format("{} + {}", vector, second_column(all)), {std::string(first), end});
     return text;
 }
 
@@ -404,8 +413,8 @@ std::string prefetch_vectors(const TileOperands& all) {
         const std::string begin = is_row ? "tile.column" : "tile.row";
         const std::string end =
             is_row ? "min(tile.column + kBlockN, tile.end_column)" : "min(tile.row + kBlockM, tile.end_row)";
-        text += function_head(fmt::format("prefetch_vector(args.{}, {}, {});\n", one.operand.name, begin,
-                                          one.guard.empty() ? end : fmt::format("{} ? {} : 0", one.guard, end)));
+        text += statement("prefetch_vector", "args." + one.operand.name,
+                          {begin, one.guard.empty() ? end : fmt::format("{} ? {} : 0", one.guard, end)});
     }
     return text;
 }
