@@ -17,7 +17,11 @@ double bytes_of_d(const GemmSpec& spec) {
 }
 
 double compulsory_bytes(const GemmSpec& spec) {
-    return operand_bytes(spec) + bytes_of_d(spec) + compulsory_bytes_of_c(spec);
+    double all = 0;
+    for_each_operand(spec, spec.broadcast_c, [&](const GemmOperand& operand) {
+        all += static_cast<double>(operand.rows) * static_cast<double>(operand.columns) * bytes(operand.type);
+    });
+    return all;
 }
 
 double compulsory_bytes_of_c(const GemmSpec& spec) {

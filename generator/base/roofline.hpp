@@ -8,7 +8,7 @@ namespace jitgemm {
 /// Bytes of A and B, each once.
 [[nodiscard]] double operand_bytes(const GemmSpec& spec);
 
-/// The least bytes that DRAM moves: A, B and C are read once, and D is written once. A C of one row counts as one row.
+/// The least bytes that DRAM moves: each operand is read or written once. A C of one row counts as one row.
 [[nodiscard]] double compulsory_bytes(const GemmSpec& spec);
 
 /// D's part of compulsory_bytes().

@@ -30,13 +30,27 @@ std::set<DataType> named_types(const EpilogueParts& parts) {
     return types;
 }
 
-EpilogueInstructions instructions_of(const EpilogueNode& node) {
+EpilogueCounts instructions_of(const EpilogueNode& node) {
     using enum EpilogueOperation;
     if (is_leaf(node.operation)) return {};
     if (node.operation == divide) return {kDivisionSpecial, kDivisionOthers};
     if (node.operation != function) return {0, 1};
     const EpilogueFunction& row = epilogue_functions()[static_cast<std::size_t>(node.which)];
     return {row.special, row.operations};
+}
+
+EpilogueCounts counts_of(const EpilogueParts& parts) {
+    EpilogueCounts all;
+    for (const EpilogueNode& node : parts.nodes) {
+        const EpilogueCounts one = instructions_of(node);
+        all.special += one.special;
+        all.others += one.others;
+    }
+    for (const EpilogueOperand& operand : parts.operands) {
+        if (operand.is_scalar || operand.index.is_element()) continue;
+        ++(operand.index.is_matrix() ? all.matrices : all.vectors);
+    }
+    return all;
 }
 
 }  // namespace
@@ -61,6 +75,7 @@ const Epilogue::Value* Epilogue::interned(EpilogueParts parts) {
     if (const auto found = all.by_text.find(text); found != all.by_text.end()) return found->second.get();
     auto made = std::make_unique<Value>();
     made->hash = hash_digits(text);
+    made->counts = counts_of(parts);
     made->parts = std::move(parts);
     made->text = text;
     const auto [other, is_new] = all.by_hash.emplace(made->hash, made.get());
@@ -107,16 +122,6 @@ Epilogue read_epilogue(std::string_view text, const EpilogueTypes& types) {
     std::vector<std::string> reasons;
     for (const EpilogueProblem& problem : reading.problems) reasons.push_back(to_string(problem));
     throw SpecError(fmt::format("epilogue '{}'", text), std::move(reasons));
-}
-
-EpilogueInstructions count_instructions(const Epilogue& epilogue) {
-    EpilogueInstructions all;
-    for (const EpilogueNode& node : epilogue.parts().nodes) {
-        const EpilogueInstructions one = instructions_of(node);
-        all.special += one.special;
-        all.others += one.others;
-    }
-    return all;
 }
 
 std::vector<std::string> epilogue_limits(const Epilogue& epilogue, std::string_view arch, int compute_capability) {

@@ -11,6 +11,14 @@
 
 namespace jitgemm {
 
+/// What one element of D takes.
+struct EpilogueCounts {
+    int special = 0;   ///< special-function instructions
+    int others = 0;    ///< other instructions
+    int matrices = 0;  ///< elements of matrices
+    int vectors = 0;   ///< elements of rows and columns
+};
+
 /// The meaning of an epilogue's text: immutable, and as cheap to copy and to compare as a pointer. Texts of one meaning
 /// share one value, which lives as long as the process: names of operands may be kept as views.
 class Epilogue {
@@ -23,6 +31,7 @@ public:
     [[nodiscard]] const std::string& text() const { return value_->text; }
     /// Eight hexadecimal digits of text(), for a kernel's name.
     [[nodiscard]] const std::string& hash() const { return value_->hash; }
+    [[nodiscard]] const EpilogueCounts& counts() const { return value_->counts; }
 
     /// The same for the transposed product, D^T = B^T · A^T: m and n are exchanged. Matrices lie as D does.
     [[nodiscard]] Epilogue transposed() const;
@@ -37,6 +46,7 @@ private:
         EpilogueParts parts;
         std::string text;
         std::string hash;
+        EpilogueCounts counts;
     };
     struct Known;
     explicit Epilogue(const Value* value) : value_(value) {}
@@ -59,13 +69,6 @@ struct EpilogueReading {
 
 /// Throws SpecError with all rules that the text breaks.
 [[nodiscard]] Epilogue read_epilogue(std::string_view text, const EpilogueTypes& types = {});
-
-/// Instructions for one element of D.
-struct EpilogueInstructions {
-    int special = 0;  ///< special functions, 16 per cycle and SM
-    int others = 0;
-};
-[[nodiscard]] EpilogueInstructions count_instructions(const Epilogue& epilogue);
 
 /// Why a product on an architecture can't have this epilogue, with the values.
 [[nodiscard]] std::vector<std::string> epilogue_limits(const Epilogue& epilogue, std::string_view arch,

@@ -143,11 +143,16 @@ double k_tile_cycles(const UnitCycles& unit, double friction, const MmaCostInput
     return std::max({throughput, chain, loads});
 }
 
-double read_c_cycles(const GemmSpec& spec, const MmaMultistageConfig& c, const TensorCoreGeometry& g,
-                     const MmaCosts& costs) {
-    if (!spec.c || c.splits_in_workspace()) return 0;
-    const double vectors = static_cast<double>(c.block.m) * c.block.n / c.split_k / (16.0 / bytes(spec.d)) / g.threads;
-    return (spec.broadcast_c ? costs["read_row_of_c_cycles"] : costs["read_c_cycles"]) * std::ceil(vectors / 4);
+double operand_cycles(const MmaCostInputs& in, const MmaCosts& costs) {
+    const MmaMultistageConfig& c = in.config;
+    const GemmSpec& spec = in.spec;
+    if (c.splits_in_workspace()) return 0;
+    const auto& epilogue = in.signature.epilogue;
+    const int matrices = epilogue ? epilogue->counts().matrices : spec.c && !spec.broadcast_c ? 1 : 0;
+    const int vectors = epilogue ? epilogue->counts().vectors : spec.c && spec.broadcast_c ? 1 : 0;
+    const double elements = static_cast<double>(c.block.m) * c.block.n / c.split_k / in.geometry.threads;
+    return (matrices * costs["read_c_cycles"] + vectors * costs["read_row_of_c_cycles"]) *
+           std::ceil(elements / (16.0 / bytes(spec.d)) / 4);
 }
 
 /// Storing what of the tile lies in D; where a cluster adds up, each block reads a tile's worth of sums and stores its
@@ -264,7 +269,7 @@ CostEstimate mma_pipeline_cost(const Problem& problem, const MmaMultistageConfig
         if (resident == 0) return 0.0;
         return k_tiles * k_tile_cycles(unit, friction(in, costs), in, k_tiles, resident, costs) +
                (prologue_cycles(in, resident, costs) + epilogue_cycles(in, resident, costs) +
-                read_c_cycles(spec, c, in.geometry, costs));
+                operand_cycles(in, costs));
     };
     const int sms = c.splits_in_cluster() ? sms_for_clusters(gpu, c.split_k) : gpu.sm_count;
     add_waves(cost, blocks, sms, gpu.clock_mhz, wave_cycles);

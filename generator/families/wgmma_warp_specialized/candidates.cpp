@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 
 namespace jitgemm {
 namespace {
@@ -88,6 +89,17 @@ constexpr int kSpillsInClustersOfThree = 128;     // the one width at which they
 // long as one of aligned operands, and as long to compile.
 constexpr int kMostStreamedByRowWithC = 64 * 152;
 bool leaves_registers(const Config& c, int widest) { return c.warpgroup.m == kWgmmaM || c.warpgroup.n <= widest; }
+constexpr int kWidestWithMatrix = 160;          // where threads read a matrix of a text, a slice ahead
+constexpr int kWidestStreamedWithMatrix = 152;  // and with stream-K
+
+/// The widest tile of 128 rows per warpgroup whose epilogue spills nothing.
+int widest(const GemmSignature& signature, const Config& config, bool is_streamed) {
+    const bool through_ring = geometry(signature, config).c_stages != 0;
+    if (epilogue_work(signature, config, through_ring).matrices != 0)
+        return is_streamed ? kWidestStreamedWithMatrix : kWidestWithMatrix;
+    if (!is_streamed) return std::numeric_limits<int>::max();
+    return signature.c || through_ring ? kWidestStreamedWithC : kWidestStreamed;
+}
 
 /// A search for fast candidates of a problem as wgmmas see it.
 struct Search {
@@ -102,9 +114,10 @@ struct Search {
 
 /// The config, and where its tiles don't come out even the same with stream-K.
 void add_streamed(const Search& search, Config config) {
-    search.found.push_back(config);
     const auto& [spec, signature, gpu, least, tile, limit_us, list] = search;
-    if (!leaves_registers(config, spec.c ? kWidestStreamedWithC : kWidestStreamed)) return;
+    if (!leaves_registers(config, widest(signature, config, false))) return;
+    list.push_back(config);
+    if (!leaves_registers(config, widest(signature, config, true))) return;
     const std::int64_t sums = std::int64_t{config.warpgroup.m} * config.warpgroup.n;
     if (config.store == OutputStore::shared) {
         if (sums > (spec.c ? kMostStreamedByRowWithC : kMostStreamedByRow)) return;

@@ -21,10 +21,10 @@ namespace {
 
 using Config = WgmmaWarpSpecializedConfig;
 
-/// A tile's share of the rounds of the ring that C's stages are in: a bound where there are few k-tiles and many tiles.
-double ring_cycles(const GemmSpec& spec, const Config& c, const WgmmaGeometry& g, double k_tiles, double waves,
-                   const WgmmaCosts& costs) {
-    if (!spec.c || g.c_stages == 0 || waves <= 1) return 0;
+/// A tile's share of the rounds of the ring that stages of a matrix are in: a bound where there are few k-tiles and many
+/// tiles.
+double ring_cycles(const Config& c, const WgmmaGeometry& g, double k_tiles, double waves, const WgmmaCosts& costs) {
+    if (g.c_stages == 0 || waves <= 1) return 0;
     const int halves = c.schedule == WarpgroupSchedule::overlapped ? 2 : 1;
     const double per_element = c.schedule == WarpgroupSchedule::pingpong ? costs["pingpong_round_cycles_per_element"]
                                                                          : costs["ring_round_cycles_per_element"];
@@ -70,7 +70,8 @@ CostEstimate WgmmaWarpSpecialized::cost(const Problem& problem, const Config& c,
                                         const WgmmaCosts& costs) {
     const GemmSpec& row_major = problem.row_major;
     const GemmSpec spec = as_multiplied(as_packed(row_major), c.swap_ab);
-    const WgmmaGeometry g = geometry(as_multiplied(problem.signature, c.swap_ab), c);
+    const GemmSignature signature = as_multiplied(problem.signature, c.swap_ab);
+    const WgmmaGeometry g = geometry(signature, c);
     CostEstimate cost;
     if (g.shared_bytes > gpu.arch->shared_bytes_per_block || g.consumers == 0) return cost;
     cost.blocks_per_sm = 1;
@@ -90,9 +91,9 @@ CostEstimate WgmmaWarpSpecialized::cost(const Problem& problem, const Config& c,
         k_tile_cycles(spec, c, g, deal, gpu,
                       operand_bytes(spec) * us_per_byte / us_per_cycle / std::max(1.0, turns * k_tiles), costs);
     const double stored = store_cycles(row_major, c, slowdown, costs);
-    const double per_tile =
-        std::max(k_tiles * cycles.all + epilogue_cycles(c, costs) + c_cycles(spec, c, g.c_stages != 0, costs),
-                 std::max(stored, ring_cycles(spec, c, g, k_tiles, cost.waves, costs)));
+    const double work = work_cycles(epilogue_work(signature, c, g.c_stages != 0), c, costs);
+    const double per_tile = std::max(k_tiles * cycles.all + epilogue_cycles(c, costs) + work,
+                                     std::max(stored, ring_cycles(c, g, k_tiles, cost.waves, costs)));
     cost.math_us = us_per_cycle * (deal.streamed != 0 ? streamed_cycles(c, deal, cycles.all, per_tile, costs)
                                                       : std::ceil(cost.waves) * per_tile +
                                                             between_tiles_cycles(c, cost.waves, stored, costs));

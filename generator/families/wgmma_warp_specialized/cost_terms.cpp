@@ -4,6 +4,7 @@
 #include "generator/base/packed_operand.hpp"
 #include "generator/base/sector.hpp"
 #include "generator/families/shared/packing.hpp"
+#include "generator/families/wgmma_warp_specialized/geometry.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -14,6 +15,8 @@ namespace {
 using Config = WgmmaWarpSpecializedConfig;
 
 constexpr double kUsualTile = 128 * 256;
+constexpr double kSpecialPerCycle = 16;  // instructions of one SM
+constexpr double kOthersPerCycle = 128;
 
 /// Of the operands, the share that is fetched early.
 double early_share(const GemmSpec& spec, const Config& c) {
@@ -48,13 +51,33 @@ double last_epilogue_cycles(const Config& c, const WgmmaCosts& costs) {
     return costs["exposed_pingpong_cycles"] + costs["last_pingpong_cycles"] * usual_tiles(c);
 }
 
-double c_cycles(const GemmSpec& spec, const Config& c, bool through_ring, const WgmmaCosts& costs) {
-    if (!spec.c) return 0;
-    if (c.broadcast_c) return costs["broadcast_c_cycles"];
+EpilogueWork epilogue_work(const GemmSignature& signature, const Config& c, bool through_ring) {
+    EpilogueWork work;
+    if (!signature.epilogue) {
+        if (!signature.c) return work;
+        work.vectors = c.broadcast_c ? 1 : 0;
+        work.in_ring = through_ring && !c.broadcast_c;
+        work.by_element = !through_ring && !c.broadcast_c;
+        return work;
+    }
+    const EpilogueCounts& counts = signature.epilogue->counts();
+    work.vectors = counts.vectors;
+    work.in_ring = through_ring && ring_operand(signature) != nullptr;
+    work.matrices = counts.matrices - (work.in_ring ? 1 : 0);
+    work.elements = has_pairs(signature) ? 0.5 : 1;
+    work.element_cycles = counts.special / kSpecialPerCycle + counts.others / kOthersPerCycle;
+    return work;
+}
+
+double work_cycles(const EpilogueWork& work, const Config& c, const WgmmaCosts& costs) {
     const bool alternates = c.schedule == WarpgroupSchedule::pingpong;
-    if (through_ring) return (alternates ? costs["pingpong_ring_c_cycles"] : costs["ring_c_cycles"]) * usual_tiles(c);
     const double steps = std::ceil(c.warpgroup.n / 16.0) * (static_cast<double>(c.warpgroup.m) / kWgmmaM);
-    return costs["read_c_cycles"] * steps / (alternates ? 2 : 1);
+    const double of_step = (work.by_element ? costs["read_c_cycles"] : 0) + work.matrices * costs["read_matrix_cycles"];
+    const double of_ring = alternates ? costs["pingpong_ring_c_cycles"] : costs["ring_c_cycles"];
+    const double of_math = alternates ? costs["pingpong_math_share"] : costs["math_share"];
+    const double of_elements = of_step * steps / (alternates ? 2 : 1) + (work.in_ring ? of_ring * usual_tiles(c) : 0) +
+                               of_math * work.element_cycles * static_cast<double>(c.block.m) * c.block.n;
+    return of_elements * work.elements + work.vectors * costs["broadcast_c_cycles"];
 }
 
 double store_slowdown(const GemmSpec& spec, const Config& c, const WgmmaCosts& costs) {

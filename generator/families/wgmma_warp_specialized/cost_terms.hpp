@@ -24,10 +24,21 @@ namespace jitgemm {
 /// Of the last tile, or of two that end together. No other warpgroup's multiplying hides it.
 [[nodiscard]] double last_epilogue_cycles(const WgmmaWarpSpecializedConfig& config, const WgmmaCosts& costs);
 
-/// Of each tile, that C takes. Where a ping-pong's epilogue reads it, the other warpgroup goes on meanwhile, and reads
-/// its own.
-[[nodiscard]] double c_cycles(const GemmSpec& multiplied, const WgmmaWarpSpecializedConfig& config, bool through_ring,
-                              const WgmmaCosts& costs);
+/// What the epilogue of a tile does besides storing it. A C is an operand like those of a text.
+struct EpilogueWork {
+    bool in_ring = false;       ///< a matrix comes through the ring of stages
+    bool by_element = false;    ///< a C that threads read element by element
+    int matrices = 0;           ///< those that threads read, a slice of D at a time
+    int vectors = 0;            ///< rows and columns
+    double element_cycles = 0;  ///< of an SM, for an element's instructions
+    double elements = 1;        ///< of D, for each sum: half of one with pairs
+};
+/// Of a kernel that has a matrix in the ring where it has one that fits there, or of one that has none there.
+[[nodiscard]] EpilogueWork epilogue_work(const GemmSignature& signature, const WgmmaWarpSpecializedConfig& config,
+                                         bool through_ring);
+/// Of each tile. Where a ping-pong's epilogue reads or computes, the other warpgroup goes on meanwhile.
+[[nodiscard]] double work_cycles(const EpilogueWork& work, const WgmmaWarpSpecializedConfig& config,
+                                 const WgmmaCosts& costs);
 
 /// How much longer D takes to store than whole sectors. Tiles of D^T are whole ones: 64 elements of a row of D each.
 [[nodiscard]] double store_slowdown(const GemmSpec& row_major, const WgmmaWarpSpecializedConfig& config,

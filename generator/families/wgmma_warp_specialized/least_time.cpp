@@ -53,6 +53,8 @@ LeastTime::LeastTime(const Problem& problem, const Config& common, const GpuMode
       row_major_(problem.row_major),
       spec_(as_multiplied(as_packed(problem.row_major), common.swap_ab)),
       signature_(as_multiplied(problem.signature, common.swap_ab)),
+      work_by_threads_(epilogue_work(signature_, common, false)),
+      work_in_ring_(epilogue_work(signature_, common, true)),
       us_per_cycle_(1 / (costs_["clock_share"] * gpu.clock_mhz)),
       dram_us_per_byte_(1 / dram_bytes_per_us(gpu, costs_)),
       operand_cycles_(operand_bytes(spec_) * dram_us_per_byte_ / us_per_cycle_),
@@ -108,7 +110,7 @@ LeastTime::Tile LeastTime::tile_of(const Config& c) const {
             .b_bytes = g.b.bytes,
             .most_stages = std::min(kMostStages, stages),
             .epilogue = epilogue_cycles(c, costs_),
-            .c = std::min(c_cycles(spec_, c, false, costs_), c_cycles(spec_, c, true, costs_)),
+            .work = std::min(work_cycles(work_by_threads_, c, costs_), work_cycles(work_in_ring_, c, costs_)),
             .stored = stored,
             .ending = costs_["prologue_cycles"] + stored + last_epilogue_cycles(c, costs_),
             .meeting = meeting,
@@ -168,7 +170,7 @@ double LeastTime::in_sharing(const Config& c, const Tile& tile, const Sharing& s
     const double waves = static_cast<double>(count) / sharing.clusters;
     const std::int64_t at_work = std::min<std::int64_t>(count * cluster.m * cluster.n, sharing.blocks_at_work);
     const double mainloop = tile.k_tiles * k_tile_cycles(tile, sharing, waves, at_work);
-    const double whole = std::ceil(waves) * std::max(mainloop + tile.epilogue + tile.c, tile.stored);
+    const double whole = std::ceil(waves) * std::max(mainloop + tile.epilogue + tile.work, tile.stored);
     const double us = launched(c, tile, sharing, whole, 0);
     if (!tile.may_stream) return us;
     const double slowdown = std::min(costs_["pieces_slowdown"], costs_["lone_pieces_slowdown"]) - 1;
@@ -194,7 +196,7 @@ double LeastTime::with_stream_k(const Config& config, const Tile& tile) {
     const StreamK deal = stream_k(spec_, config);
     const double waves = static_cast<double>(deal.tiles) / static_cast<double>(deal.clusters);
     const double k_tile = k_tile_cycles(tile, sharing, waves, deal.clusters * config.cluster.m * config.cluster.n);
-    const double per_tile = std::max(tile.k_tiles * k_tile + tile.epilogue + tile.c, tile.stored);
+    const double per_tile = std::max(tile.k_tiles * k_tile + tile.epilogue + tile.work, tile.stored);
     return launched(config, tile, sharing, streamed_cycles(config, deal, k_tile, per_tile, costs_),
                     tile.meeting + static_cast<double>(deal.most_partial_sums()) * tile.partial_sum);
 }

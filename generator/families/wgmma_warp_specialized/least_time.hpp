@@ -4,7 +4,7 @@
 #include "generator/base/problem.hpp"
 #include "generator/families/shared/stream_k.hpp"
 #include "generator/families/wgmma_warp_specialized/config.hpp"
-#include "generator/families/wgmma_warp_specialized/cost_constants.hpp"
+#include "generator/families/wgmma_warp_specialized/cost_terms.hpp"
 
 #include <array>
 #include <cstdint>
@@ -30,9 +30,9 @@ public:
         double multiply;       ///< cycles of a k-tile
         int a_bytes, b_bytes;  ///< of a k-tile
         int most_stages;
-        double epilogue, c, stored;   ///< cycles of a tile: without C, for C, and to store it
-        double ending;                ///< cycles of a launch beside its tiles
-        double meeting, partial_sum;  ///< cycles that stream-K adds to these, and for each partial sum
+        double epilogue, work, stored;  ///< cycles of a tile: without operands, for these, and to store it
+        double ending;                  ///< cycles of a launch beside its tiles
+        double meeting, partial_sum;    ///< cycles that stream-K adds to these, and for each partial sum
         double launch_us;
         double dram_us;
     };
@@ -71,6 +71,7 @@ private:
     const GemmSpec& row_major_;
     GemmSpec spec_;  ///< as wgmmas see it
     GemmSignature signature_;
+    EpilogueWork work_by_threads_, work_in_ring_;
     double us_per_cycle_;
     double dram_us_per_byte_;
     double operand_cycles_;  ///< in which DRAM delivers A and B
