@@ -103,9 +103,12 @@ inline constexpr std::string_view kFastTanh = R"(__device__ __forceinline__ floa
 )";
 
 inline constexpr std::string_view kGelu =
-    R"(__device__ __forceinline__ float gelu(float x) {  // x / 2 * (1 + tanh(u)), as x * sigmoid(2u)
-    const float u = 0.7978845608028654f * fmaf(0.044715f * x, x * x, x);
-    return x * sigmoid(2.0f * u);
+    R"(__device__ __forceinline__ float gelu(float x) {  // x / 2 * (1 + tanh(u)), as x / (1 + e^(-2u))
+    float power, inverse;
+    const float exponent = x * fmaf(-0.1029432395800235f, x * x, -2.302208198144325f);  // -2u * log2(e)
+    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(power) : "f"(exponent));
+    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(inverse) : "f"(power + 1.0f));
+    return x * inverse;
 }
 )";
 
