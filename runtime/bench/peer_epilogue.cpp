@@ -86,7 +86,7 @@ private:
 };
 
 /// The meaning of changed nodes.
-Epilogue meaning_of_parts(EpilogueParts changed) {
+Epilogue meaning_of_parts(const EpilogueParts& changed) {
     EpilogueParts parts = in_order_of_use(changed);
     find_guards(parts);
     return Epilogue(std::move(parts));
@@ -137,7 +137,7 @@ Epilogue with_rounded_sums(const Epilogue& epilogue, DataType type) {
     }
     parts.nodes = std::move(nodes);
     for (EpilogueOutput& output : parts.outputs) output.value = moved[static_cast<std::size_t>(output.value)];
-    return meaning_of_parts(std::move(parts));
+    return meaning_of_parts(parts);
 }
 
 Epilogue with_fast_gelu(const Epilogue& epilogue) {
@@ -145,7 +145,7 @@ Epilogue with_fast_gelu(const Epilogue& epilogue) {
     for (EpilogueNode& node : parts.nodes)
         if (node.operation == EpilogueOperation::function && node.which == find_epilogue_function("gelu"))
             node.which = static_cast<std::int16_t>(find_epilogue_function("gelu", true));
-    return meaning_of_parts(std::move(parts));
+    return meaning_of_parts(parts);
 }
 
 EpilogueText text_of(const Epilogue& meaning, EpilogueText layouts) {

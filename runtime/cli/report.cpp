@@ -142,7 +142,8 @@ std::string row_text(const Json& row, const char* field) {
 }
 
 std::string peer_title(const Json& row) {
-    const std::string peer = row_text(row, "peer"), way = row_text(row, "peer_way");
+    std::string peer = row_text(row, "peer");
+    const std::string way = row_text(row, "peer_way");
     if (way.empty()) return peer;
     return way == kPassWay ? fmt::format("{} + {}", peer, way) : fmt::format("{} {}", peer, way);
 }

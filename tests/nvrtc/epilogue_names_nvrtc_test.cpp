@@ -113,7 +113,7 @@ TEST_CASE("an operand may have any name that the language allows, in every famil
             const std::vector<std::string> names(
                 begin, begin + static_cast<std::ptrdiff_t>(std::min(kMost, allowed.size() - first)));
             INFO(reader.family << " " << reader.parameters);
-            CHECK(complaint(kernel_of(reader, text_with(names))) == "");
+            CHECK(complaint(kernel_of(reader, text_with(names))).empty());
         }
     }
     for (const char* const name : {"ElementD", "GemmArgs", "ld_of_each", "map_a", "finish", "counters"}) {

@@ -140,7 +140,7 @@ SharedAccess row_loads(std::string_view instruction, int rows, int columns, cons
     const int bytes = std::min(vector_bytes, kWidestAccess);
     const int vectors_per_row = elements > 0 ? columns / elements / (in_halves ? 2 : 1) : 0;
     const auto place_in_row = [&](int vector) {
-        return in_halves ? static_cast<int>(first_sum_of(pairs, vector * elements)) * g.staged_bytes
+        return in_halves ? static_cast<int>(first_sum_of(pairs, std::int64_t{vector} * elements)) * g.staged_bytes
                          : vector * vector_bytes;
     };
     const int vectors = rows * vectors_per_row;
