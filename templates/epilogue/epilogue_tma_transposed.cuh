@@ -8,7 +8,7 @@ constexpr int kStagers = 128;  // threads that fill a slice together: a warpgrou
 #include "tile_operands.inl"
 
 #if GEMM_PAIRS
-// rC -> sD -> gD, D column-major: a column of D is a row in memory. A thread's sums in rows g and g + 8 are a pair: they
+// rC -> sD -> gD, D column-major: a column of D is a row in memory. A thread's sums in rows g and g + 8 are a pair and
 // make an element of D. A warpgroup finishes slices of 32 rows by kSliceColumns, converts and transposes them, and
 // writes them to its own part of shared memory. TMA stores each slice. kSlices of them may be in flight.
 constexpr int kColumnBytes = 32 * static_cast<int>(sizeof(ElementD));  // the span of TMA's swizzle

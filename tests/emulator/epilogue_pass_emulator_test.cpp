@@ -1,4 +1,4 @@
-// The pass that stands behind a library's plain product, on the emulator: each element of D against the text's interval.
+// The pass behind a library's plain product, on the emulator: each element of D against the text's interval.
 
 #include "runtime/bench/epilogue_pass.hpp"
 #include "runtime/bench/peer_epilogue.hpp"

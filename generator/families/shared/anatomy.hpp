@@ -29,10 +29,8 @@ struct ElementOwner {
     static constexpr int kUnknown = -1;
 };
 
-/// The tile, block and warp of an element, for block tiles in a raster order and warp tiles row by row in them. Lane
-/// and register are 0.
-/// Columns of a tile with the sums of eight pairs, where a tile takes these from two halves: first the eight first sums,
-/// then the eight second ones.
+/// Columns of a tile with the sums of eight pairs, where a tile takes these from two halves: the eight first sums stand
+/// before the eight second ones.
 inline constexpr int kSumsOfEightPairs = 16;
 
 /// Where the first sum of a column of D stands in a row of tiles.
@@ -42,6 +40,8 @@ inline constexpr int kSumsOfEightPairs = 16;
     return column / 8 * kSumsOfEightPairs + column % 8;
 }
 
+/// The tile, block and warp of an element, for block tiles in a raster order and warp tiles row by row in them. Lane
+/// and register are 0.
 [[nodiscard]] ElementOwner tile_owner(const RasterOrder& order, const TileShape& block, const TileShape& warp,
                                       const GemmSpec& spec, std::int64_t row, std::int64_t column);
 

@@ -21,8 +21,8 @@ namespace {
 
 using Config = WgmmaWarpSpecializedConfig;
 
-/// A tile's share of the rounds of the ring that stages of a matrix are in: a bound where there are few k-tiles and many
-/// tiles.
+/// A tile's share of the rounds of the ring that stages of a matrix are in. It is a bound where there are few k-tiles
+/// and many tiles.
 double ring_cycles(const Config& c, const WgmmaGeometry& g, double k_tiles, double waves, const WgmmaCosts& costs) {
     if (g.c_stages == 0 || waves <= 1) return 0;
     const int halves = c.schedule == WarpgroupSchedule::overlapped ? 2 : 1;
