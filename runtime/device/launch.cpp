@@ -96,6 +96,12 @@ void check_overlap(const GemmOperand& input, const Region& in, const GemmOperand
     problems.push_back(fmt::format("{} overlaps {}{}", text_of(out), text_of(in), overlap_rule(input, written)));
 }
 
+void check_outputs_apart(const Region& one, const Region& other, std::vector<std::string>& problems) {
+    if (one.address == 0 || other.address == 0 || !overlap(one, other)) return;
+    problems.push_back(
+        fmt::format("{} overlaps {}; each output needs memory of its own", text_of(one), text_of(other)));
+}
+
 void check_apart(const Region& workspace, const Region& operand, std::vector<std::string>& problems) {
     if (operand.address == 0 || !overlap(workspace, operand)) return;
     problems.push_back(fmt::format("{} overlaps {}; a workspace is memory of its own, apart from all operands",
@@ -124,8 +130,13 @@ void check_operands(const OperandList& operands, const GemmSpec& spec, const Gem
         check_apart(workspace, place, problems);
         return place;
     };
-    for (const GemmOperand& written : operands)
-        if (written.is_written) checked(written);
+    std::vector<Region> outputs;
+    for (const GemmOperand& written : operands) {
+        if (!written.is_written) continue;
+        const Region out = checked(written);
+        for (const Region& other : outputs) check_outputs_apart(out, other, problems);
+        outputs.push_back(out);
+    }
     for (const GemmOperand& input : operands) {
         if (input.is_written || !is_used(input, spec, arguments)) continue;
         const Region in = checked(input);
@@ -187,17 +198,22 @@ void check_names(const EpilogueParts& parts, const GemmArguments& arguments, std
     for (const EpilogueOperand& operand : parts.operands)
         if (operand.is_scalar && !is_launch_scalar(operand.name) && arguments.operands.find(operand.name) == nullptr)
             missing.push_back(operand.name);
+    const auto is_output = [&](std::string_view name) {
+        return std::ranges::any_of(parts.outputs,
+                                   [&](const auto& one) { return is_beside_d(one) && one.name == name; });
+    };
     for (const OperandArgument& given : arguments.operands) {
         const auto named = std::ranges::find(parts.operands, given.name, &EpilogueOperand::name);
-        if (named == parts.operands.end())
-            superfluous.push_back(given.name);
-        else
+        if (named != parts.operands.end())
             check_given(given, *named, problems);
+        else if (!is_output(given.name))
+            superfluous.push_back(given.name);
     }
     if (!missing.empty())
         problems.push_back(fmt::format("{} missing: the epilogue needs a value", join_names(missing)));
     if (!superfluous.empty())
-        problems.push_back(fmt::format("{}: the epilogue has no operand of that name", join_names(superfluous)));
+        problems.push_back(
+            fmt::format("{}: the epilogue has no operand or output of that name", join_names(superfluous)));
 }
 
 /// A scalar of the default epilogue that the text does not have.
