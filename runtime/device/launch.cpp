@@ -172,12 +172,10 @@ std::uint32_t guards_of(const GemmOperand& operand) {
     }
 }
 
-/// In kAddresses; behind them, the place of the text's operand.
+/// In kAddresses; behind them, the place in the text.
 std::ptrdiff_t place_of_address(const GemmOperand& operand) {
     if (operand.pointer != nullptr) return std::ranges::find(kAddresses, operand.pointer) - kAddresses.begin();
-    const auto& of_text = operand.epilogue->operands;
-    return std::ssize(kAddresses) +
-           (std::ranges::find(of_text, operand.name, &EpilogueOperand::name) - of_text.begin());
+    return std::ssize(kAddresses) + static_cast<std::ptrdiff_t>(place_in_text(*operand.epilogue, operand.name));
 }
 
 /// What a launch gives under a name of the text. alpha and beta have places of their own.
@@ -255,7 +253,7 @@ LaunchRegions::Place LaunchRegions::place_of(const GemmOperand& operand, const G
             .operand = static_cast<std::uint8_t>(place_of_address(operand)),
             .alignment = static_cast<std::uint8_t>(operand.alignment),
             .is_written = operand.is_written,
-            .may_be_output = written != nullptr && same_place(operand, *written)};
+            .may_be_output = written != nullptr && !operand.is_written && same_place(operand, *written)};
 }
 
 void LaunchRegions::add(const Place& place) {
@@ -288,19 +286,18 @@ bool LaunchRegions::are_sound(const GemmArguments& arguments, std::size_t worksp
         return place.operand < kAddresses.size() ? (arguments.*kAddresses[place.operand]).address
                                                  : given.address(place.operand - kAddresses.size());
     };
-    const auto is_apart = [&](const Place& input, std::uint64_t address) {
+    const auto is_apart = [&](const Place& one, std::uint64_t address) {
         return std::ranges::all_of(places(), [&](const Place& place) {
-            if (!place.is_written) return true;
+            if (!place.is_written || &place == &one) return true;
             const std::uint64_t written = address_of(place);
-            return lie_apart(address, input.bytes, written, place.bytes) || (address == written && input.may_be_output);
+            return lie_apart(address, one.bytes, written, place.bytes) || (address == written && one.may_be_output);
         });
     };
     return std::ranges::all_of(places(), [&](const Place& place) {
         if ((place.guards & zeros) != 0) return true;
         const std::uint64_t address = address_of(place);
         return address != 0 && is_aligned(address, place.alignment) &&
-               lie_apart(workspace.address, workspace.bytes, address, place.bytes) &&
-               (place.is_written || is_apart(place, address));
+               lie_apart(workspace.address, workspace.bytes, address, place.bytes) && is_apart(place, address);
     });
 }
 
