@@ -73,8 +73,7 @@ def matmul(
     operands: None = None,
 ) -> Any: ...
 
-# Keywords that are no arguments are operands or outputs of the epilogue. A text with several outputs gives a tuple of
-# them, which unpacks as an array does.
+# Keywords that are no arguments are operands of the epilogue.
 @overload
 def matmul(
     a: _A,

@@ -13,7 +13,6 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
-#include <iterator>
 #include <vector>
 
 namespace jitgemm::cli {
@@ -31,11 +30,12 @@ void check_usage(const ArrayFiles& files, const ProblemOptions& options) {
     Reasons reasons;
     if (files.a.empty()) reasons.emplace_back("--a is missing");
     if (files.b.empty()) reasons.emplace_back("--b is missing");
-    if (files.outs.empty()) reasons.emplace_back("--out is missing");
+    if (files.out.empty()) reasons.emplace_back("--out is missing");
     if (!reasons.empty())
         throw UsageError("arrays from files take --a A.npy --b B.npy [--c C.npy] [--operand NAME=X.npy] --out D.npy",
                          reasons);
     options.allow_only(kAllowedOptions, "the files");
+    check_output_file("out", files.out);
 }
 
 NpyMatrix open_array(const std::string& path) {
@@ -169,53 +169,30 @@ DeviceBuffer upload(Context& context, const NpyMatrix& file, DataType type, Outp
     return buffer;
 }
 
-/// The outputs of a product in their order, each with memory of its own. They are packed.
-struct Outputs {
-    std::vector<GemmOperand> operands;
-    std::vector<DeviceBuffer> buffers;
-};
-
-std::size_t bytes_of(const GemmOperand& operand) {
-    return static_cast<std::size_t>(operand.rows * operand.columns * bytes(operand.type));
+std::size_t d_bytes(const GemmSpec& spec) {
+    const auto [rows, columns] = size_of_d(spec);
+    return static_cast<std::size_t>(rows * columns * bytes(spec.d));
 }
 
-Outputs allocate_outputs(Context& context, const GemmSpec& spec, GemmArguments& arguments) {
-    Outputs outputs;
-    for (const GemmOperand& operand : gemm_operands(spec)) {
-        if (!operand.is_written) continue;
-        outputs.operands.push_back(operand);
-        outputs.buffers.push_back(context.allocate(std::max<std::size_t>(1, bytes_of(operand))));
-        set_address(operand, arguments, outputs.buffers.back().data());
-    }
-    return outputs;
-}
-
-Outputs multiply(Context& context, const GemmKernel& kernel, const ArrayProblem& arrays, Output& output) {
+std::vector<std::byte> multiply(Context& context, const GemmKernel& kernel, const ArrayProblem& arrays,
+                                Output& output) {
     const GemmSpec& spec = arrays.request.spec;
     const DeviceBuffer a = upload(context, arrays.a, spec.a, output);
     const DeviceBuffer b = upload(context, arrays.b, spec.b, output);
     const DeviceBuffer c = arrays.c && spec.c ? upload(context, *arrays.c, *spec.c, output) : DeviceBuffer();
+    const DeviceBuffer d = context.allocate(std::max<std::size_t>(1, d_bytes(spec)));
     const OperandFiles::Uploaded operands = arrays.operands.upload(context, spec);
-    GemmArguments arguments{.a = a.data(),
-                            .b = b.data(),
-                            .c = c.data(),
-                            .alpha = arrays.request.alpha,
-                            .beta = arrays.request.beta,
-                            .operands = operands.arguments};
-    Outputs outputs = allocate_outputs(context, spec, arguments);
-    kernel.launch(arguments);
+    kernel.launch({.a = a.data(),
+                   .b = b.data(),
+                   .c = c.data(),
+                   .d = d.data(),
+                   .alpha = arrays.request.alpha,
+                   .beta = arrays.request.beta,
+                   .operands = operands.arguments});
     context.synchronize();
-    return outputs;
-}
-
-void write_output(const GemmOperand& operand, const DeviceBuffer& buffer, const std::string& path, Output& output) {
-    std::vector<std::byte> elements(bytes_of(operand));
-    buffer.copy_to_host(elements.data(), elements.size());
-    write_npy(path, operand.type, operand.rows, operand.columns, operand.order, elements.data());
-    const bool widened = operand.type == DataType::bf16;
-    output.note(fmt::format("jitgemm: wrote {} ({} x {} {}{})", path, operand.rows, operand.columns,
-                            widened ? "f32" : to_string(operand.type),
-                            widened ? ", widened from bf16, which numpy does not know" : ""));
+    std::vector<std::byte> result(d_bytes(spec));
+    d.copy_to_host(result.data(), result.size());
+    return result;
 }
 
 }  // namespace
@@ -227,9 +204,7 @@ void ArrayFiles::declare(CLI::App& app) {
     option("--a", a, "Read A from a file; m, n, k, layout and types come from the files");
     option("--b", b, "Read B from a file");
     option("--c", c, "Read C from a file");
-    app.add_option("--out", outs, "Write D to this file; NAME=FILE.npy: another output of --epilogue; may be repeated")
-        ->group("Arrays")
-        ->type_name("FILE.npy");
+    option("--out", out, "Write D to this file");
     app.add_option(
            "--operand", operands,
            "An operand of --epilogue: NAME=FILE.npy, or NAME=NUMBER for a scalar of the launch; may be repeated")
@@ -239,8 +214,7 @@ void ArrayFiles::declare(CLI::App& app) {
 
 ArrayProblem read_arrays(const ArrayFiles& files, const ProblemOptions& options, Output& output) {
     check_usage(files, options);
-    ArrayProblem arrays{open_array(files.a),          open_array(files.b),     std::nullopt,
-                        OperandFiles(files.operands), OutputFiles(files.outs), {}};
+    ArrayProblem arrays{open_array(files.a), open_array(files.b), std::nullopt, OperandFiles(files.operands), {}};
     if (!files.c.empty()) arrays.c = open_array(files.c);
 
     const bool may_be_row = options.given("broadcast-c");
@@ -249,9 +223,7 @@ ArrayProblem read_arrays(const ArrayFiles& files, const ProblemOptions& options,
     refuse(reasons);
     arrays.request = options.problem_over(spec, arrays.c.has_value());
     arrays.request.spec.epilogue = arrays.operands.with_types(arrays.request.spec.epilogue, arrays.request.spec.d);
-    reasons = arrays.operands.mismatches(arrays.request.spec);
-    std::ranges::move(arrays.outputs.mismatches(arrays.request.spec), std::back_inserter(reasons));
-    refuse(reasons);
+    refuse(arrays.operands.mismatches(arrays.request.spec));
     if (arrays.request.spec.c && !arrays.c) refuse({"C is to be read (--c-type or --beta), but --c names no file"});
     check_c(arrays, options);
 
@@ -261,11 +233,16 @@ ArrayProblem read_arrays(const ArrayFiles& files, const ProblemOptions& options,
     return arrays;
 }
 
-void multiply_arrays(Context& context, const GemmKernel& kernel, const ArrayProblem& arrays, Output& output) {
+void multiply_arrays(Context& context, const GemmKernel& kernel, const ArrayProblem& arrays, const std::string& out,
+                     Output& output) {
+    const GemmSpec& spec = arrays.request.spec;
     output.progress(fmt::format("multiplying {} by {}", arrays.a.path(), arrays.b.path()));
-    const Outputs outputs = multiply(context, kernel, arrays, output);
-    for (std::size_t i = 0; i < outputs.operands.size(); ++i)
-        write_output(outputs.operands[i], outputs.buffers[i], arrays.outputs.of(outputs.operands[i].name), output);
+    const std::vector<std::byte> d = multiply(context, kernel, arrays, output);
+    const auto [rows, columns] = size_of_d(spec);
+    write_npy(out, spec.d, rows, columns, spec.d_order, d.data());
+    const bool widened = spec.d == DataType::bf16;
+    output.note(fmt::format("jitgemm: wrote {} ({} x {} {}{})", out, rows, columns, widened ? "f32" : to_string(spec.d),
+                            widened ? ", widened from bf16, which numpy does not know" : ""));
 }
 
 }  // namespace jitgemm::cli

@@ -1,2 +1,0 @@
-#pragma once
-// D is the only output.

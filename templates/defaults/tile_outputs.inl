@@ -1,1 +1,0 @@
-// D is the only output.
