@@ -93,24 +93,18 @@ TEST_CASE("processes and threads that record into one file write each problem on
     const TemporaryFolder folder;
     const std::string file = folder / "record.txt";
     constexpr int kProblems = 150;
-    std::array<int, 2> statuses{-1, -1};
-    std::vector<std::thread> parents;
-    for (int& status : statuses) {
-        parents.emplace_back([&] {
-            status = in_child([&] {
-                record_requests(file);
-                std::vector<std::thread> threads;
-                for (int t = 0; t < 2; ++t)
-                    threads.emplace_back([] {
-                        for (int m = 1; m <= kProblems; ++m) note_request(spec_of(m));
-                    });
-                for (std::thread& thread : threads) thread.join();
-                return 0;
+    const auto record_by_two_threads = [&] {
+        record_requests(file);
+        std::vector<std::thread> threads;
+        for (int t = 0; t < 2; ++t)
+            threads.emplace_back([] {
+                for (int m = 1; m <= kProblems; ++m) note_request(spec_of(m));
             });
-        });
-    }
-    for (std::thread& parent : parents) parent.join();
-    CHECK(statuses == std::array<int, 2>{0, 0});
+        for (std::thread& thread : threads) thread.join();
+        return 0;
+    };
+    const std::array children{start_child(record_by_two_threads), start_child(record_by_two_threads)};
+    for (const pid_t child : children) CHECK(result_of(child) == 0);
     std::vector<GemmSpec> found = recorded(file);
     std::ranges::sort(found, {}, &GemmSpec::m);
     CHECK(found == resolved_specs(1, kProblems));
