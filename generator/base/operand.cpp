@@ -51,7 +51,7 @@ GemmOperand epilogue_operand(const EpilogueOperand& of, const EpilogueParts& par
         return operand;
     }
     const EpilogueLayout layout = spec.epilogue.layout_of(of.name);
-    operand.pitch = layout.ld != 0 ? layout.ld : std::max<std::int64_t>(1, operand.run());
+    operand.pitch = pitch_of(layout, operand.run());
     operand.alignment = layout.align != 0 ? layout.align : natural_alignment(operand);
     return operand;
 }

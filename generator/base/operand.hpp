@@ -166,6 +166,10 @@ struct MatrixSize {
 /// A launch with the scalars of the spec's epilogue and nothing else. Of a text, beta has its value and all others have
 /// that of alpha.
 [[nodiscard]] GemmArguments scalar_arguments(const GemmSpec& spec, float alpha, float beta);
+/// The leading dimension of a matrix that has `run` elements in a line.
+[[nodiscard]] inline std::int64_t pitch_of(const EpilogueLayout& layout, std::int64_t run) {
+    return layout.ld != 0 ? layout.ld : std::max<std::int64_t>(1, run);
+}
 /// One of its operands that lie in memory, with the problem's sizes.
 [[nodiscard]] GemmOperand epilogue_operand(const EpilogueOperand& of, const EpilogueParts& parts, const GemmSpec& spec);
 

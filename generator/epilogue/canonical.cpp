@@ -12,10 +12,6 @@
 namespace jitgemm {
 namespace {
 
-std::string with_index(std::string_view name, const EpilogueIndex& index) {
-    return fmt::format("{}[{}]", name, to_string(index));
-}
-
 class CanonicalWriter {
 public:
     explicit CanonicalWriter(const EpilogueParts& parts)

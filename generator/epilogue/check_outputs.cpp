@@ -36,7 +36,7 @@ public:
 
 private:
     void refuse(std::string message) { symbols_.problems.add(statement_.at, std::move(message)); }
-    [[nodiscard]] std::string name() const { return fmt::format("{}[{}]", output_.name, to_string(output_.index)); }
+    [[nodiscard]] std::string name() const { return with_index(output_.name, output_.index); }
 
     void check_elements(const Expression& written) {
         const CheckedValue value = values_.check(written);

@@ -59,10 +59,6 @@ std::optional<Epilogue> own_meaning(std::string_view text) {
     return meaning && meaning->text() == text ? meaning : std::nullopt;
 }
 
-EpilogueText text_of(const Epilogue& meaning, const Layouts& layouts) {
-    return Texts::all().find_or_add(meaning.text(), layouts, meaning);
-}
-
 }  // namespace
 
 EpilogueText::EpilogueText(std::string_view text) {
@@ -99,14 +95,18 @@ EpilogueReading reading_of(EpilogueText text, DataType d) {
     return try_read_epilogue(text.text(), {.d = d});
 }
 
+EpilogueText text_of(const Epilogue& meaning, EpilogueText layouts) {
+    return Texts::all().find_or_add(meaning.text(), layouts_of(layouts), meaning);
+}
+
 EpilogueText canonical(EpilogueText text, DataType d) {
     const std::optional<Epilogue> meaning = meaning_of(text, d);
-    return meaning ? text_of(*meaning, layouts_of(text)) : EpilogueText();
+    return meaning ? text_of(*meaning, text) : EpilogueText();
 }
 
 EpilogueText transposed(EpilogueText text, DataType d) {
     const std::optional<Epilogue> meaning = meaning_of(text, d);
-    return meaning ? text_of(meaning->transposed(), layouts_of(text)) : EpilogueText();
+    return meaning ? text_of(meaning->transposed(), text) : EpilogueText();
 }
 
 std::optional<Epilogue> meaning_of(EpilogueText text, DataType d) {

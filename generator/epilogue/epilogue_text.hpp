@@ -35,6 +35,9 @@ struct EpilogueTextAccess {
 /// The meaning of a problem's text whose D has the type `d`, with all that is wrong with it.
 [[nodiscard]] EpilogueReading reading_of(EpilogueText text, DataType d);
 
+/// The canonical text of a meaning, whose operands lie as those of `layouts`.
+[[nodiscard]] EpilogueText text_of(const Epilogue& meaning, EpilogueText layouts);
+
 /// The canonical text of the meaning, with the layouts of `text`. Throws SpecError for a text that breaks a rule.
 [[nodiscard]] EpilogueText canonical(EpilogueText text, DataType d);
 

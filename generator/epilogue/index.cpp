@@ -22,6 +22,10 @@ std::string to_string(const EpilogueIndex& index) {
     return index.column ? place_text(*index.column) : "0";
 }
 
+std::string with_index(std::string_view name, const EpilogueIndex& index) {
+    return fmt::format("{}[{}]", name, to_string(index));
+}
+
 EpilogueIndex transposed(const EpilogueIndex& index) { return {exchanged(index.column), exchanged(index.row)}; }
 
 }  // namespace jitgemm

@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace jitgemm {
 
@@ -28,6 +29,8 @@ struct EpilogueIndex {
 
 /// "m,n/128"; "0" for one element.
 [[nodiscard]] std::string to_string(const EpilogueIndex& index);
+/// "bias[n]".
+[[nodiscard]] std::string with_index(std::string_view name, const EpilogueIndex& index);
 
 /// m and n exchanged, and with them rows and columns. h stays h, and becomes the row of a pair.
 [[nodiscard]] EpilogueIndex transposed(const EpilogueIndex& index);

@@ -69,7 +69,7 @@ private:
     }
 
     static std::string text_of(const EpilogueOperand& operand) {
-        return operand.is_scalar ? operand.name : fmt::format("{}[{}]", operand.name, to_string(operand.index));
+        return operand.is_scalar ? operand.name : with_index(operand.name, operand.index);
     }
 
     void add_superfluous(const Formula& formula, std::vector<std::string>& reasons) const {

@@ -16,10 +16,7 @@ namespace {
 
 using Reasons = std::vector<std::string>;
 
-/// "bias[n]"
-std::string read_as(const EpilogueOperand& operand) {
-    return fmt::format("{}[{}]", operand.name, to_string(operand.index));
-}
+std::string read_as(const EpilogueOperand& operand) { return with_index(operand.name, operand.index); }
 
 std::string wrong_shape(const EpilogueOperand& operand, const Operand& array, const std::string& wanted) {
     return fmt::format("{}: the epilogue reads {}, whose shape must be {}", described(array), read_as(operand), wanted);

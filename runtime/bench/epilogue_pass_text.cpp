@@ -28,10 +28,6 @@ PassMatrix pass_matrix(const GemmOperand& operand) {
     return {form.leading_dimension, form.lines() > 1 ? std::min(base, line) : base};
 }
 
-std::string with_index(const EpilogueOperand& operand) {
-    return fmt::format("{}[{}]", operand.name, to_string(operand.index));
-}
-
 constexpr std::string_view kAccesses =
     R"(// Elements that lie side by side, in words as wide as their alignment allows.
 template <typename Word, typename Element, int kCount>
@@ -230,7 +226,8 @@ std::string unserved_pass(const PassProblem& problem) {
     for (const EpilogueOperand& operand : parts.operands) {
         if (operand.is_scalar) continue;
         if (operand.index.is_over_blocks())
-            return fmt::format("a pass does not read {}, an element for a block", with_index(operand));
+            return fmt::format("a pass does not read {}, an element for a block",
+                               with_index(operand.name, operand.index));
         if (!is_pass_type(operand.type))
             return fmt::format("a pass reads f16, bf16 and f32, not {}, a {}", operand.name, to_string(operand.type));
     }

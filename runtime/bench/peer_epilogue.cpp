@@ -148,10 +148,4 @@ Epilogue with_fast_gelu(const Epilogue& epilogue) {
     return meaning_of_parts(parts);
 }
 
-EpilogueText text_of(const Epilogue& meaning, EpilogueText layouts) {
-    EpilogueText text(meaning.text());
-    for (const auto& [name, layout] : layouts_of(layouts)) text = text.with(name, layout);
-    return text;
-}
-
 }  // namespace jitgemm

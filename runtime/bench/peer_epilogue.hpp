@@ -12,7 +12,7 @@
 
 namespace jitgemm {
 
-/// \file What a peer computes of an epilogue's text, and the texts by which its results are judged.
+/// \file The texts that a peer computes in its own kernels, and the texts that judge its results.
 
 /// A text that cuBLASLt computes in its own kernel: activation(alpha · acc + beta · c[m,n] + bias[n]). Its bias has an
 /// element for each element of a line of D: [n] where D is row-major, [m] where it is column-major.
@@ -42,8 +42,5 @@ struct CublasLtEpilogue {
 
 /// The text with the fast form of gelu: cuBLASLt documents no error of its own.
 [[nodiscard]] Epilogue with_fast_gelu(const Epilogue& epilogue);
-
-/// A text of that meaning, whose operands lie as those of `layouts`.
-[[nodiscard]] EpilogueText text_of(const Epilogue& meaning, EpilogueText layouts);
 
 }  // namespace jitgemm

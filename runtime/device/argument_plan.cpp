@@ -79,10 +79,9 @@ std::int64_t GemmSpec::*field_of(const ArgumentRole& role, const OperandList& op
     return operand == nullptr ? nullptr : operand->pitch_field;
 }
 
-/// The pitch of a text's matrix, as epilogue_operand() has it, without a list of all operands.
+/// The pitch of a text's matrix, without a list of all operands.
 std::int64_t pitch_in_text(std::string_view name, OperandIndex run, const GemmSpec& row_major) {
-    const std::int64_t given = row_major.epilogue.layout_of(name).ld;
-    return given != 0 ? given : std::max<std::int64_t>(1, size_of(run, row_major));
+    return pitch_of(row_major.epilogue.layout_of(name), size_of(run, row_major));
 }
 
 [[noreturn]] void throw_no_map(ArgumentRole role, std::vector<std::string> problems) {
@@ -112,7 +111,10 @@ ArgumentPlan::ArgumentPlan(std::span<const KernelArgument> arguments, const Oper
 ArgumentPlan ArgumentPlan::of_one_problem(std::span<const KernelArgument> arguments, const OperandList& operands) {
     ArgumentPlan plan(arguments, operands);
     plan.only_operands_ = std::make_shared<const OperandList>(operands);
-    for (ExtentPatch& patch : plan.extents_) patch.field = nullptr, patch.run = OperandIndex::one;
+    for (ExtentPatch& patch : plan.extents_) {
+        patch.field = nullptr;
+        patch.run = OperandIndex::one;
+    }
     return plan;
 }
 

@@ -1,6 +1,5 @@
 #include "runtime/verify/emulated_time.hpp"
 
-#include "generator/base/operand.hpp"
 #include "generator/base/roofline.hpp"
 #include "runtime/context/context_state.hpp"
 
@@ -11,12 +10,8 @@ namespace {
 
 /// Bytes of all operands of a launch, each once.
 double footprint(const GemmSpec& spec, float alpha, float beta) {
-    const auto matrix = [](std::int64_t rows, std::int64_t columns, DataType type) {
-        return static_cast<double>(rows) * static_cast<double>(columns) * bytes(type);
-    };
-    const auto [rows, columns] = size_of_d(spec);
-    double sum = matrix(rows, columns, spec.d);
-    if (alpha != 0.0F) sum += matrix(spec.m, spec.k, spec.a) + matrix(spec.k, spec.n, spec.b);
+    double sum = bytes_of_d(spec);
+    if (alpha != 0.0F) sum += operand_bytes(spec);
     if (beta != 0.0F) sum += compulsory_bytes_of_c(spec);
     return sum;
 }

@@ -77,10 +77,6 @@ std::string finish_element(const EpilogueParts& parts) {
     return text + fmt::format("    return finish(args, {}).d;\n}}\n", values);
 }
 
-std::string with_index(const std::string& name, const EpilogueIndex& index) {
-    return fmt::format("{}[{}]", name, to_string(index));
-}
-
 }  // namespace
 
 std::string_view operand_element(DataType type) { return type == DataType::f32 ? "float" : "unsigned short"; }
@@ -111,20 +107,24 @@ std::string epilogue_element(const Epilogue& epilogue) {
 }
 
 std::vector<std::string> unserved_epilogue(const Epilogue& epilogue, bool is_transposed) {
-    const Epilogue asked = is_transposed ? epilogue.transposed() : epilogue;
-    const EpilogueParts& parts = asked.parts();
-    const auto at = [&](std::string_view name) { return place_in_text(asked, name); };
+    const EpilogueParts& parts = epilogue.parts();
+    const auto at = [&](std::string_view name) {
+        return place_in_text(is_transposed ? epilogue.transposed() : epilogue, name);
+    };
+    const auto written = [&](std::string_view name, const EpilogueIndex& index) {
+        return with_index(name, is_transposed ? transposed(index) : index);
+    };
     std::vector<std::string> reasons;
     for (const EpilogueOutput& output : parts.outputs)
         if (output.name != "d")
             reasons.push_back(at(output.name) +
-                              fmt::format("no kernel stores {} beside d", with_index(output.name, output.index)));
+                              fmt::format("no kernel stores {} beside d", written(output.name, output.index)));
     if (std::ranges::none_of(parts.outputs, [](const auto& output) { return output.name == "d"; }))
         reasons.push_back(at("d") + "the text stores no d");
     for (const EpilogueOperand& operand : parts.operands) {
         if (operand.index.is_over_blocks())
             reasons.push_back(at(operand.name) + fmt::format("no kernel reads {}, an element for a block",
-                                                             with_index(operand.name, operand.index)));
+                                                             written(operand.name, operand.index)));
         if (!operand.is_scalar && std::ranges::find(kReadTypes, operand.type) == kReadTypes.end())
             reasons.push_back(at(operand.name) + fmt::format("no kernel reads {}, a {}: operands are f16, bf16 or f32",
                                                              operand.name, to_string(operand.type)));

@@ -24,7 +24,7 @@ namespace jitgemm {
 [[nodiscard]] std::string unread_condition(const EpilogueParts& parts, const std::vector<int>& guards);
 
 /// Why no kernel has this epilogue yet, each with its place in the text; empty if kernels do. `is_transposed`: the
-/// problem's own text is that of the transposed product.
+/// caller wrote the text for the transposed product.
 [[nodiscard]] std::vector<std::string> unserved_epilogue(const Epilogue& epilogue, bool is_transposed);
 
 }  // namespace jitgemm

@@ -201,9 +201,8 @@ void check_pairs(Reasons& reasons, const Problem& problem) {
     const EpilogueParts& parts = problem.signature.epilogue->parts();
     for (const EpilogueOperand& operand : parts.operands)
         if (operand.index.is_matrix() && differs_in_pair(parts, operand))
-            reasons.push_back(
-                fmt::format("{}[{}] has an element for each column of a pair, which no wgmma kernel reads",
-                            operand.name, to_string(operand.index)));
+            reasons.push_back(fmt::format("{} has an element for each column of a pair, which no wgmma kernel reads",
+                                          with_index(operand.name, operand.index)));
 }
 
 void check_pairs(Reasons& reasons, const Problem& problem, const Config& c, const WgmmaGeometry& g) {
