@@ -94,11 +94,15 @@ constexpr int kWidestStreamedWithMatrix = 152;  // and with stream-K
 
 /// The widest tile of 128 rows per warpgroup whose epilogue spills nothing.
 int widest(const GemmSignature& signature, const Config& config, bool is_streamed) {
-    const bool through_ring = geometry(signature, config).c_stages != 0;
-    if (epilogue_work(signature, config, through_ring).matrices != 0)
-        return is_streamed ? kWidestStreamedWithMatrix : kWidestWithMatrix;
+    bool adds_matrix = signature.c.has_value();
+    if (signature.epilogue && signature.epilogue->counts().matrices != 0) {
+        const bool through_ring = geometry(signature, config).c_stages != 0;
+        if (epilogue_work(signature, config, through_ring).matrices != 0)
+            return is_streamed ? kWidestStreamedWithMatrix : kWidestWithMatrix;
+        adds_matrix = through_ring;
+    }
     if (!is_streamed) return std::numeric_limits<int>::max();
-    return signature.c || through_ring ? kWidestStreamedWithC : kWidestStreamed;
+    return adds_matrix ? kWidestStreamedWithC : kWidestStreamed;
 }
 
 /// A search for fast candidates of a problem as wgmmas see it.

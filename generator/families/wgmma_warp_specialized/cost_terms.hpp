@@ -13,10 +13,10 @@
 
 namespace jitgemm {
 
-/// The tile over one of 128x256, of which some constants speak.
 /// Bytes of D for a sum of the product: half an element, where an epilogue makes one of two.
 [[nodiscard]] double bytes_per_sum(const GemmSpec& spec);
 
+/// The tile over one of 128x256, of which some constants speak.
 [[nodiscard]] double usual_tiles(const WgmmaWarpSpecializedConfig& config);
 
 /// Of each tile.
@@ -24,7 +24,7 @@ namespace jitgemm {
 /// Of the last tile, or of two that end together. No other warpgroup's multiplying hides it.
 [[nodiscard]] double last_epilogue_cycles(const WgmmaWarpSpecializedConfig& config, const WgmmaCosts& costs);
 
-/// What the epilogue of a tile does besides storing it. A C is an operand like those of a text.
+/// The work of a tile's epilogue apart from its stores. A C counts as an operand of a text.
 struct EpilogueWork {
     bool in_ring = false;       ///< a matrix comes through the ring of stages
     bool by_element = false;    ///< a C that threads read element by element

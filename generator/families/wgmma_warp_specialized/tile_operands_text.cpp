@@ -20,7 +20,7 @@ std::string_view type_name(DataType type) {
     return type == DataType::f32 ? "F32" : type == DataType::f16 ? "F16" : "Bf16";
 }
 
-/// The distance from the element of the first column of a pair to that of the second.
+/// How far apart the elements for the two columns of a pair lie.
 std::string_view second_column(const TileOperands& all) {
     return all.pairs != EpiloguePairs::halves ? "1" : all.swap_ab ? "args.m / 2" : "args.n";
 }
@@ -406,8 +406,8 @@ std::string prefetch_pairs(const TileOperand& one, const TileOperands& all) {
 std::string prefetch_vectors(const TileOperands& all) {
     std::string text;
     for (const TileOperand& one : all.operands) {
-        if (one.reader == OperandReader::paired_row_vector) text += prefetch_pairs(one, all);
-        if (one.reader == OperandReader::paired_column) text += prefetch_pairs(one, all);
+        if (one.reader == OperandReader::paired_row_vector || one.reader == OperandReader::paired_column)
+            text += prefetch_pairs(one, all);
         if (one.reader != OperandReader::row_vector && one.reader != OperandReader::column_vector) continue;
         const bool is_row = one.reader == OperandReader::row_vector;
         const std::string begin = is_row ? "tile.column" : "tile.row";
