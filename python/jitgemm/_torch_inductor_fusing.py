@@ -6,7 +6,6 @@ kernels are not faster, they are decomposed again.
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -17,7 +16,7 @@ from torch.nn.functional import linear
 from ._torch_fused import Options
 from ._torch_inductor_mlp import sizes_of
 from ._torch_mlp import MLP, Weights, are_served
-from ._torch_patterns import activation_of_call
+from ._torch_patterns import activation_of_call, multiplies
 
 Nodes = list[fx.Node]
 
@@ -93,7 +92,7 @@ def _plain(activation: str, of_gate: fx.Node, gate: Layer, activated: fx.Node) -
 
 def _gated(activation: str, of_gate: fx.Node, gate: Layer, activated: fx.Node) -> Found | None:
     product = _only_user(activated)
-    if product is None or not _multiplies(product):
+    if product is None or not multiplies(product):
         return None
     of_up = product.args[1] if product.args[0] is activated else product.args[0]
     up, after = _layer_of(of_up), _only_user(product)
@@ -117,11 +116,6 @@ def _layer_of(node: Any) -> Layer | None:
 
 def _only_user(node: fx.Node) -> fx.Node | None:
     return next(iter(node.users)) if len(node.users) == 1 else None
-
-
-def _multiplies(node: fx.Node) -> bool:
-    is_product = node.target in (operator.mul, torch.mul) or (node.op == "call_method" and node.target == "mul")
-    return is_product and len(node.args) == 2 and not node.kwargs and all(isinstance(x, fx.Node) for x in node.args)
 
 
 def _is_undisturbed(found: Found) -> bool:

@@ -111,7 +111,7 @@ def milliseconds(call: Callable[[], Any]) -> float:
 
 
 def sizes_of(x: Tensor, which: str = "size") -> tuple[int | None, ...]:
-    """Of a symbol, what it is in the call that is traced. None if that depends on data."""
+    """As numbers. A symbol has its value in the call that is traced. It is None if that value depends on data."""
     return tuple(size if isinstance(size, int) else size.node.hint for size in getattr(x, which)())
 
 

@@ -95,11 +95,15 @@ def _width(options: Options, gate: Tensor, up: Tensor | None) -> int:
     return gate.shape[0] // 2 if options.gated and up is None else gate.shape[0]
 
 
+def _needs_gradient(*tensors: Tensor | None) -> bool:
+    return torch.is_grad_enabled() and any(x is not None and x.requires_grad for x in tensors)
+
+
 def _on_rows(options: Options, x: Tensor, weights: Weights, by_operator: bool) -> Tensor:
     rows = x if x.dim() == 2 and lies_as_matrix(x) else as_matrix(x)
     if by_operator:
         d = MLP(rows, *weights, *options)
-    elif torch.is_grad_enabled() and any(t is not None and t.requires_grad for t in (x, *weights)):
+    elif _needs_gradient(x, *weights):
         d = Mlp.apply(DIRECT, options, rows, *weights)
     else:
         d = run(DIRECT, options, rows, weights)
@@ -303,7 +307,7 @@ def _differentiate(x: Tensor, *given: Any) -> Tensor:
     if torch._C._functorch.peek_interpreter_stack() is not None or forward_ad._current_level >= 0:
         return _compose(x, *given)
     options, weights = Options(*given[5:]), given[:5]
-    if torch.is_grad_enabled() and any(t is not None and t.requires_grad for t in (x, *weights)):
+    if _needs_gradient(x, *weights):
         return Mlp.apply(BY_OPERATORS, options, x, *weights)
     with torch._C._AutoDispatchBelowAutograd():
         return _run(x, *given)

@@ -21,7 +21,7 @@ Filter = Callable[[str, torch.nn.Linear], bool]
 
 
 class Replaced(list[str]):
-    """The names of the layers that multiply by jitgemm, and what became of the modules that call them."""
+    """The names of the replaced layers. It also says which modules were fused, and why others were not."""
 
     def __init__(self, names: list[str]) -> None:
         super().__init__(names)
@@ -44,12 +44,13 @@ def replace_linear(
 ) -> Replaced:
     """Every torch.nn.Linear of a model, and the model if it is one, multiplies by jitgemm from now on; in place.
 
-    Parameters, hooks and names stay what they are. Left alone are subclasses of Linear, layers whose weight is of a
-    subclass of Tensor (quantized or distributed, say), and layers with a forward of their own (accelerate's).
+    Parameters, hooks and names stay the same. These layers are left alone: subclasses of Linear, layers whose weight is
+    of a subclass of Tensor (quantized or distributed, say), and layers with a forward of their own (accelerate's).
     `only` is asked with name and module. Layers that were replaced before take the options of this call.
     fuse: layers beside their activations, and gated MLPs, run as fewer kernels. The weights of gate and up become views
     of one tensor. Layers with hooks, and layers that are wrapped later, are called one by one.
-    Returns the names of all these layers, with what was fused and what was not, and why: a list that prints it.
+    Returns the names of the replaced layers. Printed, the list also says which modules were fused, and why others were
+    not.
     restore_linear is the way back. A word that `device` or `deterministic` can't be is refused, and nothing changes.
     """
     device = word(device)

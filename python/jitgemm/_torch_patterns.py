@@ -185,14 +185,13 @@ def _is_half(node: Any, which: int, of_layer: fx.Node) -> bool:
 
 
 def _multiplies_for_a_layer(product: fx.Node, layer: fx.Node) -> bool:
-    return (
-        layer.op == "call_module"
-        and _only_input(layer) is product
-        and len(product.args) == 2
-        and not product.kwargs
-        and all(isinstance(x, fx.Node) for x in product.args)
-        and (product.target in (operator.mul, torch.mul) or (product.op == "call_method" and product.target == "mul"))
-    )
+    return layer.op == "call_module" and _only_input(layer) is product and multiplies(product)
+
+
+def multiplies(node: fx.Node) -> bool:
+    """Whether it is the product of two nodes."""
+    is_product = node.target in (operator.mul, torch.mul) or (node.op == "call_method" and node.target == "mul")
+    return is_product and len(node.args) == 2 and not node.kwargs and all(isinstance(x, fx.Node) for x in node.args)
 
 
 def _target(node: Any) -> str:

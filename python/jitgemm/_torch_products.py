@@ -1,4 +1,4 @@
-"""The products of jitgemm.torch: who sees a call, and its gradient on the short way."""
+"""The products of jitgemm.torch. An eager call that nobody observes goes to its kernel without the dispatcher."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def matmul(a: Tensor, b: Tensor, *, device: str | None = None, deterministic: st
     """a @ b with derivatives. a: (..., m, k), b: (k, n) or (..., k, n); the result is packed and of a's type.
 
     `device` (None for tensors on a GPU) and `deterministic` are those of jitgemm.matmul, whose help says what is
-    refused. Gradients keep to them. Under torch.autocast operands are of its type.
+    refused. Gradients use the same two. Under torch.autocast operands are of its type.
     """
     if torch.compiler.is_compiling():
         a, b = cast_under_autocast(a, b)  # type: ignore[assignment]
@@ -56,9 +56,9 @@ def linear(
 ) -> Tensor:
     """torch.nn.functional.linear: x @ weight.T + bias. x: (..., k), weight: (n, k) or (k,), bias: (n,).
 
-    activation: "relu", "gelu" (by tanh), "gelu_erf" or "silu" of the sum, in the same kernel: the result is rounded
-    once. Where the bias is added afterwards, so is the activation. For gradients its argument is kept (for relu, its
-    result).
+    activation: "relu", "gelu" (by tanh), "gelu_erf" or "silu" of the sum. Without gradients, and for relu, the same
+    kernel applies it, and the result is rounded once. For other gradients its argument is kept, and a pass applies it.
+    Where the bias is added afterwards, so is the activation.
 
     An x whose leading dimensions and rows don't lie at one stride (a transposed batch, say) is copied, as PyTorch does.
     A contiguous bias of shape (n,) is added in f32, before the result is rounded. Another bias is added afterwards, and
@@ -97,7 +97,7 @@ def gated_mlp(
     """(activation(x @ gate.T) * (x @ up.T)) @ down.T, as in Llama. x: (..., k), gate_up: (2 h, k), down: (n, h).
 
     gate_up holds the weights gate and up, gate first. activation, device and deterministic are those of linear. For
-    gradients the results of gate and up are kept, and what down multiplies.
+    gradients x, the results of gate and up, and the input of down are kept.
     """
     check_tensors(x=x, gate_up=gate_up, down=down)
     check_stack(gate_up)

@@ -15,6 +15,22 @@ def own_folders(tmp_path_factory):
     os.environ["JITGEMM_TUNING_DIR"] = str(tmp_path_factory.mktemp("tuning"))
 
 
+@pytest.fixture
+def epilogues(monkeypatch):
+    """The texts of the products that are asked for."""
+    import jitgemm as jg
+
+    seen = []
+    real = jg._core.matmul
+
+    def matmul(*arrays, **options):
+        seen.append(options.get("epilogue"))
+        return real(*arrays, **options)
+
+    monkeypatch.setattr(jg._core, "matmul", matmul)
+    return seen
+
+
 def small_integers(shape, dtype="float32", seed=0):
     """Every partial sum of their products is exact in f32. Small results are exact in f16 and bf16, too."""
     import numpy as np

@@ -10,17 +10,12 @@ import pytest
 pytest.importorskip("numpy")
 torch = pytest.importorskip("torch", minversion="2.6")
 
+from activations import ACTIVATIONS
 from conftest import small_integers
 from torch.nn import functional
 from torch.utils._python_dispatch import TorchDispatchMode
 
 EMULATOR = "emulator:sm_80"
-ACTIVATIONS = {
-    "relu": functional.relu,
-    "gelu": partial(functional.gelu, approximate="tanh"),
-    "gelu_erf": functional.gelu,
-    "silu": functional.silu,
-}
 CLOSE = {"rtol": 1e-5, "atol": 1e-5}
 
 
@@ -39,20 +34,6 @@ def ours(activation, x, weight, bias=None, **options):
 
 def theirs(activation, x, weight, bias=None):
     return ACTIVATIONS[activation](functional.linear(x, weight, bias))
-
-
-@pytest.fixture
-def epilogues(monkeypatch):
-    """The texts of the products that are asked for."""
-    seen = []
-    real = jg._core.matmul
-
-    def matmul(*arrays, **options):
-        seen.append(options.get("epilogue"))
-        return real(*arrays, **options)
-
-    monkeypatch.setattr(jg._core, "matmul", matmul)
-    return seen
 
 
 @pytest.mark.parametrize("activation", ACTIVATIONS)

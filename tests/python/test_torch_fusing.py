@@ -145,20 +145,6 @@ def pair(kind, place="cpu", **options):
     return theirs, ours, report
 
 
-@pytest.fixture
-def epilogues(monkeypatch):
-    """The texts of the products that are asked for."""
-    seen = []
-    real = jg._core.matmul
-
-    def matmul(*arrays, **options):
-        seen.append(options.get("epilogue"))
-        return real(*arrays, **options)
-
-    monkeypatch.setattr(jg._core, "matmul", matmul)
-    return seen
-
-
 def outcome(model, x):
     """A result and all gradients."""
     x = x.clone().requires_grad_()

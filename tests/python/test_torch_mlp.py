@@ -11,6 +11,7 @@ pytest.importorskip("numpy")
 torch = pytest.importorskip("torch", minversion="2.6")
 
 import jitgemm.torch
+from activations import ACTIVATIONS
 from conftest import small_integers
 from torch import library
 from torch.nn import functional
@@ -20,12 +21,6 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 
 EMULATOR = "emulator:sm_80"
 PLACES = [pytest.param("cpu", id="emulator"), pytest.param("cuda", id="gpu", marks=pytest.mark.gpu)]
-ACTIVATIONS = {
-    "relu": functional.relu,
-    "gelu": partial(functional.gelu, approximate="tanh"),
-    "gelu_erf": functional.gelu,
-    "silu": functional.silu,
-}
 CLOSE = {"rtol": 1e-5, "atol": 1e-5}
 
 
