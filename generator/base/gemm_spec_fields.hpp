@@ -45,7 +45,7 @@ void read_field(GemmSpec& spec, const GemmSpecField& field, std::string_view nam
 [[nodiscard]] std::string later_formats_text(const GemmSpec& spec);
 /// The least format whose fields say all of the spec.
 [[nodiscard]] int format_of(const GemmSpec& spec);
-/// Whether a key is that of the layout of an epilogue's operand: "ld-up", "align-up".
+/// Whether a key gives the layout of an epilogue's operand, as "ld-up" and "align-up" do.
 [[nodiscard]] bool is_layout_key(std::string_view key);
 /// Reads a word of that key. The spec has its epilogue.
 void read_layout(GemmSpec& spec, std::string_view key, std::string_view word);

@@ -24,7 +24,8 @@ struct jitgemm_peer_operand {
     int64_t ld;             /* of a matrix, which has the order of D; else 0 */
 };
 
-/* D (m x n) = alpha * A (m x k) * B (k x n) + beta * C (m x n), or what `epilogue` says. */
+/* D (m x n) = alpha * A (m x k) * B (k x n) + beta * C (m x n). With an epilogue, its text says what D holds: n counts
+ * the columns of B, and a D of pairs has n / 2. */
 struct jitgemm_peer_problem {
     uint32_t version;               /* JITGEMM_PEER_VERSION of the jitgemm that calls */
     uint32_t variant;               /* one of the peer's variants: 0 .. jitgemm_peer_variants(problem) - 1 */

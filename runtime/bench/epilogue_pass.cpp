@@ -13,10 +13,10 @@
 namespace jitgemm {
 namespace {
 
-constexpr std::int64_t kMostBlocksPerSm =
-    32;  // four times those that an SM holds at once; the kernel loops over the rest
+/// Four times the blocks that an SM holds at once. The kernel loops over the rest.
+constexpr std::int64_t kMostBlocksPerSm = 32;
 
-/// The kernel's argument struct: each member behind the one before, at a multiple of its size.
+/// The bytes of the kernel's argument struct. Each member follows the previous one, at a multiple of its size.
 class ArgumentBytes {
 public:
     void add(std::uint64_t address) { add_bytes(&address, sizeof address); }

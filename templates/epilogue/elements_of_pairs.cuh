@@ -1,7 +1,7 @@
 #pragma once
 
-// A matrix that lies as D does, read from global memory: a thread's elements of a slice, all at once. It has one row of
-// D^T, since that is made of pairs of sums. In memory, its two neighbours are one pitch apart.
+// A matrix that lies as D does, read from global memory: a thread's elements of a slice, all at once. A thread has
+// one row of D^T, because two sums make an element. It has two elements of an atom, which lie one pitch apart.
 template <typename Type>
 struct Elements {
     using Element = typename Type::Element;

@@ -1,7 +1,7 @@
 #pragma once
 
-// A column of elements, one for each row of D^T, whose elements are made of pairs of sums. A thread has row g of the
-// eight rows that a warp has of every 64 sums. It reads their elements while the last wgmmas run.
+// A column of elements, one for each row of D^T. Two rows of sums make a row of D^T: a warp has eight rows of every 32.
+// Lane l has row l / 4 of the eight. It reads their elements while the last wgmmas run.
 template <typename Type, int kStep>
 struct PairedColumnVector {
     using Element = typename Type::Element;
@@ -16,7 +16,7 @@ struct PairedColumnVector {
     }
 
 #if !GEMM_OVERLAPPED
-    // The part of the sums `distance` rows below.
+    // The part `distance` rows of sums below.
     __device__ __forceinline__ PairedColumnVector below(int distance) const {
         PairedColumnVector part = *this;
         part.rows[0] = rows[distance / 64];

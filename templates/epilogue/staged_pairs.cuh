@@ -18,8 +18,8 @@ struct alignas(kVectorD == 1 ? 8 : 16) StagedVector {
 };
 #endif
 
-// Stores a vector of a row of D, whose sums begin at `staged`. Where the right edge cuts it, its elements are stored
-// one by one.
+// Stores a vector of a row of D. The sums of its first element begin at `staged`. Where the right edge cuts it, its
+// elements are stored one by one.
 __device__ __forceinline__ void store_vector(const OutputTile& output, int row, int column, const Staged* staged) {
     const int columns = output.n / 2;
     if (row >= output.m || column >= columns) return;

@@ -6,7 +6,7 @@ __device__ __forceinline__ int column_of_halves(int place, int half) {
     return place / 16 * 8 + place % 8 + place / 8 % 2 * half;
 }
 
-// Moves a copy of B, whose tile begins at `first`, to those columns.
+// Lets a copy of B, whose tile begins at `first`, read those columns.
 template <bool kKMajor, typename Copy>
 __device__ __forceinline__ void take_halves(Copy& copy, long long ld, int first, int half) {
     const int place = first + (kKMajor ? copy.row : copy.column);
