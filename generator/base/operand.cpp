@@ -56,6 +56,10 @@ GemmOperand epilogue_operand(const EpilogueOperand& of, const EpilogueParts& par
     return operand;
 }
 
+MatrixSize size_of(const EpilogueIndex& index, const EpilogueParts& parts, const GemmSpec& spec) {
+    return {size_of(index_of(index.row, parts), spec), size_of(index_of(index.column, parts), spec)};
+}
+
 MatrixSize size_of_d(const GemmSpec& spec) {
     const MatrixIndex index = index_of_d(parts_of(spec));
     return {size_of(index.row, spec), size_of(index.column, spec)};

@@ -163,6 +163,8 @@ struct MatrixSize {
     std::int64_t columns = 0;
 };
 [[nodiscard]] MatrixSize size_of_d(const GemmSpec& spec);
+/// Of a value of its epilogue.
+[[nodiscard]] MatrixSize size_of(const EpilogueIndex& index, const EpilogueParts& parts, const GemmSpec& spec);
 /// A launch with the scalars of the spec's epilogue and nothing else. Of a text, beta has its value and all others have
 /// that of alpha.
 [[nodiscard]] GemmArguments scalar_arguments(const GemmSpec& spec, float alpha, float beta);

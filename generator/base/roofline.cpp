@@ -17,10 +17,14 @@ double bytes_of_d(const GemmSpec& spec) {
 }
 
 double compulsory_bytes(const GemmSpec& spec) {
-    double all = 0;
-    for_each_operand(spec, spec.broadcast_c, [&](const GemmOperand& operand) {
-        all += static_cast<double>(operand.rows) * static_cast<double>(operand.columns) * bytes(operand.type);
-    });
+    double all = operand_bytes(spec) + bytes_of_d(spec) + compulsory_bytes_of_c(spec);
+    const EpilogueParts* const parts = parts_of(spec);
+    if (parts == nullptr) return all;
+    for (const EpilogueOperand& operand : parts->operands) {
+        if (operand.is_scalar) continue;
+        const auto [rows, columns] = size_of(operand.index, *parts, spec);
+        all += static_cast<double>(rows) * static_cast<double>(columns) * bytes(operand.type);
+    }
     return all;
 }
 

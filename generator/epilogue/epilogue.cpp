@@ -93,11 +93,14 @@ std::optional<Epilogue> Epilogue::of_hash(std::string_view hash) {
 }
 
 Epilogue Epilogue::transposed() const {
+    if (const Value* const known = value_->transposed) return Epilogue(known);
     EpilogueParts turned = parts();
     turned.is_transposed = turned.pairs != EpiloguePairs::none && !turned.is_transposed;
     for (EpilogueOperand& operand : turned.operands) operand.index = jitgemm::transposed(operand.index);
     for (EpilogueOutput& output : turned.outputs) output.index = jitgemm::transposed(output.index);
-    return Epilogue(std::move(turned));
+    const Epilogue made(std::move(turned));
+    value_->transposed = made.value_;
+    return made;
 }
 
 EpilogueReading try_read_epilogue(std::string_view text, const EpilogueTypes& types) {

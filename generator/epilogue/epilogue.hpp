@@ -4,6 +4,7 @@
 #include "generator/epilogue/graph.hpp"
 #include "generator/epilogue/problem.hpp"
 
+#include <atomic>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -47,6 +48,7 @@ private:
         std::string text;
         std::string hash;
         EpilogueCounts counts;
+        mutable std::atomic<const Value*> transposed = nullptr;  ///< set when it is first asked for
     };
     struct Known;
     explicit Epilogue(const Value* value) : value_(value) {}

@@ -35,10 +35,10 @@ public:
         const std::scoped_lock lock(mutex_);
         std::unique_ptr<const EpilogueTextValue>& known = known_[key];
         if (known == nullptr)
-            known = std::make_unique<EpilogueTextValue>(EpilogueTextValue{.text = std::move(text),
-                                                                          .layouts = layouts,
-                                                                          .hash = std::hash<std::string>()(key),
-                                                                          .meaning = meaning});
+            known.reset(new EpilogueTextValue{.text = std::move(text),
+                                              .layouts = layouts,
+                                              .hash = std::hash<std::string>()(key),
+                                              .meaning = meaning});
         return EpilogueTextAccess::make(known.get());
     }
 
@@ -105,8 +105,13 @@ EpilogueText canonical(EpilogueText text, DataType d) {
 }
 
 EpilogueText transposed(EpilogueText text, DataType d) {
-    const std::optional<Epilogue> meaning = meaning_of(text, d);
-    return meaning ? text_of(meaning->transposed(), text) : EpilogueText();
+    if (text.empty()) return {};
+    const EpilogueTextValue& value = *EpilogueTextAccess::value(text);
+    if (!value.meaning) return text_of(read_epilogue(value.text, {.d = d}).transposed(), text);
+    if (const EpilogueTextValue* const known = value.transposed) return EpilogueTextAccess::make(known);
+    const EpilogueText made = text_of(value.meaning->transposed(), text);
+    value.transposed = EpilogueTextAccess::value(made);
+    return made;
 }
 
 std::optional<Epilogue> meaning_of(EpilogueText text, DataType d) {

@@ -3,6 +3,7 @@
 #include "generator/epilogue/epilogue.hpp"
 #include "jitgemm/epilogue.hpp"
 
+#include <atomic>
 #include <cstddef>
 #include <map>
 #include <optional>
@@ -18,7 +19,8 @@ struct EpilogueTextValue {
     std::string text;
     Layouts layouts;  ///< those that are not the default
     std::size_t hash = 0;
-    std::optional<Epilogue> meaning;  ///< of a canonical text
+    std::optional<Epilogue> meaning;                                     ///< of a canonical text
+    mutable std::atomic<const EpilogueTextValue*> transposed = nullptr;  ///< the same, set when it is first asked for
 };
 
 struct EpilogueTextAccess {
