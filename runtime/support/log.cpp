@@ -4,6 +4,11 @@
 #include "jitgemm/error.hpp"
 #include "runtime/support/fork.hpp"
 
+// spdlog is the only library that we compile in whose namespace has no version. An application with another spdlog
+// would otherwise share our symbols under its own names.
+#define spdlog jitgemm_spdlog  // NOLINT(readability-identifier-naming): the namespace's own name
+
+#include <spdlog/logger.h>
 #include <spdlog/sinks/stdout_color_sinks.h>
 
 #include <algorithm>
@@ -91,7 +96,7 @@ private:
 };
 
 const std::shared_ptr<ListenerSink>& listener_sink() {
-    static const auto& sink = *new std::shared_ptr<ListenerSink>(std::make_shared<ListenerSink>());  // as log()
+    static const auto& sink = *new std::shared_ptr<ListenerSink>(std::make_shared<ListenerSink>());  // as logger()
     return sink;
 }
 
@@ -100,6 +105,13 @@ spdlog::logger make_logger() {
     made.set_pattern("%n: %^%l%$: %v");
     made.set_level(spdlog::level::warn);
     return made;
+}
+
+/// It is not in spdlog's registry, so a program that uses spdlog itself keeps its settings.
+spdlog::logger& logger() {
+    // Never destroyed: an object with static storage that was made before it may log as the process ends.
+    static spdlog::logger& instance = *new spdlog::logger(make_logger());
+    return instance;
 }
 
 spdlog::level::level_enum level_of(std::string_view name) {
@@ -111,14 +123,18 @@ spdlog::level::level_enum level_of(std::string_view name) {
 
 }  // namespace
 
-spdlog::logger& log() {
-    // Never destroyed: an object with static storage that was made before it may log as the process ends.
-    static spdlog::logger& instance = *new spdlog::logger(make_logger());
-    return instance;
+void Log::write(LogLevel level, fmt::string_view text, fmt::format_args values) {
+    const spdlog::level::level_enum of_spdlog = kLevels[static_cast<std::size_t>(level)];
+    if (logger().should_log(of_spdlog)) logger().log(of_spdlog, fmt::vformat(text, values));
+}
+
+std::string_view log_level() {
+    const auto* const found = std::ranges::find(kLevels, logger().level());
+    return kLogLevelNames[static_cast<std::size_t>(found - kLevels.begin())];
 }
 
 void set_log_level(std::string_view level) {
-    if (!level.empty()) log().set_level(level_of(level));
+    if (!level.empty()) logger().set_level(level_of(level));
 }
 
 void set_log_listener(LogListener listener) { listener_sink()->set_listener(std::move(listener)); }

@@ -1,8 +1,6 @@
 #pragma once
 
-#include "runtime/support/own_spdlog.hpp"
-
-#include <spdlog/logger.h>
+#include <fmt/format.h>
 
 #include <array>
 #include <cstdint>
@@ -12,16 +10,43 @@
 
 namespace jitgemm {
 
-/// The library's own logger, on stderr: "jitgemm: warning: ...". It is not in spdlog's registry, so a program that uses
-/// spdlog itself keeps its settings. There is one level per process, "warning" at first. The logger lives as long as
-/// the process, so destructors of static objects may use it.
-[[nodiscard]] spdlog::logger& log();
-
+enum class LogLevel : std::uint8_t { trace, debug, info, warning, error };
 inline constexpr std::array<std::string_view, 6> kLogLevelNames{"trace", "debug", "info", "warning", "error", "off"};
-/// Sets the level to one of these; "" changes nothing. Throws Error with the levels for any other text.
+
+/// The library's own log, on stderr: "jitgemm: warning: ...". log.cpp alone includes spdlog, whose headers take seconds
+/// to compile.
+class Log {
+public:
+    template <typename... Values>
+    void debug(fmt::format_string<Values...> text, const Values&... values) const {
+        write(LogLevel::debug, text, fmt::make_format_args(values...));
+    }
+    template <typename... Values>
+    void info(fmt::format_string<Values...> text, const Values&... values) const {
+        write(LogLevel::info, text, fmt::make_format_args(values...));
+    }
+    template <typename... Values>
+    void warn(fmt::format_string<Values...> text, const Values&... values) const {
+        write(LogLevel::warning, text, fmt::make_format_args(values...));
+    }
+    template <typename... Values>
+    void error(fmt::format_string<Values...> text, const Values&... values) const {
+        write(LogLevel::error, text, fmt::make_format_args(values...));
+    }
+
+private:
+    static void write(LogLevel level, fmt::string_view text, fmt::format_args values);
+};
+
+/// There is one level per process, "warning" at first. The log lives as long as the process, so destructors of static
+/// objects may use it.
+[[nodiscard]] constexpr Log log() { return {}; }
+
+/// One of kLogLevelNames.
+[[nodiscard]] std::string_view log_level();
+/// Sets the level to one of kLogLevelNames; "" changes nothing. Throws Error with the levels for any other text.
 void set_log_level(std::string_view level);
 
-enum class LogLevel : std::uint8_t { trace, debug, info, warning, error };
 /// Receives each message in place of stderr, one at a time, from any thread.
 using LogListener = std::function<void(LogLevel level, const std::string& message)>;
 

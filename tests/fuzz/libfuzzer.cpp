@@ -4,8 +4,6 @@
 
 #include "runtime/support/log.hpp"
 
-#include <spdlog/spdlog.h>
-
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>

@@ -2,42 +2,45 @@
 
 #include "runtime/support/log.hpp"
 
-#include <spdlog/sinks/ostream_sink.h>
-
-#include <memory>
-#include <sstream>
+#include <mutex>
 #include <string>
+#include <string_view>
 
 namespace jitgemm::testing {
 
 /// What the library says while the object lives, in place of stderr; level "warning" unless told.
 class CapturedLog {
 public:
-    explicit CapturedLog(const std::string& level = "warning") : old_sinks_(log().sinks()), old_level_(log().level()) {
-        const auto sink = std::make_shared<spdlog::sinks::ostream_sink_mt>(stream_);
-        sink->set_pattern("%l: %v");
-        log().sinks() = {sink};
+    explicit CapturedLog(std::string_view level = "warning") : old_level_(log_level()) {
         set_log_level(level);
+        set_log_listener([this](LogLevel of, const std::string& message) {
+            const std::scoped_lock lock(mutex_);
+            text_ += std::string(kLogLevelNames[static_cast<std::size_t>(of)]) + ": " + message + '\n';
+        });
     }
     CapturedLog(const CapturedLog&) = delete;
     CapturedLog& operator=(const CapturedLog&) = delete;
     ~CapturedLog() {
-        log().sinks() = old_sinks_;
-        log().set_level(old_level_);
+        set_log_listener({});
+        set_log_level(old_level_);
     }
 
-    [[nodiscard]] std::string text() const { return stream_.str(); }
-    [[nodiscard]] int lines_with(const std::string& words) const {
-        std::istringstream lines(text());
+    [[nodiscard]] std::string text() const {
+        const std::scoped_lock lock(mutex_);
+        return text_;
+    }
+    [[nodiscard]] int lines_with(std::string_view words) const {
+        const std::string all = text();
         int count = 0;
-        for (std::string line; std::getline(lines, line);) count += line.find(words) != std::string::npos ? 1 : 0;
+        for (std::size_t begin = 0, end = 0; (end = all.find('\n', begin)) != std::string::npos; begin = end + 1)
+            count += all.substr(begin, end - begin).find(words) != std::string::npos ? 1 : 0;
         return count;
     }
 
 private:
-    std::ostringstream stream_;
-    std::vector<spdlog::sink_ptr> old_sinks_;
-    spdlog::level::level_enum old_level_;
+    std::string_view old_level_;
+    mutable std::mutex mutex_;
+    std::string text_;
 };
 
 }  // namespace jitgemm::testing
