@@ -1,4 +1,4 @@
-# Several .cpp are compiled as one unit: fmt, spdlog, nlohmann-json and CLI11 are then instantiated once per unit and no
+# Several .cpp are compiled as one unit: fmt, nlohmann-json and CLI11 are then instantiated once per unit and no
 # longer in every file, which took four fifths of a build. Names in anonymous namespaces are therefore unique within a
 # folder.
 

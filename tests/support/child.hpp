@@ -7,8 +7,8 @@
 
 namespace jitgemm::testing {
 
-/// Starts a child process that runs the steps. It ends with their result, or with 99 after an exception. No other thread
-/// may run: it might hold the lock of the sanitizers' allocator, which the child would wait for.
+/// Starts a child process that runs the steps. It ends with their result, or with 99 after an exception. No other
+/// thread may run: it might hold the lock of the sanitizers' allocator, which the child would wait for.
 template <typename Steps>
 pid_t start_child(Steps steps) {
     std::fflush(nullptr);  // or the child might print the parent's lines again
