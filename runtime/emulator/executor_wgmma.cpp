@@ -1,4 +1,4 @@
-// wgmma of 16-bit operands, its fences and groups. A warp computes its own 16 rows, when it gets there; that the four
+// wgmma of 16-bit and 8-bit operands, its fences and groups. A warp computes its own 16 rows, when it gets there; that the four
 // warps of a warpgroup take the same steps is checked, not that they take them at once.
 
 #include "runtime/emulator/block.hpp"
@@ -17,26 +17,41 @@ namespace jitgemm::emulator {
 namespace {
 
 constexpr std::uint32_t kRows = 16;  // of a warp
-constexpr std::uint32_t kDepth = 16;
-constexpr std::uint32_t kChunk = 8;  // elements of 16 bytes
+constexpr std::uint32_t kRowBytes = 32;  // of K
+constexpr std::uint32_t kMostDepth = 32;
+constexpr std::uint32_t kEight = 8;  // columns of D that four lanes hold, rows of a core matrix
 constexpr std::uint32_t kChunkBytes = 16;
 constexpr std::uint32_t kWarpsOfGroup = 4;
 constexpr std::size_t kRegistersA = 4;
 
 struct WgmmaDetail {
-    MmaType operands{};
+    MmaType a{};
+    MmaType b{};
     MmaType sums{};
+    std::uint32_t element_bytes = 2;
     std::uint32_t n = 8;
     std::size_t registers = 4;  ///< of the sums
     bool a_in_registers = false;
     bool a_k_major = true;
     bool b_k_major = true;
     bool negates = false;  ///< one of A and B, not both
+
+    [[nodiscard]] std::uint32_t depth() const { return kRowBytes / element_bytes; }
+    [[nodiscard]] std::uint32_t chunk() const { return kChunkBytes / element_bytes; }  ///< elements of 16 bytes
 };
 
 // values: the sums' registers; A's registers or descriptor; B's descriptor; the predicate of the addition.
 
-using Chunk = std::array<std::uint16_t, kChunk>;
+/// 16 bytes of an operand.
+struct Chunk {
+    std::array<std::uint8_t, kChunkBytes> bytes{};
+
+    [[nodiscard]] std::uint32_t element(std::uint32_t i, std::uint32_t size) const {
+        std::uint32_t bits = 0;
+        std::memcpy(&bits, &bytes.at(std::size_t{i} * size), size);
+        return bits;
+    }
+};
 
 Chunk read_chunk(Warp& warp, const Instruction& instruction, std::uint32_t offset) {
     SharedMemory& shared = warp.block().shared();
@@ -45,32 +60,37 @@ Chunk read_chunk(Warp& warp, const Instruction& instruction, std::uint32_t offse
     const Accessor who{warp.number(), instruction.index};
     shared.begin_async_read(who, offset, kChunkBytes);
     warp.warpgroup_sums().note_read(who, offset);
-    std::memcpy(chunk.data(), shared.at(offset), kChunkBytes);
+    std::memcpy(chunk.bytes.data(), shared.at(offset), kChunkBytes);
     return chunk;
 }
 
 /// Calls `put(row, k, bits)` for the elements of rows [first, first + rows) of an operand in shared memory.
 void read_operand(Warp& warp, const Instruction& instruction, const MatrixDescriptor& descriptor, std::uint32_t first,
                   std::uint32_t rows, const auto& put) {
-    const std::uint32_t runs = descriptor.k_major() ? rows : rows / kChunk;
-    const std::uint32_t chunks = descriptor.k_major() ? kDepth / kChunk : kDepth;
-    const std::uint32_t first_run = descriptor.k_major() ? first : first / kChunk;
+    const auto& detail = instruction.detail<WgmmaDetail>();
+    const std::uint32_t size = detail.chunk();
+    const std::uint32_t runs = descriptor.k_major() ? rows : rows / size;
+    const std::uint32_t chunks = descriptor.k_major() ? detail.depth() / size : detail.depth();
+    const std::uint32_t first_run = descriptor.k_major() ? first : first / size;
     for (std::uint32_t run = 0; run < runs; ++run)
         for (std::uint32_t c = 0; c < chunks; ++c) {
             const Chunk chunk = read_chunk(warp, instruction, descriptor.chunk(first_run + run, c));
-            for (std::uint32_t i = 0; i < kChunk; ++i)
-                descriptor.k_major() ? put(run, c * kChunk + i, chunk[i]) : put(run * kChunk + i, c, chunk[i]);
+            for (std::uint32_t i = 0; i < size; ++i) {
+                const std::uint32_t bits = chunk.element(i, detail.element_bytes);
+                descriptor.k_major() ? put(run, c * size + i, bits) : put(run * size + i, c, bits);
+            }
         }
 }
 
-/// A's 16 rows of the warp, as mma.sync m16n8k16 has them in registers.
+/// A's 16 rows of the warp, as mma.sync m16n8k16 has them in registers (8-bit elements: m16n8k32).
 void gather_a(const Warp& warp, const Instruction& instruction, const WgmmaDetail& detail, std::uint32_t* a) {
+    const std::size_t per_word = 4 / detail.element_bytes;
+    const std::size_t bits = 8 * std::size_t{detail.element_bytes};
     for (std::size_t i = 0; i < kRegistersA; ++i) {
         const std::uint32_t* row = warp.words(instruction.values[detail.registers + i]);
         for (std::size_t lane = 0; lane < kLanes; ++lane) {
-            const std::size_t at = (lane / 4 + i % 2 * 8) * kDepth + lane % 4 * 2 + i / 2 * 8;
-            a[at] = row[lane] & 0xffffU;
-            a[at + 1] = row[lane] >> 16U;
+            const std::size_t at = (lane / 4 + i % 2 * 8) * detail.depth() + (lane % 4 + i / 2 * 4) * per_word;
+            for (std::size_t e = 0; e < per_word; ++e) a[at + e] = row[lane] >> (e * bits) & ((1U << bits) - 1);
         }
     }
 }
@@ -83,10 +103,10 @@ void read_a(Warp& warp, const Instruction& instruction, const WgmmaDetail& detai
         const MatrixDescriptor place(descriptor, detail.a_k_major);
         const std::uint32_t first = static_cast<std::uint32_t>(warp.index()) % kWarpsOfGroup * kRows;
         read_operand(warp, instruction, place, first, kRows,
-                     [&](std::uint32_t row, std::uint32_t k, std::uint16_t bits) { a[row * kDepth + k] = bits; });
+                     [&](std::uint32_t row, std::uint32_t k, std::uint32_t bits) { a[row * detail.depth() + k] = bits; });
     }
     if (!detail.negates) return;
-    for (std::uint32_t i = 0; i < kRows * kDepth; ++i) a[i] ^= 0x8000U;
+    for (std::uint32_t i = 0; i < kRows * detail.depth(); ++i) a[i] ^= 1U << (8 * detail.element_bytes - 1);
 }
 
 /// Calls `visit(word, half, row, column)` for each sum: a word of the registers' rows, of f16 sums one of its halves
@@ -96,7 +116,7 @@ void for_sums(const WgmmaDetail& detail, const auto& visit) {
     for (std::size_t i = 0; i < detail.registers * per_word; ++i)
         for (std::size_t lane = 0; lane < kLanes; ++lane)
             visit(i / per_word * kLanes + lane, i % per_word, lane / 4 + i / 2 % 2 * 8,
-                  i / 4 * kChunk + lane % 4 * 2 + i % 2);
+                  i / 4 * kEight + lane % 4 * 2 + i % 2);
 }
 
 void unpack_sums(const WgmmaDetail& detail, const std::vector<std::uint32_t>& words, std::uint32_t* c) {
@@ -141,8 +161,7 @@ WarpgroupSteps::Step step_of(const Warp& warp, const Instruction& instruction, c
 /// Operations of the warp's rows; passes over the banks of the whole warpgroup, which reads an operand once.
 void count(Warp& warp, const WgmmaDetail& detail) {
     constexpr std::uint32_t kPassBytes = 128;
-    constexpr std::uint32_t kRowBytes = 2 * kDepth;
-    warp.tally().operations += std::uint64_t{2} * kRows * detail.n * kDepth;
+    warp.tally().operations += std::uint64_t{2} * kRows * detail.n * detail.depth();
     if (static_cast<std::uint32_t>(warp.index()) % kWarpsOfGroup != 0) return;
     const std::uint32_t rows = detail.n + (detail.a_in_registers ? 0 : kWarpsOfGroup * kRows);
     warp.tally().wavefronts += rows * kRowBytes / kPassBytes;
@@ -154,8 +173,8 @@ void execute_wgmma(Warp& warp, const Instruction& instruction, Mask mask) {
     const auto& detail = instruction.detail<WgmmaDetail>();
     const WarpgroupSteps::Step step = step_of(warp, instruction, detail);
     warp.block().warpgroup_steps().take(warp, step);
-    std::array<std::uint32_t, std::size_t{kRows} * kDepth> a{};
-    std::vector<std::uint32_t> b(std::size_t{kDepth} * detail.n);
+    std::array<std::uint32_t, std::size_t{kRows} * kMostDepth> a{};
+    std::vector<std::uint32_t> b(std::size_t{detail.depth()} * detail.n);
     std::vector<std::uint32_t> c(std::size_t{kRows} * detail.n);
     const std::span values(instruction.values);
     std::vector<std::uint32_t>& words =
@@ -165,8 +184,8 @@ void execute_wgmma(Warp& warp, const Instruction& instruction, Mask mask) {
     read_a(warp, instruction, detail, step.a, a.data());
     const MatrixDescriptor place(step.b, detail.b_k_major);
     read_operand(warp, instruction, place, 0, detail.n,
-                 [&](std::uint32_t column, std::uint32_t k, std::uint16_t bits) { b[k * detail.n + column] = bits; });
-    wgmma_rows(detail.operands, detail.sums, static_cast<int>(detail.n), a.data(), b.data(), c.data());
+                 [&](std::uint32_t column, std::uint32_t k, std::uint32_t bits) { b[k * detail.n + column] = bits; });
+    wgmma_rows({detail.a, detail.b, detail.sums}, static_cast<int>(detail.n), a.data(), b.data(), c.data());
     pack_sums(detail, c.data(), words);
     count(warp, detail);
 }
@@ -203,25 +222,40 @@ bool is_negative(InstructionDecoder& decoder, std::size_t operand) {
     return factor == -1;
 }
 
+bool has_float_8(MmaType type) { return type == MmaType::e4m3 || type == MmaType::e5m2; }
+
+/// The sums that a wgmma of these operands has.
+bool is_served(const WgmmaDetail& detail) {
+    const bool f32 = detail.sums == MmaType::f32;
+    if (has_float_8(detail.a)) return has_float_8(detail.b) && (f32 || detail.sums == MmaType::f16);
+    if (detail.a != detail.b) return false;
+    if (detail.a == MmaType::f16) return f32 || detail.sums == MmaType::f16;
+    return (detail.a == MmaType::bf16 && f32) || (detail.a == MmaType::s8 && detail.sums == MmaType::s32);
+}
+
 void take_types(InstructionDecoder& decoder, WgmmaDetail& detail) {
     MmaKind shape{};
     take_mma_shape(decoder, shape);
     detail.n = static_cast<std::uint32_t>(shape.n);
     detail.sums = take_type(decoder);
-    detail.operands = take_type(decoder);
-    const bool f16 = detail.operands == MmaType::f16;
-    const bool served = take_type(decoder) == detail.operands && (f16 || detail.operands == MmaType::bf16) &&
-                        (detail.sums == MmaType::f32 || (f16 && detail.sums == MmaType::f16));
-    if (!served || shape.m != 64 || shape.k != kDepth || shape.n < 8 || shape.n > 256 || shape.n % 8 != 0)
-        decoder.unsupported("only m64nNk16 of f16 and bf16");
+    detail.a = take_type(decoder);
+    detail.b = take_type(decoder);
+    detail.element_bytes = has_float_8(detail.a) || detail.a == MmaType::s8 ? 1 : 2;
+    const bool has_n = shape.n >= 8 && shape.n <= 256 && shape.n % 8 == 0 &&
+                       (detail.sums != MmaType::s32 || shape.n <= 32 || shape.n % 16 == 0);
+    if (!is_served(detail) || shape.m != 64 || shape.k != static_cast<int>(detail.depth()) || !has_n)
+        decoder.unsupported("only m64nNk16 of f16 and bf16, and m64nNk32 of e4m3, e5m2 and s8");
     detail.registers = detail.n / (detail.sums == MmaType::f16 ? 4 : 2);
 }
 
-/// Factors of A and B, then which of them is transposed: of A in registers B alone can be.
+/// Factors of A and B, then which of them is transposed: of A in registers B alone can be. Operands of 8 bits are
+/// never transposed, and integers have no factors.
 void take_immediates(InstructionDecoder& decoder, WgmmaDetail& detail) {
-    const std::size_t transposes = detail.a_in_registers ? 1 : 2;
-    decoder.require_operands(6 + transposes, 6 + transposes);
-    detail.negates = is_negative(decoder, 4) != is_negative(decoder, 5);
+    const std::size_t factors = detail.sums == MmaType::s32 ? 0 : 2;
+    const std::size_t transposes = detail.element_bytes == 1 ? 0 : detail.a_in_registers ? 1 : 2;
+    decoder.require_operands(4 + factors + transposes, 4 + factors + transposes);
+    if (factors != 0) detail.negates = is_negative(decoder, 4) != is_negative(decoder, 5);
+    if (transposes == 0) return;
     if (!detail.a_in_registers) detail.a_k_major = decoder.constant(6) == 0;
     detail.b_k_major = decoder.constant(5 + transposes) == 0;
 }

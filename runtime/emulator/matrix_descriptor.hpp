@@ -7,14 +7,14 @@
 
 namespace jitgemm::emulator {
 
-/// Operands of 16-bit elements. Rows are m of A and n of B. All numbers are bytes.
+/// Rows are m of A and n of B. All numbers are bytes.
 class MatrixDescriptor {
 public:
     /// Throws AccessFault for a base offset. Only tiles that are swizzled relative to an unaligned base have one.
     MatrixDescriptor(std::uint64_t bits, bool k_major);
 
-    /// Offset in shared memory of 16 bytes of the operand: K-major, elements (row, 8 · chunk) to (row, 8 · chunk + 7);
-    /// MN-major, (8 · row, k) to (8 · row + 7, k) with `chunk` as k.
+    /// Offset in shared memory of 16 bytes of the operand: K-major, bytes 16 · chunk and on of a row. MN-major, of
+    /// 16-bit elements, (8 · row, k) to (8 · row + 7, k) with `chunk` as k.
     [[nodiscard]] std::uint32_t chunk(std::uint32_t row, std::uint32_t chunk) const;
     [[nodiscard]] bool k_major() const { return k_major_; }
 

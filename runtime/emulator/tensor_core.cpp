@@ -13,6 +13,7 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <vector>
 
 namespace jitgemm::emulator {
 namespace {
@@ -65,6 +66,17 @@ SumRule sum_rule(const MmaKind& kind, const ModelRow& row) {
                  row.block_bytes * 8 / (native_fp8 ? 8 : std::max(type_bits(kind.a), 16)), row.zero_exponent,
                  native_fp8 ? row.fp8_output : SumOutput::f32};
     if (kind.d == MmaType::f16) rule.output = SumOutput::f16;
+    return rule;
+}
+
+/// That of Hopper's wgmma. Its 8-bit floats have an own sum, which an mma.sync of them has not.
+SumRule wgmma_sum_rule(const MmaKind& kind) {
+    SumRule rule = sum_rule(kind, row_of(TensorCoreModel::hopper));
+    if (!is_fp8(kind.a)) return rule;
+    constexpr int kFractionBits = 13;
+    rule.fraction_bits = kFractionBits;
+    rule.block = kind.k;
+    if (kind.d != MmaType::f16) rule.output = SumOutput::f32_e8m13;
     return rule;
 }
 
@@ -176,6 +188,19 @@ void multiply_integers(const MmaPlan& plan, bool saturate, const std::uint32_t* 
     scatter(plan.c, sums.data(), d);
 }
 
+/// c = a · b + c modulo 2^32, where A and C lie row by row and B's columns are contiguous.
+void add_integer_products(const MmaKind& kind, const std::uint32_t* a, const std::uint32_t* b, std::uint32_t* c) {
+    const auto m = static_cast<std::size_t>(kind.m), n = static_cast<std::size_t>(kind.n);
+    const auto depth = static_cast<std::size_t>(kind.k);
+    std::vector<std::uint32_t> rows(a, a + m * depth), columns(b, b + depth * n);
+    extend(rows, kind.a);
+    extend(columns, kind.b);
+    for (std::size_t row = 0; row < m; ++row)
+        for (std::size_t k = 0; k < depth; ++k)
+            for (std::size_t column = 0; column < n; ++column)
+                c[row * n + column] += rows[row * depth + k] * columns[k * n + column];
+}
+
 /// Of several NaN operands B's goes on, else C's, else A's, made quiet (measured on sm_90).
 std::uint64_t fma_f64(std::uint64_t a, std::uint64_t b, std::uint64_t c) {
     constexpr std::uint64_t kQuiet = std::uint64_t{1} << 51;
@@ -246,23 +271,23 @@ void wmma(const MmaKind& kind, TensorCoreModel model, const std::uint32_t* a, co
     multiply_floats(*plan, row_of(model), a, b, c, d);
 }
 
-void wgmma_rows(MmaType operands, MmaType sums, int n, const std::uint32_t* a, const std::uint32_t* b,
-                std::uint32_t* c) {
+void wgmma_rows(const WgmmaTypes& types, int n, const std::uint32_t* a, const std::uint32_t* b, std::uint32_t* c) {
     constexpr int kRows = 16;
-    constexpr int kDepth = 16;
-    const MmaKind kind{kRows, n, kDepth, operands, operands, sums, sums};
-    const SumRule rule = sum_rule(kind, row_of(TensorCoreModel::hopper));
+    const int depth = 256 / type_bits(types.a);
+    if (is_integer(types.a)) return add_integer_products({kRows, n, depth, types.a, types.b, types.sums, types.sums}, a, b, c);
     FloatTile tile;
     tile.m = kRows;
-    tile.k = kDepth;
-    tile.type_a = tile.type_b = float_type(operands);
-    std::copy_n(a, kRows * kDepth, tile.a.begin());
+    tile.k = depth;
+    tile.type_a = float_type(types.a);
+    tile.type_b = float_type(types.b);
+    const SumRule rule = wgmma_sum_rule({kRows, n, depth, types.a, types.b, types.sums, types.sums});
+    std::copy_n(a, kRows * depth, tile.a.begin());
     for (int first = 0; first < n; first += tile.n) {
         tile.n = std::min(n - first, static_cast<int>(FloatTile::kMaxColumns));
         const auto at = [&](int row) {
             return static_cast<std::size_t>(row) * static_cast<std::size_t>(n) + static_cast<std::size_t>(first);
         };
-        for (int k = 0; k < kDepth; ++k) std::copy_n(b + at(k), tile.n, &tile.b[tile.at_b(k, 0)]);
+        for (int k = 0; k < depth; ++k) std::copy_n(b + at(k), tile.n, &tile.b[tile.at_b(k, 0)]);
         for (int row = 0; row < kRows; ++row) std::copy_n(c + at(row), tile.n, &tile.c[tile.at_c(row, 0)]);
         accumulate_fused(tile, rule);
         for (int row = 0; row < kRows; ++row) std::copy_n(&tile.c[tile.at_c(row, 0)], tile.n, c + at(row));

@@ -61,10 +61,16 @@ struct MmaRegisters {
 void mma(const MmaKind& kind, TensorCoreModel model, const std::uint32_t* a, const std::uint32_t* b,
          const std::uint32_t* c, std::uint32_t* d);
 
-/// A warp's share of a wgmma of 16-bit operands: 16 rows of A (16 × 16, row by row) times B (16 × n by k, its columns
-/// contiguous), one word per element, added to `c` (16 × n, row by row). n is a multiple of 8.
-void wgmma_rows(MmaType operands, MmaType sums, int n, const std::uint32_t* a, const std::uint32_t* b,
-                std::uint32_t* c);
+/// The types of a wgmma.
+struct WgmmaTypes {
+    MmaType a;
+    MmaType b;
+    MmaType sums;
+};
+
+/// A warp's share of a wgmma: 16 rows of A (16 × k, row by row) times B (k × n, its columns contiguous), one word per
+/// element, added to `c` (16 × n, row by row). k is 16, of 8-bit operands 32. n is a multiple of 8.
+void wgmma_rows(const WgmmaTypes& types, int n, const std::uint32_t* a, const std::uint32_t* b, std::uint32_t* c);
 
 // ---- wmma: m16n16k16, m32n8k16, m8n32k16 of f16 (f16 or f32 sums) and bf16 (f32 sums) -------------------------------
 // The ISA does not specify the place of a fragment in a warp. Here element i of lane l is number (e·l + i) of the
