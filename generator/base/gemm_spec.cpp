@@ -172,10 +172,8 @@ void check_one_of(std::string_view what, DataType type, DataType input, const st
         fmt::format("{} is {}: with {} inputs it must be {}", what, to_string(type), to_string(input), names(allowed)));
 }
 
-bool is_8bit_float(DataType type) { return type == DataType::e4m3 || type == DataType::e5m2; }
-
 void check_types(const GemmSpec& spec, Reasons& reasons) {
-    if (spec.a != spec.b && !(is_8bit_float(spec.a) && is_8bit_float(spec.b))) {
+    if (spec.a != spec.b && !(is_float8(spec.a) && is_float8(spec.b))) {
         reasons.push_back(
             fmt::format("a is {} and b is {}: A and B must have one type", to_string(spec.a), to_string(spec.b)));
     }
@@ -188,6 +186,21 @@ void check_types(const GemmSpec& spec, Reasons& reasons) {
     check_one_of("the accumulator", spec.accumulator, spec.a, rule->accumulators, reasons);
     if (spec.c) check_one_of("c", *spec.c, spec.a, rule->outputs, reasons);
     check_one_of("d", spec.d, spec.a, rule->outputs, reasons);
+}
+
+/// Promoted sums of other types would be more exact, too, but no kernel has them.
+void check_sums(const GemmSpec& spec, Reasons& reasons) {
+    if (spec.sums != Summation::promoted) return;
+    if (!is_float8(spec.a))
+        reasons.push_back(fmt::format("sums is promoted: with {} inputs it must be fast", to_string(spec.a)));
+    else if (spec.accumulator != DataType::f32)
+        reasons.push_back(fmt::format("sums is promoted: with {} accumulators it must be fast",
+                                      to_string(spec.accumulator)));
+}
+
+/// The meaning of Summation::usual. f16 accumulators are those of tensor cores alone.
+Summation usual_sums(const GemmSpec& spec) {
+    return is_float8(spec.a) && spec.accumulator == DataType::f32 ? Summation::promoted : Summation::fast;
 }
 
 Order flipped(Order order) { return order == Order::row ? Order::column : Order::row; }
@@ -215,6 +228,7 @@ std::vector<std::string> problems(const GemmSpec& spec) {
     check_extent('n', spec.n, reasons);
     check_extent('k', spec.k, reasons);
     check_types(spec, reasons);
+    check_sums(spec, reasons);
     const OperandList operands = gemm_operands(spec);
     for (const GemmOperand& operand : operands) check_operand(operand, reasons);
     check_broadcast_c(spec, reasons);
@@ -235,6 +249,7 @@ GemmSpec resolved(const GemmSpec& spec) {
             result.*operand.alignment_field = natural_alignment(operand);
     }
     result.epilogue = canonical(spec.epilogue, spec.d);
+    if (result.sums == usual_sums(spec)) result.sums = Summation::usual;
     return result;
 }
 
@@ -276,6 +291,10 @@ OperandExtents operand_extents(const GemmSpec& resolved_spec) {
         return operand == nullptr ? 0 : operand->extent();
     };
     return {extent("a"), extent("b"), extent("c"), extent("d")};
+}
+
+bool has_promoted_sums(const GemmSpec& spec) {
+    return (spec.sums == Summation::usual ? usual_sums(spec) : spec.sums) == Summation::promoted;
 }
 
 GemmSpec gemm_spec_of_type(DataType type) { return {.a = type}; }

@@ -22,6 +22,7 @@ constexpr std::array<std::string_view, 4> kLayouts{"tn", "nn", "nt", "tt"};  // 
 constexpr std::array<std::string_view, 2> kOrders{"t", "n"};
 constexpr std::array<std::string_view, 2> kFlags{"no", "yes"};
 constexpr std::array<std::string_view, 2> kDeterminisms{"run_to_run", "batch_invariant"};
+constexpr std::array<std::string_view, 3> kSums{"usual", "fast", "promoted"};
 
 // Each with the words that say nothing.
 constexpr FormerField kFormerFields[] = {
@@ -207,6 +208,17 @@ constexpr GemmSpecField kFields[] = {
      .read = [](GemmSpec& spec, std::string_view word) { spec.epilogue = read_epilogue_word(word); },
      .value = [](const GemmSpec& spec) { return static_cast<std::int64_t>(hash_of(spec.epilogue)); },
      .is_known = nullptr,
+     .is_number = false,
+     .is_of_c = false},
+    {.key = "sums",
+     .option = "sums",
+     .help = "fast: tensor cores alone add products. promoted (e4m3 and e5m2; their default): CUDA cores add partial "
+             "sums of 128 of K in f32",
+     .format = 4,
+     .print = [](const GemmSpec& spec) { return name_text(spec.sums, kSums); },
+     .read = [](GemmSpec& spec, std::string_view word) { spec.sums = read_name<Summation>(word, kSums); },
+     .value = [](const GemmSpec& spec) { return static_cast<std::int64_t>(spec.sums); },
+     .is_known = [](const GemmSpec& spec) { return is_named(spec.sums, kSums); },
      .is_number = false,
      .is_of_c = false},
 };

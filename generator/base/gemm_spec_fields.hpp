@@ -17,7 +17,7 @@ struct GemmSpecField {
     std::string_view key;     ///< in the text form: "align-a"
     std::string_view option;  ///< of the command line, and with underscores in JSON: "a-type", "lda"
     std::string_view help;    ///< of the option
-    int format;               ///< first format of the text that has it: 1, 2 or 3
+    int format;               ///< first format of the text that has it: 1 to 4
     std::string (*print)(const GemmSpec&);
     /// Takes names in capitals and other libraries' words for types. Throws WordError for any other word.
     void (*read)(GemmSpec&, std::string_view word);

@@ -13,7 +13,7 @@
 namespace jitgemm {
 namespace {
 
-constexpr std::array<std::string_view, 3> kFormats{"gemm-v1", "gemm-v2", "gemm-v3"};
+constexpr std::array<std::string_view, 4> kFormats{"gemm-v1", "gemm-v2", "gemm-v3", "gemm-v4"};
 constexpr int kFirstWithLayouts = 3;                                             // of an epilogue's operands
 constexpr std::array<std::string_view, 4> kLayoutNames{"tn", "nn", "nt", "tt"};  // in the order of the enumeration
 constexpr std::array<std::string_view, 2> kOrderNames{"t", "n"};

@@ -49,6 +49,9 @@ struct DataTypeInfo {
     }
 }
 
+/// e4m3 or e5m2.
+[[nodiscard]] constexpr bool is_float8(DataType type) { return type == DataType::e4m3 || type == DataType::e5m2; }
+
 /// f16 or bf16.
 [[nodiscard]] constexpr bool is_half(DataType type) { return type == DataType::f16 || type == DataType::bf16; }
 

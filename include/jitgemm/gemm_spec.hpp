@@ -30,6 +30,11 @@ enum class GemmLayout : std::uint8_t { tn, nn, nt, tt };
 /// rows, which makes these slower.
 enum class Determinism : std::uint8_t { run_to_run, batch_invariant };
 
+/// Who adds up products. fast: tensor cores alone. Hopper's keep 13 fraction bits of a sum of 8-bit floats. promoted:
+/// tensor cores begin anew every 128 of K, and CUDA cores add these partial sums in f32. usual: promoted for e4m3 and
+/// e5m2, fast for other types. A resolved spec has `usual` where the type's own way is named.
+enum class Summation : std::uint8_t { usual, fast, promoted };
+
 /// A problem: D (M×N) = alpha · A (M×K) · B (K×N) + beta · C (M×N). alpha and beta belong to the launch.
 ///
 /// A leading dimension of 0 means packed. An alignment of 0 is the one that follows from the leading dimension and a
@@ -64,6 +69,7 @@ struct GemmSpec {
     /// What is stored, from the sums of products `acc` on: "d = silu(acc + bias[n]) * up[m,n]". Without a text it is
     /// alpha · acc + beta · C. A text reads its own operands, so that `c` is then unset.
     EpilogueText epilogue = {};
+    Summation sums = Summation::usual;
 
     friend bool operator==(const GemmSpec&, const GemmSpec&) = default;
 };
@@ -102,7 +108,7 @@ struct OperandExtents {
 
 /// The spec as one line, which parse_gemm_spec reads: "gemm-v1 m=.. n=.. k=.. a=bf16 ... align-d=16". It names every
 /// field of the first format. If a field of a later format differs from its default, the line begins with that format
-/// ("gemm-v2", "gemm-v3") and names the field.
+/// ("gemm-v2", "gemm-v3", "gemm-v4") and names the field.
 [[nodiscard]] std::string to_string(const GemmSpec& spec);
 
 /// Reads a line of to_string() in either format. Keys may stand in any order. m, n and k are required; other keys have
@@ -119,6 +125,9 @@ struct OperandExtents {
 [[nodiscard]] std::string shape_line(const GemmSpec& spec);
 /// The first word of the shape line.
 [[nodiscard]] std::string operand_types(const GemmSpec& spec);
+
+/// Whether partial sums are promoted, by the spec or by the type of A.
+[[nodiscard]] bool has_promoted_sums(const GemmSpec& spec);
 
 /// The spec for A and B of one type, with that type's default accumulator and D.
 [[nodiscard]] GemmSpec gemm_spec_of_type(DataType type);

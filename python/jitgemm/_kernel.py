@@ -10,7 +10,7 @@ from . import _dtypes
 from ._core import Kernel
 from ._errors import SpecError
 
-_FORMAT = "gemm-v3"
+_FORMAT = "gemm-v4"
 
 
 def kernel(
@@ -44,6 +44,7 @@ def kernel(
     constant_b: bool | str | None = None,
     deterministic: str | None = None,
     epilogue: str | None = None,
+    sums: str | None = None,
     on_miss: str | None = None,
 ) -> Kernel:
     """The kernel for a problem: from memory, else the cache on disk, else compiled now, a second or so.
@@ -60,6 +61,7 @@ def kernel(
       align_a, align_b, align_c, align_d: alignments in bytes (default: what the leading dimensions give).
       constant_a, constant_b: True promises that no kernel still running writes A or B (weights).
       deterministic: "run_to_run" (default) or "batch_invariant".
+      sums: "promoted" (default of e4m3 and e5m2) or "fast": tensor cores alone add products.
       epilogue: what is stored, "bias: bf16[n]; d = relu(acc + bias[n])". A call gives its operands as keywords.
     device: "cuda" (the current GPU), "cuda:1", "emulator", "emulator:sm_90a"; default: that of set_device, else "cuda".
     kernel, family, param: force a kernel by its name, keep to a family, fix parameters ("stages=4,block=128x256x32").
@@ -104,6 +106,10 @@ def _determinism(value: Any) -> str:
     return _word(value, '"run_to_run" (default) or "batch_invariant"')
 
 
+def _sums(value: Any) -> str:
+    return _word(value, '"promoted" or "fast"')
+
+
 def _epilogue(value: Any) -> str:
     if isinstance(value, str) and value and "'" not in value:
         return f"'{value}'"
@@ -133,4 +139,5 @@ _FIELDS: dict[str, Callable[[Any], str]] = {
     **dict.fromkeys(("broadcast_c", "constant_a", "constant_b"), _flag),
     "deterministic": _determinism,
     "epilogue": _epilogue,
+    "sums": _sums,
 }

@@ -56,6 +56,7 @@ constexpr std::array kMembers{
     JITGEMM_MEMBER("deterministic", deterministic, word),
     JITGEMM_MEMBER("broadcast-c", broadcast_c, word),
     JITGEMM_MEMBER("epilogue", epilogue, word),
+    JITGEMM_MEMBER("sums", sums, word),
 };
 
 #undef JITGEMM_MEMBER

@@ -477,3 +477,37 @@ TEST_CASE("numbers that are none of an enumeration are refused, each by name") {
     CHECK_THROWS_AS(to_string(static_cast<GemmLayout>(9)), SpecError);
     CHECK_THROWS_AS(to_string(static_cast<Order>(7)), SpecError);
 }
+
+TEST_CASE("sums of 8-bit floats are promoted unless the spec says fast") {
+    GemmSpec spec = sized(8, 8, 8);
+    for (const DataType type : {DataType::e4m3, DataType::e5m2}) {
+        spec.a = spec.b = type;
+        spec.sums = Summation::usual;
+        CHECK(has_promoted_sums(spec));
+        const GemmSpec usual = resolved(spec);
+        spec.sums = Summation::promoted;
+        CHECK(resolved(spec) == usual);  // one problem, one kernel
+        spec.sums = Summation::fast;
+        CHECK(!has_promoted_sums(spec));
+        CHECK(parse_gemm_spec(to_string(resolved(spec))) == resolved(spec));
+        CHECK(resolved(spec) != usual);
+    }
+}
+
+TEST_CASE("sums that are not made of 8-bit floats are fast") {
+    GemmSpec spec = sized(8, 8, 8);
+    for (const DataType type : {DataType::bf16, DataType::f16, DataType::f32, DataType::s8}) {
+        spec = gemm_spec_of_type(type);
+        CHECK(!has_promoted_sums(spec));
+        const GemmSpec usual = resolved(spec);
+        spec.sums = Summation::fast;
+        CHECK(resolved(spec) == usual);
+        spec.sums = Summation::promoted;
+        CHECK_THAT(only_problem(spec), testing::Says("sums", "promoted", to_string(type), "fast"));
+    }
+    spec = gemm_spec_of_type(DataType::e4m3);
+    spec.accumulator = DataType::f16;
+    CHECK(!has_promoted_sums(spec));
+    spec.sums = Summation::promoted;
+    CHECK_THAT(only_problem(spec), testing::Says("sums", "promoted", "f16"));
+}
