@@ -47,12 +47,39 @@ std::string value_of(DataType type, std::string_view element) {
     return std::string(element);
 }
 
+/// A conversion that saturates.
+std::string float8_rounding(std::string_view element, std::string_view name, DataType type) {
+    return fmt::format(
+        "__device__ {} {}(float value) {{\n"
+        "    unsigned short bits;\n"
+        "    asm(\"cvt.rn.satfinite.{}x2.f32 %0, %1, %2;\" : \"=h\"(bits) : \"f\"(0.0f), \"f\"(value));\n"
+        "    return static_cast<{}>(bits);\n"
+        "}}\n",
+        element, name, to_string(type), element);
+}
+
 /// "__device__ ElementD rounded(float value) { return ...; }"
 std::string rounding_function(std::string_view element, std::string_view name, DataType type) {
+    if (is_float8(type)) return float8_rounding(element, name, type);
     const std::string_view rounded = type == DataType::f16    ? "__half_as_ushort(__float2half_rn(value))"
                                      : type == DataType::bf16 ? "__bfloat16_as_ushort(__float2bfloat16_rn(value))"
                                                               : "value";
     return fmt::format("__device__ {} {}(float value) {{ return {}; }}\n", element, name, rounded);
+}
+
+/// "__device__ Input input_bits(float value) { return ...; }" of an 8-bit float that is 1, -1 or 0.
+std::string bits_of_float8(std::string_view name, DataType type) {
+    const int one = type == DataType::e4m3 ? 0x38 : 0x3c;
+    return fmt::format(
+        "__device__ Input {}(float value) {{ return value == 0 ? 0 : value > 0 ? {:#x} : {:#x}; }}  // {}\n", name, one,
+        one | 0x80, to_string(type));
+}
+
+/// main() multiplies nothing but -1, 0 and 1, which are as easy to read in both formats.
+std::string float8_functions(const GemmSignature& s) {
+    return "\nusing Input = unsigned char;\n"
+           "__device__ float input_value(Input bits) { return bits == 0 ? 0.0f : bits < 0x80 ? 1.0f : -1.0f; }\n" +
+           bits_of_float8("input_bits", s.a) + (s.a == s.b ? "" : bits_of_float8("input_bits_b", s.b));
 }
 
 std::string input_functions(DataType type) {
@@ -65,11 +92,14 @@ std::string input_functions(DataType type) {
 
 /// The functions of main() that depend on the types of elements.
 std::string element_functions(const GemmSignature& s) {
-    std::string text = input_functions(s.a) + rounding_function("ElementD", "rounded", s.d);
+    std::string text =
+        (is_float8(s.a) ? float8_functions(s) : input_functions(s.a)) + rounding_function("ElementD", "rounded", s.d);
     if (s.c) text += rounding_function("ElementC", "c_element", *s.c);
     return text + "// Results are equal bit for bit. Only the sign of zero may differ.\n" +
            fmt::format("__device__ bool equal(ElementD got, ElementD expected) {{ return got == expected{}; }}\n",
-                       s.d == DataType::f32 ? "" : " || (got | expected) == 0x8000u");
+                       s.d == DataType::f32 ? ""
+                       : bytes(s.d) == 1    ? " || (got | expected) == 0x80u"
+                                            : " || (got | expected) == 0x8000u");
 }
 
 constexpr std::string_view kSmCount = R"(
@@ -231,6 +261,7 @@ std::string host_main(const KernelSource& source, const Problem& problem) {
     const Family& family = family_of(source.id.config);
     RenderInput input = family.render_input(source.id.signature, source.id.config);
     const WorkspaceLayout workspace = workspace_layout(problem, source.id.config);
+    input.macros["GEMM_MIXED_INPUTS"] = source.id.signature.a != source.id.signature.b;
     std::string constants = extents(spec);
     if (takes_workspace(source.entries.front()))
         constants += constant("kWorkspaceBytes", std::max<std::int64_t>(static_cast<std::int64_t>(workspace.bytes), 1));

@@ -194,8 +194,8 @@ void check_sums(const GemmSpec& spec, Reasons& reasons) {
     if (!is_float8(spec.a))
         reasons.push_back(fmt::format("sums is promoted: with {} inputs it must be fast", to_string(spec.a)));
     else if (spec.accumulator != DataType::f32)
-        reasons.push_back(fmt::format("sums is promoted: with {} accumulators it must be fast",
-                                      to_string(spec.accumulator)));
+        reasons.push_back(
+            fmt::format("sums is promoted: with {} accumulators it must be fast", to_string(spec.accumulator)));
 }
 
 /// The meaning of Summation::usual. f16 accumulators are those of tensor cores alone.

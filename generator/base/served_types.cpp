@@ -1,5 +1,6 @@
 #include "generator/base/served_types.hpp"
 
+#include "generator/base/packed_operand.hpp"
 #include "generator/text/nearest_name.hpp"
 
 #include <fmt/format.h>
@@ -10,7 +11,7 @@
 namespace jitgemm {
 
 std::span<const DataType> served_types() {
-    static constexpr std::array kServed{DataType::f16, DataType::bf16, DataType::f32};
+    static constexpr std::array kServed{DataType::f16, DataType::bf16, DataType::f32, DataType::e4m3, DataType::e5m2};
     return kServed;
 }
 
@@ -23,6 +24,35 @@ std::vector<std::string> unserved_types(const GemmSpec& spec) {
                             join_names(served))};
     }
     return {};
+}
+
+std::vector<std::string> unserved_float8(const GemmSpec& asked) {
+    std::vector<std::string> reasons;
+    if (!is_float8(asked.a)) return reasons;
+    if (asked.layout != GemmLayout::tn)
+        reasons.push_back(
+            fmt::format("the layout is {}, but {} is multiplied only in layout tn yet: K is contiguous in "
+                        "A and in B",
+                        to_string(asked.layout), to_string(asked.a)));
+    const auto check = [&](char name, int alignment, DataType type) {
+        if (!needs_packing(alignment)) return;
+        reasons.push_back(
+            fmt::format("{} is aligned to {} bytes, but operands of {} need {}: give it a leading "
+                        "dimension that is a multiple of {}",
+                        name, alignment, to_string(type), kTmaAlignment, kTmaAlignment));
+    };
+    check('A', asked.align_a, asked.a);
+    check('B', asked.align_b, asked.b);
+    const std::int64_t run = asked.d_order == Order::row ? asked.n : asked.m;
+    if (is_float8(asked.d) && (run % kTmaAlignment != 0 || needs_packing(asked.align_d)))
+        reasons.push_back(fmt::format(
+            "a {} of D has {} elements of {} and is aligned to {} bytes, but D of 8 bits is "
+            "stored 16 bytes at a time: both must be multiples of {}",
+            asked.d_order == Order::row ? "row" : "column", run, to_string(asked.d), asked.align_d, kTmaAlignment));
+    if (asked.accumulator == DataType::f16)
+        reasons.push_back(
+            fmt::format("the accumulator is f16, but sums of {} are f32 in all kernels", to_string(asked.a)));
+    return reasons;
 }
 
 }  // namespace jitgemm

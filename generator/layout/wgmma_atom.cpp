@@ -95,13 +95,13 @@ std::optional<WgmmaForm> find_wgmma(std::string_view name) {
     return found == forms.end() ? std::nullopt : std::optional(*found);
 }
 
-std::optional<WgmmaForm> wgmma_form(DataType operands, DataType accumulator, int n, bool a_in_registers) {
-    const MmaType type = mma_type(operands);
+std::optional<WgmmaForm> wgmma_form(DataType a, DataType b, DataType accumulator, int n, bool a_in_registers) {
+    const MmaType type_a = mma_type(a), type_b = mma_type(b);
     const MmaType sum = mma_type(accumulator);
     const bool known = std::ranges::any_of(
-        kTypeRows, [&](const TypeRow& row) { return row.accumulator == sum && row.a == type && row.b == type; });
+        kTypeRows, [&](const TypeRow& row) { return row.accumulator == sum && row.a == type_a && row.b == type_b; });
     if (!known || n < 8 || n > kLargestN || n % 8 != 0 || !has_n(sum, n)) return std::nullopt;
-    return WgmmaForm{n, type, type, sum, a_in_registers};
+    return WgmmaForm{n, type_a, type_b, sum, a_in_registers};
 }
 
 MmaAtom wgmma_atom(const WgmmaForm& form) {

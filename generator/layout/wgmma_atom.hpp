@@ -36,7 +36,7 @@ struct WgmmaForm {
 
 /// The form with these operand types and this n, or nothing. B comes from shared memory, and so does A unless the
 /// caller says otherwise.
-[[nodiscard]] std::optional<WgmmaForm> wgmma_form(DataType operands, DataType accumulator, int n,
+[[nodiscard]] std::optional<WgmmaForm> wgmma_form(DataType a, DataType b, DataType accumulator, int n,
                                                   bool a_in_registers = false);
 
 /// The k of a wgmma that multiplies elements of this type: 16 for 16 bits, 32 for 8 bits.

@@ -133,6 +133,7 @@ void Descriptors::create(const ColumnMajorProblem& problem) {
     set(MatmulAttribute::transpose_a, static_cast<std::int32_t>(problem.a.operation));
     set(MatmulAttribute::transpose_b, static_cast<std::int32_t>(problem.b.operation));
     set(MatmulAttribute::epilogue, problem.epilogue);
+    if (problem.adds_fast) set(MatmulAttribute::fast_accumulation, std::int8_t{1});
     if (problem.bias) set(MatmulAttribute::bias_type, static_cast<std::int32_t>(*problem.bias));
     create_layout(a, problem.a);
     create_layout(b, problem.b);
@@ -394,6 +395,7 @@ ColumnMajorProblem column_major_problem(const GemmSpec& spec, const std::optiona
     if (!bias.empty()) problem.bias = cuda_type(operands.find(bias)->type);
     problem.epilogue = form ? form->code() : bias.empty() ? cublaslt::EpilogueCode::none : cublaslt::EpilogueCode::bias;
     problem.compute = compute_type(spec);
+    problem.adds_fast = is_float8(spec.a) && !has_promoted_sums(spec);
     problem.scale = scale_type(spec);
     return problem;
 }

@@ -28,6 +28,7 @@ struct ColumnMajorProblem {
     bool reads_c = false;  ///< else `c` is D
     cublaslt::ComputeType compute{};
     cublaslt::CudaType scale{};  ///< type of alpha and beta
+    bool adds_fast = false;      ///< of 8-bit floats: FAST_ACCUM, as sums=fast
     bool swapped = false;        ///< cuBLAS's A is our B
 };
 /// `form` says how cuBLASLt computes the spec's text, if it has one.

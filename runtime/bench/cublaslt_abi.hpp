@@ -56,6 +56,7 @@ enum class MatmulAttribute : int {  // cublasLtMatmulDescAttributes_t
     transpose_b = 4,
     epilogue = 7,
     bias_pointer = 8,
+    fast_accumulation = 25,
     bias_type = 26,
 };
 

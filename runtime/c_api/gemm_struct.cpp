@@ -105,7 +105,7 @@ std::span<const ReservedMember> reserved_members() { return kReserved; }
 std::string text_of(const jg_gemm* gemm) {
     const jg_gemm known = read_struct(gemm, "jg_gemm", kFirstVersionBytes);
     check_reserved(known);
-    std::string text = "gemm-v3";
+    std::string text = "gemm-v4";
     for (const GemmMember& member : kMembers)
         if (const std::string value = member.word(known); !value.empty())
             text += fmt::format(" {}={}", member.key, text_word(member.key, value));

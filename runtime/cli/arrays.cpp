@@ -21,10 +21,10 @@ namespace {
 using Reasons = std::vector<std::string>;
 
 /// Sizes, layout and leading dimensions lie in the files.
-constexpr std::array<std::string_view, 25> kAllowedOptions{
-    "type",    "a-type", "b-type", "c-type",    "d-type",   "acc-type",    "align-a",       "align-b",    "align-c",
-    "align-d", "alpha",  "beta",   "d-layout",  "epilogue", "broadcast-c", "deterministic", "constant-a", "constant-b",
-    "kernel",  "family", "param",  "templates", "device",   "arch",        "emulator-limit"};
+constexpr std::array<std::string_view, 26> kAllowedOptions{
+    "type",    "a-type", "b-type", "c-type",    "d-type",   "acc-type",    "align-a",        "align-b",    "align-c",
+    "align-d", "alpha",  "beta",   "d-layout",  "epilogue", "broadcast-c", "deterministic",  "constant-a", "constant-b",
+    "kernel",  "family", "param",  "templates", "device",   "arch",        "emulator-limit", "sums"};
 
 void check_usage(const ArrayFiles& files, const ProblemOptions& options) {
     Reasons reasons;
@@ -38,9 +38,16 @@ void check_usage(const ArrayFiles& files, const ProblemOptions& options) {
     check_output_file("out", files.out);
 }
 
-NpyMatrix open_array(const std::string& path) {
+/// The type of raw elements: that of an option, where it names an 8-bit float, else bf16.
+DataType type_of_raw(const ProblemOptions& options, std::string_view own_option) {
+    const std::optional<std::string> text = options.text(options.given(own_option) ? own_option : "type");
+    const std::optional<DataType> named = text ? data_type_of_word(*text) : std::nullopt;
+    return named && is_float8(*named) ? *named : DataType::bf16;
+}
+
+NpyMatrix open_array(const std::string& path, DataType raw) {
     try {
-        return NpyMatrix::open(path, DataType::bf16);
+        return NpyMatrix::open(path, raw);
     } catch (const Error& error) {
         throw UsageError(error.what());
     }
@@ -214,8 +221,12 @@ void ArrayFiles::declare(CLI::App& app) {
 
 ArrayProblem read_arrays(const ArrayFiles& files, const ProblemOptions& options, Output& output) {
     check_usage(files, options);
-    ArrayProblem arrays{open_array(files.a), open_array(files.b), std::nullopt, OperandFiles(files.operands), {}};
-    if (!files.c.empty()) arrays.c = open_array(files.c);
+    ArrayProblem arrays{open_array(files.a, type_of_raw(options, "a-type")),
+                        open_array(files.b, type_of_raw(options, "b-type")),
+                        std::nullopt,
+                        OperandFiles(files.operands),
+                        {}};
+    if (!files.c.empty()) arrays.c = open_array(files.c, DataType::bf16);
 
     const bool may_be_row = options.given("broadcast-c");
     Reasons reasons = operand_mismatches(arrays.a, arrays.b, may_be_row ? nullptr : pointer_to(arrays.c));

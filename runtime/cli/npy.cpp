@@ -148,13 +148,24 @@ DataType element_type(const NpyHeader& header, std::optional<DataType> type) {
     if (opaque)
         throw Error(fmt::format(
             "its elements are raw two-byte values ('{}'), as ml_dtypes writes bfloat16: name the type", header.type));
+    // ml_dtypes has written its 8-bit floats in all of these ways.
+    const bool is_byte = header.type == "|V1" || header.type == "<V1" || header.type == "<f1" || header.type == "|f1" ||
+                         header.type == "|u1";
+    if (is_byte && type && is_float8(*type)) return *type;
+    if (is_byte)
+        throw Error(
+            fmt::format("its elements are bytes ('{}'), as ml_dtypes writes 8-bit floats: name the type, e4m3 or e5m2",
+                        header.type));
     if (header.type == "<f8")
         throw Error("its elements are float64 ('<f8'), which no kernel multiplies: convert it with .astype('float32')");
     if (header.type.starts_with('>'))
         throw Error(fmt::format("its elements are big-endian ('{}'): convert it with .astype('{}')", header.type,
                                 "<" + header.type.substr(1)));
-    throw Error(fmt::format(
-        "its element type '{}' is not supported: float16 ('<f2'), float32 ('<f4') or bfloat16 ('|V2')", header.type));
+    throw Error(
+        fmt::format("its element type '{}' is not supported: float16 ('<f2'), float32 ('<f4'), bfloat16 ('|V2') or "
+                    "bytes of e4m3 or "
+                    "e5m2 ('|V1', '|u1')",
+                    header.type));
 }
 
 std::string shape_text(const std::vector<std::int64_t>& shape) {

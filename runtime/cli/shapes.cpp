@@ -18,10 +18,9 @@ constexpr std::size_t kMostComplaints = 50;
 
 /// What no line says: it holds for all of them.
 constexpr std::array<std::string_view, 22> kAllowedOptions{
-    "c-type",      "d-type",        "acc-type", "d-layout",  "align-a", "align-b",    "align-c",
-    "align-d",     "alpha",         "beta",     "kernel",    "family",  "constant-a", "constant-b",
-    "broadcast-c", "deterministic", "param",    "templates", "device",  "gpu",        "arch",
-    "sums"};
+    "c-type", "d-type",    "acc-type", "d-layout", "align-a",    "align-b",    "align-c",     "align-d",
+    "alpha",  "beta",      "kernel",   "family",   "constant-a", "constant-b", "broadcast-c", "deterministic",
+    "param",  "templates", "device",   "gpu",      "arch",       "sums"};
 
 bool is_blank(const std::string& line) {
     return line.substr(0, line.find('#')).find_first_not_of(" \t\r") == std::string::npos;

@@ -1,5 +1,5 @@
-// wgmma of 16-bit and 8-bit operands, its fences and groups. A warp computes its own 16 rows, when it gets there; that the four
-// warps of a warpgroup take the same steps is checked, not that they take them at once.
+// wgmma of 16-bit and 8-bit operands, its fences and groups. A warp computes its own 16 rows, when it gets there; that
+// the four warps of a warpgroup take the same steps is checked, not that they take them at once.
 
 #include "runtime/emulator/block.hpp"
 #include "runtime/emulator/instruction_decoder.hpp"
@@ -16,7 +16,7 @@
 namespace jitgemm::emulator {
 namespace {
 
-constexpr std::uint32_t kRows = 16;  // of a warp
+constexpr std::uint32_t kRows = 16;      // of a warp
 constexpr std::uint32_t kRowBytes = 32;  // of K
 constexpr std::uint32_t kMostDepth = 32;
 constexpr std::uint32_t kEight = 8;  // columns of D that four lanes hold, rows of a core matrix
@@ -102,8 +102,9 @@ void read_a(Warp& warp, const Instruction& instruction, const WgmmaDetail& detai
     } else {
         const MatrixDescriptor place(descriptor, detail.a_k_major);
         const std::uint32_t first = static_cast<std::uint32_t>(warp.index()) % kWarpsOfGroup * kRows;
-        read_operand(warp, instruction, place, first, kRows,
-                     [&](std::uint32_t row, std::uint32_t k, std::uint32_t bits) { a[row * detail.depth() + k] = bits; });
+        read_operand(
+            warp, instruction, place, first, kRows,
+            [&](std::uint32_t row, std::uint32_t k, std::uint32_t bits) { a[row * detail.depth() + k] = bits; });
     }
     if (!detail.negates) return;
     for (std::uint32_t i = 0; i < kRows * detail.depth(); ++i) a[i] ^= 1U << (8 * detail.element_bytes - 1);

@@ -274,7 +274,8 @@ void wmma(const MmaKind& kind, TensorCoreModel model, const std::uint32_t* a, co
 void wgmma_rows(const WgmmaTypes& types, int n, const std::uint32_t* a, const std::uint32_t* b, std::uint32_t* c) {
     constexpr int kRows = 16;
     const int depth = 256 / type_bits(types.a);
-    if (is_integer(types.a)) return add_integer_products({kRows, n, depth, types.a, types.b, types.sums, types.sums}, a, b, c);
+    if (is_integer(types.a))
+        return add_integer_products({kRows, n, depth, types.a, types.b, types.sums, types.sums}, a, b, c);
     FloatTile tile;
     tile.m = kRows;
     tile.k = depth;

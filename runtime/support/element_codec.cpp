@@ -75,7 +75,7 @@ std::uint32_t float_bits(double value, const FloatFormat& format) {
             std::ldexp(std::nearbyint(std::ldexp(magnitude, -step)), step);  // the default rounding mode: ties to even
     }
     if (magnitude <= format.largest) return sign | exact_bits(magnitude, format);
-    return sign | (format.has_infinity ? top : exact_bits(format.largest, format));
+    return sign | (is_float8(format.type) ? exact_bits(format.largest, format) : top);
 }
 
 // memcpy: the data of a file need not be aligned to its elements.

@@ -20,7 +20,7 @@ void convert_elements(const void* source, DataType source_type, void* destinatio
 /// The exact value of an element of any type.
 [[nodiscard]] double element_value(const void* data, DataType type, std::int64_t index);
 
-/// The bits of a real number as an element of any type, rounded once from double. e4m3 and integers saturate.
+/// The bits of a real number as an element of any type, rounded once from double. e4m3, e5m2 and integers saturate.
 [[nodiscard]] std::uint32_t element_bits(double value, DataType type);
 
 /// Fraction bits that an element stores, for tf32 as the tensor core reads it; -1 for integers.

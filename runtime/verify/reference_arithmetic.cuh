@@ -79,7 +79,7 @@ REFERENCE_FUNCTION double decode(unsigned bits, int type) {
 }
 
 // A real number as a small float, rounded once to nearest, ties to even; beyond the largest finite value infinity
-// (e4m3: the largest).
+// (e4m3 and e5m2: the largest).
 REFERENCE_FUNCTION unsigned encode_float(double value, int type) {
     const int fraction_bits = fraction_bits_of(type);
     const int exponent_bits = exponent_bits_of(type);
@@ -103,7 +103,8 @@ REFERENCE_FUNCTION unsigned encode_float(double value, int type) {
     // two.
     const Word rounded = subnormal ? kept : kept + ((Word)(exponent + bias - 1) << fraction_bits);
     const Word infinite = ((1ULL << exponent_bits) - 1) << fraction_bits;
-    const Word largest = type == kE4m3 ? infinite | 6 : infinite;
+    // The largest finite values of 8 bits.
+    const Word largest = type == kE4m3 ? infinite | 6 : type == kE5m2 ? infinite - 1 : infinite;
     return sign | (unsigned)(rounded < largest ? rounded : largest);
 }
 

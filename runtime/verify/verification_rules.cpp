@@ -12,8 +12,6 @@ namespace {
 constexpr int kLargestRange = 8;      // every type holds the integers up to 8, e5m2 no more
 constexpr int kLargestExponent = 60;  // of alpha and beta: beyond, f32 would over- or underflow
 
-bool is_fp8(DataType type) { return type == DataType::e4m3 || type == DataType::e5m2; }
-
 bool is_exact_factor(float factor) {
     if (factor == 0.0F) return true;
     int exponent = 0;
@@ -22,15 +20,24 @@ bool is_exact_factor(float factor) {
 
 double sum_limit(const GemmSpec& spec) {
     if (spec.accumulator == DataType::f16) return 2048;
-    if (is_fp8(spec.a) || is_fp8(spec.b)) return 1 << 13;
+    if (is_float8(spec.a) && !has_promoted_sums(spec)) return 1 << 13;
     if (spec.accumulator == DataType::s32) return 2147483647;
     return 1 << 24;
 }
 
 double summing_unit(const GemmSpec& spec) {
     if (spec.accumulator == DataType::f16) return 0x1p-11;
-    if (is_fp8(spec.a) || is_fp8(spec.b)) return 0x1p-12;
+    if (is_float8(spec.a) && !has_promoted_sums(spec)) return 0x1p-12;
     return 0x1p-23;
+}
+
+/// sqrt(K) / 2 + 16
+double steps(std::int64_t k) { return std::sqrt(static_cast<double>(k)) / 2 + 16; }
+
+/// Of the partial sums that are promoted.
+double partial_unit(const GemmSpec& spec) {
+    constexpr std::int64_t kPartialK = 128;
+    return has_promoted_sums(spec) ? steps(std::min(spec.k, kPartialK)) * 0x1p-12 : 0;
 }
 
 /// The smallest nonzero of 1, |alpha| and |beta|.
@@ -41,11 +48,15 @@ double unit_of(double alpha, double beta) {
     return unit;
 }
 
-/// What D holds without overflow. Sums of random signs are Σ / sqrt(K): six standard deviations of them stay below
-/// f16's
-/// 65504.
+/// What D holds without overflow. Sums of random signs are Σ / sqrt(K): six standard deviations of them stay below the
+/// 65504 of f16, the 57344 of e5m2 and the 448 of e4m3.
 double spread_limit(const GemmSpec& spec) {
-    return spec.d == DataType::f16 ? 0x1p13 : std::numeric_limits<double>::infinity();
+    switch (spec.d) {
+        case DataType::f16:
+        case DataType::e5m2: return 0x1p13;
+        case DataType::e4m3: return 0x1p6;
+        default: return std::numeric_limits<double>::infinity();
+    }
 }
 
 /// Range or sparsity that keeps Σ within `most`, and Σ / sqrt(K) within `spread`.
@@ -84,8 +95,7 @@ IntegerInputs integer_inputs(const GemmSpec& spec, float alpha, float beta) {
 }
 
 ErrorBound error_bound(const GemmSpec& spec) {
-    const double steps = std::sqrt(static_cast<double>(spec.k)) / 2 + 16;
-    const double sum_unit = steps * summing_unit(spec);
+    const double sum_unit = steps(spec.k) * summing_unit(spec) + partial_unit(spec);
     const int fraction = fraction_bits(spec.d);
     if (fraction < 0) return {sum_unit, 0.0, 0.5};  // an integer D is rounded to the nearest
     // The rounding to D applies to the sum as computed, which is off by the first term already.

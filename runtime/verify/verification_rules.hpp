@@ -16,8 +16,9 @@ struct IntegerInputs {
 
 /// The rule, for Σ = the largest possible sum of absolute products of a row and a column:
 ///
-///   limit: 2048 where the accumulator is f16 (all integers up to there are f16 values), 2^13 where A or B is fp8
-///          (Hopper's fp8 tensor cores keep 13 fraction bits of a sum), 2^24 for f32 accumulators, 2^31 - 1 for s32.
+///   limit: 2048 where the accumulator is f16 (all integers up to there are f16 values), 2^13 for fast sums of
+///          fp8 (Hopper's fp8 tensor cores keep 13 fraction bits of a sum), 2^24 for f32 accumulators, 2^31 - 1 for
+///          s32. Promoted sums of fp8 count as f32: 128 products of integers up to 8 stay within 2^13.
 ///   exact: Σ ≤ limit, and |alpha|·Σ + |beta|·range_c ≤ limit · unit, where alpha and beta are 0 or powers of two and
 ///          unit is the smallest of 1, |alpha| and |beta|, of which everything that is added is a multiple.
 ///
@@ -43,7 +44,8 @@ struct ErrorBound {
 ///                      (measured: 25 fraction bits of the largest term are kept, then 24 significant bits of the
 ///                      sum); a chain of FMAs rounds to 2^-24.
 ///   f16 accumulators   2^-11: a rounding to f16 per instruction.
-///   fp8 operands       2^-12: Hopper keeps 13 fraction bits of the largest of 32 products and the sum.
+///   fp8 operands       2^-12: Hopper keeps 13 fraction bits of the largest of 32 products and the sum. With promoted
+///                      sums this holds for 128 of K, and u of f32 accumulators for all of it; both are added.
 ///
 /// The bound of Higham (Accuracy and Stability of Numerical Algorithms, section 3.1), gamma_K = K·u / (1 - K·u), holds
 /// for any inputs; sqrt(K) / 2 + 16 exceeds it up to K = 16. Beyond, gamma_K would hide whole missing products: it

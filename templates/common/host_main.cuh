@@ -33,6 +33,13 @@ __global__ void fill(Input* matrix, long long elements, unsigned seed) {
     for (long long i = blockIdx.x * 256ll + threadIdx.x; i < elements; i += gridDim.x * 256ll)
         matrix[i] = input_bits(small_integer(i, seed));
 }
+#if GEMM_MIXED_INPUTS
+
+__global__ void fill_b(Input* matrix, long long elements, unsigned seed) {
+    for (long long i = blockIdx.x * 256ll + threadIdx.x; i < elements; i += gridDim.x * 256ll)
+        matrix[i] = input_bits_b(small_integer(i, seed));
+}
+#endif
 #if GEMM_HAS_C
 
 __global__ void fill_c(ElementC* matrix, long long elements) {
@@ -65,7 +72,11 @@ int main() {
     check(cudaMalloc(&d, std::max(kElementsD, 1ll) * sizeof(ElementD)), "allocate D");
     check(cudaMallocManaged(&wrong, sizeof(*wrong)), "allocate a counter");
     fill<<<1024, 256>>>(a, kElementsA, 1);
+#if GEMM_MIXED_INPUTS
+    fill_b<<<1024, 256>>>(b, kElementsB, 2);
+#else
     fill<<<1024, 256>>>(b, kElementsB, 2);
+#endif
     check(cudaMemset(d, 0xff, kElementsD * sizeof(ElementD)), "NaN into D");
 
 #if GEMM_HAS_C

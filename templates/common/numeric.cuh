@@ -1,5 +1,5 @@
 #pragma once
-#if GEMM_CONVERT_C && GEMM_TYPE_C < 2 || GEMM_TYPE_D < 2
+#if GEMM_CONVERT_C && GEMM_TYPE_C < 2 || GEMM_TYPE_D != 2
 // Conversions are inline PTX or bit operations: the kernel needs no toolkit header.
 
 #endif
@@ -28,6 +28,20 @@ __device__ __forceinline__ unsigned pack_d(float low, float high) {
 __device__ __forceinline__ unsigned pack_d(float low, float high) {
     unsigned result;
     asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(result) : "f"(high), "f"(low));
+    return result;
+}
+#elif GEMM_TYPE_D == 4
+// Converts two neighbours of D and packs them as they lie in memory: `low` first. Beyond 448 they are 448.
+__device__ __forceinline__ unsigned short pack_d(float low, float high) {
+    unsigned short result;
+    asm("cvt.rn.satfinite.e4m3x2.f32 %0, %1, %2;" : "=h"(result) : "f"(high), "f"(low));
+    return result;
+}
+#elif GEMM_TYPE_D == 5
+// Converts two neighbours of D and packs them as they lie in memory: `low` first. Beyond 57344 they are 57344.
+__device__ __forceinline__ unsigned short pack_d(float low, float high) {
+    unsigned short result;
+    asm("cvt.rn.satfinite.e5m2x2.f32 %0, %1, %2;" : "=h"(result) : "f"(high), "f"(low));
     return result;
 }
 #endif

@@ -101,7 +101,10 @@
 #define GEMM_DEPENDENT_LAUNCH 0
 #endif
 #ifndef GEMM_TYPE_AB
-#define GEMM_TYPE_AB 1  // 0 f16, 1 bf16, 2 f32, 3 none
+#define GEMM_TYPE_AB 1  // 0 f16, 1 bf16, 2 f32, 3 none, 4 e4m3, 5 e5m2
+#endif
+#ifndef GEMM_MIXED_INPUTS
+#define GEMM_MIXED_INPUTS 0  // A and B have different types
 #endif
 #ifndef GEMM_TYPE_C
 #define GEMM_TYPE_C 3
@@ -311,6 +314,8 @@ using ElementC = Bits;
 #endif
 #if GEMM_TYPE_D == 2
 using ElementD = float;
+#elif GEMM_TYPE_D >= 4
+using ElementD = unsigned char;
 #else
 using ElementD = Bits;
 #endif

@@ -22,6 +22,9 @@ constexpr long long kSparsity = 1, kWorkspaceBytes = 1;
 using Input = unsigned short;
 __device__ float input_value(Input bits) { return __bfloat162float(__ushort_as_bfloat16(bits)); }
 __device__ Input input_bits(float value) { return __bfloat16_as_ushort(__float2bfloat16_rn(value)); }
+#if GEMM_MIXED_INPUTS
+__device__ Input input_bits_b(float value) { return input_bits(value); }
+#endif
 __device__ ElementD rounded(float value) { return __bfloat16_as_ushort(__float2bfloat16_rn(value)); }
 // Results are equal bit for bit. Only the sign of zero may differ.
 __device__ bool equal(ElementD got, ElementD expected) { return got == expected || (got | expected) == 0x8000u; }

@@ -30,6 +30,14 @@ __device__ __forceinline__ void ldmatrix_a(unsigned* r, unsigned address) {
                  : "r"(address)
                  : "memory");
 }
+#elif GEMM_ELEMENT_BYTES == 1
+__device__ __forceinline__ void wgmma(Accumulator* c, unsigned long long a, unsigned long long b, bool add) {
+    asm volatile(
+        "{ .reg .pred add; setp.ne.b32 add, %66, 0; "
+        "wgmma.mma_async.sync.aligned.m64n128k32.f32.e4m3.e4m3 " GEMM_ATOM_SUMS "%64, %65, add, 1, 1; }"
+        : GEMM_ATOM_OUTPUTS
+        : "l"(a), "l"(b), "r"(static_cast<int>(add)));
+}
 #else
 __device__ __forceinline__ void wgmma(Accumulator* c, unsigned long long a, unsigned long long b, bool add) {
     asm volatile(

@@ -3,7 +3,7 @@
 #define GEMM_TENSOR_MAPS 1  // TMA copies A and B
 #define GEMM_SLICES 1  // D goes through shared memory in slices, which the epilogue finishes in pairs
 #ifndef GEMM_BLOCK_K
-#define GEMM_BLOCK_K 64  // whole panels
+#define GEMM_BLOCK_K (128 / GEMM_ELEMENT_BYTES)  // whole panels
 #endif
 #ifndef GEMM_PINGPONG
 #define GEMM_PINGPONG 0  // consumers take tiles in turn
@@ -30,7 +30,7 @@
 #define GEMM_SHIFT_ROWS 0  // rows begin between vectors
 #endif
 #ifndef GEMM_STMATRIX
-#define GEMM_STMATRIX (GEMM_TYPE_D != 2)
+#define GEMM_STMATRIX (GEMM_TYPE_D < 2)
 #endif
 #ifndef GEMM_STMATRIX_X2
 #define GEMM_STMATRIX_X2 0
@@ -55,6 +55,12 @@
 #endif
 #ifndef GEMM_A_IN_REGISTERS
 #define GEMM_A_IN_REGISTERS 0  // wgmmas take A from there, B from shared memory
+#endif
+#ifndef GEMM_PROMOTED
+#define GEMM_PROMOTED 0  // sums of 8-bit floats begin anew every 128 of K
+#endif
+#ifndef GEMM_ELEMENT_BYTES
+#define GEMM_ELEMENT_BYTES (GEMM_PROMOTED ? 1 : 2)  // of A and B
 #endif
 #ifndef GEMM_EARLY
 #define GEMM_EARLY 0  // constant operands are fetched before the previous kernel has ended
@@ -117,7 +123,11 @@ constexpr int kRegistersC = 2;
 #else
 constexpr int kRegistersC = 4;
 #endif
-constexpr int kKBlocks = kBlockK / 16;
+constexpr int kKBlocks = kBlockK * GEMM_ELEMENT_BYTES / 32;
+#if GEMM_PROMOTED
+constexpr int kWaveN = kWarpgroupN;
+constexpr int kPromotedBlocks = 4;  // 128 of K
+#endif
 #if GEMM_STREAM_K
 constexpr int kWarpsPerTile = kConsumersPerTile * 4;
 #endif
@@ -142,5 +152,5 @@ constexpr int kTilesOfVector = kTilesM;
 constexpr int kStagingBytes = kConsumers * 4 * kSlices * 16 * kSliceColumns * static_cast<int>(sizeof(Staged));
 
 // sA and sB hold panels of rows of kPanelBytes: what TMA's swizzle spans.
-constexpr int kPanelElements = kPanelBytes / 2;
+constexpr int kPanelElements = kPanelBytes / GEMM_ELEMENT_BYTES;
 constexpr unsigned long long kSwizzleMode = 1;  // of a matrix descriptor: 128 bytes

@@ -18,6 +18,25 @@ __device__ __forceinline__ void stage_slice(unsigned slice, const Finished& fini
                 atom.pair[pair]);
     }
 }
+#elif GEMM_TYPE_D >= 4
+
+__device__ __forceinline__ void store_shared(unsigned address, unsigned short pair) {
+    asm volatile("st.shared.b16 [%0], %1;" ::"r"(address), "h"(pair) : "memory");
+}
+
+// Writes one slice of 8-bit elements. `finished(j)` gives its j-th atom of eight columns.
+template <int kColumns, bool kSwizzled, typename Finished>
+__device__ __forceinline__ void stage_slice(unsigned slice, const Finished& finished, int lane) {
+#pragma unroll
+    for (int j = 0; j < kColumns / 8; ++j) {
+        const Atom atom = finished(j);
+#pragma unroll
+        for (int pair = 0; pair < 2; ++pair)
+            store_shared(
+                chunk_address<kColumns, kSwizzled>(slice, lane / 4 + pair * 8, j / 2) + j % 2 * 8 + lane % 4 * 2,
+                pack_d(atom.pair[pair].x, atom.pair[pair].y));
+    }
+}
 #else
 
 // Writes one slice of 16-bit elements. `finished(j)` gives its j-th atom of eight columns.

@@ -11,7 +11,19 @@ __device__ __forceinline__ void wgmma_wait() {
     asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(kPending) : "memory");
 }
 
-#if !GEMM_OVERLAPPED
+#if GEMM_PROMOTED
+// Waits until at most kPending groups are in flight: a wave's sums are there. The empty asm names each sum, so that the
+// compiler uses none before.
+template <int kPending>
+__device__ __forceinline__ void wgmma_wait_for(Accumulator (&sums)[kWaveN / 8][kRegistersC]) {
+    wgmma_wait<kPending>();
+#pragma unroll
+    for (int j = 0; j < kWaveN / 8; ++j)
+#pragma unroll
+        for (int r = 0; r < kRegistersC; ++r) asm volatile("" : "+f"(sums[j][r])::"memory");
+}
+
+#elif !GEMM_OVERLAPPED
 // Waits for all wgmmas: the sums are there. The empty asm names each sum, so that the compiler uses none before.
 __device__ __forceinline__ void wgmma_wait_for(Accumulator (&rC)[kTilesM][kTilesN][kRegistersC]) {
     wgmma_wait<0>();

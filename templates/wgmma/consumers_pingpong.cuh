@@ -1,5 +1,5 @@
 #pragma once
-#include "wgmma/wgmma_mainloop.cuh"
+#include "mainloop.cuh"
 
 // The two consumers multiply in turn: one stores its tile while the other multiplies. Each has a named barrier
 // (bar.sync). It waits there before its k-tiles, and the other arrives when it has issued its own. Without turns, the
@@ -44,15 +44,21 @@ __device__ __forceinline__ void multiply_tiles(const GemmArgs& args, const Share
     for (; walk.has_tile(); walk.next(), skip_tile()) {
         turn.wait();
         Accumulator rC[kTilesM][kTilesN][kRegistersC];  // (kTilesM) wgmmas of 64 rows, (kTilesN) times eight columns
+#if GEMM_PROMOTED
+        const Tile tile = multiply_k_tiles(rC, shared, walk, a, b, ring, lane);
+#else
         const auto [tile, read] = multiply_k_tiles(rC, shared, walk, a, b, ring, lane);
+#endif
 #if GEMM_TILE_PANELS
         // Panels are awaited within the turn: the consumers must not wait for phases that are two rounds apart.
         if (walk.ends_tile()) wait_for_panels(args, shared, ring);
 #endif
         turn.pass_on();
         GEMM_PREPARE_STORE();
+#if !GEMM_PROMOTED
         wgmma_wait_for(rC);
         release(shared, read, lane);
+#endif
 
 #if GEMM_STREAM_K
         if (!walk.piece.ends_tile) {

@@ -15,7 +15,11 @@ struct KMajorTile {
     // A matrix descriptor without its address: the swizzle, and 8 * kPanelBytes from eight rows to the next eight.
     static constexpr unsigned long long kDescriptor = kSwizzleMode << 62 | (8ull * kPanelBytes >> 4) << 32;
 
+#if GEMM_ELEMENT_BYTES == 1
+    // The offset of a wgmma's operand in the tile, in units of 16 bytes: 32 of K, from `row` on, a multiple of eight.
+#else
     // The offset of a wgmma's operand in the tile, in units of 16 bytes: 16 of K, from `row` on, a multiple of eight.
+#endif
     static __device__ __forceinline__ constexpr unsigned offset(int row, int k_block) {
         const int panel = k_block * 32 / kPanelBytes;
         return ((panel * kRows + row) * kPanelBytes + k_block * 32 % kPanelBytes) >> 4;

@@ -14,6 +14,7 @@ __device__ __forceinline__ void release(const SharedMemory& shared, int stage, i
 #endif
 }
 #if GEMM_WARP_SPECIALIZED
+#if !GEMM_PROMOTED
 
 // Releases the stage of the previous k-tile, when its wgmmas have ended. Those of this k-tile may be in flight.
 __device__ __forceinline__ void release_earlier(const SharedMemory& shared, int stage, int lane) {
@@ -22,6 +23,7 @@ __device__ __forceinline__ void release_earlier(const SharedMemory& shared, int 
 #endif
     release(shared, stage, lane);
 }
+#endif
 
 // Waits until the next stage of the ring has been read, and announces the bytes that the copies will bring.
 __device__ __forceinline__ void announce_k_tile(const SharedMemory& shared, const RingPosition& ring, int bytes) {

@@ -1,4 +1,8 @@
+#if GEMM_ELEMENT_BYTES == 1
+// GEMM of 8-bit floats on wgmma. TMA copies the operands.
+#else
 // Half-precision GEMM on wgmma. TMA copies the operands.
+#endif
 //
 // GEMM_LOOP_NEST();
 #include "wgmma_params.cuh"

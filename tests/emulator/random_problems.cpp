@@ -65,6 +65,16 @@ constexpr std::array<std::string_view, 17> kTexts{"d = relu(acc + bias[n])",
                                                   "t = acc + bias[n]; d[m,h] = gelu(even(t)) * odd(t) + x[m,h]",
                                                   "d[m,h] = left(acc) - column[h] * right(alpha * acc) * row[m]"};
 
+/// The same with 8-bit floats, which some kernels take where K is contiguous in both.
+void make_float8(RandomBits& random, GemmSpec& spec) {
+    constexpr std::array kFloat8{DataType::e4m3, DataType::e5m2};
+    spec.a = pick(random, kFloat8);
+    spec.b = pick(random, kFloat8);
+    spec.accumulator = DataType::f32;
+    spec.layout = GemmLayout::tn;
+    spec.sums = chance(random, 2) ? Summation::fast : Summation::promoted;
+}
+
 GemmSpec random_types(RandomBits& random) {
     constexpr std::array kInputs{DataType::bf16, DataType::bf16, DataType::f16, DataType::f16, DataType::f32};
     constexpr std::array kOutputs{DataType::bf16, DataType::f16, DataType::f32};
@@ -79,11 +89,13 @@ GemmSpec random_types(RandomBits& random) {
     spec.constant_b = chance(random, 4);
     spec.broadcast_c = spec.c && chance(random, 3);
     if (!spec.c && chance(random, 3)) spec.epilogue = pick(random, kTexts);
+    if (chance(random, 6)) make_float8(random, spec);
     return spec;
 }
 
 int random_alignment(RandomBits& random, DataType type) {
     constexpr std::array kAlignments{16, 16, 8, 4, 2};
+    if (is_float8(type)) return kAlignments.front();
     return std::max(pick(random, kAlignments), bytes(type));
 }
 
@@ -184,8 +196,11 @@ bool fits(const Problem& problem, const KernelConfig& config, const Arch& arch) 
 
 std::optional<KernelConfig> random_config(RandomBits& random, const GemmSpec& spec, const GpuModel& gpu) {
     const Problem problem = problem_of(spec);
-    const Family& family = family_table()[random.below(static_cast<std::uint32_t>(family_table().size()))];
-    if (!family.unsupported(problem, *gpu.arch).empty()) return std::nullopt;
+    std::vector<const Family*> serving;
+    for (const Family& family : family_table())
+        if (family.unsupported(problem, *gpu.arch).empty()) serving.push_back(&family);
+    if (serving.empty()) return std::nullopt;
+    const Family& family = *serving[random.below(static_cast<std::uint32_t>(serving.size()))];
     const std::vector<KernelConfig> candidates = family.candidates(problem, gpu);
     for (int i = 0; i < 100 && !candidates.empty(); ++i) {
         const KernelConfig& candidate = candidates[random.below(static_cast<std::uint32_t>(candidates.size()))];

@@ -357,6 +357,21 @@ TEST_CASE("the dump of wgmma_warp_specialized with its main is a program that nv
     }
 }
 
+TEST_CASE("the dump of a product of 8-bit floats with its main is a program that nvcc builds without a warning") {
+    if (!has_nvcc()) SKIP_TEST("no nvcc: dumps with their main are not compiled");
+    using enum DataType;
+    for (const auto& [b, d] : {std::pair{e4m3, bf16}, std::pair{e5m2, e4m3}, std::pair{e5m2, e5m2}}) {
+        GemmSpec spec = spec_of(GemmLayout::tn, 304, 208, 528);
+        spec.a = e4m3;
+        spec.b = b;
+        spec.d = d;
+        const KernelConfig config = with_parameters(
+            {WgmmaWarpSpecializedConfig{}}, parse_parameters("block=128x64x128,warpgroup=64x64,stages=4,promote=128"));
+        const KernelSource source = generate(problem_of(spec), config, find_arch("sm_90a"));
+        compile_without_warning(dump(source, problem_of(spec)) + host_main(source, problem_of(spec)));
+    }
+}
+
 TEST_CASE("template and dump assemble to the same .text") {
     if (!has_nvcc()) SKIP_TEST("no nvcc: the equivalence of templates and dumps is not tested");
     const std::vector<Case> all = cases();

@@ -113,6 +113,21 @@ TEST_CASE("wgmma: no candidate spills, nor are its wgmmas serialised, of rows of
         if (config.block.m == 3 * kWgmmaM) check_no_spills(generate(problem_of(halves), {config}, hopper()), 60);
 }
 
+TEST_CASE("wgmma: no candidate spills, nor are its wgmmas serialised, of 8-bit floats") {
+    GemmSpec spec = spec_of(GemmLayout::tn, 4000, 6000, 3008, DataType::e4m3);
+    check_candidates(spec);
+    spec.sums = Summation::fast;
+    check_candidates(spec);
+    spec.m = 1008;
+    spec.sums = Summation::promoted;
+    spec.c = spec.d = DataType::f32;
+    check_candidates(spec);
+    spec.c = std::nullopt;
+    spec.d = DataType::e5m2;
+    spec.epilogue = "x: bf16[m,n]; row: f32[m]; column: f32[n]; d = acc * row[m] * column[n] + x[m,n]";
+    check_candidates(spec);
+}
+
 TEST_CASE("wgmma: no candidate spills, nor are its wgmmas serialised, with C") {
     GemmSpec spec = spec_of(GemmLayout::tn, 1500, 3000, 1000);
     spec.c = DataType::bf16;

@@ -57,6 +57,16 @@ constexpr std::array kWgmmaParameters{"",
                                       "persistent=0,warp_specialized=0",
                                       "persistent=0,warp_specialized=0,store=smem,dependent_launch=0",
                                       "persistent=0,warp_specialized=0,dependent_launch=1"};
+/// Promoted sums with one set of partial sums and with two, one wave and several; fast ones.
+constexpr std::array kPromotedParameters{"block=128x128x128,warpgroup=64x128,stages=3",
+                                         "block=256x128x128,warpgroup=128x128,stages=3,cluster=2x1",
+                                         "block=128x256x128,warpgroup=64x256,stages=3,stream_k=132",
+                                         "block=64x64x256,warpgroup=64x64,stages=3,schedule=pingpong",
+                                         "block=128x64x128,warpgroup=64x64,stages=4,swap_ab=1,dependent_launch=1",
+                                         "block=64x48x128,warpgroup=64x48,stages=4,store=smem"};
+constexpr std::array kFastParameters{"block=256x128x128,warpgroup=128x128,schedule=overlapped,stages=3",
+                                     "block=128x176x128,warpgroup=128x176,schedule=pingpong,stages=3",
+                                     "block=64x32x256,warpgroup=64x32,stages=3"};
 constexpr std::array kHierarchicalParameters{"",
                                              "double_buffer=0,rasterization=row",
                                              "split_k=3,order=even",
@@ -142,6 +152,22 @@ void add_tensor_core_kernels(Samples& samples, const GemmSpec& spec) {
     }
 }
 
+void add_float8_kernels(Samples& samples, int size) {
+    using enum DataType;
+    const GemmSpec plain = problem(fmt::format("e4m3 tn {} {} {}", size, size, size / 16 * 16));
+    GemmSpec mixed = with(plain, std::nullopt, f32);
+    mixed.b = e5m2;
+    for (const GemmSpec& kind : {plain, mixed, with(plain, std::nullopt, e4m3), with(plain, bf16, e5m2)}) {
+        const auto add = [&](const GemmSpec& spec, const std::string& parameters) {
+            samples.add_config(spec, with_parameters({WgmmaWarpSpecializedConfig{}}, parse_parameters(parameters)));
+        };
+        GemmSpec fast = kind;
+        fast.sums = Summation::fast;
+        for (const char* parameters : kPromotedParameters) add(kind, std::string(parameters) + ",promote=128");
+        for (const char* parameters : kFastParameters) add(fast, parameters);
+    }
+}
+
 void add_sliced_k_kernels(Samples& samples, const GemmSpec& few_rows, const GemmSpec& few_columns) {
     for (const GemmSpec& few : {few_rows, few_columns})
         for (const GemmSpec& kind : kinds_of(few))
@@ -163,6 +189,7 @@ void add_kernels(Samples& samples, std::string_view layout, int size) {
     const GemmSpec half =
         problem(fmt::format("{} {} {} {} {}", size == 510 ? "f16" : "bf16", layout, size, size, size + 4));
     add_tensor_core_kernels(samples, half);
+    if (layout == "tn") add_float8_kernels(samples, size);
     add_sliced_k_kernels(samples, problem(fmt::format("bf16 {} 8 {} {}", layout, size * 8, size * 8)),
                          problem(fmt::format("bf16 {} {} 8 {}", layout, size * 8, size * 8)));
     add_simt_kernels(samples, problem(fmt::format("f32 {} {} {} {}", layout, size, size, size)), half);

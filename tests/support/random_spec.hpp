@@ -38,6 +38,7 @@ inline GemmSpec random_spec(std::mt19937& random) {
         *align = pick(random, {0, 1, 2, 4, 8, 16, -3});
     }
     spec.broadcast_c = random() % 2 == 0;
+    spec.sums = pick(random, {Summation::usual, Summation::fast, Summation::promoted});
     return spec;
 }
 

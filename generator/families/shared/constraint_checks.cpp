@@ -13,9 +13,10 @@ bool is_output(DataType type) { return is_half(type) || type == DataType::f32; }
 
 }  // namespace
 
-void check_outputs(Reasons& reasons, std::string_view family, const GemmSpec& spec) {
-    if (!is_output(spec.d))
-        reasons.push_back(fmt::format("{} writes f16, bf16 or f32, not {}", family, to_string(spec.d)));
+void check_outputs(Reasons& reasons, std::string_view family, const GemmSpec& spec, bool has_float8) {
+    if (!is_output(spec.d) && !(has_float8 && is_float8(spec.d)))
+        reasons.push_back(fmt::format("{} writes f16, bf16{} f32{}, not {}", family, has_float8 ? "," : " or",
+                                      has_float8 ? ", e4m3 or e5m2" : "", to_string(spec.d)));
     if (spec.c && !is_output(*spec.c))
         reasons.push_back(fmt::format("{} adds C in f16, bf16 or f32, not {}", family, to_string(*spec.c)));
 }

@@ -27,6 +27,8 @@ int type_code(std::optional<DataType> type) {
         case DataType::f16: return 0;
         case DataType::bf16: return 1;
         case DataType::f32: return 2;
+        case DataType::e4m3: return 4;
+        case DataType::e5m2: return 5;
         default: throw Error(fmt::format("templates have no number for the type {}", to_string(*type)));
     }
 }
@@ -39,7 +41,10 @@ std::string_view word_of(DataType type) {
     }
 }
 
-std::string_view element_type(DataType type) { return type == DataType::f32 ? "float" : "Bits"; }
+std::string_view element_type(DataType type) {
+    if (bytes(type) == 1) return word_of(type);
+    return type == DataType::f32 ? "float" : "Bits";
+}
 
 std::string constant_line(std::string_view name, int value, std::string_view comment) {
     return commented(fmt::format("constexpr int {} = {};", name, value), comment);

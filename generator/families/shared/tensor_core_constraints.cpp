@@ -12,12 +12,15 @@ constexpr int kCpAsyncCapability = 80;
 
 }  // namespace
 
-Reasons unsupported_on_tensor_cores(std::string_view family, const GemmSpec& spec, const Arch& arch) {
+Reasons unsupported_on_tensor_cores(std::string_view family, const GemmSpec& spec, const Arch& arch, bool has_float8) {
     Reasons reasons;
-    if (!is_half(spec.a) || spec.a != spec.b)
-        reasons.push_back(fmt::format("{} multiplies f16 by f16 or bf16 by bf16, not {} by {}", family,
+    const bool is_served =
+        (is_half(spec.a) && spec.a == spec.b) || (has_float8 && is_float8(spec.a) && is_float8(spec.b));
+    if (!is_served)
+        reasons.push_back(fmt::format("{} multiplies f16 by f16{} bf16 by bf16{}, not {} by {}", family,
+                                      has_float8 ? "," : " or", has_float8 ? ", or e4m3 and e5m2 in any mix" : "",
                                       to_string(spec.a), to_string(spec.b)));
-    check_outputs(reasons, family, spec);
+    check_outputs(reasons, family, spec, has_float8);
     if (arch.compute_capability < kCpAsyncCapability)
         reasons.push_back(fmt::format("{} needs sm_{} (cp.async), not {}", family, kCpAsyncCapability, arch.name));
     return reasons;

@@ -228,13 +228,14 @@ std::string wgmma_wrapper(const WgmmaForm& form, bool a_k_major, bool b_k_major)
     const int c = atom.registers(Operand::c);
     const int a = form.a_in_registers ? atom.registers(Operand::a) : 1;  // operands of the statement
     const std::string a_text = form.a_in_registers ? operand_list(c, a) : fmt::format("%{}", c);
-    // Which of the operands in shared memory are transposed.
-    const std::string transposes =
-        form.a_in_registers ? fmt::format("{:d}", !b_k_major) : fmt::format("{:d}, {:d}", !a_k_major, !b_k_major);
+    // Which of the operands in shared memory are transposed. Only those of 16 bits may be.
+    const std::string transposes = bits(form.a) != 16    ? ""
+                                   : form.a_in_registers ? fmt::format(", {:d}", !b_k_major)
+                                                         : fmt::format(", {:d}, {:d}", !a_k_major, !b_k_major);
     const Items strings = Items{fmt::format("\"{{ .reg .pred add; setp.ne.b32 add, %{}, 0; \"", c + a + 1),
                                 fmt::format("\"{} \"", atom.ptx_name)} +
                           register_list(c) +
-                          Items{fmt::format("\"{}, %{}, add, 1, 1, {}; }}\"", a_text, c + a, transposes)};
+                          Items{fmt::format("\"{}, %{}, add, 1, 1{}; }}\"", a_text, c + a, transposes)};
     const Items a_items = form.a_in_registers ? registers("r", "a", a) : Items{"\"l\"(a)"};
     return fmt::format(
                "// c = a * b, or c += a * b if `add` is true: 64 x {} sums, {} of K.\n{}"

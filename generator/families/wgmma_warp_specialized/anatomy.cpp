@@ -77,17 +77,17 @@ KernelAnatomy WgmmaWarpSpecialized::anatomy(const Problem& problem, const Config
     const GemmSpec& spec = problem.row_major;
     const WgmmaGeometry g = geometry(as_multiplied(problem.signature, c.swap_ab), c);
     const bool a_in_registers = c.a_source == OperandSource::registers;
-    const WgmmaForm form = *wgmma_form(spec.a, spec.accumulator, c.warpgroup.n, a_in_registers);
+    const WgmmaForm form = *wgmma_form(spec.a, spec.b, spec.accumulator, g.wave_n, a_in_registers);
     KernelAnatomy anatomy;
     anatomy.block = c.block;
     anatomy.warp = {kSliceRows, c.warpgroup.n, c.block.k};
-    anatomy.mma = {kWgmmaM, c.warpgroup.n, g.wgmma_k};
+    anatomy.mma = {kWgmmaM, g.wave_n, g.wgmma_k};
     anatomy.instruction = wgmma_ptx_name(form);
     if (c.warp_specialized)
         anatomy.roles = {{"consumer", g.consumers * 4, g.consumer_registers}, {"producer", 4, g.producer_registers}};
     else
         anatomy.roles = {{"all", g.consumers * 4, g.consumer_registers}};
-    anatomy.accumulator_registers = g.accumulator_registers;
+    anatomy.accumulator_registers = g.accumulator_registers + g.partial_registers;
     anatomy.fragment_registers = g.fragment_registers;
     anatomy.stages = c.stages;
     anatomy.cluster = c.cluster.m * c.cluster.n;
@@ -126,7 +126,7 @@ ElementOwner WgmmaWarpSpecialized::owner(const Problem& problem, const Config& c
     const int warpgroup = in_block_m / c.warpgroup.m * g.consumers_n + in_block_n / c.warpgroup.n;
     const int in_group_m = in_block_m % c.warpgroup.m;
     const int in_group_n = in_block_n % c.warpgroup.n;
-    const MmaAtom atom = wgmma_atom(*wgmma_form(spec.a, spec.accumulator, c.warpgroup.n));
+    const MmaAtom atom = wgmma_atom(*wgmma_form(spec.a, spec.b, spec.accumulator, c.warpgroup.n));
     const ThreadValue held = owner_of(atom.layout_c, {in_group_m % kWgmmaM, in_group_n});
     owner.warp = warpgroup * 4 + held.thread / 32;
     owner.lane = held.thread % 32;

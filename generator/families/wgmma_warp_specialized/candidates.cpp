@@ -92,9 +92,18 @@ bool leaves_registers(const Config& c, int widest) { return c.warpgroup.m == kWg
 constexpr int kWidestWithMatrix = 160;          // where threads read a matrix of a text, a slice ahead
 constexpr int kWidestStreamedWithMatrix = 152;  // and with stream-K
 
+// Partial sums leave few, too: where a cluster, stream-K or a matrix of the epilogue needs some, and else.
+constexpr int kWidestPromoted = 128;
+constexpr int kWidestPromotedAlone = 160;
+
 /// The widest tile of 128 rows per warpgroup whose epilogue spills nothing.
 int widest(const GemmSignature& signature, const Config& config, bool is_streamed) {
     bool adds_matrix = signature.c.has_value();
+    if (config.promote != 0) {
+        const bool has_matrix = adds_matrix || (signature.epilogue && signature.epilogue->counts().matrices != 0);
+        const bool is_alone = !is_streamed && !has_matrix && config.cluster.m * config.cluster.n == 1;
+        return is_alone ? kWidestPromotedAlone : kWidestPromoted;
+    }
     if (signature.epilogue && signature.epilogue->counts().matrices != 0) {
         const bool through_ring = geometry(signature, config).c_stages != 0;
         if (epilogue_work(signature, config, through_ring).matrices != 0)
@@ -198,6 +207,7 @@ Config common_fields(const Problem& problem, const GpuModel& gpu, bool swap_ab) 
     config.early_a = config.dependent_launch && multiplied.constant_a && !needs_packing(multiplied.align_a);
     config.early_b = config.dependent_launch && multiplied.constant_b && !needs_packing(multiplied.align_b);
     config.broadcast_c = spec.broadcast_c;
+    config.promote = has_promoted_sums(spec) ? kPromotedK : 0;
     if (spec.align_d < 16 || size_of_d(spec).columns * bytes(spec.d) % 16 != 0) config.store = OutputStore::shared;
     return config;
 }
@@ -217,9 +227,13 @@ void add_tiles(std::vector<CandidateGroup<Config>>& groups, const Problem& probl
             if (has_pairs(problem.signature) && !config.swap_ab && n % kSumsOfEightPairs != 0) continue;
             if (reaches_beyond(range, n, multiplied) && (range.block_m > kWgmmaM || n > range.least_n)) continue;
             config.schedule = range.schedule;
+            if (config.promote != 0 && range.schedule == WarpgroupSchedule::overlapped)
+                config.schedule = WarpgroupSchedule::cooperative;
             config.block = {range.block_m, n,
                             (range.block_m * n <= kShortTile ? kLongRowBytes : kPanelBytes) / bytes(multiplied.a)};
             config.warpgroup = {range.warpgroup_m, n, config.block.k};
+            if (geometry(problem.signature, config).wave_n == 0) continue;  // no room for partial sums
+            if (is_float8(multiplied.d) && n % kTmaAlignment != 0) continue;
             groups.push_back({least.in_any_cluster(config, least.tile_of(config)), config});
         }
 }

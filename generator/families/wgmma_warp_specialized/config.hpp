@@ -22,8 +22,8 @@ enum class OutputStore : std::uint8_t { tma, shared };
 /// The source of A for wgmmas. B always comes from shared memory.
 enum class OperandSource : std::uint8_t { shared, registers };
 
-/// Half-precision GEMM on wgmma (sm_90a). A producer warp copies k-tiles by TMA into a ring of `stages`, consumer
-/// warpgroups multiply, and blocks are persistent. `persistent` and `warp_specialized` turn this off.
+/// GEMM of 16-bit elements and 8-bit floats on wgmma (sm_90a). A producer warp copies k-tiles by TMA into a ring of
+/// `stages`, consumer warpgroups multiply, and blocks are persistent. `persistent` and `warp_specialized` turn this off.
 struct WgmmaWarpSpecializedConfig {
     /// The kernel computes D^T = B^T A^T: N lies along the 64 rows of a wgmma, and M along its columns. Tiles and
     /// clusters are then of D^T, with block.m along N.
@@ -37,6 +37,8 @@ struct WgmmaWarpSpecializedConfig {
     /// The source of wgmma's A. If each warp loads A into registers (ldmatrix), wgmmas read these 64 rows less from
     /// shared memory.
     OperandSource a_source = OperandSource::shared;
+    /// Sums of wgmmas begin anew after this much of K, and CUDA cores add them to f32 sums. 0: wgmmas add all of K.
+    int promote = 0;
     Rasterization rasterization = Rasterization::grouped_m;
     int group = 8;  ///< cluster tiles; 1 if the rasterization has no groups
     OutputStore store = OutputStore::tma;

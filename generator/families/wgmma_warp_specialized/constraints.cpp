@@ -21,9 +21,10 @@ constexpr std::int64_t kLargestPitch = 1LL << 40;  // bytes
 constexpr int kMaxSlices = 16;
 constexpr int kMinStages = 2;
 constexpr int kMaxStages = 16;
-constexpr int kScratchRegisters = 24;  // a consumer's, beside its accumulators;
-constexpr int kLoadingScratch = 56;    // of one that loads A, beside its fragments as well: with fewer ptxas spills,
-constexpr int kStreamedScratch = 64;   // and of one that walks over the pieces of stream-K, too
+constexpr int kLoadingScratch = 56;   // of a consumer that loads A, beside its fragments: with fewer ptxas spills,
+constexpr int kStreamedScratch = 64;  // and of one that walks over the pieces of stream-K, too
+
+bool has_8_bits(const GemmSpec& spec) { return bytes(spec.a) == 1; }
 
 /// What TMA can't address is packed first.
 void check_tma_operand(Reasons& reasons, std::string_view name, int alignment, std::int64_t pitch,
@@ -87,13 +88,40 @@ void check_resources(Reasons& reasons, const Config& c, const WgmmaGeometry& g, 
         reasons.push_back(fmt::format("{} consumer warpgroups, outside 1 to {}", g.consumers, kMaxConsumers));
     const bool loads_a = g.fragment_registers != 0;
     const int scratch = !loads_a ? kScratchRegisters : c.stream_k == 0 ? kLoadingScratch : kStreamedScratch;
-    if (g.accumulator_registers + g.fragment_registers + scratch > g.consumer_registers)
+    const int accumulators = g.accumulator_registers + g.partial_registers;
+    if (accumulators + g.fragment_registers + scratch > g.consumer_registers)
         reasons.push_back(fmt::format(
-            "{} accumulators{} per thread and about {} other registers, but a consumer has {}", g.accumulator_registers,
+            "{} accumulators{} per thread and about {} other registers, but a consumer has {}", accumulators,
             loads_a ? fmt::format(", {} registers of A", g.fragment_registers) : "", scratch, g.consumer_registers));
     if (g.shared_bytes > arch.shared_bytes_per_block)
         reasons.push_back(fmt::format("{} bytes of shared memory (pipeline {}, staging {}), {} has {}", g.shared_bytes,
                                       g.pipeline_bytes, g.staging_bytes, arch.name, arch.shared_bytes_per_block));
+}
+
+/// What a config must be like for operands with 8 bits.
+void check_8_bits(Reasons& reasons, const GemmSpec& spec, const Config& c) {
+    if (!has_8_bits(spec)) return;
+    if (c.a_source == OperandSource::registers)
+        reasons.push_back(fmt::format("a_source = rmem loads fragments of 16 bits, not {}", to_string(spec.a)));
+    if (!c.persistent)
+        reasons.push_back(fmt::format("persistent = 0 needs operands of 16 bits, not {}", to_string(spec.a)));
+}
+
+void check_promotion(Reasons& reasons, const GemmSpec& spec, const Config& c, const WgmmaGeometry& g) {
+    const bool is_promoted = has_promoted_sums(spec);
+    if (is_promoted && c.promote != kPromotedK)
+        reasons.push_back(fmt::format("promote = {}: this problem has sums=promoted, every {} of K; sums=fast has none",
+                                      c.promote, kPromotedK));
+    if (!is_promoted && c.promote != 0)
+        reasons.push_back(fmt::format("promote = {}: this problem has sums=fast, so promote must be 0", c.promote));
+    if (c.promote == 0) return;
+    if (c.schedule == WarpgroupSchedule::overlapped)
+        reasons.push_back(
+            fmt::format("promote = {}: schedule = overlapped has no time to add partial sums", c.promote));
+    check_divides(reasons, "block_tile.k", c.block.k, "promote", c.promote);
+    if (g.wave_n == 0)
+        reasons.push_back(fmt::format("promote = {}: {} accumulators per thread leave no room for partial sums in {}",
+                                      c.promote, g.accumulator_registers, g.consumer_registers));
 }
 
 /// A warp's fragments of A take turns, and each k-tile begins with the first. Beside three consumers a producer has 32
@@ -159,6 +187,11 @@ void check_specialization(Reasons& reasons, const Config& c) {
 
 /// TMA stores whole 16 bytes, also at the end of a row, where what lies behind is not D's.
 void check_store(Reasons& reasons, const GemmSpec& spec, const Config& c) {
+    if (is_float8(spec.d)) {
+        if (c.store != OutputStore::tma)
+            reasons.push_back(fmt::format("store = smem stores elements of 16 or 32 bits, not {}", to_string(spec.d)));
+        check_divides(reasons, "warpgroup_tile.n", c.warpgroup.n, "the columns of 16 bytes of D", kTmaAlignment);
+    }
     if (c.store != OutputStore::tma) return;
     if (spec.align_d < kTmaAlignment)
         reasons.push_back(fmt::format("store = tma needs D aligned to {} bytes, not {}", kTmaAlignment, spec.align_d));
@@ -188,6 +221,8 @@ void check_early(Reasons& reasons, const GemmSpec& multiplied, const Config& c) 
 void check_pairs(Reasons& reasons, const Problem& problem) {
     if (!has_pairs(problem.signature)) return;
     const GemmSpec& spec = problem.row_major;
+    if (has_8_bits(spec))
+        reasons.push_back(fmt::format("A is {}, but pairs of columns need A and B of 16 bits", to_string(spec.a)));
     if (spec.n % kSumsOfEightPairs != 0)
         reasons.push_back(fmt::format("n is {}, but TMA copies pairs of columns by eight: n must be a multiple of {}",
                                       spec.n, kSumsOfEightPairs));
@@ -241,7 +276,7 @@ SumOrder WgmmaWarpSpecialized::sum_order(DataType operands, const Config& config
 
 Reasons WgmmaWarpSpecialized::unsupported(const Problem& problem, const Arch& arch) {
     const GemmSpec& spec = problem.row_major;
-    Reasons reasons = unsupported_on_tensor_cores(kName, spec, arch);
+    Reasons reasons = unsupported_on_tensor_cores(kName, spec, arch, true);
     if (!arch.has_wgmma || !arch.has_tma)
         reasons.push_back(fmt::format("wgmma_warp_specialized needs sm_90a (wgmma, TMA), not {}", arch.name));
     check_vectors(reasons, spec, pack_for_tma(spec.align_a, spec.align_b));
@@ -270,6 +305,8 @@ Reasons WgmmaWarpSpecialized::violations(const Problem& problem, const Config& c
     check_stream_k(reasons, multiplied, c);
     check_early(reasons, multiplied, c);
     check_a_source(reasons, c, g);
+    check_8_bits(reasons, spec, c);
+    check_promotion(reasons, spec, c, g);
     check_resources(reasons, c, g, arch);
     if (!reasons.empty()) return reasons;
     const TileShape cluster_tile{c.block.m * c.cluster.m, c.block.n * c.cluster.n, c.block.k};

@@ -73,6 +73,7 @@ inline constexpr auto kWgmmaCostFields = std::to_array<CostField>({
     {"fifth_sector", "share", "The cost of a row's fifth sector, as a share of each of the first four."},
     {"overlap_exponent", "exponent", "How sharply the slower of multiplying and fetching sets a k-tile's time."},
     {"part_panel", "factor", "Slowdown of a k-tile whose last panel of B is only partly used by a wgmma."},
+    {"promote_cycles", "cycles", "Waiting for a wave of promoted sums and beginning the next one, beside adding."},
     {"producer_cycles", "cycles", "The producer takes this long for the copies of a k-tile."},
     {"sharing_pair", "share", "Loss of a pair of blocks that share what many other blocks read, too."},
     {"streaming_pair", "share", "Loss of a pair of blocks that each fetch what few others read."},

@@ -34,6 +34,28 @@ constexpr RegisterDeal deal(int consumers, int held) {
 /// Where no warp is a producer, each has what it was launched with.
 constexpr RegisterDeal even_deal(int consumers) { return {0, consumers < 3 ? 255 : 168}; }
 
+/// How a warpgroup tile is multiplied where sums are promoted.
+struct Waves {
+    int columns = 0;  ///< 0: there is no room for partial sums
+    int sets = 0;     ///< of partial sums
+};
+
+/// Two sets, if registers have room for them beside the tile's own sums and waves are wide enough: with fewer columns
+/// wgmmas are bound by shared memory. Else one set of the widest waves.
+Waves waves_of(int warpgroup_n, int held, int registers) {
+    constexpr int kMostWaves = 4;  // along N
+    constexpr int kWideWave = 80;
+    Waves best;
+    for (int waves = 1; waves <= kMostWaves; ++waves) {
+        const int columns = warpgroup_n / waves;
+        if (columns < 8 || warpgroup_n % waves != 0 || columns % 8 != 0) continue;
+        const auto has_room = [&](int sets) { return held + sets * columns / 2 + kScratchRegisters <= registers; };
+        if (has_room(2) && (waves == 1 || columns >= kWideWave)) return {columns, 2};
+        if (best.columns == 0 && has_room(1)) best = {columns, 1};
+    }
+    return best;
+}
+
 PanelledTile panelled(bool k_major, int element_bytes, int rows, int block_k, int shares) {
     PanelledTile tile;
     tile.element_bytes = element_bytes;
@@ -105,8 +127,15 @@ WgmmaGeometry geometry(const GemmSignature& signature, const WgmmaWarpSpecialize
     g.accumulator_registers =
         bounded_product(c.warpgroup.m / kWgmmaM, c.warpgroup.n) / (signature.accumulator == DataType::f16 ? 4 : 2);
     if (c.a_source == OperandSource::registers) g.fragment_registers = kFragmentsA * kFragmentRegisters;
-    const RegisterDeal registers =
-        c.warp_specialized ? deal(g.consumers, g.accumulator_registers + g.fragment_registers) : even_deal(g.consumers);
+    g.wave_n = c.warpgroup.n;
+    if (c.promote != 0) {
+        const Waves waves = waves_of(c.warpgroup.n, g.accumulator_registers, deal(g.consumers, 0).consumer);
+        g.wave_n = waves.columns;
+        g.partial_sets = waves.sets;
+        g.partial_registers = waves.sets * waves.columns / 2;
+    }
+    const int held = g.accumulator_registers + g.partial_registers + g.fragment_registers;
+    const RegisterDeal registers = c.warp_specialized ? deal(g.consumers, held) : even_deal(g.consumers);
     g.producer_registers = registers.producer;
     g.consumer_registers = registers.consumer;
     g.a = panelled(is_k_major(Operand::a, signature.layout), bytes(signature.a), c.block.m, c.block.k, c.cluster.n);

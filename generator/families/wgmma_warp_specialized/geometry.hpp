@@ -15,6 +15,12 @@ namespace jitgemm {
 /// Bytes of a row of the operands' panels, and the span of their swizzle.
 inline constexpr int kPanelBytes = 128;
 
+/// A consumer's registers beside its accumulators.
+inline constexpr int kScratchRegisters = 24;
+
+/// The K after which promoted sums begin anew.
+inline constexpr int kPromotedK = 128;
+
 /// An operand in shared memory: panels of rows of kPanelBytes, which TMA writes and wgmma reads.
 struct PanelledTile {
     bool k_major = true;
@@ -37,8 +43,11 @@ struct WgmmaGeometry {
     int k_blocks = 0;
     int accumulator_registers = 0;  ///< per thread of a consumer
     int fragment_registers = 0;     ///< if A comes from registers
-    int consumer_registers = 0;     ///< after setmaxnreg
-    int producer_registers = 0;     ///< 0: there is no producer
+    int wave_n = 0;  ///< columns of the warpgroup tile that wgmmas multiply at a time; 0: promoted sums find no room
+    int partial_sets = 0;        ///< 2: a wave is added while the next one multiplies
+    int partial_registers = 0;   ///< per thread, for sums of waves that begin anew every config.promote of K
+    int consumer_registers = 0;  ///< after setmaxnreg
+    int producer_registers = 0;  ///< 0: there is no producer
     PanelledTile a;
     PanelledTile b;
     std::int64_t stage_bytes = 0;

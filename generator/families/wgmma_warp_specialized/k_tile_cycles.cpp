@@ -98,10 +98,21 @@ double pair_slowdown(const GemmSpec& multiplied, const Config& c, const WgmmaCos
 
 }  // namespace
 
-double multiply_cycles(const Config& c, int wgmma_k, const HardwareCosts& hardware) {
-    const double read = static_cast<double>(kWgmmaM + c.warpgroup.n) * kWgmmaRowBytes;
-    const double per_wgmma = std::max(c.warpgroup.n / 2.0, read / hardware["wgmma_shared_bytes_per_cycle"]);
-    return static_cast<double>(c.block.m) / kWgmmaM * c.block.n / c.warpgroup.n * c.block.k / wgmma_k * per_wgmma;
+double multiply_cycles(const Config& c, const WgmmaGeometry& g, const HardwareCosts& hardware,
+                       const WgmmaCosts& costs) {
+    const int wave_n = std::max(g.wave_n, 1);
+    const double read = static_cast<double>(kWgmmaM + wave_n) * kWgmmaRowBytes;
+    const double per_wgmma = std::max(wave_n / 2.0, read / hardware["wgmma_shared_bytes_per_cycle"]);
+    const double all =
+        static_cast<double>(c.block.m) / kWgmmaM * c.block.n / wave_n * c.block.k / g.wgmma_k * per_wgmma;
+    if (c.promote == 0) return all;
+    const double adding = wave_n / 2.0 + costs["promote_cycles"];  // an addition per cycle and register
+    const double waves = static_cast<double>(c.warpgroup.m) / kWgmmaM * c.warpgroup.n / wave_n * c.block.k / c.promote;
+    const bool takes_turns = c.schedule == WarpgroupSchedule::pingpong;
+    // With two sets a consumer's own wgmmas hide what it adds, but for the issue.
+    const double exposed = g.partial_sets == 2 ? 0 : waves * adding;
+    const double of_consumer = (takes_turns ? all : all / std::max(g.consumers, 1)) + exposed;
+    return std::max(all, norm({all, of_consumer}, costs["overlap_exponent"]));
 }
 
 double line_work(std::int64_t pitch_bytes, const WgmmaCosts& costs) {
@@ -113,7 +124,7 @@ double line_work(std::int64_t pitch_bytes, const WgmmaCosts& costs) {
 KTileCycles k_tile_cycles(const GemmSpec& multiplied, const Config& c, const WgmmaGeometry& g, const StreamK& deal,
                           const GpuModel& gpu, double dram_cycles, const WgmmaCosts& costs) {
     KTileCycles cycles{};
-    cycles.multiply = multiply_cycles(c, g.wgmma_k, HardwareCosts::of(gpu));
+    cycles.multiply = multiply_cycles(c, g, HardwareCosts::of(gpu), costs);
     const std::int64_t cluster_blocks = std::int64_t{c.cluster.m} * c.cluster.n;
     const auto at_work = static_cast<double>(deal.clusters_at_work() * cluster_blocks);
     cycles.fetch = fetch_cycles(multiplied, c, g, at_work, gpu, costs);

@@ -23,9 +23,10 @@ struct KTileCycles {
                                         const WgmmaGeometry& geometry, const StreamK& deal, const GpuModel& gpu,
                                         double dram_cycles, const WgmmaCosts& costs);
 
-/// KTileCycles::multiply. N below 64 is bound by what wgmmas read there.
-[[nodiscard]] double multiply_cycles(const WgmmaWarpSpecializedConfig& config, int wgmma_k,
-                                     const HardwareCosts& hardware);
+/// KTileCycles::multiply. N below 64 is bound by what wgmmas read there. With one set of partial sums, a consumer adds
+/// them while the tensor cores have another one's wgmmas to do.
+[[nodiscard]] double multiply_cycles(const WgmmaWarpSpecializedConfig& config, const WgmmaGeometry& geometry,
+                                     const HardwareCosts& hardware, const WgmmaCosts& costs);
 
 /// What L2 does for rows of this pitch over what it does for rows that begin with a line. Other rows of 128 bytes lie
 /// in two lines, and in five sectors where they begin within one.

@@ -105,7 +105,7 @@ LeastTime::Tile LeastTime::tile_of(const Config& c) const {
     return {.count = tiles_of(c.block, spec_.m, spec_.n),
             .k_tiles = k_tiles,
             .may_stream = may_stream(k_tiles),
-            .multiply = multiply_cycles(c, g.wgmma_k, HardwareCosts::of(gpu_)),
+            .multiply = multiply_cycles(c, g, HardwareCosts::of(gpu_), costs_),
             .a_bytes = g.a.bytes,
             .b_bytes = g.b.bytes,
             .most_stages = std::min(kMostStages, stages),

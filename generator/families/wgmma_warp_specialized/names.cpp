@@ -48,7 +48,7 @@ constexpr ConfigParameter<Config> warpgroup_parameter() {
     return row;
 }
 
-constexpr std::array<ConfigParameter<Config>, 17> kParameters{{
+constexpr std::array<ConfigParameter<Config>, 18> kParameters{{
     shape_parameter<&Config::block>("block", ""),
     shape_2d_parameter<&Config::cluster>("cluster", "", "1x1"),
     word_parameter<&Config::schedule, kSchedules>("schedule", "", "cooperative, pingpong or overlapped", "cooperative"),
@@ -56,6 +56,7 @@ constexpr std::array<ConfigParameter<Config>, 17> kParameters{{
     flag_parameter<&Config::swap_ab>("swap_ab", "swapab", "0"),
     number_parameter<&Config::stages>("stages", "stages"),
     word_parameter<&Config::a_source, kSources>("a_source", "a-", "smem or rmem", "smem"),
+    number_parameter<&Config::promote>("promote", "promote", "0"),
     rasterization_parameter<&Config::rasterization>("grouped_m"),
     number_parameter<&Config::group>("group", "group", "8"),
     word_parameter<&Config::store, kStores>("store", "", "tma or smem", "tma"),

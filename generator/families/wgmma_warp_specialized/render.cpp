@@ -101,6 +101,8 @@ std::map<std::string, int, std::less<>> macros(const GemmSignature& s, const Con
         {"GEMM_DEPENDENT_LAUNCH", c.dependent_launch},
         {"GEMM_A_IN_REGISTERS", has_a_in_registers(c)},
         {"GEMM_PERSISTENT", c.persistent},
+        {"GEMM_ELEMENT_BYTES", g.a.element_bytes},
+        {"GEMM_PROMOTED", c.promote != 0},
         {"GEMM_EARLY", c.early_a || c.early_b},
         {"GEMM_EARLY_A", c.early_a},
         {"GEMM_EARLY_B", c.early_b}};
@@ -113,7 +115,7 @@ TileShape tile_of_d(const TileShape& tile, const GemmSignature& s, const Config&
     return {tile.m, tile.n / (has_pairs(s) && !c.swap_ab ? 2 : 1), tile.k};
 }
 
-std::string tile_lines(const GemmSignature& s, const Config& c) {
+std::string tile_lines(const GemmSignature& s, const Config& c, const WgmmaGeometry& g) {
     const TileShape block = tile_of_d(c.block, s, c), warpgroup = tile_of_d(c.warpgroup, s, c);
     std::string text =
         constant_line("kBlockM", block.m,
@@ -132,6 +134,9 @@ std::string tile_lines(const GemmSignature& s, const Config& c) {
     if (has_a_in_registers(c))
         text += constant_line("kFragmentsA", kFragmentsA,
                               "fragments of A that a warp has in registers for the wgmmas in flight");
+    if (c.promote != 0)
+        text += constant_line("kWaveN", g.wave_n,
+                              "columns of a wave: the part of a warpgroup tile whose partial sums a set has");
     if (blocks_of_cluster(c) > 1) {
         text += constant_line("kClusterM", c.cluster.m, "block tiles of a cluster along M, which share B");
         text += constant_line("kClusterN", c.cluster.n, "and along N, which share A");
@@ -165,6 +170,9 @@ std::string derived_lines(const GemmSignature& s, const TileOperands& operands, 
     text += constant_line("kRegistersC", s.accumulator == DataType::f16 ? 2 : 4,
                           "registers of a thread for its sums in eight columns of a wgmma");
     text += constant_line("kKBlocks", g.k_blocks, fmt::format("k-blocks of {} in a k-tile", g.wgmma_k));
+    if (c.promote != 0)
+        text += constant_line("kPromotedBlocks", c.promote / g.wgmma_k,
+                              fmt::format("k-blocks after which sums begin anew: {} of K", c.promote));
     if (c.stream_k != 0) text += constant_line("kWarpsPerTile", warps_per_tile, "warps that share a tile");
     if (g.c_stages != 0) {
         const bool by_halves = c.schedule == WarpgroupSchedule::overlapped;
@@ -223,10 +231,17 @@ std::string loop_nest(const Config& c, const WgmmaGeometry& g) {
                       alternates ? "a consumer, the two in turn: for each k-tile"
                                  : "the consumers, each its part of the tile: for each k-tile",
                       "sA, sB -> rC");
-    text += nest_line(
-        2,
-        fmt::format("for each k-block of {}, for each 64 rows of {}", g.wgmma_k, alternates ? "the tile" : "that part"),
-        "one wgmma");
+    if (c.promote != 0) {
+        text += nest_line(
+            2, fmt::format("for each 64 rows by {} columns of {}", g.wave_n, alternates ? "the tile" : "that part"));
+        text += nest_line(3, fmt::format("for each k-block of {}", g.wgmma_k), "one wgmma");
+        text += nest_line(3, "add these sums to the tile's", "partial -> rC");
+    } else {
+        text += nest_line(2,
+                          fmt::format("for each k-block of {}, for each 64 rows of {}", g.wgmma_k,
+                                      alternates ? "the tile" : "that part"),
+                          "one wgmma");
+    }
     switch (c.schedule) {
         case WarpgroupSchedule::pingpong:
             return text + nest_line(2, "convert and store, while the other one multiplies", "rC -> gD");
@@ -262,7 +277,7 @@ bool reads_bits(const GemmSignature& s) {
 std::string type_lines(const GemmSignature& s, const Config& c, bool is_in_ring) {
     const bool f16_sums = s.accumulator == DataType::f16;
     std::string text;
-    if (s.d != DataType::f32 || (s.c && *s.c != DataType::f32) || pack_of(s) != Pack::none || reads_bits(s))
+    if (bytes(s.d) == 2 || (s.c && *s.c != DataType::f32) || pack_of(s) != Pack::none || reads_bits(s))
         text += alias_line("Bits", "unsigned short", "a 16-bit element in memory");
     text += alias_line("Accumulator", f16_sums ? "unsigned" : "float", f16_sums ? "two f16 sums" : "one f32 sum");
     if (s.c && !is_in_ring)
@@ -290,7 +305,13 @@ std::string_view epilogue_template(const Config& c) {
 }
 
 std::string_view multiply_template(const Config& c) {
+    if (c.promote != 0) return "wgmma/multiply_promoted.cuh";
     return has_a_in_registers(c) ? "wgmma/multiply_from_registers.cuh" : "wgmma/multiply_from_shared.cuh";
+}
+
+std::string_view mainloop_template(const Config& c, const WgmmaGeometry& g) {
+    if (c.promote == 0) return "wgmma/wgmma_mainloop.cuh";
+    return g.partial_sets == 1 ? "wgmma/promoted_mainloop.cuh" : "wgmma/promoted_alternating_mainloop.cuh";
 }
 
 std::string_view kernel_template(const Config& c) {
@@ -299,7 +320,7 @@ std::string_view kernel_template(const Config& c) {
 }
 
 std::string instructions(const GemmSignature& s, const Config& c, const WgmmaGeometry& g) {
-    const WgmmaForm form = *wgmma_form(s.a, s.accumulator, c.warpgroup.n, has_a_in_registers(c));
+    const WgmmaForm form = *wgmma_form(s.a, s.b, s.accumulator, g.wave_n, has_a_in_registers(c));
     std::string text = wgmma_wrapper(form, g.a.k_major, g.b.k_major);
     if (has_a_in_registers(c)) text += "\n" + ldmatrix_wrapper(Operand::a, 4, !g.a.k_major);
     return text + stmatrix_wrappers(stmatrix_widths(s, c, g), c.swap_ab);
@@ -383,7 +404,7 @@ RenderInput WgmmaWarpSpecialized::render_input(const GemmSignature& asked, const
     RenderInput input;
     input.macros = macros(signature, c, g);
     input.generated["wgmma_params.cuh"] =
-        tile_lines(signature, c) + register_lines(c, g) + slice_lines(c, g) + pack_line(signature) + early_lines(c) +
+        tile_lines(signature, c, g) + register_lines(c, g) + slice_lines(c, g) + pack_line(signature) + early_lines(c) +
         "\n" + type_lines(signature, c, g.c_stages != 0) + "\n" + derived_lines(signature, operands, c, g);
     input.generated["GEMM_LOOP_NEST"] = loop_nest(c, g);
     if (!c.persistent) input.pieces[std::string(kTemplateFile)] = kernel_template(c);
@@ -397,6 +418,7 @@ RenderInput WgmmaWarpSpecialized::render_input(const GemmSignature& asked, const
     input.generated["wgmma_atom.cuh"] = instructions(signature, c, g);
     input.pieces["multiply.cuh"] = multiply_template(c);
     input.pieces["consumers.cuh"] = consumers_template(c);
+    input.pieces["mainloop.cuh"] = mainloop_template(c, g);
     input.pieces["producer.cuh"] = producer_template(c);
     input.pieces["tile_walk.cuh"] = c.stream_k != 0 ? "scheduler/partial_sums.cuh" : "scheduler/tile_walk.cuh";
     input.pieces["epilogue.cuh"] = epilogue_template(c);

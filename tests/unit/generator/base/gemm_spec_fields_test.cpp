@@ -42,7 +42,8 @@ std::string other_value(const GemmSpecField& field) {
         {"constant-b", "yes"},
         {"broadcast-c", "yes"},
         {"deterministic", "batch_invariant"},
-        {"epilogue", "x: f32[m,n]; d[m,n] = acc + x[m,n]"}};
+        {"epilogue", "x: f32[m,n]; d[m,n] = acc + x[m,n]"},
+        {"sums", "fast"}};
     const auto found = kOthers.find(field.key);
     return found == kOthers.end() ? "16" : std::string(found->second);
 }

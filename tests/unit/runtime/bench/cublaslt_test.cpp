@@ -114,6 +114,14 @@ TEST_CASE("types and accumulators have their names in cuBLAS") {
     CHECK(mapped(DataType::e4m3, DataType::f32, DataType::bf16).a.type == CudaType::r_8f_e4m3);
 }
 
+TEST_CASE("cuBLASLt adds 8-bit floats as fast as the kernel beside it") {
+    GemmSpec spec{.m = 16, .n = 16, .k = 16, .a = DataType::e4m3, .b = DataType::e5m2};
+    CHECK(!column_major_problem(resolved(spec)).adds_fast);
+    spec.sums = Summation::fast;
+    CHECK(column_major_problem(resolved(spec)).adds_fast);
+    CHECK(!column_major_problem(resolved({.m = 16, .n = 16, .k = 16, .a = DataType::bf16})).adds_fast);
+}
+
 TEST_CASE("C lies as D does. Without C, D stands in") {
     GemmSpec spec = float_problem(GemmLayout::tn, Order::row);
     CHECK(column_major_problem(spec).c.leading_dimension == 11);

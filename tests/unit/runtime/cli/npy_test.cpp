@@ -84,6 +84,23 @@ TEST_CASE("files that cannot be multiplied are refused with the reason and the p
     CHECK_THROWS_WITH(NpyMatrix::open(numpy_file("")), ContainsSubstring("not a regular file"));
 }
 
+TEST_CASE("bytes are 8-bit floats where their type is named") {
+    const TemporaryFolder folder;
+    // ml_dtypes writes e4m3 as '<V1' and e5m2 as '<f1'; numpy writes '|V1' and '|u1'.
+    for (const std::string descr : {"<V1", "|V1", "<f1", "|u1"}) {
+        INFO(descr);
+        const std::string file = write(
+            folder, with_header("{'descr': '" + descr + "', 'fortran_order': False, 'shape': (2, 3), }", "abcdef"));
+        for (const DataType type : {DataType::e4m3, DataType::e5m2}) {
+            const NpyMatrix matrix = NpyMatrix::open(file, type);
+            CHECK(matrix.type() == type);
+            CHECK(std::string(reinterpret_cast<const char*>(matrix.data()), matrix.size_bytes()) == "abcdef");
+        }
+        CHECK_THROWS_WITH(NpyMatrix::open(file, DataType::bf16), testing::Says("bytes", "e4m3", "e5m2", descr));
+        CHECK_THROWS_WITH(NpyMatrix::open(file), testing::Says("bytes", "name the type"));
+    }
+}
+
 TEST_CASE("every truncation of a file is an error") {
     const TemporaryFolder folder;
     const std::string whole = contents(numpy_file("f32_c.npy"));

@@ -159,7 +159,9 @@ struct Bytes {
     std::vector<std::uint8_t> of;  ///< rows of kDepth
 
     explicit Bytes(int rows) : of(static_cast<std::size_t>(rows) * kDepth) {}
-    std::uint8_t& at(int row, int k) { return of.at(static_cast<std::size_t>(row) * kDepth + static_cast<std::size_t>(k)); }
+    std::uint8_t& at(int row, int k) {
+        return of.at(static_cast<std::size_t>(row) * kDepth + static_cast<std::size_t>(k));
+    }
     [[nodiscard]] std::uint8_t at(int row, int k) const {
         return of.at(static_cast<std::size_t>(row) * kDepth + static_cast<std::size_t>(k));
     }
@@ -168,8 +170,8 @@ struct Bytes {
 /// Neither infinite nor NaN.
 Bytes random_bytes(RandomBits& random, int rows, std::string_view type) {
     Bytes bytes(rows);
-    for (std::uint8_t& byte : bytes.of)
-        do byte = static_cast<std::uint8_t>(random.below(256));
+    for (std::uint8_t& byte : bytes.of) do
+            byte = static_cast<std::uint8_t>(random.below(256));
         while (type == "e4m3" ? (byte & 0x7fU) == 0x7fU : type == "e5m2" && (byte & 0x7cU) == 0x7cU);
     return bytes;
 }
@@ -203,12 +205,11 @@ int wrong_sums(const Form& form, RandomBits& random) {
     const Bytes a = random_bytes(random, kRows, form.a), b = random_bytes(random, form.n, form.b);
     std::vector<std::uint32_t> sums(words(form));
     for (std::uint32_t& sum : sums)
-        sum = std::bit_cast<std::uint32_t>(std::ldexp(static_cast<float>(random.below(1 << 24)) - 0x1p23F,
-                                                      static_cast<int>(random.below(24)) - 30));
+        sum = std::bit_cast<std::uint32_t>(
+            std::ldexp(static_cast<float>(random.below(1 << 24)) - 0x1p23F, static_cast<int>(random.below(24)) - 30));
     const auto program = emulator::load_program(kernel(form));
-    const PtxResult result =
-        run_entry(*program, {.entry = "kernel", .grid = {1, 1, 1}, .block = {kThreads, 1, 1}},
-                  input_of(form, a, b, sums), words(form));
+    const PtxResult result = run_entry(*program, {.entry = "kernel", .grid = {1, 1, 1}, .block = {kThreads, 1, 1}},
+                                       input_of(form, a, b, sums), words(form));
     int wrong = 0;
     for (int thread = 0; thread < kThreads; ++thread)
         for (int i = 0; i < form.n / 2; ++i) {
@@ -220,8 +221,9 @@ int wrong_sums(const Form& form, RandomBits& random) {
                 const Number x = decoded(a.at(row_of(thread, i), k), form.a);
                 const Number y = decoded(b.at(column_of(thread, i), k), form.b);
                 const int sign = form.factor_a * form.factor_b;
-                terms.push_back(x.value == 0 || y.value == 0 ? Number{}
-                                                             : Number{sign * x.value * y.value, x.exponent + y.exponent});
+                terms.push_back(x.value == 0 || y.value == 0
+                                    ? Number{}
+                                    : Number{sign * x.value * y.value, x.exponent + y.exponent});
             }
             wrong += std::bit_cast<float>(result.output[at]) != static_cast<float>(cut(fused(terms), 13)) ? 1 : 0;
         }

@@ -76,8 +76,13 @@ TEST_CASE("small integers keep every sum exact for any accumulator and K") {
         CHECK(f16.exact);
         CHECK(largest_sum(f16, k) <= 2048);
         CHECK(f16.range >= 1);
-        const IntegerInputs fp8 = integer_inputs(problem(DataType::e4m3, k), 1, 0);
-        CHECK(largest_sum(fp8, k) <= 0x1p13);
+        GemmSpec fp8 = problem(DataType::e4m3, k);
+        const IntegerInputs promoted = integer_inputs(fp8, 1, 0);
+        CHECK(promoted.exact);
+        CHECK(largest_sum(promoted, k) <= 0x1p24);
+        CHECK(largest_sum(promoted, std::min<std::int64_t>(k, 128)) <= 0x1p13);
+        fp8.sums = Summation::fast;
+        CHECK(largest_sum(integer_inputs(fp8, 1, 0), k) <= 0x1p13);
     }
 }
 

@@ -1,0 +1,52 @@
+#pragma once
+
+using PlaceA = unsigned long long;  // a matrix descriptor
+
+// The descriptor of stage 0. The warpgroup tile begins at `row` of the block tile.
+__device__ __forceinline__ PlaceA place_a(const SharedMemory& shared, int row) {
+    return OperandA::kDescriptor | (descriptor_address(shared.stage_a(0)) + OperandA::offset(row, 0));
+}
+
+// A warpgroup multiplies its part of a k-tile in waves: 64 rows by kWaveN columns, over kPromotedBlocks k-blocks.
+constexpr int kWavesN = kWarpgroupN / kWaveN;
+constexpr int kWaves = kKBlocks / kPromotedBlocks * kTilesM * kWavesN;
+using PartialSums = Accumulator[kWaveN / 8][kRegistersC];
+
+// sA, sB -> partial: issues the wgmmas of a wave as one group. `a` and `b` are the matrix descriptors of stage 0. The
+// first k-block sets the sums, the others add to them.
+__device__ __forceinline__ void multiply_wave(PartialSums& partial, PlaceA a, unsigned long long b,
+                                              const RingPosition& ring, int wave) {
+    const int column = wave % kWavesN * kWaveN, row = wave / kWavesN % kTilesM * 64;
+    const int first = wave / (kWavesN * kTilesM) * kPromotedBlocks;
+    a += ring.stage * (kStageBytes >> 4);
+    b += ring.stage * (kStageBytes >> 4);
+    wgmma_fence();
+#pragma unroll
+    for (int k_block = 0; k_block < kPromotedBlocks; ++k_block)
+        wgmma(partial[0], a + OperandA::offset(row, first + k_block), b + OperandB::offset(column, first + k_block),
+              k_block != 0);
+    wgmma_commit();
+}
+
+// partial -> rC. The wave's wgmmas have ended. The empty asm keeps the compiler from adding later, when the next wgmmas
+// use these registers.
+__device__ __forceinline__ void add_wave(Accumulator (&rC)[kTilesM][kTilesN][kRegistersC], const PartialSums& partial,
+                                         int wave) {
+    const int i = wave / kWavesN % kTilesM, first = wave % kWavesN * (kWaveN / 8);
+#pragma unroll
+    for (int j = 0; j < kWaveN / 8; ++j)
+#pragma unroll
+        for (int r = 0; r < kRegistersC; ++r) {
+            rC[i][first + j][r] += partial[j][r];
+            asm volatile("" : "+f"(rC[i][first + j][r])::"memory");
+        }
+}
+
+__device__ __forceinline__ void set_to_zero(Accumulator (&rC)[kTilesM][kTilesN][kRegistersC]) {
+#pragma unroll
+    for (int i = 0; i < kTilesM; ++i)
+#pragma unroll
+        for (int j = 0; j < kTilesN; ++j)
+#pragma unroll
+            for (int r = 0; r < kRegistersC; ++r) rC[i][j][r] = 0;
+}

@@ -1,0 +1,261 @@
+/// Products of 8-bit floats on the emulator: every pair of numbers, the bits that sums keep, every variant of
+/// wgmma_warp_specialized that serves them, epilogues with scales.
+
+#include "generator/families/family.hpp"
+#include "tests/catch.hpp"
+#include "tests/emulator/emulator.hpp"
+#include "tests/support/wgmma_checks.hpp"
+#include "tests/support/wgmma_configs.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace jitgemm;
+using namespace jitgemm::testing;
+
+constexpr int kNumbers = 256;
+
+/// The format as the OCP's specification of 8-bit floats has it.
+double value_of(unsigned byte, DataType type) {
+    const int fraction_bits = type == DataType::e4m3 ? 3 : 2;
+    const int top = type == DataType::e4m3 ? 15 : 31;
+    const int bias = type == DataType::e4m3 ? 7 : 15;
+    const int field = static_cast<int>(byte >> fraction_bits) & top;
+    const int fraction = static_cast<int>(byte & ((1U << fraction_bits) - 1));
+    const double sign = byte >= 128 ? -1 : 1;
+    if (type == DataType::e4m3 && field == top && fraction == 7) return std::nan("");
+    if (type == DataType::e5m2 && field == top)
+        return fraction != 0 ? std::nan("") : sign * std::numeric_limits<double>::infinity();
+    const int whole = fraction + (field == 0 ? 0 : 1 << fraction_bits);
+    return sign * std::ldexp(whole, std::max(field, 1) - bias - fraction_bits);
+}
+
+/// D (m, n) of A (m, k) and B (n, k), both rows of bytes.
+template <typename ElementD>
+std::vector<ElementD> product(const GemmSpec& spec, const std::vector<std::uint8_t>& a,
+                              const std::vector<std::uint8_t>& b) {
+    Context& context = on_hopper();
+    const GemmKernel kernel = context.kernel(spec);
+    std::vector<ElementD> result(static_cast<std::size_t>(spec.m * spec.n));
+    DeviceBuffer device_a = context.allocate(a.size()), device_b = context.allocate(b.size());
+    DeviceBuffer device_d = context.allocate(result.size() * sizeof(ElementD));
+    device_a.copy_from_host(a.data(), a.size());
+    device_b.copy_from_host(b.data(), b.size());
+    kernel.launch({.a = device_a.data(), .b = device_b.data(), .d = device_d.data()});
+    context.synchronize();
+    device_d.copy_to_host(result.data(), result.size() * sizeof(ElementD));
+    return result;
+}
+
+GemmSpec float8_spec(std::int64_t m, std::int64_t n, std::int64_t k, DataType a = DataType::e4m3,
+                     DataType b = DataType::e4m3) {
+    GemmSpec spec = spec_of(GemmLayout::tn, m, n, k, a);
+    spec.b = b;
+    return spec;
+}
+
+constexpr int kPitch = 16;
+
+/// A row for each number, with one element of K.
+std::vector<std::uint8_t> every_number() {
+    std::vector<std::uint8_t> numbers(kNumbers * kPitch);
+    for (std::size_t i = 0; i < kNumbers; ++i) numbers[i * kPitch] = static_cast<std::uint8_t>(i);
+    return numbers;
+}
+
+/// The finite magnitude that is nearest, of two the one with an even byte; the largest beyond it.
+unsigned nearest(double magnitude, DataType type) {
+    const unsigned largest = type == DataType::e4m3 ? 0x7e : 0x7b;
+    unsigned best = 0;
+    for (unsigned byte = 0; byte <= largest; ++byte) {
+        const double distance = std::fabs(value_of(byte, type) - magnitude);
+        const double least = std::fabs(value_of(best, type) - magnitude);
+        if (distance < least || (distance == least && byte % 2 == 0)) best = byte;
+    }
+    return std::isinf(magnitude) ? largest : best;
+}
+
+/// All schedules, waves of the whole width and of a part, one to three consumers, clusters, both stores, stream-K, D^T,
+/// two promotions in a k-tile, early copies.
+constexpr std::array<std::string_view, 15> kPromoted{
+    "block=128x128x128,warpgroup=64x128,stages=3",
+    "block=128x256x128,warpgroup=64x256,stages=3,cluster=2x1",
+    "block=256x96x128,warpgroup=128x96,stages=3,cluster=1x2,rasterization=zigzag,group=3",
+    "block=256x160x128,warpgroup=128x160,stages=3",
+    "block=128x104x128,warpgroup=128x104,schedule=pingpong,stages=4,rasterization=grouped_n,group=2",
+    "block=64x64x256,warpgroup=64x64,schedule=pingpong,stages=3,slices=1,cluster=2x1,rasterization=row",
+    "block=64x24x128,warpgroup=64x24,stages=8,cluster=2x1,rasterization=row",
+    "block=192x104x128,warpgroup=64x104,stages=4,rasterization=row",
+    "block=64x8x256,warpgroup=64x8,stages=6,rasterization=column",
+    "block=128x40x128,warpgroup=64x40,stages=4,store=smem,cluster=4x1",
+    "block=128x64x128,warpgroup=64x64,stages=4,stream_k=7",
+    "block=128x48x128,warpgroup=128x48,schedule=pingpong,stages=5,stream_k=10,cluster=2x1",
+    "block=128x72x128,warpgroup=64x72,swap_ab=1,stages=4,slices=3",
+    "block=64x40x256,warpgroup=64x40,schedule=pingpong,swap_ab=1,stages=3,dependent_launch=1,early=ab",
+    "block=64x64x128,warpgroup=64x64,stages=4,cluster=2x1,dependent_launch=1,early=b"};
+
+/// The same of fast sums, which have a third schedule.
+constexpr std::array<std::string_view, 9> kFast{
+    "block=128x128x128,warpgroup=64x128,stages=3",
+    "block=128x256x128,warpgroup=64x256,stages=3,cluster=2x1",
+    "block=256x104x128,warpgroup=128x104,schedule=overlapped,stages=3,slices=3",
+    "block=128x72x128,warpgroup=128x72,schedule=overlapped,stages=4,store=smem,cluster=1x2",
+    "block=128x176x128,warpgroup=128x176,schedule=pingpong,stages=3",
+    "block=64x8x256,warpgroup=64x8,stages=6,rasterization=column",
+    "block=128x56x128,warpgroup=128x56,schedule=overlapped,stages=5,stream_k=4",
+    "block=64x128x128,warpgroup=64x64,swap_ab=1,stages=3,slices=1",
+    "block=128x48x128,warpgroup=128x48,schedule=overlapped,swap_ab=1,stages=4,cluster=2x2"};
+
+/// The i-th mix of types, D's type and order, C.
+GemmSpec mixed(const Sizes& size, std::size_t i) {
+    using enum DataType;
+    GemmSpec spec = float8_spec(size[0], size[1], size[2], i % 2 == 0 ? e4m3 : e5m2, i % 3 == 0 ? e4m3 : e5m2);
+    spec.d = std::array{bf16, f32, f16}.at(i % 3);
+    if (i % 4 == 1) spec.c = std::array{f32, bf16, f16}.at(i % 7 % 3);
+    if (i % 5 == 3) spec.d_order = Order::column;
+    spec.lda = spec.ldb = std::max<std::int64_t>((size[2] + 15) / 16 * 16, 16);
+    return spec;
+}
+
+template <std::size_t N>
+void check_variants(const std::array<std::string_view, N>& variants, Summation sums, const Sizes& size) {
+    std::size_t i = static_cast<std::size_t>(size[0]);
+    for (const std::string_view variant : variants) {
+        GemmSpec spec = mixed(size, ++i);
+        spec.sums = sums;
+        const std::string promote = sums == Summation::promoted ? ",promote=128" : "";
+        check_wgmma(on_hopper(), spec, std::string(variant) + promote,
+                    {.alpha = i % 2 == 0 ? 1.0F : 0.5F, .beta = spec.c ? 2.0F : 0.0F});
+    }
+}
+
+}  // namespace
+
+TEST_CASE("emulated 8-bit floats: the product of every pair of numbers") {
+    const std::vector<std::uint8_t> numbers = every_number();
+    for (const DataType a : {DataType::e4m3, DataType::e5m2})
+        for (const DataType b : {DataType::e4m3, DataType::e5m2})
+            for (const Summation sums : {Summation::fast, Summation::promoted}) {
+                GemmSpec spec = float8_spec(kNumbers, kNumbers, 1, a, b);
+                spec.lda = spec.ldb = kPitch;
+                spec.d = DataType::f32;
+                spec.sums = sums;
+                const std::vector<float> d = product<float>(spec, numbers, numbers);
+                int wrong = 0;
+                for (unsigned i = 0; i < kNumbers; ++i)
+                    for (unsigned j = 0; j < kNumbers; ++j) {
+                        const double right = value_of(i, a) * value_of(j, b);
+                        const double found = d[i * kNumbers + j];
+                        wrong += found == right || (std::isnan(found) && std::isnan(right)) ? 0 : 1;
+                    }
+                CHECK(wrong == 0);
+            }
+}
+
+TEST_CASE("emulated 8-bit floats: D in 8 bits is rounded to the nearest, and saturates") {
+    const std::vector<std::uint8_t> numbers = every_number();
+    for (const DataType type : {DataType::e4m3, DataType::e5m2}) {
+        GemmSpec spec = float8_spec(kNumbers, kNumbers, 1, DataType::e4m3, DataType::e5m2);
+        spec.lda = spec.ldb = kPitch;
+        spec.d = type;
+        const std::vector<std::uint8_t> d = product<std::uint8_t>(spec, numbers, numbers);
+        int wrong = 0;
+        for (unsigned i = 0; i < kNumbers; ++i)
+            for (unsigned j = 0; j < kNumbers; ++j) {
+                const double right = value_of(i, spec.a) * value_of(j, spec.b);
+                const unsigned found = d[i * kNumbers + j];
+                if (std::isnan(right)) {
+                    wrong += std::isnan(value_of(found, type)) ? 0 : 1;
+                    continue;
+                }
+                const unsigned magnitude = nearest(std::fabs(right), type);
+                const unsigned sign = right < 0 ? 0x80 : 0;
+                wrong += found == (magnitude | sign) || (magnitude == 0 && (found & 0x7fU) == 0) ? 0 : 1;
+            }
+        CHECK(wrong == 0);
+    }
+}
+
+TEST_CASE("emulated 8-bit floats: D in 8 bits in every variant that stores it by TMA") {
+    std::size_t i = 0;
+    for (const std::string_view variant : kPromoted) {
+        GemmSpec spec = mixed({136, 208, 272}, ++i);
+        spec.d = i % 2 == 0 ? DataType::e4m3 : DataType::e5m2;
+        spec.d_order = Order::row;
+        if (i % 4 == 3) spec.c = DataType::bf16;
+        const bool has_16 = wgmma_config(variant).warpgroup.n % 16 == 0;
+        if (!has_16 || variant.find("swap_ab") != std::string_view::npos ||
+            variant.find("smem") != std::string_view::npos)
+            continue;
+        check_wgmma(on_hopper(), spec, std::string(variant) + ",promote=128",
+                    {.alpha = 0.5F, .beta = spec.c ? 2.0F : 0.0F});
+    }
+    GemmSpec spec = float8_spec(136, 208, 272);
+    spec.d = DataType::e4m3;
+    spec.epilogue = "bias: bf16[n]; d = silu(acc * 0.01 + bias[n]) * 3";
+    check_wgmma(on_hopper(), spec, std::string(kPromoted[3]) + ",promote=128");
+    spec.sums = Summation::fast;
+    for (const std::string_view variant : {kFast[0], kFast[4], kFast[7]})
+        if (variant.find("swap_ab") == std::string_view::npos) check_wgmma(on_hopper(), spec, variant);
+}
+
+TEST_CASE("emulated 8-bit floats: fast sums keep 13 fraction bits, promoted ones those of f32 after every 128 of K") {
+    constexpr int kK = 256;
+    constexpr std::uint8_t kOne = 0x38, kOf128 = 0x70, kOf64 = 0x68;
+    std::vector<std::uint8_t> a(kK), b(kK);
+    GemmSpec spec = float8_spec(1, 1, kK);
+    spec.d = DataType::f32;
+    const auto sum = [&](Summation sums, std::uint8_t large, std::size_t place_of_one) {
+        a.assign(kK, 0);
+        b.assign(kK, 0);
+        a[0] = kOf128;
+        b[0] = large;
+        a[place_of_one] = b[place_of_one] = kOne;
+        spec.sums = sums;
+        return product<float>(spec, a, b).front();
+    };
+    for (const Summation sums : {Summation::fast, Summation::promoted}) {
+        CHECK(sum(sums, kOf64, 1) == 8193);
+        CHECK(sum(sums, kOf64, 200) == 8193);
+        CHECK(sum(sums, kOf128, 100) == 16384);
+    }
+    CHECK(sum(Summation::fast, kOf128, 200) == 16384);
+    CHECK(sum(Summation::promoted, kOf128, 200) == 16385);
+}
+
+TEST_CASE("emulated 8-bit floats: every variant with promoted sums") {
+    check_variants(kPromoted, Summation::promoted, {65, 72, 144});
+    check_variants(kPromoted, Summation::promoted, {130, 136, 75});
+}
+
+TEST_CASE("emulated 8-bit floats: every variant with fast sums") {
+    check_variants(kFast, Summation::fast, {65, 72, 144});
+    check_variants(kFast, Summation::fast, {130, 136, 75});
+}
+
+TEST_CASE("emulated 8-bit floats: where K is 0") {
+    for (const std::int64_t n : {8, 72})
+        check_wgmma(on_hopper(), mixed({72, n, 0}, 2), std::string(kPromoted[0]) + ",promote=128");
+}
+
+TEST_CASE("emulated 8-bit floats: scales of tensors, rows and columns as a text") {
+    for (const std::string_view text :
+         {"scale_a: f32; scale_b: f32; d = acc * scale_a * scale_b",
+          "scale_a: f32[m]; scale_b: f32[n]; d = acc * scale_a[m] * scale_b[n]",
+          "scale_a: f32[m]; scale_b: f32[n]; bias: bf16[n]; d = silu(acc * scale_a[m] * scale_b[n] + bias[n])",
+          "s: f32[0]; res: bf16[m,n]; d = acc * s[0] + res[m,n]"})
+        for (const std::string_view variant :
+             {kPromoted[1], kPromoted[4], kPromoted[9], kPromoted[10], kPromoted[12]}) {
+            GemmSpec spec = float8_spec(136, 200, 272);
+            spec.epilogue = text;
+            INFO(text);
+            check_wgmma(on_hopper(), spec, std::string(variant) + ",promote=128");
+        }
+}
