@@ -37,6 +37,7 @@ if _typing.TYPE_CHECKING:
     from ._kernel import kernel
     from ._kernel_set import kernels
     from ._layout import Layout, layout
+    from ._scaled import scaled_matmul
     from ._verbs import bench, doctor, tune
     from ._warm import record, stop_recording, warm
     from ._verbs import list as list
@@ -66,6 +67,7 @@ __all__ = [
     "layout",
     "matmul",
     "record",
+    "scaled_matmul",
     "set_device",
     "stop_recording",
     "tune",
@@ -81,6 +83,7 @@ _LAZY = {
     "kernels": "_kernel_set",
     "Layout": "_layout",
     "layout": "_layout",
+    "scaled_matmul": "_scaled",
     "bench": "_verbs",
     "doctor": "_verbs",
     "list": "_verbs",

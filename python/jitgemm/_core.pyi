@@ -31,6 +31,7 @@ def matmul(
     on_miss: str | None = None,
     epilogue: None = None,
     operands: None = None,
+    sums: str | None = None,
 ) -> _A: ...
 @overload
 def matmul(
@@ -51,6 +52,7 @@ def matmul(
     on_miss: str | None = None,
     epilogue: None = None,
     operands: None = None,
+    sums: str | None = None,
 ) -> _Out: ...
 @overload
 def matmul(
@@ -71,6 +73,7 @@ def matmul(
     on_miss: str | None = None,
     epilogue: None = None,
     operands: None = None,
+    sums: str | None = None,
 ) -> Any: ...
 
 # Keywords that are no arguments are operands of the epilogue.
@@ -93,6 +96,7 @@ def matmul(
     on_miss: str | None = None,
     epilogue: str,
     operands: dict[str, Any] | None = None,
+    sums: str | None = None,
     **arrays: Any,
 ) -> _A: ...
 @overload
@@ -114,6 +118,7 @@ def matmul(
     on_miss: str | None = None,
     epilogue: str,
     operands: dict[str, Any] | None = None,
+    sums: str | None = None,
     **arrays: Any,
 ) -> _Out: ...
 @overload
@@ -135,6 +140,7 @@ def matmul(
     on_miss: str | None = None,
     epilogue: str,
     operands: dict[str, Any] | None = None,
+    sums: str | None = None,
     **arrays: Any,
 ) -> Any: ...
 

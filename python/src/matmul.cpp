@@ -12,7 +12,7 @@
 namespace jitgemm::python {
 namespace {
 
-constexpr std::size_t kMatmulArguments = 15;
+constexpr std::size_t kMatmulArguments = 16;
 
 const Signature& matmul_signature() {
     static const std::array<Name, kMatmulArguments> names{"a",
@@ -29,7 +29,8 @@ const Signature& matmul_signature() {
                                                           "out_dtype",
                                                           "on_miss",
                                                           "epilogue",
-                                                          "operands"};
+                                                          "operands",
+                                                          "sums"};
     static const Signature signature{.function = "matmul", .names = names, .positional = 2, .required = 2};
     return signature;
 }
@@ -50,12 +51,12 @@ void read(PyObject* const* arguments, Py_ssize_t count, PyObject* names, Request
     std::array<PyObject*, kMatmulArguments> values{};
     read_arguments(matmul_signature(), arguments, count, names, values.data(), request.named);
     const auto [a, b, out, alpha, beta, c, accumulate, stream, device, deterministic, dependent_launch, out_dtype,
-                on_miss, epilogue, operands] = values;
+                on_miss, epilogue, operands, sums] = values;
     const Formula* const formula = formula_given(epilogue);
     check_arguments(matmul_signature(), values.data(), request.named, formula != nullptr);
-    request.product = {a,          b,       out,      alpha,         beta,          c,
-                       accumulate, stream,  device,   nullptr,       deterministic, dependent_launch,
-                       out_dtype,  formula, operands, &request.named};
+    request.product = {a,          b,       out,      alpha,          beta,          c,
+                       accumulate, stream,  device,   nullptr,        deterministic, dependent_launch,
+                       out_dtype,  formula, operands, &request.named, sums};
     request.on_miss = on_miss_of(on_miss);
 }
 
@@ -135,7 +136,9 @@ PyObject* matmul(PyObject* /*module*/, PyObject* const* arguments, Py_ssize_t co
 
 const char* const kMatmulDoc =
     "matmul($module, a, b, /, *, out=None, alpha=1.0, beta=None, c=None, accumulate=False, stream=None, device=None, "
-    "deterministic=None, dependent_launch=None, out_dtype=None, on_miss=None, epilogue=None, operands=None, **arrays)\n"
+    "deterministic=None, dependent_launch=None, out_dtype=None, on_miss=None, epilogue=None, operands=None, "
+    "sums=None,\n"
+    "**arrays)\n"
     "--\n\n"
     "alpha * (a @ b) + beta * c, by a kernel that is made for these shapes, types and strides.\n\n"
     "a, b: arrays of shape (..., m, k) and (..., k, n); of one dimension a is a row, b a column, as in numpy. Of "
@@ -176,7 +179,8 @@ const char* const kMatmulDoc =
     "vectors, "
     "[0]\n"
     "  one element, [m,n] a matrix of the result's shape that lies in its order. A scalar of the launch is a number.\n"
-    "operands: a dict of such operands, for names that are arguments here: c, out, alpha.\n\n"
+    "operands: a dict of such operands, for names that are arguments here: c, out, alpha.\n"
+    "sums: \"promoted\" (default of 8-bit floats: partial sums of 128 of k are added in f32), or \"fast\".\n\n"
     "The first call with new shapes, types or strides chooses a kernel and compiles it, or finds it in the cache on "
     "disk.\n\n"
     "Raises OperandError (arrays), SpecError, ConfigError (no kernel serves it), CompileError, CudaError, "

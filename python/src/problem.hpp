@@ -22,6 +22,7 @@ struct Arrays {
     bool accumulates = false;
     std::optional<DataType> out_type;  ///< of a result that is to be made; nothing: the usual
     Determinism deterministic = Determinism::run_to_run;
+    Summation sums = Summation::usual;
     std::unique_ptr<const EpilogueArrays> epilogue;  ///< null: alpha * (a @ b) + beta * c
 
     /// Calls `visit` with each array that there may be.

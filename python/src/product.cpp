@@ -48,6 +48,14 @@ Determinism determinism_of(PyObject* object) {
     return parse_gemm_spec("gemm-v2 m=0 n=0 k=0 deterministic=" + *word).deterministic;
 }
 
+Summation sums_of(PyObject* object) {
+    const std::optional<std::string> word = word_of(object, "sums", "\"promoted\", \"fast\"");
+    if (!word) return Summation::usual;
+    if (*word == "promoted") return Summation::promoted;
+    if (*word == "fast") return Summation::fast;
+    throw SpecError("invalid problem", {fmt::format("sums is '{}': expected promoted or fast", *word)});
+}
+
 DependentLaunch dependent_launch_of(PyObject* object) {
     const std::optional<std::string> word = word_of(object, "dependent_launch", "\"auto\" (default), \"off\", \"on\"");
     if (!word || *word == "auto") return DependentLaunch::automatic;
@@ -166,6 +174,7 @@ void read_product(const ProductArguments& given, Product& product) {
     read_if_given(given.out, "out", product, arrays.out);
     arrays.accumulates = truth(given.accumulate);
     arrays.deterministic = determinism_of(given.deterministic);
+    arrays.sums = sums_of(given.sums);
     if (given.out_dtype != nullptr && given.out_dtype != Py_None) read_out_type(given.out_dtype, arrays);
     if (arrays.out.given()) check_writable(arrays.out);
     if (arrays.accumulates && !arrays.out.given())

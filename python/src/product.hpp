@@ -14,6 +14,7 @@ struct ProductArguments {
     const Formula* formula = nullptr;  ///< of an epilogue
     PyObject* operands = nullptr;      ///< of the epilogue, by name
     const Keywords* named = nullptr;   ///< the same, as keywords
+    PyObject* sums = nullptr;
 };
 
 /// Arrays, factors and stream of one product, as read.

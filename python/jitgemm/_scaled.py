@@ -1,0 +1,81 @@
+"""Products of 8-bit floats with scales."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from . import _core
+from ._errors import OperandError
+
+_LETTERS = {"a": "m", "b": "n"}
+_WORDS = {"a": "row", "b": "column"}
+
+
+def scaled_matmul(
+    a: Any,
+    b: Any,
+    scale_a: Any,
+    scale_b: Any,
+    *,
+    bias: Any = None,
+    out: Any = None,
+    out_dtype: Any = None,
+    sums: str | None = None,
+    **options: Any,
+) -> Any:
+    """(scale_a * a) @ (scale_b * b) + bias, as torch._scaled_mm has it: scales multiply, and a smaller one is repeated.
+
+    a, b: arrays of shape (m, k) and (k, n), both with contiguous k: b is w.T of a w of shape (n, k).
+    scale_a, scale_b: f32, each one of
+      - a number, or an array of one element: the scale of the whole matrix,
+      - scale_a of shape (m, 1): one for each row of a; scale_b of shape (1, n): one for each column of b,
+      - (array, "row") for a, (array, "column") for b, where the array is a vector.
+    bias: of shape (n,), in f16, bf16 or f32.
+    sums: "promoted" (default) or "fast", as torch's use_fast_accum=True.
+    out, out_dtype and further options are those of jitgemm.matmul.
+    """
+    for name, array in (("a", a), ("b", b)):
+        if len(array.shape) != 2:
+            raise _refusal(f"{name} has shape {tuple(array.shape)}: a matrix has two dimensions")
+    operands: dict[str, Any] = {}
+    declared, factors = [], ["acc"]
+    for side, scale, extent in (("a", scale_a, a.shape[0]), ("b", scale_b, b.shape[-1])):
+        index, operands[f"scale_{side}"] = _scale(side, scale, extent)
+        declared.append(f"scale_{side}: f32{index}; ")
+        factors.append(f"scale_{side}{index}")
+    text = "".join(declared) + "d = " + " * ".join(factors)
+    if bias is not None:
+        operands["bias"] = bias
+        text += " + bias[n]"
+    return _core.matmul(a, b, out=out, out_dtype=out_dtype, sums=sums, epilogue=text, operands=operands, **options)
+
+
+def _scale(side: str, scale: Any, extent: int) -> tuple[str, Any]:
+    """The index of a scale in the text, and the operand."""
+    name, letter, word = f"scale_{side}", _LETTERS[side], _WORDS[side]
+    if isinstance(scale, tuple):
+        if len(scale) != 2 or scale[1] != word:
+            mode = repr(scale[1]) if len(scale) == 2 else f"a tuple of {len(scale)}"
+            raise _refusal(f'{name} is {mode}: expected (array, "{word}")')
+        return f"[{letter}]", _vector(name, scale[0], extent, letter)
+    if not hasattr(scale, "shape"):
+        return "", float(scale)
+    shape = tuple(scale.shape)
+    if extent > 1 and shape == ((extent, 1) if side == "a" else (1, extent)):
+        return f"[{letter}]", scale.reshape(-1)
+    if shape in ((), (1,), (1, 1)):
+        return "[0]", scale.reshape(1)
+    expected = f"({extent}, 1)" if side == "a" else f"(1, {extent})"
+    raise _refusal(
+        f"{name} has shape {shape}: expected one element, {expected} or (array, \"{word}\") with a vector of {extent}"
+    )
+
+
+def _vector(name: str, scale: Any, extent: int, letter: str) -> Any:
+    if tuple(scale.shape) != (extent,):
+        raise _refusal(f"{name} has shape {tuple(scale.shape)}: a vector of {letter} has {extent} elements")
+    return scale
+
+
+def _refusal(reason: str) -> OperandError:
+    return OperandError(f"no product of these arrays: {reason}", (reason,))

@@ -1,0 +1,133 @@
+"""8-bit floats of ml_dtypes and PyTorch, and products with scales."""
+
+import jitgemm as jg
+import numpy as np
+import pytest
+
+ml_dtypes = pytest.importorskip("ml_dtypes")
+
+EMULATOR = "emulator:sm_90a"
+E4M3, E5M2 = ml_dtypes.float8_e4m3fn, ml_dtypes.float8_e5m2
+M, N, K = 24, 40, 160
+
+
+def random_matrix(shape, dtype, seed):
+    return np.random.default_rng(seed).standard_normal(shape).astype(dtype)
+
+
+def operands(a_type=E4M3, b_type=E4M3):
+    return random_matrix((M, K), a_type, 1), random_matrix((N, K), b_type, 2).T
+
+
+def exact(a, b):
+    return a.astype("float64") @ b.astype("float64")
+
+
+def close(d, expected, unit):
+    magnitude = np.abs(expected).max()
+    return np.abs(d.astype("float64") - expected).max() <= unit * magnitude
+
+
+@pytest.mark.parametrize("b_type", [E4M3, E5M2])
+@pytest.mark.parametrize("a_type", [E4M3, E5M2])
+def test_arrays_of_8_bit_floats_are_multiplied(a_type, b_type):
+    a, b = operands(a_type, b_type)
+    for sums in (None, "promoted", "fast"):
+        d = jg.matmul(a, b, out_dtype="float32", sums=sums, device=EMULATOR)
+        assert d.dtype == np.float32
+        assert close(d, exact(a, b), 2**-10)
+    assert jg.matmul(a, b, device=EMULATOR).dtype == ml_dtypes.bfloat16
+
+
+def test_promoted_sums_keep_what_fast_sums_lose():
+    a, b = np.zeros((1, 256), E4M3), np.zeros((1, 256), E4M3).T
+    a[0, 0] = b[0, 0] = 128
+    a[0, 200] = b[200, 0] = 1
+    product = {"out_dtype": "float32", "device": EMULATOR}
+    assert jg.matmul(a, b, **product) == 128 * 128 + 1
+    assert jg.matmul(a, b, sums="promoted", **product) == 128 * 128 + 1
+    assert jg.matmul(a, b, sums="fast", **product) == 128 * 128
+    fast = jg.kernel(m=1, n=1, k=256, a=E4M3, d="f32", sums="fast", device=EMULATOR)
+    assert fast(a, b) == 128 * 128
+
+
+def test_torch_tensors_of_8_bit_floats_are_multiplied():
+    torch = pytest.importorskip("torch")
+    x, w = torch.randn(M, K), torch.randn(N, K)
+    for a_type, b_type in ((torch.float8_e4m3fn, torch.float8_e5m2), (torch.float8_e5m2, torch.float8_e4m3fn)):
+        a, b = x.to(a_type), w.to(b_type).t()
+        d = jg.matmul(a, b, device=EMULATOR)
+        assert d.dtype == torch.bfloat16
+        assert torch.allclose(d.double(), a.double() @ b.double(), rtol=0.02, atol=0.1)
+
+
+def test_sums_are_refused_where_they_mean_nothing():
+    half = np.ones((8, 8), "float16")
+    for sums, words in (("promoted", "f16"), ("slow", "slow"), (True, "sums")):
+        with pytest.raises(jg.SpecError, match=words):
+            jg.matmul(half, half, sums=sums, device=EMULATOR)
+
+
+def test_what_no_kernel_of_8_bit_floats_reads_is_refused_with_the_rule():
+    a, b = operands()
+    with pytest.raises(jg.ConfigError, match="layout tn"):
+        jg.matmul(a, np.ascontiguousarray(b), device=EMULATOR)
+    with pytest.raises(jg.ConfigError, match="multiple of 16"):
+        jg.matmul(np.ascontiguousarray(a[:, :72]), np.ascontiguousarray(b.T[:, :72]).T, device=EMULATOR)
+
+
+# ---- scales ----------------------------------------------------------------------------------------------------------
+
+ROW = np.linspace(0.5, 2, M, dtype="float32").reshape(M, 1)
+COLUMN = np.linspace(-1, 3, N, dtype="float32").reshape(1, N)
+SCALES_A = {
+    "number": (0.25, 0.25),
+    "element": (np.array([0.25], "float32"), 0.25),
+    "no dimension": (np.array(0.25, "float32"), 0.25),
+    "row": (ROW, ROW),
+    "named": ((ROW.reshape(-1), "row"), ROW),
+}
+SCALES_B = {"number": (3.0, 3.0), "column": (COLUMN, COLUMN), "named": ((COLUMN.reshape(-1), "column"), COLUMN)}
+
+
+@pytest.mark.parametrize("mode_b", SCALES_B)
+@pytest.mark.parametrize("mode_a", SCALES_A)
+def test_every_pair_of_scales_multiplies(mode_a, mode_b):
+    a, b = operands()
+    (scale_a, factor_a), (scale_b, factor_b) = SCALES_A[mode_a], SCALES_B[mode_b]
+    bias = np.linspace(-2, 2, N, dtype="float32")
+    for shift in (None, bias):
+        d = jg.scaled_matmul(a, b, scale_a, scale_b, bias=shift, out_dtype="float32", device=EMULATOR)
+        expected = exact(a, b) * factor_a * factor_b + (0 if shift is None else shift)
+        assert close(d, expected, 2**-10)
+
+
+def test_one_row_has_one_scale():
+    a, b = random_matrix((1, K), E4M3, 3), operands()[1]
+    d = jg.scaled_matmul(a, b, np.full((1, 1), 2, "float32"), COLUMN, out_dtype="float32", device=EMULATOR)
+    assert close(d, exact(a, b) * 2 * COLUMN, 2**-10)
+
+
+def test_scales_are_what_torch_makes_of_them():
+    torch = pytest.importorskip("torch")
+    a, b = torch.randn(M, K).to(torch.float8_e4m3fn), torch.randn(N, K).to(torch.float8_e4m3fn).t()
+    row, column = torch.from_numpy(ROW), torch.from_numpy(COLUMN)
+    out = torch.empty(M, N, dtype=torch.float32)
+    assert jg.scaled_matmul(a, b, row, column, out=out, device=EMULATOR) is out
+    assert torch.allclose(out.double(), a.double() * row @ (b.double() * column), rtol=1e-2, atol=0.1)
+
+
+@pytest.mark.parametrize(
+    ("scale_a", "words"),
+    [
+        (ROW.reshape(-1), r"scale_a has shape \(24,\).*\(24, 1\)"),
+        (COLUMN, r"scale_a has shape \(1, 40\)"),
+        ((ROW.reshape(-1), "column"), "scale_a is 'column'"),
+        ((ROW, "row"), r"scale_a has shape \(24, 1\).*24 elements"),
+        (ROW.astype("float64"), "scale_a"),
+    ],
+)
+def test_scales_of_another_shape_are_refused(scale_a, words):
+    a, b = operands()
+    with pytest.raises(jg.Error, match=words):
+        jg.scaled_matmul(a, b, scale_a, 1.0, device=EMULATOR)
