@@ -90,6 +90,12 @@ public:
     /// Where the launches after it read the bias.
     void set_bias(DevicePointer bias) const { set(MatmulAttribute::bias_pointer, device_address(bias)); }
 
+    /// Where the launches after it read the scales of cuBLAS's A and B.
+    void set_scales(DevicePointer of_a, DevicePointer of_b) const {
+        set(MatmulAttribute::a_scale_pointer, device_address(of_a));
+        set(MatmulAttribute::b_scale_pointer, device_address(of_b));
+    }
+
     /// Up to kMostAlgorithms, cuBLASLt's first choice first; empty with the reason when there is none.
     [[nodiscard]] std::vector<HeuristicResult> algorithms(const ColumnMajorProblem& problem, std::uint32_t reduction,
                                                           std::string& reason) const;
@@ -133,6 +139,10 @@ void Descriptors::create(const ColumnMajorProblem& problem) {
     set(MatmulAttribute::transpose_a, static_cast<std::int32_t>(problem.a.operation));
     set(MatmulAttribute::transpose_b, static_cast<std::int32_t>(problem.b.operation));
     set(MatmulAttribute::epilogue, problem.epilogue);
+    if (problem.scales) {
+        set(MatmulAttribute::a_scale_mode, kScaleOfVector);
+        set(MatmulAttribute::b_scale_mode, kScaleOfVector);
+    }
     if (problem.adds_fast) set(MatmulAttribute::fast_accumulation, std::int8_t{1});
     if (problem.bias) set(MatmulAttribute::bias_type, static_cast<std::int32_t>(*problem.bias));
     create_layout(a, problem.a);
@@ -177,6 +187,7 @@ struct Call {
     DevicePointer a, b, c, d, bias;
     float alpha = 1;
     float beta = 0;
+    DevicePointer scale_a = {}, scale_b = {};
 };
 
 /// All that launches of one problem share.
@@ -212,6 +223,11 @@ Call Plan::call_of(const GemmArguments& arguments) const {
         if (!form->c.empty()) call.c = operand(form->c);
         if (!form->c.empty()) call.beta = form->beta.value(arguments);
         if (!form->bias.empty()) call.bias = operand(form->bias);
+        if (problem.scales) {
+            call.scale_a = operand(form->row_scale);
+            call.scale_b = operand(form->column_scale);
+            if (problem.swapped) std::swap(call.scale_a, call.scale_b);
+        }
         return call;
     }
     if (problem.reads_c) call.c = arguments.c;
@@ -228,6 +244,7 @@ void Plan::launch(const Algorithm& algorithm, const GemmArguments& arguments, St
     const Call call = call_of(arguments);
     check_alignment(call);
     if (problem.bias) descriptors.set_bias(call.bias);
+    if (problem.scales) descriptors.set_scales(call.scale_a, call.scale_b);
     const auto alpha = scale_value(problem.scale, call.alpha);
     const auto beta = scale_value(problem.scale, call.beta);
     library->check(
@@ -316,7 +333,9 @@ std::vector<BenchCandidate> CublasLtPeer::algorithms(const GemmSpec& spec, const
         // Descriptors cannot be moved, so no make_shared.
         plan.reset(  // NOLINT(modernize-make-shared)
             new Plan{library_, device_, workspace_, form, problem, Descriptors(library_, problem)});
-        if (problem.bias) plan->descriptors.set_bias(workspace_->data());  // some memory, until a launch says which
+        // Some memory, until a launch says which.
+        if (problem.bias) plan->descriptors.set_bias(workspace_->data());
+        if (problem.scales) plan->descriptors.set_scales(workspace_->data(), workspace_->data());
         results = plan->descriptors.algorithms(problem, reduction_schemes(spec), reason);
     } catch (const CudaError&) {
         throw;
@@ -337,7 +356,7 @@ std::vector<BenchCandidate> CublasLtPeer::algorithms(const GemmSpec& spec, const
 std::vector<BenchCandidate> CublasLtPeer::fused(const GemmSpec& spec, std::string& reason) const {
     const Epilogue meaning = *meaning_of(spec.epilogue, spec.d);
     const std::optional<CublasLtEpilogue> form = cublaslt_epilogue(meaning, spec.d_order);
-    if (!form) return {};
+    if (!form || (!form->row_scale.empty() && !is_float8(spec.a))) return {};
     std::vector<BenchCandidate> candidates = algorithms(spec, form, reason);
     for (BenchCandidate& candidate : candidates) {
         candidate.way = "epilogue " + form->name();
@@ -395,6 +414,7 @@ ColumnMajorProblem column_major_problem(const GemmSpec& spec, const std::optiona
     if (!bias.empty()) problem.bias = cuda_type(operands.find(bias)->type);
     problem.epilogue = form ? form->code() : bias.empty() ? cublaslt::EpilogueCode::none : cublaslt::EpilogueCode::bias;
     problem.compute = compute_type(spec);
+    problem.scales = form && !form->row_scale.empty();
     problem.adds_fast = is_float8(spec.a) && !has_promoted_sums(spec);
     problem.scale = scale_type(spec);
     return problem;

@@ -28,6 +28,7 @@ struct ColumnMajorProblem {
     bool reads_c = false;  ///< else `c` is D
     cublaslt::ComputeType compute{};
     cublaslt::CudaType scale{};  ///< type of alpha and beta
+    bool scales = false;         ///< a vector multiplies the rows of A, and another one the columns of B
     bool adds_fast = false;      ///< of 8-bit floats: FAST_ACCUM, as sums=fast
     bool swapped = false;        ///< cuBLAS's A is our B
 };

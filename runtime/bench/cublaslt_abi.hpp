@@ -56,8 +56,12 @@ enum class MatmulAttribute : int {  // cublasLtMatmulDescAttributes_t
     transpose_b = 4,
     epilogue = 7,
     bias_pointer = 8,
+    a_scale_pointer = 17,
+    b_scale_pointer = 18,
     fast_accumulation = 25,
     bias_type = 26,
+    a_scale_mode = 31,
+    b_scale_mode = 32,
 };
 
 enum class EpilogueCode : std::uint32_t {  // cublasLtEpilogue_t
@@ -68,6 +72,9 @@ enum class EpilogueCode : std::uint32_t {  // cublasLtEpilogue_t
     gelu = 32,  // the form with tanh
     gelu_bias = 36,
 };
+
+/// cublasLtMatmulMatrixScale_t: a f32 for each row of A, or for each column of B.
+inline constexpr std::int32_t kScaleOfVector = 3;
 
 enum class PreferenceAttribute : int {  // cublasLtMatmulPreferenceAttributes_t
     max_workspace_bytes = 1,

@@ -29,6 +29,7 @@ public:
             sum = node(sum).arguments[0];
         }
         if (!add_terms(sum) || !has_acc_) return std::nullopt;
+        if (form_.row_scale.empty() != form_.column_scale.empty()) return std::nullopt;
         return form_;
     }
 
@@ -60,7 +61,18 @@ private:
         const EpilogueNode &left = node(one.arguments[0]), &right = node(one.arguments[1]);
         if (const auto of_left = factor(left)) return add_term(right, *of_left);
         if (const auto of_right = factor(right)) return add_term(left, *of_right);
-        return false;
+        return scale_acc(one);
+    }
+    /// acc · scale_a[m] · scale_b[n], in any order.
+    bool scale_acc(const EpilogueNode& node) {
+        if (node.operation == EpilogueOperation::acc) return !std::exchange(has_acc_, true);
+        if (node.operation == EpilogueOperation::multiply)
+            return scale_acc(this->node(node.arguments[0])) && scale_acc(this->node(node.arguments[1]));
+        const EpilogueOperand* const scale = operand(node);
+        const bool is_vector = scale != nullptr && !scale->is_scalar && !scale->index.is_over_blocks() &&
+                               scale->index.row.has_value() != scale->index.column.has_value();
+        if (!is_vector || scale->type != DataType::f32) return false;
+        return std::exchange(scale->index.row ? form_.row_scale : form_.column_scale, scale->name).empty();
     }
     bool add_term(const EpilogueNode& term, const CublasLtEpilogue::Factor& factor) {
         if (term.operation == EpilogueOperation::acc) {
@@ -112,6 +124,7 @@ std::string CublasLtEpilogue::name() const {
     std::string text = activation == Activation::relu ? "relu" : activation == Activation::gelu ? "gelu" : "";
     if (!bias.empty()) text += text.empty() ? "bias" : "_bias";
     if (!c.empty()) text += text.empty() ? "c" : " + c";
+    if (!row_scale.empty()) text += text.empty() ? "scales" : " + scales";
     return text.empty() ? "alpha" : text;
 }
 

@@ -15,7 +15,8 @@ namespace jitgemm {
 /// \file The texts that a peer computes in its own kernels, and the texts that judge its results.
 
 /// A text that cuBLASLt computes in its own kernel: activation(alpha · acc + beta · c[m,n] + bias[n]). Its bias has an
-/// element for each element of a line of D: [n] where D is row-major, [m] where it is column-major.
+/// element for each element of a line of D: [n] where D is row-major, [m] where it is column-major. Of 8-bit floats acc
+/// may have two more factors, a vector [m] and a vector [n].
 struct CublasLtEpilogue {
     /// A number, or a scalar of the launch.
     struct Factor {
@@ -28,8 +29,9 @@ struct CublasLtEpilogue {
     Activation activation = Activation::none;
     Factor alpha = {};
     Factor beta = {};
-    std::string c = {};     ///< name of the matrix that is added; "": none
-    std::string bias = {};  ///< name of the vector that is added; "": none
+    std::string c = {};                             ///< name of the matrix that is added; "": none
+    std::string bias = {};                          ///< name of the vector that is added; "": none
+    std::string row_scale = {}, column_scale = {};  ///< names of the vectors [m] and [n] that multiply acc; "": none
 
     [[nodiscard]] cublaslt::EpilogueCode code() const;
     /// "gelu_bias"; with C "gelu_bias + c".

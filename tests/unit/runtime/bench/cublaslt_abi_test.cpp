@@ -52,6 +52,8 @@ static_assert(equal(cublaslt::MatmulAttribute::transpose_b, CUBLASLT_MATMUL_DESC
 static_assert(equal(cublaslt::MatmulAttribute::epilogue, CUBLASLT_MATMUL_DESC_EPILOGUE));
 static_assert(equal(cublaslt::MatmulAttribute::bias_pointer, CUBLASLT_MATMUL_DESC_BIAS_POINTER));
 static_assert(equal(cublaslt::MatmulAttribute::fast_accumulation, CUBLASLT_MATMUL_DESC_FAST_ACCUM));
+static_assert(equal(cublaslt::MatmulAttribute::a_scale_pointer, CUBLASLT_MATMUL_DESC_A_SCALE_POINTER));
+static_assert(equal(cublaslt::MatmulAttribute::b_scale_pointer, CUBLASLT_MATMUL_DESC_B_SCALE_POINTER));
 static_assert(equal(cublaslt::MatmulAttribute::bias_type, CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE));
 static_assert(sizeof(cublaslt::EpilogueCode) == sizeof(cublasLtEpilogue_t));
 static_assert(equal(cublaslt::EpilogueCode::none, CUBLASLT_EPILOGUE_DEFAULT));

@@ -42,6 +42,26 @@ TEST_CASE("cuBLASLt computes activation(alpha * acc + beta * C + bias) alone, ho
     }
 }
 
+TEST_CASE("cuBLASLt scales rows and columns where a text has both") {
+    for (const char* text :
+         {"r: f32[m]; c: f32[n]; d = acc * r[m] * c[n]", "r: f32[m]; c: f32[n]; d = c[n] * acc * r[m]",
+          "r: f32[m]; c: f32[n]; d = acc * (r[m] * c[n])"}) {
+        INFO(text);
+        const auto form = form_of_text(text);
+        REQUIRE(form.has_value());
+        CHECK(form->row_scale == "r");
+        CHECK(form->column_scale == "c");
+    }
+    const auto with_bias = form_of_text("r: f32[m]; c: f32[n]; d = acc * r[m] * c[n] + bias[n]");
+    REQUIRE(with_bias.has_value());
+    CHECK(with_bias->bias == "bias");
+    for (const char* text : {"r: f32[m]; d = acc * r[m]", "c: f32[n]; d = acc * c[n]", "d = acc * r[m] * c[n]",
+                             "r: f32[m]; q: f32[m]; c: f32[n]; d = acc * r[m] * q[m] * c[n]"}) {
+        INFO(text);
+        CHECK_FALSE(form_of_text(text).has_value());
+    }
+}
+
 TEST_CASE("a factor of cuBLASLt's form is a number or a scalar of the launch") {
     GemmArguments arguments;
     arguments.beta = 3;
