@@ -107,7 +107,7 @@ GemmSpec read_spec(std::string_view text) {
 
 /// A field as a shape line has it.
 void read_word(GemmSpec& spec, std::string_view key, std::string_view word) {
-    read_field(spec, find_field(key, 1), key == "a" ? "type" : key, word);
+    read_field(spec, find_field(key, 1), key == "a" || key == "b" ? "type" : key, word);
 }
 
 bool is_assignment(std::string_view word) { return word.find('=') != std::string_view::npos; }
@@ -137,8 +137,10 @@ GemmSpec read_shape_line(std::string_view line) {
                                     words.size(), words.size() == 1 ? "" : "s"));
     }
     GemmSpec spec;
-    read_word(spec, "a", words[0]);
+    const std::size_t star = words[0].find('*');  // between two types: "e4m3*e5m2"
+    read_word(spec, "a", words[0].substr(0, star));
     spec = gemm_spec_of_type(spec.a);
+    if (star != std::string_view::npos) read_word(spec, "b", words[0].substr(star + 1));
     read_word(spec, "layout", words[1]);
     read_word(spec, "m", words[2]);
     read_word(spec, "n", words[3]);

@@ -124,3 +124,14 @@ TEST_CASE("a bad shape line is refused with the word at fault") {
     CHECK_THROWS_WITH(parse_shape_line("# only a comment"), ContainsSubstring("has 0 words"));
     CHECK_THROWS_WITH(parse_shape_line("s32 tn 1 2 3"), ContainsSubstring("no instruction multiplies"));
 }
+
+TEST_CASE("a shape line names one type, or two that mix") {
+    GemmSpec mixed = gemm_spec_of_type(DataType::e4m3);
+    mixed.b = DataType::e5m2;
+    mixed.m = 1, mixed.n = 2, mixed.k = 3;
+    CHECK(parse_shape_line("e4m3*e5m2 tn 1 2 3") == mixed);
+    CHECK(parse_shape_line(shape_line(mixed)) == mixed);
+    CHECK_THROWS_WITH(parse_shape_line("e4m3*e6m1 tn 1 2 3"), testing::Says("type", "e6m1"));
+    CHECK_THROWS_WITH(parse_shape_line("bf16*f16 tn 1 2 3"), testing::Says("bf16", "f16", "one type"));
+    CHECK_THROWS_AS(parse_shape_line("e4m3* tn 1 2 3"), SpecError);
+}
