@@ -135,7 +135,7 @@ def test_a_search(tmp_path, whole_group):
     said = interrupt(
         """
         interrupted(
-            lambda: jg.tune(["f32 tt 256 256 256", "f32 tt 264 264 264"], device="emulator:sm_80", progress=len)
+            lambda: jg.tune(["f32 tt 64 64 64", "f32 tt 72 72 72"], device="emulator:sm_80", progress=len)
         )
         print([name for name in os.listdir(os.environ["TMPDIR"]) if name.startswith("jitgemm-")])
         tuned = jg.tune("f32 tt 12 12 12", device="emulator:sm_80", family="simt_naive")
