@@ -98,14 +98,22 @@ void check_broadcast_c(const GemmSpec& spec, Reasons& reasons) {
                                       spec.d_order == Order::row ? "row" : "column", run));
 }
 
-/// Layouts are of matrices that the text reads.
+/// The index of a value that the text reads or stores; null if it has none of that name.
+const EpilogueIndex* index_of(std::string_view name, const EpilogueParts& parts) {
+    const auto operand = std::ranges::find(parts.operands, name, &EpilogueOperand::name);
+    if (operand != parts.operands.end()) return &operand->index;
+    const auto output = std::ranges::find(parts.outputs, name, &EpilogueOutput::name);
+    return output != parts.outputs.end() && is_beside_d(*output) ? &output->index : nullptr;
+}
+
+/// Layouts are of matrices that the text reads, or stores beside d.
 void check_layouts(const GemmSpec& spec, const EpilogueParts& parts, Reasons& reasons) {
     for (const auto& [name, layout] : layouts_of(spec.epilogue)) {
-        const auto operand = std::ranges::find(parts.operands, name, &EpilogueOperand::name);
-        if (operand != parts.operands.end() && operand->index.is_matrix()) continue;
+        const EpilogueIndex* const index = index_of(name, parts);
+        if (index != nullptr && index->is_matrix()) continue;
         const std::string given = layout.ld != 0 ? fmt::format("ld-{} is {}", name, layout.ld)
                                                  : fmt::format("align-{} is {}", name, layout.align);
-        reasons.push_back(operand == parts.operands.end()
+        reasons.push_back(index == nullptr
                               ? fmt::format("{}, but the epilogue reads no '{}'", given, name)
                               : fmt::format("{}, but {} is no matrix: only [m,n] has a layout", given, name));
     }

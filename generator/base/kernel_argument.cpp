@@ -52,11 +52,12 @@ std::string field_name(const KernelArgument& argument) {
         return field.empty() ? std::move(otherwise) : std::string(field);
     };
     return std::visit(
-        Overloaded{
-            [](PointerArgument pointer) { return to_string(pointer.role); },
-            [](ScalarArgument scalar) { return to_string(scalar.role); },
-            [&](const ExtentArgument& extent) { return given(extent.field, to_string(extent.role)); },
-            [&](const TensorMapArgument& map) { return given(map.field, fmt::format("map_{}", map.role.name)); }},
+        Overloaded{[](PointerArgument pointer) { return to_string(pointer.role); },
+                   [](ScalarArgument scalar) { return to_string(scalar.role); },
+                   [&](const ExtentArgument& extent) { return given(extent.field, to_string(extent.role)); },
+                   [&](const TensorMapArgument& map) {
+                       return given(map.field, fmt::format("map_{}{}", map.role.name, map.is_of_rest ? "_rest" : ""));
+                   }},
         argument);
 }
 

@@ -90,6 +90,7 @@ struct TensorMapArgument {
     TensorMapSwizzle swizzle = TensorMapSwizzle::none;
     L2Promotion promotion = L2Promotion::none;
     std::string_view field{};  ///< the field's name in the struct, if it is not map_a and so on
+    bool is_of_rest = false;   ///< of the last boxes of a row, which are narrower: map_d_rest
     /// If set, dimension 1 counts lines by pairs: in a box, eight first lines of pairs stand before the eight second
     /// lines of the same pairs. So there are two dimensions more (argument_plan.cpp).
     EpiloguePairs pairs = EpiloguePairs::none;

@@ -18,6 +18,19 @@ OperandIndex index_of(const std::optional<EpiloguePlace>& place, const EpilogueP
 /// The meaning of a text that may be wrong.
 std::optional<Epilogue> sound_meaning(const GemmSpec& spec) { return reading_of(spec.epilogue, spec.d).epilogue; }
 
+/// A value of an epilogue, with the sizes of the problem. Only a matrix has a pitch, and lies as D does.
+GemmOperand laid_out(const GemmOperand& of, const GemmSpec& spec) {
+    GemmOperand operand = placed(of, spec);
+    if (!operand.is_matrix()) {
+        operand.order = operand.row == OperandIndex::one ? Order::row : Order::column;
+        return operand;
+    }
+    const EpilogueLayout layout = spec.epilogue.layout_of(of.name);
+    operand.pitch = pitch_of(layout, operand.run());
+    operand.alignment = layout.align != 0 ? layout.align : natural_alignment(operand);
+    return operand;
+}
+
 }  // namespace
 
 void OperandArguments::set(const OperandArgument& operand) {
@@ -36,24 +49,28 @@ const EpilogueParts* parts_of(const GemmSpec& spec) {
 }
 
 GemmOperand epilogue_operand(const EpilogueOperand& of, const EpilogueParts& parts, const GemmSpec& spec) {
-    GemmOperand operand{.name = of.name,
-                        .title = of.name,
-                        .row = index_of(of.index.row, parts),
-                        .column = index_of(of.index.column, parts),
-                        .guard = of.guards.empty() ? OperandGuard::none : OperandGuard::epilogue,
-                        .epilogue = &parts,
-                        .guards = &of.guards,
-                        .type = of.type,
-                        .order = spec.d_order};
-    operand = placed(operand, spec);
-    if (!operand.is_matrix()) {
-        operand.order = operand.row == OperandIndex::one ? Order::row : Order::column;
-        return operand;
-    }
-    const EpilogueLayout layout = spec.epilogue.layout_of(of.name);
-    operand.pitch = pitch_of(layout, operand.run());
-    operand.alignment = layout.align != 0 ? layout.align : natural_alignment(operand);
-    return operand;
+    return laid_out({.name = of.name,
+                     .title = of.name,
+                     .row = index_of(of.index.row, parts),
+                     .column = index_of(of.index.column, parts),
+                     .guard = of.guards.empty() ? OperandGuard::none : OperandGuard::epilogue,
+                     .epilogue = &parts,
+                     .guards = &of.guards,
+                     .type = of.type,
+                     .order = spec.d_order},
+                    spec);
+}
+
+GemmOperand epilogue_output(const EpilogueOutput& of, const EpilogueParts& parts, const GemmSpec& spec) {
+    return laid_out({.name = of.name,
+                     .title = of.name,
+                     .row = index_of(of.index.row, parts),
+                     .column = index_of(of.index.column, parts),
+                     .is_written = true,
+                     .epilogue = &parts,
+                     .type = of.type.value_or(spec.d),
+                     .order = spec.d_order},
+                    spec);
 }
 
 MatrixSize size_of(const EpilogueIndex& index, const EpilogueParts& parts, const GemmSpec& spec) {

@@ -174,6 +174,8 @@ struct MatrixSize {
 }
 /// One of its operands that lie in memory, with the problem's sizes.
 [[nodiscard]] GemmOperand epilogue_operand(const EpilogueOperand& of, const EpilogueParts& parts, const GemmSpec& spec);
+/// One of its outputs beside D.
+[[nodiscard]] GemmOperand epilogue_output(const EpilogueOutput& of, const EpilogueParts& parts, const GemmSpec& spec);
 
 /// Calls `visit` with each operand of a spec. `broadcasts_c` says that C is one line, by the spec or by the launch.
 /// The visitor is inlined, so that gemm_operands() writes each field once: each launch calls it.
@@ -237,6 +239,8 @@ void for_each_operand(const GemmSpec& spec, bool broadcasts_c, Visit visit) {
     if (epilogue == nullptr) return;
     for (const EpilogueOperand& operand : epilogue->operands)
         if (!operand.is_scalar) visit(epilogue_operand(operand, *epilogue, spec));
+    for (const EpilogueOutput& output : epilogue->outputs)
+        if (is_beside_d(output)) visit(epilogue_output(output, *epilogue, spec));
 }
 
 /// The operands of a spec, as for_each_operand() has them.

@@ -8,13 +8,18 @@
 namespace jitgemm {
 namespace {
 
+/// A kernel moves this many bytes of a wider matrix of an epilogue as several vectors.
+constexpr int kLongestVector = 16;
+
 /// D and the matrices that its elements are made of move in vectors of one length in elements: as many as the least
 /// aligned of them allows.
 int d_alignment(const GemmSpec& spec) {
     int elements = spec.align_d / bytes(spec.d);
-    for (const GemmOperand& operand : gemm_operands(spec, false))
-        if (!operand.is_factor() && operand.is_matrix())
-            elements = std::min(elements, operand.alignment / bytes(operand.type));
+    for (const GemmOperand& operand : gemm_operands(spec, false)) {
+        if (operand.is_factor() || !operand.is_matrix()) continue;
+        if (operand.epilogue != nullptr && operand.alignment == kLongestVector) continue;
+        elements = std::min(elements, operand.alignment / bytes(operand.type));
+    }
     return elements * bytes(spec.d);
 }
 

@@ -12,7 +12,7 @@
 namespace jitgemm {
 namespace {
 
-constexpr std::size_t kMostOperands = 16;  // a launch keeps that many in place
+constexpr std::size_t kMostOperands = 16;  // a launch keeps that many in place, outputs beside d included
 
 /// Takes the statements of a text one after the other.
 class StatementChecker {
@@ -121,9 +121,11 @@ private:
         const auto is_acc = [](const EpilogueNode& node) { return node.operation == EpilogueOperation::acc; };
         const TextPosition first = symbols_.outputs_at.front();
         if (std::ranges::none_of(parts.nodes, is_acc)) refuse(first, "acc is never used: no output needs the product");
-        if (parts.operands.size() > kMostOperands || parts.outputs.size() > kMostOperands)
-            refuse(first, fmt::format("the text has {} operands and {} outputs, but has at most {} of each",
-                                      parts.operands.size(), parts.outputs.size(), kMostOperands));
+        const auto beside_d = static_cast<std::size_t>(std::ranges::count_if(parts.outputs, is_beside_d));
+        if (parts.operands.size() + beside_d > kMostOperands)
+            refuse(first, fmt::format("the text has {} operands and {} outputs beside d, but a launch has at most {} "
+                                      "of both",
+                                      parts.operands.size(), beside_d, kMostOperands));
         if (parts.pairs != EpiloguePairs::none) check_column_names(parts, first);
     }
     /// A kernel calls the two columns of bias bias_0 and bias_1.

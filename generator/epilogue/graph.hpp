@@ -99,6 +99,7 @@ struct EpilogueOutput {
     std::int32_t value = -1;  ///< a node
     std::optional<EpilogueReduction> reduction = std::nullopt;
 };
+[[nodiscard]] inline bool is_beside_d(const EpilogueOutput& output) { return output.name != "d"; }
 
 /// Which two columns of the product make one of D. halves: h and h + n/2. neighbours: 2h and 2h + 1.
 enum class EpiloguePairs : std::uint8_t { none, halves, neighbours };

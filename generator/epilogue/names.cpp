@@ -74,7 +74,7 @@ std::string wrong_name(std::string_view name) {
     if (is_language_name(name)) return fmt::format("'{}' is a name of the language itself", name);
     if (is_in(kKeywords, name)) return fmt::format("'{}' is a word of Python or C++, and no name", name);
     if (is_in(kKernelNames, name) || is_device_function(name) || is_pitch_field(name) || name.starts_with("GEMM_") ||
-        name.starts_with("map_"))
+        name.starts_with("map_") || name.ends_with("_rest"))
         return fmt::format("'{}' is a name that kernels use themselves: take another", name);
     if (name.front() == '_' || name.find("__") != name.npos)
         return fmt::format("'{}': a name begins with a letter, and has no two '_' side by side", name);

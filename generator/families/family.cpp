@@ -47,7 +47,7 @@ void add_launch_order(RenderInput& input, bool programmatic_launch) {
 
 /// The section of a dump that a generated include belongs to: the folder it would lie in.
 std::string_view section_of_generated(std::string_view name) {
-    if (name == "epilogue_expression.cuh") return "epilogue";
+    if (name == "epilogue_expression.cuh" || name == "finish_vector.cuh") return "epilogue";
     if (name == "gemm_args.cuh" || name == "workspace.cuh") return "common";
     return name.ends_with("_atom.cuh") || name.ends_with("cp_async.cuh") ? "ptx" : "parameters";
 }
@@ -197,6 +197,7 @@ struct Adapter {
         RenderInput input = Typed::render_input(signature, own(config));
         const std::vector<KernelEntry> entries = Typed::entries(signature, own(config));
         input.generated["gemm_args.cuh"] = arguments_text(entries.front().arguments, signature);
+        if (signature.epilogue) input.generated["finish_vector.cuh"] = epilogue_vector(*signature.epilogue);
         add_launch_order(input, entries.front().programmatic_launch);
         add_rulers(input);
         return input;

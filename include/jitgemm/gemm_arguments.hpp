@@ -20,8 +20,8 @@ enum class DependentLaunch : std::uint8_t {
     on,         ///< yes; SpecError if the kernel was generated with dependent_launch=0
 };
 
-/// An operand of an epilogue, by its name: the device address of a vector, a matrix or an element, or the value of a
-/// scalar of the launch.
+/// An operand of an epilogue, or an output beside D, by its name: the device address of a vector, a matrix or an
+/// element, or the value of a scalar of the launch.
 struct OperandArgument {
     std::string_view name;  ///< the caller's: it must live until the launch returns
     DevicePointer pointer;

@@ -162,7 +162,8 @@ JG_API jg_status jg_kernel_query(const jg_kernel *kernel, const char *what, void
 /* Operands of a launch; launchers that `jitgemm export` writes take the same struct. Pointers are device addresses; on
  * the emulator they are host addresses. */
 #ifndef JG_ARGUMENTS_INIT
-/* An operand of the problem's epilogue. The struct never grows, because operands stand in an array. */
+/* An operand of the problem's epilogue, or an output beside D. The struct never grows, because they stand in an
+ * array. */
 typedef struct jg_operand {
     const char *name;    /* as the epilogue's text has it; it must live until the launch returns */
     const void *pointer; /* device address; NULL of a scalar of the launch */

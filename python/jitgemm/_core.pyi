@@ -76,7 +76,8 @@ def matmul(
     sums: str | None = None,
 ) -> Any: ...
 
-# Keywords that are no arguments are operands of the epilogue.
+# Keywords that are no arguments are operands or outputs of the epilogue. A text with several outputs gives a tuple of
+# them, which unpacks as an array does.
 @overload
 def matmul(
     a: _A,

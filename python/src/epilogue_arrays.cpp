@@ -75,10 +75,13 @@ private:
     void add_superfluous(const Formula& formula, std::vector<std::string>& reasons) const {
         std::vector<std::string_view> known;
         for (const EpilogueOperand& operand : formula.operands) known.push_back(operand.name);
+        for (const EpilogueOutput& output : formula.outputs)
+            if (is_beside_d(output)) known.push_back(output.name);
         for (const Given& given : all_)
             if (std::ranges::find(known, given.name) == known.end())
-                reasons.push_back(fmt::format("{0} is given, but the epilogue reads no '{0}'{1}", given.name,
-                                              nearest_hint(given.name, known)));
+                reasons.push_back(fmt::format(
+                    "{0} is given, but the epilogue reads no '{0}'{1}", given.name,
+                    given.name == "d" ? ": where d goes is out's to say" : nearest_hint(given.name, known)));
     }
 
     std::vector<Given> all_;
@@ -120,6 +123,15 @@ EpilogueArray read_given(const Formula& formula, std::size_t place, PyObject* ob
     return given;
 }
 
+EpilogueArray read_output(const EpilogueOutput& output, PyObject* object, PyObject* stream, const Operand& first) {
+    EpilogueArray given;
+    if (!is_beside_d(output) || object == nullptr || object == Py_None) return given;
+    given.held = Ref::borrowed(object);
+    read_operand(object, output.name.c_str(), stream, given.array, &first);
+    check_writable(given.array);
+    return given;
+}
+
 /// Operands are the same whatever type D has. Where a text declares it, no other is right.
 DataType declared_d(std::string_view text) {
     EpilogueProblems unread;
@@ -141,7 +153,8 @@ const Formula& formula_of(std::string_view text) {
     Formula formula{.text = std::string(text),
                     .operands = meaning.parts().operands,
                     .titles = {},
-                    .has_pairs = meaning.parts().pairs != EpiloguePairs::none};
+                    .has_pairs = meaning.parts().pairs != EpiloguePairs::none,
+                    .outputs = meaning.parts().outputs};
     for (const EpilogueOperand& operand : formula.operands) formula.titles.push_back(title_of(operand.name));
     return known.emplace(text, std::move(formula)).first->second;
 }
@@ -150,10 +163,13 @@ std::unique_ptr<EpilogueArrays> read_epilogue_arrays(const Formula& formula, con
                                                      PyObject* stream, const Operand& first) {
     const GivenOperands given(keywords, named);
     given.check_names(formula);
-    auto arrays = std::make_unique<EpilogueArrays>(EpilogueArrays{.formula = &formula, .operands = {}});
+    auto arrays = std::make_unique<EpilogueArrays>(EpilogueArrays{.formula = &formula, .operands = {}, .outputs = {}});
     arrays->operands.reserve(formula.operands.size());
     for (std::size_t i = 0; i < formula.operands.size(); ++i)
         arrays->operands.push_back(read_given(formula, i, given.find(formula.operands[i].name), stream, first));
+    arrays->outputs.reserve(formula.outputs.size());
+    for (const EpilogueOutput& output : formula.outputs)
+        arrays->outputs.push_back(read_output(output, given.find(output.name), stream, first));
     return arrays;
 }
 
@@ -171,6 +187,9 @@ void add_operands(const EpilogueArrays& arrays, OperandArguments& arguments) {
         else if (!is_launch_scalar(operand.name))
             arguments.set({operand.name, given.value.value_or(0)});
     }
+    for (std::size_t i = 0; i < arrays.outputs.size(); ++i)
+        if (const EpilogueOutput& output = arrays.formula->outputs[i]; is_beside_d(output))
+            arguments.set({output.name, arrays.outputs[i].array.data});
 }
 
 }  // namespace jitgemm::python

@@ -13,20 +13,22 @@
 
 namespace jitgemm::python {
 
-/// An epilogue's text and the operands that it names, in the order of their first use.
+/// An epilogue's text, the operands that it names, in the order of their first use, and its outputs.
 struct Formula {
     std::string text;
     std::vector<EpilogueOperand> operands;  ///< types are those of the text, or their defaults
     std::vector<std::string> titles;        ///< theirs in messages: "bias", or "operands['out']"
     bool has_pairs = false;                 ///< a column of the result is made of two of the product
+    std::vector<EpilogueOutput> outputs;    ///< in the text's order, with d
 };
 
 /// The process has one for each text. Throws SpecError for a text that breaks a rule.
 [[nodiscard]] const Formula& formula_of(std::string_view text);
 
-/// An operand of a formula as a call gives it.
+/// An operand or an output of a formula as a call gives it.
 struct EpilogueArray {
     Ref held;                    ///< what the call gives: a dict may change meanwhile
+    bool is_made = false;        ///< an output that the call doesn't give
     Operand array;               ///< not given of a scalar of the launch
     std::optional<float> value;  ///< of a scalar of the launch; alpha and beta need none
 };
@@ -35,8 +37,10 @@ struct EpilogueArray {
 struct EpilogueArrays {
     const Formula* formula = nullptr;
     std::vector<EpilogueArray> operands;  ///< one for each of the formula's
+    /// One for each of the formula's. What the call doesn't give is made with the result. That of d stays empty.
+    std::vector<EpilogueArray> outputs;
 
-    /// Of a name that the formula has; else null.
+    /// The operand of a name that the formula has; else null.
     [[nodiscard]] const EpilogueArray* find(std::string_view name) const;
 };
 

@@ -16,30 +16,41 @@ namespace {
 
 using Reasons = std::vector<std::string>;
 
-std::string read_as(const EpilogueOperand& operand) { return with_index(operand.name, operand.index); }
+/// An array of a text.
+struct Named {
+    const std::string& name;
+    DataType type;
+    const EpilogueIndex& index;
+    bool is_output;
 
-std::string wrong_shape(const EpilogueOperand& operand, const Operand& array, const std::string& wanted) {
-    return fmt::format("{}: the epilogue reads {}, whose shape must be {}", described(array), read_as(operand), wanted);
+    /// "the epilogue reads bias[n]"
+    [[nodiscard]] std::string use() const {
+        return fmt::format("the epilogue {} {}", is_output ? "stores" : "reads", with_index(name, index));
+    }
+};
+
+std::string wrong_shape(const Named& named, const Operand& array, const std::string& wanted) {
+    return fmt::format("{}: {}, whose shape must be {}", described(array), named.use(), wanted);
 }
 
 /// One element, or a vector: contiguous, of any alignment that its elements have.
-void check_run(const EpilogueOperand& operand, const Operand& array, Reasons& reasons) {
+void check_run(const Named& named, const Operand& array, Reasons& reasons) {
     if (const std::optional<Extent> run = joined(dimensions(array)); !run || (run->size > 1 && run->stride != 1))
-        reasons.push_back(fmt::format("{}: the epilogue reads {}, which must be contiguous; {}", with_strides(array),
-                                      read_as(operand), contiguous_copy(array)));
+        reasons.push_back(fmt::format("{}: {}, which must be contiguous; {}", with_strides(array), named.use(),
+                                      contiguous_copy(array)));
     static_cast<void>(alignment_of(array, 0, reasons));
 }
 
-void check_vector(const EpilogueOperand& operand, const Operand& array, std::int64_t size,
-                  std::span<const std::int64_t> shape, Reasons& reasons) {
+void check_vector(const Named& named, const Operand& array, std::int64_t size, std::span<const std::int64_t> shape,
+                  Reasons& reasons) {
     const bool is_vector = array.rank == 1 && array.shape[0] == size;
-    if (is_vector || std::ranges::equal(array.extents(), shape)) return check_run(operand, array, reasons);
-    reasons.push_back(wrong_shape(operand, array, fmt::format("({},)", size)));
+    if (is_vector || std::ranges::equal(array.extents(), shape)) return check_run(named, array, reasons);
+    reasons.push_back(wrong_shape(named, array, fmt::format("({},)", size)));
 }
 
-void check_element(const EpilogueOperand& operand, const Operand& array, Reasons& reasons) {
-    if (product_of(array.extents()) == 1) return check_run(operand, array, reasons);
-    reasons.push_back(wrong_shape(operand, array, "(1,) or ()"));
+void check_element(const Named& named, const Operand& array, Reasons& reasons) {
+    if (product_of(array.extents()) == 1) return check_run(named, array, reasons);
+    reasons.push_back(wrong_shape(named, array, "(1,) or ()"));
 }
 
 /// The way out for a matrix in another order than D's.
@@ -57,18 +68,17 @@ std::optional<Lie> lie_of_matrix(const Operand& array, const ResultPlace& d, Ord
 }
 
 /// Where a matrix lies; the usual where it does not fit.
-EpilogueLayout matrix_layout(const EpilogueOperand& operand, const Operand& array, const ResultPlace& d,
-                             Reasons& reasons) {
+EpilogueLayout matrix_layout(const Named& named, const Operand& array, const ResultPlace& d, Reasons& reasons) {
     if (!std::ranges::equal(array.extents(), d.shape)) {
-        reasons.push_back(wrong_shape(operand, array, "the product's, " + shape_text(d.shape)));
+        reasons.push_back(wrong_shape(named, array, "the product's, " + shape_text(d.shape)));
         return {};
     }
     const std::optional<Lie> lie = lie_of_matrix(array, d, d.order);
     if (!lie || lie->order != d.order) {
         const bool by_row = d.order == Order::row;
-        reasons.push_back(fmt::format(
-            "{}: the epilogue reads {} in the order of the result, so its {} must be contiguous and at one stride; {}",
-            with_strides(array), read_as(operand), by_row ? "rows" : "columns", copy_in_order(array, d.order)));
+        reasons.push_back(
+            fmt::format("{}: {} in the order of the result, so its {} must be contiguous and at one stride; {}",
+                        with_strides(array), named.use(), by_row ? "rows" : "columns", copy_in_order(array, d.order)));
         return {};
     }
     const std::int64_t packed = std::max<std::int64_t>(1, d.order == Order::row ? d.columns : d.m);
@@ -86,26 +96,26 @@ ResultPlace product_place(const ResultPlace& d, std::vector<std::int64_t>& shape
 }
 
 /// Where an array fits, the layout of a matrix; else a reason is added.
-EpilogueLayout layout_of_operand(const EpilogueOperand& operand, const Operand& array, const ResultPlace& d,
-                                 Reasons& reasons) {
-    if (operand.type != *array.type)
+EpilogueLayout layout_of_array(const Named& named, const Operand& array, const ResultPlace& d, Reasons& reasons) {
+    if (named.type != *array.type)
         reasons.push_back(
-            fmt::format("{0} is of type {1}, but the epilogue reads it as {2}: give an array of {2}, or declare "
+            fmt::format("{0} is of type {1}, but the epilogue {4} it as {2}: give an array of {2}, or declare "
                         "'{0}: {1}[{3}]' in the text",
-                        operand.name, to_string(*array.type), to_string(operand.type), to_string(operand.index)));
-    const EpilogueIndex& index = operand.index;
+                        named.name, to_string(*array.type), to_string(named.type), to_string(named.index),
+                        named.is_output ? "stores" : "reads"));
+    const EpilogueIndex& index = named.index;
     const auto rows_shape = d.shape.first(d.shape.size() - (d.has_columns ? 1 : 0));
     if (index.is_over_blocks()) return {};  // no kernel reads them: the choice says so
     const bool is_of_product = index.column && index.column->size == 'n';
     std::vector<std::int64_t> shape;
-    if (index.is_matrix()) return matrix_layout(operand, array, is_of_product ? product_place(d, shape) : d, reasons);
+    if (index.is_matrix()) return matrix_layout(named, array, is_of_product ? product_place(d, shape) : d, reasons);
     const std::int64_t columns = is_of_product ? d.n : d.columns;
     if (index.row)
-        check_vector(operand, array, d.m, rows_shape, reasons);
+        check_vector(named, array, d.m, rows_shape, reasons);
     else if (index.column)
-        check_vector(operand, array, columns, std::array{columns}, reasons);
+        check_vector(named, array, columns, std::array{columns}, reasons);
     else
-        check_element(operand, array, reasons);
+        check_element(named, array, reasons);
     return {};
 }
 
@@ -115,31 +125,50 @@ Epilogue typed_meaning(const EpilogueArrays& arrays, DataType d) {
     for (const EpilogueOperand& operand : arrays.formula->operands)
         if (const Operand& array = arrays.find(operand.name)->array; array.given())
             types.given.emplace(operand.name, *array.type);
+    for (std::size_t i = 0; i < arrays.outputs.size(); ++i)
+        if (const Operand& array = arrays.outputs[i].array; array.given())
+            types.given.emplace(arrays.formula->outputs[i].name, *array.type);
     return read_epilogue(arrays.formula->text, types);
 }
 
 }  // namespace
 
 std::optional<Order> order_of_matrices(const EpilogueArrays& arrays, const ResultPlace& d) {
-    for (std::size_t i = 0; i < arrays.operands.size(); ++i) {
-        const Operand& array = arrays.operands[i].array;
-        const bool is_matrix = arrays.formula->operands[i].index.is_matrix() && array.given();
-        if (!is_matrix || !std::ranges::equal(array.extents(), d.shape)) continue;
+    const auto order_of = [&](const EpilogueIndex& index, const Operand& array) -> std::optional<Order> {
+        if (!index.is_matrix() || !array.given() || !std::ranges::equal(array.extents(), d.shape)) return std::nullopt;
         const std::optional<Lie> lie = lie_of_matrix(array, d, Order::row);
         if (lie && lie->order == Order::column) return Order::column;
         if (lie && lie_of_matrix(array, d, Order::column)->order == Order::row) return Order::row;
-    }
+        return std::nullopt;
+    };
+    const Formula& formula = *arrays.formula;
+    for (std::size_t i = 0; i < arrays.operands.size(); ++i)
+        if (const auto order = order_of(formula.operands[i].index, arrays.operands[i].array)) return order;
+    for (std::size_t i = 0; i < arrays.outputs.size(); ++i)
+        if (const auto order = order_of(formula.outputs[i].index, arrays.outputs[i].array)) return order;
     return std::nullopt;
 }
 
 EpilogueText epilogue_text(const EpilogueArrays& arrays, const ResultPlace& d, Reasons& reasons) {
     const Epilogue meaning = typed_meaning(arrays, d.type);
     EpilogueText text = meaning.text();
-    for (const EpilogueOperand& operand : meaning.parts().operands) {
-        if (operand.is_scalar) continue;
-        const EpilogueArray& given = *arrays.find(operand.name);
-        const EpilogueLayout layout = layout_of_operand(operand, given.array, d, reasons);
-        if (layout != EpilogueLayout()) text = text.with(operand.name, layout);
+    const auto place = [&](const Named& named, const Operand& array) {
+        const EpilogueLayout layout = layout_of_array(named, array, d, reasons);
+        if (layout != EpilogueLayout()) text = text.with(named.name, layout);
+    };
+    for (const EpilogueOperand& operand : meaning.parts().operands)
+        if (!operand.is_scalar)
+            place({operand.name, operand.type, operand.index, false}, arrays.find(operand.name)->array);
+    for (std::size_t i = 0; i < arrays.outputs.size(); ++i) {
+        const EpilogueOutput& output = meaning.parts().outputs[i];
+        if (!is_beside_d(output)) continue;
+        if (arrays.outputs[i].array.given())
+            place({output.name, *output.type, output.index, true}, arrays.outputs[i].array);
+        else if (d.order == Order::column)
+            reasons.push_back(
+                fmt::format("{0} is missing: out's columns are contiguous, and a new {0} would have "
+                            "contiguous rows: pass a {0} that lies as out does",
+                            output.name));
     }
     return text;
 }

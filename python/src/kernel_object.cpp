@@ -226,6 +226,7 @@ PyObject* call(PyObject* self, PyObject* positional, PyObject* named) {
         const Operand room = read_room(loaded, workspace, product.stream);
         const GemmSpec& spec = loaded.kernel.spec();
         Result result = result_for(product, result_shape(product.arrays, spec), spec.d);
+        make_outputs(product, result_shape(product.arrays, spec), spec.epilogue);
         const Ref held = Ref::borrowed(self);
         launch(*loaded.session, loaded.kernel, product, result.data, room.data, size_in_bytes(room));
         if (room.given()) note_written(room);

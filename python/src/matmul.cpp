@@ -84,6 +84,7 @@ std::shared_ptr<const Plan> make_plan(const std::shared_ptr<Session>& session, c
     const auto plan = std::make_shared<Plan>();
     plan->shape = std::move(problem.shape);
     plan->type = problem.type;
+    plan->epilogue = problem.spec.epilogue;
     if (!problem.is_empty()) {
         refuse_batch(problem);
         plan->copy_of_c = std::move(problem.copy_of_c);
@@ -129,6 +130,7 @@ PyObject* matmul(PyObject* /*module*/, PyObject* const* arguments, Py_ssize_t co
             plan = plan_for(session, product.arrays, request.on_miss);
         }
         Result result = result_for(product, plan->shape, plan->type);
+        make_outputs(product, plan->shape, plan->epilogue);
         if (plan->kernel) launch(*session, plan->kernel, product, result.data);
         return finished(product, std::move(result)).release();
     });
@@ -179,6 +181,9 @@ const char* const kMatmulDoc =
     "vectors, "
     "[0]\n"
     "  one element, [m,n] a matrix of the result's shape that lies in its order. A scalar of the launch is a number.\n"
+    "  Outputs beside d, as pre in \"t = acc + bias[n]; pre[m,n] = t; d = gelu(t)\", are new arrays, unless a keyword "
+    "says\n"
+    "  where one goes: pre=buffer. The call then returns a tuple of all outputs, in the order of the text.\n"
     "operands: a dict of such operands, for names that are arguments here: c, out, alpha.\n"
     "sums: \"promoted\" (default of 8-bit floats: partial sums of 128 of k are added in f32), or \"fast\".\n\n"
     "The first call with new shapes, types or strides chooses a kernel and compiles it, or finds it in the cache on "

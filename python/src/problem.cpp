@@ -307,6 +307,7 @@ void ProblemKey::add(const EpilogueArrays& epilogue) {
     const auto push = [this](std::int64_t word) { of_epilogue_.push_back(word); };
     push(static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(epilogue.formula)));
     for (const EpilogueArray& operand : epilogue.operands) describe_operand(operand.array, push);
+    for (const EpilogueArray& output : epilogue.outputs) describe_operand(output.array, push);
 }
 
 }  // namespace jitgemm::python

@@ -23,7 +23,7 @@ struct Arrays {
     std::optional<DataType> out_type;  ///< of a result that is to be made; nothing: the usual
     Determinism deterministic = Determinism::run_to_run;
     Summation sums = Summation::usual;
-    std::unique_ptr<const EpilogueArrays> epilogue;  ///< null: alpha * (a @ b) + beta * c
+    std::unique_ptr<EpilogueArrays> epilogue;  ///< null: alpha * (a @ b) + beta * c
 
     /// Calls `visit` with each array that there may be.
     template <typename Visit>
@@ -31,6 +31,7 @@ struct Arrays {
         for (const Operand* operand : {&a, &b, &c, &out}) visit(*operand);
         if (!epilogue) return;
         for (const EpilogueArray& operand : epilogue->operands) visit(operand.array);
+        for (const EpilogueArray& output : epilogue->outputs) visit(output.array);
     }
     [[nodiscard]] bool has_c() const { return c.given() || accumulates; }
 };

@@ -1,5 +1,6 @@
 #include "python/src/product.hpp"
 
+#include "generator/epilogue/epilogue_text.hpp"
 #include "python/src/default_device.hpp"
 #include "python/src/dtype.hpp"
 #include "python/src/errors.hpp"
@@ -222,9 +223,37 @@ Result result_for(const Product& product, std::span<const std::int64_t> shape, D
     return {std::move(made), operand.data, std::move(operand.keeper)};
 }
 
+void make_outputs(Product& product, std::span<const std::int64_t> shape, EpilogueText epilogue) {
+    EpilogueArrays* const arrays = product.arrays.epilogue.get();
+    if (arrays == nullptr || arrays->outputs.size() == 1) return;
+    const Epilogue meaning = *meaning_of(epilogue, DataType::bf16);  // types are declared in a problem's text
+    for (std::size_t i = 0; i < arrays->outputs.size(); ++i) {
+        const EpilogueOutput& output = meaning.parts().outputs[i];
+        EpilogueArray& array = arrays->outputs[i];
+        if (!is_beside_d(output) || array.array.given()) continue;
+        array.held = allocate_like(product.arrays.a, shape, *output.type);
+        array.is_made = true;
+        if (std::ranges::find(shape, 0) == shape.end())
+            read_operand(array.held.get(), arrays->formula->outputs[i].name.c_str(), product.stream, array.array);
+    }
+}
+
 Ref finished(const Product& product, Result result) {
-    if (product.arrays.out.given()) return std::move(result.array);
-    return hand_over(std::move(result.array), product.arrays.a);
+    const auto given_back = [&](Ref array, bool is_given) {
+        return is_given ? std::move(array) : hand_over(std::move(array), product.arrays.a);
+    };
+    Ref d = given_back(std::move(result.array), product.arrays.out.given());
+    const EpilogueArrays* const epilogue = product.arrays.epilogue.get();
+    if (epilogue == nullptr || epilogue->outputs.size() == 1) return d;
+    Ref all = Ref::owned(PyTuple_New(static_cast<Py_ssize_t>(epilogue->outputs.size())));
+    for (std::size_t i = 0; i < epilogue->outputs.size(); ++i) {
+        const EpilogueArray& output = epilogue->outputs[i];
+        Ref array = is_beside_d(epilogue->formula->outputs[i])
+                        ? given_back(Ref::borrowed(output.held.get()), !output.is_made)
+                        : std::move(d);
+        check(PyTuple_SetItem(all.get(), static_cast<Py_ssize_t>(i), array.release()));
+    }
+    return all;
 }
 
 void refuse_to_copy_c(const Product& product, const std::string& reason) {
@@ -276,6 +305,9 @@ void launch(Session& session, const GemmKernel& kernel, const Product& product, 
         c_api::launch_on_copies(kernel, arguments);
     }
     if (arrays.out.given()) note_written(arrays.out);
+    if (!arrays.epilogue) return;
+    for (const EpilogueArray& output : arrays.epilogue->outputs)
+        if (output.array.given() && !output.is_made) note_written(output.array);
 }
 
 }  // namespace jitgemm::python

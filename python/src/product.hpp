@@ -46,8 +46,10 @@ struct Result {
     Ref keeper;
 };
 [[nodiscard]] Result result_for(const Product& product, std::span<const std::int64_t> shape, DataType type);
-/// What the caller gets, once it is written.
+/// What the caller gets, once it is written: with further outputs a tuple in the text's order.
 [[nodiscard]] Ref finished(const Product& product, Result result);
+/// Makes the outputs of the problem's epilogue that the call doesn't give.
+void make_outputs(Product& product, std::span<const std::int64_t> shape, EpilogueText epilogue);
 
 /// A copy, made by its library, takes the place of a C that no kernel reads as it lies; where beta is 0, nothing does.
 /// Throws OperandError where the library can't, and where the copy would be made on another stream than the product's.

@@ -15,6 +15,7 @@ struct Plan {
     std::vector<std::int64_t> shape;
     DataType type = DataType::bf16;
     std::optional<CopyOfC> copy_of_c{};
+    EpilogueText epilogue{};
 };
 
 /// What a context is made with, beside the environment.

@@ -13,6 +13,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <iterator>
 #include <vector>
 
 namespace jitgemm::cli {
@@ -30,12 +31,11 @@ void check_usage(const ArrayFiles& files, const ProblemOptions& options) {
     Reasons reasons;
     if (files.a.empty()) reasons.emplace_back("--a is missing");
     if (files.b.empty()) reasons.emplace_back("--b is missing");
-    if (files.out.empty()) reasons.emplace_back("--out is missing");
+    if (files.outs.empty()) reasons.emplace_back("--out is missing");
     if (!reasons.empty())
         throw UsageError("arrays from files take --a A.npy --b B.npy [--c C.npy] [--operand NAME=X.npy] --out D.npy",
                          reasons);
     options.allow_only(kAllowedOptions, "the files");
-    check_output_file("out", files.out);
 }
 
 /// The type of raw elements: that of an option, where it names an 8-bit float, else bf16.
@@ -176,30 +176,53 @@ DeviceBuffer upload(Context& context, const NpyMatrix& file, DataType type, Outp
     return buffer;
 }
 
-std::size_t d_bytes(const GemmSpec& spec) {
-    const auto [rows, columns] = size_of_d(spec);
-    return static_cast<std::size_t>(rows * columns * bytes(spec.d));
+/// The outputs of a product in their order, each with memory of its own. They are packed.
+struct Outputs {
+    std::vector<GemmOperand> operands;
+    std::vector<DeviceBuffer> buffers;
+};
+
+std::size_t bytes_of(const GemmOperand& operand) {
+    return static_cast<std::size_t>(operand.rows * operand.columns * bytes(operand.type));
 }
 
-std::vector<std::byte> multiply(Context& context, const GemmKernel& kernel, const ArrayProblem& arrays,
-                                Output& output) {
+Outputs allocate_outputs(Context& context, const GemmSpec& spec, GemmArguments& arguments) {
+    Outputs outputs;
+    for (const GemmOperand& operand : gemm_operands(spec)) {
+        if (!operand.is_written) continue;
+        outputs.operands.push_back(operand);
+        outputs.buffers.push_back(context.allocate(std::max<std::size_t>(1, bytes_of(operand))));
+        set_address(operand, arguments, outputs.buffers.back().data());
+    }
+    return outputs;
+}
+
+Outputs multiply(Context& context, const GemmKernel& kernel, const ArrayProblem& arrays, Output& output) {
     const GemmSpec& spec = arrays.request.spec;
     const DeviceBuffer a = upload(context, arrays.a, spec.a, output);
     const DeviceBuffer b = upload(context, arrays.b, spec.b, output);
     const DeviceBuffer c = arrays.c && spec.c ? upload(context, *arrays.c, *spec.c, output) : DeviceBuffer();
-    const DeviceBuffer d = context.allocate(std::max<std::size_t>(1, d_bytes(spec)));
     const OperandFiles::Uploaded operands = arrays.operands.upload(context, spec);
-    kernel.launch({.a = a.data(),
-                   .b = b.data(),
-                   .c = c.data(),
-                   .d = d.data(),
-                   .alpha = arrays.request.alpha,
-                   .beta = arrays.request.beta,
-                   .operands = operands.arguments});
+    GemmArguments arguments{.a = a.data(),
+                            .b = b.data(),
+                            .c = c.data(),
+                            .alpha = arrays.request.alpha,
+                            .beta = arrays.request.beta,
+                            .operands = operands.arguments};
+    Outputs outputs = allocate_outputs(context, spec, arguments);
+    kernel.launch(arguments);
     context.synchronize();
-    std::vector<std::byte> result(d_bytes(spec));
-    d.copy_to_host(result.data(), result.size());
-    return result;
+    return outputs;
+}
+
+void write_output(const GemmOperand& operand, const DeviceBuffer& buffer, const std::string& path, Output& output) {
+    std::vector<std::byte> elements(bytes_of(operand));
+    buffer.copy_to_host(elements.data(), elements.size());
+    write_npy(path, operand.type, operand.rows, operand.columns, operand.order, elements.data());
+    const bool widened = operand.type == DataType::bf16;
+    output.note(fmt::format("jitgemm: wrote {} ({} x {} {}{})", path, operand.rows, operand.columns,
+                            widened ? "f32" : to_string(operand.type),
+                            widened ? ", widened from bf16, which numpy does not know" : ""));
 }
 
 }  // namespace
@@ -211,7 +234,9 @@ void ArrayFiles::declare(CLI::App& app) {
     option("--a", a, "Read A from a file; m, n, k, layout and types come from the files");
     option("--b", b, "Read B from a file");
     option("--c", c, "Read C from a file");
-    option("--out", out, "Write D to this file");
+    app.add_option("--out", outs, "Write D to this file; NAME=FILE.npy: another output of --epilogue; may be repeated")
+        ->group("Arrays")
+        ->type_name("FILE.npy");
     app.add_option(
            "--operand", operands,
            "An operand of --epilogue: NAME=FILE.npy, or NAME=NUMBER for a scalar of the launch; may be repeated")
@@ -225,6 +250,7 @@ ArrayProblem read_arrays(const ArrayFiles& files, const ProblemOptions& options,
                         open_array(files.b, type_of_raw(options, "b-type")),
                         std::nullopt,
                         OperandFiles(files.operands),
+                        OutputFiles(files.outs),
                         {}};
     if (!files.c.empty()) arrays.c = open_array(files.c, DataType::bf16);
 
@@ -234,7 +260,9 @@ ArrayProblem read_arrays(const ArrayFiles& files, const ProblemOptions& options,
     refuse(reasons);
     arrays.request = options.problem_over(spec, arrays.c.has_value());
     arrays.request.spec.epilogue = arrays.operands.with_types(arrays.request.spec.epilogue, arrays.request.spec.d);
-    refuse(arrays.operands.mismatches(arrays.request.spec));
+    reasons = arrays.operands.mismatches(arrays.request.spec);
+    std::ranges::move(arrays.outputs.mismatches(arrays.request.spec), std::back_inserter(reasons));
+    refuse(reasons);
     if (arrays.request.spec.c && !arrays.c) refuse({"C is to be read (--c-type or --beta), but --c names no file"});
     check_c(arrays, options);
 
@@ -244,16 +272,11 @@ ArrayProblem read_arrays(const ArrayFiles& files, const ProblemOptions& options,
     return arrays;
 }
 
-void multiply_arrays(Context& context, const GemmKernel& kernel, const ArrayProblem& arrays, const std::string& out,
-                     Output& output) {
-    const GemmSpec& spec = arrays.request.spec;
+void multiply_arrays(Context& context, const GemmKernel& kernel, const ArrayProblem& arrays, Output& output) {
     output.progress(fmt::format("multiplying {} by {}", arrays.a.path(), arrays.b.path()));
-    const std::vector<std::byte> d = multiply(context, kernel, arrays, output);
-    const auto [rows, columns] = size_of_d(spec);
-    write_npy(out, spec.d, rows, columns, spec.d_order, d.data());
-    const bool widened = spec.d == DataType::bf16;
-    output.note(fmt::format("jitgemm: wrote {} ({} x {} {}{})", out, rows, columns, widened ? "f32" : to_string(spec.d),
-                            widened ? ", widened from bf16, which numpy does not know" : ""));
+    const Outputs outputs = multiply(context, kernel, arrays, output);
+    for (std::size_t i = 0; i < outputs.operands.size(); ++i)
+        write_output(outputs.operands[i], outputs.buffers[i], arrays.outputs.of(outputs.operands[i].name), output);
 }
 
 }  // namespace jitgemm::cli

@@ -17,11 +17,14 @@ namespace jitgemm::cli {
 
 /// The files of a product on the user's arrays: D = alpha A B + beta C.
 struct ArrayFiles {
-    std::string a, b, c, out;           ///< empty: not given
+    std::string a, b, c;                ///< empty: not given
+    std::vector<std::string> outs;      ///< FILE.npy for D, NAME=FILE.npy for another output of an epilogue
     std::vector<std::string> operands;  ///< of an epilogue
 
     void declare(CLI::App& app);
-    [[nodiscard]] bool any() const { return !(a.empty() && b.empty() && c.empty() && out.empty() && operands.empty()); }
+    [[nodiscard]] bool any() const {
+        return !(a.empty() && b.empty() && c.empty() && outs.empty() && operands.empty());
+    }
 };
 
 /// The arrays of the files, and the problem that they make.
@@ -30,6 +33,7 @@ struct ArrayProblem {
     NpyMatrix b;
     std::optional<NpyMatrix> c;
     OperandFiles operands;
+    OutputFiles outputs;
     ProblemRequest request;
 };
 
@@ -37,8 +41,7 @@ struct ArrayProblem {
 /// everything that does not fit together.
 [[nodiscard]] ArrayProblem read_arrays(const ArrayFiles& files, const ProblemOptions& options, Output& output);
 
-/// Multiplies the arrays on the device and writes D.
-void multiply_arrays(Context& context, const GemmKernel& kernel, const ArrayProblem& arrays, const std::string& out,
-                     Output& output);
+/// Multiplies the arrays on the device and writes all outputs.
+void multiply_arrays(Context& context, const GemmKernel& kernel, const ArrayProblem& arrays, Output& output);
 
 }  // namespace jitgemm::cli

@@ -5,10 +5,12 @@
 #include "generator/text/parse_number.hpp"
 #include "jitgemm/error.hpp"
 #include "runtime/cli/exit_codes.hpp"
+#include "runtime/cli/files.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <cstddef>
 #include <utility>
@@ -137,6 +139,38 @@ OperandFiles::Uploaded OperandFiles::upload(Context& context, const GemmSpec& sp
     }
     for (const auto& [name, value] : scalars_) uploaded.arguments.set({name, value});
     return uploaded;
+}
+
+OutputFiles::OutputFiles(const std::vector<std::string>& words) {
+    for (const std::string& word : words) {
+        const auto is_in_name = [](unsigned char letter) { return std::isalnum(letter) != 0 || letter == '_'; };
+        const auto end = std::ranges::find_if_not(word, is_in_name);
+        const bool has_name = end != word.end() && *end == '=' && end != word.begin();
+        const std::string name = has_name ? std::string(word.begin(), end) : "d";
+        const std::string path = has_name ? std::string(end + 1, word.end()) : word;
+        if (!files_.emplace(name, path).second)
+            throw UsageError("wrong usage", {fmt::format("--out names {} twice", name == "d" ? "D" : name)});
+        check_output_file("out", path);
+    }
+    if (!files_.contains("d")) throw UsageError("wrong usage", {"--out names no file for D: --out D.npy"});
+}
+
+std::vector<std::string> OutputFiles::mismatches(const GemmSpec& spec) const {
+    Reasons reasons;
+    std::vector<std::string_view> known{"d"};
+    if (const EpilogueParts* const parts = parts_of(spec))
+        for (const EpilogueOutput& output : parts->outputs)
+            if (is_beside_d(output)) known.push_back(output.name);
+    for (const std::string_view name : known)
+        if (!files_.contains(name))
+            reasons.push_back(fmt::format("the file of {0} is missing: --out {0}=FILE.npy", name));
+    for (const auto& [name, path] : files_)
+        if (std::ranges::find(known, name) == known.end())
+            reasons.push_back(
+                fmt::format("--out names {}, but the epilogue has no such output{}; a path may begin "
+                            "with ./",
+                            name, nearest_hint(name, known)));
+    return reasons;
 }
 
 }  // namespace jitgemm::cli

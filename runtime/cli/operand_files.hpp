@@ -38,4 +38,18 @@ private:
     std::map<std::string, float, std::less<>> scalars_;
 };
 
+/// The files of a product's outputs on the command line: --out D.npy, --out pre=P.npy.
+class OutputFiles {
+public:
+    /// Throws UsageError for a name that stands twice, and without a file for D.
+    explicit OutputFiles(const std::vector<std::string>& words);
+
+    [[nodiscard]] const std::string& of(std::string_view output) const { return files_.find(output)->second; }
+    /// Outputs of the spec's epilogue that have no file, and files of no output.
+    [[nodiscard]] std::vector<std::string> mismatches(const GemmSpec& spec) const;
+
+private:
+    std::map<std::string, std::string, std::less<>> files_;  ///< by name: "d", "pre"
+};
+
 }  // namespace jitgemm::cli

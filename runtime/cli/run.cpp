@@ -175,7 +175,7 @@ int run_on_emulator(const RunOptions& options, const Job& job, const Options& se
     Context context = open_context(settings, output);
     as_emulator(*state_of(context).device)->set_stop_request(interrupted);
     const GemmKernel kernel = make_kernel(context, job, output);
-    if (job.arrays) multiply_arrays(context, kernel, *job.arrays, options.arrays.out, output);
+    if (job.arrays) multiply_arrays(context, kernel, *job.arrays, output);
     EmulatedRun run = run_emulated(state_of(context), kernel, job.request, output);
     tell_inputs(job, run.measurement.verification);
 
@@ -194,7 +194,7 @@ int run_on_gpu(const RunOptions& options, const Job& job, const Options& setting
     const Peers peers = open_peers(options.measurement.against, state_of(context));
 
     const GemmKernel kernel = make_kernel(context, job, output);
-    if (job.arrays) multiply_arrays(context, kernel, *job.arrays, options.arrays.out, output);
+    if (job.arrays) multiply_arrays(context, kernel, *job.arrays, output);
     Measurement measurement = measure(state_of(context), kernel, peers, job.request, timing, output);
     tell_inputs(job, measurement.verification);
 

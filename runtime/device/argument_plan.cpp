@@ -79,7 +79,7 @@ std::int64_t GemmSpec::*field_of(const ArgumentRole& role, const OperandList& op
     return operand == nullptr ? nullptr : operand->pitch_field;
 }
 
-/// The pitch of a text's matrix, without a list of all operands.
+/// The pitch of a text's matrix, as gemm_operands() has it, without a list of all operands.
 std::int64_t pitch_in_text(std::string_view name, OperandIndex run, const GemmSpec& row_major) {
     return pitch_of(row_major.epilogue.layout_of(name), size_of(run, row_major));
 }
@@ -118,10 +118,8 @@ ArgumentPlan ArgumentPlan::of_one_problem(std::span<const KernelArgument> argume
     return plan;
 }
 
-std::size_t ArgumentPlan::place_in_text(std::string_view name) const {
-    if (text_ == nullptr) return 0;
-    const auto found = std::ranges::find(text_->operands, name, &EpilogueOperand::name);
-    return static_cast<std::size_t>(found - text_->operands.begin());
+std::size_t ArgumentPlan::place_of(std::string_view name) const {
+    return text_ == nullptr ? 0 : place_in_text(*text_, name);
 }
 
 std::optional<ArgumentPlan::Address> ArgumentPlan::address_of(const ArgumentRole& role,
@@ -130,7 +128,7 @@ std::optional<ArgumentPlan::Address> ArgumentPlan::address_of(const ArgumentRole
     if (role == ArgumentRole::workspace || role.is_packed) return Address{&GemmArguments::workspace};
     const GemmOperand* const operand = operands.find(role.name);
     if (operand == nullptr) return std::nullopt;
-    return Address{operand->pointer, operand->pointer != nullptr ? 0 : place_in_text(operand->name)};
+    return Address{operand->pointer, operand->pointer != nullptr ? 0 : place_of(operand->name)};
 }
 
 /// A scalar of the default epilogue, or of the text.
@@ -139,8 +137,8 @@ void ArgumentPlan::add_scalar(std::string_view name, std::size_t offset) {
         scalars_.push_back({offset, name == "alpha" ? &GemmArguments::alpha : &GemmArguments::beta, 0});
         return;
     }
-    const std::size_t place = place_in_text(name);
-    if (text_ == nullptr || place == text_->operands.size())
+    const std::size_t place = place_of(name);
+    if (text_ == nullptr || place >= text_->operands.size())
         throw ConfigError("no launch", {fmt::format("no launch has a scalar {}", name)});
     scalars_.push_back({offset, nullptr, place});
 }

@@ -97,7 +97,7 @@ private:
         TensorMapArgument argument;
     };
     [[nodiscard]] std::optional<Address> address_of(const ArgumentRole& role, const OperandList& operands) const;
-    [[nodiscard]] std::size_t place_in_text(std::string_view name) const;
+    [[nodiscard]] std::size_t place_of(std::string_view name) const;
     void add_scalar(std::string_view name, std::size_t offset);
     [[nodiscard]] bool reads(const GemmOperand& operand, bool has_k, const Launch& launch) const;
     void add(const KernelArgument& argument, const ArgumentField& field, const OperandList& operands);

@@ -2,6 +2,8 @@
 
 #include "generator/epilogue/names.hpp"
 
+#include <algorithm>
+
 namespace jitgemm {
 namespace {
 
@@ -33,6 +35,17 @@ private:
 
 }  // namespace
 
+std::size_t place_in_text(const EpilogueParts& parts, std::string_view name) {
+    const auto operand = std::ranges::find(parts.operands, name, &EpilogueOperand::name);
+    auto place = static_cast<std::size_t>(operand - parts.operands.begin());
+    if (operand != parts.operands.end()) return place;
+    for (const EpilogueOutput& output : parts.outputs) {
+        if (output.name == name) break;
+        if (is_beside_d(output)) ++place;
+    }
+    return place;
+}
+
 GivenOperands::GivenOperands(const EpilogueParts& parts, const GemmArguments& arguments) {
     Lookup lookup(arguments.operands);
     bool has_alpha = false, has_beta = false;
@@ -49,6 +62,12 @@ GivenOperands::GivenOperands(const EpilogueParts& parts, const GemmArguments& ar
             if (operand.is_scalar) are_sound_ = are_sound_ && given != nullptr && !given->pointer;
         }
         if (operand.is_scalar && values_.at(i) == 0.0F) zeros_ |= 1U << i;
+    }
+    std::size_t place = parts.operands.size();
+    for (const EpilogueOutput& output : parts.outputs) {
+        if (!is_beside_d(output)) continue;
+        const OperandArgument* const given = lookup.find(output.name);
+        addresses_.at(place++) = given == nullptr ? 0 : given->pointer.address;
     }
     are_sound_ = are_sound_ && lookup.found_all() && (has_alpha || arguments.alpha == 1.0F) &&
                  (has_beta || arguments.beta == 0.0F);

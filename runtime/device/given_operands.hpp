@@ -11,8 +11,11 @@
 
 namespace jitgemm {
 
-/// What a launch gives for the operands of an epilogue's text, by their places in the text: each name is looked up
-/// once.
+/// The place of an operand in a text; outputs beside d stand behind the operands.
+[[nodiscard]] std::size_t place_in_text(const EpilogueParts& parts, std::string_view name);
+
+/// What a launch gives for the operands of an epilogue's text and its outputs beside d, by their places in the text:
+/// each name is looked up once.
 class GivenOperands {
 public:
     GivenOperands() {}  // NOLINT(modernize-use-equals-default): of no text; the arrays stay as they are

@@ -96,6 +96,12 @@ void check_overlap(const GemmOperand& input, const Region& in, const GemmOperand
     problems.push_back(fmt::format("{} overlaps {}{}", text_of(out), text_of(in), overlap_rule(input, written)));
 }
 
+void check_outputs_apart(const Region& one, const Region& other, std::vector<std::string>& problems) {
+    if (one.address == 0 || other.address == 0 || !overlap(one, other)) return;
+    problems.push_back(
+        fmt::format("{} overlaps {}; each output needs memory of its own", text_of(one), text_of(other)));
+}
+
 void check_apart(const Region& workspace, const Region& operand, std::vector<std::string>& problems) {
     if (operand.address == 0 || !overlap(workspace, operand)) return;
     problems.push_back(fmt::format("{} overlaps {}; a workspace is memory of its own, apart from all operands",
@@ -124,8 +130,13 @@ void check_operands(const OperandList& operands, const GemmSpec& spec, const Gem
         check_apart(workspace, place, problems);
         return place;
     };
-    for (const GemmOperand& written : operands)
-        if (written.is_written) checked(written);
+    std::vector<Region> outputs;
+    for (const GemmOperand& written : operands) {
+        if (!written.is_written) continue;
+        const Region out = checked(written);
+        for (const Region& other : outputs) check_outputs_apart(out, other, problems);
+        outputs.push_back(out);
+    }
     for (const GemmOperand& input : operands) {
         if (input.is_written || !is_used(input, spec, arguments)) continue;
         const Region in = checked(input);
@@ -161,12 +172,10 @@ std::uint32_t guards_of(const GemmOperand& operand) {
     }
 }
 
-/// In kAddresses; behind them, the place of the text's operand.
+/// In kAddresses; behind them, the place in the text.
 std::ptrdiff_t place_of_address(const GemmOperand& operand) {
     if (operand.pointer != nullptr) return std::ranges::find(kAddresses, operand.pointer) - kAddresses.begin();
-    const auto& of_text = operand.epilogue->operands;
-    return std::ssize(kAddresses) +
-           (std::ranges::find(of_text, operand.name, &EpilogueOperand::name) - of_text.begin());
+    return std::ssize(kAddresses) + static_cast<std::ptrdiff_t>(place_in_text(*operand.epilogue, operand.name));
 }
 
 /// What a launch gives under a name of the text. alpha and beta have places of their own.
@@ -187,17 +196,22 @@ void check_names(const EpilogueParts& parts, const GemmArguments& arguments, std
     for (const EpilogueOperand& operand : parts.operands)
         if (operand.is_scalar && !is_launch_scalar(operand.name) && arguments.operands.find(operand.name) == nullptr)
             missing.push_back(operand.name);
+    const auto is_output = [&](std::string_view name) {
+        return std::ranges::any_of(parts.outputs,
+                                   [&](const auto& one) { return is_beside_d(one) && one.name == name; });
+    };
     for (const OperandArgument& given : arguments.operands) {
         const auto named = std::ranges::find(parts.operands, given.name, &EpilogueOperand::name);
-        if (named == parts.operands.end())
-            superfluous.push_back(given.name);
-        else
+        if (named != parts.operands.end())
             check_given(given, *named, problems);
+        else if (!is_output(given.name))
+            superfluous.push_back(given.name);
     }
     if (!missing.empty())
         problems.push_back(fmt::format("{} missing: the epilogue needs a value", join_names(missing)));
     if (!superfluous.empty())
-        problems.push_back(fmt::format("{}: the epilogue has no operand of that name", join_names(superfluous)));
+        problems.push_back(
+            fmt::format("{}: the epilogue has no operand or output of that name", join_names(superfluous)));
 }
 
 /// A scalar of the default epilogue that the text does not have.
@@ -239,7 +253,7 @@ LaunchRegions::Place LaunchRegions::place_of(const GemmOperand& operand, const G
             .operand = static_cast<std::uint8_t>(place_of_address(operand)),
             .alignment = static_cast<std::uint8_t>(operand.alignment),
             .is_written = operand.is_written,
-            .may_be_output = written != nullptr && same_place(operand, *written)};
+            .may_be_output = written != nullptr && !operand.is_written && same_place(operand, *written)};
 }
 
 void LaunchRegions::add(const Place& place) {
@@ -272,19 +286,18 @@ bool LaunchRegions::are_sound(const GemmArguments& arguments, std::size_t worksp
         return place.operand < kAddresses.size() ? (arguments.*kAddresses[place.operand]).address
                                                  : given.address(place.operand - kAddresses.size());
     };
-    const auto is_apart = [&](const Place& input, std::uint64_t address) {
+    const auto is_apart = [&](const Place& one, std::uint64_t address) {
         return std::ranges::all_of(places(), [&](const Place& place) {
-            if (!place.is_written) return true;
+            if (!place.is_written || &place == &one) return true;
             const std::uint64_t written = address_of(place);
-            return lie_apart(address, input.bytes, written, place.bytes) || (address == written && input.may_be_output);
+            return lie_apart(address, one.bytes, written, place.bytes) || (address == written && one.may_be_output);
         });
     };
     return std::ranges::all_of(places(), [&](const Place& place) {
         if ((place.guards & zeros) != 0) return true;
         const std::uint64_t address = address_of(place);
         return address != 0 && is_aligned(address, place.alignment) &&
-               lie_apart(workspace.address, workspace.bytes, address, place.bytes) &&
-               (place.is_written || is_apart(place, address));
+               lie_apart(workspace.address, workspace.bytes, address, place.bytes) && is_apart(place, address);
     });
 }
 

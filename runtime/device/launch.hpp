@@ -45,7 +45,7 @@ private:
     struct Place {
         std::uint64_t bytes;   ///< from the first to one past the last
         std::uint32_t guards;  ///< bits of the zeros of a launch; none may be set if this is to be read
-        std::uint8_t operand;  ///< of a, b, c and d; behind them, an operand's place in the text
+        std::uint8_t operand;  ///< of a, b, c and d; behind them, a place in the text
         std::uint8_t alignment;
         bool is_written;
         bool may_be_output;  ///< D may have this operand's address

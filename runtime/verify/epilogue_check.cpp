@@ -71,44 +71,43 @@ Check band_of(const Check& check, std::int64_t first, std::int64_t rows, std::in
     return band;
 }
 
-/// Finds the text's result for each element of some rows, and compares.
+/// Finds the text's results for each element of some rows, and compares.
 class ElementJudge {
 public:
     ElementJudge(Device& device, const Check& check, const EpilogueInputs& inputs)
-        : check_(check),
-          inputs_(inputs),
-          columns_(inputs.epilogue.parts().pairs, check.d.columns),
-          d_(device, check.d) {
+        : check_(check), inputs_(inputs), columns_(inputs.epilogue.parts().pairs, check.d.columns) {
         const EpilogueParts& parts = inputs.epilogue.parts();
         for (const DeviceMatrix& operand : inputs.operands) operands_.emplace_back(device, operand);
         for (const EpilogueOperand& operand : parts.operands) differs_.push_back(differs_in_pair(parts, operand));
-        const auto& outputs = parts.outputs;
-        const auto is_d = [](const EpilogueOutput& output) { return output.name == "d"; };
-        place_of_d_ = static_cast<std::size_t>(std::ranges::find_if(outputs, is_d) - outputs.begin());
+        for (const DeviceMatrix& output : inputs.outputs) outputs_.emplace_back(device, output);
     }
 
     [[nodiscard]] const ColumnsOfD& columns() const { return columns_; }
 
-    /// `sums` are those of the product's row.
-    void judge(std::int64_t row, std::int64_t column, const ProductSum* sums, CheckResult& result) const {
-        const double got = d_(row, column);
-        const Interval expected = rounded_to(value(row, column, sums), check_.d.type);
+    /// `sums` are those of the product's row. `results` has one of each output.
+    void judge(std::int64_t row, std::int64_t column, const ProductSum* sums, std::vector<CheckResult>& results) const {
+        const std::vector<Interval> expected = values(row, column, sums);
+        for (std::size_t i = 0; i < outputs_.size(); ++i)
+            compare(rounded_to(expected[i], inputs_.outputs[i].type), outputs_[i](row, column),
+                    static_cast<std::uint64_t>(row * check_.d.columns + column), results[i]);
+    }
+
+private:
+    static void compare(const Interval& expected, double got, std::uint64_t number, CheckResult& result) {
         const double error = error_of(expected, got);
         result.largest_error = std::max(result.largest_error, error);
         if (error <= 1) return;
         ++result.wrong;
-        const auto number = static_cast<std::uint64_t>(row * check_.d.columns + column);
         if (number >= result.first) return;
         result.first = number;
         result.expected = expected.is_empty() ? std::numeric_limits<double>::quiet_NaN() : middle(expected);
         result.got = got;
     }
 
-private:
     [[nodiscard]] Interval acc(const ProductSum& sum) const {
         return check_.exact ? exactly(sum.sum) : around(sum.sum, check_.bound.sum_unit * sum.magnitude);
     }
-    [[nodiscard]] Interval value(std::int64_t row, std::int64_t column, const ProductSum* sums) const {
+    [[nodiscard]] std::vector<Interval> values(std::int64_t row, std::int64_t column, const ProductSum* sums) const {
         const auto [first, second] = columns_.of(column);
         EpilogueElement element;
         element.acc = {acc(sums[first]), acc(sums[second])};
@@ -121,7 +120,7 @@ private:
             };
             element.operands.push_back({of(differs_[i] ? first : column), of(differs_[i] ? second : column)});
         }
-        return epilogue_values(inputs_.epilogue, element)[place_of_d_];
+        return epilogue_values(inputs_.epilogue, element);
     }
 
     static double middle(const Interval& interval) { return interval.low / 2 + interval.high / 2; }
@@ -142,16 +141,16 @@ private:
     const Check& check_;
     const EpilogueInputs& inputs_;
     ColumnsOfD columns_;
-    HostCopy d_;
     std::vector<HostCopy> operands_;
     std::vector<bool> differs_;  ///< operands with an element for each column of a pair
-    std::size_t place_of_d_ = 0;
+    std::vector<HostCopy> outputs_;
 };
 
 }  // namespace
 
-CheckResult check_epilogue(Device& device, const Check& check, const EpilogueInputs& inputs, const Reference& judge) {
-    CheckResult all;
+std::vector<CheckResult> check_epilogue(Device& device, const Check& check, const EpilogueInputs& inputs,
+                                        const Reference& judge) {
+    std::vector<CheckResult> all(inputs.outputs.size());
     const std::int64_t rows = check.d.rows, columns = check.d.columns;
     if (rows == 0 || columns == 0) return all;
     const ElementJudge elements(device, check, inputs);
@@ -162,12 +161,12 @@ CheckResult check_epilogue(Device& device, const Check& check, const EpilogueInp
         const std::int64_t count = std::min(at_once, rows - first);
         const std::vector<ProductSum> sums = judge.sums(band_of(check, first, count, of_product));
         on_cores(count, [&](std::int64_t share, std::int64_t shares) {
-            CheckResult part;
+            std::vector<CheckResult> part(all.size());
             for (std::int64_t row = share; row < count; row += shares)
                 for (std::int64_t column = 0; column < columns; ++column)
                     elements.judge(first + row, column, &sums[static_cast<std::size_t>(row * of_product)], part);
             const std::scoped_lock lock(mutex);
-            merge(all, part);
+            for (std::size_t i = 0; i < all.size(); ++i) merge(all[i], part[i]);
         });
     }
     return all;

@@ -13,12 +13,13 @@ struct EpilogueInputs {
     Epilogue epilogue;
     std::vector<DeviceMatrix> operands;  ///< as parts().operands; without data where nothing is read
     std::vector<float> scalars;          ///< as parts().operands; the values of the scalars of the launch
+    std::vector<DeviceMatrix> outputs;   ///< as parts().outputs
 };
 
-/// Compares D with what the text makes of the sums, in intervals: `check` gives A, B, D, the bound of the sums, and
-/// whether they are exact. An element is right if it lies in its interval, rounded to D's type. Sums come from the
-/// judge. All else is computed on the host.
-[[nodiscard]] CheckResult check_epilogue(Device& device, const Check& check, const EpilogueInputs& inputs,
-                                         const Reference& judge);
+/// Compares each output with what the text makes of the sums, in intervals: `check` gives A, B, D, the bound of the
+/// sums, and whether they are exact. An element is right if it lies in its interval, rounded to its type. Sums come
+/// from the judge. All else is computed on the host. Results are as parts().outputs.
+[[nodiscard]] std::vector<CheckResult> check_epilogue(Device& device, const Check& check, const EpilogueInputs& inputs,
+                                                      const Reference& judge);
 
 }  // namespace jitgemm

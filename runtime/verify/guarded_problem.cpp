@@ -12,7 +12,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -30,6 +33,13 @@ Fill sparse_fill(std::uint64_t seed, std::int64_t group) {
     return {.kind = FillKind::sparse, .seed = seed, .group = group};
 }
 
+/// A matrix that a kernel writes.
+struct GuardedOutput {
+    std::string_view name;
+    std::string title;  ///< in messages
+    GuardedMatrix memory;
+};
+
 }  // namespace
 
 struct GuardedProblem::Impl {
@@ -40,19 +50,23 @@ struct GuardedProblem::Impl {
     [[nodiscard]] std::optional<EpilogueInputs> epilogue_inputs() const;
     [[nodiscard]] DeviceMatrix matrix(std::string_view name) const;
     [[nodiscard]] Check request() const;
-    [[nodiscard]] bool has_d_of(const Impl& right) const;
+    [[nodiscard]] const GuardedMatrix* output(std::string_view name) const;
+    [[nodiscard]] const GuardedMatrix& d() const { return *output("d"); }
+    [[nodiscard]] bool has_outputs_of(const Impl& right) const;
     [[nodiscard]] Fill fill_of(const GemmOperand& operand) const;
     [[nodiscard]] std::size_t workspace_bytes() const { return static_cast<std::size_t>(workspace.form().columns); }
     void poison_bands(const GuardedMatrix& memory) const;
-    void poison_d() const;
+    void poison(const GuardedMatrix& output) const;
+    void poison_outputs() const;
     void poison_workspace(std::size_t bytes);
     void check_inputs(Verification& verdict, std::vector<std::string>& complaints) const;
-    void check_bands(const GuardedMatrix& memory, const char* name, Verification& verdict,
+    void check_bands(const GuardedMatrix& memory, std::string_view name, Verification& verdict,
                      std::vector<std::string>& complaints) const;
-    void check_written(const EmulatorDevice& emulator, Verification& verdict,
-                       std::vector<std::string>& complaints) const;
+    static void check_written(const EmulatorDevice& emulator, const GuardedOutput& output, Verification& verdict,
+                              std::vector<std::string>& complaints);
     [[nodiscard]] std::vector<std::string> check_surroundings(Verification& verdict) const;
     void check_elements(Verification& verdict, const Reference& judge) const;
+    void check_text(Verification& verdict, const EpilogueInputs& text, const std::vector<CheckResult>& found) const;
 
     std::shared_ptr<Device> device;
     std::unique_ptr<Reference> reference;
@@ -63,9 +77,9 @@ struct GuardedProblem::Impl {
     bool exact;
     std::uint64_t seed;
     OperandList operands;
-    std::vector<FilledInput> filled;  ///< of the inputs that are read, in their order
-    GuardedMatrix d;
-    GuardedMatrix workspace;  ///< empty until a kernel wants one
+    std::vector<FilledInput> filled;     ///< the inputs in their order
+    std::vector<GuardedOutput> outputs;  ///< D and others in their order
+    GuardedMatrix workspace;             ///< empty until a kernel wants one
 };
 
 GuardedProblem::Impl::Impl(ContextState& context, const GemmSpec& asked, const OperandList& list, InputKind kind,
@@ -83,7 +97,7 @@ GuardedProblem::Impl::Impl(ContextState& context, const GemmSpec& asked, const O
         const MatrixForm form = form_of(operand, placement == Placement::generous);
         const std::string title(operand.title);
         if (operand.is_written)
-            d = GuardedMatrix(device, form, title);
+            outputs.push_back({operand.name, title, GuardedMatrix(device, form, title)});
         else
             filled.emplace_back(device, form, title, fill_of(operand)).fill(*reference);
     }
@@ -103,13 +117,22 @@ void GuardedProblem::Impl::poison_bands(const GuardedMatrix& memory) const {
     device->fill_bytes(memory.memory().data(), kGuardByte, static_cast<std::size_t>(memory.memory().size_bytes()));
 }
 
-void GuardedProblem::Impl::poison_d() const {
-    poison_bands(d);
-    const bool has_nan = fraction_bits(spec.d) >= 0;
-    reference->fill(d.matrix(), {.kind = FillKind::constant, .constant = has_nan ? kNanBits : kUnwritten});
+void GuardedProblem::Impl::poison(const GuardedMatrix& output) const {
+    poison_bands(output);
+    const bool has_nan = fraction_bits(output.form().type) >= 0;
+    reference->fill(output.matrix(), {.kind = FillKind::constant, .constant = has_nan ? kNanBits : kUnwritten});
     if (EmulatorDevice* const emulator = as_emulator(*device))
-        emulator->undefine_memory(d.matrix().data, static_cast<std::size_t>(d.form().extent_bytes()), true);
+        emulator->undefine_memory(output.matrix().data, static_cast<std::size_t>(output.form().extent_bytes()), true);
+}
+
+void GuardedProblem::Impl::poison_outputs() const {
+    for (const GuardedOutput& output : outputs) poison(output.memory);
     device->synchronize(nullptr);  // whatever stream the kernel runs on
+}
+
+const GuardedMatrix* GuardedProblem::Impl::output(std::string_view name) const {
+    const auto found = std::ranges::find(outputs, name, &GuardedOutput::name);
+    return found == outputs.end() ? nullptr : &found->memory;
 }
 
 /// Of just the size a kernel asks for, so that the bands lie where it must not go.
@@ -142,7 +165,7 @@ Check GuardedProblem::Impl::request() const {
     return {.a = a,
             .b = matrix("b"),
             .c = matrix("c"),
-            .d = d.matrix(),
+            .d = d().matrix(),
             .k = a.data ? spec.k : 0,
             .alpha = static_cast<double>(scalars.alpha),
             .beta = static_cast<double>(scalars.beta),
@@ -153,18 +176,22 @@ Check GuardedProblem::Impl::request() const {
 std::optional<EpilogueInputs> GuardedProblem::Impl::epilogue_inputs() const {
     const std::optional<Epilogue> meaning = meaning_of(spec.epilogue, spec.d);
     if (!meaning) return std::nullopt;
-    EpilogueInputs text{.epilogue = *meaning, .operands = {}, .scalars = {}};
+    EpilogueInputs text{.epilogue = *meaning, .operands = {}, .scalars = {}, .outputs = {}};
     for (const EpilogueOperand& operand : meaning->parts().operands) {
         text.operands.push_back(operand.is_scalar ? DeviceMatrix{} : matrix(operand.name));
         text.scalars.push_back(operand.is_scalar ? scalar_of(operand.name, scalars) : 0.0F);
     }
+    for (const EpilogueOutput& one : meaning->parts().outputs) text.outputs.push_back(output(one.name)->matrix());
     return text;
 }
 
-/// Each element against 1 · the other's: the sum has no terms, the other D stands in for C.
-bool GuardedProblem::Impl::has_d_of(const Impl& right) const {
-    const Check same{.c = right.d.matrix(), .d = d.matrix(), .alpha = 0, .beta = 1, .exact = true};
-    return reference->check(same).wrong == 0;
+/// Each element against 1 · the other's: the sum has no terms, the other output stands in for C.
+bool GuardedProblem::Impl::has_outputs_of(const Impl& right) const {
+    return std::ranges::all_of(outputs, [&](const GuardedOutput& output) {
+        const GuardedMatrix& other = *right.output(output.name);
+        const Check same{.c = other.matrix(), .d = output.memory.matrix(), .alpha = 0, .beta = 1, .exact = true};
+        return reference->check(same).wrong == 0;
+    });
 }
 
 /// What a kernel changed is made anew: D is judged by the inputs as they should be, and the next kernel finds them so.
@@ -179,7 +206,7 @@ void GuardedProblem::Impl::check_inputs(Verification& verdict, std::vector<std::
     }
 }
 
-void GuardedProblem::Impl::check_bands(const GuardedMatrix& memory, const char* name, Verification& verdict,
+void GuardedProblem::Impl::check_bands(const GuardedMatrix& memory, std::string_view name, Verification& verdict,
                                        std::vector<std::string>& complaints) const {
     const std::int64_t damage = reference->guard_damage(memory.guarded_lines(), kGuardByte);
     if (damage == 0) return;
@@ -187,51 +214,69 @@ void GuardedProblem::Impl::check_bands(const GuardedMatrix& memory, const char* 
     complaints.push_back(fmt::format("{} bytes outside {} were overwritten", damage, name));
 }
 
-void GuardedProblem::Impl::check_written(const EmulatorDevice& emulator, Verification& verdict,
-                                         std::vector<std::string>& complaints) const {
-    const MatrixForm& form = d.form();
+void GuardedProblem::Impl::check_written(const EmulatorDevice& emulator, const GuardedOutput& output,
+                                         Verification& verdict, std::vector<std::string>& complaints) {
+    const MatrixForm& form = output.memory.form();
     const bool by_row = form.order == Order::row;
     const auto unwritten = [&](std::int64_t line, std::int64_t first, std::int64_t count) {
         const auto size = static_cast<std::uint64_t>(bytes(form.type));
         const std::int64_t element = line * form.leading_dimension + first;
         return static_cast<std::int64_t>(emulator.unwritten_bytes(
-            DevicePointer{d.matrix().data.address + static_cast<std::uint64_t>(element) * size},
+            DevicePointer{output.memory.matrix().data.address + static_cast<std::uint64_t>(element) * size},
             static_cast<std::uint64_t>(count) * size));
     };
     std::optional<ElementPlace> place;
+    std::int64_t all = 0;
     for (std::int64_t line = 0; form.run() != 0 && line < form.lines(); ++line) {
         const std::int64_t missing = unwritten(line, 0, form.run());
-        verdict.unwritten += missing;
+        all += missing;
         if (missing == 0 || place) continue;
         std::int64_t first = 0;
         while (unwritten(line, first, 1) == 0) ++first;
         place = {by_row ? line : first, by_row ? first : line};
     }
+    verdict.unwritten += all;
     if (place)
-        complaints.push_back(fmt::format("{} bytes of D were never written, first those of {}", verdict.unwritten,
-                                         element_name("D", *place)));
+        complaints.push_back(fmt::format("{} bytes of {} were never written, first those of {}", all, output.title,
+                                         element_name(output.title, *place)));
 }
 
 std::vector<std::string> GuardedProblem::Impl::check_surroundings(Verification& verdict) const {
     std::vector<std::string> complaints;
     verdict.inputs = inputs;
     check_inputs(verdict, complaints);
-    check_bands(d, "D", verdict, complaints);
+    for (const GuardedOutput& output : outputs) check_bands(output.memory, output.title, verdict, complaints);
     if (workspace_bytes() != 0) check_bands(workspace, "the workspace", verdict, complaints);
-    if (const EmulatorDevice* const emulator = as_emulator(*device)) check_written(*emulator, verdict, complaints);
+    if (const EmulatorDevice* const emulator = as_emulator(*device))
+        for (const GuardedOutput& output : outputs) check_written(*emulator, output, verdict, complaints);
     return complaints;
 }
 
 void GuardedProblem::Impl::check_elements(Verification& verdict, const Reference& judge) const {
     const Check check = request();
-    const std::optional<EpilogueInputs> text = epilogue_inputs();
-    const CheckResult found = text ? check_epilogue(*device, check, *text, judge) : judge.check(check);
+    if (const std::optional<EpilogueInputs> text = epilogue_inputs())
+        return check_text(verdict, *text, check_epilogue(*device, check, *text, judge));
+    const CheckResult found = judge.check(check);
     verdict.wrong = static_cast<std::int64_t>(found.wrong);
     verdict.largest_error = found.largest_error;
     if (verdict.wrong == 0) return;
     const auto [row, column] = place_of(check.d, found.first);
-    const CheckResult element = text ? found : judge.element(check, found.first);
-    verdict.first = Mismatch{row, column, element.expected, element.got, {}};
+    const CheckResult element = judge.element(check, found.first);
+    verdict.first = Mismatch{"D", row, column, element.expected, element.got, {}};
+}
+
+/// The first wrong element is the first one of the first output that has one.
+void GuardedProblem::Impl::check_text(Verification& verdict, const EpilogueInputs& text,
+                                      const std::vector<CheckResult>& found) const {
+    for (std::size_t i = 0; i < found.size(); ++i) {
+        const CheckResult& of = found[i];
+        verdict.wrong += static_cast<std::int64_t>(of.wrong);
+        verdict.largest_error = std::max(verdict.largest_error, of.largest_error);
+        if (of.wrong == 0 || verdict.first) continue;
+        const auto [row, column] = place_of(text.outputs[i], of.first);
+        const std::string& name = text.epilogue.parts().outputs[i].name;
+        verdict.first = Mismatch{name == "d" ? "D" : name, row, column, of.expected, of.got, {}};
+    }
 }
 
 GuardedProblem::GuardedProblem(ContextState& context, const GemmSpec& resolved_spec, InputKind inputs,
@@ -241,7 +286,7 @@ GuardedProblem::GuardedProblem(ContextState& context, const GemmSpec& resolved_s
 GuardedProblem::GuardedProblem(ContextState& context, const GemmSpec& resolved_spec, const OperandList& operands,
                                InputKind inputs, std::uint64_t seed, float alpha, float beta, Placement placement)
     : impl_(std::make_unique<Impl>(context, resolved_spec, operands, inputs, seed, alpha, beta, placement)) {
-    poison_d();
+    impl_->poison_outputs();
 }
 
 GuardedProblem::~GuardedProblem() = default;
@@ -258,16 +303,17 @@ GemmArguments GuardedProblem::arguments() const {
 
 void GuardedProblem::point(GemmArguments& arguments) const {
     auto input = impl_->filled.begin();
+    auto output = impl_->outputs.begin();
     for (const GemmOperand& operand : impl_->operands)
-        set_address(operand, arguments, (operand.is_written ? impl_->d.matrix() : (input++)->matrix()).data);
+        set_address(operand, arguments, (operand.is_written ? (output++)->memory : (input++)->memory()).matrix().data);
 }
 
 Check GuardedProblem::request() const { return impl_->request(); }
 
-void GuardedProblem::poison_d() { impl_->poison_d(); }
+void GuardedProblem::poison_outputs() { impl_->poison_outputs(); }
 
 void GuardedProblem::run(const GemmKernel& kernel) {
-    poison_d();
+    poison_outputs();
     impl_->poison_workspace(kernel.workspace_bytes());
     kernel.launch(arguments());
     impl_->device->synchronize(nullptr);
@@ -286,7 +332,7 @@ bool GuardedProblem::is_exact() const { return impl_->exact; }
 Verification GuardedProblem::check_against(const GuardedProblem& right) const {
     Verification verdict;
     std::vector<std::string> complaints = impl_->check_surroundings(verdict);
-    if (!is_exact() || !impl_->has_d_of(*right.impl_)) impl_->check_elements(verdict, *impl_->reference);
+    if (!is_exact() || !impl_->has_outputs_of(*right.impl_)) impl_->check_elements(verdict, *impl_->reference);
     describe(verdict, impl_->spec, impl_->exact, std::move(complaints));
     return verdict;
 }

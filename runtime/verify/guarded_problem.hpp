@@ -21,6 +21,7 @@ inline constexpr double kCpuReferenceLimit = 1 << 26;
 
 /// The first wrong element, in the order of their numbers, and the place that computed it.
 struct Mismatch {
+    std::string output;  ///< "D", or another output of the epilogue
     std::int64_t row = 0;
     std::int64_t column = 0;
     double expected = 0;
@@ -33,7 +34,7 @@ struct Verification {
     std::int64_t wrong = 0;           ///< elements out of bound
     std::int64_t changed_inputs = 0;  ///< elements of inputs that no longer hold their fill
     std::int64_t guard_damage = 0;    ///< bytes changed in guard bands and between lines, of operands and workspace
-    std::int64_t unwritten = 0;       ///< bytes of D that no kernel wrote, on a device that knows it
+    std::int64_t unwritten = 0;       ///< bytes of outputs that no kernel wrote, on a device that knows it
     double largest_error = 0;         ///< largest |got − expected| over its bound; 0 in exact mode if ok
     InputKind inputs = InputKind::integers;
     std::optional<Mismatch> first;
@@ -45,11 +46,11 @@ struct Verification {
 /// returns it.
 enum class Placement : std::uint8_t { exact, generous };
 
-/// Device buffers of one problem with guard bands. Inputs are filled as requested and NaN outside the matrices. D and
-/// workspace are all NaN, with a byte pattern in the bands. Padding between rows (leading dimension beyond the row)
+/// Device buffers of one problem with guard bands. Inputs are filled as requested and NaN outside the matrices. Outputs
+/// and workspace are all NaN, with a byte pattern in the bands. Padding between rows (leading dimension beyond the row)
 /// counts as band. Inputs that BLAS does not read (C if beta is 0, A and B if alpha is 0) are NaN throughout. If alpha
 /// and beta are powers of two or 0, small integers are checked bit for bit. A device that sees every access (the
-/// emulator) treats D and workspace as unwritten, and D as stored once.
+/// emulator) treats outputs and workspace as unwritten, and outputs as stored once.
 class GuardedProblem {
 public:
     GuardedProblem(ContextState& context, const GemmSpec& resolved_spec, InputKind inputs, std::uint64_t seed,
@@ -66,20 +67,20 @@ public:
     void point(GemmArguments& arguments) const;
     /// All operands, and the way in which they make D.
     [[nodiscard]] Check request() const;
-    /// Sets D to NaN and its bands to the pattern.
-    void poison_d();
-    /// Launches a kernel once and waits for it. It finds NaN in D, and in a workspace of exactly the size that it
-    /// needs.
+    /// Sets D and other outputs to NaN and their bands to the pattern.
+    void poison_outputs();
+    /// Launches a kernel once and waits for it. It finds NaN in all outputs, and in a workspace of exactly the size
+    /// that it needs.
     void run(const GemmKernel& kernel);
     /// Compares the inputs with their fill, and restores them. Compares D with the reference on the device, and looks
     /// for damage around all of them and the workspace.
     [[nodiscard]] Verification check() const;
     /// Whether check() compares bit for bit.
     [[nodiscard]] bool is_exact() const;
-    /// As check(), in m·n steps in place of m·n·k: D is compared with that of `right`, the same problem (is_exact())
-    /// whose D check() found right. If they differ, check() decides and describes.
+    /// As check(), in m·n steps in place of m·n·k: outputs are compared with those of `right`, the same problem
+    /// (is_exact()) whose outputs check() found right. If they differ, check() decides and describes.
     [[nodiscard]] Verification check_against(const GuardedProblem& right) const;
-    /// D alone, compared on the host for any device (HostReference). Throws Error above kCpuReferenceLimit
+    /// The outputs alone, compared on the host for any device (HostReference). Throws Error above kCpuReferenceLimit
     /// multiply-adds.
     [[nodiscard]] Verification check_on_cpu() const;
 

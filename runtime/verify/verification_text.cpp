@@ -17,7 +17,9 @@ std::string element_text(double value) { return std::isnan(value) ? "nan" : fmt:
 
 std::string elements_text(const GemmSpec& spec) {
     const auto [rows, columns] = size_of_d(spec);
-    return fmt::format("{}x{} elements", rows, columns);
+    const EpilogueParts* const text = parts_of(spec);
+    const std::size_t outputs = text == nullptr ? 1 : text->outputs.size();
+    return fmt::format("{}{}x{} elements", outputs == 1 ? "" : fmt::format("{} times ", outputs), rows, columns);
 }
 
 std::string success_text(const Verification& verdict, const GemmSpec& spec, bool exact) {
@@ -34,7 +36,7 @@ std::string wrong_elements_text(const Verification& verdict, const GemmSpec& spe
         text += fmt::format(", by up to {:.3g} times the bound", verdict.largest_error);
     if (verdict.first) {
         const Mismatch& first = *verdict.first;
-        text += fmt::format("; first {}: expected {}, got {}", element_name("D", {first.row, first.column}),
+        text += fmt::format("; first {}: expected {}, got {}", element_name(first.output, {first.row, first.column}),
                             element_text(first.expected), element_text(first.got));
     }
     return text;

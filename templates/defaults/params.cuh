@@ -40,6 +40,9 @@
 #ifndef GEMM_SWAP_AB
 #define GEMM_SWAP_AB 0  // D^T = B^T A^T
 #endif
+#ifndef GEMM_MORE_OUTPUTS
+#define GEMM_MORE_OUTPUTS 0  // the epilogue's text stores other matrices beside D
+#endif
 #ifndef GEMM_STORE_TMA
 #define GEMM_STORE_TMA 0
 #endif

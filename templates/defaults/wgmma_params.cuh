@@ -50,6 +50,9 @@
 #ifndef GEMM_READ_SLICES
 #define GEMM_READ_SLICES 0  // an operand's elements for a slice are read at once
 #endif
+#ifndef GEMM_STAGED_OUTPUTS
+#define GEMM_STAGED_OUTPUTS 0  // TMA stores other outputs than D, too
+#endif
 #ifndef GEMM_ODD_EDGES
 #define GEMM_ODD_EDGES 0  // a pair of an operand's elements may reach beyond D's last column
 #endif

@@ -25,6 +25,7 @@ __device__ __forceinline__ unsigned chunk_address(unsigned slice, int row, int c
 constexpr bool kSwizzledSlices = kSliceColumns * sizeof(Staged) > 16;
 
 #include "epilogue/stage_slice.cuh"
+#include "tile_outputs.inl"
 #if GEMM_STORE_TMA
 #include "epilogue/store_slice_by_tma.cuh"
 #elif GEMM_SLICE_OF_SUMS
@@ -60,6 +61,19 @@ __device__ __forceinline__ void store_rows(const Accumulator (&rC)[kTilesN][kReg
 #endif
 #if GEMM_PAIRS
         const auto finished = [&](int j) { return operands.finish_atom(args, sums[2 * j], i, j, lane); };
+#elif GEMM_STAGED_OUTPUTS
+        const auto finished = [&](int j) {
+            const FinishedAtoms atoms = operands.finish_atom(args, sums[j], i, j, lane);
+#if GEMM_REST_COLUMNS
+            if (i == kSlicesOfRow - 1)
+                stage_outputs<kRestColumns>(slice, atoms, j, lane);
+            else
+                stage_outputs<kSliceColumns>(slice, atoms, j, lane);
+#else
+            stage_outputs<kSliceColumns>(slice, atoms, j, lane);
+#endif
+            return atoms.d;
+        };
 #else
         const auto finished = [&](int j) { return operands.finish_atom(args, sums[j], i, j, lane); };
 #endif

@@ -5,6 +5,7 @@
 
 constexpr int kStagers = 128;  // threads that fill a slice together: a warpgroup
 #include "epilogue/staging.cuh"
+#include "tile_outputs.inl"
 #include "tile_operands.inl"
 
 #if GEMM_PAIRS
@@ -86,11 +87,19 @@ __device__ __forceinline__ void stage_slice(unsigned place, const Finished& fini
 }
 #endif
 
-__device__ __forceinline__ void store_slice(unsigned slice, const TensorMap& map, int row, int column, bool stores) {
+template <int kColumns>
+__device__ __forceinline__ void store_slice(unsigned slice, const GemmArgs& args, int row, int column, bool stores) {
     fence_proxy_async();
     warpgroup_sync();
     if (!stores) return;
-    tma_store(slice, map, row, column);
+#if GEMM_REST_COLUMNS
+    tma_store(slice, kColumns == kRestColumns ? args.map_d_rest : args.map_d, row, column);
+#else
+    tma_store(slice, args.map_d, row, column);
+#endif
+#if GEMM_STAGED_OUTPUTS
+    store_outputs<kColumns>(slice, args, row, column);
+#endif
     tma_store_commit();
 }
 
@@ -115,6 +124,14 @@ __device__ __forceinline__ void store_rows(const Accumulator (&rC)[kTilesN][kReg
         const auto* const sums = rC + i * kSliceColumns / 8;
 #if GEMM_PAIRS
         const auto finished = [&](int j) { return operands.finish_pair(args, sums[j], i, j, lane); };
+#elif GEMM_STAGED_OUTPUTS
+        OutputWords words;  // of the atom that is being finished
+        const auto finished = [&](int j, int pair) {
+            const FinishedPairs pairs = operands.finish_pair(args, sums[j], i, j, pair, lane);
+            words.take(pairs, pair);
+            if (pair == 1) words.stage(slice + place + j * 8 * kColumnBytes);
+            return pairs.d;
+        };
 #else
         const auto finished = [&](int j, int pair) { return operands.finish_pair(args, sums[j], i, j, pair, lane); };
 #endif
@@ -122,11 +139,11 @@ __device__ __forceinline__ void store_rows(const Accumulator (&rC)[kTilesN][kReg
 #if GEMM_REST_COLUMNS
         if (i == kSlicesOfRow - 1) {
             stage_slice<kRestColumns>(slice + place, finished);
-            store_slice(slice, args.map_d_rest, row, slice_column, stores);
+            store_slice<kRestColumns>(slice, args, row, slice_column, stores);
             continue;
         }
 #endif
         stage_slice<kSliceColumns>(slice + place, finished);
-        store_slice(slice, args.map_d, row, slice_column, stores);
+        store_slice<kSliceColumns>(slice, args, row, slice_column, stores);
     }
 }

@@ -13,6 +13,9 @@ struct alignas(kVectorD * sizeof(ElementC)) VectorC {
 #else
 #include "epilogue/finish_element.cuh"
 #endif
+#if GEMM_MORE_OUTPUTS && GEMM_VECTOR_D > 1 && !GEMM_PARTIAL_SUMS
+#include "finish_vector.cuh"
+#endif
 
 // Stores a vector of a row of D. Where the right edge cuts it, its elements are stored one by one.
 __device__ __forceinline__ void store_vector(const OutputTile& output, int row, int column, const float* sum) {
@@ -41,7 +44,16 @@ __device__ __forceinline__ void store_vector(const OutputTile& output, int row, 
     c = vector_c.element;
 #endif
     OutputVector vector;
+#if GEMM_MORE_OUTPUTS && GEMM_VECTOR_D > 1 && !GEMM_PARTIAL_SUMS
+    float acc[kVectorD], results[kVectorD];
+#pragma unroll
+    for (int i = 0; i < kVectorD; ++i) acc[i] = sum[i];
+    finish_vector(output, row, column, acc, results);
+#pragma unroll
+    for (int i = 0; i < kVectorD; ++i) store(&vector.element[i], results[i]);
+#else
 #pragma unroll
     for (int i = 0; i < kVectorD; ++i) store(&vector.element[i], finished(i));
+#endif
     *reinterpret_cast<OutputVector*>(d) = vector;
 }

@@ -1,9 +1,6 @@
 #pragma once
 #if GEMM_SLICE_F32
-
-__device__ __forceinline__ void store_shared(unsigned address, float2 pair) {
-    asm volatile("st.shared.v2.f32 [%0], {%1, %2};" ::"r"(address), "f"(pair.x), "f"(pair.y) : "memory");
-}
+#include "epilogue/store_float_pair.cuh"
 
 // Writes one slice of f32. `finished(j)` gives its j-th atom of eight columns.
 template <int kColumns, bool kSwizzled, typename Finished>

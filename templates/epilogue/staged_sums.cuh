@@ -3,6 +3,9 @@
 #if !GEMM_READ_C
 #include "epilogue/finish_element.cuh"
 #endif
+#if GEMM_MORE_OUTPUTS && GEMM_VECTOR_D > 1
+#include "finish_vector.cuh"
+#endif
 
 // rC -> sC -> gD. A warp writes the sums of kMmaM rows of its tile at a time to its own part of shared memory. It reads
 // them back as whole vectors of a row, and finishes these: its stores (and its reads of C) cover runs of kWarpN
@@ -68,7 +71,16 @@ __device__ __forceinline__ void store_vector(const OutputTile& output, int row, 
     c = vector_c.element;
 #endif
     OutputVector value;
+#if GEMM_MORE_OUTPUTS && GEMM_VECTOR_D > 1
+    float acc[kVectorD], results[kVectorD];
+#pragma unroll
+    for (int i = 0; i < kVectorD; ++i) acc[i] = staged_sum(staged[i]);
+    finish_vector(output, row, column, acc, results);
+#pragma unroll
+    for (int i = 0; i < kVectorD; ++i) store(&value.element[i], results[i]);
+#else
 #pragma unroll
     for (int i = 0; i < kVectorD; ++i) store(&value.element[i], finished(i));
+#endif
     *reinterpret_cast<OutputVector*>(d) = value;
 }

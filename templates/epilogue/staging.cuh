@@ -2,6 +2,9 @@
 
 #if GEMM_PAIRS && GEMM_SWAP_AB
 constexpr int kSliceBytes = kStagers / 4 * kSliceColumns * static_cast<int>(sizeof(Staged));  // eight rows per warp
+#elif GEMM_STAGED_OUTPUTS
+constexpr int kSliceBytesOfD = kStagers / 2 * kSliceColumns * static_cast<int>(sizeof(Staged));  // 16 rows per warp
+constexpr int kSliceBytes = kSliceBytesOfD + kStagers / 2 * kSliceColumns * kOutputBytes;  // with the other outputs'
 #else
 constexpr int kSliceBytes = kStagers / 2 * kSliceColumns * static_cast<int>(sizeof(Staged));  // 16 rows per warp
 #endif

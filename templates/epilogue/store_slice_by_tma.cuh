@@ -12,6 +12,9 @@ __device__ __forceinline__ void store_slice(unsigned slice, const GemmArgs& args
 #else
         tma_store(slice, args.map_d, column, row);
 #endif
+#if GEMM_STAGED_OUTPUTS
+        store_outputs<kColumns>(slice, args, row, column);
+#endif
         tma_store_commit();
     }
 }

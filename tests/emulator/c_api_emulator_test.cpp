@@ -275,6 +275,52 @@ TEST_CASE("C API: a launch gives operands of the epilogue by their names") {
     jg_kernel_destroy(packed);
 }
 
+TEST_CASE("C API: a launch gives outputs of the epilogue by their names") {
+    Problem problem(33, 20, 50, 20);
+    const OwnedKernel kernel =
+        new_kernel(shared_context(),
+                   "gemm-v3 m=33 n=20 k=50 a=f32 layout=tt epilogue='d = 2 * acc; pre[m,n] = acc + up[m,n]' ld-pre=23");
+    std::vector<float> pre(33 * 23, -1.0F);
+    const auto said = [&](std::vector<jg_operand> operands, jg_status expected) {
+        jg_arguments arguments = problem.arguments();
+        arguments.operands = operands.data();
+        arguments.operand_count = operands.size();
+        CHECK(launch(kernel, arguments) == expected);
+        return std::string(expected == JG_OK ? "" : jg_last_error());
+    };
+    const jg_operand up{"up", problem.c.data(), 0};
+    said({up, {"pre", pre.data(), 0}}, JG_OK);
+    int wrong = 0;
+    for (std::size_t row = 0; row < 33; ++row)
+        for (std::size_t column = 0; column < 23; ++column) {
+            const bool is_padding = column >= 20;
+            const float of_pre =
+                is_padding ? -1.0F : problem.expected(row, column, 1, 0) + problem.c[row * 20 + column];
+            wrong += pre[row * 23 + column] != of_pre;
+            wrong += !is_padding && problem.d[row * 20 + column] != problem.expected(row, column, 2, 0);
+        }
+    CHECK(wrong == 0);
+    CHECK_THAT(said({up}, JG_INVALID), Says("pre is null"));
+    CHECK_THAT(said({up, {"pre", problem.d.data(), 0}}, JG_INVALID), Says("pre", "overlaps", "D"));
+    CHECK_THAT(said({up, {"pre", problem.c.data(), 0}}, JG_INVALID), Says("pre", "overlaps", "up"));
+}
+
+TEST_CASE("C API: an output may be exactly a matrix that is read") {
+    Problem problem(24, 16, 40, 16);
+    const OwnedKernel kernel = new_kernel(
+        shared_context(), "gemm-v3 m=24 n=16 k=40 a=f32 layout=tt epilogue='d = acc; total[m,n] = acc + x[m,n]'");
+    const std::vector<float> before = problem.c;
+    const auto both = {jg_operand{"x", problem.c.data(), 0}, {"total", problem.c.data(), 0}};
+    jg_arguments arguments = problem.arguments();
+    arguments.operands = both.begin();
+    arguments.operand_count = both.size();
+    REQUIRE(launch(kernel, arguments) == JG_OK);
+    int wrong = 0;
+    for (std::size_t i = 0; i < before.size(); ++i)
+        wrong += problem.c[i] != problem.expected(i / 16, i % 16, 1, 0) + before[i];
+    CHECK(wrong == 0);
+}
+
 TEST_CASE("C API: operands that don't fit the epilogue are named with the rule") {
     Problem problem(8, 8, 8, 8);
     const OwnedKernel kernel =
@@ -290,7 +336,7 @@ TEST_CASE("C API: operands that don't fit the epilogue are named with the rule")
     };
     CHECK_THAT(said({up, bias}), Says("scale missing", "epilogue"));
     CHECK_THAT(said({up, scale}), Says("bias is null"));
-    CHECK_THAT(said({up, scale, bias, {"gate", problem.c.data(), 0}}), Says("gate", "no operand of that name"));
+    CHECK_THAT(said({up, scale, bias, {"gate", problem.c.data(), 0}}), Says("gate", "no operand", "of that name"));
     CHECK_THAT(said({up, bias, {"scale", problem.c.data(), 0}}), Says("scale has an address", "scale[0]"));
     CHECK_THAT(said({up, bias, scale}, 2), Says("alpha is 2", "the epilogue has no alpha"));
     CHECK_THAT(said({up, scale, bias, bias}),

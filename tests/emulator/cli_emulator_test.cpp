@@ -256,6 +256,37 @@ TEST_CASE("cli emulator: alpha and beta are given where the epilogue has them") 
     }
 }
 
+TEST_CASE("cli emulator: each output of an epilogue goes to its file") {
+    const Tool tool;
+    const auto file = [&](const char* name) { return "'" + (tool.folder() / name) + "'"; };
+    const std::vector<float> a{1, 2, 3, 4}, b{1, 0, 0, 1};
+    write_npy(tool.folder() / "a.npy", DataType::f32, 2, 2, Order::row, a.data());
+    write_npy(tool.folder() / "b.npy", DataType::f32, 2, 2, Order::row, b.data());
+    const std::string command = "run --device emulator --a " + file("a.npy") + " --b " + file("b.npy") +
+                                " --epilogue 't = acc - 2; d = relu(t); pre[m,n] = t'";
+    const ToolResult result = tool.run(command + " --out " + file("d.npy") + " --out pre=" + file("pre.npy"));
+    INFO(result.out << result.err);
+    REQUIRE(result.exit_code == 0);
+    const auto elements = [&](const char* name) {
+        const NpyMatrix matrix = NpyMatrix::open(tool.folder() / name);
+        std::vector<float> got(4);
+        std::memcpy(got.data(), matrix.data(), sizeof(float) * got.size());
+        return got;
+    };
+    CHECK(elements("d.npy") == std::vector<float>{0, 0, 1, 2});
+    CHECK(elements("pre.npy") == std::vector<float>{-1, 0, 1, 2});
+
+    const auto refused = [&](const std::string& words, const auto&... parts) {
+        const ToolResult wrong = tool.run(command + words);
+        CHECK(wrong.exit_code == 2);
+        CHECK_THAT(wrong.err, Says(parts...));
+    };
+    refused(" --out " + file("d.npy"), "pre", "missing");
+    refused(" --out pre=" + file("pre.npy"), "D");
+    refused(" --out " + file("d.npy") + " --out pre=" + file("p.npy") + " --out aux=" + file("x.npy"), "aux", "output");
+    refused(" --out " + file("d.npy") + " --out " + file("e.npy") + " --out pre=" + file("p.npy"), "D", "twice");
+}
+
 TEST_CASE("cli emulator: a second run compiles nothing and needs no NVRTC") {
     const Tool tool;
     CHECK(tool.json("run bf16 tn 33 35 37 --device emulator", 0).at("cache") == "compiled");

@@ -193,7 +193,7 @@ Verification verdict_of_pass(const GemmSpec& spec, const Epilogue& judged_by, In
     context.device->copy_to_host(d.data(), arguments.d, d.size());
     const DeviceMemory sums(context.device, std::ssize(d));
     context.device->copy_to_device(sums.data(), d.data(), d.size());
-    problem.poison_d();
+    problem.poison_outputs();
     EpiloguePass(context, pass_problem(spec)).launch(sums.data(), arguments, nullptr);
     context.device->synchronize(nullptr);
     return problem.check();

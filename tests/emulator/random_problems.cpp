@@ -47,7 +47,7 @@ struct Alignments {
 };
 
 /// Texts with every kind of operand and guard; the matrix is x.
-constexpr std::array<std::string_view, 17> kTexts{"d = relu(acc + bias[n])",
+constexpr std::array<std::string_view, 20> kTexts{"d = relu(acc + bias[n])",
                                                   "d = silu(acc + bias[n]) * x[m,n]",
                                                   "bias: f32[n]; d = gelu(alpha * acc + bias[n])",
                                                   "x: f16[m,n]; d = acc + x[m,n]",
@@ -63,7 +63,11 @@ constexpr std::array<std::string_view, 17> kTexts{"d = relu(acc + bias[n])",
                                                   "d = bf16(acc) * 0.25 - abs(acc)",
                                                   "d[m,h] = silu(left(acc)) * right(acc)",
                                                   "t = acc + bias[n]; d[m,h] = gelu(even(t)) * odd(t) + x[m,h]",
-                                                  "d[m,h] = left(acc) - column[h] * right(alpha * acc) * row[m]"};
+                                                  "d[m,h] = left(acc) - column[h] * right(alpha * acc) * row[m]",
+                                                  "t = alpha * acc + bias[n]; d = relu(t); pre[m,n] = t",
+                                                  "whole: f32[m,n]; half: f16[m,n]; whole[m,n] = acc * row[m]; "
+                                                  "half[m,n] = acc * 0.5 + beta * x[m,n]; d = abs(acc)",
+                                                  "pre: bf16[m,n]; pre[m,n] = -acc; d = x[m,n] - acc"};
 
 /// The same with 8-bit floats, which some kernels take where K is contiguous in both.
 void make_float8(RandomBits& random, GemmSpec& spec) {
@@ -124,14 +128,16 @@ std::int64_t random_pitch(RandomBits& random, std::int64_t run, int alignment, D
     return chance(random, 2) ? packed : packed + unit * random.below(12);
 }
 
-/// The matrix of a text lies as D does, with its own pitch and alignment.
-void add_matrix(RandomBits& random, GemmSpec& spec, const Alignments& alignments) {
-    const OperandList operands = gemm_operands(spec);
-    const GemmOperand* const x = operands.find("x");
-    if (spec.epilogue.empty() || x == nullptr) return;
-    const int alignment = std::max(alignments.c, bytes(x->type));
-    spec.epilogue =
-        spec.epilogue.with("x", {.ld = random_pitch(random, x->run(), alignment, x->type), .align = alignment});
+/// Matrices of a text lie as D does, each with its own pitch, and those that are read with their own alignment.
+void add_matrices(RandomBits& random, GemmSpec& spec, const Alignments& alignments) {
+    if (spec.epilogue.empty()) return;
+    for (const GemmOperand& one : gemm_operands(spec)) {
+        if (one.pointer != nullptr || !one.is_matrix()) continue;
+        const int asked = one.is_written ? random_alignment(random, one.type) : alignments.c;
+        const int alignment = std::max(asked, bytes(one.type));
+        spec.epilogue = spec.epilogue.with(
+            one.name, {.ld = random_pitch(random, one.run(), alignment, one.type), .align = alignment});
+    }
 }
 
 /// Whole pairs, most often by eight.
@@ -157,7 +163,7 @@ void add_sizes(RandomBits& random, GemmSpec& spec, const Alignments& alignments)
     spec.align_b = alignments.b;
     spec.align_c = alignments.c;
     spec.align_d = alignments.d;
-    add_matrix(random, spec, alignments);
+    add_matrices(random, spec, alignments);
 }
 
 VerifyOptions random_options(RandomBits& random, const GemmSpec& spec) {

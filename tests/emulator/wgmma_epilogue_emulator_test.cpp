@@ -7,6 +7,8 @@
 #include "tests/support/wgmma_checks.hpp"
 
 #include <array>
+#include <cstdint>
+#include <span>
 #include <string>
 
 namespace {
@@ -25,20 +27,28 @@ constexpr std::array<std::string_view, 7> kTexts{
     "d = relu(alpha * acc)",
     "s: f16[0]; scale: f16[m]; up: f16[m,n]; d = max(acc, s[0]) + beta * scale[m] * up[m,n]"};
 
+/// Further outputs: of D's type and others, with each kind of operand and without.
+constexpr std::array<std::string_view, 4> kOutputTexts{
+    "bias: bf16[n]; t = alpha * acc + bias[n]; pre[m,n] = t; d = silu(t) * up[m,n]",
+    "whole: f32[m,n]; d = relu(alpha * acc); whole[m,n] = acc",
+    "one: bf16[m,n]; two: f16[m,n]; three: f32[m,n]; one[m,n] = acc; two[m,n] = acc * 2; d = beta * acc; "
+    "three[m,n] = acc * 0.5",
+    "scale: f32[m]; d = acc * scale[m]; pre[m,n] = acc + beta * up[m,n]"};
+
 GemmSpec with_text(GemmSpec spec, std::string_view text) {
     spec.epilogue = text;
     return spec;
 }
 
 /// Each variant with a text, C's types and D's order from one to the next.
-void check_texts(const Sizes& size, std::size_t first_text) {
+void check_texts(std::span<const std::string_view> texts, const Sizes& size, std::size_t first_text) {
     using enum DataType;
     std::size_t i = first_text;
     for (const std::string_view variant : kWgmmaVariants) {
         GemmSpec spec = spec_of(kLayouts[i % kLayouts.size()], size[0], size[1], size[2], i % 3 == 0 ? f16 : bf16);
         if (i % 5 == 4) spec.d = f32;
         if (i % 4 == 3) spec.d_order = Order::column;
-        const std::string_view text = kTexts.at(i++ % kTexts.size());
+        const std::string_view text = texts[i++ % texts.size()];
         INFO(text);
         check_wgmma(on_hopper(), with_text(with_tma_pitches(spec), text), variant, {.alpha = 0.5F, .beta = 2.0F});
     }
@@ -47,9 +57,24 @@ void check_texts(const Sizes& size, std::size_t first_text) {
 }  // namespace
 
 TEST_CASE("emulated wgmma: epilogues in words, whole vectors") {
-    for (std::size_t first = 0; first < 3; ++first) check_texts({136, 200, 136}, first);
+    for (std::size_t first = 0; first < 3; ++first) check_texts(kTexts, {136, 200, 136}, first);
 }
-TEST_CASE("emulated wgmma: epilogues in words, rows of any pitch") { check_texts({67, 75, 129}, 0); }
+TEST_CASE("emulated wgmma: epilogues in words, rows of any pitch") { check_texts(kTexts, {67, 75, 129}, 0); }
+
+TEST_CASE("emulated wgmma: outputs beside D, whole vectors") {
+    for (std::size_t first = 0; first < 4; ++first) check_texts(kOutputTexts, {136, 200, 136}, first);
+}
+TEST_CASE("emulated wgmma: outputs beside D, rows of any pitch") { check_texts(kOutputTexts, {67, 75, 129}, 1); }
+
+TEST_CASE("emulated wgmma: outputs beside D with pitches of their own") {
+    std::int64_t extra = 0;
+    for (const std::string_view variant : kWgmmaVariants) {
+        GemmSpec spec = with_text(spec_of(GemmLayout::tn, 1 + extra % 70, 72, 64), kOutputTexts[0]);
+        extra += 23;
+        spec.epilogue = spec.epilogue.with("pre", {.ld = 72 + extra % 5});
+        check_wgmma(on_hopper(), spec, variant);
+    }
+}
 
 TEST_CASE("emulated wgmma: an operand whose scalar is 0 is not read") {
     for (const std::string_view variant : kWgmmaVariants)
@@ -183,6 +208,26 @@ TEST_CASE("emulated wgmma: planted faults of pairs are found") {
     for (const SpoiltText& fault : kSpoiltPairs) {
         INFO(fault.name);
         const GemmSpec spec = resolved(with_text(spec_of(GemmLayout::tn, 200, 144, 136), kPairTexts[2]));
+        const KernelConfig config = with_parameters({WgmmaWarpSpecializedConfig{}}, parse_parameters(fault.parameters));
+        CHECK_FALSE(complaint_about(on_hopper(), spec, config, fault.text, fault.instead).empty());
+    }
+}
+
+TEST_CASE("emulated wgmma: planted faults of outputs are found") {
+    constexpr SpoiltText kSpoiltOutputs[] = {
+        {"an output goes where D does", "block=64x64x64,warpgroup=64x64,stages=3", "args.map_pre,", "args.map_d,"},
+        {"an output has D's values", "block=64x64x64,warpgroup=64x64,stages=3", "(x.pre, y.pre)", "(x.d, y.d)"},
+        {"an output is not stored", kTurned, "store_outputs<kColumns>(slice, args, row, column);", ""},
+        {"the first pair is staged twice", kTurned, "pre[pair] =", "pre[0] = pre[1] ="},
+        {"a row is stored in the one below", kElementwise, "slice_row + lane / 4 + i * 8", "slice_row + lane / 4 + 8"},
+        {"the second of two is lost", kElementwise, "if (left > 1) first[1]", "if (left > 9) first[1]"},
+    };
+    for (const SpoiltText& fault : kSpoiltOutputs) {
+        INFO(fault.name);
+        const bool by_threads = fault.parameters == kElementwise;
+        const GemmSpec spec =
+            resolved(with_text(spec_of(GemmLayout::tn, 200, by_threads ? 135 : 136, 136),
+                               by_threads ? "t = acc * 2; pre[m,n] = t; d = t + 1" : kOutputTexts[0]));
         const KernelConfig config = with_parameters({WgmmaWarpSpecializedConfig{}}, parse_parameters(fault.parameters));
         CHECK_FALSE(complaint_about(on_hopper(), spec, config, fault.text, fault.instead).empty());
     }

@@ -7,12 +7,31 @@
 
 #include <algorithm>
 #include <cctype>
+#include <optional>
 #include <string_view>
 
 namespace jitgemm {
 namespace {
 
 using Role = ArgumentRole;
+
+/// A value of a text that lies in memory.
+struct TextValue {
+    DataType type;
+    EpilogueIndex index;
+    bool is_written;
+};
+
+std::optional<TextValue> value_of_text(const GemmSignature& signature, std::string_view name) {
+    if (!signature.epilogue) return std::nullopt;
+    const EpilogueParts& parts = signature.epilogue->parts();
+    for (const EpilogueOperand& operand : parts.operands)
+        if (operand.name == name && !operand.is_scalar) return TextValue{operand.type, operand.index, false};
+    for (const EpilogueOutput& output : parts.outputs)
+        if (output.name == name && is_beside_d(output))
+            return TextValue{output.type.value_or(signature.d), output.index, true};
+    return std::nullopt;
+}
 
 /// The arguments of one kernel, and what their comments depend on.
 struct ArgumentComments {
@@ -36,16 +55,14 @@ struct ArgumentComments {
         return is_row_major(matrix) ? "row-major" : "column-major";
     }
 
-    [[nodiscard]] const EpilogueOperand* of_text(const Role& role) const {
-        if (!signature.epilogue) return nullptr;
-        const auto& operands = signature.epilogue->parts().operands;
-        const auto found = std::ranges::find(operands, role.name, &EpilogueOperand::name);
-        return found == operands.end() ? nullptr : &*found;
+    [[nodiscard]] std::optional<TextValue> of_text(const Role& role) const {
+        return value_of_text(signature, role.name);
     }
 
     [[nodiscard]] std::string of_pointer(Role role) const {
-        if (const EpilogueOperand* const operand = of_text(role))
-            return fmt::format("{} ({})", to_string(operand->type), to_string(operand->index));
+        if (const std::optional<TextValue> value = of_text(role))
+            return fmt::format("{} ({}){}", to_string(value->type), to_string(value->index),
+                               value->is_written ? ", which is written" : "");
         if (role == Role::a) return fmt::format("A (m, k), {}", order(role));
         if (role == Role::b) return fmt::format("B (k, n), {}", order(role));
         if (role == Role::d) return "D (m, n), row-major";
@@ -65,6 +82,8 @@ struct ArgumentComments {
             return is_transposed() ? "A^T (k, n)" : map.role == Role::packed_b ? "packed B (k, n)" : "B (k, n)";
         if (field == "map_d")
             return is_transposed() ? "D^T (m, n), in boxes of a slice" : "D (m, n), in boxes of a slice";
+        if (const std::optional<TextValue> value = of_text(map.role); value && value->is_written && !map.is_of_rest)
+            return fmt::format("{}{} (m, n), in boxes of a slice", map.role.name, is_transposed() ? "^T" : "");
         if (field == "map_panels") return fmt::format("{} (m, n), in boxes of a panel", map.role.name);
         if (field == "map_c") return "C (m, n) or one row of it, in boxes of a panel";
         return "the last boxes of a row, which are narrower";
@@ -75,8 +94,7 @@ struct ArgumentComments {
         if (is_transposed() && extent.role == Role::n) return "n of the problem";
         if (is_transposed() && extent.role == Role::m) return "m of the problem";
         if (extent.role.part != ArgumentPart::pitch) return {};
-        if (of_text(extent.role) != nullptr)
-            return fmt::format("elements from one row of {} to the next", extent.role.name);
+        if (of_text(extent.role)) return fmt::format("elements from one row of {} to the next", extent.role.name);
         const bool by_row = is_row_major({extent.role.name, ArgumentPart::pointer});
         const char title = static_cast<char>(std::toupper(static_cast<unsigned char>(extent.role.name.front())));
         return fmt::format("elements from one {} of {} to the next{}", by_row ? "row" : "column", title,
@@ -105,8 +123,8 @@ struct ArgumentComments {
     }
 };
 
-std::string pointer_type_of_text(const EpilogueOperand& operand) {
-    return fmt::format("const {}*", operand_element(operand.type));
+std::string pointer_type_of_text(const TextValue& value) {
+    return fmt::format("{}{}*", value.is_written ? "" : "const ", operand_element(value.type));
 }
 
 std::string_view pointer_type(Role role, const GemmSignature& s) {
@@ -134,10 +152,10 @@ std::string arguments_text(std::span<const KernelArgument> arguments, const Gemm
     std::string text = comments.formula() + "struct GemmArgs {\n";
     for (const KernelArgument& argument : arguments) {
         const std::string comment = comments(argument);
-        const EpilogueOperand* const operand = comments.of_text(role_of(argument));
+        const std::optional<TextValue> value = comments.of_text(role_of(argument));
         const bool is_pointer = std::holds_alternative<PointerArgument>(argument);
-        const std::string type = operand != nullptr && is_pointer ? pointer_type_of_text(*operand)
-                                                                  : std::string(device_type(argument, signature));
+        const std::string type =
+            value && is_pointer ? pointer_type_of_text(*value) : std::string(device_type(argument, signature));
         text += fmt::format("    {} {};{}\n", type, field_name(argument), comment.empty() ? "" : "  // " + comment);
     }
     return text + "};\n";

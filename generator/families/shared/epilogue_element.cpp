@@ -13,7 +13,7 @@
 namespace jitgemm {
 namespace {
 
-constexpr std::array kReadTypes{DataType::f16, DataType::bf16, DataType::f32};
+constexpr std::array kServedTypes{DataType::f16, DataType::bf16, DataType::f32};
 
 constexpr std::string_view kOfF16 =
     "__device__ __forceinline__ float float_of_f16(unsigned short bits) {\n"
@@ -26,17 +26,31 @@ constexpr std::string_view kOfBf16 =
     "    return __uint_as_float(static_cast<unsigned>(bits) << 16);\n"
     "}\n";
 
-/// Where an operand's element lies; `column` names its column.
-std::string place(const EpilogueOperand& operand, std::string_view column) {
-    const EpilogueIndex& index = operand.index;
+constexpr std::string_view kToF16 =
+    "__device__ __forceinline__ unsigned short f16_of_float(float value) {\n"
+    "    unsigned short bits;\n"
+    "    asm(\"cvt.rn.f16.f32 %0, %1;\" : \"=h\"(bits) : \"f\"(value));\n"
+    "    return bits;\n"
+    "}\n";
+constexpr std::string_view kToBf16 =
+    "__device__ __forceinline__ unsigned short bf16_of_float(float value) {\n"
+    "    unsigned bits;\n"
+    "    asm(\"cvt.rn.bf16x2.f32 %0, %1, %2;\" : \"=r\"(bits) : \"f\"(0.0f), \"f\"(value));\n"
+    "    return static_cast<unsigned short>(bits);\n"
+    "}\n";
+
+bool is_served(DataType type) { return std::ranges::find(kServedTypes, type) != kServedTypes.end(); }
+
+/// Where an element lies; `column` names its column.
+std::string place(const std::string& name, const EpilogueIndex& index, std::string_view column = "column") {
     if (index.is_matrix())
-        return fmt::format("row * args.{} + {}", to_string(ArgumentRole{operand.name, ArgumentPart::pitch}), column);
+        return fmt::format("row * args.{} + {}", to_string(ArgumentRole{name, ArgumentPart::pitch}), column);
     return index.row ? "row" : index.column ? std::string(column) : "0";
 }
 
 std::string reading(const EpilogueParts& parts, const EpilogueOperand& operand, std::string_view column) {
     const std::string element =
-        as_float(operand.type, fmt::format("args.{}[{}]", operand.name, place(operand, column)));
+        as_float(operand.type, fmt::format("args.{}[{}]", operand.name, place(operand.name, operand.index, column)));
     const std::string unread = unread_condition(parts, operand.guards);
     return unread.empty() ? element : fmt::format("{} ? 0.0f : {}", unread, element);
 }
@@ -47,25 +61,31 @@ std::array<std::string_view, 2> columns_of_pair(EpiloguePairs pairs) {
     return {"2 * column", "2 * column + 1"};
 }
 
-std::string finish_element(const EpilogueParts& parts) {
-    const auto has = [&](auto part) {
-        return std::ranges::any_of(parts.operands, [&](const auto& one) { return (one.index.*part).has_value(); });
-    };
-    const bool has_pairs = parts.pairs != EpiloguePairs::none;
-    const std::string head = fmt::format(
-        "__device__ __forceinline__ float finish_element(const GemmArgs& args, Row {}, int {}, float acc{}) {{",
-        has(&EpilogueIndex::row) ? "row" : "/*row*/", has(&EpilogueIndex::column) ? "column" : "/*column*/",
-        has_pairs ? "_0, float acc_1" : "");
-    std::string text =
-        fmt::format("// D's element at (row, column) from its {} of products.\ntemplate <typename Row>\n{}\n",
-                    has_pairs ? "two sums" : "sum", in_lines(head, head.find('(') + 1));
-    std::string values = has_pairs ? "acc_0, acc_1" : "acc";
+/// "bf16_of_float(results.pre)"
+std::string converted(const EpilogueOutput& output) {
+    const std::string value = "results." + output.name;
+    return output.type == DataType::f32 ? value : fmt::format("{}_of_float({})", to_string(*output.type), value);
+}
+
+/// "args.pre[row * args.ld_pre + column] = bf16_of_float(results.pre);"
+std::string storing(const EpilogueOutput& output) {
+    constexpr std::size_t kLineColumns = 120;
+    const std::string target = fmt::format("    args.{}[{}] =", output.name, place(output.name, output.index));
+    const std::string value = converted(output) + ";\n";
+    return target + (target.size() + value.size() <= kLineColumns ? " " : "\n        ") + value;
+}
+
+bool has_more_outputs(const EpilogueParts& parts) { return std::ranges::any_of(parts.outputs, is_beside_d); }
+
+/// The operands of the element at (row, column), each a line; `values` gets ", bias_here".
+std::string read_operands(const EpilogueParts& parts, std::string_view indent, std::string& values) {
+    std::string text;
     for (const EpilogueOperand& operand : parts.operands) {
         if (operand.is_scalar) continue;
         // The user's names may be those of the parameters.
         const auto add = [&](std::string_view suffix, std::string_view column) {
-            text +=
-                fmt::format("    const float {}_here{} = {};\n", operand.name, suffix, reading(parts, operand, column));
+            text += fmt::format("{}const float {}_here{} = {};\n", indent, operand.name, suffix,
+                                reading(parts, operand, column));
             values += fmt::format(", {}_here{}", operand.name, suffix);
         };
         const std::array<std::string_view, 2> columns = columns_of_pair(parts.pairs);
@@ -74,7 +94,51 @@ std::string finish_element(const EpilogueParts& parts) {
         else
             add("", "column");
     }
-    return text + fmt::format("    return finish(args, {}).d;\n}}\n", values);
+    return text;
+}
+
+std::string finish_element(const EpilogueParts& parts) {
+    const bool stores = has_more_outputs(parts);
+    const auto has = [&](auto part) {
+        return stores ||
+               std::ranges::any_of(parts.operands, [&](const auto& one) { return (one.index.*part).has_value(); });
+    };
+    const bool has_pairs = parts.pairs != EpiloguePairs::none;
+    const std::string head = fmt::format(
+        "__device__ __forceinline__ float finish_element(const GemmArgs& args, Row {}, int {}, float acc{}) {{",
+        has(&EpilogueIndex::row) ? "row" : "/*row*/", has(&EpilogueIndex::column) ? "column" : "/*column*/",
+        has_pairs ? "_0, float acc_1" : "");
+    std::string text =
+        fmt::format("// D's element at (row, column) from its {} of products.{}\ntemplate <typename Row>\n{}\n",
+                    has_pairs ? "two sums" : "sum", stores ? " Stores the other outputs there." : "",
+                    in_lines(head, head.find('(') + 1));
+    std::string values = has_pairs ? "acc_0, acc_1" : "acc";
+    text += read_operands(parts, "    ", values);
+    if (!stores) return text + fmt::format("    return finish(args, {}).d;\n}}\n", values);
+    text += fmt::format("    const Results results = finish(args, {});\n", values);
+    for (const EpilogueOutput& output : parts.outputs)
+        if (is_beside_d(output)) text += storing(output);
+    return text + "    return results.d;\n}\n";
+}
+
+/// The functions that make 16-bit elements of the outputs beside d, each once.
+std::string output_conversions(const EpilogueParts& parts) {
+    const auto has = [&](DataType type) {
+        return std::ranges::any_of(
+            parts.outputs, [&](const EpilogueOutput& output) { return is_beside_d(output) && output.type == type; });
+    };
+    return std::string(has(DataType::f16) ? kToF16 : "") + std::string(has(DataType::bf16) ? kToBf16 : "");
+}
+
+/// Why no kernel has this output; "" if kernels do.
+std::string unserved(const EpilogueOutput& output, const EpilogueParts& parts, bool is_transposed) {
+    const std::string name = with_index(output.name, is_transposed ? transposed(output.index) : output.index);
+    if (output.reduction) return fmt::format("no kernel makes the reduction {}", name);
+    if (!is_beside_d(output)) return {};
+    if (parts.pairs != EpiloguePairs::none) return fmt::format("no kernel stores {} beside a d of pairs", name);
+    if (is_served(*output.type)) return {};
+    return fmt::format("no kernel stores {}, a {}: outputs beside d are f16, bf16 or f32", output.name,
+                       to_string(*output.type));
 }
 
 }  // namespace
@@ -103,7 +167,42 @@ std::string unread_condition(const EpilogueParts& parts, const std::vector<int>&
 
 std::string epilogue_element(const Epilogue& epilogue) {
     const EpilogueParts& parts = epilogue.parts();
-    return render_epilogue(epilogue) + operand_conversions(parts) + finish_element(parts);
+    return render_epilogue(epilogue) + operand_conversions(parts) + output_conversions(parts) + finish_element(parts);
+}
+
+std::string epilogue_vector(const Epilogue& epilogue) {
+    const EpilogueParts& parts = epilogue.parts();
+    if (!has_more_outputs(parts)) return {};
+    std::string values, declared, kept, stored;
+    const std::string reads = read_operands(parts, "        ", values);
+    for (const EpilogueOutput& output : parts.outputs) {
+        if (!is_beside_d(output)) continue;
+        const std::string type = fmt::format("Neighbours<{}, kCount>", operand_element(*output.type));
+        declared += fmt::format("    {} {}_here;\n", type, output.name);
+        kept += fmt::format("        {}_here.element[i] = {};\n", output.name, converted(output));
+        stored += fmt::format("    store_neighbours(args.{0} + row * args.{1} + first_column, {0}_here);\n",
+                              output.name, to_string(ArgumentRole{output.name, ArgumentPart::pitch}));
+    }
+    return fmt::format(
+               "// Elements that a thread stores at once, in vectors of at most 16 bytes.\n"
+               "template <typename Element, int kCount>\n"
+               "struct alignas(kCount * sizeof(Element) < 16 ? kCount * sizeof(Element) : 16) Neighbours {{\n"
+               "    Element element[kCount];\n"
+               "}};\n\n"
+               "template <typename Element, int kCount>\n"
+               "__device__ __forceinline__ void store_neighbours(Element* first, const Neighbours<Element, kCount>& "
+               "all) {{\n"
+               "    *reinterpret_cast<Neighbours<Element, kCount>*>(first) = all;\n"
+               "}}\n\n"
+               "// Neighbours of D in a row from their sums of products. Stores the other outputs there.\n"
+               "template <int kCount, typename Row>\n"
+               "__device__ __forceinline__ void finish_vector(const GemmArgs& args, Row row, int first_column,\n"
+               "                                              const float (&acc)[kCount], float (&d)[kCount]) {{\n"
+               "{}#pragma unroll\n    for (int i = 0; i < kCount; ++i) {{\n",
+               declared) +
+           (reads.find("column") == std::string::npos ? "" : "        const int column = first_column + i;\n") + reads +
+           fmt::format("        const Results results = finish(args, acc[i]{});\n", values) + kept +
+           "        d[i] = results.d;\n    }\n" + stored + "}\n";
 }
 
 std::vector<std::string> unserved_epilogue(const Epilogue& epilogue, bool is_transposed) {
@@ -116,16 +215,15 @@ std::vector<std::string> unserved_epilogue(const Epilogue& epilogue, bool is_tra
     };
     std::vector<std::string> reasons;
     for (const EpilogueOutput& output : parts.outputs)
-        if (output.name != "d")
-            reasons.push_back(at(output.name) +
-                              fmt::format("no kernel stores {} beside d", written(output.name, output.index)));
+        if (std::string why = unserved(output, parts, is_transposed); !why.empty())
+            reasons.push_back(at(output.name) + why);
     if (std::ranges::none_of(parts.outputs, [](const auto& output) { return output.name == "d"; }))
         reasons.push_back(at("d") + "the text stores no d");
     for (const EpilogueOperand& operand : parts.operands) {
         if (operand.index.is_over_blocks())
             reasons.push_back(at(operand.name) + fmt::format("no kernel reads {}, an element for a block",
                                                              written(operand.name, operand.index)));
-        if (!operand.is_scalar && std::ranges::find(kReadTypes, operand.type) == kReadTypes.end())
+        if (!operand.is_scalar && !is_served(operand.type))
             reasons.push_back(at(operand.name) + fmt::format("no kernel reads {}, a {}: operands are f16, bf16 or f32",
                                                              operand.name, to_string(operand.type)));
     }

@@ -13,6 +13,10 @@ namespace jitgemm {
 /// column, acc)`, which reads the operands of an element of D from global memory and gives its value.
 [[nodiscard]] std::string epilogue_element(const Epilogue& epilogue);
 
+/// The text of finish_vector.cuh, for kernels that store vectors of a row of D: `finish_vector(args, row, column, acc,
+/// d)`, which stores vectors of the other outputs. Empty if there are none.
+[[nodiscard]] std::string epilogue_vector(const Epilogue& epilogue);
+
 /// The type of an operand's elements in a kernel: "float" or "unsigned short".
 [[nodiscard]] std::string_view operand_element(DataType type);
 

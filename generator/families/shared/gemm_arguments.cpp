@@ -10,6 +10,14 @@ void for_each_of_text(const GemmSignature& signature, Visit visit) {
     for (const EpilogueOperand& operand : signature.epilogue->parts().operands) visit(operand);
 }
 
+/// Calls `visit` with each output of the text but d.
+template <typename Visit>
+void for_each_beside_d(const GemmSignature& signature, Visit visit) {
+    if (!signature.epilogue) return;
+    for (const EpilogueOutput& output : signature.epilogue->parts().outputs)
+        if (is_beside_d(output)) visit(output);
+}
+
 }  // namespace
 
 void add_epilogue_pointers(std::vector<KernelArgument>& list, const GemmSignature& signature) {
@@ -17,12 +25,18 @@ void add_epilogue_pointers(std::vector<KernelArgument>& list, const GemmSignatur
     for_each_of_text(signature, [&](const EpilogueOperand& operand) {
         if (!operand.is_scalar) list.emplace_back(PointerArgument{{operand.name, ArgumentPart::pointer}});
     });
+    for_each_beside_d(signature, [&](const EpilogueOutput& output) {
+        list.emplace_back(PointerArgument{{output.name, ArgumentPart::pointer}});
+    });
 }
 
 void add_epilogue_pitches(std::vector<KernelArgument>& list, const GemmSignature& signature) {
     if (signature.c) list.emplace_back(ExtentArgument{ArgumentRole::ldc, 8});
     for_each_of_text(signature, [&](const EpilogueOperand& operand) {
         if (operand.index.is_matrix()) list.emplace_back(ExtentArgument{{operand.name, ArgumentPart::pitch}, 8});
+    });
+    for_each_beside_d(signature, [&](const EpilogueOutput& output) {
+        if (output.index.is_matrix()) list.emplace_back(ExtentArgument{{output.name, ArgumentPart::pitch}, 8});
     });
 }
 

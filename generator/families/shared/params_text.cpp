@@ -81,6 +81,7 @@ std::map<std::string, int, std::less<>> type_macros(const GemmSignature& signatu
             {"GEMM_TYPE_C", type_code(signature.c)},
             {"GEMM_TYPE_D", type_code(signature.d)},
             {"GEMM_EPILOGUE", signature.epilogue.has_value()},
+            {"GEMM_MORE_OUTPUTS", signature.epilogue && signature.epilogue->parts().outputs.size() > 1},
             {"GEMM_ACCUMULATOR_F16", signature.accumulator == DataType::f16}};
 }
 

@@ -114,6 +114,14 @@ int widest(const GemmSignature& signature, const Config& config, bool is_streame
     return adds_matrix ? kWidestStreamedWithC : kWidestStreamed;
 }
 
+// With an output beside D and a matrix that the text reads, wider ones spill.
+constexpr int kWidestWithOutput = 176;
+bool reads_and_stores_more(const GemmSignature& signature) {
+    if (!signature.epilogue || signature.epilogue->parts().outputs.size() == 1) return false;
+    return std::ranges::any_of(signature.epilogue->parts().operands,
+                               [](const EpilogueOperand& one) { return one.index.is_matrix(); });
+}
+
 /// A search for fast candidates of a problem as wgmmas see it.
 struct Search {
     const GemmSpec& spec;
@@ -169,6 +177,7 @@ void add_cluster(const Search& search, Config config, const TileShape& cluster) 
     const TileIndex tiles = tiles_of(config.block, spec.m, spec.n);
     if (tiles.m < cluster.m || tiles.n < cluster.n) return;
     if (cluster.m * cluster.n > 1 && !leaves_registers(config, kWidestInCluster)) return;
+    if (reads_and_stores_more(signature) && !leaves_registers(config, kWidestWithOutput)) return;
     if (!should_multicast_b(cluster, config, is_k_major(Operand::b, signature.layout))) return;
     if (has_pairs(signature)) {
         const int shared = config.swap_ab ? config.block.m / cluster.n : config.block.n / cluster.m;

@@ -7,6 +7,8 @@
 #include "generator/layout/wgmma_atom.hpp"
 
 #include <algorithm>
+#include <numeric>
+#include <vector>
 
 namespace jitgemm {
 namespace {
@@ -97,7 +99,23 @@ int stages_of_c(const GemmSignature& signature, const WgmmaWarpSpecializedConfig
     return stages + k_tiles <= c.stages ? stages : 0;
 }
 
+/// Bytes of an element of each staged output beside D.
+std::vector<int> staged_outputs(const GemmSignature& signature, const WgmmaWarpSpecializedConfig& c) {
+    std::vector<int> all;
+    if (!signature.epilogue) return all;
+    for (const EpilogueOutput& output : signature.epilogue->parts().outputs)
+        if (is_staged(output, signature, c)) all.push_back(bytes(*output.type));
+    return all;
+}
+
 }  // namespace
+
+// Rows of D are whole boxes. Those of a narrower output may not be.
+bool is_staged(const EpilogueOutput& output, const GemmSignature& signature, const WgmmaWarpSpecializedConfig& c) {
+    if (!is_beside_d(output) || output.reduction || c.store != OutputStore::tma) return false;
+    if (c.swap_ab && bytes(*output.type) != 2) return false;  // stmatrix transposes 16-bit elements alone
+    return signature.align_d / bytes(signature.d) * bytes(*output.type) >= kTmaAlignment;
+}
 
 const EpilogueOperand* ring_operand(const GemmSignature& signature) {
     if (!signature.epilogue) return nullptr;
@@ -143,11 +161,14 @@ WgmmaGeometry geometry(const GemmSignature& signature, const WgmmaWarpSpecialize
     g.stage_bytes = std::int64_t{g.a.bytes} + g.b.bytes;
     g.pipeline_bytes = g.stage_bytes * c.stages;
     g.staged_bytes = adds_c_by_row(signature, c) ? bytes(DataType::f32) : bytes(signature.d);
-    g.slice_columns = slice_row_bytes(g.output_n, g.staged_bytes) / g.staged_bytes;
+    const std::vector<int> outputs = staged_outputs(signature, c);
+    g.output_bytes = std::accumulate(outputs.begin(), outputs.end(), 0);
+    const int widest = outputs.empty() ? g.staged_bytes : std::max(g.staged_bytes, std::ranges::max(outputs));
+    g.slice_columns = slice_row_bytes(g.output_n, widest) / widest;
     g.rest_columns = g.output_n % g.slice_columns;
     const std::int64_t staged_rows = c.swap_ab ? rows_of_wgmma(signature, c) : kWarps * kSliceRows;
-    g.staging_bytes =
-        std::int64_t{bounded_product(g.consumers, staged_rows, c.slices)} * g.slice_columns * g.staged_bytes;
+    g.staging_bytes = std::int64_t{bounded_product(g.consumers, staged_rows, c.slices)} * g.slice_columns *
+                      (g.staged_bytes + g.output_bytes);
     g.c_stages = stages_of_c(signature, c, g);
     g.shared_bytes = g.pipeline_bytes + g.staging_bytes + std::int64_t{2} * c.stages * kBarrierBytes;
     return g;

@@ -53,12 +53,17 @@ struct WgmmaGeometry {
     std::int64_t stage_bytes = 0;
     std::int64_t pipeline_bytes = 0;
     int staged_bytes = 0;   ///< of an element: D's, or an f32 sum to which C is added row by row
+    int output_bytes = 0;   ///< of an element of each staged output beside D, in all
     int slice_columns = 0;  ///< columns of D that a warp stages at once
     int rest_columns = 0;   ///< the narrower last slice of a row
     std::int64_t staging_bytes = 0;
     int c_stages = 0;  ///< stages after a tile's k-tiles in which C comes; 0: the epilogue reads C, if there is one
     std::int64_t shared_bytes = 0;  ///< barriers included
 };
+
+/// Whether TMA stores an output beside D, from slices as D's. Else threads store it from their registers.
+[[nodiscard]] bool is_staged(const EpilogueOutput& output, const GemmSignature& signature,
+                             const WgmmaWarpSpecializedConfig& config);
 
 /// The operand of the signature's text that may come through the ring; null without one.
 [[nodiscard]] const EpilogueOperand* ring_operand(const GemmSignature& signature);

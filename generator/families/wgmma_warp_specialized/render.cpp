@@ -19,6 +19,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 namespace jitgemm {
@@ -59,6 +60,11 @@ std::vector<int> stmatrix_widths(const GemmSignature& s, const Config& c, const 
     if ((matrices & 2) != 0 || (of_rest & 2) != 0) widths.push_back(2);
     if ((matrices & 1) != 0 || (of_rest & 1) != 0) widths.push_back(1);
     return widths;
+}
+/// Whether slices of other outputs are filled by stmatrix x2, an atom at a time.
+bool stages_outputs_by_x2(const TileOperands& operands) {
+    return std::ranges::any_of(operands.outputs,
+                               [](const TileOutput& one) { return one.is_staged && bytes(*one.output.type) == 2; });
 }
 
 FinishUnit finished_unit(const GemmSignature& s, const Config& c, const WgmmaGeometry& g) {
@@ -262,22 +268,26 @@ std::string slice_lines(const Config& c, const WgmmaGeometry& g) {
         c.swap_ab ? "columns of D^T that a warpgroup stages at once" : "columns of D that a warp stages at once");
     if (g.rest_columns != 0)
         text += constant_line("kRestColumns", g.rest_columns, "columns of the last slice of a row");
+    if (g.output_bytes != 0)
+        text += constant_line("kOutputBytes", g.output_bytes, "of an element of each output beside D, in all");
     return text +
            constant_line("kSlices", c.slices,
                          c.swap_ab ? "slices that a warpgroup may have staged" : "slices that a warp may have staged");
 }
 
-/// Whether the text reads 16-bit elements.
-bool reads_bits(const GemmSignature& s) {
-    return s.epilogue && std::ranges::any_of(s.epilogue->parts().operands, [](const EpilogueOperand& one) {
-               return !one.is_scalar && one.type != DataType::f32;
-           });
+/// Whether the text reads or stores 16-bit elements.
+bool has_bits(const GemmSignature& s) {
+    if (!s.epilogue) return false;
+    const auto is_read = [](const EpilogueOperand& one) { return !one.is_scalar && one.type != DataType::f32; };
+    const auto is_stored = [](const EpilogueOutput& one) { return is_beside_d(one) && one.type != DataType::f32; };
+    return std::ranges::any_of(s.epilogue->parts().operands, is_read) ||
+           std::ranges::any_of(s.epilogue->parts().outputs, is_stored);
 }
 
 std::string type_lines(const GemmSignature& s, const Config& c, bool is_in_ring) {
     const bool f16_sums = s.accumulator == DataType::f16;
     std::string text;
-    if (bytes(s.d) == 2 || (s.c && *s.c != DataType::f32) || pack_of(s) != Pack::none || reads_bits(s))
+    if (bytes(s.d) == 2 || (s.c && *s.c != DataType::f32) || pack_of(s) != Pack::none || has_bits(s))
         text += alias_line("Bits", "unsigned short", "a 16-bit element in memory");
     text += alias_line("Accumulator", f16_sums ? "unsigned" : "float", f16_sums ? "two f16 sums" : "one f32 sum");
     if (s.c && !is_in_ring)
@@ -319,11 +329,14 @@ std::string_view kernel_template(const Config& c) {
     return c.warp_specialized ? "ladder/wgmma_producer.cu" : "ladder/wgmma_simple.cu";
 }
 
-std::string instructions(const GemmSignature& s, const Config& c, const WgmmaGeometry& g) {
+std::string instructions(const GemmSignature& s, const TileOperands& operands, const Config& c,
+                         const WgmmaGeometry& g) {
     const WgmmaForm form = *wgmma_form(s.a, s.b, s.accumulator, g.wave_n, has_a_in_registers(c));
     std::string text = wgmma_wrapper(form, g.a.k_major, g.b.k_major);
     if (has_a_in_registers(c)) text += "\n" + ldmatrix_wrapper(Operand::a, 4, !g.a.k_major);
-    return text + stmatrix_wrappers(stmatrix_widths(s, c, g), c.swap_ab);
+    std::vector<int> widths = stmatrix_widths(s, c, g);
+    if (stages_outputs_by_x2(operands) && std::ranges::find(widths, 2) == widths.end()) widths.push_back(2);
+    return text + stmatrix_wrappers(widths, c.swap_ab);
 }
 
 std::string operand_include(const PanelledTile& tile, bool has_pairs) {
@@ -342,6 +355,35 @@ std::string operand_alias(const PanelledTile& tile, char name, std::string_view 
                        extents, cluster.empty() ? std::string() : fmt::format(", kCluster{}", cluster));
 }
 
+std::set<std::string_view> staged_names(const GemmSignature& s, const Config& c) {
+    std::set<std::string_view> names;
+    if (!s.epilogue) return names;
+    for (const EpilogueOutput& output : s.epilogue->parts().outputs)
+        if (is_staged(output, s, c)) names.insert(output.name);
+    return names;
+}
+
+/// The maps of staged outputs beside D, in boxes of a slice.
+void add_output_maps(std::vector<KernelArgument>& list, const GemmSignature& s, const Config& c,
+                     const WgmmaGeometry& g) {
+    if (!s.epilogue) return;
+    for (const EpilogueOutput& output : s.epilogue->parts().outputs) {
+        if (!is_staged(output, s, c)) continue;
+        const auto add = [&](int columns, bool is_of_rest) {
+            const std::array<int, 2> box = c.swap_ab ? std::array{kWgmmaM, columns} : std::array{columns, kSliceRows};
+            const int swizzle = is_of_rest && !c.swap_ab ? 0 : box[0] * bytes(*output.type);
+            list.emplace_back(TensorMapArgument{{output.name, ArgumentPart::pointer},
+                                                box_of_matrix(box),
+                                                swizzle_of(swizzle),
+                                                L2Promotion::bytes128,
+                                                {},
+                                                is_of_rest});
+        };
+        add(g.slice_columns, false);
+        if (g.rest_columns != 0) add(g.rest_columns, true);
+    }
+}
+
 std::vector<KernelArgument> arguments(const GemmSignature& s, const Config& c, const WgmmaGeometry& g) {
     using Role = ArgumentRole;
     const Pack pack = pack_of(s);
@@ -354,6 +396,7 @@ std::vector<KernelArgument> arguments(const GemmSignature& s, const Config& c, c
     TensorMapArgument map_a = map(a, g.a.box, kPanelBytes, "map_a"), map_b = map(b, g.b.box, kPanelBytes, "map_b");
     (c.swap_ab ? map_a : map_b).pairs = pairs_of(s);
     std::vector<KernelArgument> list{map_a, map_b};
+    add_output_maps(list, s, c, g);
     if (c.swap_ab) {
         const int rows = rows_of_wgmma(s, c);
         list.emplace_back(map(Role::d, {rows, g.slice_columns}, rows * bytes(s.d)));
@@ -385,12 +428,11 @@ std::vector<KernelArgument> arguments(const GemmSignature& s, const Config& c, c
     if (!c.broadcast_c) add_epilogue_pitches(list, s);
     if (!stores_by_tma(c)) list.emplace_back(ExtentArgument{Role::ldd, 8});
     add_epilogue_scalars(list, s);
-    if (g.c_stages != 0 && s.epilogue) {
-        const std::string_view in_ring = ring_operand(s)->name;  // it has a map, and neither an address nor a pitch
-        std::erase_if(list, [&](const KernelArgument& one) {
-            return role_of(one).name == in_ring && !std::holds_alternative<TensorMapArgument>(one);
-        });
-    }
+    std::set<std::string_view> mapped = staged_names(s, c);  // those have neither an address nor a pitch
+    if (g.c_stages != 0 && s.epilogue) mapped.insert(ring_operand(s)->name);
+    std::erase_if(list, [&](const KernelArgument& one) {
+        return mapped.contains(role_of(one).name) && !std::holds_alternative<TensorMapArgument>(one);
+    });
     return list;
 }
 
@@ -410,12 +452,13 @@ RenderInput WgmmaWarpSpecialized::render_input(const GemmSignature& asked, const
     if (!c.persistent) input.pieces[std::string(kTemplateFile)] = kernel_template(c);
     add_statements(input, operands, c, g);
     add_tile_operands(input, operands, c, g);
+    add_tile_outputs(input, operands, g);
     input.generated["epilogue_expression.cuh"] = signature.epilogue
                                                      ? render_epilogue(*signature.epilogue)
                                                      : epilogue_expression(signature, finished_unit(signature, c, g));
     input.generated["tma_copies.inl"] =
         tma_wrappers(tensor_map_ranks(arguments(signature, c, g)), {in_cluster, stores_by_tma(c)});
-    input.generated["wgmma_atom.cuh"] = instructions(signature, c, g);
+    input.generated["wgmma_atom.cuh"] = instructions(signature, operands, c, g);
     input.pieces["multiply.cuh"] = multiply_template(c);
     input.pieces["consumers.cuh"] = consumers_template(c);
     input.pieces["mainloop.cuh"] = mainloop_template(c, g);

@@ -64,7 +64,7 @@ std::string read_operands(const Config& c, const TileOperands& operands) {
 /// The operands of a tile, as they are given to what stores it; `place` is "tile, row, column".
 std::string operands_value(const TileOperands& operands, std::string_view place) {
     if (operands.finish == TileFinish::by_element) return fmt::format("TileOperands{{{}}}", place);
-    return operands.operands.empty() ? "TileOperands{}" : "operands";
+    return operands.operands.empty() && !operands.has_constructor() ? "TileOperands{}" : "operands";
 }
 
 /// "operands.c_part.begin(args, shared, ring, 0, warp * 16);"

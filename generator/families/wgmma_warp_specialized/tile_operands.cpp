@@ -49,6 +49,12 @@ TileOperands operands_of_text(const EpilogueParts& parts, const GemmSignature& s
         one.by_pair = one.reader == OperandReader::elements && s.align_d >= 2 * bytes(s.d);
         all.operands.push_back(std::move(one));
     }
+    for (const EpilogueOutput& output : parts.outputs)
+        if (is_beside_d(output))
+            all.outputs.push_back({.output = output,
+                                   .is_staged = is_staged(output, s, c),
+                                   .by_pair = !c.swap_ab && s.align_d >= 2 * bytes(s.d),
+                                   .is_as_d = output.type == s.d});
     return all;
 }
 
@@ -59,7 +65,15 @@ const TileOperand* TileOperands::find(OperandReader reader) const {
     return found == operands.end() ? nullptr : &*found;
 }
 
-bool TileOperands::has_constructor() const {
+bool TileOperands::has_staged_outputs() const {
+    return std::ranges::any_of(outputs, [](const TileOutput& one) { return one.is_staged; });
+}
+
+bool TileOperands::has_direct_outputs() const {
+    return std::ranges::any_of(outputs, [](const TileOutput& one) { return !one.is_staged; });
+}
+
+bool TileOperands::reads_parts() const {
     return std::ranges::any_of(operands, [](const TileOperand& one) { return one.reader != OperandReader::panels; });
 }
 

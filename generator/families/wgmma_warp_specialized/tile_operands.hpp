@@ -31,6 +31,14 @@ struct TileOperand {
     bool differs = false;  ///< it has an element for each of the two sums of a pair
 };
 
+/// An output beside D.
+struct TileOutput {
+    EpilogueOutput output;
+    bool is_staged = false;  ///< TMA stores it, from slices as D's; else threads store it from registers
+    bool by_pair = false;    ///< two neighbours lie at a multiple of their bytes
+    bool is_as_d = false;    ///< of D's type
+};
+
 /// What the sums of a tile are finished with.
 enum class TileFinish : std::uint8_t {
     by_unit,     ///< render_by_unit: `alpha * acc`, and one operand that beta guards
@@ -43,14 +51,18 @@ enum class TileFinish : std::uint8_t {
 struct TileOperands {
     TileFinish finish = TileFinish::by_unit;
     std::vector<TileOperand> operands{};  ///< those with an address, in the text's order
+    std::vector<TileOutput> outputs{};    ///< beside D
     bool swap_ab = false;
     EpiloguePairs pairs = EpiloguePairs::none;  ///< columns of the product that make one of D
     bool odd_edges = false;                     ///< a pair's second element may lie beyond D's last column
 
     [[nodiscard]] const TileOperand* find(OperandReader reader) const;
     [[nodiscard]] bool has(OperandReader reader) const { return find(reader) != nullptr; }
+    [[nodiscard]] bool has_staged_outputs() const;
+    [[nodiscard]] bool has_direct_outputs() const;
     /// Whether a part of them is read as soon as a consumer knows its tile.
-    [[nodiscard]] bool has_constructor() const;
+    [[nodiscard]] bool reads_parts() const;
+    [[nodiscard]] bool has_constructor() const { return reads_parts() || has_direct_outputs(); }
 };
 
 /// Of the signature's text, or of `alpha * acc + beta * c`, with C where the signature has it.
@@ -61,6 +73,9 @@ struct TileOperands {
 /// in the ring come from.
 void add_tile_operands(RenderInput& input, const TileOperands& operands, const WgmmaWarpSpecializedConfig& config,
                        const WgmmaGeometry& geometry);
+
+/// The generated include tile_outputs.inl: how slices of the outputs beside D are filled and stored.
+void add_tile_outputs(RenderInput& input, const TileOperands& operands, const WgmmaGeometry& geometry);
 
 /// Statements that fetch the elements of vectors into L1.
 [[nodiscard]] std::string prefetch_vectors(const TileOperands& operands);

@@ -7,7 +7,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <set>
+#include <span>
 #include <string_view>
 
 namespace jitgemm {
@@ -108,14 +110,55 @@ constexpr std::array<std::string_view, 16> kTemplates{
     "float_pair",           "element_pair", "row_vector",        "paired_row_vector",  "panels",     "column_vector",
     "paired_column_vector", "elements",     "elements_of_pairs", "elements_transposed"};
 
+std::string include_lines(const std::set<std::string_view>& names, std::span<const std::string_view> order) {
+    std::string text;
+    for (const std::string_view name : order)
+        if (names.contains(name)) text += fmt::format("#include \"epilogue/{}.cuh\"\n", name);
+    return text;
+}
+
 std::string includes(const TileOperands& all) {
     std::set<std::string_view> names;
     for (const TileOperand& one : all.operands)
         for (const std::string_view name : templates_of(one, all)) names.insert(name);
-    std::string text;
-    for (const std::string_view name : kTemplates)
-        if (names.contains(name)) text += fmt::format("#include \"epilogue/{}.cuh\"\n", name);
-    return text;
+    return include_lines(names, kTemplates);
+}
+
+/// "target = value;", in two lines where one is too short.
+std::string assignment(std::size_t indent, const std::string& target, const std::string& value) {
+    const bool fits = indent + target.size() + 3 + value.size() <= kLineColumns;
+    return fmt::format("{:{}}{} ={}{}\n", "", indent, target, fits ? " " : fmt::format("\n{:{}}", "", indent + kIndent),
+                       value);
+}
+
+bool is_f32(const TileOutput& one) { return one.output.type == DataType::f32; }
+
+/// "pack_bf16", which converts two values.
+std::string packing_function(const TileOutput& one) {
+    return one.is_as_d ? "pack_d" : fmt::format("pack_{}", to_string(*one.output.type));
+}
+
+/// Templates of the outputs beside D in their order.
+constexpr std::array<std::string_view, 8> kOutputTemplates{"pack_f16",           "pack_bf16",          "stage_words",
+                                                           "stage_floats",       "store_words",        "store_floats",
+                                                           "store_words_across", "store_floats_across"};
+
+std::set<std::string_view> templates_of(const TileOutput& one, bool swap_ab) {
+    std::set<std::string_view> names;
+    if (!is_f32(one) && !one.is_as_d) names.insert(one.output.type == DataType::f16 ? "pack_f16" : "pack_bf16");
+    if (one.is_staged && !swap_ab) names.insert(is_f32(one) ? "stage_floats" : "stage_words");
+    if (!one.is_staged && swap_ab) names.insert(is_f32(one) ? "store_floats_across" : "store_words_across");
+    if (!one.is_staged && !swap_ab) names.insert(is_f32(one) ? "store_floats" : "store_words");
+    return names;
+}
+
+/// D and the outputs that have slices, in the text's order but for D, which is the last.
+std::vector<std::string> kept_names(const TileOperands& all) {
+    std::vector<std::string> names;
+    for (const TileOutput& one : all.outputs)
+        if (one.is_staged) names.push_back(one.output.name);
+    names.emplace_back("d");
+    return names;
 }
 
 // ---- the struct -----------------------------------------------------------------------------------------------------
@@ -127,20 +170,23 @@ public:
 
     [[nodiscard]] std::string write() const {
         std::string text = "\n// What the sums of a warp's part of a tile are finished with.\nstruct TileOperands {\n";
-        if (has_slices()) text += "    const Edges& edges;\n";
+        if (has_edges()) text += "    const Edges& edges;\n";
+        if (all_.has_direct_outputs()) text += "    int slice_row = 0, slice_column = 0;\n";
         for (const TileOperand& one : all_.operands)
             for (const std::string& part : parts(one))
                 text += fmt::format("    {} {};\n", reader_type(one, all_), part);
-        if (!all_.operands.empty()) text += "\n";
+        if (!all_.operands.empty() || has_edges()) text += "\n";
         if (all_.has_constructor()) text += constructor() + "\n";
         if (!is_overlapped_) text += below() + "\n";
-        if (has_slices()) text += read_slice() + "\n";
+        if (has_edges()) text += read_slice() + "\n";
         if (all_.has(OperandReader::panels)) text += begin_slice() + "\n";
         return text + (all_.swap_ab ? finish_pair() : finish_atom()) + "};\n";
     }
 
 private:
     [[nodiscard]] bool has_slices() const { return all_.has(OperandReader::elements); }
+    /// Whether something is read or stored a slice at a time.
+    [[nodiscard]] bool has_edges() const { return has_slices() || all_.has_direct_outputs(); }
     [[nodiscard]] bool by_unit() const { return all_.finish == TileFinish::by_unit; }
     [[nodiscard]] bool has_pairs() const { return all_.pairs != EpiloguePairs::none; }
     [[nodiscard]] bool reads_row() const {
@@ -154,7 +200,7 @@ private:
 
     [[nodiscard]] std::vector<std::string> initializers() const {
         std::vector<std::string> list;
-        if (has_slices()) list.emplace_back("edges(edges)");
+        if (has_edges()) list.emplace_back("edges(edges)");
         for (const TileOperand& one : all_.operands) {
             const std::string& name = one.operand.name;
             if (one.reader == OperandReader::row_vector)
@@ -183,7 +229,7 @@ private:
         const bool reads = has_row || has_column || all_.has(single);
         const std::string head = fmt::format("    __device__ __forceinline__ TileOperands({}, {}, {}, {}, {})",
                                              parameter("const GemmArgs&", "args", reads),
-                                             parameter("const Edges&", "edges", has_row || has_column || has_slices()),
+                                             parameter("const Edges&", "edges", has_row || has_column || has_edges()),
                                              parameter("int", "row", has_row), parameter("int", "column", has_column),
                                              parameter("int", "lane", has_row || has_column));
         const std::string start = "    // Reads what is a part of a row or a column.\n" + function_head(head) + "\n";
@@ -211,9 +257,12 @@ private:
     }
 
     [[nodiscard]] std::string read_slice() const {
+        const std::string head =
+            fmt::format("    __device__ __forceinline__ void read_slice({}, int row, int column, {}) {{",
+                        parameter("const GemmArgs&", "args", has_slices()), parameter("int", "lane", has_slices()));
         std::string text =
-            "    // Reads what goes with the slice of D that begins at (row, column).\n"
-            "    __device__ __forceinline__ void read_slice(const GemmArgs& args, int row, int column, int lane) {\n";
+            "    // Reads what goes with the slice of D that begins at (row, column).\n" + function_head(head) + "\n";
+        if (all_.has_direct_outputs()) text += "        slice_row = row;\n        slice_column = column;\n";
         for (const TileOperand& one : all_.operands)
             if (one.reader == OperandReader::elements)
                 text += function_head(
@@ -282,24 +331,62 @@ private:
         return function_head(start + " " + call) + "\n";
     }
 
+    /// Stores of a pair of the outputs that have no slices, from `x` and `y`; `i` counts rows g and g + 8.
+    [[nodiscard]] std::string direct_stores(std::size_t indent, std::string_view i) const {
+        if (!all_.has_direct_outputs()) return {};
+        const std::string start(indent, ' ');
+        std::string text = fmt::format(
+            "{0}const int row = slice_row + lane / 4 + {1} * 8;\n"
+            "{0}const int column = slice_column + j * 8 + lane % 4 * 2;\n"
+            "{0}const int left = row < edges.end_row ? edges.end_column - column : 0;\n",
+            start, i);
+        for (const TileOutput& one : all_.outputs)
+            if (!one.is_staged) text += function_head(start + direct_store(one)) + "\n";
+        return text;
+    }
+    [[nodiscard]] std::string direct_store(const TileOutput& one) const {
+        const std::string& name = one.output.name;
+        const std::string pitch = "args." + to_string(ArgumentRole{name, ArgumentPart::pitch});
+        const std::string pair =
+            fmt::format("{1}(x.{0}, y.{0})", name, is_f32(one) ? "make_float2" : packing_function(one));
+        if (all_.swap_ab)
+            return fmt::format("store_across(args.{} + column * {} + row, {}, left, {});", name, pitch, pitch, pair);
+        return fmt::format("store_neighbours{}(args.{} + row * {} + column, left, {});",
+                           one.by_pair ? "<true>" : "<false>", name, pitch, pair);
+    }
+
+    /// "atoms.pre.pair[i] = make_float2(x.pre, y.pre);" of D and of each output that has slices.
+    [[nodiscard]] std::string kept_results(std::size_t indent, std::string_view whole, std::string_view pair) const {
+        std::string text;
+        for (const std::string& name : kept_names(all_))
+            text += assignment(indent, fmt::format("{}.{}{}", whole, name, pair),
+                               fmt::format("make_float2(x.{0}, y.{0});", name));
+        return text;
+    }
+
     [[nodiscard]] std::string finish_atom() const {
-        const bool needs_place = reads_row() || all_.has(OperandReader::panels);
-        const bool needs_j = needs_place || has_slices();
+        const bool needs_slice = reads_row() || all_.has(OperandReader::panels);
+        const bool needs_lane = needs_slice || all_.has_direct_outputs();
+        const bool needs_j = needs_lane || has_slices();
+        const bool has_more = all_.has_staged_outputs();
         std::string text =
             "    // A thread's part of the j-th eight columns of a slice.\n" +
-            function_head(fmt::format("    __device__ __forceinline__ Atom finish_atom(const GemmArgs& args, const "
+            function_head(fmt::format("    __device__ __forceinline__ {} finish_atom(const GemmArgs& args, const "
                                       "Accumulator* sums, {}, {}, {}) const {{",
-                                      parameter("int", "slice", needs_place), parameter("int", "j", needs_j),
-                                      parameter("int", "lane", needs_place))) +
+                                      has_more ? "FinishedAtoms" : "Atom", parameter("int", "slice", needs_slice),
+                                      parameter("int", "j", needs_j), parameter("int", "lane", needs_lane))) +
             "\n";
         if (by_unit()) return text + unit_atom() + "    }\n";
-        text += local_values() + "        Atom atom = atom_of(sums);\n";
+        text += local_values() + fmt::format("        {}Atom atom = atom_of(sums);\n", has_more ? "const " : "");
         if (has_pairs()) text += "        const Atom second = atom_of(sums + kRegistersC);\n";
+        if (has_more) text += "        FinishedAtoms finished;\n";
         text += "#pragma unroll\n        for (int i = 0; i < 2; ++i) {\n";
         text += has_pairs() ? "            const float2 sum_0 = atom.pair[i], sum_1 = second.pair[i];\n"
                             : "            const float2 sum = atom.pair[i];\n";
-        return text + finished(12, 'x', "i") + finished(12, 'y', "i") +
-               "            atom.pair[i] = make_float2(x.d, y.d);\n        }\n        return atom;\n    }\n";
+        text += finished(12, 'x', "i") + finished(12, 'y', "i") + direct_stores(12, "i");
+        if (!has_more)
+            return text + "            atom.pair[i] = make_float2(x.d, y.d);\n        }\n        return atom;\n    }\n";
+        return text + kept_results(12, "finished", ".pair[i]") + "        }\n        return finished;\n    }\n";
     }
 
     [[nodiscard]] std::string unit_atom() const {
@@ -315,25 +402,29 @@ private:
     }
 
     [[nodiscard]] std::string finish_pair() const {
-        const bool needs_place = reads_row();
-        const bool needs_j = needs_place || has_slices();
+        const bool needs_slice = reads_row();
+        const bool needs_lane = needs_slice || all_.has_direct_outputs();
+        const bool needs_j = needs_lane || has_slices();
+        const bool has_more = all_.has_staged_outputs();
         std::string text =
             has_pairs()
                 ? "    // A thread's elements of the j-th eight columns of a slice, in row g.\n"
                 : "    // A thread's pair of the j-th eight columns of a slice: in row g (pair 0) or g + 8 (pair 1).\n";
-        text +=
-            function_head(fmt::format("    __device__ __forceinline__ float2 finish_pair(const GemmArgs& args, const "
-                                      "Accumulator* sums, {}, {}, {}{}) const {{",
-                                      parameter("int", "slice", needs_place), parameter("int", "j", needs_j),
-                                      has_pairs() ? "" : "int pair, ", parameter("int", "lane", needs_place))) +
-            "\n";
+        text += function_head(fmt::format("    __device__ __forceinline__ {} finish_pair(const GemmArgs& args, const "
+                                          "Accumulator* sums, {}, {}, {}{}) const {{",
+                                          has_more ? "FinishedPairs" : "float2", parameter("int", "slice", needs_slice),
+                                          parameter("int", "j", needs_j), has_pairs() ? "" : "int pair, ",
+                                          parameter("int", "lane", needs_lane))) +
+                "\n";
         if (by_unit()) return text + unit_pair() + "    }\n";
         text += local_values();
         text += has_pairs() ? "        const float2 sum_0 = accumulator_pair(sums, 0);\n"
                               "        const float2 sum_1 = accumulator_pair(sums, 1);\n"
                             : "        const float2 sum = accumulator_pair(sums, pair);\n";
-        return text + finished(8, 'x', "pair") + finished(8, 'y', "pair") +
-               "        return make_float2(x.d, y.d);\n    }\n";
+        text += finished(8, 'x', "pair") + finished(8, 'y', "pair") + direct_stores(8, "pair");
+        if (!has_more) return text + "        return make_float2(x.d, y.d);\n    }\n";
+        return text + "        FinishedPairs finished;\n" + kept_results(8, "finished", "") +
+               "        return finished;\n    }\n";
     }
 
     [[nodiscard]] std::string unit_pair() const {
@@ -373,6 +464,103 @@ std::string panel_operand(const TileOperand& one, bool by_unit, bool has_rest) {
     return text;
 }
 
+// ---- outputs beside D -----------------------------------------------------------------------------------------------
+
+/// "kSliceOfPre"
+std::string slice_offset(const std::string& name) {
+    std::string text = "kSliceOf" + name;
+    text[8] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[8])));
+    return text;
+}
+
+/// Where the slices lie: one behind the other, D's first.
+std::string slice_offsets(const TileOperands& all) {
+    std::string text = "// Bytes from a slice of D to those of the other outputs.\n";
+    std::string_view end = "kSliceBytesOfD";
+    std::string last;
+    for (const TileOutput& one : all.outputs) {
+        if (!one.is_staged) continue;
+        const std::string name = slice_offset(one.output.name);
+        text += fmt::format("constexpr int {} = {};\n", name, end);
+        last = fmt::format("{} + kSliceColumns * kStagers / 2 * {}", name, bytes(*one.output.type));
+        end = last;
+    }
+    return text;
+}
+
+std::string finished_struct(const TileOperands& all) {
+    return all.swap_ab ? fmt::format(
+                             "\n// What is stored of a thread's pair.\nstruct FinishedPairs {{\n"
+                             "    float2 {};\n}};\n",
+                             fmt::join(kept_names(all), ", "))
+                       : fmt::format(
+                             "\n// What is stored of a thread's part of 16 rows by eight columns.\n"
+                             "struct FinishedAtoms {{\n    Atom {};\n}};\n",
+                             fmt::join(kept_names(all), ", "));
+}
+
+/// Atoms to slices, one by one.
+std::string stage_outputs(const TileOperands& all) {
+    std::string text =
+        "\n// Writes the j-th eight columns to the slices behind D's.\n"
+        "template <int kColumns>\n"
+        "__device__ __forceinline__ void stage_outputs(unsigned slice, const FinishedAtoms& atoms, int j, int lane) "
+        "{\n";
+    for (const TileOutput& one : all.outputs) {
+        if (!one.is_staged) continue;
+        const std::string& name = one.output.name;
+        const std::string pack = is_f32(one) ? "" : packing_function(one) + ", ";
+        text += function_head(fmt::format("    stage_{}<kColumns>(slice + {}, {}atoms.{}, j, lane);",
+                                          is_f32(one) ? "floats" : "words", slice_offset(name), pack, name)) +
+                "\n";
+    }
+    return text + "}\n";
+}
+
+/// A member function; one statement stands in its line if there is room.
+std::string member(std::string_view head, const std::vector<std::string>& statements) {
+    const std::string start = fmt::format("    __device__ __forceinline__ {} {{", head);
+    const std::string first = statements.front().substr(2 * kIndent, statements.front().size() - 2 * kIndent - 1);
+    if (statements.size() == 1 && start.size() + first.size() + 3 <= kLineColumns && first.find('\n') == first.npos)
+        return fmt::format("{} {} }}\n", start, first);
+    return fmt::format("{}\n{}    }}\n", start, fmt::join(statements, ""));
+}
+
+/// The same where D is column-major: pairs come one by one, and an atom is two of them.
+std::string output_words(const TileOperands& all) {
+    std::string members;
+    std::vector<std::string> takes, stages;
+    for (const TileOutput& one : all.outputs) {
+        if (!one.is_staged) continue;
+        const std::string& name = one.output.name;
+        members += fmt::format("    unsigned {}[2];\n", name);
+        takes.push_back(
+            assignment(8, name + "[pair]", fmt::format("{1}(pairs.{0}.x, pairs.{0}.y);", name, packing_function(one))));
+        stages.push_back(fmt::format("        stmatrix(place + {}, {});\n", slice_offset(name), name));
+    }
+    return "\n// What is stored of the two pairs of an atom, but for D.\nstruct OutputWords {\n" + members + "\n" +
+           member("void take(const FinishedPairs& pairs, int pair)", takes) +
+           "    // Writes it to the slices behind D's. `place` is the lane's address for this atom of D.\n" +
+           member("void stage(unsigned place) const", stages) + "};\n";
+}
+
+std::string store_outputs(const TileOperands& all, bool has_rest) {
+    std::string text =
+        "\n// TMA stores the slices behind D's.\n"
+        "template <int kColumns>\n"
+        "__device__ __forceinline__ void store_outputs(unsigned slice, const GemmArgs& args, int row, int column) {\n";
+    const std::string_view place = all.swap_ab ? "row, column" : "column, row";
+    for (const TileOutput& one : all.outputs) {
+        if (!one.is_staged) continue;
+        const std::string& name = one.output.name;
+        const std::string map = has_rest
+                                    ? fmt::format("kColumns == kRestColumns ? args.map_{0}_rest : args.map_{0}", name)
+                                    : fmt::format("args.map_{}", name);
+        text += function_head(fmt::format("    tma_store(slice + {}, {}, {});", slice_offset(name), map, place)) + "\n";
+    }
+    return text + "}\n";
+}
+
 std::string_view struct_template(TileFinish finish) {
     switch (finish) {
         case TileFinish::by_row: return "#include \"epilogue/tile_of_sums.cuh\"\n";
@@ -403,6 +591,17 @@ std::string prefetch_pairs(const TileOperand& one, const TileOperands& all) {
 
 }  // namespace
 
+void add_tile_outputs(RenderInput& input, const TileOperands& all, const WgmmaGeometry& g) {
+    input.macros["GEMM_STAGED_OUTPUTS"] = all.has_staged_outputs();
+    std::set<std::string_view> names;
+    for (const TileOutput& one : all.outputs) names.merge(templates_of(one, all.swap_ab));
+    std::string text = include_lines(names, kOutputTemplates);
+    if (all.has_staged_outputs())
+        text += (text.empty() ? "" : "\n") + slice_offsets(all) + finished_struct(all) +
+                (all.swap_ab ? output_words(all) : stage_outputs(all)) + store_outputs(all, g.rest_columns != 0);
+    input.generated["tile_outputs.inl"] = text;
+}
+
 std::string prefetch_vectors(const TileOperands& all) {
     std::string text;
     for (const TileOperand& one : all.operands) {
@@ -424,9 +623,9 @@ void add_tile_operands(RenderInput& input, const TileOperands& all, const WgmmaW
     const bool has_struct = all.finish == TileFinish::by_text || !all.operands.empty();
     input.macros["GEMM_TILE_PANELS"] = all.has(OperandReader::panels);
     input.macros["GEMM_PREFETCH_PANELS"] = all.has(OperandReader::panels) && c.schedule != WarpgroupSchedule::pingpong;
-    input.macros["GEMM_READ_PARTS"] = all.has_constructor();
+    input.macros["GEMM_READ_PARTS"] = all.reads_parts();
     input.macros["GEMM_ROW_VECTORS"] = all.has(OperandReader::row_vector);
-    input.macros["GEMM_READ_SLICES"] = all.has(OperandReader::elements);
+    input.macros["GEMM_READ_SLICES"] = all.has(OperandReader::elements) || all.has_direct_outputs();
     input.macros["GEMM_ODD_EDGES"] = all.odd_edges;
     if (!has_struct) {
         input.generated["tile_operands.inl"] = struct_template(all.finish);

@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <string>
 #include <vector>
@@ -105,6 +106,41 @@ TEST_CASE("the operands of an epilogue stand behind D, with the sizes of their i
             .row_major);
     CHECK(turned.find("bias")->row == OperandIndex::m);
     CHECK(turned.find("up")->rows == 96);
+}
+
+TEST_CASE("outputs beside d are operands that a launch writes, in D's order") {
+    GemmSpec spec = spec_of(kText);
+    spec.epilogue = "whole: f32[m,n]; t = acc + bias[n]; pre[m,n] = t; whole[m,n] = -t; d = relu(t)";
+    spec.epilogue = spec.epilogue.with("pre", {.ld = 100});
+    REQUIRE(complaints(spec).empty());
+    const OperandList operands = gemm_operands(spec);
+    CHECK(names_of(operands) == "a b d bias pre whole ");
+    CHECK(std::ranges::count_if(operands, &GemmOperand::is_written) == 3);
+    CHECK(operands.find("pre")->type == DataType::bf16);
+    CHECK(operands.find("pre")->extent() == 63 * 100 + 96);
+    CHECK(operands.find("pre")->alignment == 8);
+    CHECK(operands.find("whole")->type == DataType::f32);
+    spec.d_order = Order::column;
+    const GemmOperand turned = *gemm_operands(problem_of(spec).row_major).find("whole");
+    CHECK(turned.rows == 96);
+    CHECK(turned.leading_dimension() == 64);
+    spec.d_order = Order::row;
+    CHECK(parse_gemm_spec(to_string(spec)) == spec);
+    spec.epilogue = spec.epilogue.with("pre", {.ld = 95});
+    CHECK_THAT(complaints(spec), Says("ld-pre is 95", "ld-pre is at least 96"));
+}
+
+TEST_CASE("the least aligned matrix of an epilogue limits D's vectors") {
+    const auto alignment = [](std::string_view text, const EpilogueLayout& of_pre) {
+        GemmSpec spec{.m = 64, .n = 96, .k = 128, .epilogue = text};
+        spec.epilogue = spec.epilogue.with("pre", of_pre);
+        return problem_of(spec).signature.align_d;
+    };
+    CHECK(alignment("d = acc; pre[m,n] = acc", {}) == 16);
+    CHECK(alignment("d = acc; pre[m,n] = acc", {.ld = 98}) == 4);
+    CHECK(alignment("d = acc; pre[m,n] = acc", {.align = 2}) == 2);
+    CHECK(alignment("pre: f32[m,n]; d = acc; pre[m,n] = acc", {}) == 16);  // several vectors of 16 bytes
+    CHECK(alignment("pre: f32[m,n]; d = acc; pre[m,n] = acc", {.ld = 98}) == 4);
 }
 
 TEST_CASE("wrong epilogues are problems that name the value and the rule") {

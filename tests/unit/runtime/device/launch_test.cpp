@@ -414,9 +414,12 @@ TEST_CASE("regions call no launch sound that the list of operands refuses") {
 
 TEST_CASE("regions know the usual launches with a text to be sound, and none that the list of operands refuses") {
     constexpr std::array kNames{"s", "bias", "up", "beta", "other"};
-    constexpr std::array kTexts{"d = relu(acc + bias[n])", "s: f32; d = s * acc + up[m,n]",
+    constexpr std::array kTexts{"d = relu(acc + bias[n])",
+                                "s: f32; d = s * acc + up[m,n]",
                                 "s: f32; bias: f32[m]; d = alpha * acc + beta * up[m,n] + s * bias[m]",
-                                "bias: f32[0]; d = bias[0] * acc"};
+                                "bias: f32[0]; d = bias[0] * acc",
+                                "d = acc; pre[m,n] = acc + up[m,n]",
+                                "one: f32[m,n]; one[m,n] = acc; d = beta * acc; two[m,n] = acc + bias[n]"};
     std::mt19937 random(18);
     const auto below = [&](int limit) { return static_cast<int>(random() % static_cast<unsigned>(limit)); };
     const auto address = [&] {
@@ -426,7 +429,7 @@ TEST_CASE("regions know the usual launches with a text to be sound, and none tha
     for (int i = 0; i < 20000; ++i) {
         GemmSpec spec{.m = 1 + below(8), .n = 1 + below(8), .k = below(9)};
         spec.d_order = static_cast<Order>(below(2));
-        spec.epilogue = kTexts.at(static_cast<std::size_t>(below(4)));
+        spec.epilogue = kTexts.at(static_cast<std::size_t>(below(6)));
         spec = resolved(spec);
         GemmArguments arguments{.a = address(), .b = address(), .d = address()};
         if (below(4) == 0) arguments.alpha = static_cast<float>(below(3));
@@ -438,6 +441,8 @@ TEST_CASE("regions know the usual launches with a text to be sound, and none tha
             else
                 arguments.operands.set({operand.name, address()});
         }
+        for (const EpilogueOutput& output : parts_of(spec)->outputs)
+            if (is_beside_d(output) && below(20) != 0) arguments.operands.set({output.name, address()});
         if (below(12) == 0) arguments.operands.set({kNames.at(static_cast<std::size_t>(below(5))), address()});
         const bool is_sound = LaunchRegions(spec).are_sound(arguments, 0);
         const bool is_refused = !jitgemm::launch_problems(problem_of(spec), arguments, 0).empty();
@@ -451,6 +456,30 @@ TEST_CASE("regions know the usual launches with a text to be sound, and none tha
     GemmArguments in_place{
         .a = kA, .b = kB, .d = kD, .operands = {{"up", DevicePointer(kD)}, {"bias", DevicePointer(kC)}}};
     CHECK(LaunchRegions(resolved(spec)).are_sound(in_place, 0));
+}
+
+TEST_CASE("outputs beside D are checked as D is") {
+    GemmSpec spec{.m = 64, .n = 64, .k = 64, .epilogue = "d = relu(acc); pre[m,n] = acc + up[m,n]"};
+    constexpr std::uint64_t kBytes = 64 * 64 * 2;
+    constexpr std::uint64_t kPre = kD + kBytes, kUp = kPre + kBytes;
+    const auto said = [&](std::uint64_t pre, std::uint64_t up) {
+        const GemmArguments arguments{
+            .a = kA, .b = kB, .d = kD, .operands = {{"up", DevicePointer(up)}, {"pre", DevicePointer(pre)}}};
+        const std::vector<std::string> problems = launch_problems(spec, arguments, 0);
+        if (LaunchRegions(resolved(spec)).are_sound(arguments, 0)) CHECK(problems.empty());
+        return problems.empty() ? std::string() : problems.front();
+    };
+    CHECK(said(kPre, kUp).empty());
+    CHECK(said(kPre, kPre).empty());  // exactly a matrix that is read
+    CHECK(said(kPre, kD).empty());
+    CHECK_THAT(said(0, kUp), testing::Says("pre is null"));
+    CHECK_THAT(said(kPre + 2, kUp + 16), testing::Says("pre", "less aligned"));
+    CHECK_THAT(said(kPre - 16, kUp), testing::Says("pre", "overlaps", "D"));
+    CHECK_THAT(said(kD, kUp), testing::Says("pre", "overlaps", "D"));
+    CHECK_THAT(said(kPre, kPre + 16), testing::Says("pre", "overlaps", "up", "may only be exactly up"));
+    CHECK_THAT(said(kA, kUp), testing::Says("pre", "overlaps", "A"));
+    const GemmArguments without{.a = kA, .b = kB, .d = kD, .operands = {{"up", DevicePointer(kUp)}}};
+    CHECK_THAT(only_problem(spec, without), testing::Says("pre is null"));
 }
 
 TEST_CASE("all problems are told at once") {

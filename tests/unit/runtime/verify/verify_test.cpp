@@ -163,7 +163,7 @@ TEST_CASE("a D held against one found right is judged as by the reference") {
         CHECK(wrong.first->row == 41);
         CHECK(wrong.first->column == 13);
 
-        problem.poison_d();
+        problem.poison_outputs();
         compute(spec, problem);
         *(host(problem.arguments().d) - 1) = std::byte{0};
         CHECK(problem.check_against(right).guard_damage == 1);
@@ -187,7 +187,7 @@ TEST_CASE("elements that were not written are wrong") {
         CHECK_THAT(untouched.message, ContainsSubstring("got nan"));
         compute(spec, problem);
         CHECK(problem.check().ok);
-        problem.poison_d();
+        problem.poison_outputs();
         CHECK_FALSE(problem.check().ok);
     }
 }

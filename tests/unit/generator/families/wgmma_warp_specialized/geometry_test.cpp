@@ -13,6 +13,7 @@
 #include "tests/support/wgmma_checks.hpp"
 #include "tests/support/wgmma_configs.hpp"
 
+#include <algorithm>
 #include <set>
 #include <tuple>
 
@@ -188,6 +189,36 @@ TEST_CASE("wgmma: C comes through the ring where it lies as D does and the ring 
     REQUIRE(std::holds_alternative<TensorMapArgument>(by_tma));
     CHECK(std::get<TensorMapArgument>(by_tma).dimensions == box_of_matrix({64, 128}));
     CHECK(std::holds_alternative<PointerArgument>(argument(other, cooperative)));
+}
+
+TEST_CASE("wgmma: an output beside D has slices and a map of its own") {
+    const char* const text = "stages=4,slices=1,block=128x256x64,warpgroup=64x256";
+    const auto with = [](std::string_view epilogue, const EpilogueLayout& layout = {}) {
+        GemmSpec spec = square(4096);
+        spec.epilogue = epilogue;
+        if (layout != EpilogueLayout()) spec.epilogue = spec.epilogue.with("pre", layout);
+        return problem_of(spec).signature;
+    };
+    const Config config = wgmma_config(text);
+    const WgmmaGeometry alone = geometry(with("d = relu(acc)"), config);
+    const WgmmaGeometry both = geometry(with("d = relu(acc); pre[m,n] = acc"), config);
+    CHECK(both.staging_bytes == 2 * alone.staging_bytes);
+    CHECK(both.slice_columns == 64);
+    const WgmmaGeometry wide = geometry(with("pre: f32[m,n]; d = relu(acc); pre[m,n] = acc"), config);
+    CHECK(wide.slice_columns == 32);  // 128 bytes of f32
+    CHECK(wide.staging_bytes == 8 * 16 * 32 * (2 + 4));
+    const auto is_map = [&](const GemmSignature& signature, const Config& of) {
+        const auto entries = WgmmaWarpSpecialized::entries(signature, of);
+        const auto found =
+            std::ranges::find_if(entries.back().arguments, [](const auto& one) { return role_of(one).name == "pre"; });
+        REQUIRE(found != entries.back().arguments.end());
+        return std::holds_alternative<TensorMapArgument>(*found);
+    };
+    CHECK(is_map(with("d = relu(acc); pre[m,n] = acc"), config));
+    CHECK_FALSE(is_map(with("d = relu(acc); pre[m,n] = acc", {.ld = 4098}), config));
+    const Config turned = wgmma_config("swap_ab=1,block=128x64x64,warpgroup=64x64,stages=4");
+    CHECK(is_map(with("d = relu(acc); pre[m,n] = acc"), turned));
+    CHECK_FALSE(is_map(with("pre: f32[m,n]; d = relu(acc); pre[m,n] = acc"), turned));
 }
 
 TEST_CASE("wgmma: a C of one row leaves the ring to the operands, and is read where it lies") {

@@ -1,0 +1,2 @@
+#pragma once
+// D is the only output.

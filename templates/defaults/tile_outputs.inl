@@ -1,0 +1,1 @@
+// D is the only output.
