@@ -119,7 +119,7 @@ ArgumentPlan ArgumentPlan::of_one_problem(std::span<const KernelArgument> argume
 }
 
 std::size_t ArgumentPlan::place_of(std::string_view name) const {
-    return text_ == nullptr ? 0 : place_in_text(*text_, name);
+    return text_ == nullptr ? 0 : argument_place(*text_, name);
 }
 
 std::optional<ArgumentPlan::Address> ArgumentPlan::address_of(const ArgumentRole& role,

@@ -35,7 +35,7 @@ private:
 
 }  // namespace
 
-std::size_t place_in_text(const EpilogueParts& parts, std::string_view name) {
+std::size_t argument_place(const EpilogueParts& parts, std::string_view name) {
     const auto operand = std::ranges::find(parts.operands, name, &EpilogueOperand::name);
     auto place = static_cast<std::size_t>(operand - parts.operands.begin());
     if (operand != parts.operands.end()) return place;

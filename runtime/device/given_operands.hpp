@@ -12,7 +12,7 @@
 namespace jitgemm {
 
 /// The place of an operand in a text; outputs beside d stand behind the operands.
-[[nodiscard]] std::size_t place_in_text(const EpilogueParts& parts, std::string_view name);
+[[nodiscard]] std::size_t argument_place(const EpilogueParts& parts, std::string_view name);
 
 /// What a launch gives for the operands of an epilogue's text and its outputs beside d, by their places in the text:
 /// each name is looked up once.

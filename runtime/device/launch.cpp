@@ -175,7 +175,7 @@ std::uint32_t guards_of(const GemmOperand& operand) {
 /// In kAddresses; behind them, the place in the text.
 std::ptrdiff_t place_of_address(const GemmOperand& operand) {
     if (operand.pointer != nullptr) return std::ranges::find(kAddresses, operand.pointer) - kAddresses.begin();
-    return std::ssize(kAddresses) + static_cast<std::ptrdiff_t>(place_in_text(*operand.epilogue, operand.name));
+    return std::ssize(kAddresses) + static_cast<std::ptrdiff_t>(argument_place(*operand.epilogue, operand.name));
 }
 
 /// What a launch gives under a name of the text. alpha and beta have places of their own.
