@@ -110,6 +110,7 @@ std::vector<BenchCandidate> Peer::candidates(const GemmSpec& spec, std::string& 
     GemmSpec plain = told;
     if (takes_row_of_c()) plain.broadcast_c = false;
     if (takes_epilogue()) plain.epilogue = {};
+    if (takes_sums()) plain.sums = Summation::usual;
     const std::string untold = later_formats_text(plain);
     if (untold.empty()) return candidates_of_one(told, reason);
     reason = fmt::format("{} computes only plain problems, without{}", name(), untold);

@@ -77,6 +77,8 @@ private:
     [[nodiscard]] virtual bool takes_row_of_c() const { return false; }
     /// Whether the peer can compute an epilogue's text.
     [[nodiscard]] virtual bool takes_epilogue() const { return false; }
+    /// Whether the peer can add as GemmSpec::sums asks.
+    [[nodiscard]] virtual bool takes_sums() const { return false; }
     [[nodiscard]] virtual std::vector<BenchCandidate> candidates_of_one(const GemmSpec& spec, std::string& reason) = 0;
 };
 
