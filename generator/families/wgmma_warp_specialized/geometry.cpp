@@ -4,6 +4,7 @@
 #include "generator/base/round_up.hpp"
 #include "generator/base/tensor_map.hpp"
 #include "generator/families/shared/bounded.hpp"
+#include "generator/layout/copy_atom.hpp"
 #include "generator/layout/wgmma_atom.hpp"
 
 #include <algorithm>
