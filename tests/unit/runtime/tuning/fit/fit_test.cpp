@@ -220,7 +220,8 @@ TEST_CASE("fit of a table: constants that choose better are taken, and the table
         CHECK(values[i] == Approx(fit.families.front().result.constants[i].value).epsilon(1e-3));
 }
 
-TEST_CASE("fit of a table: what is taken chooses better in every split, and each split deals problems out evenly") {
+TEST_CASE("fit of a table: what is taken chooses better in every split, and each split deals problems out evenly",
+          "[heavy]") {
     const GpuModel& gpu = find_gpu("h100");
     const TableFit fit = fit_cost_table(made_up_points(gpu, other_constants(gpu, 6), 0), gpu, {}, kLittleDoubt);
     const std::vector<FitSplit>& splits = fit.families.front().result.splits;
@@ -267,7 +268,8 @@ TEST_CASE("fit: times of rounds at different clocks are made comparable by the r
     CHECK(points[1].us == Approx(10));
 }
 
-TEST_CASE("fit of a table: constants that choose no better are left alone, however well they predict times") {
+TEST_CASE("fit of a table: constants that choose no better are left alone, however well they predict times",
+          "[heavy]") {
     const GpuModel& gpu = find_gpu("h200");
     std::vector<FitPoint> points = made_up_points(gpu, family().cost_constants(gpu), 0);
     for (FitPoint& point : points) point.us *= 1.5;  // every prediction is wrong, and every choice right
