@@ -66,10 +66,10 @@ struct GemmSpec {
     /// elements. ldc is ignored, and is 0 in a resolved spec.
     bool broadcast_c = false;
     Determinism deterministic = Determinism::run_to_run;  ///< limits the choice; every kernel is run_to_run
+    Summation sums = Summation::usual;
     /// What is stored, from the sums of products `acc` on: "d = silu(acc + bias[n]) * up[m,n]". Without a text it is
     /// alpha · acc + beta · C. A text reads its own operands, so that `c` is then unset.
     EpilogueText epilogue = {};
-    Summation sums = Summation::usual;
 
     friend bool operator==(const GemmSpec&, const GemmSpec&) = default;
 };
