@@ -34,15 +34,11 @@ std::vector<std::string> unserved_float8(const GemmSpec& asked) {
             fmt::format("the layout is {}, but {} is multiplied only in layout tn yet: K is contiguous in "
                         "A and in B",
                         to_string(asked.layout), to_string(asked.a)));
-    const auto check = [&](char name, int alignment, DataType type) {
-        if (!needs_packing(alignment)) return;
+    if (asked.layout == GemmLayout::tn && as_lines(asked).layout != GemmLayout::tn)
         reasons.push_back(
-            fmt::format("{} is aligned to {} bytes, but operands of {} need {}: give it a leading "
-                        "dimension that is a multiple of {}",
-                        name, alignment, to_string(type), kTmaAlignment, kTmaAlignment));
-    };
-    check('A', asked.align_a, asked.a);
-    check('B', asked.align_b, asked.b);
+            fmt::format("k is 1, lda is {} and ldb is {}: elements of {} that lie side by side across K are not "
+                        "multiplied yet, so both must be at least 2",
+                        asked.lda, asked.ldb, to_string(asked.a)));
     const std::int64_t run = asked.d_order == Order::row ? asked.n : asked.m;
     if (is_float8(asked.d) && (run % kTmaAlignment != 0 || needs_packing(asked.align_d)))
         reasons.push_back(fmt::format(

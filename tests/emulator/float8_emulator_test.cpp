@@ -240,6 +240,19 @@ TEST_CASE("emulated 8-bit floats: every variant with fast sums") {
     check_variants(kFast, Summation::fast, {130, 136, 75});
 }
 
+TEST_CASE("emulated 8-bit floats: operands at any pitch and address are packed") {
+    std::size_t i = 0;
+    for (const std::int64_t k : {1, 15, 31, 75, 129, 272})
+        for (const std::string_view variant : {kPromoted[0], kPromoted[5], kPromoted[10]}) {
+            GemmSpec spec = mixed({65, 72, k}, ++i);
+            spec.lda = i % 3 == 0 && k > 1 ? 0 : k + 1 + static_cast<std::int64_t>(i % 5);
+            spec.ldb = i % 3 == 1 && k > 1 ? 0 : k + 1 + static_cast<std::int64_t>(i % 7);
+            spec.align_a = i % 2 == 0 ? 1 : 0;
+            check_wgmma(on_hopper(), spec, std::string(variant) + ",promote=128",
+                        {.alpha = 1.0F, .beta = spec.c ? 2.0F : 0.0F});
+        }
+}
+
 TEST_CASE("emulated 8-bit floats: where K is 0") {
     for (const std::int64_t n : {8, 72})
         check_wgmma(on_hopper(), mixed({72, n, 0}, 2), std::string(kPromoted[0]) + ",promote=128");

@@ -99,7 +99,6 @@ GemmSpec random_types(RandomBits& random) {
 
 int random_alignment(RandomBits& random, DataType type) {
     constexpr std::array kAlignments{16, 16, 8, 4, 2};
-    if (is_float8(type)) return kAlignments.front();
     return std::max(pick(random, kAlignments), bytes(type));
 }
 

@@ -72,8 +72,15 @@ def test_what_no_kernel_of_8_bit_floats_reads_is_refused_with_the_rule():
     a, b = operands()
     with pytest.raises(jg.ConfigError, match="layout tn"):
         jg.matmul(a, np.ascontiguousarray(b), device=EMULATOR)
-    with pytest.raises(jg.ConfigError, match="multiple of 16"):
-        jg.matmul(np.ascontiguousarray(a[:, :72]), np.ascontiguousarray(b.T[:, :72]).T, device=EMULATOR)
+
+
+def test_rows_at_any_pitch_are_multiplied():
+    a, b = operands()
+    for k in (71, 72):
+        odd_a, odd_b = np.ascontiguousarray(a[:, :k]), np.ascontiguousarray(b.T[:, :k]).T
+        d = jg.matmul(odd_a, odd_b, out_dtype="float32", device=EMULATOR)
+        assert close(d, exact(odd_a, odd_b), 2**-10)
+        assert (jg.matmul(a[:, 1 : k + 1], odd_b, out_dtype="float32", device=EMULATOR) != d).any()
 
 
 # ---- scales ----------------------------------------------------------------------------------------------------------

@@ -157,7 +157,9 @@ void add_float8_kernels(Samples& samples, int size) {
     const GemmSpec plain = problem(fmt::format("e4m3 tn {} {} {}", size, size, size / 16 * 16));
     GemmSpec mixed = with(plain, std::nullopt, f32);
     mixed.b = e5m2;
-    for (const GemmSpec& kind : {plain, mixed, with(plain, std::nullopt, e4m3), with(plain, bf16, e5m2)}) {
+    GemmSpec packed = plain;
+    packed.k += 11;
+    for (const GemmSpec& kind : {plain, mixed, packed, with(plain, std::nullopt, e4m3), with(plain, bf16, e5m2)}) {
         const auto add = [&](const GemmSpec& spec, const std::string& parameters) {
             samples.add_config(spec, with_parameters({WgmmaWarpSpecializedConfig{}}, parse_parameters(parameters)));
         };

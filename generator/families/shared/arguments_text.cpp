@@ -127,9 +127,14 @@ std::string pointer_type_of_text(const TextValue& value) {
     return fmt::format("{}{}*", value.is_written ? "" : "const ", operand_element(value.type));
 }
 
+std::string_view factor_pointer(DataType type) {
+    if (is_float8(type)) return "const Byte*";
+    return type == DataType::f32 ? "const float*" : "const Bits*";
+}
+
 std::string_view pointer_type(Role role, const GemmSignature& s) {
-    if (role == Role::a) return s.a == DataType::f32 ? "const float*" : "const Bits*";
-    if (role == Role::b) return s.b == DataType::f32 ? "const float*" : "const Bits*";
+    if (role == Role::a) return factor_pointer(s.a);
+    if (role == Role::b) return factor_pointer(s.b);
     if (role == Role::c) return "const ElementC*";
     if (role == Role::d) return "ElementD*";
     return role == Role::counters ? "unsigned*" : "char*";

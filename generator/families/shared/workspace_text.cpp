@@ -56,13 +56,13 @@ struct PackedPart {
     bool is_followed;
 };
 
-std::string part_functions(const PackedPart& p) {
+std::string part_functions(const PackedPart& p, std::string_view element) {
     std::string text = fmt::format(
         "\n__device__ __forceinline__ int packed_rows_{0}(const GemmArgs& args) {{ return args.{1}; }}\n"
         "__device__ __forceinline__ int packed_columns_{0}(const GemmArgs& args) {{ return args.{2}; }}\n"
-        "__device__ __forceinline__ Bits* packed_{0}(const GemmArgs& args) {{ return reinterpret_cast<Bits*>({3}); "
+        "__device__ __forceinline__ {4}* packed_{0}(const GemmArgs& args) {{ return reinterpret_cast<{4}*>({3}); "
         "}}\n",
-        p.name, p.rows, p.columns, p.begin);
+        p.name, p.rows, p.columns, p.begin, element);
     if (p.is_followed)
         text += fmt::format(
             "__device__ __forceinline__ char* behind_{0}(const GemmArgs& args) {{\n"
@@ -77,13 +77,15 @@ std::string part_functions(const PackedPart& p) {
 std::string packed_operands(const Contents& c) {
     if (c.pack == Pack::none) return {};
     const bool sums = c.sums != WorkspaceSums::none;
+    const std::string_view element = c.element_bytes == 1 ? "Byte" : "Bits";
     std::string text = pitch_functions(c);
     if (packs_a(c.pack))
         text += part_functions(
-            {'a', end_of(false, false), c.a_k_major ? 'm' : 'k', c.a_k_major ? 'k' : 'm', sums || packs_b(c.pack)});
+            {'a', end_of(false, false), c.a_k_major ? 'm' : 'k', c.a_k_major ? 'k' : 'm', sums || packs_b(c.pack)},
+            element);
     if (packs_b(c.pack))
         text += part_functions(
-            {'b', end_of(packs_a(c.pack), false), c.b_k_major ? 'n' : 'k', c.b_k_major ? 'k' : 'n', sums});
+            {'b', end_of(packs_a(c.pack), false), c.b_k_major ? 'n' : 'k', c.b_k_major ? 'k' : 'n', sums}, element);
     return text;
 }
 
@@ -133,7 +135,7 @@ void add_workspace(RenderInput& input, const WorkspaceContents& c) {
     if (c.pack == Pack::none && c.sums == WorkspaceSums::none) return;
     text = contents_comment(c) + packed_operands(c) + "\n" + sums_functions(c);
     if (c.pack == Pack::none) return;
-    text += "#include \"common/pack.cuh\"\n";
+    text += fmt::format("#include \"common/pack{}.cuh\"\n", c.element_bytes == 1 ? "_bytes" : "");
     input.generated["GEMM_PACKINGS"] = packings_text(c);
     input.generated["GEMM_MOVE_VECTOR"] = move_text(c.pack);
 }

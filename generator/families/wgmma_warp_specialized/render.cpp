@@ -287,7 +287,9 @@ bool has_bits(const GemmSignature& s) {
 std::string type_lines(const GemmSignature& s, const Config& c, bool is_in_ring) {
     const bool f16_sums = s.accumulator == DataType::f16;
     std::string text;
-    if (bytes(s.d) == 2 || (s.c && *s.c != DataType::f32) || pack_of(s) != Pack::none || has_bits(s))
+    const bool packs = pack_of(s) != Pack::none, has_8_bits = bytes(s.a) == 1;
+    if (packs && has_8_bits) text += alias_line("Byte", "unsigned char", "an element of A or B in memory");
+    if (bytes(s.d) == 2 || (s.c && *s.c != DataType::f32) || (packs && !has_8_bits) || has_bits(s))
         text += alias_line("Bits", "unsigned short", "a 16-bit element in memory");
     text += alias_line("Accumulator", f16_sums ? "unsigned" : "float", f16_sums ? "two f16 sums" : "one f32 sum");
     if (s.c && !is_in_ring)

@@ -85,12 +85,14 @@ TEST_CASE("8-bit floats: what no family serves is told with the rule") {
     spec.layout = GemmLayout::nn;
     CHECK_THAT(refusal(spec), Says("nn", "e4m3", "layout tn"));
     spec.layout = GemmLayout::tn;
-    spec.k = 72;
-    CHECK_THAT(refusal(spec), Says("A", "8 bytes", "multiple of 16"));
-    spec.lda = 80;
-    CHECK_THAT(refusal(spec), Says("B", "8 bytes", "multiple of 16"));
-    spec.ldb = 80;
+    spec.k = 75;  // packed
     CHECK(refusal(spec).empty());
+    spec.k = 1;
+    CHECK_THAT(refusal(spec), Says("k is 1", "lda is 1", "at least 2"));
+    spec.lda = spec.ldb = 2;
+    CHECK(refusal(spec).empty());
+    spec.k = 64;
+    spec.lda = spec.ldb = 0;
     spec.d_order = Order::column;
     CHECK(refusal(spec).empty());
     spec.accumulator = DataType::f16;
