@@ -11,6 +11,8 @@
 #include <limits>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <utility>
 
 namespace jitgemm {
 namespace {
@@ -71,6 +73,72 @@ Check band_of(const Check& check, std::int64_t first, std::int64_t rows, std::in
     return band;
 }
 
+double middle(const Interval& interval) { return interval.low / 2 + interval.high / 2; }
+
+/// Over what is allowed; above 1 is wrong.
+double error_of(const Interval& expected, double got) {
+    constexpr double kWrong = std::numeric_limits<double>::infinity();
+    if (std::isnan(got)) return expected.may_be_nan ? 0 : kWrong;
+    if (expected.is_empty()) return kWrong;
+    const double half = (expected.high - expected.low) / 2;
+    const bool has_width = half > 0 && std::isfinite(half);
+    const double error = has_width ? std::fabs(got - middle(expected)) / half : 0;
+    if (expected.contains(got)) return error;
+    return has_width ? std::max(1.01, error) : kWrong;
+}
+
+/// `number` is the element's among all of its output.
+void compare(const Interval& expected, double got, std::uint64_t number, CheckResult& result) {
+    const double error = error_of(expected, got);
+    result.largest_error = std::max(result.largest_error, error);
+    if (error <= 1) return;
+    ++result.wrong;
+    if (number >= result.first) return;
+    result.first = number;
+    result.expected = expected.is_empty() ? std::numeric_limits<double>::quiet_NaN() : middle(expected);
+    result.got = got;
+}
+
+/// What elements of D make of a reduction's results.
+class ReductionTotals {
+public:
+    ReductionTotals(const EpilogueReduction& reduction, const DeviceMatrix& results)
+        : results_(results),
+          totals_(static_cast<std::size_t>(results.rows * results.columns), ReducedValue(reduction)) {}
+
+    void add(std::int64_t row, std::int64_t column, const Interval& value) {
+        const std::int64_t of_row = results_.rows == 1 ? 0 : row, of_column = results_.columns == 1 ? 0 : column;
+        totals_[static_cast<std::size_t>(of_row * results_.columns + of_column)].add(value);
+    }
+    void add(const ReductionTotals& others) {
+        for (std::size_t i = 0; i < totals_.size(); ++i) totals_[i].add(others.totals_[i]);
+    }
+    void compare_with(const HostCopy& got, CheckResult& result) const {
+        for (std::size_t i = 0; i < totals_.size(); ++i) {
+            const auto number = static_cast<std::int64_t>(i);
+            compare(rounded_to(totals_[i].result(), results_.type),
+                    got(number / results_.columns, number % results_.columns), i, result);
+        }
+    }
+
+private:
+    DeviceMatrix results_;
+    std::vector<ReducedValue> totals_;
+};
+
+/// What some rows of D give to the results of each output.
+struct RowsJudged {
+    std::vector<CheckResult> elements;                    ///< as parts().outputs; of reductions, nothing
+    std::vector<std::optional<ReductionTotals>> reduced;  ///< as parts().outputs; set for reductions
+
+    void add(const RowsJudged& others) {
+        for (std::size_t i = 0; i < elements.size(); ++i) {
+            merge(elements[i], others.elements[i]);
+            if (reduced[i]) reduced[i]->add(*others.reduced[i]);
+        }
+    }
+};
+
 /// Finds the text's results for each element of some rows, and compares.
 class ElementJudge {
 public:
@@ -84,26 +152,34 @@ public:
 
     [[nodiscard]] const ColumnsOfD& columns() const { return columns_; }
 
-    /// `sums` are those of the product's row. `results` has one of each output.
-    void judge(std::int64_t row, std::int64_t column, const ProductSum* sums, std::vector<CheckResult>& results) const {
+    [[nodiscard]] RowsJudged of_no_rows() const {
+        RowsJudged judged{.elements = std::vector<CheckResult>(outputs_.size()), .reduced = {}};
+        for (std::size_t i = 0; i < outputs_.size(); ++i) {
+            const std::optional<EpilogueReduction>& reduction = inputs_.epilogue.parts().outputs[i].reduction;
+            judged.reduced.push_back(reduction ? std::optional(ReductionTotals(*reduction, inputs_.outputs[i]))
+                                               : std::nullopt);
+        }
+        return judged;
+    }
+    /// `sums` are those of the product's row.
+    void judge(std::int64_t row, std::int64_t column, const ProductSum* sums, RowsJudged& judged) const {
         const std::vector<Interval> expected = values(row, column, sums);
+        for (std::size_t i = 0; i < outputs_.size(); ++i) {
+            if (judged.reduced[i])
+                judged.reduced[i]->add(row, column, expected[i]);
+            else
+                compare(rounded_to(expected[i], inputs_.outputs[i].type), outputs_[i](row, column),
+                        static_cast<std::uint64_t>(row * check_.d.columns + column), judged.elements[i]);
+        }
+    }
+    /// Results of all outputs, when all rows have been judged.
+    [[nodiscard]] std::vector<CheckResult> results(RowsJudged judged) const {
         for (std::size_t i = 0; i < outputs_.size(); ++i)
-            compare(rounded_to(expected[i], inputs_.outputs[i].type), outputs_[i](row, column),
-                    static_cast<std::uint64_t>(row * check_.d.columns + column), results[i]);
+            if (judged.reduced[i]) judged.reduced[i]->compare_with(outputs_[i], judged.elements[i]);
+        return std::move(judged.elements);
     }
 
 private:
-    static void compare(const Interval& expected, double got, std::uint64_t number, CheckResult& result) {
-        const double error = error_of(expected, got);
-        result.largest_error = std::max(result.largest_error, error);
-        if (error <= 1) return;
-        ++result.wrong;
-        if (number >= result.first) return;
-        result.first = number;
-        result.expected = expected.is_empty() ? std::numeric_limits<double>::quiet_NaN() : middle(expected);
-        result.got = got;
-    }
-
     [[nodiscard]] Interval acc(const ProductSum& sum) const {
         return check_.exact ? exactly(sum.sum) : around(sum.sum, check_.bound.sum_unit * sum.magnitude);
     }
@@ -123,21 +199,6 @@ private:
         return epilogue_values(inputs_.epilogue, element);
     }
 
-    static double middle(const Interval& interval) { return interval.low / 2 + interval.high / 2; }
-
-    /// Over what is allowed; above 1 is wrong.
-    static double error_of(const Interval& expected, double got) {
-        constexpr double kWrong = std::numeric_limits<double>::infinity();
-        if (std::isnan(got)) return expected.may_be_nan ? 0 : kWrong;
-        if (expected.is_empty()) return kWrong;
-        if (expected.contains(got)) {
-            const double half = (expected.high - expected.low) / 2;
-            return half > 0 && std::isfinite(half) ? std::fabs(got - middle(expected)) / half : 0;
-        }
-        const double half = (expected.high - expected.low) / 2;
-        return half > 0 && std::isfinite(half) ? std::max(1.01, std::fabs(got - middle(expected)) / half) : kWrong;
-    }
-
     const Check& check_;
     const EpilogueInputs& inputs_;
     ColumnsOfD columns_;
@@ -150,10 +211,10 @@ private:
 
 std::vector<CheckResult> check_epilogue(Device& device, const Check& check, const EpilogueInputs& inputs,
                                         const Reference& judge) {
-    std::vector<CheckResult> all(inputs.outputs.size());
     const std::int64_t rows = check.d.rows, columns = check.d.columns;
-    if (rows == 0 || columns == 0) return all;
+    if (rows == 0 || columns == 0) return std::vector<CheckResult>(inputs.outputs.size());
     const ElementJudge elements(device, check, inputs);
+    RowsJudged all = elements.of_no_rows();
     const std::int64_t of_product = elements.columns().of_product();
     const std::int64_t at_once = std::max<std::int64_t>(1, kElementsAtOnce / of_product);
     std::mutex mutex;
@@ -161,15 +222,15 @@ std::vector<CheckResult> check_epilogue(Device& device, const Check& check, cons
         const std::int64_t count = std::min(at_once, rows - first);
         const std::vector<ProductSum> sums = judge.sums(band_of(check, first, count, of_product));
         on_cores(count, [&](std::int64_t share, std::int64_t shares) {
-            std::vector<CheckResult> part(all.size());
+            RowsJudged part = elements.of_no_rows();
             for (std::int64_t row = share; row < count; row += shares)
                 for (std::int64_t column = 0; column < columns; ++column)
                     elements.judge(first + row, column, &sums[static_cast<std::size_t>(row * of_product)], part);
             const std::scoped_lock lock(mutex);
-            for (std::size_t i = 0; i < all.size(); ++i) merge(all[i], part[i]);
+            all.add(part);
         });
     }
-    return all;
+    return elements.results(std::move(all));
 }
 
 }  // namespace jitgemm

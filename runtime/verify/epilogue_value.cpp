@@ -246,10 +246,28 @@ void ReducedValue::add_to_sum(const Interval& value) {
     ++count_;
 }
 
+void ReducedValue::add(const ReducedValue& others) {
+    if (others.count_ == 0) return;
+    if (count_ == 0) return void(*this = others);
+    if (reduction_.kind != ReductionKind::sum) {
+        add(others.total_);
+        count_ += others.count_ - 1;
+    } else {
+        total_.low += others.total_.low;
+        total_.high += others.total_.high;
+        total_.may_be_nan |= others.total_.may_be_nan;
+        total_.is_exact &= others.total_.is_exact;
+        magnitude_ += others.magnitude_;
+        if (others.unit_ != 0) unit_ = unit_ == 0 ? others.unit_ : std::min(unit_, others.unit_);
+        count_ += others.count_;
+    }
+}
+
 Interval ReducedValue::sum() const {
     if (total_.is_exact && magnitude_ <= kExactIntegers * unit_) return total_;
     if (std::isnan(total_.low) || std::isnan(total_.high) || std::isinf(magnitude_)) return anything();
-    const double error = count_ * kErrorOfASum * magnitude_;
+    const double steps = std::min(count_, 64 + 2 * std::sqrt(count_));
+    const double error = steps * kErrorOfASum * magnitude_;
     return rounded_outward(total_.low - error, total_.high + error, total_.may_be_nan);
 }
 

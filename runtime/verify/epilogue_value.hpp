@@ -27,11 +27,14 @@ struct EpilogueElement {
 /// Whether a launch reads an operand, for these scalars.
 [[nodiscard]] bool is_read(const std::vector<int>& guards, const EpilogueElement& element);
 
-/// A reduction's result: the values that it goes over in any order.
+/// A reduction's result: the values that it goes over in any order. A kernel adds in blocks: at most 64 + 2 sqrt(count)
+/// additions, one behind the other, lead from a value to the sum.
 class ReducedValue {
 public:
     explicit ReducedValue(const EpilogueReduction& reduction) : reduction_(reduction) {}
     void add(const Interval& value);
+    /// Adds what other values of the same reduction give.
+    void add(const ReducedValue& others);
     [[nodiscard]] Interval result() const;
 
 private:

@@ -5,7 +5,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <string_view>
 
 namespace jitgemm {
@@ -18,8 +20,14 @@ std::string element_text(double value) { return std::isnan(value) ? "nan" : fmt:
 std::string elements_text(const GemmSpec& spec) {
     const auto [rows, columns] = size_of_d(spec);
     const EpilogueParts* const text = parts_of(spec);
-    const std::size_t outputs = text == nullptr ? 1 : text->outputs.size();
-    return fmt::format("{}{}x{} elements", outputs == 1 ? "" : fmt::format("{} times ", outputs), rows, columns);
+    const auto is_reduction = [](const EpilogueOutput& output) { return output.reduction.has_value(); };
+    const auto reductions = text == nullptr ? 0 : std::ranges::count_if(text->outputs, is_reduction);
+    const auto matrices = text == nullptr ? 1 : std::ssize(text->outputs) - reductions;
+    std::string elements = matrices == 1 ? "" : fmt::format("{} times ", matrices);
+    elements += fmt::format("{}x{} elements", rows, columns);
+    if (reductions == 0) return elements;
+    return fmt::format("{} and {}", elements,
+                       reductions == 1 ? "a reduction" : fmt::format("{} reductions", reductions));
 }
 
 std::string success_text(const Verification& verdict, const GemmSpec& spec, bool exact) {

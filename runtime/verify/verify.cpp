@@ -1,5 +1,6 @@
 #include "runtime/verify/verify.hpp"
 
+#include "generator/base/operand.hpp"
 #include "generator/families/family.hpp"
 #include "runtime/emulator_device/emulator_device.hpp"
 #include "runtime/verify/emulator_verify.hpp"
@@ -7,6 +8,7 @@
 #include "runtime/verify/verification_text.hpp"
 
 #include <algorithm>
+#include <string_view>
 
 namespace jitgemm {
 namespace {
@@ -22,13 +24,21 @@ Verification verify_trial(ContextState& context, const GemmKernel& kernel, const
     return verdict;
 }
 
+bool is_reduction(const GemmSpec& spec, std::string_view output) {
+    const EpilogueParts* const text = parts_of(spec);
+    return text != nullptr && std::ranges::any_of(text->outputs, [&](const EpilogueOutput& one) {
+               return one.name == output && one.reduction;
+           });
+}
+
 }  // namespace
 
-// A transposed problem exchanges rows and columns of D.
+// A transposed problem exchanges rows and columns of D. A reduction's result has no single owner.
 void add_owner(Verification& verdict, const GemmKernel& kernel) {
     if (!verdict.first) return;
     const KernelState& state = state_of(kernel);
     Mismatch& first = *verdict.first;
+    if (is_reduction(state.problem.asked, first.output)) return;
     const std::int64_t row = state.problem.transposed ? first.column : first.row;
     const std::int64_t column = state.problem.transposed ? first.row : first.column;
     first.owner = family_of(state.source().id.config).owner(state.problem, state.source().id.config, row, column);

@@ -125,6 +125,32 @@ TEST_CASE("reductions are exact while their values are, and are scaled once") {
     CHECK(reduced(scale, {0, 0}).is_number(1));
 }
 
+TEST_CASE("a reduction may be judged in parts") {
+    for (const ReductionKind kind : {ReductionKind::sum, ReductionKind::max, ReductionKind::min}) {
+        ReducedValue left({.kind = kind}), right({.kind = kind}), none({.kind = kind});
+        for (const double value : {3.0, -7.0}) left.add(exactly(value));
+        for (const double value : {0.5, -9.0}) right.add(exactly(value));
+        none.add(left);
+        none.add(right);
+        none.add(ReducedValue({.kind = kind}));
+        CHECK(none.result().is_number(kind == ReductionKind::sum ? -12.5 : kind == ReductionKind::max ? 3 : -9));
+    }
+}
+
+TEST_CASE("the bound of a sum grows with the root of its values, and holds for sums in blocks") {
+    ReducedValue total({.kind = ReductionKind::sum});
+    std::vector<float> blocks(128, 0.0F);
+    for (int i = 0; i < 128 * 128; ++i) {
+        const float value = 1.0F / static_cast<float>(i + 1);
+        total.add(exactly(value));
+        blocks[static_cast<std::size_t>(i / 128)] += value;
+    }
+    float sum = 0;
+    for (const float block : blocks) sum += block;
+    CHECK(total.result().contains(sum));
+    CHECK_FALSE(total.result().contains(sum + 0.001F));
+}
+
 TEST_CASE("Python evaluates 500 random epilogues to values within their intervals") {
     if (!has_python()) SKIP_TEST("no Python of version 3.9");
     nlohmann::json cases = nlohmann::json::array();
