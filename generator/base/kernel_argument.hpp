@@ -26,7 +26,7 @@ struct ArgumentRole {
     friend constexpr bool operator==(const ArgumentRole&, const ArgumentRole&) = default;
     // NOLINTBEGIN(readability-identifier-naming): written as enumerators are, ArgumentRole::a
     static const ArgumentRole a, b, c, d, packed_a, packed_b, lda, ldb, ldc, ldd, packed_lda, packed_ldb;
-    static const ArgumentRole workspace, counters, m, n, k, h, alpha, beta;
+    static const ArgumentRole workspace, counters, reduction_parts, m, n, k, h, alpha, beta;
 };  // NOLINTEND(readability-identifier-naming)
 inline constexpr ArgumentRole ArgumentRole::a{"a", ArgumentPart::pointer};
 inline constexpr ArgumentRole ArgumentRole::b{"b", ArgumentPart::pointer};
@@ -42,6 +42,7 @@ inline constexpr ArgumentRole ArgumentRole::packed_lda{"a", ArgumentPart::pitch,
 inline constexpr ArgumentRole ArgumentRole::packed_ldb{"b", ArgumentPart::pitch, true};
 inline constexpr ArgumentRole ArgumentRole::workspace{"workspace", ArgumentPart::pointer};
 inline constexpr ArgumentRole ArgumentRole::counters{"counters", ArgumentPart::pointer};
+inline constexpr ArgumentRole ArgumentRole::reduction_parts{"reduction_parts", ArgumentPart::pointer};
 inline constexpr ArgumentRole ArgumentRole::m{"m"};
 inline constexpr ArgumentRole ArgumentRole::n{"n"};
 inline constexpr ArgumentRole ArgumentRole::k{"k"};
@@ -52,8 +53,9 @@ inline constexpr ArgumentRole ArgumentRole::beta{"beta"};
 /// "a", "lda", "packed_lda", "ld_up", "m".
 [[nodiscard]] std::string to_string(const ArgumentRole& role);
 
-/// An address of device memory, 8 bytes: of an operand, of the workspace, or of the counters. The counters are a part
-/// of the workspace. They are zeros when a kernel begins and when it ends (KernelEntry::counter_bytes).
+/// An address of device memory, 8 bytes: of an operand, of the workspace, or of two parts of the workspace, which are
+/// the parts of reductions and the counters. The latter are zeros when a kernel begins and when it ends
+/// (KernelEntry::counter_bytes).
 struct PointerArgument {
     ArgumentRole role;
     friend bool operator==(const PointerArgument&, const PointerArgument&) = default;

@@ -25,6 +25,12 @@ bool selects(const EpilogueNode& node) {
 
 }  // namespace
 
+std::string cuda_number(float value) {
+    std::string text = fmt::format("{}", value);
+    if (text.find_first_of(".e") == std::string::npos) text += ".0";
+    return text + 'f';
+}
+
 std::vector<std::string> ExpressionText::local_names(const EpilogueParts& parts, std::size_t count) {
     const auto is_taken = [&](const std::string& name) {
         const auto has_it = [&](const auto& one) { return one.name == name; };
@@ -75,10 +81,7 @@ std::string ExpressionText::whole(const EpilogueNode& node) const {
 }
 
 std::string ExpressionText::number(float value) const {
-    std::string text = fmt::format("{}", value);
-    if (language_ == Language::text) return text;
-    if (text.find_first_of(".e") == std::string::npos) text += ".0";
-    return text + 'f';
+    return language_ == Language::text ? fmt::format("{}", value) : cuda_number(value);
 }
 
 std::string ExpressionText::arguments(const EpilogueNode& node) const {

@@ -8,6 +8,9 @@
 
 namespace jitgemm {
 
+/// "0.5f", "2.0f".
+[[nodiscard]] std::string cuda_number(float value);
+
 /// Writes values of an epilogue as an expression, in the language of texts or in CUDA. Both have the same operators.
 class ExpressionText {
 public:

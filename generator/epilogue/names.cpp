@@ -35,9 +35,10 @@ constexpr std::array<std::string_view, 121> kKeywords{
 
 /// Names of a kernel's arguments and their types, and of functions that its epilogue calls. The pitches have names, too
 /// (is_pitch_field).
-constexpr std::array<std::string_view, 18> kKernelNames{
-    "a",       "k",    "args",  "counters", "workspace", "stream",   "finish",   "Results",  "Reduced",
-    "reduced", "fmaf", "fabsf", "power",    "Bits",      "ElementC", "ElementD", "GemmArgs", "TensorMap"};
+constexpr std::array<std::string_view, 19> kKernelNames{
+    "a",      "k",        "args",     "counters", "workspace", "reduction_parts", "stream",
+    "finish", "Results",  "Reduced",  "reduced",  "fmaf",      "fabsf",           "power",
+    "Bits",   "ElementC", "ElementD", "GemmArgs", "TensorMap"};
 
 template <typename List>
 bool is_in(const List& list, std::string_view name) {

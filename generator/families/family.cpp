@@ -150,10 +150,16 @@ struct Adapter {
     }
 
     static CostEstimate cost(const Problem& problem, const KernelConfig& config, const GpuModel& gpu) {
+        CostEstimate estimate;
         if constexpr (requires { typename Typed::Costs; })
-            return Typed::cost(problem, own(config), gpu, Typed::Costs::of(gpu));
+            estimate = Typed::cost(problem, own(config), gpu, Typed::Costs::of(gpu));
         else
-            return Typed::cost(problem, own(config), gpu);
+            estimate = Typed::cost(problem, own(config), gpu);
+        if (!has_reductions(problem.signature)) return estimate;
+        const double added = reduction_us(problem, part_tile(problem.signature, config), gpu);
+        estimate.overhead_us += added;
+        estimate.total_us += added;
+        return estimate;
     }
     static constexpr CostConstants (*cost_constants())(const GpuModel&) {
         if constexpr (requires { typename Typed::Costs; })
@@ -192,13 +198,25 @@ struct Adapter {
         return 0;
     }
 
+    /// The family's own, and the one that combines the parts of reductions.
+    static std::vector<KernelEntry> entries(const GemmSignature& signature, const KernelConfig& config) {
+        std::vector<KernelEntry> all = Typed::entries(signature, own(config));
+        if (has_reductions(signature)) add_reducing_entries(all, part_tile(signature, config));
+        return all;
+    }
+    static PartTile part_tile(const GemmSignature& signature, const KernelConfig& config) {
+        if constexpr (requires { &Typed::part_tile; }) return Typed::part_tile(signature, own(config));
+        return kStoredValues;
+    }
+
     /// The struct of arguments is printed here, from what the host passes: all entries of a kernel take the same.
     static RenderInput render_input(const GemmSignature& signature, const KernelConfig& config) {
         RenderInput input = Typed::render_input(signature, own(config));
-        const std::vector<KernelEntry> entries = Typed::entries(signature, own(config));
-        input.generated["gemm_args.cuh"] = arguments_text(entries.front().arguments, signature);
+        const std::vector<KernelEntry> all = entries(signature, config);
+        input.generated["gemm_args.cuh"] = arguments_text(all.front().arguments, signature);
+        if (has_reductions(signature)) add_reductions(input, signature, part_tile(signature, config));
         if (signature.epilogue) input.generated["finish_vector.cuh"] = epilogue_vector(*signature.epilogue);
-        add_launch_order(input, entries.front().programmatic_launch);
+        add_launch_order(input, all.front().programmatic_launch);
         add_rulers(input);
         return input;
     }
@@ -251,8 +269,8 @@ struct Adapter {
             .with_parameters = with_parameters,
             .template_file = Typed::kTemplateFile,
             .render_input = render_input,
-            .entries = [](const GemmSignature& signature,
-                          const KernelConfig& config) { return Typed::entries(signature, own(config)); },
+            .entries = entries,
+            .part_tile = part_tile,
             .workspace_bytes = [](const Problem& problem,
                                   const KernelConfig& config) { return Typed::workspace_bytes(problem, own(config)); },
             .counter_bytes = counter_bytes,
@@ -287,11 +305,17 @@ const Family& find_family(std::string_view name) {
 const Family& family_of(const KernelConfig& config) { return kFamilies[config.family.index()]; }
 
 WorkspaceLayout workspace_layout(const Problem& problem, const KernelConfig& config) {
-    constexpr std::size_t kBoundary = 256;  // of the counters
+    constexpr std::size_t kBoundary = 256;  // of the counters and of parts of reductions
     const Family& family = family_of(config);
     const auto bytes = static_cast<std::size_t>(family.workspace_bytes(problem, config));
     const auto counters = static_cast<std::size_t>(family.counter_bytes(problem, config));
-    return {counters == 0 ? bytes : ceil_div(bytes, kBoundary) * kBoundary + counters, counters};
+    const bool reduces = has_reductions(problem.signature);
+    const std::size_t before = reduces ? round_up(bytes, kBoundary) : bytes;
+    const auto parts = reduces ? part_bytes(problem, family.part_tile(problem.signature, config)) : 0;
+    const std::size_t overwritten = before + static_cast<std::size_t>(parts);
+    return {.bytes = counters == 0 ? overwritten : round_up(overwritten, kBoundary) + counters,
+            .counters = counters,
+            .reduction_parts = before};
 }
 
 }  // namespace jitgemm

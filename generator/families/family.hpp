@@ -8,6 +8,7 @@
 #include "generator/families/shared/anatomy.hpp"
 #include "generator/families/shared/candidate_group.hpp"
 #include "generator/families/shared/cost_estimate.hpp"
+#include "generator/families/shared/reductions.hpp"
 #include "generator/families/shared/sum_order.hpp"
 
 #include <span>
@@ -68,7 +69,8 @@ struct Family {
     std::string_view template_file;
     RenderInput (*render_input)(const GemmSignature&, const KernelConfig&);
     std::vector<KernelEntry> (*entries)(const GemmSignature&, const KernelConfig&);
-    /// Bytes of workspace a launch needs; 0 for most kernels.
+    PartTile (*part_tile)(const GemmSignature&, const KernelConfig&);
+    /// Bytes of workspace that a launch needs beside those for the parts of reductions; 0 for most kernels.
     std::int64_t (*workspace_bytes)(const Problem&, const KernelConfig&);
     /// Bytes of counters, which are zeros when a kernel begins and when it ends.
     std::int64_t (*counter_bytes)(const Problem&, const KernelConfig&);
@@ -85,8 +87,9 @@ struct Family {
 
 /// The parts of a caller's workspace: first the memory that the kernel overwrites, then its counters.
 struct WorkspaceLayout {
-    std::size_t bytes = 0;     ///< in all
-    std::size_t counters = 0;  ///< bytes at the end that are counters
+    std::size_t bytes = 0;            ///< in all
+    std::size_t counters = 0;         ///< bytes at the end that are counters
+    std::size_t reduction_parts = 0;  ///< bytes before the parts of reductions, if there are any
 };
 [[nodiscard]] WorkspaceLayout workspace_layout(const Problem& problem, const KernelConfig& config);
 

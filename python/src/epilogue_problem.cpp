@@ -164,7 +164,7 @@ EpilogueText epilogue_text(const EpilogueArrays& arrays, const ResultPlace& d, R
         if (!is_beside_d(output)) continue;
         if (arrays.outputs[i].array.given())
             place({output.name, *output.type, output.index, true}, arrays.outputs[i].array);
-        else if (d.order == Order::column)
+        else if (d.order == Order::column && output.index.is_matrix())
             reasons.push_back(
                 fmt::format("{0} is missing: out's columns are contiguous, and a new {0} would have "
                             "contiguous rows: pass a {0} that lies as out does",

@@ -223,6 +223,21 @@ Result result_for(const Product& product, std::span<const std::int64_t> shape, D
     return {std::move(made), operand.data, std::move(operand.keeper)};
 }
 
+namespace {
+
+/// The shape of an output, where D has `shape`. A reduction lacks D's rows or its columns, or has one element.
+std::vector<std::int64_t> shape_of(const EpilogueOutput& output, const Product& product,
+                                   std::span<const std::int64_t> shape) {
+    const std::size_t columns = product.arrays.b.rank > 1 ? 1 : 0;
+    const std::span<const std::int64_t> of_rows = shape.first(shape.size() - columns);
+    if (!output.reduction) return {shape.begin(), shape.end()};
+    if (output.index.row) return {of_rows.begin(), of_rows.end()};
+    if (!output.index.column) return {1};
+    return {columns == 0 ? 1 : shape.back()};
+}
+
+}  // namespace
+
 void make_outputs(Product& product, std::span<const std::int64_t> shape, EpilogueText epilogue) {
     EpilogueArrays* const arrays = product.arrays.epilogue.get();
     if (arrays == nullptr || arrays->outputs.size() == 1) return;
@@ -230,8 +245,11 @@ void make_outputs(Product& product, std::span<const std::int64_t> shape, Epilogu
     for (std::size_t i = 0; i < arrays->outputs.size(); ++i) {
         const EpilogueOutput& output = meaning.parts().outputs[i];
         EpilogueArray& array = arrays->outputs[i];
+        if (output.reduction && std::ranges::find(shape, 0) != shape.end())
+            throw OperandError("no product of these arrays",
+                               {fmt::format("{} is a reduction, but the product has no elements", output.name)});
         if (!is_beside_d(output) || array.array.given()) continue;
-        array.held = allocate_like(product.arrays.a, shape, *output.type);
+        array.held = allocate_like(product.arrays.a, shape_of(output, product, shape), *output.type);
         array.is_made = true;
         if (std::ranges::find(shape, 0) == shape.end())
             read_operand(array.held.get(), arrays->formula->outputs[i].name.c_str(), product.stream, array.array);

@@ -1,3 +1,4 @@
+#include "generator/families/family.hpp"
 #include "jitgemm/kernel_info.hpp"
 #include "runtime/cli/explain_report.hpp"
 #include "runtime/cli/json_fields.hpp"
@@ -102,6 +103,17 @@ std::string roles_text(const KernelAnatomy& a) {
 /// All, or those of the first role.
 int multiplying_warps(const KernelAnatomy& a) { return a.roles.empty() ? a.warps() : a.roles.front().warps; }
 
+std::string reductions_text(const Explanation& e) {
+    if (!has_reductions(e.problem.signature)) return {};
+    const PartTile tile = family_of(e.config).part_tile(e.problem.signature, e.config);
+    const std::string parts = fmt::format("a part is made of {} rows or {} columns of D{}", tile.rows, tile.columns,
+                                          tile.is_transposed ? "^T" : "");
+    return row("reductions",
+               fmt::format("{}{}; the last kernel combines parts; they take {} bytes of the workspace", parts,
+                           tile.is_of_stored_values ? ", which the kernel stores" : " as D is computed",
+                           part_bytes(e.problem, tile)));
+}
+
 std::string kernel_text(const Explanation& e) {
     const KernelAnatomy& a = e.anatomy;
     std::string text = heading("Kernel");
@@ -124,7 +136,7 @@ std::string kernel_text(const Explanation& e) {
         text += row("stream-K", fmt::format("{} blocks share the k-tiles of {}; {} of sums meet in the workspace",
                                             a.stream_k_blocks, counted(a.streamed_tiles, "tile"),
                                             counted(a.partial_tiles, "tile")));
-    return text;
+    return text + reductions_text(e);
 }
 
 std::string prediction_text(const ExplainReport& report) {

@@ -214,6 +214,7 @@ GemmKernel ContextState::assemble(const Problem& problem, const SharedLoad& shar
     const WorkspaceLayout workspace = workspace_layout(problem, kernel.source->id.config);
     state->workspace_bytes = workspace.bytes;
     state->counter_bytes = workspace.counters;
+    state->reduction_parts = workspace.reduction_parts;
     state->cache = shared.was_loaded ? CacheSource::memory : kernel.cache;
     state->choice = choice.source;
     state->choice_reason = shared_reason(choice.reason);

@@ -85,7 +85,8 @@ public:
     std::shared_ptr<const LoadedKernel> kernel;
     std::vector<LoadedEntry> entries;
     std::size_t workspace_bytes = 0;
-    std::size_t counter_bytes = 0;  ///< at the end of the workspace: zeros whenever the kernel begins
+    std::size_t reduction_parts = 0;  ///< where they begin in the workspace
+    std::size_t counter_bytes = 0;    ///< at the end of the workspace: zeros whenever the kernel begins
     CacheSource cache = CacheSource::compiled;
     ChoiceSource choice = ChoiceSource::forced;
     std::shared_ptr<const std::string> choice_reason;

@@ -61,7 +61,8 @@ void require_sound(const KernelState& state, const GemmArguments& arguments) {
 }
 
 /// If an entry waits for the previous launch, the entries behind it wait too, because they wait for this entry.
-void enqueue(const KernelState& state, const KernelOperands& operands, Stream stream) {
+void enqueue(const KernelState& state, KernelOperands operands, Stream stream) {
+    operands.reduction_parts = DevicePointer(operands.workspace.address + state.reduction_parts);
     PackedArguments packed;
     bool may_begin_early = operands.dependent_launch != DependentLaunch::off;
     for (const LoadedEntry& loaded : state.entries) {

@@ -132,6 +132,7 @@ GemmKernel KernelSetState::kernel(std::int64_t m) const {
     const WorkspaceLayout workspace = workspace_layout(state->problem, known.source().id.config);
     state->workspace_bytes = workspace.bytes;
     state->counter_bytes = workspace.counters;
+    state->reduction_parts = workspace.reduction_parts;
     state->cache = CacheSource::memory;
     state->choice = known.choice;
     state->choice_reason = known.choice_reason;

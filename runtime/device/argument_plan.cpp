@@ -125,6 +125,7 @@ std::size_t ArgumentPlan::place_of(std::string_view name) const {
 std::optional<ArgumentPlan::Address> ArgumentPlan::address_of(const ArgumentRole& role,
                                                               const OperandList& operands) const {
     if (role == ArgumentRole::counters) return Address{&KernelOperands::counters};
+    if (role == ArgumentRole::reduction_parts) return Address{&KernelOperands::reduction_parts};
     if (role == ArgumentRole::workspace || role.is_packed) return Address{&GemmArguments::workspace};
     const GemmOperand* const operand = operands.find(role.name);
     if (operand == nullptr) return std::nullopt;

@@ -30,6 +30,7 @@ struct PackedArguments {
 /// The operands that a launch passes to the kernel, as the kernel sees them, and the address of its counters.
 struct KernelOperands : GemmArguments {
     DevicePointer counters{};
+    DevicePointer reduction_parts{};
 };
 
 /// A problem whose arguments are packed.

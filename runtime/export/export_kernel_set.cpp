@@ -42,7 +42,7 @@ WorkspaceLayout workspace_of(const SetKernel& kernel, const ServedRows& rows) {
     const WorkspaceLayout first = workspace_layout(lines_at(kernel, rows.first), kernel.id.config);
     const WorkspaceLayout last = workspace_layout(lines_at(kernel, rows.last), kernel.id.config);
     const std::size_t counters = std::max(first.counters, last.counters);
-    return {std::max(first.bytes - first.counters, last.bytes - last.counters) + counters, counters};
+    return {std::max(first.bytes - first.counters, last.bytes - last.counters) + counters, counters, 0};
 }
 
 /// Sources and launchers of all kernels. The launchers refer to the sources.

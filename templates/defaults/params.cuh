@@ -43,6 +43,24 @@
 #ifndef GEMM_MORE_OUTPUTS
 #define GEMM_MORE_OUTPUTS 0  // the epilogue's text stores other matrices beside D
 #endif
+#ifndef GEMM_REDUCTIONS
+#define GEMM_REDUCTIONS 0  // the epilogue's text reduces values of D, and warps make parts of that
+#endif
+#ifndef GEMM_REDUCE_ROWS
+#define GEMM_REDUCE_ROWS 0  // some reduction has a result for each column
+#endif
+#ifndef GEMM_REDUCE_COLUMNS
+#define GEMM_REDUCE_COLUMNS 0  // some reduction has a result for each row
+#endif
+#ifndef GEMM_REDUCE_ALL
+#define GEMM_REDUCE_ALL 0  // some reduction has one result
+#endif
+#ifndef GEMM_REDUCTION_TIMES
+#define GEMM_REDUCTION_TIMES 0  // some result is multiplied by a number
+#endif
+#ifndef GEMM_REDUCTION_OVER
+#define GEMM_REDUCTION_OVER 0  // some result is divided by a number
+#endif
 #ifndef GEMM_STORE_TMA
 #define GEMM_STORE_TMA 0
 #endif

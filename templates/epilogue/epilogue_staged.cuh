@@ -87,4 +87,7 @@ __device__ __forceinline__ void store_rows(const Accumulator (&rC)[kTilesN][kReg
         stage_slice<kSliceColumns, kSwizzledSlices>(slice, finished, lane);
         store_slice<kSliceColumns, kSwizzledSlices>(slice, args, edges, row, slice_column, lane);
     }
+#if GEMM_REDUCTIONS
+    operands.store_parts(args, row, column, lane);
+#endif
 }

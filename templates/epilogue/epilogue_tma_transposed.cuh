@@ -146,4 +146,7 @@ __device__ __forceinline__ void store_rows(const Accumulator (&rC)[kTilesN][kReg
         stage_slice<kSliceColumns>(slice + place, finished);
         store_slice<kSliceColumns>(slice, args, row, slice_column, stores);
     }
+#if GEMM_REDUCTIONS
+    operands.store_parts(args, row, column, lane);
+#endif
 }

@@ -276,6 +276,16 @@ TEST_CASE("cli emulator: each output of an epilogue goes to its file") {
     CHECK(elements("d.npy") == std::vector<float>{0, 0, 1, 2});
     CHECK(elements("pre.npy") == std::vector<float>{-1, 0, 1, 2});
 
+    const std::string reduces = command.substr(0, command.size() - 1) +
+                                "; r[n] = sum(acc)' --out pre=" + file("pre.npy") + " --out r=" + file("r.npy") +
+                                " --out " + file("d.npy");
+    REQUIRE(tool.run(reduces).exit_code == 0);
+    const NpyMatrix sums = NpyMatrix::open(tool.folder() / "r.npy", DataType::f32, NpyDimensions::up_to_two);
+    CHECK(sums.rows() * sums.columns() == 2);
+    std::vector<float> got(2);
+    std::memcpy(got.data(), sums.data(), sizeof(float) * got.size());
+    CHECK(got == std::vector<float>{4, 6});
+
     const auto refused = [&](const std::string& words, const auto&... parts) {
         const ToolResult wrong = tool.run(command + words);
         CHECK(wrong.exit_code == 2);

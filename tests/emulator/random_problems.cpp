@@ -47,7 +47,7 @@ struct Alignments {
 };
 
 /// Texts with every kind of operand and guard; the matrix is x.
-constexpr std::array<std::string_view, 20> kTexts{"d = relu(acc + bias[n])",
+constexpr std::array<std::string_view, 24> kTexts{"d = relu(acc + bias[n])",
                                                   "d = silu(acc + bias[n]) * x[m,n]",
                                                   "bias: f32[n]; d = gelu(alpha * acc + bias[n])",
                                                   "x: f16[m,n]; d = acc + x[m,n]",
@@ -67,7 +67,15 @@ constexpr std::array<std::string_view, 20> kTexts{"d = relu(acc + bias[n])",
                                                   "t = alpha * acc + bias[n]; d = relu(t); pre[m,n] = t",
                                                   "whole: f32[m,n]; half: f16[m,n]; whole[m,n] = acc * row[m]; "
                                                   "half[m,n] = acc * 0.5 + beta * x[m,n]; d = abs(acc)",
-                                                  "pre: bf16[m,n]; pre[m,n] = -acc; d = x[m,n] - acc"};
+                                                  "pre: bf16[m,n]; pre[m,n] = -acc; d = x[m,n] - acc",
+                                                  "t = acc + bias[n]; d = relu(t); grad[n] = sum(t)",
+                                                  "t = alpha * acc; d = t; squares[m] = sum(t * t); "
+                                                  "greatest[0] = max(abs(t)) / 448",
+                                                  "pre: f32[m,n]; t = acc * row[m] + beta * x[m,n]; pre[m,n] = t; "
+                                                  "d = exp(-abs(t)); low[n] = min(t); high[m] = max(t); "
+                                                  "all[0] = sum(exp(-abs(t)))",
+                                                  "t = silu(left(acc)) * right(acc); d[m,h] = t; sums[h] = sum(t); "
+                                                  "high[m] = max(exp(t * 0))"};
 
 /// The same with 8-bit floats, which some kernels take where K is contiguous in both.
 void make_float8(RandomBits& random, GemmSpec& spec) {

@@ -35,6 +35,16 @@ constexpr std::array<std::string_view, 4> kOutputTexts{
     "three[m,n] = acc * 0.5",
     "scale: f32[m]; d = acc * scale[m]; pre[m,n] = acc + beta * up[m,n]"};
 
+/// Reductions of each kind over rows, columns and both, beside other outputs and operands. What lies beyond D's edges
+/// would count: exp(0) is 1.
+constexpr std::array<std::string_view, 5> kReductionTexts{
+    "bias: bf16[n]; t = alpha * acc + bias[n]; d = silu(t) * up[m,n]; grad[n] = sum(t)",
+    "t = alpha * acc; d = t; squares[m] = sum(t * t); greatest[0] = max(abs(t)) / 448",
+    "pre: f32[m,n]; t = acc + beta * up[m,n]; pre[m,n] = t; d = relu(t); low[n] = min(t); high[m] = max(t); "
+    "all[0] = sum(t) * 0.5",
+    "scale: f32[m]; t = acc * scale[m]; d = t; e[m] = sum(exp(t * 0.001)); high[n] = max(t - 1000); low[0] = min(t)",
+    "sums[n] = sum(exp(acc * 0)); counts[m] = sum(exp(acc * 0)); count[0] = sum(exp(acc * 0)); d = acc"};
+
 GemmSpec with_text(GemmSpec spec, std::string_view text) {
     spec.epilogue = text;
     return spec;
@@ -74,6 +84,14 @@ TEST_CASE("emulated wgmma: outputs beside D with pitches of their own") {
         spec.epilogue = spec.epilogue.with("pre", {.ld = 72 + extra % 5});
         check_wgmma(on_hopper(), spec, variant);
     }
+}
+
+TEST_CASE("emulated wgmma: reductions, whole vectors") {
+    for (const std::size_t first : {0, 3}) check_texts(kReductionTexts, {136, 200, 136}, first);
+}
+TEST_CASE("emulated wgmma: reductions, edges") {
+    check_texts(kReductionTexts, {67, 75, 129}, 1);
+    check_texts(kReductionTexts, {9, 264, 64}, 4);
 }
 
 TEST_CASE("emulated wgmma: an operand whose scalar is 0 is not read") {
@@ -228,6 +246,35 @@ TEST_CASE("emulated wgmma: planted faults of outputs are found") {
         const GemmSpec spec =
             resolved(with_text(spec_of(GemmLayout::tn, 200, by_threads ? 135 : 136, 136),
                                by_threads ? "t = acc * 2; pre[m,n] = t; d = t + 1" : kOutputTexts[0]));
+        const KernelConfig config = with_parameters({WgmmaWarpSpecializedConfig{}}, parse_parameters(fault.parameters));
+        CHECK_FALSE(complaint_about(on_hopper(), spec, config, fault.text, fault.instead).empty());
+    }
+}
+
+TEST_CASE("emulated wgmma: planted faults of reductions are found") {
+    constexpr const char* kSeveral = "block=128x64x64,warpgroup=64x64,stages=3";
+    constexpr std::string_view kText =
+        "sums[n] = sum(acc); ones[n] = sum(exp(acc * 0)); counts[m] = sum(exp(acc * 0)); "
+        "count[0] = sum(exp(acc * 0)); d = acc";
+    constexpr SpoiltText kSpoiltReductions[] = {
+        {"rows beyond the edge count", kSeveral, "row < edges.end_row ? edges.end_column - column : 0;",
+         "edges.end_column - column;"},
+        {"columns beyond the edge count", kSeveral, "edges.end_column - column : 0;", "2 : 0;"},
+        {"rows g + 8 are left out", kSeveral, "pair == 0 ? first : Kind::of(both[0], first)", "first"},
+        {"columns change places", kSeveral, "lane / 4 % 2 * 16 + lane / 8 % 2 * 8",
+         "lane / 8 % 2 * 16 + lane / 4 % 2 * 8"},
+        {"a lane's columns are lost", kSeveral, "other < 4; other *= 2", "other < 2; other *= 2"},
+        {"all rows have the first part", kSeveral, "(row / kPartRows) * edges.end_column", "0 * edges.end_column"},
+        {"the last columns are not stored", "block=64x24x64,warpgroup=64x24,stages=3", "if (own < count &&",
+         "if (count == 32 &&"},
+        {"a part is left out", kSeveral, "int part = warp;", "int part = warp + 1;"},
+        {"a warp's parts are left out", kSeveral, "i < kFinishWarps; ++i) value = Kind::of(value, values[i][lane])",
+         "i < 2; ++i) value = Kind::of(value, values[i][lane])"},
+        {"D^T reduces the other way", kTurned, "y.sums, left, pair", "y.sums, left, 0"},
+    };
+    for (const SpoiltText& fault : kSpoiltReductions) {
+        INFO(fault.name);
+        const GemmSpec spec = resolved(with_text(spec_of(GemmLayout::tn, 200, 200, 136), kText));
         const KernelConfig config = with_parameters({WgmmaWarpSpecializedConfig{}}, parse_parameters(fault.parameters));
         CHECK_FALSE(complaint_about(on_hopper(), spec, config, fault.text, fault.instead).empty());
     }

@@ -326,6 +326,69 @@ def test_outputs_that_do_not_fit_are_refused():
             jg.matmul(a, b, device=EMULATOR, epilogue=text, x=given, **arrays)
 
 
+# ---- reductions ------------------------------------------------------------------------------------------------------
+
+REDUCED = (
+    "t = acc + bias[n]; d = relu(t); by_column[n] = sum(t); by_row[m] = max(t); all[0] = min(t) / 4; "
+    "squares[m] = sum(t * t)"
+)
+
+
+def assert_are_reduced(outputs, a, b, bias):
+    t = a.astype("float64") @ b.astype("float64") + bias.astype("float64")
+    d, by_column, by_row, least, squares = outputs
+    assert_is(d, "d = relu(acc + bias[n])", a, b, {"bias": bias})
+    np.testing.assert_array_equal(by_column, t.sum(0))  # small integers: all sums are exact
+    np.testing.assert_array_equal(by_row, t.max(1))
+    np.testing.assert_array_equal(least, [t.min() / 4])
+    np.testing.assert_array_equal(squares, (t * t).sum(1))
+    assert all(str(output.dtype) == "float32" for output in outputs[1:])
+
+
+@pytest.mark.parametrize("arch", ["sm_80", "sm_90a"])
+@pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16"])
+def test_reductions(dtype, arch):
+    a, b = factors(dtype_of(dtype), 45, 52, 24)
+    bias = operand((52,), dtype_of(dtype))
+    assert_are_reduced(jg.matmul(a, b, device=f"emulator:{arch}", epilogue=REDUCED, bias=bias), a, b, bias)
+
+
+def test_a_reduction_goes_where_its_keyword_says():
+    a, b = factors()
+    bias = operand((N,))
+    by_row, least = np.zeros(M, "float32"), np.zeros((), "float32")
+    outputs = jg.matmul(a, b, device=EMULATOR, epilogue=REDUCED, bias=bias, by_row=by_row, operands={"all": least})
+    assert outputs[2] is by_row and outputs[3] is least
+    np.testing.assert_array_equal(by_row, (a @ b + bias).max(1))
+    np.testing.assert_array_equal(least, (a @ b + bias).min() / 4)
+
+
+def test_reductions_have_the_shape_of_what_is_left():
+    a, b = factors()
+    text = "d = acc; rows[m] = sum(acc); columns[n] = sum(acc); all[0] = sum(acc)"
+    d, rows, columns, total = jg.matmul(a.reshape(3, 11, K), b, device=EMULATOR, epilogue=text)
+    assert (rows.shape, columns.shape, total.shape) == ((3, 11), (N,), (1,))
+    np.testing.assert_array_equal(rows, d.sum(2))
+    np.testing.assert_array_equal(columns, d.sum((0, 1)))
+    out = np.zeros((M, N), "float32", order="F")
+    _, rows, columns, _ = jg.matmul(a, b, device=EMULATOR, epilogue=text, out=out)
+    np.testing.assert_array_equal(rows, out.sum(1))
+    np.testing.assert_array_equal(columns, out.sum(0))
+    _, rows, columns, _ = jg.matmul(a, b[:, 0].copy(), device=EMULATOR, epilogue=text)
+    assert (rows.shape, columns.shape) == ((M,), (1,))
+    with pytest.raises(jg.OperandError, match="rows is a reduction, but the product has no elements"):
+        jg.matmul(a[:0], b, device=EMULATOR, epilogue=text)
+
+
+def test_a_nan_makes_a_reduction_nan():
+    a, b = factors()
+    a[2, 3] = np.nan
+    text = "d = acc; rows[m] = max(acc); columns[n] = min(acc); all[0] = sum(acc)"
+    _, rows, columns, total = jg.matmul(a, b, device=EMULATOR, epilogue=text)
+    assert np.isnan(columns).all() and np.isnan(total).all()
+    assert np.flatnonzero(np.isnan(rows)).tolist() == [2]
+
+
 # ---- names -----------------------------------------------------------------------------------------------------------
 
 
@@ -472,7 +535,17 @@ REFUSED = {
         jg.OperandError,
         "alpha is given twice",
     ),
-    "a reduction": ({"epilogue": "d = acc; r[n] = sum(acc)"}, jg.ConfigError, r"r\[n\]"),
+    "a reduction over blocks": ({"epilogue": "d = acc; r[m,n/32] = max(acc)"}, jg.ConfigError, r"r\[m,n/32\]"),
+    "a reduction of another type": (
+        {"epilogue": "d = acc; r[n] = sum(acc)", "r": np.zeros(N, "float16")},
+        jg.SpecError,
+        "r is f16, but a reduction is f32",
+    ),
+    "a reduction of another size": (
+        {"epilogue": "d = acc; r[m] = sum(acc)", "r": np.zeros(N, "float32")},
+        jg.OperandError,
+        r"the epilogue stores r\[m\], whose shape must be \(33,\)",
+    ),
 }
 
 

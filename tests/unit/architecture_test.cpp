@@ -369,6 +369,7 @@ const std::vector<Room>& shared_template_rooms() {
         {"ptx", {"common"}},
         {"scheduler", {"common", "ptx"}},
         {"epilogue", {"common", "ptx", "scheduler"}},
+        {"reduction", {"common"}},
         {"multistage", {"common", "ptx"}},
     };
     return kRooms;
@@ -414,6 +415,7 @@ bool asks_for_a_size(std::string_view file, const std::string& line) {
                                                        "scheduler/",
                                                        "epilogue/output_tile.cuh",
                                                        "epilogue/split_k_reduce",
+                                                       "reduction/make_parts.cuh",
                                                        "ladder/",
                                                        "mma_sliced_k/long_operand.cuh",
                                                        "simt_long_k/simt_long_k_sums.cuh"};

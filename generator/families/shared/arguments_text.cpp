@@ -66,6 +66,7 @@ struct ArgumentComments {
         if (role == Role::a) return fmt::format("A (m, k), {}", order(role));
         if (role == Role::b) return fmt::format("B (k, n), {}", order(role));
         if (role == Role::d) return "D (m, n), row-major";
+        if (role == Role::reduction_parts) return "in the workspace";
         if (role == Role::counters) return "zeros, before a launch and after it";
         if (role != Role::c) return {};
         if (has_one_row_of_c()) return is_transposed() ? "C (m), added to each column" : "C (n), added to each row";
@@ -137,6 +138,7 @@ std::string_view pointer_type(Role role, const GemmSignature& s) {
     if (role == Role::b) return factor_pointer(s.b);
     if (role == Role::c) return "const ElementC*";
     if (role == Role::d) return "ElementD*";
+    if (role == Role::reduction_parts) return "float*";
     return role == Role::counters ? "unsigned*" : "char*";
 }
 

@@ -67,15 +67,34 @@ std::string converted(const EpilogueOutput& output) {
     return output.type == DataType::f32 ? value : fmt::format("{}_of_float({})", to_string(*output.type), value);
 }
 
+/// "args.pre + row * args.ld_pre"; of a reduction, the row of its values in the workspace.
+std::string row_of(const EpilogueOutput& output) {
+    if (output.reduction) return fmt::format("values_of_{}(args) + row * values_pitch(args)", output.name);
+    return fmt::format("args.{} + row * args.{}", output.name,
+                       to_string(ArgumentRole{output.name, ArgumentPart::pitch}));
+}
+
 /// "args.pre[row * args.ld_pre + column] = bf16_of_float(results.pre);"
 std::string storing(const EpilogueOutput& output) {
     constexpr std::size_t kLineColumns = 120;
-    const std::string target = fmt::format("    args.{}[{}] =", output.name, place(output.name, output.index));
+    const std::string target =
+        output.reduction ? fmt::format("    values_of_{}(args)[row * values_pitch(args) + column] =", output.name)
+                         : fmt::format("    args.{}[{}] =", output.name, place(output.name, output.index));
     const std::string value = converted(output) + ";\n";
     return target + (target.size() + value.size() <= kLineColumns ? " " : "\n        ") + value;
 }
 
-bool has_more_outputs(const EpilogueParts& parts) { return std::ranges::any_of(parts.outputs, is_beside_d); }
+/// Outputs that an element stores beside d: those of the text, and for reductions the values that they go over, each
+/// once.
+std::vector<const EpilogueOutput*> stored_beside_d(const EpilogueParts& parts) {
+    std::vector<const EpilogueOutput*> stored;
+    const auto is_reduced = [&](std::int32_t value) {
+        return std::ranges::any_of(stored, [&](const auto* one) { return one->reduction && one->value == value; });
+    };
+    for (const EpilogueOutput& output : parts.outputs)
+        if (is_beside_d(output) && !(output.reduction && is_reduced(output.value))) stored.push_back(&output);
+    return stored;
+}
 
 /// The operands of the element at (row, column), each a line; `values` gets ", bias_here".
 std::string read_operands(const EpilogueParts& parts, std::string_view indent, std::string& values) {
@@ -98,7 +117,8 @@ std::string read_operands(const EpilogueParts& parts, std::string_view indent, s
 }
 
 std::string finish_element(const EpilogueParts& parts) {
-    const bool stores = has_more_outputs(parts);
+    const std::vector<const EpilogueOutput*> stored = stored_beside_d(parts);
+    const bool stores = !stored.empty();
     const auto has = [&](auto part) {
         return stores ||
                std::ranges::any_of(parts.operands, [&](const auto& one) { return (one.index.*part).has_value(); });
@@ -116,8 +136,7 @@ std::string finish_element(const EpilogueParts& parts) {
     text += read_operands(parts, "    ", values);
     if (!stores) return text + fmt::format("    return finish(args, {}).d;\n}}\n", values);
     text += fmt::format("    const Results results = finish(args, {});\n", values);
-    for (const EpilogueOutput& output : parts.outputs)
-        if (is_beside_d(output)) text += storing(output);
+    for (const EpilogueOutput* const output : stored) text += storing(*output);
     return text + "    return results.d;\n}\n";
 }
 
@@ -133,8 +152,8 @@ std::string output_conversions(const EpilogueParts& parts) {
 /// Why no kernel has this output; "" if kernels do.
 std::string unserved(const EpilogueOutput& output, const EpilogueParts& parts, bool is_transposed) {
     const std::string name = with_index(output.name, is_transposed ? transposed(output.index) : output.index);
-    if (output.reduction) return fmt::format("no kernel makes the reduction {}", name);
-    if (!is_beside_d(output)) return {};
+    if (output.index.is_over_blocks()) return fmt::format("no kernel makes {}, an element for a block", name);
+    if (!is_beside_d(output) || output.reduction) return {};
     if (parts.pairs != EpiloguePairs::none) return fmt::format("no kernel stores {} beside a d of pairs", name);
     if (is_served(*output.type)) return {};
     return fmt::format("no kernel stores {}, a {}: outputs beside d are f16, bf16 or f32", output.name,
@@ -172,16 +191,15 @@ std::string epilogue_element(const Epilogue& epilogue) {
 
 std::string epilogue_vector(const Epilogue& epilogue) {
     const EpilogueParts& parts = epilogue.parts();
-    if (!has_more_outputs(parts)) return {};
+    const std::vector<const EpilogueOutput*> more = stored_beside_d(parts);
+    if (more.empty()) return {};
     std::string values, declared, kept, stored;
     const std::string reads = read_operands(parts, "        ", values);
-    for (const EpilogueOutput& output : parts.outputs) {
-        if (!is_beside_d(output)) continue;
-        const std::string type = fmt::format("Neighbours<{}, kCount>", operand_element(*output.type));
-        declared += fmt::format("    {} {}_here;\n", type, output.name);
-        kept += fmt::format("        {}_here.element[i] = {};\n", output.name, converted(output));
-        stored += fmt::format("    store_neighbours(args.{0} + row * args.{1} + first_column, {0}_here);\n",
-                              output.name, to_string(ArgumentRole{output.name, ArgumentPart::pitch}));
+    for (const EpilogueOutput* const output : more) {
+        const std::string type = fmt::format("Neighbours<{}, kCount>", operand_element(*output->type));
+        declared += fmt::format("    {} {}_here;\n", type, output->name);
+        kept += fmt::format("        {}_here.element[i] = {};\n", output->name, converted(*output));
+        stored += fmt::format("    store_neighbours({} + first_column, {}_here);\n", row_of(*output), output->name);
     }
     return fmt::format(
                "// Elements that a thread stores at once, in vectors of at most 16 bytes.\n"

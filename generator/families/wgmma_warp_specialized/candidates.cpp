@@ -116,6 +116,7 @@ int widest(const GemmSignature& signature, const Config& config, bool is_streame
 
 // With an output beside D and a matrix that the text reads, wider ones spill.
 constexpr int kWidestWithOutput = 176;
+constexpr int kWidestWithReductions = 96;  // with several reductions as well
 bool reads_and_stores_more(const GemmSignature& signature) {
     if (!signature.epilogue || signature.epilogue->parts().outputs.size() == 1) return false;
     return std::ranges::any_of(signature.epilogue->parts().operands,
@@ -177,7 +178,8 @@ void add_cluster(const Search& search, Config config, const TileShape& cluster) 
     const TileIndex tiles = tiles_of(config.block, spec.m, spec.n);
     if (tiles.m < cluster.m || tiles.n < cluster.n) return;
     if (cluster.m * cluster.n > 1 && !leaves_registers(config, kWidestInCluster)) return;
-    if (reads_and_stores_more(signature) && !leaves_registers(config, kWidestWithOutput)) return;
+    const int most = reductions_of(signature, false).size() > 1 ? kWidestWithReductions : kWidestWithOutput;
+    if (reads_and_stores_more(signature) && !leaves_registers(config, most)) return;
     if (!should_multicast_b(cluster, config, is_k_major(Operand::b, signature.layout))) return;
     if (has_pairs(signature)) {
         const int shared = config.swap_ab ? config.block.m / cluster.n : config.block.n / cluster.m;

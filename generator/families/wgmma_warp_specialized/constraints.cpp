@@ -242,6 +242,8 @@ void check_pairs(Reasons& reasons, const Problem& problem) {
 
 void check_pairs(Reasons& reasons, const Problem& problem, const Config& c, const WgmmaGeometry& g) {
     if (!has_pairs(problem.signature)) return;
+    if (c.swap_ab && has_reductions(problem.signature))
+        reasons.emplace_back("swap_ab: no kernel reduces a d of pairs that lie along the rows of a wgmma");
     check_divides(reasons, "warpgroup_tile.n", c.warpgroup.n, "the columns of eight pairs",
                   c.swap_ab ? 1 : kSumsOfEightPairs);
     const PanelledTile& paired = c.swap_ab ? g.a : g.b;

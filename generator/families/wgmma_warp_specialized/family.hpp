@@ -1,6 +1,7 @@
 #pragma once
 
 #include "generator/families/shared/family_struct.hpp"
+#include "generator/families/shared/reductions.hpp"
 #include "generator/families/wgmma_warp_specialized/config.hpp"
 #include "generator/families/wgmma_warp_specialized/cost_constants.hpp"
 
@@ -47,6 +48,7 @@ struct WgmmaWarpSpecialized {
     [[nodiscard]] static std::vector<KernelEntry> entries(const GemmSignature& signature, const Config& config);
     /// The packed operands, then the f32 (or f16) sums of a block tile for each block of stream-K, then a counter for
     /// each 16 rows of a warp's sums.
+    [[nodiscard]] static PartTile part_tile(const GemmSignature& signature, const Config& config);
     [[nodiscard]] static std::int64_t workspace_bytes(const Problem& problem, const Config& config);
     [[nodiscard]] static std::int64_t counter_bytes(const Problem& problem, const Config& config);
     /// The block is that of a GPU which holds all tiles at once; on a smaller GPU it is this modulo the grid. With

@@ -499,6 +499,12 @@ std::vector<KernelEntry> WgmmaWarpSpecialized::entries(const GemmSignature& aske
     return entries;
 }
 
+PartTile WgmmaWarpSpecialized::part_tile(const GemmSignature& asked, const Config& c) {
+    return {.rows = kSliceRows,
+            .columns = geometry(as_multiplied(asked, c.swap_ab), c).output_n,
+            .is_transposed = c.swap_ab};
+}
+
 std::int64_t WgmmaWarpSpecialized::workspace_bytes(const Problem& problem, const Config& c) {
     const GemmSpec& spec = problem.row_major;
     return packed_workspace_bytes(spec, pack_for_tma(spec.align_a, spec.align_b)) +

@@ -50,11 +50,12 @@ TileOperands operands_of_text(const EpilogueParts& parts, const GemmSignature& s
         all.operands.push_back(std::move(one));
     }
     for (const EpilogueOutput& output : parts.outputs)
-        if (is_beside_d(output))
+        if (is_beside_d(output) && !output.reduction)
             all.outputs.push_back({.output = output,
                                    .is_staged = is_staged(output, s, c),
                                    .by_pair = !c.swap_ab && s.align_d >= 2 * bytes(s.d),
                                    .is_as_d = output.type == s.d});
+    for (const KernelReduction& one : reductions_of(s, c.swap_ab)) all.reductions.push_back({one});
     return all;
 }
 

@@ -3,6 +3,7 @@
 #include "generator/base/gemm_signature.hpp"
 #include "generator/base/renderer.hpp"
 #include "generator/epilogue/epilogue.hpp"
+#include "generator/families/shared/reductions.hpp"
 #include "generator/families/wgmma_warp_specialized/config.hpp"
 #include "generator/families/wgmma_warp_specialized/geometry.hpp"
 
@@ -39,6 +40,12 @@ struct TileOutput {
     bool is_as_d = false;    ///< of D's type
 };
 
+/// A reduction, of which a warp makes a part while it finishes its sums.
+struct TileReduction {
+    KernelReduction made;
+    [[nodiscard]] bool is_by_column() const { return made.over_rows && !made.over_columns; }
+};
+
 /// What the sums of a tile are finished with.
 enum class TileFinish : std::uint8_t {
     by_unit,     ///< render_by_unit: `alpha * acc`, and one operand that beta guards
@@ -52,6 +59,7 @@ struct TileOperands {
     TileFinish finish = TileFinish::by_unit;
     std::vector<TileOperand> operands{};  ///< those with an address, in the text's order
     std::vector<TileOutput> outputs{};    ///< beside D
+    std::vector<TileReduction> reductions{};
     bool swap_ab = false;
     EpiloguePairs pairs = EpiloguePairs::none;  ///< columns of the product that make one of D
     bool odd_edges = false;                     ///< a pair's second element may lie beyond D's last column
@@ -60,9 +68,11 @@ struct TileOperands {
     [[nodiscard]] bool has(OperandReader reader) const { return find(reader) != nullptr; }
     [[nodiscard]] bool has_staged_outputs() const;
     [[nodiscard]] bool has_direct_outputs() const;
+    /// Whether a thread must know where its elements lie in D.
+    [[nodiscard]] bool needs_places() const { return has_direct_outputs() || !reductions.empty(); }
     /// Whether a part of them is read as soon as a consumer knows its tile.
     [[nodiscard]] bool reads_parts() const;
-    [[nodiscard]] bool has_constructor() const { return reads_parts() || has_direct_outputs(); }
+    [[nodiscard]] bool has_constructor() const { return reads_parts() || needs_places(); }
 };
 
 /// Of the signature's text, or of `alpha * acc + beta * c`, with C where the signature has it.

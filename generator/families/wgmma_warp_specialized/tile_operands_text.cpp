@@ -1,6 +1,7 @@
 #include "generator/base/kernel_argument.hpp"
 #include "generator/base/packed_lines.hpp"
 #include "generator/families/shared/params_text.hpp"
+#include "generator/families/shared/reductions.hpp"
 #include "generator/families/wgmma_warp_specialized/tile_operands.hpp"
 
 #include <fmt/format.h>
@@ -117,11 +118,21 @@ std::string include_lines(const std::set<std::string_view>& names, std::span<con
     return text;
 }
 
+/// The types of the parts that warps make of reductions.
+std::string reduction_includes(const TileOperands& all) {
+    std::set<std::string_view> names;
+    for (const auto& [made] : all.reductions)
+        names.insert(!made.over_columns ? "column_part" : made.over_rows ? "whole_part" : "row_part");
+    std::string text;
+    for (const std::string_view name : names) text += fmt::format("#include \"reduction/{}.cuh\"\n", name);
+    return text;
+}
+
 std::string includes(const TileOperands& all) {
     std::set<std::string_view> names;
     for (const TileOperand& one : all.operands)
         for (const std::string_view name : templates_of(one, all)) names.insert(name);
-    return include_lines(names, kTemplates);
+    return include_lines(names, kTemplates) + reduction_includes(all);
 }
 
 /// "target = value;", in two lines where one is too short.
@@ -166,27 +177,33 @@ std::vector<std::string> kept_names(const TileOperands& all) {
 /// Writes `struct TileOperands`.
 class TileOperandsWriter {
 public:
-    TileOperandsWriter(const TileOperands& all, bool is_overlapped) : all_(all), is_overlapped_(is_overlapped) {}
+    TileOperandsWriter(const TileOperands& all, int columns, bool is_overlapped)
+        : all_(all), columns_(columns), is_overlapped_(is_overlapped) {}
 
     [[nodiscard]] std::string write() const {
         std::string text = "\n// What the sums of a warp's part of a tile are finished with.\nstruct TileOperands {\n";
         if (has_edges()) text += "    const Edges& edges;\n";
-        if (all_.has_direct_outputs()) text += "    int slice_row = 0, slice_column = 0;\n";
+        if (all_.needs_places()) text += "    int slice_row = 0, slice_column = 0;\n";
         for (const TileOperand& one : all_.operands)
             for (const std::string& part : parts(one))
                 text += fmt::format("    {} {};\n", reader_type(one, all_), part);
+        for (const TileReduction& one : all_.reductions)
+            text += fmt::format("    {}<{}> {}_part;\n", part_type(one.made), combiner_of(one.made.made.kind),
+                                one.made.name);
         if (!all_.operands.empty() || has_edges()) text += "\n";
         if (all_.has_constructor()) text += constructor() + "\n";
         if (!is_overlapped_) text += below() + "\n";
         if (has_edges()) text += read_slice() + "\n";
         if (all_.has(OperandReader::panels)) text += begin_slice() + "\n";
-        return text + (all_.swap_ab ? finish_pair() : finish_atom()) + "};\n";
+        text += all_.swap_ab ? finish_pair() : finish_atom();
+        if (!all_.reductions.empty()) text += "\n" + store_parts();
+        return text + "};\n";
     }
 
 private:
     [[nodiscard]] bool has_slices() const { return all_.has(OperandReader::elements); }
     /// Whether something is read or stored a slice at a time.
-    [[nodiscard]] bool has_edges() const { return has_slices() || all_.has_direct_outputs(); }
+    [[nodiscard]] bool has_edges() const { return has_slices() || all_.needs_places(); }
     [[nodiscard]] bool by_unit() const { return all_.finish == TileFinish::by_unit; }
     [[nodiscard]] bool has_pairs() const { return all_.pairs != EpiloguePairs::none; }
     [[nodiscard]] bool reads_row() const {
@@ -262,7 +279,7 @@ private:
                         parameter("const GemmArgs&", "args", has_slices()), parameter("int", "lane", has_slices()));
         std::string text =
             "    // Reads what goes with the slice of D that begins at (row, column).\n" + function_head(head) + "\n";
-        if (all_.has_direct_outputs()) text += "        slice_row = row;\n        slice_column = column;\n";
+        if (all_.needs_places()) text += "        slice_row = row;\n        slice_column = column;\n";
         for (const TileOperand& one : all_.operands)
             if (one.reader == OperandReader::elements)
                 text += function_head(
@@ -331,9 +348,10 @@ private:
         return function_head(start + " " + call) + "\n";
     }
 
-    /// Stores of a pair of the outputs that have no slices, from `x` and `y`; `i` counts rows g and g + 8.
+    /// What becomes of a pair of results, `x` and `y`, for outputs that have no slices and for reductions; `i` counts
+    /// rows g and g + 8.
     [[nodiscard]] std::string direct_stores(std::size_t indent, std::string_view i) const {
-        if (!all_.has_direct_outputs()) return {};
+        if (!all_.needs_places()) return {};
         const std::string start(indent, ' ');
         std::string text = fmt::format(
             "{0}const int row = slice_row + lane / 4 + {1} * 8;\n"
@@ -342,7 +360,53 @@ private:
             start, i);
         for (const TileOutput& one : all_.outputs)
             if (!one.is_staged) text += function_head(start + direct_store(one)) + "\n";
+        for (const TileReduction& one : all_.reductions)
+            text += function_head(start + fmt::format("{0}_part.take(x.{0}, y.{0}, left{1}{2});", one.made.name,
+                                                      one.is_by_column() ? ", eight" : "",
+                                                      is_of_all(one) ? std::string() : fmt::format(", {}", i))) +
+                    "\n";
         return text;
+    }
+    static bool is_of_all(const TileReduction& one) { return one.made.over_rows && one.made.over_columns; }
+    static std::string_view part_type(const KernelReduction& one) {
+        return !one.over_columns ? "ColumnPart" : one.over_rows ? "WholePart" : "RowPart";
+    }
+
+    [[nodiscard]] bool reduces_columns() const {
+        return std::ranges::any_of(all_.reductions, [](const TileReduction& one) { return one.is_by_column(); });
+    }
+    [[nodiscard]] std::string eight_line() const {
+        if (!reduces_columns()) return {};
+        return "        const int eight = slice * (kSliceColumns / 8) + j;  // of the columns of the warpgroup tile\n";
+    }
+    /// Behind the last pair of four atoms.
+    [[nodiscard]] std::string store_columns(std::string_view condition) const {
+        std::string text;
+        const auto count = std::ranges::count_if(all_.reductions, &TileReduction::is_by_column);
+        for (const TileReduction& one : all_.reductions)
+            if (one.is_by_column())
+                text += function_head(fmt::format("            {0}_part.store(parts_of_{0}(args), edges, slice_row, "
+                                                  "slice_column + (j - 3) * 8, 32, lane);",
+                                                  one.made.name)) +
+                        "\n";
+        if (count == 0) return {};
+        return fmt::format("        if ({}){}\n{}{}", condition, count > 1 ? " {" : "", text,
+                           count > 1 ? "        }\n" : "");
+    }
+    [[nodiscard]] std::string store_parts() const {
+        const int rest = columns_ % 32;  // of the last four atoms, where these are fewer
+        std::string text =
+            "    // Stores what is left of the parts. A warp's 16 rows begin at (row, column) of D.\n"
+            "    __device__ __forceinline__ void store_parts(const GemmArgs& args, int row, int column, int lane) {\n";
+        for (const TileReduction& one : all_.reductions) {
+            if (one.is_by_column() && rest == 0) continue;
+            const std::string place =
+                one.is_by_column() ? fmt::format("column + {}, {}", columns_ - rest, rest) : "column";
+            text += function_head(fmt::format("        {0}_part.store(parts_of_{0}(args), edges, row, {1}, lane);",
+                                              one.made.name, place)) +
+                    "\n";
+        }
+        return text + "    }\n";
     }
     [[nodiscard]] std::string direct_store(const TileOutput& one) const {
         const std::string& name = one.output.name;
@@ -365,28 +429,33 @@ private:
     }
 
     [[nodiscard]] std::string finish_atom() const {
-        const bool needs_slice = reads_row() || all_.has(OperandReader::panels);
-        const bool needs_lane = needs_slice || all_.has_direct_outputs();
+        const bool needs_slice = reads_row() || all_.has(OperandReader::panels) || reduces_columns();
+        const bool needs_lane = needs_slice || all_.needs_places();
         const bool needs_j = needs_lane || has_slices();
         const bool has_more = all_.has_staged_outputs();
         std::string text =
             "    // A thread's part of the j-th eight columns of a slice.\n" +
             function_head(fmt::format("    __device__ __forceinline__ {} finish_atom(const GemmArgs& args, const "
-                                      "Accumulator* sums, {}, {}, {}) const {{",
+                                      "Accumulator* sums, {}, {}, {}){} {{",
                                       has_more ? "FinishedAtoms" : "Atom", parameter("int", "slice", needs_slice),
-                                      parameter("int", "j", needs_j), parameter("int", "lane", needs_lane))) +
+                                      parameter("int", "j", needs_j), parameter("int", "lane", needs_lane),
+                                      all_.reductions.empty() ? " const" : "")) +
             "\n";
         if (by_unit()) return text + unit_atom() + "    }\n";
         text += local_values() + fmt::format("        {}Atom atom = atom_of(sums);\n", has_more ? "const " : "");
         if (has_pairs()) text += "        const Atom second = atom_of(sums + kRegistersC);\n";
         if (has_more) text += "        FinishedAtoms finished;\n";
+        text += eight_line();
         text += "#pragma unroll\n        for (int i = 0; i < 2; ++i) {\n";
         text += has_pairs() ? "            const float2 sum_0 = atom.pair[i], sum_1 = second.pair[i];\n"
                             : "            const float2 sum = atom.pair[i];\n";
         text += finished(12, 'x', "i") + finished(12, 'y', "i") + direct_stores(12, "i");
+        const std::string stored = store_columns("eight % 4 == 3");
         if (!has_more)
-            return text + "            atom.pair[i] = make_float2(x.d, y.d);\n        }\n        return atom;\n    }\n";
-        return text + kept_results(12, "finished", ".pair[i]") + "        }\n        return finished;\n    }\n";
+            return text + "            atom.pair[i] = make_float2(x.d, y.d);\n        }\n" + stored +
+                   "        return atom;\n    }\n";
+        return text + kept_results(12, "finished", ".pair[i]") + "        }\n" + stored +
+               "        return finished;\n    }\n";
     }
 
     [[nodiscard]] std::string unit_atom() const {
@@ -402,26 +471,28 @@ private:
     }
 
     [[nodiscard]] std::string finish_pair() const {
-        const bool needs_slice = reads_row();
-        const bool needs_lane = needs_slice || all_.has_direct_outputs();
+        const bool needs_slice = reads_row() || reduces_columns();
+        const bool needs_lane = needs_slice || all_.needs_places();
         const bool needs_j = needs_lane || has_slices();
         const bool has_more = all_.has_staged_outputs();
         std::string text =
             has_pairs()
                 ? "    // A thread's elements of the j-th eight columns of a slice, in row g.\n"
                 : "    // A thread's pair of the j-th eight columns of a slice: in row g (pair 0) or g + 8 (pair 1).\n";
-        text += function_head(fmt::format("    __device__ __forceinline__ {} finish_pair(const GemmArgs& args, const "
-                                          "Accumulator* sums, {}, {}, {}{}) const {{",
-                                          has_more ? "FinishedPairs" : "float2", parameter("int", "slice", needs_slice),
-                                          parameter("int", "j", needs_j), has_pairs() ? "" : "int pair, ",
-                                          parameter("int", "lane", needs_lane))) +
-                "\n";
+        text +=
+            function_head(fmt::format("    __device__ __forceinline__ {} finish_pair(const GemmArgs& args, const "
+                                      "Accumulator* sums, {}, {}, {}{}){} {{",
+                                      has_more ? "FinishedPairs" : "float2", parameter("int", "slice", needs_slice),
+                                      parameter("int", "j", needs_j), has_pairs() ? "" : "int pair, ",
+                                      parameter("int", "lane", needs_lane), all_.reductions.empty() ? " const" : "")) +
+            "\n";
         if (by_unit()) return text + unit_pair() + "    }\n";
         text += local_values();
         text += has_pairs() ? "        const float2 sum_0 = accumulator_pair(sums, 0);\n"
                               "        const float2 sum_1 = accumulator_pair(sums, 1);\n"
                             : "        const float2 sum = accumulator_pair(sums, pair);\n";
-        text += finished(8, 'x', "pair") + finished(8, 'y', "pair") + direct_stores(8, "pair");
+        text += finished(8, 'x', "pair") + finished(8, 'y', "pair") + eight_line() + direct_stores(8, "pair");
+        text += store_columns("pair == 1 && eight % 4 == 3");
         if (!has_more) return text + "        return make_float2(x.d, y.d);\n    }\n";
         return text + "        FinishedPairs finished;\n" + kept_results(8, "finished", "") +
                "        return finished;\n    }\n";
@@ -438,6 +509,7 @@ private:
     }
 
     const TileOperands& all_;
+    int columns_;  ///< of a warpgroup's part of D
     bool is_overlapped_;
 };
 
@@ -625,7 +697,8 @@ void add_tile_operands(RenderInput& input, const TileOperands& all, const WgmmaW
     input.macros["GEMM_PREFETCH_PANELS"] = all.has(OperandReader::panels) && c.schedule != WarpgroupSchedule::pingpong;
     input.macros["GEMM_READ_PARTS"] = all.reads_parts();
     input.macros["GEMM_ROW_VECTORS"] = all.has(OperandReader::row_vector);
-    input.macros["GEMM_READ_SLICES"] = all.has(OperandReader::elements) || all.has_direct_outputs();
+    input.macros["GEMM_READ_SLICES"] = all.has(OperandReader::elements) || all.needs_places();
+    input.macros["GEMM_REDUCTIONS"] = !all.reductions.empty();
     input.macros["GEMM_ODD_EDGES"] = all.odd_edges;
     if (!has_struct) {
         input.generated["tile_operands.inl"] = struct_template(all.finish);
@@ -634,7 +707,7 @@ void add_tile_operands(RenderInput& input, const TileOperands& all, const WgmmaW
     std::string text = includes(all);
     if (!prefetch_vectors(all).empty()) text += "#include \"epilogue/prefetch_vector.cuh\"\n";
     input.generated["tile_operands.inl"] =
-        text + TileOperandsWriter(all, c.schedule == WarpgroupSchedule::overlapped).write();
+        text + TileOperandsWriter(all, g.output_n, c.schedule == WarpgroupSchedule::overlapped).write();
     if (const TileOperand* const panels = all.find(OperandReader::panels))
         input.generated["panel_operand.inl"] =
             panel_operand(*panels, all.finish == TileFinish::by_unit, g.rest_columns != 0);

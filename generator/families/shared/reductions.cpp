@@ -1,0 +1,244 @@
+#include "generator/families/shared/reductions.hpp"
+
+#include "generator/base/operand.hpp"
+#include "generator/base/packed_lines.hpp"
+#include "generator/base/round_up.hpp"
+#include "generator/epilogue/expression_text.hpp"
+#include "generator/families/shared/params_text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <utility>
+
+namespace jitgemm {
+namespace {
+
+constexpr int kFinishWarps = 16;    // of a block that combines parts
+constexpr int kFinishBlocks = 512;  // at most: each takes 32 results of a reduction at a time
+constexpr int kPartWarps = 4;       // of a block that makes parts of stored values, each of 32 rows and columns
+constexpr int kPartBlocks = 65536;  // at most
+
+constexpr std::array kKinds{ReductionKind::sum, ReductionKind::max, ReductionKind::min};
+
+/// "row_parts(args)", the number of parts that make a result.
+std::string_view count_of(const KernelReduction& one) {
+    if (one.over_rows && one.over_columns) return "all_parts(args)";
+    return one.over_rows ? "row_parts(args)" : "column_parts(args)";
+}
+/// The number of results; "" of a single one.
+std::string_view size_of(const KernelReduction& one) {
+    if (one.over_rows && one.over_columns) return "";
+    return one.over_rows ? "args.n" : "args.m";
+}
+bool is_of_all(const KernelReduction& one) { return one.over_rows && one.over_columns; }
+
+/// "__device__ … { return value; }", in one line if there is room.
+std::string getter(const std::string& head, const std::string& value) {
+    constexpr std::size_t kLineColumns = 120;
+    const std::string start = "__device__ __forceinline__ " + head + "(const GemmArgs& args) {";
+    const std::string line = fmt::format("{} return {}; }}", start, value);
+    if (line.size() <= kLineColumns) return line + "\n";
+    const std::string body = fmt::format("    return {};", value);
+    if (body.size() <= kLineColumns) return fmt::format("{}\n{}\n}}\n", start, body);
+    const std::size_t cut = value.rfind(" + ");
+    return fmt::format("{}\n    return {} +\n           {};\n}}\n", start, value.substr(0, cut), value.substr(cut + 3));
+}
+
+/// How many parts there are.
+std::string counts_text(const std::vector<KernelReduction>& all) {
+    const auto has = [&](auto is_it) { return std::ranges::any_of(all, is_it); };
+    std::string text;
+    if (has(&KernelReduction::over_rows)) text += getter("int row_parts", "(args.m + (kPartRows - 1)) / kPartRows");
+    if (has(&KernelReduction::over_columns))
+        text += getter("int column_parts", "(args.n + (kPartColumns - 1)) / kPartColumns");
+    if (has(is_of_all))
+        text += getter("long long all_parts", "static_cast<long long>(row_parts(args)) * column_parts(args)");
+    return text;
+}
+
+/// Values that reductions go over, each once, by the name of its first reduction.
+std::vector<std::string> stored_values(const std::vector<KernelReduction>& all) {
+    std::vector<std::string> names;
+    for (const KernelReduction& one : all)
+        if (one.values_of == one.name) names.push_back(one.name);
+    return names;
+}
+
+/// Where the parts of each reduction begin: one behind the other, each (parts, results).
+std::string places_text(const std::vector<KernelReduction>& all, const PartTile& tile) {
+    std::string text = "\n// Where each reduction's parts lie: (parts, results).\n";
+    std::string begin = tile.is_of_stored_values
+                            ? fmt::format("values_of_{}(args) + args.m * values_pitch(args)", stored_values(all).back())
+                            : "args.reduction_parts";
+    for (const KernelReduction& one : all) {
+        text += getter("float* parts_of_" + one.name, begin);
+        begin = fmt::format("parts_of_{}(args) + ", one.name) +
+                (is_of_all(one) ? std::string(count_of(one))
+                                : fmt::format("static_cast<long long>({}) * {}", count_of(one), size_of(one)));
+    }
+    return text;
+}
+
+std::string values_text(const std::vector<KernelReduction>& all) {
+    std::string text =
+        "\n// A reduction goes over values that the kernel leaves in the workspace: (m, n), f32, rows padded to "
+        "four.\n" +
+        getter("long long values_pitch", "(args.n + 3ll) / 4 * 4");
+    std::string begin = "args.reduction_parts";
+    for (const std::string& name : stored_values(all)) {
+        text += getter("float* values_of_" + name, begin);
+        begin = fmt::format("values_of_{}(args) + args.m * values_pitch(args)", name);
+    }
+    return text;
+}
+
+std::string workspace_text(const std::vector<KernelReduction>& all, const PartTile& tile) {
+    std::string text = tile.is_of_stored_values ? values_text(all) : "";
+    text += "\n// A reduction has parts in the workspace, each of some rows and columns of D.\n";
+    if (tile.is_of_stored_values)
+        text += constant_line("kPartWarps", kPartWarps, "warps of a block that makes parts of 32 rows and columns");
+    text += constant_line("kFinishWarps", kFinishWarps, "warps of a block that combines parts");
+    if (std::ranges::any_of(all, &KernelReduction::over_rows))
+        text += constant_line("kPartRows", tile.rows, "rows of a part");
+    if (std::ranges::any_of(all, &KernelReduction::over_columns))
+        text += constant_line("kPartColumns", tile.columns, "columns of a part");
+    return text + counts_text(all) + places_text(all, tile);
+}
+
+/// ", Over{448.0f}" of a result that is divided; "" where nothing is done.
+std::string scale_of(const EpilogueReduction& made) {
+    if (made.scaled_by == ' ') return {};
+    return fmt::format("{}{{{}}}", made.scaled_by == '*' ? "Times" : "Over", cuda_number(made.number));
+}
+
+std::string finish_statement(const KernelReduction& one) {
+    constexpr std::size_t kIndent = 4;
+    const std::string start =
+        fmt::format("finish_{}<{}>(", is_of_all(one) ? "one" : "each", combiner_of(one.made.kind));
+    std::vector<std::string> values{fmt::format("parts_of_{}(args)", one.name), std::string(count_of(one))};
+    if (!is_of_all(one)) values.emplace_back(size_of(one));
+    if (const std::string scale = scale_of(one.made); !scale.empty()) values.push_back(scale);
+    const std::string first = fmt::format("{:{}}{}args.{},", "", kIndent, start, one.name);
+    std::string lines = packed_items(first, values, kIndent + start.size(), 2) + ");\n";
+    for (std::size_t begin = 0; begin < lines.size(); begin = lines.find('\n', begin) + 1) lines.erase(begin, kIndent);
+    return lines;
+}
+
+/// "ValueTile<Sum>(args, values_of_r(args), row, column).reduce_rows(parts_of_r(args));"
+std::string part_statement(const KernelReduction& one) {
+    const std::string_view over = is_of_all(one) ? "all" : one.over_rows ? "rows" : "columns";
+    return fmt::format("ValueTile<{}>(args, values_of_{}(args), row, column).reduce_{}(parts_of_{}(args));\n",
+                       combiner_of(one.made.kind), one.values_of, over, one.name);
+}
+
+std::int64_t values_bytes(const Problem& problem) {
+    const MatrixSize d = size_of_d(problem.row_major);
+    const auto count = static_cast<std::int64_t>(stored_values(reductions_of(problem.signature, false)).size());
+    return count * d.rows * round_up<std::int64_t>(d.columns, 4) * bytes(DataType::f32);
+}
+
+}  // namespace
+
+bool has_reductions(const GemmSignature& signature) {
+    return signature.epilogue &&
+           std::ranges::any_of(signature.epilogue->parts().outputs,
+                               [](const EpilogueOutput& output) { return output.reduction.has_value(); });
+}
+
+std::vector<KernelReduction> reductions_of(const GemmSignature& signature, bool is_transposed) {
+    std::vector<KernelReduction> all;
+    std::vector<std::int32_t> nodes;  // of each: what it goes over
+    if (!signature.epilogue) return all;
+    for (const EpilogueOutput& output : signature.epilogue->parts().outputs) {
+        if (!output.reduction) continue;
+        const EpilogueIndex index = is_transposed ? transposed(output.index) : output.index;
+        const auto first = static_cast<std::size_t>(std::ranges::find(nodes, output.value) - nodes.begin());
+        const std::string values_of = first == nodes.size() ? output.name : all[first].name;
+        nodes.push_back(output.value);
+        all.push_back({output.name, values_of, *output.reduction, !index.row, !index.column});
+    }
+    return all;
+}
+
+std::string_view combiner_of(ReductionKind kind) {
+    return kind == ReductionKind::sum ? "Sum" : kind == ReductionKind::max ? "Max" : "Min";
+}
+
+std::string_view file_of(ReductionKind kind) { return to_string(kind); }
+
+std::int64_t part_bytes(const Problem& problem, const PartTile& tile) {
+    const MatrixSize d = size_of_d(problem.row_major);
+    const std::int64_t rows = tile.is_transposed ? d.columns : d.rows;
+    const std::int64_t columns = tile.is_transposed ? d.rows : d.columns;
+    const std::int64_t row_parts = ceil_div<std::int64_t>(rows, tile.rows);
+    const std::int64_t column_parts = ceil_div<std::int64_t>(columns, tile.columns);
+    std::int64_t parts = 0;
+    for (const KernelReduction& one : reductions_of(problem.signature, tile.is_transposed))
+        parts += (one.over_rows ? row_parts : rows) * (one.over_columns ? column_parts : columns);
+    return parts * bytes(DataType::f32) + (tile.is_of_stored_values ? values_bytes(problem) : 0);
+}
+
+double reduction_us(const Problem& problem, const PartTile& tile, const GpuModel& gpu) {
+    constexpr double kEntryUs = 2;
+    const int entries = tile.is_of_stored_values ? 2 : 1;
+    const auto moved = 2 * static_cast<double>(part_bytes(problem, tile));
+    return entries * kEntryUs + moved / gpu.dram_bytes_per_second * 1e6;
+}
+
+void add_reducing_entries(std::vector<KernelEntry>& entries, const PartTile& tile) {
+    for (KernelEntry& entry : entries) entry.arguments.emplace_back(PointerArgument{ArgumentRole::reduction_parts});
+    const auto add = [&](std::string_view function, int warps, const GridRule& grid) {
+        KernelEntry entry;
+        entry.function = function;
+        entry.threads = warps * 32;
+        entry.programmatic_launch = entries.front().programmatic_launch;
+        entry.grid = grid;
+        entry.arguments = entries.front().arguments;
+        entries.push_back(std::move(entry));
+    };
+    if (tile.is_of_stored_values)
+        add("gemm_make_parts", kPartWarps,
+            {.tile_m = 32, .tile_n = kPartWarps * 32, .blocks = CappedBlocks{kPartBlocks}});
+    add("gemm_finish_parts", kFinishWarps, {.tile_m = 32, .tile_n = 32, .blocks = CappedBlocks{kFinishBlocks}});
+}
+
+namespace {
+
+/// The columns of D where a kernel calls the product's columns n: wgmma kernels call D's so.
+std::string with_columns_of_d(std::string text, const GemmSignature& signature, const PartTile& tile) {
+    constexpr std::string_view kColumns = "args.n";
+    if (!tile.is_of_stored_values || !has_pairs(signature)) return text;
+    for (std::size_t at = text.find(kColumns); at != std::string::npos; at = text.find(kColumns, at + kColumns.size()))
+        text.insert(at + kColumns.size(), " / 2");
+    return text;
+}
+
+}  // namespace
+
+void add_reductions(RenderInput& input, const GemmSignature& signature, const PartTile& tile) {
+    const std::vector<KernelReduction> all = reductions_of(signature, tile.is_transposed);
+    const auto has = [&](auto is_it) { return std::ranges::any_of(all, is_it); };
+    input.macros["GEMM_REDUCE_ROWS"] = has([](const auto& one) { return !one.over_columns; });
+    input.macros["GEMM_REDUCE_COLUMNS"] = has([](const auto& one) { return !one.over_rows; });
+    input.macros["GEMM_REDUCE_ALL"] = has(is_of_all);
+    input.macros["GEMM_REDUCTION_TIMES"] = has([](const auto& one) { return one.made.scaled_by == '*'; });
+    input.macros["GEMM_REDUCTION_OVER"] = has([](const auto& one) { return one.made.scaled_by == '/'; });
+    input.generated["gemm_args.cuh"] += with_columns_of_d(workspace_text(all, tile), signature, tile);
+    std::string& expression = input.generated["epilogue_expression.cuh"];
+    for (const ReductionKind kind : kKinds)
+        if (has([&](const KernelReduction& one) { return one.made.kind == kind; }))
+            expression += fmt::format("#include \"reduction/{}.cuh\"\n", file_of(kind));
+    std::string& finish = input.generated["GEMM_FINISH_PARTS"];
+    for (const KernelReduction& one : all) finish += with_columns_of_d(finish_statement(one), signature, tile);
+    if (tile.is_of_stored_values) {
+        expression += "#include \"reduction/make_parts.cuh\"\n";
+        std::string& make = input.generated["GEMM_MAKE_PARTS"];
+        for (const KernelReduction& one : all) make += part_statement(one);
+    }
+    expression += "#include \"reduction/finish_parts.cuh\"\n";
+}
+
+}  // namespace jitgemm
