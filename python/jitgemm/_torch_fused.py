@@ -81,6 +81,25 @@ def gradient_of_argument(options: Options, gradient: Tensor, down: Tensor, kept:
     return result
 
 
+def gradients_of_argument_and_bias(options: Options, gradient: Tensor, down: Tensor, kept: Tensor) -> list[Tensor]:
+    """Of a plain perceptron. The bias's gradient is summed in f32 before the argument's is rounded."""
+    if gradient.shape[0] == 0:
+        of_argument = gradient_of_argument(options, gradient, down, kept)
+        return [of_argument, of_argument.sum(0)]
+    text = f"z = kept[m,n]; t = acc * {options.of_activation.slope_text}; d = t; of_bias[n] = sum(t)"
+    of_argument, of_bias = product(options, gradient, down, epilogue=text, kept=kept)
+    return [of_argument, of_bias.to(kept.dtype)]
+
+
+def reduces_early(options: Options, x: Tensor) -> bool:
+    """Whether kernels sum a bias's gradient while they make the argument's. Others store its values first: a pass of
+    PyTorch's takes less time."""
+    is_half = x.dtype in (torch.bfloat16, torch.float16)
+    if options.gated or not is_half:
+        return False
+    return not x.is_cuda or torch.cuda.get_device_capability(x.device)[0] == 9
+
+
 def makes_pairs(weights: Tensor, dtype: torch.dtype) -> bool:
     """Whether kernels multiply by gate and up at once. The others refuse these epilogues."""
     n, k = weights.shape

@@ -45,6 +45,11 @@ def _gradient_of_argument(options: Options, gradient: Tensor, down: Tensor, kept
     return torch.cat([slope(of_hidden * of_up, of_gate), of_hidden * function(of_gate)], dim=1)
 
 
+def _gradients_of_argument_and_bias(options: Options, gradient: Tensor, down: Tensor, kept: Tensor) -> list[Tensor]:
+    of_argument = _gradient_of_argument(options, gradient, down, kept)
+    return [of_argument, of_argument.sum(0)]
+
+
 def _gradient_of_x(options: Options, of_argument: Tensor, gate: Tensor, up: Tensor) -> Tensor:
     left, right = of_argument.chunk(2, dim=1)
     return torch.addmm(torch.mm(left, gate), right, up)
@@ -55,6 +60,7 @@ _WAYS: dict[str, tuple[int, Callable[..., Any], Callable[..., Any]]] = {
     "hidden": (4, fused.hidden, _hidden),
     "hidden_and_argument": (4, fused.hidden_and_argument, _hidden_and_argument),
     "gradient_of_argument": (3, fused.gradient_of_argument, _gradient_of_argument),
+    "gradients_of_argument_and_bias": (3, fused.gradients_of_argument_and_bias, _gradients_of_argument_and_bias),
     "gradient_of_x": (3, fused.gradient_of_x, _gradient_of_x),
 }
 

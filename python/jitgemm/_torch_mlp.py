@@ -120,6 +120,7 @@ class Kernels(NamedTuple):
     hidden: Callable[..., Tensor]
     hidden_and_argument: Callable[..., list[Tensor]]
     gradient_of_argument: Callable[..., Tensor]
+    gradients_of_argument_and_bias: Callable[..., list[Tensor]]
     gradient_of_x: Callable[..., Tensor]
 
 
@@ -128,7 +129,12 @@ def _product(options: Options, a: Tensor, b: Tensor, bias: Tensor | None = None)
 
 
 DIRECT = Kernels(
-    _product, fused.hidden, fused.hidden_and_argument, fused.gradient_of_argument, fused.gradient_of_x
+    _product,
+    fused.hidden,
+    fused.hidden_and_argument,
+    fused.gradient_of_argument,
+    fused.gradients_of_argument_and_bias,
+    fused.gradient_of_x,
 )
 
 
@@ -176,17 +182,22 @@ def _gradients(
     of_down_bias = gradient.sum(0) if needs_down_bias else None
     if not (needs_x or needs_gate or needs_up or needs_bias):
         return None, None, None, None, of_down, of_down_bias
+    of_bias = None
     if down is None:
         of_argument = options.of_activation.slope(gradient, kept[-1])
+    elif needs_bias and fused.reduces_early(options, gradient):
+        of_argument, of_bias = kernels.gradients_of_argument_and_bias(options, gradient, down, kept[-1])
     else:
         of_argument = kernels.gradient_of_argument(options, gradient, down, kept[-1])
+    if needs_bias and of_bias is None:
+        of_bias = of_argument.sum(0)
     of_x = None
     if needs_x and up is None:
         of_x = kernels.product(options, of_argument, gate)
     elif needs_x:
         of_x = kernels.gradient_of_x(options, of_argument, gate, up)
     of_gate, of_up = _gradients_of_gate(kernels, options, of_argument, x, up, needs_gate, needs_up)
-    return of_x, of_gate, of_up, of_argument.sum(0) if needs_bias else None, of_down, of_down_bias
+    return of_x, of_gate, of_up, of_bias, of_down, of_down_bias
 
 
 def _gradients_of_gate(
@@ -253,6 +264,7 @@ BY_OPERATORS = Kernels(
     _operator(fused.hidden, f"Tensor x, {_WEIGHTS}", "Tensor"),
     _operator(fused.hidden_and_argument, f"Tensor x, {_WEIGHTS}", "Tensor[]"),
     _operator(fused.gradient_of_argument, "Tensor gradient, Tensor down, Tensor kept", "Tensor"),
+    _operator(fused.gradients_of_argument_and_bias, "Tensor gradient, Tensor down, Tensor kept", "Tensor[]"),
     _operator(fused.gradient_of_x, "Tensor of_argument, Tensor gate, Tensor up", "Tensor"),
 )
 
@@ -283,6 +295,11 @@ def _(x: Tensor, gate: Tensor, up: Any, bias: Any, activation: str, gated: bool,
 @_fake("gradient_of_argument")
 def _(gradient: Tensor, down: Tensor, kept: Tensor, *_: Any) -> Tensor:
     return kept.new_empty(kept.shape)
+
+
+@_fake("gradients_of_argument_and_bias")
+def _(gradient: Tensor, down: Tensor, kept: Tensor, *_: Any) -> list[Tensor]:
+    return [kept.new_empty(kept.shape), kept.new_empty(kept.shape[1:])]
 
 
 @_fake("gradient_of_x")

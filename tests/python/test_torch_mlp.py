@@ -90,6 +90,31 @@ def test_errors_are_no_larger_than_those_of_torch(activation, dtype, place):
         assert error <= 1.25 * allowed + torch.finfo(dtype).eps / 8
 
 
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("activation", ["gelu", "relu"])
+@pytest.mark.parametrize("rows", [70, 0])
+def test_the_gradient_of_a_bias_is_that_of_torch(activation, rows, place):
+    bf16 = {"dtype": torch.bfloat16, "place": place}
+    given = [tensor(rows, 16, **bf16), tensor(24, 16, seed=1, **bf16), tensor(24, seed=2, **bf16)]
+    given.append(tensor(8, 24, seed=3, **bf16))
+    gradient = tensor(rows, 8, seed=4, **bf16)
+
+    def of_ours(x, weight, bias, down):
+        device = EMULATOR if x.device.type == "cpu" else None
+        return torch.ops.jitgemm.mlp(x, weight, None, bias, down, None, activation, False, device)
+
+    def of_torch(x, weight, bias, down):
+        return functional.linear(ACTIVATIONS[activation](functional.linear(x, weight, bias)), down)
+
+    mine, exact, reference = leaves(given), leaves(x.double() for x in given), leaves(given)
+    of_ours(*mine).backward(gradient)
+    of_torch(*exact).backward(gradient.double())
+    of_torch(*reference).backward(gradient)
+    assert mine[2].grad.dtype is torch.bfloat16
+    allowed = (reference[2].grad.double() - exact[2].grad).norm() * 1.25 + exact[2].grad.norm() / 1024
+    assert (mine[2].grad.double() - exact[2].grad).norm() <= allowed
+
+
 @pytest.mark.parametrize("activation", ACTIVATIONS)
 def test_second_derivatives_are_those_of_torch(activation):
     results = []
@@ -206,6 +231,7 @@ OPERATORS = {
     "no argument": (OURS.mlp_hidden_and_argument, (X, GATE, None, None, "relu", False, EMULATOR)),
     "gradient of argument": (OURS.mlp_gradient_of_argument, (tensor(3, 4), DOWN, tensor(3, 12), *GATED)),
     "plain gradient": (OURS.mlp_gradient_of_argument, (tensor(3, 4), DOWN, tensor(3, 6), *PLAIN)),
+    "plain gradients": (OURS.mlp_gradients_of_argument_and_bias, (tensor(3, 4), DOWN, tensor(3, 6), *PLAIN)),
     "gradient of x": (OURS.mlp_gradient_of_x, (tensor(3, 12), GATE, UP, *GATED)),
     "gated": (OURS.mlp, (X, GATE, UP, None, DOWN, None, *GATED)),
     "plain": (OURS.mlp, (X, GATE, None, tensor(6), DOWN, tensor(4), *PLAIN)),
