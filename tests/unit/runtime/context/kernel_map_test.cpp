@@ -136,5 +136,7 @@ TEST_CASE("threads find and forget problems at once", "[threads]") {
             }
         });
     for (std::thread& thread : threads) thread.join();
-    CHECK(map.problems() <= 64 + 8);
+    // While threads have handles, there may be more than 64. A sixteenth more come before the next search for the oldest.
+    for (int m = 1000; m <= 1000 + 64 / 16; ++m) add(map, m);
+    CHECK(map.problems() <= 64);
 }
