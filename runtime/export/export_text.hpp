@@ -69,7 +69,8 @@ CUresult @NAME@_unload(@NAME@_kernel *kernel);
 
 /// Word for word what include/jitgemm/jitgemm.h has.
 inline constexpr std::string_view kArguments = R"(#ifndef JG_ARGUMENTS_INIT
-/* An operand of the problem's epilogue. The struct never grows, because operands stand in an array. */
+/* An operand of the problem's epilogue, or an output beside D. The struct never grows, because they stand in an
+ * array. */
 typedef struct jg_operand {
     const char *name;    /* as the epilogue's text has it; it must live until the launch returns */
     const void *pointer; /* device address; NULL of a scalar of the launch */

@@ -1,7 +1,7 @@
 #pragma once
 
-// First entry: operands too little aligned for TMA are moved into the workspace, their rows padded. It costs a pass over
-// the operand, and pays where each element is used often.
+// First entry: operands too little aligned for TMA are moved into the workspace, their rows padded. It costs a pass
+// over the operand, and pays where each element is used often.
 
 // The chunks of 16 bytes in which 16 neighbours lie: the aligned chunk where they start, and the next one.
 struct RawVector {

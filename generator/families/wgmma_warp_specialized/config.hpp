@@ -23,7 +23,8 @@ enum class OutputStore : std::uint8_t { tma, shared };
 enum class OperandSource : std::uint8_t { shared, registers };
 
 /// GEMM of 16-bit elements and 8-bit floats on wgmma (sm_90a). A producer warp copies k-tiles by TMA into a ring of
-/// `stages`, consumer warpgroups multiply, and blocks are persistent. `persistent` and `warp_specialized` turn this off.
+/// `stages`, consumer warpgroups multiply, and blocks are persistent. `persistent` and `warp_specialized` turn this
+/// off.
 struct WgmmaWarpSpecializedConfig {
     /// The kernel computes D^T = B^T A^T: N lies along the 64 rows of a wgmma, and M along its columns. Tiles and
     /// clusters are then of D^T, with block.m along N.

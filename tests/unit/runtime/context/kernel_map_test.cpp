@@ -136,7 +136,7 @@ TEST_CASE("threads find and forget problems at once", "[threads]") {
             }
         });
     for (std::thread& thread : threads) thread.join();
-    // While threads have handles, there may be more than 64. A sixteenth more come before the next search for the oldest.
+    // While threads have handles, there may be more than 64. A sixteenth more come before the next search.
     for (int m = 1000; m <= 1000 + 64 / 16; ++m) add(map, m);
     CHECK(map.problems() <= 64);
 }
