@@ -205,7 +205,7 @@ TEST_CASE("fit of a table: a family is named or all are fitted, and one that has
     CHECK_THROWS_AS(fit_cost_table({}, gpu), Error);
 }
 
-TEST_CASE("fit of a table: constants that choose better are taken, and the table can be read again") {
+TEST_CASE("fit of a table: constants that choose better are taken, and the table can be read again", "[heavy]") {
     const GpuModel& gpu = find_gpu("h100");
     const TableFit fit = fit_cost_table(made_up_points(gpu, other_constants(gpu, 6), 0), gpu, {}, kLittleDoubt);
     REQUIRE(fit.families.size() == 1);
@@ -235,7 +235,7 @@ TEST_CASE("fit of a table: what is taken chooses better in every split, and each
     }
 }
 
-TEST_CASE("fit of a table: noise alone is not taken, whichever way problems are split") {
+TEST_CASE("fit of a table: noise alone is not taken, whichever way problems are split", "[heavy]") {
     const GpuModel& gpu = find_gpu("h200");
     const TableFit fit = fit_cost_table(made_up_points(gpu, family().cost_constants(gpu), 0.05), gpu, {}, kLittleDoubt);
     INFO(fit_text(fit, gpu));
