@@ -34,11 +34,14 @@ public:
         const std::string key = key_of(text, layouts);
         const std::scoped_lock lock(mutex_);
         std::unique_ptr<const EpilogueTextValue>& known = known_[key];
-        if (known == nullptr)
-            known.reset(new EpilogueTextValue{.text = std::move(text),
-                                              .layouts = layouts,
-                                              .hash = std::hash<std::string>()(key),
-                                              .meaning = meaning});
+        if (known == nullptr) {
+            auto made = std::make_unique<EpilogueTextValue>();
+            made->text = std::move(text);
+            made->layouts = layouts;
+            made->hash = std::hash<std::string>()(key);
+            made->meaning = meaning;
+            known = std::move(made);
+        }
         return EpilogueTextAccess::make(known.get());
     }
 

@@ -268,7 +268,7 @@ Ref finished(const Product& product, Result result) {
         const EpilogueArray& output = epilogue->outputs[i];
         Ref array = is_beside_d(epilogue->formula->outputs[i])
                         ? given_back(Ref::borrowed(output.held.get()), !output.is_made)
-                        : std::move(d);
+                        : Ref::borrowed(d.get());
         check(PyTuple_SetItem(all.get(), static_cast<Py_ssize_t>(i), array.release()));
     }
     return all;

@@ -213,7 +213,8 @@ int wrong_sums(const Form& form, RandomBits& random) {
     int wrong = 0;
     for (int thread = 0; thread < kThreads; ++thread)
         for (int i = 0; i < form.n / 2; ++i) {
-            const std::size_t at = static_cast<std::size_t>(thread * form.registers() + i);
+            const auto at = static_cast<std::size_t>(thread) * static_cast<std::size_t>(form.registers()) +
+                            static_cast<std::size_t>(i);
             std::vector<Number> terms;
             if (form.adds) terms.push_back(number(std::bit_cast<float>(sums[at]), -126));
             if (!form.adds) terms.push_back({});
@@ -237,8 +238,8 @@ TEST_CASE("emulator wgmma: sums of 8-bit floats keep 13 fraction bits") {
     constexpr std::array<std::string_view, 2> kTypes{"e4m3", "e5m2"};
     for (int n = 8, turn = 0; n <= 256; n += n < 64 ? 8 : 24, ++turn) {
         const Form form{.n = n,
-                        .a = kTypes.at(turn % 2),
-                        .b = kTypes.at(turn / 2 % 2),
+                        .a = kTypes.at(static_cast<std::size_t>(turn % 2)),
+                        .b = kTypes.at(static_cast<std::size_t>(turn / 2 % 2)),
                         .a_in_registers = turn % 3 == 2,
                         .adds = turn % 5 != 0,
                         .factor_a = turn % 7 == 3 ? -1 : 1,
@@ -263,7 +264,8 @@ TEST_CASE("emulator wgmma: sums of 8-bit integers are exact and wrap") {
             int wrong = 0;
             for (int thread = 0; thread < kThreads; ++thread)
                 for (int i = 0; i < n / 2; ++i) {
-                    const std::size_t at = static_cast<std::size_t>(thread * form.registers() + i);
+                    const auto at = static_cast<std::size_t>(thread) * static_cast<std::size_t>(form.registers()) +
+                                    static_cast<std::size_t>(i);
                     std::int64_t sum = sums[at];
                     for (int k = 0; k < kDepth; ++k)
                         sum += static_cast<std::int8_t>(a.at(row_of(thread, i), k)) *

@@ -71,7 +71,7 @@ TEST_CASE("8-bit floats: no candidate breaks a rule, and sums have registers") {
                 const std::vector<std::string> reasons =
                     WgmmaWarpSpecialized::violations(problem, config, *h200().arch);
                 INFO(parameters_text({config}));
-                CHECK(reasons == std::vector<std::string>{});
+                CHECK(reasons.empty());
                 const WgmmaGeometry g = geometry(problem.signature, config);
                 CHECK(config.warpgroup.n % g.wave_n == 0);
                 CHECK(g.accumulator_registers + g.partial_registers < g.consumer_registers);
