@@ -87,7 +87,8 @@ TEST_CASE("emulated wgmma: outputs beside D with pitches of their own") {
 }
 
 TEST_CASE("emulated wgmma: reductions, whole vectors") {
-    for (const std::size_t first : {std::size_t{0}, std::size_t{3}}) check_texts(kReductionTexts, {136, 200, 136}, first);
+    for (const std::size_t first : {std::size_t{0}, std::size_t{3}})
+        check_texts(kReductionTexts, {136, 200, 136}, first);
 }
 TEST_CASE("emulated wgmma: reductions, edges") {
     check_texts(kReductionTexts, {67, 75, 129}, 1);
