@@ -13,6 +13,7 @@
 #include "workspace.cuh"
 #include "common/tile.cuh"
 #include "common/rasterization.cuh"
+#include "common/set_to_zero.cuh"
 #include "multistage/shared_layout.cuh"
 #include "multistage/global_to_shared.cuh"
 #include "multistage/shared_to_registers.cuh"
@@ -49,12 +50,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const GemmArgs ar
     ldmatrix_offsets_b(lane_offset_b, lane, warp_column);
 
     Accumulator rC[kTilesM][kTilesN][kRegistersC];  // (kTilesM, kTilesN) atoms of the warp tile
-#pragma unroll
-    for (int i = 0; i < kTilesM; ++i)
-#pragma unroll
-        for (int j = 0; j < kTilesN; ++j)
-#pragma unroll
-            for (int r = 0; r < kRegistersC; ++r) rC[i][j][r] = 0;
+    set_to_zero(rC);
 
 #if GEMM_COPY_REALIGN
 #include "mma_multistage/realigning_mainloop.inl"

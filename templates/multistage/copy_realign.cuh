@@ -52,7 +52,7 @@ struct RealignCopy : CopyPlace<kKMajor, kExtent, kChunkElements> {
 #if GEMM_PASS_RESIDUE
             if (kRows % kRowsPerPass != 0 && row + pass * kRowsPerPass >= kRows) break;
 #endif
-            store_shared(destination(stage, pass), realign(raw[pass], misalignment(pass)));
+            store_shared(destination(stage, pass), realign<Bits>(raw[pass], misalignment(pass)));
         }
         if (juts || (kKMajor && columns_left() > 0 && columns_left() < kChunkElements)) mend(stage);
         next_k_tile();

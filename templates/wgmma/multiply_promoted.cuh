@@ -41,12 +41,3 @@ __device__ __forceinline__ void add_wave(Accumulator (&rC)[kTilesM][kTilesN][kRe
             asm volatile("" : "+f"(rC[i][first + j][r])::"memory");
         }
 }
-
-__device__ __forceinline__ void set_to_zero(Accumulator (&rC)[kTilesM][kTilesN][kRegistersC]) {
-#pragma unroll
-    for (int i = 0; i < kTilesM; ++i)
-#pragma unroll
-        for (int j = 0; j < kTilesN; ++j)
-#pragma unroll
-            for (int r = 0; r < kRegistersC; ++r) rC[i][j][r] = 0;
-}

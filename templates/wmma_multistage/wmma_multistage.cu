@@ -11,6 +11,7 @@
 #include "gemm_args.cuh"
 #include "common/tile.cuh"
 #include "common/rasterization.cuh"
+#include "common/set_to_zero.cuh"
 #include "multistage/shared_layout.cuh"
 #include "multistage/global_to_shared.cuh"
 #include "multistage/warp_fragments.cuh"
@@ -41,12 +42,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const GemmArgs ar
     CopyB copy_b(args.b, args.ldb, tile.column, tile.end_column, tile.first_k, tile.end_k);
 
     Accumulator rC[kTilesM][kTilesN][kRegistersC];  // (kTilesM, kTilesN) fragments of the warp tile
-#pragma unroll
-    for (int i = 0; i < kTilesM; ++i)
-#pragma unroll
-        for (int j = 0; j < kTilesN; ++j)
-#pragma unroll
-            for (int r = 0; r < kRegistersC; ++r) rC[i][j][r] = 0;
+    set_to_zero(rC);
 
 #if GEMM_STAGES == 1
                 // One buffer is filled, used, and filled again. Nothing is in flight while the tensor cores work.
