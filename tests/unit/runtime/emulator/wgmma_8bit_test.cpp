@@ -4,6 +4,7 @@
 #include "tests/catch.hpp"
 #include "tests/support/ptx_run.hpp"
 #include "tests/support/random_bits.hpp"
+#include "tests/support/wgmma_program.hpp"
 
 #include <fmt/format.h>
 
@@ -65,7 +66,7 @@ Number decoded(unsigned byte, std::string_view type) {
     return number((byte & 0x80U) != 0 ? -magnitude : magnitude, 1 - bias);
 }
 
-/// Cut towards zero to so many bits behind the first.
+/// The value without the bits that lie more than `fraction_bits` behind its first.
 double cut(double value, int fraction_bits) {
     if (value == 0) return 0;
     const int unit = std::ilogb(value) - fraction_bits;
@@ -83,21 +84,6 @@ double fused(const std::vector<Number>& terms) {
 
 // ---- the kernel -----------------------------------------------------------------------------------------------------
 
-std::string registers(const char* name, int count) {
-    std::string text;
-    for (int i = 0; i < count; ++i) text += fmt::format("{}{}{}", i == 0 ? "" : ", ", name, i);
-    return "{" + text + "}";
-}
-
-std::string words_of_thread(const char* instruction, const char* name, int count) {
-    std::string text = fmt::format("mad.wide.u32 %own, %thread, {}, %base;\n", 4 * count);
-    const bool loads = std::string_view(instruction).starts_with("ld");
-    for (int i = 0; i < count; ++i)
-        text += loads ? fmt::format("{} {}{}, [%own+{}];\n", instruction, name, i, 4 * i)
-                      : fmt::format("{} [%own+{}], {}{};\n", instruction, 4 * i, name, i);
-    return text;
-}
-
 /// Not swizzled: core matrices of eight rows of 16 bytes lie one behind the other, those of the next 16 of K behind
 /// those of all rows.
 constexpr int kLeading = 256 * 16;
@@ -106,53 +92,15 @@ constexpr std::uint64_t kDescriptor = std::uint64_t{128 / 16} << 32U | std::uint
 
 std::string kernel(const Form& form) {
     const std::string factors = form.sums == "s32" ? "" : fmt::format(", {}, {}", form.factor_a, form.factor_b);
-    return fmt::format(R"(.version 8.6
-.target sm_90a
-.address_size 64
-.visible .entry kernel(.param .u64 in, .param .u64 out)
-{{
-    .reg .pred %p, %adds;
-    .reg .b32 %d<{0}>, %a<4>, %x<4>, %thread, %place, %end, %shared;
-    .reg .b64 %base, %own, %a, %b;
-    .shared .align 1024 .b8 tile[{1}];
-    mov.u32 %thread, %tid.x;
-    ld.param.u64 %base, [in];
-    mov.u32 %place, tile;
-    shr.u32 %shared, %place, 4;
-    mad.wide.u32 %own, %thread, 16, %base;
-    mad.lo.u32 %place, %thread, 16, %place;
-    add.u32 %end, %place, {1};
-FILL:
-    ld.global.v4.u32 {{%x0, %x1, %x2, %x3}}, [%own];
-    st.shared.v4.u32 [%place], {{%x0, %x1, %x2, %x3}};
-    add.u64 %own, %own, 2048;
-    add.u32 %place, %place, 2048;
-    setp.lt.u32 %p, %place, %end;
-    @%p bra FILL;
-    fence.proxy.async;
-    bar.sync 0;
-    add.u64 %base, %base, {1};
-    {2}
-    add.u64 %base, %base, 2048;
-    {3}
-    cvt.u64.u32 %a, %shared;
-    add.u64 %a, %a, {4};
-    add.u64 %b, %a, {5};
-    setp.eq.u32 %adds, {6}, 1;
-    wgmma.fence.sync.aligned;
-    wgmma.mma_async.sync.aligned.m64n{7}k32.{8}.{9}.{10} {11}, {12}, %b, %adds{13};
-    wgmma.commit_group.sync.aligned;
-    wgmma.wait_group.sync.aligned 0;
-    ld.param.u64 %base, [out];
-    {14}
-    ret;
-}}
-)",
-                       form.registers(), 2 * kTileBytes, words_of_thread("ld.global.u32", "%a", 4),
-                       words_of_thread("ld.global.u32", "%d", form.registers()), kDescriptor, kTileBytes / 16,
-                       form.adds ? 1 : 0, form.n, form.sums, form.a, form.b, registers("%d", form.registers()),
-                       form.a_in_registers ? "{%a0, %a1, %a2, %a3}" : "%a", factors,
-                       words_of_thread("st.global.u32", "%d", form.registers()));
+    const std::string multiply = fmt::format("wgmma.mma_async.sync.aligned.m64n{}k32.{}.{}.{} {}, {}, %b, %adds{};",
+                                             form.n, form.sums, form.a, form.b, register_list("%d", form.registers()),
+                                             form.a_in_registers ? "{%a0, %a1, %a2, %a3}" : "%a", factors);
+    return ptx_of({.tile_bytes = 2 * kTileBytes,
+                   .sum_registers = form.registers(),
+                   .place_a = kDescriptor,
+                   .place_b = kDescriptor + kTileBytes / 16,
+                   .adds = form.adds,
+                   .multiply = multiply});
 }
 
 struct Bytes {
@@ -176,7 +124,11 @@ Bytes random_bytes(RandomBits& random, int rows, std::string_view type) {
     return bytes;
 }
 
-std::size_t words(const Form& form) { return std::size_t{kThreads} * static_cast<std::size_t>(form.registers()); }
+/// The place of a thread's i-th sum among those of all threads.
+std::size_t word_of(const Form& form, int thread, int i) {
+    return static_cast<std::size_t>(thread) * static_cast<std::size_t>(form.registers()) + static_cast<std::size_t>(i);
+}
+std::size_t words(const Form& form) { return word_of(form, kThreads, 0); }
 
 std::vector<std::uint32_t> input_of(const Form& form, const Bytes& a, const Bytes& b,
                                     const std::vector<std::uint32_t>& sums) {
@@ -213,8 +165,7 @@ int wrong_sums(const Form& form, RandomBits& random) {
     int wrong = 0;
     for (int thread = 0; thread < kThreads; ++thread)
         for (int i = 0; i < form.n / 2; ++i) {
-            const auto at = static_cast<std::size_t>(thread) * static_cast<std::size_t>(form.registers()) +
-                            static_cast<std::size_t>(i);
+            const std::size_t at = word_of(form, thread, i);
             std::vector<Number> terms;
             if (form.adds) terms.push_back(number(std::bit_cast<float>(sums[at]), -126));
             if (!form.adds) terms.push_back({});
@@ -264,8 +215,7 @@ TEST_CASE("emulator wgmma: sums of 8-bit integers are exact and wrap") {
             int wrong = 0;
             for (int thread = 0; thread < kThreads; ++thread)
                 for (int i = 0; i < n / 2; ++i) {
-                    const auto at = static_cast<std::size_t>(thread) * static_cast<std::size_t>(form.registers()) +
-                                    static_cast<std::size_t>(i);
+                    const std::size_t at = word_of(form, thread, i);
                     std::int64_t sum = sums[at];
                     for (int k = 0; k < kDepth; ++k)
                         sum += static_cast<std::int8_t>(a.at(row_of(thread, i), k)) *

@@ -5,6 +5,7 @@
 #include "tests/support/mma_warp.hpp"
 #include "tests/support/ptx_run.hpp"
 #include "tests/support/random_bits.hpp"
+#include "tests/support/wgmma_program.hpp"
 
 #include <fmt/format.h>
 
@@ -98,78 +99,21 @@ std::size_t index(int row, int columns, int column) {
     return static_cast<std::size_t>(row) * static_cast<std::size_t>(columns) + static_cast<std::size_t>(column);
 }
 
-std::string registers(const char* name, int count) {
-    std::string text;
-    for (int i = 0; i < count; ++i) text += fmt::format("{}{}{}", i == 0 ? "" : ", ", name, i);
-    return "{" + text + "}";
-}
-
-/// Loads or stores word `i` of each thread's `count` at `base`.
-std::string words_of_thread(const char* instruction, const char* name, int count) {
-    std::string text = fmt::format("mad.wide.u32 %own, %thread, {}, %base;\n", 4 * count);
-    const bool loads = std::string_view(instruction).starts_with("ld");
-    for (int i = 0; i < count; ++i)
-        text += loads ? fmt::format("{} {}{}, [%own+{}];\n", instruction, name, i, 4 * i)
-                      : fmt::format("{} [%own+{}], {}{};\n", instruction, 4 * i, name, i);
-    return text;
-}
-
 std::string multiply(const Form& form) {
     const std::string transposes = form.a_in_registers ? "" : fmt::format(", {}", form.a_k_major ? 0 : 1);
     return fmt::format("wgmma.mma_async.sync.aligned.m64n{}k16.{}.{}.{} {}, {}, %b, %adds, {}, {}{}, {};\n", form.n,
                        to_string(form.sums), to_string(form.operands), to_string(form.operands),
-                       registers("%d", form.registers()), form.a_in_registers ? "{%a0, %a1, %a2, %a3}" : "%a",
+                       register_list("%d", form.registers()), form.a_in_registers ? "{%a0, %a1, %a2, %a3}" : "%a",
                        form.factor_a, form.factor_b, transposes, form.b_k_major ? 0 : 1);
 }
 
-/// The input is the image of both operands in shared memory, A's registers and the sums'.
 std::string kernel(const Form& form) {
-    return fmt::format(R"(.version 8.6
-.target sm_90a
-.address_size 64
-.visible .entry kernel(.param .u64 in, .param .u64 out)
-{{
-    .reg .pred %p, %adds;
-    .reg .b32 %d<{0}>, %a<4>, %x<4>, %thread, %place, %end, %shared;
-    .reg .b64 %base, %own, %a, %b;
-    .shared .align 1024 .b8 tile[{1}];
-    mov.u32 %thread, %tid.x;
-    ld.param.u64 %base, [in];
-    mov.u32 %place, tile;
-    shr.u32 %shared, %place, 4;
-    mad.wide.u32 %own, %thread, 16, %base;
-    mad.lo.u32 %place, %thread, 16, %place;
-    add.u32 %end, %place, {1};
-FILL:
-    ld.global.v4.u32 {{%x0, %x1, %x2, %x3}}, [%own];
-    st.shared.v4.u32 [%place], {{%x0, %x1, %x2, %x3}};
-    add.u64 %own, %own, 2048;
-    add.u32 %place, %place, 2048;
-    setp.lt.u32 %p, %place, %end;
-    @%p bra FILL;
-    fence.proxy.async;
-    bar.sync 0;
-    add.u64 %base, %base, {1};
-    {2}
-    add.u64 %base, %base, 2048;
-    {3}
-    cvt.u64.u32 %a, %shared;
-    add.u64 %b, %a, {5};
-    add.u64 %a, %a, {4};
-    setp.eq.u32 %adds, {6}, 1;
-    wgmma.fence.sync.aligned;
-    {7}
-    wgmma.commit_group.sync.aligned;
-    wgmma.wait_group.sync.aligned 0;
-    ld.param.u64 %base, [out];
-    {8}
-    ret;
-}}
-)",
-                       form.registers(), 2 * kOperandBytes, words_of_thread("ld.global.u32", "%a", 4),
-                       words_of_thread("ld.global.u32", "%d", form.registers()), place_a(form).descriptor(),
-                       place_b(form).descriptor() + kOperandBytes / 16, form.adds ? 1 : 0, multiply(form),
-                       words_of_thread("st.global.u32", "%d", form.registers()));
+    return ptx_of({.tile_bytes = 2 * kOperandBytes,
+                   .sum_registers = form.registers(),
+                   .place_a = place_a(form).descriptor(),
+                   .place_b = place_b(form).descriptor() + kOperandBytes / 16,
+                   .adds = form.adds,
+                   .multiply = multiply(form)});
 }
 
 struct Matrix {
