@@ -155,6 +155,10 @@ struct Adapter {
             estimate = Typed::cost(problem, own(config), gpu, Typed::Costs::of(gpu));
         else
             estimate = Typed::cost(problem, own(config), gpu);
+        return with_reductions(estimate, problem, config, gpu);
+    }
+    static CostEstimate with_reductions(CostEstimate estimate, const Problem& problem, const KernelConfig& config,
+                                        const GpuModel& gpu) {
         if (!has_reductions(problem.signature)) return estimate;
         const double added = reduction_us(problem, part_tile(problem.signature, config), gpu);
         estimate.overhead_us += added;
@@ -174,10 +178,11 @@ struct Adapter {
     static constexpr CostByConstants (*cost_by_constants())(const Problem&, const KernelConfig&, const GpuModel&) {
         if constexpr (requires { typename Typed::Costs; })
             return [](const Problem& problem, const KernelConfig& config, const GpuModel& gpu) -> CostByConstants {
-                return [problem, config = own(config), gpu](const CostConstants& constants) {
+                return [problem, config, gpu](const CostConstants& constants) {
                     std::vector<double> values;
                     for (const CostConstant& one : constants) values.push_back(one.value);
-                    return Typed::cost(problem, config, gpu, typename Typed::Costs(values));
+                    return with_reductions(Typed::cost(problem, own(config), gpu, typename Typed::Costs(values)),
+                                           problem, config, gpu);
                 };
             };
         return nullptr;

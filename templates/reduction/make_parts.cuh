@@ -1,12 +1,6 @@
 #pragma once
 #include "common/dependent_launch.cuh"
 
-#if GEMM_PAIRS
-__device__ __forceinline__ int columns_of_d(const GemmArgs& args) { return args.n / 2; }
-#else
-__device__ __forceinline__ int columns_of_d(const GemmArgs& args) { return args.n; }
-#endif
-
 // 32 rows by 32 columns of the values that a reduction goes over. A lane has a column.
 template <typename Kind>
 struct ValueTile {

@@ -84,6 +84,19 @@ std::string text_with(const std::vector<std::string>& names) {
     return declarations + sum;
 }
 
+/// A text whose outputs have these names: matrices of both sizes of elements, and reductions.
+std::string text_storing(const std::vector<std::string>& names) {
+    std::string declarations, text = "d = acc";
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        const std::string& name = names[i];
+        if (i % 4 == 0) declarations += fmt::format("{}: f32[m,n]; ", name);
+        text += i % 4 < 2    ? fmt::format("; {}[m,n] = acc * {}", name, i + 2)
+                : i % 4 == 2 ? fmt::format("; {}[n] = sum(acc)", name)
+                             : fmt::format("; {}[m] = max(acc)", name);
+    }
+    return declarations + text;
+}
+
 /// What NVRTC says of a kernel; "" where it has no error.
 std::string complaint(const KernelSource& source) {
     static const auto kCompiler = make_nvrtc_compiler(Options::from_environment(), 0, {});
@@ -122,4 +135,27 @@ TEST_CASE("an operand may have any name that the language allows, in every famil
         INFO(name);
         CHECK(refused.contains(name));
     }
+}
+
+TEST_CASE("an output may have any name that the language allows", "[heavy]") {
+    constexpr std::size_t kMost = 4;  // of one text
+    const std::string text = text_storing({"wide", "narrow", "by_column", "by_row"});
+    const std::string_view half = "bf16 tn 512 512 512";
+    for (const Reader& reader : {Reader{half, "mma_multistage", ""}, Reader{half, "wgmma_warp_specialized", ""},
+                                 Reader{half, "wgmma_warp_specialized", "swap_ab=1"}}) {
+        std::vector<std::string> allowed;
+        for (const std::string& name : names_in(kernel_of(reader, text).body))
+            if (name != "d" && wrong_name(name).empty()) allowed.push_back(name);
+        CHECK(allowed.size() > 10 * kMost);
+        for (std::size_t first = 0; first < allowed.size(); first += kMost) {
+            const auto begin = allowed.begin() + static_cast<std::ptrdiff_t>(first);
+            const std::vector<std::string> names(
+                begin, begin + static_cast<std::ptrdiff_t>(std::min(kMost, allowed.size() - first)));
+            INFO(reader.family << " " << reader.parameters << ": " << text_storing(names));
+            CHECK(complaint(kernel_of(reader, text_storing(names))) == "");
+        }
+    }
+    CHECK(complaint(kernel_of({half, "wgmma_warp_specialized", ""}, text_storing({"pre", "Pre"}))) == "");
+    CHECK(complaint(kernel_of({half, "mma_multistage", ""},
+                              "t = silu(left(acc)) * right(acc); d = t; norm[h] = sum(t * t)")) == "");
 }

@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <array>
-#include <set>
 #include <utility>
 
 namespace jitgemm {
@@ -23,17 +22,19 @@ constexpr int kPartBlocks = 65536;  // at most
 
 constexpr std::array kKinds{ReductionKind::sum, ReductionKind::max, ReductionKind::min};
 
+/// The number of D's columns. Kernels that store values call the product's columns n, and wgmma kernels D's.
+std::string_view columns_of(const PartTile& tile) { return tile.is_of_stored_values ? "columns_of_d(args)" : "args.n"; }
+
 /// "row_parts(args)", the number of parts that make a result.
 std::string_view count_of(const KernelReduction& one) {
-    if (one.over_rows && one.over_columns) return "all_parts(args)";
+    if (one.is_of_all()) return "all_parts(args)";
     return one.over_rows ? "row_parts(args)" : "column_parts(args)";
 }
 /// The number of results; "" of a single one.
-std::string_view size_of(const KernelReduction& one) {
-    if (one.over_rows && one.over_columns) return "";
-    return one.over_rows ? "args.n" : "args.m";
+std::string_view size_of(const KernelReduction& one, const PartTile& tile) {
+    if (one.is_of_all()) return "";
+    return one.over_rows ? columns_of(tile) : "args.m";
 }
-bool is_of_all(const KernelReduction& one) { return one.over_rows && one.over_columns; }
 
 /// "__device__ … { return value; }", in one line if there is room.
 std::string getter(const std::string& head, const std::string& value) {
@@ -48,13 +49,13 @@ std::string getter(const std::string& head, const std::string& value) {
 }
 
 /// How many parts there are.
-std::string counts_text(const std::vector<KernelReduction>& all) {
+std::string counts_text(const std::vector<KernelReduction>& all, const PartTile& tile) {
     const auto has = [&](auto is_it) { return std::ranges::any_of(all, is_it); };
     std::string text;
     if (has(&KernelReduction::over_rows)) text += getter("int row_parts", "(args.m + (kPartRows - 1)) / kPartRows");
     if (has(&KernelReduction::over_columns))
-        text += getter("int column_parts", "(args.n + (kPartColumns - 1)) / kPartColumns");
-    if (has(is_of_all))
+        text += getter("int column_parts", fmt::format("({} + (kPartColumns - 1)) / kPartColumns", columns_of(tile)));
+    if (has(&KernelReduction::is_of_all))
         text += getter("long long all_parts", "static_cast<long long>(row_parts(args)) * column_parts(args)");
     return text;
 }
@@ -76,17 +77,19 @@ std::string places_text(const std::vector<KernelReduction>& all, const PartTile&
     for (const KernelReduction& one : all) {
         text += getter("float* parts_of_" + one.name, begin);
         begin = fmt::format("parts_of_{}(args) + ", one.name) +
-                (is_of_all(one) ? std::string(count_of(one))
-                                : fmt::format("static_cast<long long>({}) * {}", count_of(one), size_of(one)));
+                (one.is_of_all() ? std::string(count_of(one))
+                                 : fmt::format("static_cast<long long>({}) * {}", count_of(one), size_of(one, tile)));
     }
     return text;
 }
 
-std::string values_text(const std::vector<KernelReduction>& all) {
+std::string values_text(const std::vector<KernelReduction>& all, bool has_pairs) {
     std::string text =
-        "\n// A reduction goes over values that the kernel leaves in the workspace: (m, n), f32, rows padded to "
-        "four.\n" +
-        getter("long long values_pitch", "(args.n + 3ll) / 4 * 4");
+        "\n// A reduction goes over values that the kernel leaves in the workspace, one for each element of D: f32, "
+        "rows "
+        "padded\n// to four.\n" +
+        getter("int columns_of_d", has_pairs ? "args.n / 2" : "args.n") +
+        getter("long long values_pitch", "(columns_of_d(args) + 3ll) / 4 * 4");
     std::string begin = "args.reduction_parts";
     for (const std::string& name : stored_values(all)) {
         text += getter("float* values_of_" + name, begin);
@@ -95,8 +98,8 @@ std::string values_text(const std::vector<KernelReduction>& all) {
     return text;
 }
 
-std::string workspace_text(const std::vector<KernelReduction>& all, const PartTile& tile) {
-    std::string text = tile.is_of_stored_values ? values_text(all) : "";
+std::string workspace_text(const std::vector<KernelReduction>& all, const PartTile& tile, bool has_pairs) {
+    std::string text = tile.is_of_stored_values ? values_text(all, has_pairs) : "";
     text += "\n// A reduction has parts in the workspace, each of some rows and columns of D.\n";
     if (tile.is_of_stored_values)
         text += constant_line("kPartWarps", kPartWarps, "warps of a block that makes parts of 32 rows and columns");
@@ -105,21 +108,21 @@ std::string workspace_text(const std::vector<KernelReduction>& all, const PartTi
         text += constant_line("kPartRows", tile.rows, "rows of a part");
     if (std::ranges::any_of(all, &KernelReduction::over_columns))
         text += constant_line("kPartColumns", tile.columns, "columns of a part");
-    return text + counts_text(all) + places_text(all, tile);
+    return text + counts_text(all, tile) + places_text(all, tile);
 }
 
-/// ", Over{448.0f}" of a result that is divided; "" where nothing is done.
+/// "Over{448.0f}" of a result that is divided; "" where nothing is done.
 std::string scale_of(const EpilogueReduction& made) {
     if (made.scaled_by == ' ') return {};
     return fmt::format("{}{{{}}}", made.scaled_by == '*' ? "Times" : "Over", cuda_number(made.number));
 }
 
-std::string finish_statement(const KernelReduction& one) {
+std::string finish_statement(const KernelReduction& one, const PartTile& tile) {
     constexpr std::size_t kIndent = 4;
     const std::string start =
-        fmt::format("finish_{}<{}>(", is_of_all(one) ? "one" : "each", combiner_of(one.made.kind));
+        fmt::format("finish_{}<{}>(", one.is_of_all() ? "one" : "each", combiner_of(one.made.kind));
     std::vector<std::string> values{fmt::format("parts_of_{}(args)", one.name), std::string(count_of(one))};
-    if (!is_of_all(one)) values.emplace_back(size_of(one));
+    if (!one.is_of_all()) values.emplace_back(size_of(one, tile));
     if (const std::string scale = scale_of(one.made); !scale.empty()) values.push_back(scale);
     const std::string first = fmt::format("{:{}}{}args.{},", "", kIndent, start, one.name);
     std::string lines = packed_items(first, values, kIndent + start.size(), 2) + ");\n";
@@ -129,7 +132,7 @@ std::string finish_statement(const KernelReduction& one) {
 
 /// "ValueTile<Sum>(args, values_of_r(args), row, column).reduce_rows(parts_of_r(args));"
 std::string part_statement(const KernelReduction& one) {
-    const std::string_view over = is_of_all(one) ? "all" : one.over_rows ? "rows" : "columns";
+    const std::string_view over = one.is_of_all() ? "all" : one.over_rows ? "rows" : "columns";
     return fmt::format("ValueTile<{}>(args, values_of_{}(args), row, column).reduce_{}(parts_of_{}(args));\n",
                        combiner_of(one.made.kind), one.values_of, over, one.name);
 }
@@ -142,10 +145,10 @@ std::int64_t values_bytes(const Problem& problem) {
 
 }  // namespace
 
-bool has_reductions(const GemmSignature& signature) {
-    return signature.epilogue &&
-           std::ranges::any_of(signature.epilogue->parts().outputs,
-                               [](const EpilogueOutput& output) { return output.reduction.has_value(); });
+int count_of_reductions(const GemmSignature& signature) {
+    if (!signature.epilogue) return 0;
+    const auto is_reduction = [](const EpilogueOutput& output) { return output.reduction.has_value(); };
+    return static_cast<int>(std::ranges::count_if(signature.epilogue->parts().outputs, is_reduction));
 }
 
 std::vector<KernelReduction> reductions_of(const GemmSignature& signature, bool is_transposed) {
@@ -166,8 +169,6 @@ std::vector<KernelReduction> reductions_of(const GemmSignature& signature, bool 
 std::string_view combiner_of(ReductionKind kind) {
     return kind == ReductionKind::sum ? "Sum" : kind == ReductionKind::max ? "Max" : "Min";
 }
-
-std::string_view file_of(ReductionKind kind) { return to_string(kind); }
 
 std::int64_t part_bytes(const Problem& problem, const PartTile& tile) {
     const MatrixSize d = size_of_d(problem.row_major);
@@ -205,34 +206,21 @@ void add_reducing_entries(std::vector<KernelEntry>& entries, const PartTile& til
     add("gemm_finish_parts", kFinishWarps, {.tile_m = 32, .tile_n = 32, .blocks = CappedBlocks{kFinishBlocks}});
 }
 
-namespace {
-
-/// The columns of D where a kernel calls the product's columns n: wgmma kernels call D's so.
-std::string with_columns_of_d(std::string text, const GemmSignature& signature, const PartTile& tile) {
-    constexpr std::string_view kColumns = "args.n";
-    if (!tile.is_of_stored_values || !has_pairs(signature)) return text;
-    for (std::size_t at = text.find(kColumns); at != std::string::npos; at = text.find(kColumns, at + kColumns.size()))
-        text.insert(at + kColumns.size(), " / 2");
-    return text;
-}
-
-}  // namespace
-
 void add_reductions(RenderInput& input, const GemmSignature& signature, const PartTile& tile) {
     const std::vector<KernelReduction> all = reductions_of(signature, tile.is_transposed);
     const auto has = [&](auto is_it) { return std::ranges::any_of(all, is_it); };
     input.macros["GEMM_REDUCE_ROWS"] = has([](const auto& one) { return !one.over_columns; });
     input.macros["GEMM_REDUCE_COLUMNS"] = has([](const auto& one) { return !one.over_rows; });
-    input.macros["GEMM_REDUCE_ALL"] = has(is_of_all);
+    input.macros["GEMM_REDUCE_ALL"] = has(&KernelReduction::is_of_all);
     input.macros["GEMM_REDUCTION_TIMES"] = has([](const auto& one) { return one.made.scaled_by == '*'; });
     input.macros["GEMM_REDUCTION_OVER"] = has([](const auto& one) { return one.made.scaled_by == '/'; });
-    input.generated["gemm_args.cuh"] += with_columns_of_d(workspace_text(all, tile), signature, tile);
+    input.generated["gemm_args.cuh"] += workspace_text(all, tile, has_pairs(signature));
     std::string& expression = input.generated["epilogue_expression.cuh"];
     for (const ReductionKind kind : kKinds)
         if (has([&](const KernelReduction& one) { return one.made.kind == kind; }))
-            expression += fmt::format("#include \"reduction/{}.cuh\"\n", file_of(kind));
+            expression += fmt::format("#include \"reduction/{}.cuh\"\n", to_string(kind));
     std::string& finish = input.generated["GEMM_FINISH_PARTS"];
-    for (const KernelReduction& one : all) finish += with_columns_of_d(finish_statement(one), signature, tile);
+    for (const KernelReduction& one : all) finish += finish_statement(one, tile);
     if (tile.is_of_stored_values) {
         expression += "#include \"reduction/make_parts.cuh\"\n";
         std::string& make = input.generated["GEMM_MAKE_PARTS"];

@@ -32,16 +32,19 @@ struct KernelReduction {
     EpilogueReduction made;
     bool over_rows = false;
     bool over_columns = false;
+
+    [[nodiscard]] bool is_of_all() const { return over_rows && over_columns; }
+    /// Whether it has a result for each column.
+    [[nodiscard]] bool is_by_column() const { return over_rows && !over_columns; }
 };
 
-[[nodiscard]] bool has_reductions(const GemmSignature& signature);
+[[nodiscard]] int count_of_reductions(const GemmSignature& signature);
+[[nodiscard]] inline bool has_reductions(const GemmSignature& signature) { return count_of_reductions(signature) != 0; }
 /// In the text's order.
 [[nodiscard]] std::vector<KernelReduction> reductions_of(const GemmSignature& signature, bool is_transposed);
 
 /// "Sum", the type in templates/reduction/ that combines two values.
 [[nodiscard]] std::string_view combiner_of(ReductionKind kind);
-/// "sum", the name of its file.
-[[nodiscard]] std::string_view file_of(ReductionKind kind);
 
 /// Bytes of the parts of all reductions in the workspace.
 [[nodiscard]] std::int64_t part_bytes(const Problem& problem, const PartTile& tile);

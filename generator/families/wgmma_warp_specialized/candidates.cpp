@@ -92,7 +92,8 @@ bool leaves_registers(const Config& c, int widest) { return c.warpgroup.m == kWg
 constexpr int kWidestWithMatrix = 160;          // where threads read a matrix of a text, a slice ahead
 constexpr int kWidestStreamedWithMatrix = 152;  // and with stream-K
 
-// Partial sums leave few, too: where a cluster, stream-K or a matrix of the epilogue needs some, and else.
+// Promoted partial sums take registers, too. The first limit holds in a cluster, with stream-K and with a matrix of the
+// epilogue, the second without these.
 constexpr int kWidestPromoted = 128;
 constexpr int kWidestPromotedAlone = 160;
 
@@ -178,7 +179,7 @@ void add_cluster(const Search& search, Config config, const TileShape& cluster) 
     const TileIndex tiles = tiles_of(config.block, spec.m, spec.n);
     if (tiles.m < cluster.m || tiles.n < cluster.n) return;
     if (cluster.m * cluster.n > 1 && !leaves_registers(config, kWidestInCluster)) return;
-    const int most = reductions_of(signature, false).size() > 1 ? kWidestWithReductions : kWidestWithOutput;
+    const int most = count_of_reductions(signature) > 1 ? kWidestWithReductions : kWidestWithOutput;
     if (reads_and_stores_more(signature) && !leaves_registers(config, most)) return;
     if (!should_multicast_b(cluster, config, is_k_major(Operand::b, signature.layout))) return;
     if (has_pairs(signature)) {

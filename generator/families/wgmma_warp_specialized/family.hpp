@@ -46,9 +46,9 @@ struct WgmmaWarpSpecialized {
     [[nodiscard]] static RenderInput render_input(const GemmSignature& signature, const Config& config);
     /// The packing of A and of B if TMA cannot address them, and the main kernel.
     [[nodiscard]] static std::vector<KernelEntry> entries(const GemmSignature& signature, const Config& config);
+    [[nodiscard]] static PartTile part_tile(const GemmSignature& signature, const Config& config);
     /// The packed operands, then the f32 (or f16) sums of a block tile for each block of stream-K, then a counter for
     /// each 16 rows of a warp's sums.
-    [[nodiscard]] static PartTile part_tile(const GemmSignature& signature, const Config& config);
     [[nodiscard]] static std::int64_t workspace_bytes(const Problem& problem, const Config& config);
     [[nodiscard]] static std::int64_t counter_bytes(const Problem& problem, const Config& config);
     /// The block is that of a GPU which holds all tiles at once; on a smaller GPU it is this modulo the grid. With

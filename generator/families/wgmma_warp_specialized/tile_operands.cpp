@@ -55,7 +55,7 @@ TileOperands operands_of_text(const EpilogueParts& parts, const GemmSignature& s
                                    .is_staged = is_staged(output, s, c),
                                    .by_pair = !c.swap_ab && s.align_d >= 2 * bytes(s.d),
                                    .is_as_d = output.type == s.d});
-    for (const KernelReduction& one : reductions_of(s, c.swap_ab)) all.reductions.push_back({one});
+    all.reductions = reductions_of(s, c.swap_ab);
     return all;
 }
 

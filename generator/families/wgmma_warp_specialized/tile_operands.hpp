@@ -40,12 +40,6 @@ struct TileOutput {
     bool is_as_d = false;    ///< of D's type
 };
 
-/// A reduction, of which a warp makes a part while it finishes its sums.
-struct TileReduction {
-    KernelReduction made;
-    [[nodiscard]] bool is_by_column() const { return made.over_rows && !made.over_columns; }
-};
-
 /// What the sums of a tile are finished with.
 enum class TileFinish : std::uint8_t {
     by_unit,     ///< render_by_unit: `alpha * acc`, and one operand that beta guards
@@ -57,9 +51,9 @@ enum class TileFinish : std::uint8_t {
 /// How a kernel of wgmma_warp_specialized finishes its sums, as it multiplies: with swap_ab all is transposed.
 struct TileOperands {
     TileFinish finish = TileFinish::by_unit;
-    std::vector<TileOperand> operands{};  ///< those with an address, in the text's order
-    std::vector<TileOutput> outputs{};    ///< beside D
-    std::vector<TileReduction> reductions{};
+    std::vector<TileOperand> operands{};        ///< those with an address, in the text's order
+    std::vector<TileOutput> outputs{};          ///< beside D
+    std::vector<KernelReduction> reductions{};  ///< warps make their parts while they finish sums
     bool swap_ab = false;
     EpiloguePairs pairs = EpiloguePairs::none;  ///< columns of the product that make one of D
     bool odd_edges = false;                     ///< a pair's second element may lie beyond D's last column

@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <set>
 #include <span>
 #include <string_view>
@@ -121,8 +120,8 @@ std::string include_lines(const std::set<std::string_view>& names, std::span<con
 /// The types of the parts that warps make of reductions.
 std::string reduction_includes(const TileOperands& all) {
     std::set<std::string_view> names;
-    for (const auto& [made] : all.reductions)
-        names.insert(!made.over_columns ? "column_part" : made.over_rows ? "whole_part" : "row_part");
+    for (const KernelReduction& one : all.reductions)
+        names.insert(one.is_by_column() ? "column_part" : one.is_of_all() ? "whole_part" : "row_part");
     std::string text;
     for (const std::string_view name : names) text += fmt::format("#include \"reduction/{}.cuh\"\n", name);
     return text;
@@ -187,9 +186,8 @@ public:
         for (const TileOperand& one : all_.operands)
             for (const std::string& part : parts(one))
                 text += fmt::format("    {} {};\n", reader_type(one, all_), part);
-        for (const TileReduction& one : all_.reductions)
-            text += fmt::format("    {}<{}> {}_part;\n", part_type(one.made), combiner_of(one.made.made.kind),
-                                one.made.name);
+        for (const KernelReduction& one : all_.reductions)
+            text += fmt::format("    {}<{}> {}_part;\n", part_type(one), combiner_of(one.made.kind), one.name);
         if (!all_.operands.empty() || has_edges()) text += "\n";
         if (all_.has_constructor()) text += constructor() + "\n";
         if (!is_overlapped_) text += below() + "\n";
@@ -360,20 +358,19 @@ private:
             start, i);
         for (const TileOutput& one : all_.outputs)
             if (!one.is_staged) text += function_head(start + direct_store(one)) + "\n";
-        for (const TileReduction& one : all_.reductions)
-            text += function_head(start + fmt::format("{0}_part.take(x.{0}, y.{0}, left{1}{2});", one.made.name,
+        for (const KernelReduction& one : all_.reductions)
+            text += function_head(start + fmt::format("{0}_part.take(x.{0}, y.{0}, left{1}{2});", one.name,
                                                       one.is_by_column() ? ", eight" : "",
-                                                      is_of_all(one) ? std::string() : fmt::format(", {}", i))) +
+                                                      one.is_of_all() ? std::string() : fmt::format(", {}", i))) +
                     "\n";
         return text;
     }
-    static bool is_of_all(const TileReduction& one) { return one.made.over_rows && one.made.over_columns; }
     static std::string_view part_type(const KernelReduction& one) {
         return !one.over_columns ? "ColumnPart" : one.over_rows ? "WholePart" : "RowPart";
     }
 
     [[nodiscard]] bool reduces_columns() const {
-        return std::ranges::any_of(all_.reductions, [](const TileReduction& one) { return one.is_by_column(); });
+        return std::ranges::any_of(all_.reductions, [](const KernelReduction& one) { return one.is_by_column(); });
     }
     [[nodiscard]] std::string eight_line() const {
         if (!reduces_columns()) return {};
@@ -382,12 +379,12 @@ private:
     /// Behind the last pair of four atoms.
     [[nodiscard]] std::string store_columns(std::string_view condition) const {
         std::string text;
-        const auto count = std::ranges::count_if(all_.reductions, &TileReduction::is_by_column);
-        for (const TileReduction& one : all_.reductions)
+        const auto count = std::ranges::count_if(all_.reductions, &KernelReduction::is_by_column);
+        for (const KernelReduction& one : all_.reductions)
             if (one.is_by_column())
                 text += function_head(fmt::format("            {0}_part.store(parts_of_{0}(args), edges, slice_row, "
                                                   "slice_column + (j - 3) * 8, 32, lane);",
-                                                  one.made.name)) +
+                                                  one.name)) +
                         "\n";
         if (count == 0) return {};
         return fmt::format("        if ({}){}\n{}{}", condition, count > 1 ? " {" : "", text,
@@ -398,12 +395,12 @@ private:
         std::string text =
             "    // Stores what is left of the parts. A warp's 16 rows begin at (row, column) of D.\n"
             "    __device__ __forceinline__ void store_parts(const GemmArgs& args, int row, int column, int lane) {\n";
-        for (const TileReduction& one : all_.reductions) {
+        for (const KernelReduction& one : all_.reductions) {
             if (one.is_by_column() && rest == 0) continue;
             const std::string place =
                 one.is_by_column() ? fmt::format("column + {}, {}", columns_ - rest, rest) : "column";
             text += function_head(fmt::format("        {0}_part.store(parts_of_{0}(args), edges, row, {1}, lane);",
-                                              one.made.name, place)) +
+                                              one.name, place)) +
                     "\n";
         }
         return text + "    }\n";
@@ -538,12 +535,7 @@ std::string panel_operand(const TileOperand& one, bool by_unit, bool has_rest) {
 
 // ---- outputs beside D -----------------------------------------------------------------------------------------------
 
-/// "kSliceOfPre"
-std::string slice_offset(const std::string& name) {
-    std::string text = "kSliceOf" + name;
-    text[8] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[8])));
-    return text;
-}
+std::string slice_offset(const std::string& name) { return "kSliceOf_" + name; }
 
 /// Where the slices lie: one behind the other, D's first.
 std::string slice_offsets(const TileOperands& all) {
@@ -605,10 +597,10 @@ std::string output_words(const TileOperands& all) {
     for (const TileOutput& one : all.outputs) {
         if (!one.is_staged) continue;
         const std::string& name = one.output.name;
-        members += fmt::format("    unsigned {}[2];\n", name);
-        takes.push_back(
-            assignment(8, name + "[pair]", fmt::format("{1}(pairs.{0}.x, pairs.{0}.y);", name, packing_function(one))));
-        stages.push_back(fmt::format("        stmatrix(place + {}, {});\n", slice_offset(name), name));
+        members += fmt::format("    unsigned {}_words[2];\n", name);
+        takes.push_back(assignment(8, name + "_words[pair]",
+                                   fmt::format("{1}(pairs.{0}.x, pairs.{0}.y);", name, packing_function(one))));
+        stages.push_back(fmt::format("        stmatrix(place + {}, {}_words);\n", slice_offset(name), name));
     }
     return "\n// What is stored of the two pairs of an atom, but for D.\nstruct OutputWords {\n" + members + "\n" +
            member("void take(const FinishedPairs& pairs, int pair)", takes) +
