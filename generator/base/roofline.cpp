@@ -20,11 +20,14 @@ double compulsory_bytes(const GemmSpec& spec) {
     double all = operand_bytes(spec) + bytes_of_d(spec) + compulsory_bytes_of_c(spec);
     const EpilogueParts* const parts = parts_of(spec);
     if (parts == nullptr) return all;
-    for (const EpilogueOperand& operand : parts->operands) {
-        if (operand.is_scalar) continue;
-        const auto [rows, columns] = size_of(operand.index, *parts, spec);
-        all += static_cast<double>(rows) * static_cast<double>(columns) * bytes(operand.type);
-    }
+    const auto add = [&](const EpilogueIndex& index, DataType type) {
+        const auto [rows, columns] = size_of(index, *parts, spec);
+        all += static_cast<double>(rows) * static_cast<double>(columns) * bytes(type);
+    };
+    for (const EpilogueOperand& operand : parts->operands)
+        if (!operand.is_scalar) add(operand.index, operand.type);
+    for (const EpilogueOutput& output : parts->outputs)
+        if (is_beside_d(output)) add(output.index, output.type.value_or(spec.d));
     return all;
 }
 

@@ -1,6 +1,7 @@
 /// A problem with an epilogue in words: its text, its rules, its operands and the names of its kernels.
 
 #include "generator/base/operand.hpp"
+#include "generator/base/roofline.hpp"
 #include "generator/epilogue/epilogue_text.hpp"
 #include "generator/families/family.hpp"
 #include "generator/families/kernel_name.hpp"
@@ -266,4 +267,19 @@ TEST_CASE("a family that makes no pairs, or not these, says so") {
     CHECK_THAT(reasons(spec, "mma_multistage"), Says("n is 90", "16"));
     spec.epilogue = "d[m,h] = silu(even(acc)) * odd(acc)";
     CHECK(reasons(spec, "mma_multistage").empty());
+}
+
+TEST_CASE("compulsory bytes are those of all operands and outputs of a text") {
+    for (const char* const text :
+         {"d = acc + bias[n] * up[m,n]", "pre: f32[m,n]; d = relu(acc); pre[m,n] = acc + up[m,n]",
+          "d = acc; rows[n] = sum(acc); all[0] = max(acc)",
+          "d[m,h] = silu(left(acc)) * right(acc); squares[h] = sum(left(acc))"}) {
+        INFO(text);
+        const GemmSpec spec = spec_of(text);
+        REQUIRE(complaints(spec).empty());
+        double all = 0;
+        for (const GemmOperand& operand : gemm_operands(spec))
+            all += static_cast<double>(operand.rows * operand.columns * bytes(operand.type));
+        CHECK(compulsory_bytes(spec) == all);
+    }
 }
