@@ -61,8 +61,7 @@ void require_sound(const KernelState& state, const GemmArguments& arguments) {
 }
 
 /// If an entry waits for the previous launch, the entries behind it wait too, because they wait for this entry.
-void enqueue(const KernelState& state, KernelOperands operands, Stream stream) {
-    operands.reduction_parts = DevicePointer(operands.workspace.address + state.reduction_parts);
+void enqueue(const KernelState& state, const KernelOperands& operands, Stream stream) {
     PackedArguments packed;
     bool may_begin_early = operands.dependent_launch != DependentLaunch::off;
     for (const LoadedEntry& loaded : state.entries) {
@@ -73,6 +72,10 @@ void enqueue(const KernelState& state, KernelOperands operands, Stream stream) {
         state.device->launch(loaded.function(), shape, packed.span(), stream);
         may_begin_early = true;
     }
+}
+
+DevicePointer reduction_parts(const KernelState& state, const KernelOperands& operands) {
+    return DevicePointer(operands.workspace.address + state.reduction_parts);
 }
 
 std::size_t partial_bytes(const KernelState& state) { return state.workspace_bytes - state.counter_bytes; }
@@ -97,11 +100,13 @@ void enqueue_with_own_workspace(const KernelState& state, KernelOperands operand
     const WorkspacePool::Lease lease = state.workspaces->acquire(stream, partial_bytes(state), state.counter_bytes);
     operands.workspace = lease.memory;
     operands.counters = lease.counters;
+    operands.reduction_parts = reduction_parts(state, operands);
     if (state.device->kind() != DeviceKind::emulator) return enqueue(state, operands, stream);
     enqueue_emulated(state, operands, stream);
 }
 
 void enqueue_with_workspace(const KernelState& state, KernelOperands operands, Stream stream) {
+    operands.reduction_parts = reduction_parts(state, operands);
     if (state.counter_bytes != 0) {
         operands.counters = DevicePointer(operands.workspace.address + partial_bytes(state));
         state.device->zero(operands.counters, state.counter_bytes, stream);

@@ -172,6 +172,17 @@ std::uint32_t guards_of(const GemmOperand& operand) {
     }
 }
 
+/// LaunchRegions::Place::outputs. Outputs behind the eighth have no bit: launch_problems() decides.
+std::uint8_t outputs_of(const GemmOperand& operand, const OperandList& operands) {
+    unsigned bits = 0, bit = 1;
+    for (const GemmOperand& output : operands) {
+        if (!output.is_written) continue;
+        if (&output == &operand || (!operand.is_written && same_place(operand, output))) bits |= bit;
+        bit <<= 1U;
+    }
+    return static_cast<std::uint8_t>(bits);
+}
+
 /// In kAddresses; behind them, the place in the text.
 std::ptrdiff_t place_of_address(const GemmOperand& operand) {
     if (operand.pointer != nullptr) return std::ranges::find(kAddresses, operand.pointer) - kAddresses.begin();
@@ -239,21 +250,17 @@ LaunchRegions::LaunchRegions(const GemmSpec& asked)
     if (asked.m == 0 || asked.n == 0) return;
     if (const EpilogueParts* const parts = parts_of(asked)) of_text_ = std::make_unique<OfText>(OfText{*parts, {}});
     const OperandList operands = gemm_operands(asked);
-    const auto is_written = [](const GemmOperand& operand) { return operand.is_written; };
-    const bool one_is_written = std::count_if(operands.begin(), operands.end(), is_written) == 1;
-    const GemmOperand* const written =
-        one_is_written ? std::find_if(operands.begin(), operands.end(), is_written) : nullptr;
     if (of_text_ != nullptr) of_text_->places.reserve(operands.size());
-    for (const GemmOperand& operand : operands) add(place_of(operand, written));
+    for (const GemmOperand& operand : operands) add(place_of(operand, operands));
 }
 
-LaunchRegions::Place LaunchRegions::place_of(const GemmOperand& operand, const GemmOperand* written) {
+LaunchRegions::Place LaunchRegions::place_of(const GemmOperand& operand, const OperandList& operands) {
     return {.bytes = region(operand, {}).bytes,
             .guards = guards_of(operand),
             .operand = static_cast<std::uint8_t>(place_of_address(operand)),
             .alignment = static_cast<std::uint8_t>(operand.alignment),
             .is_written = operand.is_written,
-            .may_be_output = written != nullptr && !operand.is_written && same_place(operand, *written)};
+            .outputs = outputs_of(operand, operands)};
 }
 
 void LaunchRegions::add(const Place& place) {
@@ -290,7 +297,8 @@ bool LaunchRegions::are_sound(const GemmArguments& arguments, std::size_t worksp
         return std::ranges::all_of(places(), [&](const Place& place) {
             if (!place.is_written || &place == &one) return true;
             const std::uint64_t written = address_of(place);
-            return lie_apart(address, one.bytes, written, place.bytes) || (address == written && one.may_be_output);
+            return lie_apart(address, one.bytes, written, place.bytes) ||
+                   (address == written && !one.is_written && (one.outputs & place.outputs) != 0);
         });
     };
     return std::ranges::all_of(places(), [&](const Place& place) {

@@ -48,14 +48,15 @@ private:
         std::uint8_t operand;  ///< of a, b, c and d; behind them, a place in the text
         std::uint8_t alignment;
         bool is_written;
-        bool may_be_output;  ///< D may have this operand's address
+        std::uint8_t
+            outputs;  ///< bits of outputs: of one, its own; of another operand, those whose address it may have
     };
     /// Of a problem with an epilogue's text.
     struct OfText {
         const EpilogueParts& parts;
         std::vector<Place> places;
     };
-    [[nodiscard]] static Place place_of(const GemmOperand& operand, const GemmOperand* written);
+    [[nodiscard]] static Place place_of(const GemmOperand& operand, const OperandList& operands);
     void add(const Place& place);
     [[nodiscard]] std::span<const Place> places() const {
         return of_text_ == nullptr ? std::span<const Place>(places_.data(), count_) : of_text_->places;

@@ -472,6 +472,12 @@ TEST_CASE("outputs beside D are checked as D is") {
     CHECK(said(kPre, kUp).empty());
     CHECK(said(kPre, kPre).empty());  // exactly a matrix that is read
     CHECK(said(kPre, kD).empty());
+    for (const std::uint64_t up : {kUp, kPre, kD})  // the quick check takes all three
+        CHECK(
+            LaunchRegions(resolved(spec))
+                .are_sound(
+                    {.a = kA, .b = kB, .d = kD, .operands = {{"up", DevicePointer(up)}, {"pre", DevicePointer(kPre)}}},
+                    0));
     CHECK_THAT(said(0, kUp), testing::Says("pre is null"));
     CHECK_THAT(said(kPre + 2, kUp + 16), testing::Says("pre", "less aligned"));
     CHECK_THAT(said(kPre - 16, kUp), testing::Says("pre", "overlaps", "D"));
