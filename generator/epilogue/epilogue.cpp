@@ -18,8 +18,6 @@ namespace {
 constexpr int kFirstWithFp8 = 89;
 constexpr int kDivisionSpecial = 1, kDivisionOthers = 7;  // f32, rounded to nearest
 
-bool is_fp8(DataType type) { return type == DataType::e4m3 || type == DataType::e5m2; }
-
 /// All types that an epilogue reads, rounds to or stores, but D's.
 std::set<DataType> named_types(const EpilogueParts& parts) {
     std::set<DataType> types;
@@ -131,7 +129,7 @@ std::vector<std::string> epilogue_limits(const Epilogue& epilogue, std::string_v
     std::vector<std::string> limits;
     const EpilogueParts& parts = epilogue.parts();
     for (const DataType type : named_types(parts))
-        if (is_fp8(type) && compute_capability < kFirstWithFp8)
+        if (is_float8(type) && compute_capability < kFirstWithFp8)
             limits.push_back(fmt::format("{} needs sm_{}, not {}", to_string(type), kFirstWithFp8, arch));
     return limits;
 }

@@ -25,6 +25,8 @@ struct MmaTypeInfo {
 [[nodiscard]] std::string_view to_string(MmaType type);  ///< PTX's name
 [[nodiscard]] int bits(MmaType type);
 [[nodiscard]] MmaType mma_type(DataType type);
+/// e4m3 or e5m2.
+[[nodiscard]] constexpr bool is_float8(MmaType type) { return type == MmaType::e4m3 || type == MmaType::e5m2; }
 
 /// The type of that PTX or CuTe name ("bf16", "BF16"), or nothing.
 [[nodiscard]] std::optional<MmaType> parse_mma_type(std::string_view name);

@@ -223,12 +223,10 @@ bool is_negative(InstructionDecoder& decoder, std::size_t operand) {
     return factor == -1;
 }
 
-bool has_float_8(MmaType type) { return type == MmaType::e4m3 || type == MmaType::e5m2; }
-
 /// The sums that a wgmma of these operands has.
 bool is_served(const WgmmaDetail& detail) {
     const bool f32 = detail.sums == MmaType::f32;
-    if (has_float_8(detail.a)) return has_float_8(detail.b) && (f32 || detail.sums == MmaType::f16);
+    if (is_float8(detail.a)) return is_float8(detail.b) && (f32 || detail.sums == MmaType::f16);
     if (detail.a != detail.b) return false;
     if (detail.a == MmaType::f16) return f32 || detail.sums == MmaType::f16;
     return (detail.a == MmaType::bf16 && f32) || (detail.a == MmaType::s8 && detail.sums == MmaType::s32);
@@ -241,7 +239,7 @@ void take_types(InstructionDecoder& decoder, WgmmaDetail& detail) {
     detail.sums = take_type(decoder);
     detail.a = take_type(decoder);
     detail.b = take_type(decoder);
-    detail.element_bytes = has_float_8(detail.a) || detail.a == MmaType::s8 ? 1 : 2;
+    detail.element_bytes = is_float8(detail.a) || detail.a == MmaType::s8 ? 1 : 2;
     const bool has_n = shape.n >= 8 && shape.n <= 256 && shape.n % 8 == 0 &&
                        (detail.sums != MmaType::s32 || shape.n <= 32 || shape.n % 16 == 0);
     if (!is_served(detail) || shape.m != 64 || shape.k != static_cast<int>(detail.depth()) || !has_n)

@@ -44,7 +44,6 @@ constexpr std::array kModels = {
 
 const ModelRow& row_of(TensorCoreModel model) { return *std::ranges::find(kModels, model, &ModelRow::model); }
 
-bool is_fp8(MmaType type) { return type == MmaType::e4m3 || type == MmaType::e5m2; }
 bool is_integer(MmaType type) {
     return type == MmaType::s8 || type == MmaType::u8 || type == MmaType::s4 || type == MmaType::u4;
 }
@@ -61,7 +60,7 @@ FloatType float_type(MmaType type) {
 }
 
 SumRule sum_rule(const MmaKind& kind, const ModelRow& row) {
-    const bool native_fp8 = is_fp8(kind.a) && !row.fp8_as_f16;
+    const bool native_fp8 = is_float8(kind.a) && !row.fp8_as_f16;
     SumRule rule{native_fp8 ? row.fp8_fraction_bits : row.fraction_bits,
                  row.block_bytes * 8 / (native_fp8 ? 8 : std::max(type_bits(kind.a), 16)), row.zero_exponent,
                  native_fp8 ? row.fp8_output : SumOutput::f32};
@@ -69,10 +68,10 @@ SumRule sum_rule(const MmaKind& kind, const ModelRow& row) {
     return rule;
 }
 
-/// That of Hopper's wgmma. Its 8-bit floats have an own sum, which an mma.sync of them has not.
+/// That of Hopper's wgmma, which sums 8-bit floats by a rule of its own. mma.sync does not use that rule.
 SumRule wgmma_sum_rule(const MmaKind& kind) {
     SumRule rule = sum_rule(kind, row_of(TensorCoreModel::hopper));
-    if (!is_fp8(kind.a)) return rule;
+    if (!is_float8(kind.a)) return rule;
     constexpr int kFractionBits = 13;
     rule.fraction_bits = kFractionBits;
     rule.block = kind.k;
@@ -142,7 +141,7 @@ void multiply_floats(const MmaPlan& plan, const ModelRow& row, const std::uint32
     gather(plan.b, b, tile.b.data());
     gather(plan.c, c, tile.c.data());
     const SumRule rule = sum_rule(kind, row);
-    if (is_fp8(kind.a) && row.fp8_as_f16) {
+    if (is_float8(kind.a) && row.fp8_as_f16) {
         multiply_fp8_as_f16(rule, tile);
     } else {
         accumulate_fused(tile, rule);
@@ -249,7 +248,7 @@ TensorCoreModel tensor_core_model(int compute_capability) {
 }
 
 bool is_supported(const MmaKind& kind, TensorCoreModel model) {
-    if (!is_supported(kind) || (is_fp8(kind.a) && !row_of(model).has_fp8)) return false;
+    if (!is_supported(kind) || (is_float8(kind.a) && !row_of(model).has_fp8)) return false;
     // Turing has f16 m16n8k8 and the m8n8 shapes of integers.
     const bool turing = (kind.a == MmaType::f16 && kind.k == 8) || (is_integer(kind.a) && kind.m == 8);
     return model != TensorCoreModel::turing || turing;

@@ -1,5 +1,6 @@
 #include "runtime/verify/verification_rules.hpp"
 
+#include "generator/base/promoted_sums.hpp"
 #include "runtime/support/element_codec.hpp"
 
 #include <algorithm>
@@ -36,8 +37,7 @@ double steps(std::int64_t k) { return std::sqrt(static_cast<double>(k)) / 2 + 16
 
 /// Of the partial sums that are promoted.
 double partial_unit(const GemmSpec& spec) {
-    constexpr std::int64_t kPartialK = 128;
-    return has_promoted_sums(spec) ? steps(std::min(spec.k, kPartialK)) * 0x1p-12 : 0;
+    return has_promoted_sums(spec) ? steps(std::min<std::int64_t>(spec.k, kPromotedK)) * 0x1p-12 : 0;
 }
 
 /// The smallest nonzero of 1, |alpha| and |beta|.

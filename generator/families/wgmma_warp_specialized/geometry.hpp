@@ -2,6 +2,7 @@
 
 #include "generator/base/gemm_signature.hpp"
 #include "generator/base/kernel_argument.hpp"
+#include "generator/base/promoted_sums.hpp"
 #include "generator/epilogue/graph.hpp"
 #include "generator/families/wgmma_warp_specialized/config.hpp"
 #include "generator/layout/mma_atom.hpp"
@@ -17,9 +18,6 @@ inline constexpr int kPanelBytes = 128;
 
 /// A consumer's registers beside its accumulators.
 inline constexpr int kScratchRegisters = 24;
-
-/// The K after which promoted sums begin anew.
-inline constexpr int kPromotedK = 128;
 
 /// An operand in shared memory: panels of rows of kPanelBytes, which TMA writes and wgmma reads.
 struct PanelledTile {
