@@ -30,9 +30,9 @@ enum class GemmLayout : std::uint8_t { tn, nn, nt, tt };
 /// rows, which makes these slower.
 enum class Determinism : std::uint8_t { run_to_run, batch_invariant };
 
-/// Who adds up products. fast: tensor cores alone. Hopper's keep 13 fraction bits of a sum of 8-bit floats. promoted:
-/// tensor cores begin anew every 128 of K, and CUDA cores add these partial sums in f32. usual: promoted for e4m3 and
-/// e5m2, fast for other types. A resolved spec has `usual` where the type's own way is named.
+/// The units that add products. fast: tensor cores alone. Hopper's keep 13 fraction bits of a sum of 8-bit floats.
+/// promoted: tensor cores begin anew every 128 of K, and CUDA cores add these partial sums in f32. usual: promoted for
+/// e4m3 and e5m2, fast for other types. resolved() replaces the type's own way by `usual`.
 enum class Summation : std::uint8_t { usual, fast, promoted };
 
 /// A problem: D (M×N) = alpha · A (M×K) · B (K×N) + beta · C (M×N). alpha and beta belong to the launch.

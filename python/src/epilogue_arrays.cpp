@@ -79,9 +79,9 @@ private:
             if (is_beside_d(output)) known.push_back(output.name);
         for (const Given& given : all_)
             if (std::ranges::find(known, given.name) == known.end())
-                reasons.push_back(fmt::format(
-                    "{0} is given, but the epilogue reads no '{0}'{1}", given.name,
-                    given.name == "d" ? ": where d goes is out's to say" : nearest_hint(given.name, known)));
+                reasons.push_back(given.name == "d" ? "d is given, but it is no operand: pass out= to say where d goes"
+                                                    : fmt::format("{0} is given, but the epilogue reads no '{0}'{1}",
+                                                                  given.name, nearest_hint(given.name, known)));
     }
 
     std::vector<Given> all_;

@@ -37,7 +37,8 @@ struct EpilogueArray {
 struct EpilogueArrays {
     const Formula* formula = nullptr;
     std::vector<EpilogueArray> operands;  ///< one for each of the formula's
-    /// One for each of the formula's. What the call doesn't give is made with the result. That of d stays empty.
+    /// One for each output of the formula. The one of d stays empty. Those that the call doesn't give are made with the
+    /// result.
     std::vector<EpilogueArray> outputs;
 
     /// The operand of a name that the formula has; else null.

@@ -46,7 +46,7 @@ struct Result {
     Ref keeper;
 };
 [[nodiscard]] Result result_for(const Product& product, std::span<const std::int64_t> shape, DataType type);
-/// What the caller gets, once it is written: with further outputs a tuple in the text's order.
+/// The value that the call returns. With further outputs it is a tuple in the text's order.
 [[nodiscard]] Ref finished(const Product& product, Result result);
 /// Makes the outputs of the problem's epilogue that the call doesn't give.
 void make_outputs(Product& product, std::span<const std::int64_t> shape, EpilogueText epilogue);

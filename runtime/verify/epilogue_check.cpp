@@ -75,7 +75,7 @@ Check band_of(const Check& check, std::int64_t first, std::int64_t rows, std::in
 
 double middle(const Interval& interval) { return interval.low / 2 + interval.high / 2; }
 
-/// Over what is allowed; above 1 is wrong.
+/// The error as a part of the error that is allowed. A result above 1 is wrong.
 double error_of(const Interval& expected, double got) {
     constexpr double kWrong = std::numeric_limits<double>::infinity();
     if (std::isnan(got)) return expected.may_be_nan ? 0 : kWrong;

@@ -27,8 +27,8 @@ struct EpilogueElement {
 /// Whether a launch reads an operand, for these scalars.
 [[nodiscard]] bool is_read(const std::vector<int>& guards, const EpilogueElement& element);
 
-/// A reduction's result: the values that it goes over in any order. A kernel adds in blocks: at most 64 + 2 sqrt(count)
-/// additions, one behind the other, lead from a value to the sum.
+/// A reduction's result, for its values in any order. A kernel adds in blocks: each value passes through at most
+/// 64 + 2 sqrt(count) additions on its way to the sum.
 class ReducedValue {
 public:
     explicit ReducedValue(const EpilogueReduction& reduction) : reduction_(reduction) {}

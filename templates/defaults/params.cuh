@@ -44,7 +44,7 @@
 #define GEMM_MORE_OUTPUTS 0  // the epilogue's text stores other matrices beside D
 #endif
 #ifndef GEMM_REDUCTIONS
-#define GEMM_REDUCTIONS 0  // the epilogue's text reduces values of D, and warps make parts of that
+#define GEMM_REDUCTIONS 0  // the epilogue has reductions, and the warps that compute D make their parts
 #endif
 #ifndef GEMM_REDUCE_ROWS
 #define GEMM_REDUCE_ROWS 0  // some reduction has a result for each column

@@ -1,7 +1,7 @@
 #pragma once
 #include "common/dependent_launch.cuh"
 
-// What a reduction's result is multiplied with or divided by.
+// The factor or the divisor of a reduction's result.
 #if GEMM_REDUCTION_TIMES
 struct Times {
     float number;
@@ -19,8 +19,8 @@ struct Unscaled {
 };
 
 #if GEMM_REDUCE_ROWS || GEMM_REDUCE_COLUMNS
-// parts (count, elements) -> result (elements). A block has 32 elements at a time. Warp w takes parts w,
-// w + kFinishWarps, ..., and warp 0 combines the warps' values.
+// parts (count, elements) -> result (elements). A block makes 32 results at a time. Warp w combines the parts w,
+// w + kFinishWarps and so on of each result. Then warp 0 combines the values of all warps.
 template <typename Kind, typename Scale = Unscaled>
 __device__ __forceinline__ void finish_each(float* result, const float* parts, int count, int elements,
                                             Scale scaled = {}) {

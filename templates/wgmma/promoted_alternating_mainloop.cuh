@@ -6,7 +6,8 @@
 // kPromotedBlocks k-blocks, and CUDA cores add these partial sums to the tile's sums in f32. There are two sets of
 // partial sums, and waves take turns with them: one is added while the other multiplies.
 //
-// The loop has two k-tiles, and each way out of it has its own last k-tile: else ptxas serialises wgmmas (C7514).
+// The loop body multiplies two k-tiles, and the last k-tile is written once for each way out of the loop. Otherwise
+// ptxas serialises the wgmmas (C7514).
 __device__ __forceinline__ Tile multiply_k_tiles(Accumulator (&rC)[kTilesM][kTilesN][kRegistersC],
                                                  const SharedMemory& shared, const TileWalk& walk, PlaceA a,
                                                  unsigned long long b, RingPosition& ring, int lane) {

@@ -16,7 +16,7 @@ namespace jitgemm {
 /// Bytes of D for a sum of the product: half an element, where an epilogue makes one of two.
 [[nodiscard]] double bytes_per_sum(const GemmSpec& spec);
 
-/// The tile over one of 128x256, of which some constants speak.
+/// The size of the tile over that of 128x256. Some constants are those of a tile of 128x256.
 [[nodiscard]] double usual_tiles(const WgmmaWarpSpecializedConfig& config);
 
 /// Of each tile.
