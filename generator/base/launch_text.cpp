@@ -105,7 +105,7 @@ std::string encode_tensor_map_text(int rank) {
         encoder_of_rank(rank), each(0, "int64_t extent_{}"), each(1, "int64_t pitch_{}"), rank > 1 ? ", " : "",
         each(0, "unsigned box_{}"));
     const auto array = [&](std::string_view text) { return in_lines(text, text.find('{') + 1) + "\n"; };
-    return in_lines(parameters, parameters.find('(') + 1) + "\n" +
+    return call_in_lines(parameters) + "\n" +
            array(fmt::format("    const cuuint64_t extents[{}] = {{{}}};", rank, each(0, "(cuuint64_t)extent_{}"))) +
            array(fmt::format("    cuuint64_t pitches[{}] = {{(cuuint64_t)element_bytes{}{}}};", rank,
                              rank > 1 ? ", " : "", each(1, "(cuuint64_t)pitch_{} * (unsigned)element_bytes"))) +

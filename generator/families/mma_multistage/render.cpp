@@ -114,7 +114,7 @@ std::string start_of_copy(char name, bool packed, std::string_view along) {
                                       : fmt::format("args.{0}, args.ld{0}", name);
     const std::string call = fmt::format("    Copy{0} copy_{1}({2}, tile.{3}, tile.end_{3}, tile.first_k, tile.end_k);",
                                          upper, name, source, along);
-    return in_lines(call, call.find('(') + 1) + "\n";
+    return call_in_lines(call) + "\n";
 }
 
 /// A tile has the columns of pairs beside each other, whether or not they are neighbours in B.

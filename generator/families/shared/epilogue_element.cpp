@@ -76,12 +76,10 @@ std::string row_of(const EpilogueOutput& output) {
 
 /// "args.pre[row * args.ld_pre + column] = bf16_of_float(results.pre);"
 std::string storing(const EpilogueOutput& output) {
-    constexpr std::size_t kLineColumns = 120;
-    const std::string target =
-        output.reduction ? fmt::format("    values_of_{}(args)[row * values_pitch(args) + column] =", output.name)
-                         : fmt::format("    args.{}[{}] =", output.name, place(output.name, output.index));
-    const std::string value = converted(output) + ";\n";
-    return target + (target.size() + value.size() <= kLineColumns ? " " : "\n        ") + value;
+    const std::string target = output.reduction
+                                   ? fmt::format("values_of_{}(args)[row * values_pitch(args) + column]", output.name)
+                                   : fmt::format("args.{}[{}]", output.name, place(output.name, output.index));
+    return assignment(kTextIndent, target, converted(output) + ";");
 }
 
 /// Outputs that an element stores beside d: those of the text, and for reductions the values that they go over, each
@@ -128,10 +126,9 @@ std::string finish_element(const EpilogueParts& parts) {
         "__device__ __forceinline__ float finish_element(const GemmArgs& args, Row {}, int {}, float acc{}) {{",
         has(&EpilogueIndex::row) ? "row" : "/*row*/", has(&EpilogueIndex::column) ? "column" : "/*column*/",
         has_pairs ? "_0, float acc_1" : "");
-    std::string text =
-        fmt::format("// D's element at (row, column) from its {} of products.{}\ntemplate <typename Row>\n{}\n",
-                    has_pairs ? "two sums" : "sum", stores ? " Stores the other outputs there." : "",
-                    in_lines(head, head.find('(') + 1));
+    std::string text = fmt::format(
+        "// D's element at (row, column) from its {} of products.{}\ntemplate <typename Row>\n{}\n",
+        has_pairs ? "two sums" : "sum", stores ? " Stores the other outputs there." : "", call_in_lines(head));
     std::string values = has_pairs ? "acc_0, acc_1" : "acc";
     text += read_operands(parts, "    ", values);
     if (!stores) return text + fmt::format("    return finish(args, {}).d;\n}}\n", values);

@@ -38,12 +38,11 @@ std::string_view size_of(const KernelReduction& one, const PartTile& tile) {
 
 /// "__device__ … { return value; }", in one line if there is room.
 std::string getter(const std::string& head, const std::string& value) {
-    constexpr std::size_t kLineColumns = 120;
     const std::string start = "__device__ __forceinline__ " + head + "(const GemmArgs& args) {";
     const std::string line = fmt::format("{} return {}; }}", start, value);
-    if (line.size() <= kLineColumns) return line + "\n";
+    if (line.size() <= kTextColumns) return line + "\n";
     const std::string body = fmt::format("    return {};", value);
-    if (body.size() <= kLineColumns) return fmt::format("{}\n{}\n}}\n", start, body);
+    if (body.size() <= kTextColumns) return fmt::format("{}\n{}\n}}\n", start, body);
     const std::size_t cut = value.rfind(" + ");
     return fmt::format("{}\n    return {} +\n           {};\n}}\n", start, value.substr(0, cut), value.substr(cut + 3));
 }
@@ -118,16 +117,12 @@ std::string scale_of(const EpilogueReduction& made) {
 }
 
 std::string finish_statement(const KernelReduction& one, const PartTile& tile) {
-    constexpr std::size_t kIndent = 4;
-    const std::string start =
-        fmt::format("finish_{}<{}>(", one.is_of_all() ? "one" : "each", combiner_of(one.made.kind));
+    const std::string function =
+        fmt::format("finish_{}<{}>", one.is_of_all() ? "one" : "each", combiner_of(one.made.kind));
     std::vector<std::string> values{fmt::format("parts_of_{}(args)", one.name), std::string(count_of(one))};
     if (!one.is_of_all()) values.emplace_back(size_of(one, tile));
     if (const std::string scale = scale_of(one.made); !scale.empty()) values.push_back(scale);
-    const std::string first = fmt::format("{:{}}{}args.{},", "", kIndent, start, one.name);
-    std::string lines = packed_items(first, values, kIndent + start.size(), 2) + ");\n";
-    for (std::size_t begin = 0; begin < lines.size(); begin = lines.find('\n', begin) + 1) lines.erase(begin, kIndent);
-    return lines;
+    return call_statement(function, "args." + one.name, values);
 }
 
 /// "ValueTile<Sum>(args, values_of_r(args), row, column).reduce_rows(parts_of_r(args));"

@@ -45,7 +45,7 @@ struct BulkCopy {
         inputs.erase(inputs.begin());
         return fmt::format(
             "{}\n    asm volatile(\n        \"{} \"\n        \"{};\" ::{},\n{}\n        : \"memory\");\n}}\n",
-            in_lines(head, head.find('(') + 1), instruction, operands, first, packed_items("        ", inputs, 8, 0));
+            call_in_lines(head), instruction, operands, first, packed_items("        ", inputs, 8, 0));
     }
 };
 

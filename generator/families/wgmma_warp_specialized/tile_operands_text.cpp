@@ -3,20 +3,17 @@
 #include "generator/families/shared/params_text.hpp"
 #include "generator/families/shared/reductions.hpp"
 #include "generator/families/wgmma_warp_specialized/tile_operands.hpp"
+#include "generator/families/wgmma_warp_specialized/tile_text.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <set>
-#include <span>
 #include <string_view>
 
 namespace jitgemm {
 namespace {
-
-constexpr std::size_t kLineColumns = 120;
-constexpr std::size_t kIndent = 4;
 
 std::string_view type_name(DataType type) {
     return type == DataType::f32 ? "F32" : type == DataType::f16 ? "F16" : "Bf16";
@@ -38,17 +35,6 @@ std::vector<std::string> parts(const TileOperand& one) {
     return {part(one) + "_0", part(one) + "_1"};
 }
 std::string is_read(const TileOperand& one) { return one.guard.empty() ? "true" : one.guard; }
-
-/// "a(b, c) {", broken as clang-format does.
-std::string function_head(std::string_view head) { return in_lines(head, head.find('(') + 1); }
-
-/// A call that stands in a function: a rendering indents it.
-std::string statement(std::string_view function, const std::string& first, const std::vector<std::string>& others) {
-    const std::string start = fmt::format("{:{}}{}(", "", kIndent, function);
-    std::string lines = packed_items(start + first + ",", others, start.size(), 2) + ");\n";
-    for (std::size_t begin = 0; begin < lines.size(); begin = lines.find('\n', begin) + 1) lines.erase(begin, kIndent);
-    return lines;
-}
 
 // ---- types ----------------------------------------------------------------------------------------------------------
 
@@ -110,13 +96,6 @@ constexpr std::array<std::string_view, 16> kTemplates{
     "float_pair",           "element_pair", "row_vector",        "paired_row_vector",  "panels",     "column_vector",
     "paired_column_vector", "elements",     "elements_of_pairs", "elements_transposed"};
 
-std::string include_lines(const std::set<std::string_view>& names, std::span<const std::string_view> order) {
-    std::string text;
-    for (const std::string_view name : order)
-        if (names.contains(name)) text += fmt::format("#include \"epilogue/{}.cuh\"\n", name);
-    return text;
-}
-
 /// The types of the parts that warps make of reductions.
 std::string reduction_includes(const TileOperands& all) {
     std::set<std::string_view> names;
@@ -132,43 +111,6 @@ std::string includes(const TileOperands& all) {
     for (const TileOperand& one : all.operands)
         for (const std::string_view name : templates_of(one, all)) names.insert(name);
     return include_lines(names, kTemplates) + reduction_includes(all);
-}
-
-/// "target = value;", in two lines where one is too short.
-std::string assignment(std::size_t indent, const std::string& target, const std::string& value) {
-    const bool fits = indent + target.size() + 3 + value.size() <= kLineColumns;
-    return fmt::format("{:{}}{} ={}{}\n", "", indent, target, fits ? " " : fmt::format("\n{:{}}", "", indent + kIndent),
-                       value);
-}
-
-bool is_f32(const TileOutput& one) { return one.output.type == DataType::f32; }
-
-/// "pack_bf16", which converts two values.
-std::string packing_function(const TileOutput& one) {
-    return one.is_as_d ? "pack_d" : fmt::format("pack_{}", to_string(*one.output.type));
-}
-
-/// Templates of the outputs beside D in their order.
-constexpr std::array<std::string_view, 8> kOutputTemplates{"pack_f16",           "pack_bf16",          "stage_words",
-                                                           "stage_floats",       "store_words",        "store_floats",
-                                                           "store_words_across", "store_floats_across"};
-
-std::set<std::string_view> templates_of(const TileOutput& one, bool swap_ab) {
-    std::set<std::string_view> names;
-    if (!is_f32(one) && !one.is_as_d) names.insert(one.output.type == DataType::f16 ? "pack_f16" : "pack_bf16");
-    if (one.is_staged && !swap_ab) names.insert(is_f32(one) ? "stage_floats" : "stage_words");
-    if (!one.is_staged && swap_ab) names.insert(is_f32(one) ? "store_floats_across" : "store_words_across");
-    if (!one.is_staged && !swap_ab) names.insert(is_f32(one) ? "store_floats" : "store_words");
-    return names;
-}
-
-/// D and the outputs that have slices, in the text's order but for D, which is the last.
-std::vector<std::string> kept_names(const TileOperands& all) {
-    std::vector<std::string> names;
-    for (const TileOutput& one : all.outputs)
-        if (one.is_staged) names.push_back(one.output.name);
-    names.emplace_back("d");
-    return names;
 }
 
 // ---- the struct -----------------------------------------------------------------------------------------------------
@@ -247,9 +189,9 @@ private:
                                              parameter("const Edges&", "edges", has_row || has_column || has_edges()),
                                              parameter("int", "row", has_row), parameter("int", "column", has_column),
                                              parameter("int", "lane", has_row || has_column));
-        const std::string start = "    // Reads what is a part of a row or a column.\n" + function_head(head) + "\n";
+        const std::string start = "    // Reads what is a part of a row or a column.\n" + call_in_lines(head) + "\n";
         const std::string one_line = fmt::format("        : {} {{}}", fmt::join(initializers(), ", "));
-        if (one_line.size() <= kLineColumns) return start + one_line + "\n";
+        if (one_line.size() <= kTextColumns) return start + one_line + "\n";
         return start + fmt::format("        : {} {{}}\n", fmt::join(initializers(), ",\n          "));
     }
 
@@ -276,11 +218,11 @@ private:
             fmt::format("    __device__ __forceinline__ void read_slice({}, int row, int column, {}) {{",
                         parameter("const GemmArgs&", "args", has_slices()), parameter("int", "lane", has_slices()));
         std::string text =
-            "    // Reads what goes with the slice of D that begins at (row, column).\n" + function_head(head) + "\n";
+            "    // Reads what goes with the slice of D that begins at (row, column).\n" + call_in_lines(head) + "\n";
         if (all_.needs_places()) text += "        slice_row = row;\n        slice_column = column;\n";
         for (const TileOperand& one : all_.operands)
             if (one.reader == OperandReader::elements)
-                text += function_head(
+                text += call_in_lines(
                             fmt::format("        {0}.read(args.{1}, args.{2}, edges, row, column, {3}, lane);",
                                         part(one), one.operand.name,
                                         to_string(ArgumentRole{one.operand.name, ArgumentPart::pitch}), is_read(one))) +
@@ -340,10 +282,10 @@ private:
             fmt::runtime(has_pairs() ? "finish(args, sum_0.{0}, sum_1.{0}" : "finish(args, sum.{0}"), place);
         for (const TileOperand& one : all_.operands) call += ", " + element(one, place, i);
         call += ");";
-        const std::size_t next = indent + kIndent;  // where clang-format puts a call that fits there alone
-        if (start.size() + 1 + call.size() > kLineColumns && next + call.size() <= kLineColumns)
+        const std::size_t next = indent + kTextIndent;  // where clang-format puts a call that fits there alone
+        if (start.size() + 1 + call.size() > kTextColumns && next + call.size() <= kTextColumns)
             return fmt::format("{}\n{:{}}{}\n", start, "", next, call);
-        return function_head(start + " " + call) + "\n";
+        return call_in_lines(start + " " + call) + "\n";
     }
 
     /// What becomes of a pair of results, `x` and `y`, for outputs that have no slices and for reductions; `i` counts
@@ -357,9 +299,9 @@ private:
             "{0}const int left = row < edges.end_row ? edges.end_column - column : 0;\n",
             start, i);
         for (const TileOutput& one : all_.outputs)
-            if (!one.is_staged) text += function_head(start + direct_store(one)) + "\n";
+            if (!one.is_staged) text += call_in_lines(start + direct_store(one)) + "\n";
         for (const KernelReduction& one : all_.reductions)
-            text += function_head(start + fmt::format("{0}_part.take(x.{0}, y.{0}, left{1}{2});", one.name,
+            text += call_in_lines(start + fmt::format("{0}_part.take(x.{0}, y.{0}, left{1}{2});", one.name,
                                                       one.is_by_column() ? ", eight" : "",
                                                       one.is_of_all() ? std::string() : fmt::format(", {}", i))) +
                     "\n";
@@ -382,7 +324,7 @@ private:
         const auto count = std::ranges::count_if(all_.reductions, &KernelReduction::is_by_column);
         for (const KernelReduction& one : all_.reductions)
             if (one.is_by_column())
-                text += function_head(fmt::format("            {0}_part.store(parts_of_{0}(args), edges, slice_row, "
+                text += call_in_lines(fmt::format("            {0}_part.store(parts_of_{0}(args), edges, slice_row, "
                                                   "slice_column + (j - 3) * 8, 32, lane);",
                                                   one.name)) +
                         "\n";
@@ -399,7 +341,7 @@ private:
             if (one.is_by_column() && rest == 0) continue;
             const std::string place =
                 one.is_by_column() ? fmt::format("column + {}, {}", columns_ - rest, rest) : "column";
-            text += function_head(fmt::format("        {0}_part.store(parts_of_{0}(args), edges, row, {1}, lane);",
+            text += call_in_lines(fmt::format("        {0}_part.store(parts_of_{0}(args), edges, row, {1}, lane);",
                                               one.name, place)) +
                     "\n";
         }
@@ -432,7 +374,7 @@ private:
         const bool has_more = all_.has_staged_outputs();
         std::string text =
             "    // A thread's part of the j-th eight columns of a slice.\n" +
-            function_head(fmt::format("    __device__ __forceinline__ {} finish_atom(const GemmArgs& args, const "
+            call_in_lines(fmt::format("    __device__ __forceinline__ {} finish_atom(const GemmArgs& args, const "
                                       "Accumulator* sums, {}, {}, {}){} {{",
                                       has_more ? "FinishedAtoms" : "Atom", parameter("int", "slice", needs_slice),
                                       parameter("int", "j", needs_j), parameter("int", "lane", needs_lane),
@@ -477,7 +419,7 @@ private:
                 ? "    // A thread's elements of the j-th eight columns of a slice, in row g.\n"
                 : "    // A thread's pair of the j-th eight columns of a slice: in row g (pair 0) or g + 8 (pair 1).\n";
         text +=
-            function_head(fmt::format("    __device__ __forceinline__ {} finish_pair(const GemmArgs& args, const "
+            call_in_lines(fmt::format("    __device__ __forceinline__ {} finish_pair(const GemmArgs& args, const "
                                       "Accumulator* sums, {}, {}, {}{}){} {{",
                                       has_more ? "FinishedPairs" : "float2", parameter("int", "slice", needs_slice),
                                       parameter("int", "j", needs_j), has_pairs() ? "" : "int pair, ",
@@ -526,103 +468,11 @@ std::string panel_operand(const TileOperand& one, bool by_unit, bool has_rest) {
         "__device__ __forceinline__ const TensorMap& map_of_panels(const GemmArgs& args) {{ return args.map_{}; }}\n",
         by_unit ? "C" : name, guard, step, map);
     if (has_rest)
-        text += function_head(fmt::format(
+        text += call_in_lines(fmt::format(
             "__device__ __forceinline__ const TensorMap& map_of_rest_panels(const GemmArgs& args) {{ return "
             "args.map_{}_rest; }}\n",
             map));
     return text;
-}
-
-// ---- outputs beside D -----------------------------------------------------------------------------------------------
-
-std::string slice_offset(const std::string& name) { return "kSliceOf_" + name; }
-
-/// Where the slices lie: one behind the other, D's first.
-std::string slice_offsets(const TileOperands& all) {
-    std::string text = "// Bytes from a slice of D to those of the other outputs.\n";
-    std::string_view end = "kSliceBytesOfD";
-    std::string last;
-    for (const TileOutput& one : all.outputs) {
-        if (!one.is_staged) continue;
-        const std::string name = slice_offset(one.output.name);
-        text += fmt::format("constexpr int {} = {};\n", name, end);
-        last = fmt::format("{} + kSliceColumns * kStagers / 2 * {}", name, bytes(*one.output.type));
-        end = last;
-    }
-    return text;
-}
-
-std::string finished_struct(const TileOperands& all) {
-    return all.swap_ab ? fmt::format(
-                             "\n// What is stored of a thread's pair.\nstruct FinishedPairs {{\n"
-                             "    float2 {};\n}};\n",
-                             fmt::join(kept_names(all), ", "))
-                       : fmt::format(
-                             "\n// What is stored of a thread's part of 16 rows by eight columns.\n"
-                             "struct FinishedAtoms {{\n    Atom {};\n}};\n",
-                             fmt::join(kept_names(all), ", "));
-}
-
-/// Atoms to slices, one by one.
-std::string stage_outputs(const TileOperands& all) {
-    std::string text =
-        "\n// Writes the j-th eight columns to the slices behind D's.\n"
-        "template <int kColumns>\n"
-        "__device__ __forceinline__ void stage_outputs(unsigned slice, const FinishedAtoms& atoms, int j, int lane) "
-        "{\n";
-    for (const TileOutput& one : all.outputs) {
-        if (!one.is_staged) continue;
-        const std::string& name = one.output.name;
-        const std::string pack = is_f32(one) ? "" : packing_function(one) + ", ";
-        text += function_head(fmt::format("    stage_{}<kColumns>(slice + {}, {}atoms.{}, j, lane);",
-                                          is_f32(one) ? "floats" : "words", slice_offset(name), pack, name)) +
-                "\n";
-    }
-    return text + "}\n";
-}
-
-/// A member function; one statement stands in its line if there is room.
-std::string member(std::string_view head, const std::vector<std::string>& statements) {
-    const std::string start = fmt::format("    __device__ __forceinline__ {} {{", head);
-    const std::string first = statements.front().substr(2 * kIndent, statements.front().size() - 2 * kIndent - 1);
-    if (statements.size() == 1 && start.size() + first.size() + 3 <= kLineColumns && first.find('\n') == first.npos)
-        return fmt::format("{} {} }}\n", start, first);
-    return fmt::format("{}\n{}    }}\n", start, fmt::join(statements, ""));
-}
-
-/// The same where D is column-major: pairs come one by one, and an atom is two of them.
-std::string output_words(const TileOperands& all) {
-    std::string members;
-    std::vector<std::string> takes, stages;
-    for (const TileOutput& one : all.outputs) {
-        if (!one.is_staged) continue;
-        const std::string& name = one.output.name;
-        members += fmt::format("    unsigned {}_words[2];\n", name);
-        takes.push_back(assignment(8, name + "_words[pair]",
-                                   fmt::format("{1}(pairs.{0}.x, pairs.{0}.y);", name, packing_function(one))));
-        stages.push_back(fmt::format("        stmatrix(place + {}, {}_words);\n", slice_offset(name), name));
-    }
-    return "\n// What is stored of the two pairs of an atom, but for D.\nstruct OutputWords {\n" + members + "\n" +
-           member("void take(const FinishedPairs& pairs, int pair)", takes) +
-           "    // Writes it to the slices behind D's. `place` is the lane's address for this atom of D.\n" +
-           member("void stage(unsigned place) const", stages) + "};\n";
-}
-
-std::string store_outputs(const TileOperands& all, bool has_rest) {
-    std::string text =
-        "\n// TMA stores the slices behind D's.\n"
-        "template <int kColumns>\n"
-        "__device__ __forceinline__ void store_outputs(unsigned slice, const GemmArgs& args, int row, int column) {\n";
-    const std::string_view place = all.swap_ab ? "row, column" : "column, row";
-    for (const TileOutput& one : all.outputs) {
-        if (!one.is_staged) continue;
-        const std::string& name = one.output.name;
-        const std::string map = has_rest
-                                    ? fmt::format("kColumns == kRestColumns ? args.map_{0}_rest : args.map_{0}", name)
-                                    : fmt::format("args.map_{}", name);
-        text += function_head(fmt::format("    tma_store(slice + {}, {}, {});", slice_offset(name), map, place)) + "\n";
-    }
-    return text + "}\n";
 }
 
 std::string_view struct_template(TileFinish finish) {
@@ -646,25 +496,14 @@ std::string prefetch_pairs(const TileOperand& one, const TileOperands& all) {
     if (!all.swap_ab && !has_one) end = "2 * " + end;
     if (!one.guard.empty()) end = fmt::format("{} ? {} : 0", one.guard, end);
     const std::string vector = "args." + one.operand.name;
-    std::string text = statement("prefetch_vector", vector, {std::string(first), end});
+    std::string text = call_statement("prefetch_vector", vector, {std::string(first), end});
     if (in_halves)
-        text +=
-            statement("prefetch_vector", fmt::format("{} + {}", vector, second_column(all)), {std::string(first), end});
+        text += call_statement("prefetch_vector", fmt::format("{} + {}", vector, second_column(all)),
+                               {std::string(first), end});
     return text;
 }
 
 }  // namespace
-
-void add_tile_outputs(RenderInput& input, const TileOperands& all, const WgmmaGeometry& g) {
-    input.macros["GEMM_STAGED_OUTPUTS"] = all.has_staged_outputs();
-    std::set<std::string_view> names;
-    for (const TileOutput& one : all.outputs) names.merge(templates_of(one, all.swap_ab));
-    std::string text = include_lines(names, kOutputTemplates);
-    if (all.has_staged_outputs())
-        text += (text.empty() ? "" : "\n") + slice_offsets(all) + finished_struct(all) +
-                (all.swap_ab ? output_words(all) : stage_outputs(all)) + store_outputs(all, g.rest_columns != 0);
-    input.generated["tile_outputs.inl"] = text;
-}
 
 std::string prefetch_vectors(const TileOperands& all) {
     std::string text;
@@ -676,8 +515,8 @@ std::string prefetch_vectors(const TileOperands& all) {
         const std::string begin = is_row ? "tile.column" : "tile.row";
         const std::string end =
             is_row ? "min(tile.column + kBlockN, tile.end_column)" : "min(tile.row + kBlockM, tile.end_row)";
-        text += statement("prefetch_vector", "args." + one.operand.name,
-                          {begin, one.guard.empty() ? end : fmt::format("{} ? {} : 0", one.guard, end)});
+        text += call_statement("prefetch_vector", "args." + one.operand.name,
+                               {begin, one.guard.empty() ? end : fmt::format("{} ? {} : 0", one.guard, end)});
     }
     return text;
 }
