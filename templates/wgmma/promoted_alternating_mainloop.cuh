@@ -1,5 +1,4 @@
 #pragma once
-#include "common/set_to_zero.cuh"
 #include "wgmma/wgmma_k_tile.cuh"
 
 // Tensor cores keep 13 fraction bits of a sum of products of 8-bit floats. So their sums begin anew every

@@ -18,6 +18,9 @@
 #include "wgmma/wgmma_operands.cuh"
 #include "tile_walk.cuh"
 #include "wgmma/wgmma_k_tile.cuh"
+#if GEMM_PROMOTED
+#include "common/set_to_zero.cuh"
+#endif
 #include "epilogue.cuh"
 #include "epilogue/store_tile.cuh"
 #include "multiply.cuh"

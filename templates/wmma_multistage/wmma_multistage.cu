@@ -45,7 +45,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const GemmArgs ar
     set_to_zero(rC);
 
 #if GEMM_STAGES == 1
-                // One buffer is filled, used, and filled again. Nothing is in flight while the tensor cores work.
+    // One buffer is filled, used, and filled again. Nothing is in flight while the tensor cores work.
 
 #pragma unroll 1
     for (int k_tile = 0; k_tile < tile.k_tiles; ++k_tile) {

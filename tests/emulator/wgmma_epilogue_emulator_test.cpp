@@ -237,7 +237,7 @@ TEST_CASE("emulated wgmma: planted faults of outputs are found") {
         {"an output goes where D does", "block=64x64x64,warpgroup=64x64,stages=3", "args.map_pre,", "args.map_d,"},
         {"an output has D's values", "block=64x64x64,warpgroup=64x64,stages=3", "(x.pre, y.pre)", "(x.d, y.d)"},
         {"an output is not stored", kTurned, "store_outputs<kColumns>(slice, args, row, column);", ""},
-        {"the first pair is staged twice", kTurned, "pre[pair] =", "pre[0] = pre[1] ="},
+        {"the first pair is staged twice", kTurned, "pre_words[pair] =", "pre_words[0] = pre_words[1] ="},
         {"a row is stored in the one below", kElementwise, "slice_row + lane / 4 + i * 8", "slice_row + lane / 4 + 8"},
         {"the second of two is lost", kElementwise, "if (left > 1) first[1]", "if (left > 9) first[1]"},
     };

@@ -1,9 +1,9 @@
 """8-bit floats of ml_dtypes and PyTorch, and products with scales."""
 
 import jitgemm as jg
-import numpy as np
 import pytest
 
+np = pytest.importorskip("numpy")
 ml_dtypes = pytest.importorskip("ml_dtypes")
 
 EMULATOR = "emulator:sm_90a"
