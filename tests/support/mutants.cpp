@@ -134,7 +134,8 @@ constexpr std::array kMemoryMutations{
              "if (split == kSplitK - 1) return;\n    const OutputTile output = partial_tile(args, split);", 0, 1},
     Mutation{"sums begin with what the launch before left in the workspace", "    set_to_zero(rC);",
              "    for (auto& row : rC)\n        for (auto& fragment : row)\n"
-             "            for (auto& sum : fragment) sum = partials(args)[threadIdx.x];", 0, 1, "tn, split-K"},
+             "            for (auto& sum : fragment) sum = partials(args)[threadIdx.x];",
+             0, 1, "tn, split-K"},
     Mutation{"packs only where the launch before has not", "*reinterpret_cast<uint4*>(packed + row",
              "if (packed[row * packed_pitch(columns) + column] == 0) *reinterpret_cast<uint4*>(packed + row", 0, 1},
     Mutation{"the last row of D unwritten", "if (row >= output.m || column >= output.n) return;",
