@@ -27,10 +27,12 @@ struct MatrixStorage {
     return kRoles.at(static_cast<std::size_t>(index));
 }
 
-/// The storage of an operand, or of its copy.
+/// The storage of an operand, or of its copy. K is contiguous in a copy of elements of 8 bits.
 [[nodiscard]] inline MatrixStorage storage_of(const ArgumentRole& role, const OperandList& operands) {
     const GemmOperand& operand = *operands.find(role.name);
-    const bool by_row = operand.order == Order::row;
+    const bool is_k_major = (operand.order == Order::row ? operand.column : operand.row) == OperandIndex::k;
+    const bool is_transposed = role.is_packed && bytes(operand.type) == 1 && !is_k_major;
+    const bool by_row = (operand.order == Order::row) != is_transposed;
     return {operand.type,
             size_role(by_row ? operand.column : operand.row),
             size_role(by_row ? operand.row : operand.column),

@@ -8,13 +8,14 @@
 
 namespace jitgemm {
 
-/// An operand in memory, and its packed copy in the workspace. The copy's rows are padded to whole lines of L2, or to a
-/// half or a quarter of a line. A row that begins within a line is read with the previous line, too. A row that begins
-/// within a sector takes TMA longest (templates/common/pack.cuh).
+/// An operand's copy in the workspace. The copy's rows are padded to whole lines of L2, or to a half or a quarter of a
+/// line. A row that begins within a line is read with the previous line, too. A row that begins within a sector takes
+/// TMA longest (templates/common/pack.cuh).
 struct PackedOperand {
     std::int64_t rows = 0;     ///< along k, or along m or n
-    std::int64_t columns = 0;  ///< elements that are neighbours in memory
+    std::int64_t columns = 0;  ///< elements that are neighbours in the copy
     int element_bytes = 1;
+    bool is_transposed = false;  ///< whether elements of a column, not of a row, are neighbours in the operand
 
     /// Elements of a line.
     [[nodiscard]] std::int64_t line() const { return kLineBytes / element_bytes; }
@@ -28,17 +29,31 @@ struct PackedOperand {
     [[nodiscard]] std::int64_t vectors() const {
         return rows * ceil_div<std::int64_t>(columns * element_bytes, kVectorBytes);
     }
+    /// What the threads of gemm_pack count: vectors, or blocks of a transposed operand, which are 16 columns by 4 rows.
+    /// Blocks come in whole tiles of kTileRows by kTileColumns.
+    [[nodiscard]] std::int64_t steps() const {
+        constexpr std::int64_t kBlocksPerTile = 32;
+        if (!is_transposed) return vectors();
+        return ceil_div<std::int64_t>(rows, kTileRows) * ceil_div<std::int64_t>(columns, kTileColumns) * kBlocksPerTile;
+    }
     [[nodiscard]] std::int64_t bytes() const { return rows * columns * element_bytes; }
     [[nodiscard]] std::int64_t packed_bytes() const { return rows * pitch() * element_bytes; }
     /// Bytes of the workspace that the copy takes, up to the boundary on which the next part begins.
     [[nodiscard]] std::int64_t workspace_bytes() const;
 
 private:
+    static constexpr std::int64_t kTileRows = 32;
+    static constexpr std::int64_t kTileColumns = 64;
     static constexpr int kLineBytes = 128;
     static constexpr int kVectorBytes = 16;
 };
 
-/// The spec's A (m × k), and its B (k × n).
+/// Tensor cores read elements of 8 bits only where K is contiguous. An operand that lies otherwise is transposed on its
+/// way to the workspace. `of` is a GemmSpec or a GemmSignature.
+[[nodiscard]] bool transposes_a(const auto& of) { return bytes(of.a) == 1 && order_a(of.layout) != Order::row; }
+[[nodiscard]] bool transposes_b(const auto& of) { return bytes(of.b) == 1 && order_b(of.layout) == Order::row; }
+
+/// The copies of the spec's A (m × k) and of its B (k × n).
 [[nodiscard]] PackedOperand packed_a(const GemmSpec& spec);
 [[nodiscard]] PackedOperand packed_b(const GemmSpec& spec);
 
@@ -47,8 +62,12 @@ private:
 inline constexpr int kTmaAlignment = 16;
 [[nodiscard]] inline bool needs_packing(int alignment) { return alignment < kTmaAlignment; }
 
-/// The offset in the workspace of the copy of role packed_a or packed_b. All operands that need it are packed: A first,
-/// then B.
+/// Whether a kernel that reads by TMA reads a copy, packed or transposed.
+[[nodiscard]] bool copies_a(const auto& of) { return needs_packing(of.align_a) || transposes_a(of); }
+[[nodiscard]] bool copies_b(const auto& of) { return needs_packing(of.align_b) || transposes_b(of); }
+
+/// The offset in the workspace of the copy of role packed_a or packed_b. All operands that need a copy have one: A's
+/// comes first, then B's.
 [[nodiscard]] std::int64_t packed_offset(ArgumentRole role, const GemmSpec& spec);
 
 }  // namespace jitgemm

@@ -29,16 +29,6 @@ std::vector<std::string> unserved_types(const GemmSpec& spec) {
 std::vector<std::string> unserved_float8(const GemmSpec& asked) {
     std::vector<std::string> reasons;
     if (!is_float8(asked.a)) return reasons;
-    if (asked.layout != GemmLayout::tn)
-        reasons.push_back(
-            fmt::format("the layout is {}, but {} is multiplied only in layout tn yet: K is contiguous in "
-                        "A and in B",
-                        to_string(asked.layout), to_string(asked.a)));
-    if (asked.layout == GemmLayout::tn && as_lines(asked).layout != GemmLayout::tn)
-        reasons.push_back(
-            fmt::format("k is 1, lda is {} and ldb is {}: elements of {} that lie side by side across K are not "
-                        "multiplied yet, so both must be at least 2",
-                        asked.lda, asked.ldb, to_string(asked.a)));
     const std::int64_t run = asked.d_order == Order::row ? asked.n : asked.m;
     if (is_float8(asked.d) && (run % kTmaAlignment != 0 || needs_packing(asked.align_d)))
         reasons.push_back(fmt::format(

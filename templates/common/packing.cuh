@@ -1,7 +1,7 @@
 #pragma once
 
-// First entry: operands too little aligned for wide copies are moved into the workspace, their rows padded. It costs a
-// pass over the operand, and pays where each element is used often.
+// Operands too little aligned for wide copies are moved into the workspace, their rows padded. It costs a pass over the
+// operand, and pays where each element is used often.
 
 // A matrix (rows, columns) with pitch ld, and its copy. A thread moves a chunk at a time.
 struct Packing {
@@ -27,13 +27,3 @@ struct Packing {
         *reinterpret_cast<uint4*>(packed + row * packed_pitch(columns) + column) = keep_first(value, columns - column);
     }
 };
-
-// There are fewer than 2^32 - 2^24 vectors and at most 2^24 threads, so `vector += step` never wraps.
-extern "C" __global__ void __launch_bounds__(kPackThreads) gemm_pack(const GemmArgs args) {
-    GEMM_LAUNCH_ORDER();
-    GEMM_PACKINGS();
-#pragma unroll 1
-    for (unsigned v = blockIdx.x * kPackThreads + threadIdx.x; v < vectors; v += gridDim.x * kPackThreads) {
-        GEMM_MOVE_VECTOR();
-    }
-}

@@ -109,6 +109,9 @@
 #ifndef GEMM_PACK_B
 #define GEMM_PACK_B 0
 #endif
+#ifndef GEMM_TRANSPOSE_REALIGN
+#define GEMM_TRANSPOSE_REALIGN 0  // an operand that is transposed is not aligned to words
+#endif
 #ifndef GEMM_PERSISTENT
 #define GEMM_PERSISTENT 1  // blocks stay and take tile after tile
 #endif

@@ -86,4 +86,5 @@ __device__ __forceinline__ char* sums_of_pieces(const GemmArgs& args) { return a
 #endif
 #if GEMM_PACK_A || GEMM_PACK_B
 #include "common/pack.cuh"
+#include "common/pack_entry.cuh"
 #endif

@@ -1,9 +1,12 @@
 /// Products of 8-bit floats on the emulator: every pair of numbers, the bits that sums keep, every variant of
 /// wgmma_warp_specialized that serves them, epilogues with scales.
 
+#include "generator/base/round_up.hpp"
 #include "generator/families/family.hpp"
 #include "tests/catch.hpp"
 #include "tests/emulator/emulator.hpp"
+#include "tests/emulator/planted_faults.hpp"
+#include "tests/support/random_bits.hpp"
 #include "tests/support/wgmma_checks.hpp"
 #include "tests/support/wgmma_configs.hpp"
 
@@ -124,11 +127,18 @@ GemmSpec mixed(const Sizes& size, std::size_t i) {
     return spec;
 }
 
+/// The layouts in which an operand is transposed.
+constexpr std::array kTransposed{GemmLayout::nn, GemmLayout::nt, GemmLayout::tt};
+
+/// In layout tn, or in the others by turns, with the pitches that the sizes give.
 template <std::size_t N>
-void check_variants(const std::array<std::string_view, N>& variants, Summation sums, const Sizes& size) {
+void check_variants(const std::array<std::string_view, N>& variants, Summation sums, const Sizes& size,
+                    bool transposes = false) {
     std::size_t i = static_cast<std::size_t>(size[0]);
     for (const std::string_view variant : variants) {
         GemmSpec spec = mixed(size, ++i);
+        if (transposes) spec.layout = kTransposed.at(i % kTransposed.size());
+        if (transposes) spec.lda = spec.ldb = 0;
         spec.sums = sums;
         const std::string promote = sums == Summation::promoted ? ",promote=128" : "";
         check_wgmma(on_hopper(), spec, std::string(variant) + promote,
@@ -240,6 +250,79 @@ TEST_CASE("emulated 8-bit floats: every variant with fast sums") {
     check_variants(kFast, Summation::fast, {130, 136, 75});
 }
 
+TEST_CASE("emulated 8-bit floats: every variant with transposed operands") {
+    check_variants(kPromoted, Summation::promoted, {65, 72, 144}, true);
+    check_variants(kPromoted, Summation::promoted, {130, 136, 75}, true);
+    check_variants(kFast, Summation::fast, {66, 88, 131}, true);
+}
+
+TEST_CASE("emulated 8-bit floats: operands of every size modulo 64 are transposed, at any pitch and address") {
+    // What holds of 16 problems, so that they share a kernel.
+    struct Kind {
+        int align_a, align_b;
+        std::string_view variant;
+    };
+    constexpr std::array<Kind, 4> kKinds{
+        {{1, 2, kPromoted[0]}, {16, 1, kPromoted[5]}, {4, 8, kPromoted[12]}, {2, 16, kPromoted[10]}}};
+    constexpr std::uint32_t kResidues = 64;
+    for (const GemmLayout layout : kTransposed) {
+        RandomBits random(static_cast<std::uint64_t>(layout) + 1);
+        const auto size = [&](std::uint32_t residue) -> std::int64_t {
+            return residue % kResidues + kResidues * (random.below(3) + (residue % kResidues == 0 ? 1 : 0));
+        };
+        for (std::uint32_t i = 0; i < kResidues; ++i) {
+            const Kind& kind = kKinds.at(i / 16);
+            const auto pitch = [&](std::int64_t run, int alignment) {
+                return round_up<std::int64_t>(run + random.below(9), alignment);
+            };
+            GemmSpec spec = mixed({size(i), size(5 * i + 3), size(11 * i + 7)}, i / 16 + 1);
+            spec.layout = layout;
+            spec.lda = pitch(order_a(layout) == Order::row ? spec.k : spec.m, kind.align_a);
+            spec.ldb = pitch(order_b(layout) == Order::row ? spec.n : spec.k, kind.align_b);
+            spec.ldd = round_up<std::int64_t>(spec.d_order == Order::row ? spec.n : spec.m, 8);
+            spec.align_a = kind.align_a;
+            spec.align_b = kind.align_b;
+            check_wgmma(on_hopper(), spec, std::string(kind.variant) + ",promote=128", {.beta = spec.c ? 2.0F : 0.0F});
+        }
+    }
+}
+
+TEST_CASE("emulated 8-bit floats: planted faults of a transposition are found") {
+    struct Fault {
+        const char* name;
+        int alignment;
+        const char* text;
+        const char* instead;
+    };
+    constexpr std::array<Fault, 12> kFaults{{
+        {"two bytes of a block are exchanged", 1, "0x5140", "0x5104"},
+        {"rows of a block are exchanged", 1, "words[1] = __byte_perm(low01, low23, 0x7632)",
+         "words[1] = __byte_perm(high01, high23, 0x7632)"},
+        {"the last columns of the copy are not written", 1, "(columns + 63u) / 64", "columns / 64u"},
+        {"the last rows of the copy are not written", 1, "(rows + 31u) / 32", "rows / 32u"},
+        {"the last row of a block is not written", 1, "if (i < rows_left)", "if (i < rows_left - 1)"},
+        {"the last row of a block at an edge is not written", 1, "row < min(rows_left, 4)",
+         "row < min(rows_left, 4) - 1"},
+        {"the last column at an edge is not written", 1, "if (i < columns_left)", "if (i + 1 < columns_left)"},
+        {"words jut out of the matrix", 1, "if (is_whole(source, column))", "if (column + 16 <= columns)"},
+        {"aligned words jut out of the matrix", 4, "return source + 15 * ld + 4 <= end;", "return true;"},
+        {"words are taken as they are aligned", 1, "word[0], word[1], misalignment * 8", "word[0], word[1], 0"},
+        {"A is transposed where B belongs", 1, "b.move(v - vectors_a)", "a.move(v - vectors_a)"},
+        {"rows of a tile overlap", 4, "block % 8 * 4", "block % 8 * 2"},
+    }};
+    for (const Fault& fault : kFaults) {
+        INFO(fault.name);
+        GemmSpec spec = float8_spec(101, 77, fault.alignment == 1 ? 203 : 208);
+        spec.layout = GemmLayout::nt;
+        spec.lda = fault.alignment == 1 ? 101 : 104;
+        spec.ldb = fault.alignment == 1 ? 79 : 80;
+        const KernelConfig config{wgmma_config(std::string(kPromoted[0]) + ",promote=128,store=smem")};
+        const std::string found = complaint_about(on_hopper(), resolved(spec), config, fault.text, fault.instead);
+        INFO(found);
+        CHECK_FALSE(found.empty());
+    }
+}
+
 TEST_CASE("emulated 8-bit floats: operands at any pitch and address are packed") {
     std::size_t i = 0;
     for (const std::int64_t k : {1, 15, 31, 75, 129, 272})
@@ -255,10 +338,16 @@ TEST_CASE("emulated 8-bit floats: operands at any pitch and address are packed")
 
 TEST_CASE("emulated 8-bit floats: where K is 0") {
     for (const std::int64_t n : {8, 72})
-        check_wgmma(on_hopper(), mixed({72, n, 0}, 2), std::string(kPromoted[0]) + ",promote=128");
+        for (const GemmLayout layout : kLayouts) {
+            GemmSpec spec = mixed({72, n, 0}, 2);
+            spec.layout = layout;
+            spec.lda = spec.ldb = 0;
+            check_wgmma(on_hopper(), spec, std::string(kPromoted[0]) + ",promote=128");
+        }
 }
 
 TEST_CASE("emulated 8-bit floats: scales of tensors, rows and columns as a text") {
+    std::size_t layout = 0;
     for (const std::string_view text :
          {"scale_a: f32; scale_b: f32; d = acc * scale_a * scale_b",
           "scale_a: f32[m]; scale_b: f32[n]; d = acc * scale_a[m] * scale_b[n]",
@@ -267,6 +356,7 @@ TEST_CASE("emulated 8-bit floats: scales of tensors, rows and columns as a text"
         for (const std::string_view variant :
              {kPromoted[1], kPromoted[4], kPromoted[9], kPromoted[10], kPromoted[12]}) {
             GemmSpec spec = float8_spec(136, 200, 272);
+            spec.layout = kLayouts.at(layout++ % kLayouts.size());
             spec.epilogue = text;
             INFO(text);
             check_wgmma(on_hopper(), spec, std::string(variant) + ",promote=128");

@@ -77,13 +77,12 @@ constexpr std::array<std::string_view, 24> kTexts{"d = relu(acc + bias[n])",
                                                   "t = silu(left(acc)) * right(acc); d[m,h] = t; sums[h] = sum(t); "
                                                   "high[m] = max(exp(t * 0))"};
 
-/// The same with 8-bit floats, which some kernels take where K is contiguous in both.
+/// The same with 8-bit floats.
 void make_float8(RandomBits& random, GemmSpec& spec) {
     constexpr std::array kFloat8{DataType::e4m3, DataType::e5m2};
     spec.a = pick(random, kFloat8);
     spec.b = pick(random, kFloat8);
     spec.accumulator = DataType::f32;
-    spec.layout = GemmLayout::tn;
     spec.sums = chance(random, 2) ? Summation::fast : Summation::promoted;
 }
 
@@ -107,6 +106,7 @@ GemmSpec random_types(RandomBits& random) {
 
 int random_alignment(RandomBits& random, DataType type) {
     constexpr std::array kAlignments{16, 16, 8, 4, 2};
+    if (bytes(type) == 1 && chance(random, 4)) return 1;
     return std::max(pick(random, kAlignments), bytes(type));
 }
 

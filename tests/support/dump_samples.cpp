@@ -159,7 +159,12 @@ void add_float8_kernels(Samples& samples, int size) {
     mixed.b = e5m2;
     GemmSpec packed = plain;
     packed.k += 11;
-    for (const GemmSpec& kind : {plain, mixed, packed, with(plain, std::nullopt, e4m3), with(plain, bf16, e5m2)}) {
+    GemmSpec transposed = plain, realigned = packed;
+    transposed.layout = GemmLayout::nt;
+    realigned.layout = GemmLayout::tt;
+    realigned.ldb = realigned.n + 1;
+    for (const GemmSpec& kind :
+         {plain, mixed, packed, transposed, realigned, with(plain, std::nullopt, e4m3), with(plain, bf16, e5m2)}) {
         const auto add = [&](const GemmSpec& spec, const std::string& parameters) {
             samples.add_config(spec, with_parameters({WgmmaWarpSpecializedConfig{}}, parse_parameters(parameters)));
         };

@@ -152,8 +152,8 @@ View view_of(const Problem& p, Operand operand) {
             .region = is_a ? kRegionA : kRegionB,
             .offset = offset_of(alignment),
             .element_bytes = bytes(p.spec.a),
-            .lines = stored.rows,
-            .run = stored.columns,
+            .lines = stored.is_transposed ? stored.columns : stored.rows,
+            .run = stored.is_transposed ? stored.rows : stored.columns,
             .ld = is_a ? p.spec.lda : p.spec.ldb,
             .whole_chunks = alignment < 4 || p.packs(operand)};
 }
@@ -163,11 +163,13 @@ View packed_view(const Problem& p, Operand operand) {
     const PackedOperand stored = packed_operand(operand, p.spec);
     const bool behind_a = operand == Operand::b && p.packs(Operand::a);
     const std::int64_t before = behind_a ? packed_operand(Operand::a, p.spec).workspace_bytes() : 0;
+    const std::int64_t vector = 16 / stored.element_bytes;
     return {.name = operand == Operand::a ? "packedA" : "packedB",
             .region = kRegionWorkspace,
             .offset = kFirstOffset + static_cast<std::uint64_t>(before),
+            .element_bytes = stored.element_bytes,
             .lines = stored.rows,
-            .run = (stored.columns + 7) / 8 * 8,
+            .run = (stored.columns + vector - 1) / vector * vector,
             .ld = stored.pitch()};
 }
 
@@ -343,22 +345,35 @@ std::string strided_text(const Problem& p, const KernelEntry& entry, std::int64_
     return text;
 }
 
-/// Vectors of A, then those of B.
+/// A block of a transposed operand: 4 of 32 rows of a tile, 16 of its 64 columns. Tiles go down the rows first.
+std::string transpose_text(const Problem& p, Operand operand, const PackedOperand& stored, std::int64_t block) {
+    const std::int64_t tiles = (stored.rows + 31) / 32;
+    const Range rows = clipped(block / 32 % tiles * 8 + block % 8, 4, stored.rows);
+    const Range columns = clipped(block / 32 / tiles * 4 + block / 8 % 4, 16, stored.columns);
+    if (rows.size() <= 0 || columns.size() <= 0) return {};
+    return expect(view_of(p, operand).name, "read", columns, rows, "cover") +
+           expect(packed_view(p, operand).name, "write", rows, {columns.first, columns.first + 16}, "cover");
+}
+
+/// Vectors or blocks of A, then those of B.
 std::string pack_text(const Problem& p, const KernelEntry& entry) {
-    const auto vectors_of = [&](Operand operand) {
-        return p.packs(operand) ? packed_operand(operand, p.spec).vectors() : 0;
+    const auto steps_of = [&](Operand operand) {
+        return p.packs(operand) ? packed_operand(operand, p.spec).steps() : 0;
     };
-    const std::int64_t vectors_a = vectors_of(Operand::a);
-    return strided_text(p, entry, vectors_a + vectors_of(Operand::b), [&](std::int64_t v) {
-        const Operand operand = v < vectors_a ? Operand::a : Operand::b;
-        const std::int64_t columns = packed_operand(operand, p.spec).columns;
-        const std::int64_t vector = v < vectors_a ? v : v - vectors_a;
-        const std::int64_t per_row = (columns + 7) / 8;
+    const std::int64_t steps_a = steps_of(Operand::a);
+    return strided_text(p, entry, steps_a + steps_of(Operand::b), [&](std::int64_t v) {
+        const Operand operand = v < steps_a ? Operand::a : Operand::b;
+        const PackedOperand stored = packed_operand(operand, p.spec);
+        const std::int64_t columns = stored.columns;
+        const std::int64_t vector = v < steps_a ? v : v - steps_a;
+        if (stored.is_transposed) return transpose_text(p, operand, stored, vector);
+        const std::int64_t elements = 16 / stored.element_bytes;
+        const std::int64_t per_row = (columns + elements - 1) / elements;
         const std::int64_t row = vector / per_row;
-        const std::int64_t column = vector % per_row * 8;
-        return expect(view_of(p, operand).name, "read", {row, row + 1}, {column, std::min(column + 8, columns)},
+        const std::int64_t column = vector % per_row * elements;
+        return expect(view_of(p, operand).name, "read", {row, row + 1}, {column, std::min(column + elements, columns)},
                       "cover") +
-               expect(packed_view(p, operand).name, "write", {row, row + 1}, {column, column + 8}, "cover");
+               expect(packed_view(p, operand).name, "write", {row, row + 1}, {column, column + elements}, "cover");
     });
 }
 
@@ -474,11 +489,18 @@ std::size_t IndexReplay::kernel_of(const std::string& body, const std::vector<Ke
 void IndexReplay::add(const GemmSpec& spec, const KernelConfig& config, std::optional<std::string> body) {
     const Problem problem(spec, config);
     const KernelSource source = generate(problem_of(spec), config, find_arch("sm_90a"));
-    // TMA reckons by itself, in 64 bits: such a kernel has no index to replay.
-    if (std::ranges::any_of(source.entries, has_tensor_maps)) return;
-    const std::size_t kernel = kernel_of(body.value_or(source.body), source.entries);
-    for (std::size_t i = 0; i < problem.entries.size(); ++i) {
-        const KernelEntry& entry = problem.entries[i];
+    // TMA reckons by itself, in 64 bits: such a kernel has no index to replay, but for the packing before it.
+    std::vector<KernelEntry> entries = problem.entries;
+    std::string text = body.value_or(source.body);
+    if (std::ranges::any_of(entries, has_tensor_maps)) {
+        std::erase_if(entries, [](const KernelEntry& entry) { return entry.function != "gemm_pack"; });
+        if (entries.empty()) return;
+        const std::size_t packing = text.find("gemm_pack(");
+        text = text.substr(0, text.find("\n}\n", packing) + 3);
+    }
+    const std::size_t kernel = kernel_of(text, entries);
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+        const KernelEntry& entry = entries[i];
         const std::string work = entry_text(problem, entry);
         if (work.empty()) continue;
         std::string label = fmt::format("{} of {} for {}", entry.function, source.name, to_string(resolved(spec)));

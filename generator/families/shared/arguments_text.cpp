@@ -63,8 +63,8 @@ struct ArgumentComments {
         if (const std::optional<TextValue> value = of_text(role))
             return fmt::format("{} ({}){}", to_string(value->type), to_string(value->index),
                                value->is_written ? ", which is written" : "");
-        if (role == Role::a) return fmt::format("A (m, k), {}", order(role));
-        if (role == Role::b) return fmt::format("B (k, n), {}", order(role));
+        if (role == Role::a) return fmt::format("A ({}, k), {}", is_transposed() ? 'n' : 'm', order(role));
+        if (role == Role::b) return fmt::format("B (k, {}), {}", is_transposed() ? 'm' : 'n', order(role));
         if (role == Role::d) return "D (m, n), row-major";
         if (role == Role::reduction_parts) return "in the workspace";
         if (role == Role::counters) return "zeros, before a launch and after it";
@@ -76,11 +76,11 @@ struct ArgumentComments {
     [[nodiscard]] std::string of_map(const TensorMapArgument& map) const {
         const std::string field = field_name(map);
         const std::string_view by_pairs = map.pairs == EpiloguePairs::none ? "" : ", in groups of eight pairs";
-        if (field == "map_a" && is_transposed()) return fmt::format("B^T (m, k){}", by_pairs);
-        if (field == "map_a") return map.role == Role::packed_a ? "packed A (m, k)" : "A (m, k)";
+        const std::string_view packed = map.role.is_packed ? "packed " : "";
+        if (field == "map_a" && is_transposed()) return fmt::format("{}B^T (m, k){}", packed, by_pairs);
+        if (field == "map_a") return fmt::format("{}A (m, k)", packed);
         if (field == "map_b" && !by_pairs.empty()) return fmt::format("B (k, 2 * n){}", by_pairs);
-        if (field == "map_b")
-            return is_transposed() ? "A^T (k, n)" : map.role == Role::packed_b ? "packed B (k, n)" : "B (k, n)";
+        if (field == "map_b") return fmt::format("{}{} (k, n)", packed, is_transposed() ? "A^T" : "B");
         if (field == "map_d")
             return is_transposed() ? "D^T (m, n), in boxes of a slice" : "D (m, n), in boxes of a slice";
         if (const std::optional<TextValue> value = of_text(map.role); value && value->is_written && !map.is_of_rest)
@@ -129,7 +129,7 @@ std::string pointer_type_of_text(const TextValue& value) {
 }
 
 std::string_view factor_pointer(DataType type) {
-    if (is_float8(type)) return "const Byte*";
+    if (bytes(type) == 1) return "const Byte*";
     return type == DataType::f32 ? "const float*" : "const Bits*";
 }
 

@@ -7,10 +7,11 @@ namespace {
 
 constexpr int kRowsPerBlock = 8;
 constexpr int kColumnsPerBlock = 256;
-// Many times what any GPU holds at once. Vectors are counted in 32 bits there, and a step of the whole grid must not
+constexpr int kTransposedPerBlock = 128;  // rows, and columns: a thread moves 64 of these elements at once
+// Many times what any GPU holds at once. Steps are counted in 32 bits there, and a stride of the whole grid must not
 // wrap.
 constexpr int kMostBlocks = 65536;
-constexpr std::int64_t kMostVectors = (std::int64_t{1} << 32) - std::int64_t{kMostBlocks} * kPackThreads;
+constexpr std::int64_t kMostSteps = (std::int64_t{1} << 32) - std::int64_t{kMostBlocks} * kPackThreads;
 
 // What packing may waste: as much memory again as the operand has, or this.
 constexpr std::int64_t kSmallWaste = std::int64_t{256} << 20;
@@ -24,14 +25,16 @@ void add_waste(std::vector<std::string>& reasons, char name, const PackedOperand
 
 }  // namespace
 
-std::vector<KernelEntry> pack_entries(Pack pack, const std::vector<KernelArgument>& arguments) {
+std::vector<KernelEntry> pack_entries(Pack pack, const std::vector<KernelArgument>& arguments, bool transposes) {
     if (pack == Pack::none) return {};
     const GridMatrix matrix = pack == Pack::ab ? GridMatrix::ab : pack == Pack::a ? GridMatrix::a : GridMatrix::b;
     KernelEntry entry;
     entry.function = "gemm_pack";
     entry.threads = kPackThreads;
-    entry.grid = {
-        .tile_m = kRowsPerBlock, .tile_n = kColumnsPerBlock, .matrix = matrix, .blocks = CappedBlocks{kMostBlocks}};
+    entry.grid = {.tile_m = transposes ? kTransposedPerBlock : kRowsPerBlock,
+                  .tile_n = transposes ? kTransposedPerBlock : kColumnsPerBlock,
+                  .matrix = matrix,
+                  .blocks = CappedBlocks{kMostBlocks}};
     entry.arguments = arguments;
     return {entry};
 }
@@ -40,19 +43,17 @@ PackedOperand packed_operand(Operand operand, const GemmSpec& spec) {
     return operand == Operand::a ? packed_a(spec) : packed_b(spec);
 }
 
-Pack pack_for_tma(int align_a, int align_b) { return pack_of(needs_packing(align_a), needs_packing(align_b)); }
-
 std::int64_t packed_workspace_bytes(const GemmSpec& spec, Pack pack) {
     return (packs_a(pack) ? packed_a(spec).workspace_bytes() : 0) +
            (packs_b(pack) ? packed_b(spec).workspace_bytes() : 0);
 }
 
 void check_vectors(std::vector<std::string>& reasons, const GemmSpec& spec, Pack pack) {
-    const std::int64_t vectors =
-        (packs_a(pack) ? packed_a(spec).vectors() : 0) + (packs_b(pack) ? packed_b(spec).vectors() : 0);
-    if (vectors > kMostVectors)
+    const std::int64_t steps =
+        (packs_a(pack) ? packed_a(spec).steps() : 0) + (packs_b(pack) ? packed_b(spec).steps() : 0);
+    if (steps > kMostSteps)
         reasons.push_back(
-            fmt::format("pack: {} vectors of 16 bytes are to be packed, more than {}", vectors, kMostVectors));
+            fmt::format("pack: {} vectors or blocks of vectors are to be packed, more than {}", steps, kMostSteps));
 }
 
 double packing_traffic(const GemmSpec& spec, Pack pack) {

@@ -13,17 +13,20 @@
 namespace jitgemm {
 
 /// \file Operands that are copied into the workspace before the main entry, with padded rows
-/// (templates/common/pack.cuh).
+/// (templates/common/pack.cuh), some of them transposed (templates/common/transpose_bytes.cuh).
 
 inline constexpr int kPackThreads = 256;
 
-/// The entry that packs; none if nothing is packed. It takes the arguments of the kernel that reads the copies.
-[[nodiscard]] std::vector<KernelEntry> pack_entries(Pack pack, const std::vector<KernelArgument>& arguments);
+/// The entry that packs; none if nothing is packed. It takes the arguments of the kernel that reads the copies. If an
+/// operand is transposed, blocks take more of it.
+[[nodiscard]] std::vector<KernelEntry> pack_entries(Pack pack, const std::vector<KernelArgument>& arguments,
+                                                    bool transposes = false);
 
 [[nodiscard]] PackedOperand packed_operand(Operand operand, const GemmSpec& spec);
 
-/// The operands that TMA cannot address.
-[[nodiscard]] Pack pack_for_tma(int align_a, int align_b);
+/// The operands that TMA cannot address, and those that tensor cores cannot read as they lie. `of` is a GemmSpec or a
+/// GemmSignature.
+[[nodiscard]] Pack pack_for_tma(const auto& of) { return pack_of(copies_a(of), copies_b(of)); }
 
 /// The bytes at the beginning of the workspace that the copies take.
 [[nodiscard]] std::int64_t packed_workspace_bytes(const GemmSpec& spec, Pack pack);

@@ -14,11 +14,13 @@ enum class SharedLayout : std::uint8_t { swizzle, padding };
 enum class Reduction : std::uint8_t { workspace, cluster };
 
 /// Operands that are copied into the workspace first, with rows padded to 16 bytes. Their alignment is too small for
-/// 16-byte cp.async. Each operand is a bit.
+/// 16-byte cp.async or TMA, or tensor cores can't read them as they lie. Each operand is a bit.
 enum class Pack : std::uint8_t { none, a, b, ab };
 [[nodiscard]] constexpr Pack pack_of(bool a, bool b) {
     return a && b ? Pack::ab : a ? Pack::a : b ? Pack::b : Pack::none;
 }
+/// The same of the transposed product, whose operands have changed places.
+[[nodiscard]] constexpr Pack turned(Pack pack) { return pack == Pack::a ? Pack::b : pack == Pack::b ? Pack::a : pack; }
 [[nodiscard]] constexpr bool packs_a(Pack pack) { return pack == Pack::a || pack == Pack::ab; }
 [[nodiscard]] constexpr bool packs_b(Pack pack) { return pack == Pack::b || pack == Pack::ab; }
 

@@ -13,10 +13,12 @@ namespace {
 
 using Contents = WorkspaceContents;
 
+bool transposes(const Contents& c) { return c.transposes_a || c.transposes_b; }
+
 std::string contents_comment(const Contents& c) {
     std::string text = "// The workspace holds, each on a 256-byte boundary:\n";
-    if (packs_a(c.pack)) text += "// - packed A\n";
-    if (packs_b(c.pack)) text += "// - packed B\n";
+    if (packs_a(c.pack)) text += fmt::format("// - packed A{}\n", c.transposes_a ? ", transposed" : "");
+    if (packs_b(c.pack)) text += fmt::format("// - packed B{}\n", c.transposes_b ? ", transposed" : "");
     if (c.sums == WorkspaceSums::of_splits) text += "// - partial sums: (kSplitK, m, n rounded up to 4)\n";
     if (c.sums == WorkspaceSums::of_pieces) text += "// - sums of pieces, see partial_fragments\n";
     return text;
@@ -31,9 +33,13 @@ std::string_view end_of(bool a, bool b) { return b ? "behind_b(args)" : a ? "beh
 /// PackedOperand::pitch() and workspace_bytes().
 std::string pitch_functions(const Contents& c) {
     const std::int64_t line = PackedOperand{.element_bytes = c.element_bytes}.line();
-    std::string text = fmt::format(
-        "// A packed operand keeps its order. Its rows are padded to whole lines of L2, short rows to a half or a "
-        "quarter of a\n// line.\n\n"
+    std::string text = transposes(c) ? "// K is contiguous in a packed operand. Its rows are padded to whole lines of "
+                                       "L2, short rows to a half or "
+                                       "a quarter\n// of a line.\n\n"
+                                     : "// A packed operand keeps its order. Its rows are padded to whole lines of L2, "
+                                       "short rows to a half or a "
+                                       "quarter of a\n// line.\n\n";
+    text += fmt::format(
         "// Elements from one row of a packed operand to the next.\n"
         "__device__ __forceinline__ long long packed_pitch(int columns) {{\n"
         "    return columns > {1} ? (columns + {3}ll) / {0} * {0} : columns > {2} ? {1} : {2};\n"
@@ -78,14 +84,15 @@ std::string packed_operands(const Contents& c) {
     if (c.pack == Pack::none) return {};
     const bool sums = c.sums != WorkspaceSums::none;
     const std::string_view element = c.element_bytes == 1 ? "Byte" : "Bits";
+    const char m = c.swaps_mn ? 'n' : 'm', n = c.swaps_mn ? 'm' : 'n';  // of the kernel
     std::string text = pitch_functions(c);
     if (packs_a(c.pack))
         text += part_functions(
-            {'a', end_of(false, false), c.a_k_major ? 'm' : 'k', c.a_k_major ? 'k' : 'm', sums || packs_b(c.pack)},
+            {'a', end_of(false, false), c.a_k_major ? m : 'k', c.a_k_major ? 'k' : m, sums || packs_b(c.pack)},
             element);
     if (packs_b(c.pack))
         text += part_functions(
-            {'b', end_of(packs_a(c.pack), false), c.b_k_major ? 'n' : 'k', c.b_k_major ? 'k' : 'n', sums}, element);
+            {'b', end_of(packs_a(c.pack), false), c.b_k_major ? n : 'k', c.b_k_major ? 'k' : n, sums}, element);
     return text;
 }
 
@@ -101,17 +108,17 @@ std::string sums_functions(const Contents& c) {
         begin);
 }
 
-std::string packing_line(char name) {
+std::string packing_line(char name, bool transposes) {
     return fmt::format(
-        "const Packing {0}{{args.{0}, args.ld{0}, packed_rows_{0}(args), packed_columns_{0}(args), "
+        "const {1} {0}{{args.{0}, args.ld{0}, packed_rows_{0}(args), packed_columns_{0}(args), "
         "packed_{0}(args)}};\n",
-        name);
+        name, transposes ? "Transposition" : "Packing");
 }
 
 std::string packings_text(const Contents& c) {
     std::string text;
-    if (packs_a(c.pack)) text += packing_line('a');
-    if (packs_b(c.pack)) text += packing_line('b');
+    if (packs_a(c.pack)) text += packing_line('a', c.transposes_a);
+    if (packs_b(c.pack)) text += packing_line('b', c.transposes_b);
     if (c.pack == Pack::ab)
         return text +
                "const unsigned vectors_a = a.vectors();\n"
@@ -135,7 +142,10 @@ void add_workspace(RenderInput& input, const WorkspaceContents& c) {
     if (c.pack == Pack::none && c.sums == WorkspaceSums::none) return;
     text = contents_comment(c) + packed_operands(c) + "\n" + sums_functions(c);
     if (c.pack == Pack::none) return;
-    text += fmt::format("#include \"common/pack{}.cuh\"\n", c.element_bytes == 1 ? "_bytes" : "");
+    if (transposes(c)) text += "#include \"common/transpose_bytes.cuh\"\n";
+    if ((packs_a(c.pack) && !c.transposes_a) || (packs_b(c.pack) && !c.transposes_b))
+        text += fmt::format("#include \"common/pack{}.cuh\"\n", c.element_bytes == 1 ? "_bytes" : "");
+    text += "#include \"common/pack_entry.cuh\"\n";
     input.generated["GEMM_PACKINGS"] = packings_text(c);
     input.generated["GEMM_MOVE_VECTOR"] = move_text(c.pack);
 }

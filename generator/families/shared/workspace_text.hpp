@@ -11,10 +11,13 @@ namespace jitgemm {
 enum class WorkspaceSums : std::uint8_t { none, of_splits, of_pieces };
 
 struct WorkspaceContents {
-    Pack pack = Pack::none;
-    int element_bytes = 0;  ///< of a packed operand
-    bool a_k_major = true;
+    Pack pack = Pack::none;  ///< operands that are copied
+    int element_bytes = 0;   ///< of a packed operand
+    bool a_k_major = true;   ///< in the copy
     bool b_k_major = true;
+    bool transposes_a = false;  ///< its copy is K-major, in contrast to A
+    bool transposes_b = false;
+    bool swaps_mn = false;  ///< the kernel computes D^T: its m is the problem's n. A and B are the problem's
     WorkspaceSums sums = WorkspaceSums::none;
 };
 

@@ -16,13 +16,12 @@
 namespace jitgemm {
 namespace {
 
-OperandPath path_of(Operand operand, const PanelledTile& tile, int wgmma_k, bool packed) {
+OperandPath path_of(Operand operand, const PanelledTile& tile, int wgmma_k, std::string_view from) {
     const char mn = operand == Operand::a ? 'M' : 'N';
     OperandPath path;
     path.operand = operand;
     path.k_major = tile.k_major;
-    path.copy = fmt::format("TMA, boxes of {}x{} elements{}{}", tile.box[0], tile.box[1],
-                            packed ? " from the packed copy in the workspace" : "",
+    path.copy = fmt::format("TMA, boxes of {}x{} elements{}{}", tile.box[0], tile.box[1], from,
                             tile.shares > 1 ? fmt::format(", to {} blocks of the cluster", tile.shares) : "");
     path.place = fmt::format("{} panel{} of rows of {} bytes, swizzled over {} bytes", tile.panels,
                              tile.panels == 1 ? "" : "s", kPanelBytes, kPanelBytes);
@@ -96,10 +95,15 @@ KernelAnatomy WgmmaWarpSpecialized::anatomy(const Problem& problem, const Config
     anatomy.pipeline_bytes = g.pipeline_bytes;
     anatomy.epilogue_bytes = g.staging_bytes;
     anatomy.shared_bytes = g.shared_bytes;
-    anatomy.packs_a = needs_packing(spec.align_a);
-    anatomy.packs_b = needs_packing(spec.align_b);
-    anatomy.operands = {path_of(Operand::a, c.swap_ab ? g.b : g.a, g.wgmma_k, anatomy.packs_a),
-                        path_of(Operand::b, c.swap_ab ? g.a : g.b, g.wgmma_k, anatomy.packs_b)};
+    anatomy.packs_a = copies_a(spec);
+    anatomy.packs_b = copies_b(spec);
+    const auto from = [](bool is_copied, bool is_transposed) -> std::string_view {
+        if (!is_copied) return "";
+        return is_transposed ? " from the transposed copy in the workspace" : " from the packed copy in the workspace";
+    };
+    anatomy.operands = {
+        path_of(Operand::a, c.swap_ab ? g.b : g.a, g.wgmma_k, from(copies_a(spec), transposes_a(spec))),
+        path_of(Operand::b, c.swap_ab ? g.a : g.b, g.wgmma_k, from(copies_b(spec), transposes_b(spec)))};
     if (a_in_registers) describe_fragments(anatomy, c, g);
     if (c.stream_k != 0) describe_stream_k(anatomy, c.stream_k, stream_k(as_multiplied(spec, c.swap_ab), c));
     if (c.swap_ab) turn_tiles(anatomy);

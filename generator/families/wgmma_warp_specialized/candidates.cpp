@@ -181,7 +181,8 @@ void add_cluster(const Search& search, Config config, const TileShape& cluster) 
     if (cluster.m * cluster.n > 1 && !leaves_registers(config, kWidestInCluster)) return;
     const int most = count_of_reductions(signature) > 1 ? kWidestWithReductions : kWidestWithOutput;
     if (reads_and_stores_more(signature) && !leaves_registers(config, most)) return;
-    if (!should_multicast_b(cluster, config, is_k_major(Operand::b, signature.layout))) return;
+    if (!should_multicast_b(cluster, config, is_k_major(Operand::b, signature.layout) || transposes_b(signature)))
+        return;
     if (has_pairs(signature)) {
         const int shared = config.swap_ab ? config.block.m / cluster.n : config.block.n / cluster.m;
         if (shared % kSumsOfEightPairs != 0) return;
@@ -216,8 +217,8 @@ Config common_fields(const Problem& problem, const GpuModel& gpu, bool swap_ab) 
     Config config;
     config.swap_ab = swap_ab;
     config.dependent_launch = dependent_launch_pays(spec, *gpu.arch);
-    config.early_a = config.dependent_launch && multiplied.constant_a && !needs_packing(multiplied.align_a);
-    config.early_b = config.dependent_launch && multiplied.constant_b && !needs_packing(multiplied.align_b);
+    config.early_a = config.dependent_launch && multiplied.constant_a && !copies_a(multiplied);
+    config.early_b = config.dependent_launch && multiplied.constant_b && !copies_b(multiplied);
     config.broadcast_c = spec.broadcast_c;
     config.promote = has_promoted_sums(spec) ? kPromotedK : 0;
     if (spec.align_d < 16 || size_of_d(spec).columns * bytes(spec.d) % 16 != 0) config.store = OutputStore::shared;
@@ -225,8 +226,7 @@ Config common_fields(const Problem& problem, const GpuModel& gpu, bool swap_ab) 
 }
 
 bool may_swap_ab(const GemmSpec& spec, const Config& config) {
-    const bool packs = needs_packing(spec.align_a) || needs_packing(spec.align_b);
-    return bytes(spec.d) == 2 && (!spec.c || spec.broadcast_c) && config.store == OutputStore::tma && !packs;
+    return bytes(spec.d) == 2 && (!spec.c || spec.broadcast_c) && config.store == OutputStore::tma;
 }
 
 /// Adds the tiles that are candidates, each with the fields that `config` has.

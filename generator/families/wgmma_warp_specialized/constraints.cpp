@@ -26,10 +26,10 @@ constexpr int kStreamedScratch = 64;  // and of one that walks over the pieces o
 
 bool has_8_bits(const GemmSpec& spec) { return bytes(spec.a) == 1; }
 
-/// What TMA can't address is packed first.
-void check_tma_operand(Reasons& reasons, std::string_view name, int alignment, std::int64_t pitch,
-                       const PackedOperand& operand) {
-    const std::int64_t bytes = (needs_packing(alignment) ? operand.pitch() : pitch) * operand.element_bytes;
+/// The operand, or its copy if it has one.
+void check_tma_operand(Reasons& reasons, std::string_view name, bool is_copied, std::int64_t pitch,
+                       const PackedOperand& copy) {
+    const std::int64_t bytes = (is_copied ? copy.pitch() : pitch) * copy.element_bytes;
     if (bytes >= kLargestPitch)
         reasons.push_back(
             fmt::format("{}'s rows are {} bytes apart: TMA needs a pitch below {}", name, bytes, kLargestPitch));
@@ -213,8 +213,8 @@ void check_early(Reasons& reasons, const GemmSpec& multiplied, const Config& c) 
         if (is_packed)
             reasons.push_back(fmt::format("early: this launch packs {}, so its copy cannot be loaded early", asked));
     };
-    check(c.early_a, 'A', multiplied.constant_a, needs_packing(multiplied.align_a));
-    check(c.early_b, 'B', multiplied.constant_b, needs_packing(multiplied.align_b));
+    check(c.early_a, 'A', multiplied.constant_a, copies_a(multiplied));
+    check(c.early_b, 'B', multiplied.constant_b, copies_b(multiplied));
 }
 
 /// What no config serves of an epilogue with pairs of columns.
@@ -262,10 +262,6 @@ void check_swap_ab(Reasons& reasons, const GemmSpec& spec, const Config& c) {
     if (bytes(spec.d) != 2) reasons.push_back(fmt::format("swap_ab stores D of 16 bits, not {}", to_string(spec.d)));
     if (spec.c && !c.broadcast_c) reasons.emplace_back("swap_ab needs a C of one row (broadcast_c), or no C");
     if (c.store != OutputStore::tma) reasons.emplace_back("swap_ab needs store = tma");
-    if (needs_packing(spec.align_a) || needs_packing(spec.align_b))
-        reasons.push_back(
-            fmt::format("swap_ab packs no operand: A is aligned to {} bytes and B to {}, but TMA needs {}",
-                        spec.align_a, spec.align_b, kTmaAlignment));
 }
 
 }  // namespace
@@ -281,9 +277,9 @@ Reasons WgmmaWarpSpecialized::unsupported(const Problem& problem, const Arch& ar
     Reasons reasons = unsupported_on_tensor_cores(kName, spec, arch, true);
     if (!arch.has_wgmma || !arch.has_tma)
         reasons.push_back(fmt::format("wgmma_warp_specialized needs sm_90a (wgmma, TMA), not {}", arch.name));
-    check_vectors(reasons, spec, pack_for_tma(spec.align_a, spec.align_b));
-    check_tma_operand(reasons, "A", spec.align_a, spec.lda, packed_a(spec));
-    check_tma_operand(reasons, "B", spec.align_b, spec.ldb, packed_b(spec));
+    check_vectors(reasons, spec, pack_for_tma(spec));
+    check_tma_operand(reasons, "A", copies_a(spec), spec.lda, packed_a(spec));
+    check_tma_operand(reasons, "B", copies_b(spec), spec.ldb, packed_b(spec));
     check_pairs(reasons, problem);
     return reasons;
 }
@@ -319,7 +315,8 @@ Reasons WgmmaWarpSpecialized::violations(const Problem& problem, const Config& c
 
 Reasons WgmmaWarpSpecialized::discouraged(const Problem& problem, const Config&) {
     const GemmSpec& spec = problem.row_major;
-    return wasteful_packing(spec, pack_for_tma(spec.align_a, spec.align_b));
+    if (has_8_bits(spec)) return {};  // no other family serves it
+    return wasteful_packing(spec, pack_for_tma(spec));
 }
 
 }  // namespace jitgemm

@@ -96,8 +96,11 @@ double store_cycles(const GemmSpec& spec, const Config& c, double slowdown, cons
 }
 
 GemmSpec as_packed(GemmSpec spec) {
-    if (needs_packing(spec.align_a)) spec.lda = packed_a(spec).pitch();
-    if (needs_packing(spec.align_b)) spec.ldb = packed_b(spec).pitch();
+    if (copies_a(spec)) spec.lda = packed_a(spec).pitch();
+    if (copies_b(spec)) spec.ldb = packed_b(spec).pitch();
+    const bool a_by_row = order_a(spec.layout) == Order::row || transposes_a(spec);
+    const bool b_by_row = order_b(spec.layout) == Order::row && !transposes_b(spec);
+    spec.layout = layout_of(a_by_row ? Order::row : Order::column, b_by_row ? Order::row : Order::column);
     return spec;
 }
 
@@ -106,7 +109,7 @@ double dram_bytes_per_us(const GpuModel& gpu, const WgmmaCosts& costs) {
 }
 
 double pack_us(const GemmSpec& spec, const Config& c, const GpuModel& gpu, const WgmmaCosts& costs) {
-    const Pack pack = pack_for_tma(spec.align_a, spec.align_b);
+    const Pack pack = pack_for_tma(spec);
     if (pack == Pack::none) return 0;
     return (c.dependent_launch ? costs["dependent_pack_us"] : costs["pack_us"]) +
            packing_traffic(spec, pack) / (costs["pack_share"] * gpu.dram_bytes_per_second) * 1e6;

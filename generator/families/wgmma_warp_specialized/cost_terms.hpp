@@ -59,7 +59,7 @@ struct EpilogueWork {
 /// Of the launch in clusters of this many blocks.
 [[nodiscard]] double launch_us(const GemmSpec& multiplied, const WgmmaWarpSpecializedConfig& config, int blocks,
                                const WgmmaCosts& costs);
-/// Of packing what TMA can't address.
+/// Of packing what TMA can't address, and of transposing.
 [[nodiscard]] double pack_us(const GemmSpec& row_major, const WgmmaWarpSpecializedConfig& config, const GpuModel& gpu,
                              const WgmmaCosts& costs);
 /// The problem as TMA sees it.

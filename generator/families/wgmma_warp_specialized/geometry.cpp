@@ -157,8 +157,10 @@ WgmmaGeometry geometry(const GemmSignature& signature, const WgmmaWarpSpecialize
     const RegisterDeal registers = c.warp_specialized ? deal(g.consumers, held) : even_deal(g.consumers);
     g.producer_registers = registers.producer;
     g.consumer_registers = registers.consumer;
-    g.a = panelled(is_k_major(Operand::a, signature.layout), bytes(signature.a), c.block.m, c.block.k, c.cluster.n);
-    g.b = panelled(is_k_major(Operand::b, signature.layout), bytes(signature.b), c.block.n, c.block.k, c.cluster.m);
+    const bool a_k_major = is_k_major(Operand::a, signature.layout) || transposes_a(signature);
+    const bool b_k_major = is_k_major(Operand::b, signature.layout) || transposes_b(signature);
+    g.a = panelled(a_k_major, bytes(signature.a), c.block.m, c.block.k, c.cluster.n);
+    g.b = panelled(b_k_major, bytes(signature.b), c.block.n, c.block.k, c.cluster.m);
     g.stage_bytes = std::int64_t{g.a.bytes} + g.b.bytes;
     g.pipeline_bytes = g.stage_bytes * c.stages;
     g.staged_bytes = adds_c_by_row(signature, c) ? bytes(DataType::f32) : bytes(signature.d);

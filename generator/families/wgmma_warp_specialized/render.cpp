@@ -30,7 +30,12 @@ using Config = WgmmaWarpSpecializedConfig;
 bool has_a_in_registers(const Config& c) { return c.a_source == OperandSource::registers; }
 bool stores_by_tma(const Config& c) { return c.store == OutputStore::tma; }
 int blocks_of_cluster(const Config& c) { return bounded_product(c.cluster.m, c.cluster.n); }
-Pack pack_of(const GemmSignature& s) { return pack_for_tma(s.align_a, s.align_b); }
+
+/// Whether an operand is transposed whose lines do not begin with a word.
+bool realigns_transposed(const GemmSignature& s) {
+    constexpr int kWord = 4;
+    return (transposes_a(s) && s.align_a < kWord) || (transposes_b(s) && s.align_b < kWord);
+}
 
 constexpr int kWarpsPerWarpgroup = 4;
 constexpr int kLeastVector = 4;  // of a row of D that a thread stores at once, bytes
@@ -99,9 +104,10 @@ std::map<std::string, int, std::less<>> macros(const GemmSignature& s, const Con
         {"GEMM_SWAP_AB", c.swap_ab},
         {"GEMM_WARP_SPECIALIZED", c.warp_specialized},
         {"GEMM_STREAM_K", c.stream_k != 0},
-        {"GEMM_WORKSPACE", c.stream_k != 0 || pack_of(s) != Pack::none},
-        {"GEMM_PACK_A", packs_a(pack_of(s))},
-        {"GEMM_PACK_B", packs_b(pack_of(s))},
+        {"GEMM_WORKSPACE", c.stream_k != 0 || pack_for_tma(s) != Pack::none},
+        {"GEMM_PACK_A", packs_a(pack_for_tma(s))},
+        {"GEMM_PACK_B", packs_b(pack_for_tma(s))},
+        {"GEMM_TRANSPOSE_REALIGN", realigns_transposed(s)},
         {"GEMM_A_K_MAJOR", g.a.k_major},
         {"GEMM_B_K_MAJOR", g.b.k_major},
         {"GEMM_DEPENDENT_LAUNCH", c.dependent_launch},
@@ -258,7 +264,7 @@ std::string loop_nest(const Config& c, const WgmmaGeometry& g) {
 }
 
 std::string pack_line(const GemmSignature& s) {
-    if (pack_of(s) == Pack::none) return {};
+    if (pack_for_tma(s) == Pack::none) return {};
     return constant_line("kPackThreads", kPackThreads, "threads of a block that packs an operand");
 }
 
@@ -287,7 +293,7 @@ bool has_bits(const GemmSignature& s) {
 std::string type_lines(const GemmSignature& s, const Config& c, bool is_in_ring) {
     const bool f16_sums = s.accumulator == DataType::f16;
     std::string text;
-    const bool packs = pack_of(s) != Pack::none, has_8_bits = bytes(s.a) == 1;
+    const bool packs = pack_for_tma(s) != Pack::none, has_8_bits = bytes(s.a) == 1;
     if (packs && has_8_bits) text += alias_line("Byte", "unsigned char", "an element of A or B in memory");
     if (bytes(s.d) == 2 || (s.c && *s.c != DataType::f32) || (packs && !has_8_bits) || has_bits(s))
         text += alias_line("Bits", "unsigned short", "a 16-bit element in memory");
@@ -388,14 +394,13 @@ void add_output_maps(std::vector<KernelArgument>& list, const GemmSignature& s, 
 
 std::vector<KernelArgument> arguments(const GemmSignature& s, const Config& c, const WgmmaGeometry& g) {
     using Role = ArgumentRole;
-    const Pack pack = pack_of(s);
+    const Pack pack = c.swap_ab ? turned(pack_for_tma(s)) : pack_for_tma(s);  // of the caller's operands
     const auto map = [&](Role role, const std::array<int, 2>& box, int swizzle, std::string_view field = {}) {
         return TensorMapArgument{role, box_of_matrix(box), swizzle_of(swizzle), L2Promotion::bytes128, field, {}};
     };
-    // Those of D^T are the caller's, turned around.
-    const Role a = c.swap_ab ? Role::b : packs_a(pack) ? Role::packed_a : Role::a;
-    const Role b = c.swap_ab ? Role::a : packs_b(pack) ? Role::packed_b : Role::b;
-    TensorMapArgument map_a = map(a, g.a.box, kPanelBytes, "map_a"), map_b = map(b, g.b.box, kPanelBytes, "map_b");
+    const Role a = packs_a(pack) ? Role::packed_a : Role::a, b = packs_b(pack) ? Role::packed_b : Role::b;
+    TensorMapArgument map_a = map(c.swap_ab ? b : a, g.a.box, kPanelBytes, "map_a");
+    TensorMapArgument map_b = map(c.swap_ab ? a : b, g.b.box, kPanelBytes, "map_b");
     (c.swap_ab ? map_a : map_b).pairs = pairs_of(s);
     std::vector<KernelArgument> list{map_a, map_b};
     add_output_maps(list, s, c, g);
@@ -467,10 +472,13 @@ RenderInput WgmmaWarpSpecialized::render_input(const GemmSignature& asked, const
     input.pieces["producer.cuh"] = producer_template(c);
     input.pieces["tile_walk.cuh"] = c.stream_k != 0 ? "scheduler/partial_sums.cuh" : "scheduler/tile_walk.cuh";
     input.pieces["epilogue.cuh"] = epilogue_template(c);
-    add_workspace(input, {.pack = pack_of(signature),
+    add_workspace(input, {.pack = pack_for_tma(asked),
                           .element_bytes = bytes(signature.a),
-                          .a_k_major = g.a.k_major,
-                          .b_k_major = g.b.k_major,
+                          .a_k_major = (c.swap_ab ? g.b : g.a).k_major,
+                          .b_k_major = (c.swap_ab ? g.a : g.b).k_major,
+                          .transposes_a = transposes_a(asked),
+                          .transposes_b = transposes_b(asked),
+                          .swaps_mn = c.swap_ab,
                           .sums = c.stream_k != 0 ? WorkspaceSums::of_pieces : WorkspaceSums::none});
     const bool pairs_a = has_pairs(signature) && c.swap_ab, pairs_b = has_pairs(signature) && !c.swap_ab;
     input.generated["operands.inl"] =
@@ -493,7 +501,8 @@ std::vector<KernelEntry> WgmmaWarpSpecialized::entries(const GemmSignature& aske
     if (c.swap_ab) std::swap(gemm.grid.tile_m, gemm.grid.tile_n);
     if (c.stream_k != 0) launch_streamed(gemm, c.stream_k);
     gemm.arguments = arguments(signature, c, g);
-    std::vector<KernelEntry> entries = pack_entries(pack_of(signature), gemm.arguments);
+    std::vector<KernelEntry> entries =
+        pack_entries(pack_for_tma(asked), gemm.arguments, transposes_a(asked) || transposes_b(asked));
     entries.push_back(gemm);
     for (KernelEntry& entry : entries) entry.programmatic_launch = c.dependent_launch;
     return entries;
@@ -507,8 +516,7 @@ PartTile WgmmaWarpSpecialized::part_tile(const GemmSignature& asked, const Confi
 
 std::int64_t WgmmaWarpSpecialized::workspace_bytes(const Problem& problem, const Config& c) {
     const GemmSpec& spec = problem.row_major;
-    return packed_workspace_bytes(spec, pack_for_tma(spec.align_a, spec.align_b)) +
-           stream_k_sum_bytes(c.stream_k, c.block, spec.accumulator);
+    return packed_workspace_bytes(spec, pack_for_tma(spec)) + stream_k_sum_bytes(c.stream_k, c.block, spec.accumulator);
 }
 
 std::int64_t WgmmaWarpSpecialized::counter_bytes(const Problem&, const Config& c) {

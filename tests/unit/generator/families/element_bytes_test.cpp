@@ -54,12 +54,27 @@ TEST_CASE("wgmma: a k-tile of 8-bit elements is twice as long in the same bytes"
     CHECK(wgmma_geometry(DataType::tf32, 32).stage_bytes == halves.stage_bytes);
 }
 
-TEST_CASE("wgmma: where M and N are contiguous, panels of 8-bit elements are half as many, their rows those of K") {
-    const WgmmaGeometry halves = wgmma_geometry(DataType::bf16, 64, GemmLayout::nt);
-    const WgmmaGeometry eights = wgmma_geometry(DataType::e4m3, 64, GemmLayout::nt);
-    CHECK((halves.b.panels == 4 && eights.b.panels == 2));
-    CHECK((halves.b.box == std::array{64, 64} && eights.b.box == std::array{128, 64}));
-    CHECK(2 * eights.stage_bytes == halves.stage_bytes);
+TEST_CASE("wgmma: 8-bit elements lie in shared memory as in layout tn, whatever the layout") {
+    CHECK_FALSE(wgmma_geometry(DataType::bf16, 64, GemmLayout::nt).b.k_major);
+    for (const DataType type : {DataType::e4m3, DataType::s8})
+        for (const GemmLayout layout : {GemmLayout::nn, GemmLayout::nt, GemmLayout::tt}) {
+            const WgmmaGeometry turned = wgmma_geometry(type, 128, layout), usual = wgmma_geometry(type, 128);
+            CHECK((turned.a.k_major && turned.b.k_major));
+            CHECK((turned.a.box == usual.a.box && turned.b.box == usual.b.box));
+            CHECK(turned.stage_bytes == usual.stage_bytes);
+        }
+}
+
+TEST_CASE("the copy of a transposed operand is counted in blocks of whole tiles, 32 rows by 64 columns") {
+    GemmSpec spec{.m = 33, .n = 5, .k = 65, .a = DataType::s8, .layout = GemmLayout::nt};
+    CHECK((packed_a(spec).is_transposed && packed_b(spec).is_transposed));
+    CHECK((packed_a(spec).rows == 33 && packed_a(spec).columns == 65 && packed_a(spec).pitch() == 128));
+    CHECK((packed_a(spec).steps() == 2 * 2 * 32 && packed_b(spec).steps() == 2 * 32));
+    spec.layout = GemmLayout::tn;
+    CHECK((!packed_a(spec).is_transposed && packed_a(spec).steps() == 33 * 5));
+    spec.a = spec.b = DataType::bf16;
+    spec.layout = GemmLayout::nt;
+    CHECK((!packed_a(spec).is_transposed && packed_a(spec).rows == 65));
 }
 
 TEST_CASE("mma_multistage and wmma: rows and stages of shared memory count the bytes of an element") {

@@ -1,5 +1,6 @@
 // Kernels of 8-bit floats: what serves them, what does not and why, names, choices.
 
+#include "generator/base/matrix_storage.hpp"
 #include "generator/families/family.hpp"
 #include "generator/families/wgmma_warp_specialized/geometry.hpp"
 #include "generator/generate.hpp"
@@ -11,6 +12,7 @@
 
 #include <algorithm>
 #include <string>
+#include <variant>
 #include <vector>
 
 using namespace jitgemm;
@@ -82,17 +84,13 @@ TEST_CASE("8-bit floats: no candidate breaks a rule, and sums have registers") {
 TEST_CASE("8-bit floats: what no family serves is told with the rule") {
     GemmSpec spec = float8(64, 64, 64);
     CHECK(refusal(spec).empty());
-    spec.layout = GemmLayout::nn;
-    CHECK_THAT(refusal(spec), Says("nn", "e4m3", "layout tn"));
-    spec.layout = GemmLayout::tn;
-    spec.k = 75;  // packed
-    CHECK(refusal(spec).empty());
-    spec.k = 1;
-    CHECK_THAT(refusal(spec), Says("k is 1", "lda is 1", "at least 2"));
-    spec.lda = spec.ldb = 2;
-    CHECK(refusal(spec).empty());
-    spec.k = 64;
-    spec.lda = spec.ldb = 0;
+    for (const GemmLayout layout : kLayouts)
+        for (const std::int64_t k : {1, 64, 75}) {
+            spec.layout = layout;
+            spec.k = k;
+            CHECK(refusal(spec).empty());
+        }
+    spec = float8(64, 64, 64);
     spec.d_order = Order::column;
     CHECK(refusal(spec).empty());
     spec.accumulator = DataType::f16;
@@ -106,6 +104,56 @@ TEST_CASE("8-bit floats: what no family serves is told with the rule") {
     spec = float8(64, 64, 64);
     spec.epilogue = "d[m,h] = silu(left(acc)) * right(acc)";
     CHECK_THAT(refusal(spec), Says("e4m3", "pairs", "16 bits"));
+}
+
+TEST_CASE("8-bit floats: an operand whose K is not contiguous is transposed, and the copy described") {
+    GemmSpec spec = float8(100, 72, 208, DataType::e4m3, DataType::e5m2);
+    const KernelConfig config{wgmma_config(kPromoted)};
+    const auto workspace = [&] {
+        return WgmmaWarpSpecialized::workspace_bytes(problem_of(spec), wgmma_config(kPromoted));
+    };
+    CHECK(workspace() == 0);
+    spec.layout = GemmLayout::nn;  // A lies by columns
+    CHECK(workspace() == 100 * 256);
+    spec.layout = GemmLayout::tt;  // B lies by rows
+    CHECK(workspace() == 72 * 256);
+    spec.layout = GemmLayout::nt;
+    CHECK(workspace() == (100 + 72) * 256);
+    const Problem problem = problem_of(spec);
+    const auto entries = WgmmaWarpSpecialized::entries(problem.signature, config.as<WgmmaWarpSpecializedConfig>());
+    REQUIRE(entries.size() == 2);
+    CHECK(entries.front().function == "gemm_pack");
+    for (const KernelArgument& argument : entries.back().arguments) {
+        const auto* const map = std::get_if<TensorMapArgument>(&argument);
+        if (map == nullptr || !map->role.is_packed) continue;
+        const auto dimensions = named_dimensions(*map, storage_of(map->role, problem.row_major));
+        CHECK(dimensions.at(0).extent == ArgumentRole::k);
+        CHECK(dimensions.at(1).extent == (map->role.name == "a" ? ArgumentRole::m : ArgumentRole::n));
+        CHECK(extent(dimensions.at(1).pitch, problem) == 256);
+    }
+    const KernelAnatomy anatomy = family_of(config).anatomy(problem, config);
+    CHECK((anatomy.packs_a && anatomy.packs_b));
+    CHECK((anatomy.operands.at(0).k_major && anatomy.operands.at(1).k_major));
+    CHECK_THAT(anatomy.operands.at(0).copy, ContainsSubstring("transposed"));
+}
+
+TEST_CASE("8-bit floats: a transposition costs the bytes that it moves") {
+    const WgmmaCosts costs = WgmmaCosts::of(h200());
+    const auto config = wgmma_config(kPromoted);
+    const auto us = [&](const GemmSpec& spec) {
+        return WgmmaWarpSpecialized::cost(problem_of(spec), config, h200(), costs).total_us;
+    };
+    GemmSpec spec = float8(8192, 8192, 8192);
+    const double plain = us(spec);
+    spec.layout = GemmLayout::tt;
+    const double of_b = us(spec) - plain;
+    spec.layout = GemmLayout::nt;
+    const double of_both = us(spec) - plain;
+    const double least = 2.0 * 8192 * 8192 / h200().dram_bytes_per_second * 1e6;
+    CHECK(of_b > least);
+    CHECK(of_b < 3 * least);
+    CHECK(of_both > 2 * least);
+    CHECK(of_both < 6 * least);
 }
 
 TEST_CASE("8-bit floats: a config that does not fit its sums breaks a rule") {
