@@ -463,7 +463,7 @@ std::string host_form(std::string_view body) {
     for (std::size_t at = text.find("asm"); at != std::string::npos; at = text.find("asm", at)) {
         const std::size_t open = text.find('(', at);
         const std::string between = text.substr(at + 3, open - at - 3);
-        if (between != "" && between != " volatile") {
+        if (!between.empty() && between != " volatile") {
             at += 3;
             continue;
         }
@@ -491,7 +491,7 @@ void IndexReplay::add(const GemmSpec& spec, const KernelConfig& config, std::opt
     const KernelSource source = generate(problem_of(spec), config, find_arch("sm_90a"));
     // TMA reckons by itself, in 64 bits: such a kernel has no index to replay, but for the packing before it.
     std::vector<KernelEntry> entries = problem.entries;
-    std::string text = body.value_or(source.body);
+    std::string text = std::move(body).value_or(source.body);
     if (std::ranges::any_of(entries, has_tensor_maps)) {
         std::erase_if(entries, [](const KernelEntry& entry) { return entry.function != "gemm_pack"; });
         if (entries.empty()) return;
