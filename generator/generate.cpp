@@ -153,7 +153,7 @@ std::string command_line_options(const Problem& problem) {
         if (follows && std::ranges::find(kAlwaysSaid, field.key) == kAlwaysSaid.end()) continue;
         text += fmt::format(" --{} {}", field.option, field.print(spec));
         field.read(said, field.print(spec));
-        meant = resolved(said);
+        if (problems(said).empty()) meant = resolved(said);  // else a later field makes it a problem
     }
     return text;
 }

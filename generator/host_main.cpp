@@ -34,7 +34,9 @@ std::string extents(const GemmSpec& spec) {
            constant("kAStrideK", a_rows ? "1" : "kLda") + constant("kBStrideK", b_rows ? "kLdb" : "1") +
            constant("kBStrideN", b_rows ? "1" : "kLdb") + constant("kElementsA", elements.a) +
            constant("kElementsB", elements.b) + constant("kElementsD", elements.d) +
-           constant("kSparsity", sparsity(spec.k)) + "constexpr float kAlpha = 2.0f;\n" +
+           constant("kSparsity", sparsity(spec.k)) +
+           // With an alpha of 1, a D of s32 holds the sums themselves.
+           (spec.d == DataType::s32 ? "constexpr float kAlpha = 1.0f;\n" : "constexpr float kAlpha = 2.0f;\n") +
            (spec.c
                 ? constant("kLdc", spec.ldc) + constant("kElementsC", elements.c) + "constexpr float kBeta = -1.0f;\n"
                 : "");
@@ -63,6 +65,8 @@ std::string rounding_function(std::string_view element, std::string_view name, D
     if (is_float8(type)) return float8_rounding(element, name, type);
     const std::string_view rounded = type == DataType::f16    ? "__half_as_ushort(__float2half_rn(value))"
                                      : type == DataType::bf16 ? "__bfloat16_as_ushort(__float2bfloat16_rn(value))"
+                                     : type == DataType::s8   ? "max(-128, min(127, __float2int_rn(value))) & 0xff"
+                                     : type == DataType::s32  ? "__float2int_rn(value)"
                                                               : "value";
     return fmt::format("__device__ {} {}(float value) {{ return {}; }}\n", element, name, rounded);
 }
@@ -83,12 +87,19 @@ std::string float8_functions(const GemmSignature& s) {
 }
 
 std::string input_functions(DataType type) {
+    if (type == DataType::s8)
+        return "\nusing Input = signed char;\n"
+               "__device__ float input_value(Input value) { return value; }\n"
+               "__device__ Input input_bits(float value) { return static_cast<Input>(value); }\n";
     const bool is_wide = type == DataType::f32;
     const std::string_view element = is_wide ? "value" : "bits";
     return fmt::format("\nusing Input = {};\n__device__ float input_value(Input {}) {{ return {}; }}\n",
                        is_wide ? "float" : "unsigned short", element, value_of(type, element)) +
            rounding_function("Input", "input_bits", type);
 }
+
+/// Zeros whose bits differ. Those of f32 compare as equal.
+bool has_zeros_of_two_signs(DataType type) { return is_half(type) || is_float8(type); }
 
 /// The functions of main() that depend on the types of elements.
 std::string element_functions(const GemmSignature& s) {
@@ -97,9 +108,9 @@ std::string element_functions(const GemmSignature& s) {
     if (s.c) text += rounding_function("ElementC", "c_element", *s.c);
     return text + "// Results are equal bit for bit. Only the sign of zero may differ.\n" +
            fmt::format("__device__ bool equal(ElementD got, ElementD expected) {{ return got == expected{}; }}\n",
-                       s.d == DataType::f32 ? ""
-                       : bytes(s.d) == 1    ? " || (got | expected) == 0x80u"
-                                            : " || (got | expected) == 0x8000u");
+                       !has_zeros_of_two_signs(s.d) ? ""
+                       : bytes(s.d) == 1            ? " || (got | expected) == 0x80u"
+                                                    : " || (got | expected) == 0x8000u");
 }
 
 constexpr std::string_view kSmCount = R"(

@@ -34,4 +34,9 @@ struct GemmSignature {
     return pairs_of(signature) != EpiloguePairs::none;
 }
 
+/// D holds the sums as they are: integers of 32 bits, which f32 can't hold.
+[[nodiscard]] inline bool has_exact_sums(const GemmSignature& signature) {
+    return signature.d == DataType::s32 && !signature.epilogue;
+}
+
 }  // namespace jitgemm

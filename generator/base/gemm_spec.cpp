@@ -150,19 +150,20 @@ void check_epilogue(const GemmSpec& spec, Reasons& reasons) {
 struct TypeRule {
     DataType input;
     std::vector<DataType> accumulators;
-    std::vector<DataType> outputs;  // of C and of D
+    std::vector<DataType> added;    // of C
+    std::vector<DataType> outputs;  // of D
 };
 
 const std::vector<TypeRule>& type_rules() {
     using enum DataType;
     static const std::vector<TypeRule> rules{
-        {f16, {f32, f16}, {f16, bf16, f32}},
-        {bf16, {f32}, {f16, bf16, f32}},
-        {f32, {f32}, {f16, bf16, f32}},
-        {tf32, {f32}, {f16, bf16, f32}},
-        {e4m3, {f32, f16}, {f16, bf16, f32, e4m3, e5m2}},
-        {e5m2, {f32, f16}, {f16, bf16, f32, e4m3, e5m2}},
-        {s8, {s32}, {s32, s8}},
+        {f16, {f32, f16}, {f16, bf16, f32}, {f16, bf16, f32}},
+        {bf16, {f32}, {f16, bf16, f32}, {f16, bf16, f32}},
+        {f32, {f32}, {f16, bf16, f32}, {f16, bf16, f32}},
+        {tf32, {f32}, {f16, bf16, f32}, {f16, bf16, f32}},
+        {e4m3, {f32, f16}, {f16, bf16, f32, e4m3, e5m2}, {f16, bf16, f32, e4m3, e5m2}},
+        {e5m2, {f32, f16}, {f16, bf16, f32, e4m3, e5m2}, {f16, bf16, f32, e4m3, e5m2}},
+        {s8, {s32}, {f16, bf16, f32}, {s32, f16, bf16, f32, s8}},
     };
     return rules;
 }
@@ -188,12 +189,36 @@ void check_types(const GemmSpec& spec, Reasons& reasons) {
     const auto& rules = type_rules();
     const auto rule = std::find_if(rules.begin(), rules.end(), [&](const TypeRule& r) { return r.input == spec.a; });
     if (rule == rules.end()) {
-        reasons.push_back(fmt::format("a is {}: no instruction multiplies that type", to_string(spec.a)));
+        std::vector<std::string_view> multiplied;
+        for (const TypeRule& one : rules) multiplied.push_back(to_string(one.input));
+        reasons.push_back(fmt::format("a is {}: no instruction multiplies that type; A and B are one of {}",
+                                      to_string(spec.a), fmt::join(multiplied, ", ")));
         return;
     }
     check_one_of("the accumulator", spec.accumulator, spec.a, rule->accumulators, reasons);
-    if (spec.c) check_one_of("c", *spec.c, spec.a, rule->outputs, reasons);
+    if (spec.c) check_one_of("c", *spec.c, spec.a, rule->added, reasons);
     check_one_of("d", spec.d, spec.a, rule->outputs, reasons);
+}
+
+/// The sums of the longest rows of integers fit in their accumulators.
+void check_integer_sums(const GemmSpec& spec, Reasons& reasons) {
+    constexpr std::int64_t kLongestK = 131071;  // times 128 * 128, less than 2^31
+    if (spec.a != DataType::s8) return;
+    if (spec.k > kLongestK)
+        reasons.push_back(fmt::format("k is {}, but sums of s8 fit in s32 only up to a k of {}", spec.k, kLongestK));
+    if (spec.c && spec.d == DataType::s32)
+        reasons.push_back(
+            fmt::format("c is {} and d is s32: the sums of s8 stay as they are in an s32 D, so leave C "
+                        "out, or write an epilogue that reads it",
+                        to_string(*spec.c)));
+}
+
+/// A D of integers holds the sums without any text.
+bool stores_sums_alone(const GemmSpec& spec) {
+    if (spec.d != DataType::s32 || spec.epilogue.empty()) return false;
+    const EpilogueParts* const parts = parts_of(spec);
+    if (parts == nullptr || parts->outputs.size() != 1 || parts->pairs != EpiloguePairs::none) return false;
+    return parts->nodes[static_cast<std::size_t>(parts->outputs[0].value)].operation == EpilogueOperation::acc;
 }
 
 /// Promoted sums of other types would be more exact, too, but no kernel has them.
@@ -237,6 +262,7 @@ std::vector<std::string> problems(const GemmSpec& spec) {
     check_extent('k', spec.k, reasons);
     check_types(spec, reasons);
     check_sums(spec, reasons);
+    check_integer_sums(spec, reasons);
     const OperandList operands = gemm_operands(spec);
     for (const GemmOperand& operand : operands) check_operand(operand, reasons);
     check_broadcast_c(spec, reasons);
@@ -256,7 +282,7 @@ GemmSpec resolved(const GemmSpec& spec) {
         if (operand.alignment_field != nullptr && operand.alignment == 0)
             result.*operand.alignment_field = natural_alignment(operand);
     }
-    result.epilogue = canonical(spec.epilogue, spec.d);
+    result.epilogue = stores_sums_alone(spec) ? EpilogueText() : canonical(spec.epilogue, spec.d);
     if (result.sums == usual_sums(spec)) result.sums = Summation::usual;
     return result;
 }

@@ -46,9 +46,9 @@ Roofline roofline(const GemmSpec& spec, const GpuModel& gpu, MathInstruction ins
     line.bytes = compulsory_bytes(spec);
     line.intensity = line.bytes > 0 ? line.flops / line.bytes : 0;
     const DataType operands = instruction == MathInstruction::fma ? DataType::f32
-                              : is_float8(spec.a)                 ? spec.a
+                              : bytes(spec.a) == 1                ? spec.a
                                                                   : DataType::f16;
-    const int per_clock = flops_per_clock(*gpu.arch, instruction, operands, DataType::f32);
+    const int per_clock = flops_per_clock(*gpu.arch, instruction, operands, default_accumulator(operands));
     line.peak_flops = static_cast<double>(per_clock) * gpu.sm_count * gpu.clock_mhz * 1e6;
     line.dram_bytes = gpu.dram_bytes_per_second;
     line.ridge = line.peak_flops / line.dram_bytes;

@@ -11,7 +11,8 @@
 namespace jitgemm {
 
 std::span<const DataType> served_types() {
-    static constexpr std::array kServed{DataType::f16, DataType::bf16, DataType::f32, DataType::e4m3, DataType::e5m2};
+    static constexpr std::array kServed{DataType::f16,  DataType::bf16, DataType::f32,
+                                        DataType::e4m3, DataType::e5m2, DataType::s8};
     return kServed;
 }
 
@@ -26,11 +27,11 @@ std::vector<std::string> unserved_types(const GemmSpec& spec) {
     return {};
 }
 
-std::vector<std::string> unserved_float8(const GemmSpec& asked) {
+std::vector<std::string> unserved_8_bits(const GemmSpec& asked) {
     std::vector<std::string> reasons;
-    if (!is_float8(asked.a)) return reasons;
+    if (bytes(asked.a) != 1) return reasons;
     const std::int64_t run = asked.d_order == Order::row ? asked.n : asked.m;
-    if (is_float8(asked.d) && (run % kTmaAlignment != 0 || needs_packing(asked.align_d)))
+    if (bytes(asked.d) == 1 && (run % kTmaAlignment != 0 || needs_packing(asked.align_d)))
         reasons.push_back(fmt::format(
             "a {} of D has {} elements of {} and is aligned to {} bytes, but D of 8 bits is "
             "stored 16 bytes at a time: both must be multiples of {}",

@@ -14,7 +14,7 @@ namespace jitgemm {
 [[nodiscard]] std::span<const DataType> served_types();
 /// Why no family serves the types of A and B; empty if they are served. Every family checks this first.
 [[nodiscard]] std::vector<std::string> unserved_types(const GemmSpec& spec);
-/// Why no family serves this problem of 8-bit floats, as it was asked for.
-[[nodiscard]] std::vector<std::string> unserved_float8(const GemmSpec& asked);
+/// Why no family serves this problem of elements of 8 bits, as it was asked for.
+[[nodiscard]] std::vector<std::string> unserved_8_bits(const GemmSpec& asked);
 
 }  // namespace jitgemm

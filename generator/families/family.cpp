@@ -29,7 +29,7 @@ void check_sum_order(std::vector<std::string>& reasons, const GemmSpec& spec, co
 
 std::vector<std::string> unserved(const Problem& problem, bool serves_pairs) {
     std::vector<std::string> reasons = unserved_types(problem.row_major);
-    std::ranges::move(unserved_float8(problem.asked), std::back_inserter(reasons));
+    std::ranges::move(unserved_8_bits(problem.asked), std::back_inserter(reasons));
     if (problem.signature.epilogue)
         std::ranges::move(unserved_epilogue(*problem.signature.epilogue, problem.transposed),
                           std::back_inserter(reasons));

@@ -88,7 +88,7 @@ private:
         signature.c = take_type(tokens, "c-");
         signature.d = take_type(tokens, "d-").value_or(signature.a);
         if (c_as_d) signature.c = signature.d;
-        signature.accumulator = take_type(tokens, "acc").value_or(DataType::f32);
+        signature.accumulator = take_type(tokens, "acc").value_or(default_accumulator(signature.a));
         signature.epilogue = take_epilogue(tokens);
         return signature;
     }
@@ -222,7 +222,7 @@ std::string kernel_name(const KernelId& id) {
     const Family& family = family_of(id.config);
     return fmt::format("{}_{}{}_{}{}{}{}{}_{}{}", family.name_in_kernels, to_string(s.a), token_unless(s.a, "b-", s.b),
                        to_string(s.layout), c_token(s), token_unless(s.a, "d-", s.d),
-                       token_unless(DataType::f32, "acc", s.accumulator), epilogue_token(s),
+                       token_unless(default_accumulator(s.a), "acc", s.accumulator), epilogue_token(s),
                        family.config_name(id.config), alignment_token(s));
 }
 

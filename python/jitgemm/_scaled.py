@@ -1,4 +1,4 @@
-"""Products of 8-bit floats with scales."""
+"""Products of 8-bit floats and integers with scales."""
 
 from __future__ import annotations
 
@@ -32,7 +32,8 @@ def scaled_matmul(
       - (array, "row") for a, (array, "column") for b, where the array is a vector.
     bias: of shape (n,), in f16, bf16 or f32.
     sums: "promoted" (default) or "fast", as torch's use_fast_accum=True.
-    out, out_dtype and further options are those of jitgemm.matmul.
+    out_dtype: bf16 by default.
+    out and further options are those of jitgemm.matmul.
     """
     for name, array in (("a", a), ("b", b)):
         if len(array.shape) != 2:
@@ -47,6 +48,8 @@ def scaled_matmul(
     if bias is not None:
         operands["bias"] = bias
         text += " + bias[n]"
+    if out is None and out_dtype is None and str(a.dtype).endswith("int8"):
+        out_dtype = "bf16"  # else that of sums, int32
     return _core.matmul(a, b, out=out, out_dtype=out_dtype, sums=sums, epilogue=text, operands=operands, **options)
 
 

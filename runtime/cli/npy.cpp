@@ -143,6 +143,8 @@ std::size_t little_endian(std::string_view digits) {
 DataType element_type(const NpyHeader& header, std::optional<DataType> type) {
     if (header.type == "<f2" || header.type == "=f2") return DataType::f16;
     if (header.type == "<f4" || header.type == "=f4") return DataType::f32;
+    if (header.type == "|i1" || header.type == "<i1") return DataType::s8;
+    if (header.type == "<i4" || header.type == "=i4") return DataType::s32;
     const bool opaque = header.type == "|V2" || header.type == "<V2" || header.type == "bfloat16";
     if (opaque && (type == DataType::bf16 || type == DataType::f16)) return *type;
     if (opaque)
@@ -162,9 +164,8 @@ DataType element_type(const NpyHeader& header, std::optional<DataType> type) {
         throw Error(fmt::format("its elements are big-endian ('{}'): convert it with .astype('{}')", header.type,
                                 "<" + header.type.substr(1)));
     throw Error(
-        fmt::format("its element type '{}' is not supported: float16 ('<f2'), float32 ('<f4'), bfloat16 ('|V2') or "
-                    "bytes of e4m3 or "
-                    "e5m2 ('|V1', '|u1')",
+        fmt::format("its element type '{}' is not supported: float16 ('<f2'), float32 ('<f4'), bfloat16 ('|V2'), int8 "
+                    "('|i1'), int32 ('<i4'), or bytes of e4m3 or e5m2 ('|V1', '|u1')",
                     header.type));
 }
 
@@ -203,10 +204,20 @@ Mapping map_file(const std::string& path) {
         {static_cast<const char*>(address), size}};
 }
 
+/// numpy's descr of a type that it knows; "" for others.
+std::string_view numpy_type(DataType type) {
+    switch (type) {
+        case DataType::f16: return "<f2";
+        case DataType::f32: return "<f4";
+        case DataType::s8: return "|i1";
+        case DataType::s32: return "<i4";
+        default: return {};
+    }
+}
+
 std::string header_text(DataType type, std::int64_t rows, std::int64_t columns, Order order) {
-    std::string text =
-        fmt::format("{{'descr': '{}', 'fortran_order': {}, 'shape': ({}, {}), }}",
-                    type == DataType::f16 ? "<f2" : "<f4", order == Order::column ? "True" : "False", rows, columns);
+    std::string text = fmt::format("{{'descr': '{}', 'fortran_order': {}, 'shape': ({}, {}), }}", numpy_type(type),
+                                   order == Order::column ? "True" : "False", rows, columns);
     const std::size_t before = kMagic.size() + 4;  // version and a two-byte length
     text.append(kAlignment - (before + text.size() + 1) % kAlignment, ' ');
     text.push_back('\n');
@@ -289,9 +300,9 @@ std::vector<std::string> operand_mismatches(const NpyMatrix& a, const NpyMatrix&
 void write_npy(const std::string& path, DataType type, std::int64_t rows, std::int64_t columns, Order order,
                const void* data) {
     const DataType written = type == DataType::bf16 ? DataType::f32 : type;
-    if (written != DataType::f16 && written != DataType::f32)
-        throw Error(
-            fmt::format("{}: cannot write {} to a .npy file: only f16, f32 and bf16 (as f32)", path, to_string(type)));
+    if (numpy_type(written).empty())
+        throw Error(fmt::format("{}: cannot write {} to a .npy file: only f16, f32, s8, s32 and bf16 (as f32)", path,
+                                to_string(type)));
     std::string file = header_text(written, rows, columns, order);
     const std::size_t header_bytes = file.size();
     const auto count = static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns);

@@ -140,7 +140,7 @@ float f32_from_bf16(std::uint16_t bits) { return std::bit_cast<float>(static_cas
 
 void convert_elements(const void* source, DataType source_type, void* destination, DataType destination_type,
                       std::size_t count) {
-    if (!is_convertible(source_type) || !is_convertible(destination_type)) {
+    if (source_type != destination_type && (!is_convertible(source_type) || !is_convertible(destination_type))) {
         throw Error(fmt::format("cannot convert {} to {}: only f32, f16 and bf16 are converted", to_string(source_type),
                                 to_string(destination_type)));
     }

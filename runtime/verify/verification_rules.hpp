@@ -17,16 +17,17 @@ struct IntegerInputs {
 /// The rule, for Σ = the largest possible sum of absolute products of a row and a column:
 ///
 ///   limit: 2048 where the accumulator is f16 (all integers up to there are f16 values), 2^13 for fast sums of
-///          fp8 (Hopper's fp8 tensor cores keep 13 fraction bits of a sum), 2^24 for f32 accumulators, 2^31 - 1 for
-///          s32. Promoted sums of fp8 count as f32: 128 products of integers up to 8 stay within 2^13.
+///          fp8 (Hopper's fp8 tensor cores keep 13 fraction bits of a sum), 2^24 for f32 accumulators and for
+///          s32, which an epilogue reads as f32, 2^31 - 1 for s32 that D holds as they are. Promoted sums of fp8
+///          count as f32: 128 products of integers up to 8 stay within 2^13.
 ///   exact: Σ ≤ limit, and |alpha|·Σ + |beta|·range_c ≤ limit · unit, where alpha and beta are 0 or powers of two and
 ///          unit is the smallest of 1, |alpha| and |beta|, of which everything that is added is a multiple.
 ///
 /// Then every partial sum in any order, product with alpha and addition is exact, and rounding to D is the only one.
-/// (D's rounding is checked as well: a bf16 D has only 8 bits for sums of up to 24.) The largest range up to 8 that
-/// keeps Σ = K·range² small enough is taken; where even 1 is too large, A becomes sparse, which bounds Σ by ceil(K /
-/// group). An f16 D must not overflow, or infinities would hide what is wrong: |alpha|·Σ / sqrt(K) ≤ 2^13 keeps six
-/// standard deviations of random sums within its range.
+/// (D's rounding is checked as well: a bf16 D has only 8 bits for sums of up to 24.) The largest range up to 8 (of s8
+/// up to 128, stored as 127) that keeps Σ = K·range² small enough is taken; where even 1 is too large, A becomes
+/// sparse, which bounds Σ by ceil(K / group). An f16 D must not overflow, or infinities would hide what is wrong:
+/// |alpha|·Σ / sqrt(K) ≤ 2^13 keeps six standard deviations of random sums within its range.
 [[nodiscard]] IntegerInputs integer_inputs(const GemmSpec& resolved_spec, float alpha, float beta);
 
 /// How far D may be off for inputs that are not exact:
@@ -46,6 +47,8 @@ struct ErrorBound {
 ///   f16 accumulators   2^-11: a rounding to f16 per instruction.
 ///   fp8 operands       2^-12: Hopper keeps 13 fraction bits of the largest of 32 products and the sum. With promoted
 ///                      sums this holds for 128 of K, and u of f32 accumulators for all of it; both are added.
+///
+/// Sums of s8 are exact: sum_unit is 2^-22, for the steps in f32 that follow.
 ///
 /// The bound of Higham (Accuracy and Stability of Numerical Algorithms, section 3.1), gamma_K = K·u / (1 - K·u), holds
 /// for any inputs; sqrt(K) / 2 + 16 exceeds it up to K = 16. Beyond, gamma_K would hide whole missing products: it

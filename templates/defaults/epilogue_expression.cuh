@@ -1,5 +1,16 @@
 #pragma once
 // Defaults, so that a template compiles alone: all that some kernel calls. A rendering puts the kernel's own text here.
+#if GEMM_EXACT_SUMS
+__device__ __forceinline__ Atom finish(const GemmArgs& args, Atom sum) {
+    if (args.alpha == 1.0f) return sum;
+#pragma unroll
+    for (int i = 0; i < 2; ++i) {
+        const float low = static_cast<float>(sum.pair[i].x), high = static_cast<float>(sum.pair[i].y);
+        sum.pair[i] = pack_d(args.alpha * low, args.alpha * high);
+    }
+    return sum;
+}
+#else
 #if GEMM_SLICES
 __device__ __forceinline__ float2 operator*(float factor, float2 pair) {
     return make_float2(factor * pair.x, factor * pair.y);
@@ -55,4 +66,5 @@ __device__ __forceinline__ Atom finish(const GemmArgs& args, const Atom& sum, co
 }
 #elif GEMM_SLICES && !GEMM_SWAP_AB
 __device__ __forceinline__ Atom finish(const GemmArgs& args, const Atom& sum) { return args.alpha * sum; }
+#endif
 #endif

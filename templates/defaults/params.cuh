@@ -125,7 +125,7 @@
 #define GEMM_DEPENDENT_LAUNCH 0
 #endif
 #ifndef GEMM_TYPE_AB
-#define GEMM_TYPE_AB 1  // 0 f16, 1 bf16, 2 f32, 3 none, 4 e4m3, 5 e5m2
+#define GEMM_TYPE_AB 1  // 0 f16, 1 bf16, 2 f32, 3 none, 4 e4m3, 5 e5m2, 6 s8, 7 s32
 #endif
 #ifndef GEMM_MIXED_INPUTS
 #define GEMM_MIXED_INPUTS 0  // A and B have different types
@@ -138,6 +138,12 @@
 #endif
 #ifndef GEMM_ACCUMULATOR_F16
 #define GEMM_ACCUMULATOR_F16 0
+#endif
+#ifndef GEMM_ACCUMULATOR_S32
+#define GEMM_ACCUMULATOR_S32 0
+#endif
+#ifndef GEMM_EXACT_SUMS
+#define GEMM_EXACT_SUMS 0  // D of 32-bit integers holds the sums as they are
 #endif
 #ifndef GEMM_A_K_MAJOR
 #define GEMM_A_K_MAJOR 1
@@ -328,6 +334,8 @@ using Element = Bits;
 #endif
 #if GEMM_ACCUMULATOR_F16
 using Accumulator = unsigned;
+#elif GEMM_ACCUMULATOR_S32
+using Accumulator = int;
 #else
 using Accumulator = float;
 #endif
@@ -338,6 +346,8 @@ using ElementC = Bits;
 #endif
 #if GEMM_TYPE_D == 2
 using ElementD = float;
+#elif GEMM_TYPE_D == 7
+using ElementD = int;
 #elif GEMM_TYPE_D >= 4
 using ElementD = unsigned char;
 #else
@@ -350,6 +360,8 @@ using ElementOut = ElementD;
 #endif
 #if GEMM_STAGED_F32
 using Staged = float;
+#elif GEMM_TYPE_D >= 4
+using Staged = ElementD;
 #else
 using Staged = Bits;
 #endif

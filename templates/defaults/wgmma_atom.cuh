@@ -5,15 +5,25 @@
     "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, "     \
     "%23, %24, %25, %26, %27, %28, %29, %30, %31, %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, " \
     "%45, %46, %47, %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63}, "
-#define GEMM_ATOM_OUTPUTS                                                                                       \
-    "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3]), "+f"(c[4]), "+f"(c[5]), "+f"(c[6]), "+f"(c[7]), "+f"(c[8]), \
-        "+f"(c[9]), "+f"(c[10]), "+f"(c[11]), "+f"(c[12]), "+f"(c[13]), "+f"(c[14]), "+f"(c[15]), "+f"(c[16]),  \
-        "+f"(c[17]), "+f"(c[18]), "+f"(c[19]), "+f"(c[20]), "+f"(c[21]), "+f"(c[22]), "+f"(c[23]), "+f"(c[24]), \
-        "+f"(c[25]), "+f"(c[26]), "+f"(c[27]), "+f"(c[28]), "+f"(c[29]), "+f"(c[30]), "+f"(c[31]), "+f"(c[32]), \
-        "+f"(c[33]), "+f"(c[34]), "+f"(c[35]), "+f"(c[36]), "+f"(c[37]), "+f"(c[38]), "+f"(c[39]), "+f"(c[40]), \
-        "+f"(c[41]), "+f"(c[42]), "+f"(c[43]), "+f"(c[44]), "+f"(c[45]), "+f"(c[46]), "+f"(c[47]), "+f"(c[48]), \
-        "+f"(c[49]), "+f"(c[50]), "+f"(c[51]), "+f"(c[52]), "+f"(c[53]), "+f"(c[54]), "+f"(c[55]), "+f"(c[56]), \
-        "+f"(c[57]), "+f"(c[58]), "+f"(c[59]), "+f"(c[60]), "+f"(c[61]), "+f"(c[62]), "+f"(c[63])
+#if GEMM_ACCUMULATOR_S32
+#define GEMM_ATOM_SUM "+r"
+#else
+#define GEMM_ATOM_SUM "+f"
+#endif
+#define GEMM_ATOM_OUTPUTS                                                                                             \
+    GEMM_ATOM_SUM(c[0]), GEMM_ATOM_SUM(c[1]), GEMM_ATOM_SUM(c[2]), GEMM_ATOM_SUM(c[3]), GEMM_ATOM_SUM(c[4]),          \
+        GEMM_ATOM_SUM(c[5]), GEMM_ATOM_SUM(c[6]), GEMM_ATOM_SUM(c[7]), GEMM_ATOM_SUM(c[8]), GEMM_ATOM_SUM(c[9]),      \
+        GEMM_ATOM_SUM(c[10]), GEMM_ATOM_SUM(c[11]), GEMM_ATOM_SUM(c[12]), GEMM_ATOM_SUM(c[13]), GEMM_ATOM_SUM(c[14]), \
+        GEMM_ATOM_SUM(c[15]), GEMM_ATOM_SUM(c[16]), GEMM_ATOM_SUM(c[17]), GEMM_ATOM_SUM(c[18]), GEMM_ATOM_SUM(c[19]), \
+        GEMM_ATOM_SUM(c[20]), GEMM_ATOM_SUM(c[21]), GEMM_ATOM_SUM(c[22]), GEMM_ATOM_SUM(c[23]), GEMM_ATOM_SUM(c[24]), \
+        GEMM_ATOM_SUM(c[25]), GEMM_ATOM_SUM(c[26]), GEMM_ATOM_SUM(c[27]), GEMM_ATOM_SUM(c[28]), GEMM_ATOM_SUM(c[29]), \
+        GEMM_ATOM_SUM(c[30]), GEMM_ATOM_SUM(c[31]), GEMM_ATOM_SUM(c[32]), GEMM_ATOM_SUM(c[33]), GEMM_ATOM_SUM(c[34]), \
+        GEMM_ATOM_SUM(c[35]), GEMM_ATOM_SUM(c[36]), GEMM_ATOM_SUM(c[37]), GEMM_ATOM_SUM(c[38]), GEMM_ATOM_SUM(c[39]), \
+        GEMM_ATOM_SUM(c[40]), GEMM_ATOM_SUM(c[41]), GEMM_ATOM_SUM(c[42]), GEMM_ATOM_SUM(c[43]), GEMM_ATOM_SUM(c[44]), \
+        GEMM_ATOM_SUM(c[45]), GEMM_ATOM_SUM(c[46]), GEMM_ATOM_SUM(c[47]), GEMM_ATOM_SUM(c[48]), GEMM_ATOM_SUM(c[49]), \
+        GEMM_ATOM_SUM(c[50]), GEMM_ATOM_SUM(c[51]), GEMM_ATOM_SUM(c[52]), GEMM_ATOM_SUM(c[53]), GEMM_ATOM_SUM(c[54]), \
+        GEMM_ATOM_SUM(c[55]), GEMM_ATOM_SUM(c[56]), GEMM_ATOM_SUM(c[57]), GEMM_ATOM_SUM(c[58]), GEMM_ATOM_SUM(c[59]), \
+        GEMM_ATOM_SUM(c[60]), GEMM_ATOM_SUM(c[61]), GEMM_ATOM_SUM(c[62]), GEMM_ATOM_SUM(c[63])
 #if GEMM_A_IN_REGISTERS
 __device__ __forceinline__ void wgmma(Accumulator* c, const unsigned* a, unsigned long long b, bool add) {
     asm volatile(
@@ -29,6 +39,14 @@ __device__ __forceinline__ void ldmatrix_a(unsigned* r, unsigned address) {
                  : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
                  : "r"(address)
                  : "memory");
+}
+#elif GEMM_TYPE_AB == 6
+__device__ __forceinline__ void wgmma(Accumulator* c, unsigned long long a, unsigned long long b, bool add) {
+    asm volatile(
+        "{ .reg .pred add; setp.ne.b32 add, %66, 0; "
+        "wgmma.mma_async.sync.aligned.m64n128k32.s32.s8.s8 " GEMM_ATOM_SUMS "%64, %65, add; }"
+        : GEMM_ATOM_OUTPUTS
+        : "l"(a), "l"(b), "r"(static_cast<int>(add)));
 }
 #elif GEMM_ELEMENT_BYTES == 1
 __device__ __forceinline__ void wgmma(Accumulator* c, unsigned long long a, unsigned long long b, bool add) {

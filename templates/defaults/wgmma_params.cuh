@@ -21,7 +21,7 @@
 #define GEMM_STORE_TMA 1
 #endif
 #ifndef GEMM_SLICE_F32
-#define GEMM_SLICE_F32 (GEMM_TYPE_D == 2 || GEMM_SLICE_OF_SUMS)
+#define GEMM_SLICE_F32 (GEMM_TYPE_D == 2 || GEMM_TYPE_D == 7 || GEMM_SLICE_OF_SUMS)
 #endif
 #ifndef GEMM_VECTOR_BYTES
 #define GEMM_VECTOR_BYTES 4  // of a row of D that is stored from shared memory, by a thread at once
@@ -92,7 +92,7 @@ constexpr int kClusterN = 1;
 #endif
 constexpr int kProducerRegisters = 40;
 constexpr int kConsumerRegisters = 232;
-#if GEMM_SLICE_F32
+#if GEMM_SLICE_F32 && GEMM_TYPE_D != 7
 using Staged = float;
 #else
 using Staged = ElementD;

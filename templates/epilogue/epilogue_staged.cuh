@@ -4,7 +4,11 @@
 
 // A thread's part of 16 rows by eight columns: a pair in row g and a pair in row g + 8.
 struct Atom {
+#if GEMM_EXACT_SUMS
+    int2 pair[2];
+#else
     float2 pair[2];
+#endif
 };
 
 __device__ __forceinline__ Atom atom_of(const Accumulator* sums) {

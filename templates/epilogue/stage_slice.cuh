@@ -1,5 +1,28 @@
 #pragma once
-#if GEMM_SLICE_F32
+#if GEMM_TYPE_D == 7
+
+__device__ __forceinline__ void store_shared(unsigned address, int2 pair) {
+    asm volatile("st.shared.v2.b32 [%0], {%1, %2};" ::"r"(address), "r"(pair.x), "r"(pair.y) : "memory");
+}
+
+// Writes one slice of 32-bit integers. `finished(j)` gives its j-th atom of eight columns.
+template <int kColumns, bool kSwizzled, typename Finished>
+__device__ __forceinline__ void stage_slice(unsigned slice, const Finished& finished, int lane) {
+#pragma unroll
+    for (int j = 0; j < kColumns / 8; ++j) {
+        const Atom atom = finished(j);
+#pragma unroll
+        for (int pair = 0; pair < 2; ++pair)
+            store_shared(
+                chunk_address<kColumns * 4, kSwizzled>(slice, lane / 4 + pair * 8, j * 2 + lane % 4 / 2) + lane % 2 * 8,
+#if GEMM_EXACT_SUMS
+                atom.pair[pair]);
+#else
+                pack_d(atom.pair[pair].x, atom.pair[pair].y));
+#endif
+    }
+}
+#elif GEMM_SLICE_F32
 #include "epilogue/stage_floats.cuh"
 
 // Writes one slice of f32. `finished(j)` gives its j-th atom of eight columns.

@@ -37,7 +37,7 @@ __device__ __forceinline__ unsigned word(const Vector& vector, int i) {
 constexpr int kVectorBytes = sizeof(Vector);
 constexpr int kVectorElements = kVectorBytes / sizeof(ElementD);
 
-#if GEMM_VECTOR_BYTES > 4 || GEMM_TYPE_D != 2
+#if GEMM_VECTOR_BYTES > 4 || GEMM_TYPE_D != 2 && GEMM_TYPE_D != 7
 // Stores the first `elements` of a vector, at the end of a row.
 __device__ __forceinline__ void store_elements(ElementD* d, const Vector& vector, int elements) {
 #if GEMM_VECTOR_BYTES == 4
@@ -47,6 +47,8 @@ __device__ __forceinline__ void store_elements(ElementD* d, const Vector& vector
     for (int i = 0; i < kVectorElements - 1; ++i)
 #if GEMM_TYPE_D == 2
         if (i < elements) d[i] = __uint_as_float(word(vector, i));
+#elif GEMM_TYPE_D == 7
+        if (i < elements) d[i] = static_cast<int>(word(vector, i));
 #else
         if (i < elements) d[i] = static_cast<ElementD>(word(vector, i / 2) >> i % 2 * 16);
 #endif
@@ -97,7 +99,7 @@ __device__ __forceinline__ void store_slice(unsigned slice, const GemmArgs& args
             const int left = columns - element;  // elements of the row from here on
 #endif
             if (is_row && left >= kVectorElements) *reinterpret_cast<Vector*>(target) = vector;
-#if GEMM_VECTOR_BYTES > 4 || GEMM_TYPE_D != 2
+#if GEMM_VECTOR_BYTES > 4 || GEMM_TYPE_D != 2 && GEMM_TYPE_D != 7
             if (is_row && left < kVectorElements) store_elements(target, vector, left);
 #endif
         }

@@ -51,6 +51,8 @@ __device__ __forceinline__ unsigned add(unsigned pair, unsigned addend) {
     asm("add.rn.f16x2 %0, %0, %1;" : "+r"(pair) : "r"(addend));
     return pair;
 }
+#elif GEMM_ACCUMULATOR_S32
+__device__ __forceinline__ int add(int sum, int addend) { return sum + addend; }
 #else
 __device__ __forceinline__ float add(float sum, float addend) { return sum + addend; }
 #endif

@@ -1,4 +1,6 @@
-#if GEMM_ELEMENT_BYTES == 1
+#if GEMM_TYPE_AB == 6
+// GEMM of 8-bit integers on wgmma. TMA copies the operands.
+#elif GEMM_ELEMENT_BYTES == 1
 // GEMM of 8-bit floats on wgmma. TMA copies the operands.
 #else
 // Half-precision GEMM on wgmma. TMA copies the operands.

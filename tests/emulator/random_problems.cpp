@@ -86,6 +86,17 @@ void make_float8(RandomBits& random, GemmSpec& spec) {
     spec.sums = chance(random, 2) ? Summation::fast : Summation::promoted;
 }
 
+/// The same with integers.
+void make_int8(RandomBits& random, GemmSpec& spec) {
+    constexpr std::array kOutputs{DataType::s32, DataType::s32, DataType::s8, DataType::bf16, DataType::f32};
+    spec.a = spec.b = DataType::s8;
+    spec.accumulator = DataType::s32;
+    spec.d = pick(random, kOutputs);
+    if (spec.d == DataType::s32) spec.c = std::nullopt;
+    spec.broadcast_c = spec.broadcast_c && spec.c;
+    spec.sums = Summation::usual;
+}
+
 GemmSpec random_types(RandomBits& random) {
     constexpr std::array kInputs{DataType::bf16, DataType::bf16, DataType::f16, DataType::f16, DataType::f32};
     constexpr std::array kOutputs{DataType::bf16, DataType::f16, DataType::f32};
@@ -101,6 +112,7 @@ GemmSpec random_types(RandomBits& random) {
     spec.broadcast_c = spec.c && chance(random, 3);
     if (!spec.c && chance(random, 3)) spec.epilogue = pick(random, kTexts);
     if (chance(random, 6)) make_float8(random, spec);
+    if (chance(random, 8)) make_int8(random, spec);
     return spec;
 }
 

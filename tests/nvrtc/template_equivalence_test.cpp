@@ -372,6 +372,21 @@ TEST_CASE("the dump of a product of 8-bit floats with its main is a program that
     }
 }
 
+TEST_CASE("the dump of a product of 8-bit integers with its main is a program that nvcc builds without a warning") {
+    if (!has_nvcc()) SKIP_TEST("no nvcc: dumps with their main are not compiled");
+    using enum DataType;
+    for (const DataType d : {s32, s8, bf16, f32}) {
+        GemmSpec spec = spec_of(GemmLayout::tn, 304, 208, 528);
+        spec.a = spec.b = s8;
+        spec.accumulator = s32;
+        spec.d = d;
+        const KernelConfig config = with_parameters({WgmmaWarpSpecializedConfig{}},
+                                                    parse_parameters("block=128x64x128,warpgroup=64x64,stages=4"));
+        const KernelSource source = generate(problem_of(spec), config, find_arch("sm_90a"));
+        compile_without_warning(dump(source, problem_of(spec)) + host_main(source, problem_of(spec)));
+    }
+}
+
 TEST_CASE("template and dump assemble to the same .text") {
     if (!has_nvcc()) SKIP_TEST("no nvcc: the equivalence of templates and dumps is not tested");
     const std::vector<Case> all = cases();

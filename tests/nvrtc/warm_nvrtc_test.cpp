@@ -145,7 +145,7 @@ TEST_CASE("warm: two at once compile each kernel once", "[heavy]") {
 }
 
 TEST_CASE("warm: problems that nothing serves are told, and the others compiled") {
-    const WarmTool warm({"s8 tn m=1:300 n=8 k=8", "f32 tt 33 65 17"});
+    const WarmTool warm({"tf32 tn m=1:300 n=8 k=8", "f32 tt 33 65 17"});
     if (!has_compiler(warm.tool)) SKIP_TEST("no NVRTC here");
     const Json result = warm.json(1);
     CHECK(result.at("problems") == 301);
@@ -153,7 +153,7 @@ TEST_CASE("warm: problems that nothing serves are told, and the others compiled"
     const Json& unserved = result.at("unserved").at(0);
     CHECK_THAT(unserved.at("spec").get<std::string>(), ContainsSubstring("m=1 "));
     CHECK(unserved.at("last_m") == 300);
-    CHECK_THAT(unserved.at("reason").get<std::string>(), ContainsSubstring("s8"));
+    CHECK_THAT(unserved.at("reason").get<std::string>(), ContainsSubstring("tf32"));
     CHECK(result.at("kernels") == 1);
     CHECK(warm.kernels().contains(*warm.chosen({"f32 tt 33 65 17"}).begin()));
 }

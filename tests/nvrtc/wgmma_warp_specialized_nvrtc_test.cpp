@@ -128,6 +128,21 @@ TEST_CASE("wgmma: no candidate spills, nor are its wgmmas serialised, of 8-bit f
     check_candidates(spec);
 }
 
+TEST_CASE("wgmma: no candidate spills, nor are its wgmmas serialised, of 8-bit integers") {
+    GemmSpec spec = spec_of(GemmLayout::tn, 4000, 6000, 3008, DataType::s8);
+    check_candidates(spec);
+    spec.d = DataType::bf16;
+    spec.c = DataType::f32;
+    check_candidates(spec);
+    spec.c = std::nullopt;
+    spec.d = DataType::s8;
+    spec.epilogue = "x: bf16[m,n]; row: f32[m]; column: f32[n]; d = acc * row[m] * column[n] + x[m,n]";
+    check_candidates(spec);
+    spec.m = spec.n = 1001;
+    spec.d = DataType::s32;
+    check_candidates(spec);
+}
+
 TEST_CASE("wgmma: no candidate spills, nor are its wgmmas serialised, with C") {
     GemmSpec spec = spec_of(GemmLayout::tn, 1500, 3000, 1000);
     spec.c = DataType::bf16;

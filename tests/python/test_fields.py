@@ -152,7 +152,7 @@ def test_deterministic_names_its_words():
 def unserved():
     ones = np.ones((4, 4), "float32")
     yield "float64", ones.astype("float64"), "float64"
-    yield "int8", ones.astype("int8"), "s8"
+    yield "int32", ones.astype("int32"), "s32"
     yield "a batch", np.ones((2, 4, 4), "float32"), "batch"
 
 

@@ -41,7 +41,7 @@ def test_list():
     [
         (lambda: jg.list("bf16 tn 4096", arch="sm_80"), jg.SpecError, "expected type, layout, m, n, k"),
         (lambda: jg.list("bf16 tn 8 8 8", arch="sm_12"), ValueError, "sm_12"),
-        (lambda: jg.list("s8 tn 8 8 8", arch="sm_80"), jg.ConfigError, "s8"),
+        (lambda: jg.list("tf32 tn 8 8 8", arch="sm_80"), jg.ConfigError, "tf32"),
         (lambda: jg.tune("f32 tt 8 8 8", budget="soon"), jg.UsageError, "soon"),
         (lambda: jg.bench("f32 tt 8 8 8", device="emulator"), jg.Error, "emulator"),
     ],

@@ -120,7 +120,7 @@ def test_on_this_machines_gpu_the_kernels_are_loaded_as_well(tmp_path, monkeypat
         multiply(7)
     monkeypatch.setattr(_tool, "ask", lambda words, progress: {"words": words})
     with jg.device(EMULATOR), jg.record(second):
-        document = jg.warm(["# a comment", *lines(first), "f32 tt m=1:9 n=2 k=2", "s8 tn 8 8 8"], jobs=3)
+        document = jg.warm(["# a comment", *lines(first), "f32 tt m=1:9 n=2 k=2", "tf32 tn 8 8 8"], jobs=3)
     assert lines(second)[:2] == lines(first)
     assert "--jobs" in document["words"] and "--gpu" not in document["words"]
 
@@ -155,8 +155,8 @@ def test_ranges_are_loaded_for_the_default_device(tmp_path, monkeypatch):
 
 
 def test_problems_that_nothing_serves_are_told():
-    document = jg.warm("s8 tn 8 8 8", gpu="h200")
-    assert document["kernels"] == 0 and "s8" in document["unserved"][0]["reason"]
+    document = jg.warm("tf32 tn 8 8 8", gpu="h200")
+    assert document["kernels"] == 0 and "tf32" in document["unserved"][0]["reason"]
     with pytest.raises(jg.UsageError):
         jg.warm("f32 tt 8 8", gpu="h200")
     with pytest.raises(ValueError, match="h201"):

@@ -67,6 +67,11 @@ constexpr std::array kPromotedParameters{"block=128x128x128,warpgroup=64x128,sta
 constexpr std::array kFastParameters{"block=256x128x128,warpgroup=128x128,schedule=overlapped,stages=3",
                                      "block=128x176x128,warpgroup=128x176,schedule=pingpong,stages=3",
                                      "block=64x32x256,warpgroup=64x32,stages=3"};
+constexpr std::array kIntegerParameters{"block=256x128x128,warpgroup=128x128,schedule=overlapped,stages=3",
+                                        "block=128x176x128,warpgroup=128x176,schedule=pingpong,stages=3",
+                                        "block=128x64x128,warpgroup=64x64,stages=4,stream_k=132",
+                                        "block=64x48x128,warpgroup=64x48,stages=4,store=smem",
+                                        "block=64x32x256,warpgroup=64x32,stages=3,swap_ab=1"};
 constexpr std::array kHierarchicalParameters{"",
                                              "double_buffer=0,rasterization=row",
                                              "split_k=3,order=even",
@@ -175,6 +180,14 @@ void add_float8_kernels(Samples& samples, int size) {
     }
 }
 
+void add_int8_kernels(Samples& samples, int size) {
+    using enum DataType;
+    const GemmSpec plain = problem(fmt::format("s8 tn {} {} {}", size, size, size / 16 * 16));
+    for (const GemmSpec& kind : {plain, with(plain, std::nullopt, s8), with(plain, bf16, f16)})
+        for (const char* parameters : kIntegerParameters)
+            samples.add_config(kind, with_parameters({WgmmaWarpSpecializedConfig{}}, parse_parameters(parameters)));
+}
+
 void add_sliced_k_kernels(Samples& samples, const GemmSpec& few_rows, const GemmSpec& few_columns) {
     for (const GemmSpec& few : {few_rows, few_columns})
         for (const GemmSpec& kind : kinds_of(few))
@@ -197,6 +210,7 @@ void add_kernels(Samples& samples, std::string_view layout, int size) {
         problem(fmt::format("{} {} {} {} {}", size == 510 ? "f16" : "bf16", layout, size, size, size + 4));
     add_tensor_core_kernels(samples, half);
     if (layout == "tn") add_float8_kernels(samples, size);
+    if (layout == "tn") add_int8_kernels(samples, size);
     add_sliced_k_kernels(samples, problem(fmt::format("bf16 {} 8 {} {}", layout, size * 8, size * 8)),
                          problem(fmt::format("bf16 {} {} 8 {}", layout, size * 8, size * 8)));
     add_simt_kernels(samples, problem(fmt::format("f32 {} {} {} {}", layout, size, size, size)), half);

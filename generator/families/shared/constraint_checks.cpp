@@ -13,10 +13,11 @@ bool is_output(DataType type) { return is_half(type) || type == DataType::f32; }
 
 }  // namespace
 
-void check_outputs(Reasons& reasons, std::string_view family, const GemmSpec& spec, bool has_float8) {
-    if (!is_output(spec.d) && !(has_float8 && is_float8(spec.d)))
-        reasons.push_back(fmt::format("{} writes f16, bf16{} f32{}, not {}", family, has_float8 ? "," : " or",
-                                      has_float8 ? ", e4m3 or e5m2" : "", to_string(spec.d)));
+void check_outputs(Reasons& reasons, std::string_view family, const GemmSpec& spec, bool has_8_bits) {
+    const bool is_of_8_bits = bytes(spec.d) == 1 || spec.d == DataType::s32;  // an output of factors of 8 bits
+    if (!is_output(spec.d) && !(has_8_bits && is_of_8_bits))
+        reasons.push_back(fmt::format("{} writes f16, bf16{} f32{}, not {}", family, has_8_bits ? "," : " or",
+                                      has_8_bits ? ", e4m3, e5m2, s8 or s32" : "", to_string(spec.d)));
     if (spec.c && !is_output(*spec.c))
         reasons.push_back(fmt::format("{} adds C in f16, bf16 or f32, not {}", family, to_string(*spec.c)));
 }

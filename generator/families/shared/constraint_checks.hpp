@@ -13,8 +13,8 @@ namespace jitgemm {
 
 using Reasons = std::vector<std::string>;
 
-/// C and D in f16, bf16 or f32; with `has_float8` D in e4m3 or e5m2, too.
-void check_outputs(Reasons& reasons, std::string_view family, const GemmSpec& spec, bool has_float8 = false);
+/// C and D in f16, bf16 or f32; with `has_8_bits` D in e4m3, e5m2, s8 or s32, too.
+void check_outputs(Reasons& reasons, std::string_view family, const GemmSpec& spec, bool has_8_bits = false);
 
 void check_range(Reasons& reasons, std::string_view name, int value, int least, int most);
 void check_divides(Reasons& reasons, std::string_view whole_name, int whole, std::string_view part_name, int part);

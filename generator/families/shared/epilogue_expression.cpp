@@ -2,10 +2,29 @@
 
 #include "generator/families/shared/epilogue_element.hpp"
 
+#include <string_view>
+
 namespace jitgemm {
+namespace {
+
+/// By atoms: only kernels that finish whole atoms store integers of 32 bits.
+constexpr std::string_view kExactFinish =
+    "// D from sums of products. With an alpha of 1, D holds all bits of the sums. Others are computed in f32.\n"
+    "__device__ __forceinline__ Atom finish(const GemmArgs& args, Atom sum) {\n"
+    "    if (args.alpha == 1.0f) return sum;\n"
+    "#pragma unroll\n"
+    "    for (int i = 0; i < 2; ++i) {\n"
+    "        const float low = static_cast<float>(sum.pair[i].x), high = static_cast<float>(sum.pair[i].y);\n"
+    "        sum.pair[i] = pack_d(args.alpha * low, args.alpha * high);\n"
+    "    }\n"
+    "    return sum;\n"
+    "}\n";
+
+}  // namespace
 
 std::string epilogue_expression(const GemmSignature& signature, FinishUnit unit) {
     if (signature.epilogue) return epilogue_element(*signature.epilogue);
+    if (has_exact_sums(signature)) return std::string(kExactFinish);
     return render_by_unit(default_epilogue(signature.d, signature.c, false), unit);
 }
 

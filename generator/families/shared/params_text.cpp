@@ -29,6 +29,8 @@ int type_code(std::optional<DataType> type) {
         case DataType::f32: return 2;
         case DataType::e4m3: return 4;
         case DataType::e5m2: return 5;
+        case DataType::s8: return 6;
+        case DataType::s32: return 7;
         default: throw Error(fmt::format("templates have no number for the type {}", to_string(*type)));
     }
 }
@@ -42,6 +44,7 @@ std::string_view word_of(DataType type) {
 }
 
 std::string_view element_type(DataType type) {
+    if (type == DataType::s32) return "int";
     if (bytes(type) == 1) return word_of(type);
     return type == DataType::f32 ? "float" : "Bits";
 }
@@ -82,7 +85,9 @@ std::map<std::string, int, std::less<>> type_macros(const GemmSignature& signatu
             {"GEMM_TYPE_D", type_code(signature.d)},
             {"GEMM_EPILOGUE", signature.epilogue.has_value()},
             {"GEMM_MORE_OUTPUTS", signature.epilogue && signature.epilogue->parts().outputs.size() > 1},
-            {"GEMM_ACCUMULATOR_F16", signature.accumulator == DataType::f16}};
+            {"GEMM_ACCUMULATOR_F16", signature.accumulator == DataType::f16},
+            {"GEMM_ACCUMULATOR_S32", signature.accumulator == DataType::s32},
+            {"GEMM_EXACT_SUMS", has_exact_sums(signature)}};
 }
 
 }  // namespace jitgemm

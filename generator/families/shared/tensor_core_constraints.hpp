@@ -10,10 +10,10 @@ namespace jitgemm {
 /// \file Rules that the kernels of 16-bit operands on tensor cores share. Each check adds the violated rules, with
 /// their numbers.
 
-/// Checks types and architecture: f16 by f16 or bf16 by bf16 (with `has_float8` also e4m3 and e5m2 in any mix), C and D
-/// of the same type or f32, cp.async.
+/// Checks types and architecture: f16 by f16 or bf16 by bf16 (with `has_8_bits` also s8 by s8, and e4m3 and e5m2 in
+/// any mix), C and D of the same type or f32, cp.async.
 [[nodiscard]] Reasons unsupported_on_tensor_cores(std::string_view family, const GemmSpec& spec, const Arch& arch,
-                                                  bool has_float8 = false);
+                                                  bool has_8_bits = false);
 
 void check_warps(Reasons& reasons, const TensorCoreGeometry& geometry, int most);
 /// The threads of a block must divide into rows of the tile, and a thread must not copy too many vectors of it.

@@ -228,6 +228,8 @@ std::string wgmma_wrapper(const WgmmaForm& form, bool a_k_major, bool b_k_major)
     const int c = atom.registers(Operand::c);
     const int a = form.a_in_registers ? atom.registers(Operand::a) : 1;  // operands of the statement
     const std::string a_text = form.a_in_registers ? operand_list(c, a) : fmt::format("%{}", c);
+    // Integers have no factors of A and B.
+    const std::string_view factors = atom.accumulator == MmaType::s32 ? "" : ", 1, 1";
     // Which of the operands in shared memory are transposed. Only those of 16 bits may be.
     const std::string transposes = bits(form.a) != 16    ? ""
                                    : form.a_in_registers ? fmt::format(", {:d}", !b_k_major)
@@ -235,14 +237,14 @@ std::string wgmma_wrapper(const WgmmaForm& form, bool a_k_major, bool b_k_major)
     const Items strings = Items{fmt::format("\"{{ .reg .pred add; setp.ne.b32 add, %{}, 0; \"", c + a + 1),
                                 fmt::format("\"{} \"", atom.ptx_name)} +
                           register_list(c) +
-                          Items{fmt::format("\"{}, %{}, add, 1, 1{}; }}\"", a_text, c + a, transposes)};
+                          Items{fmt::format("\"{}, %{}, add{}{}; }}\"", a_text, c + a, factors, transposes)};
     const Items a_items = form.a_in_registers ? registers("r", "a", a) : Items{"\"l\"(a)"};
     return fmt::format(
                "// c = a * b, or c += a * b if `add` is true: 64 x {} sums, {} of K.\n{}"
                "__device__ __forceinline__ void wgmma(Accumulator* c, {} a, unsigned long long b, bool add) {{\n",
                form.n, atom.shape.k, fmt::format(form.a_in_registers ? kAInRegisters : kBothInShared, atom.cute_name),
                form.a_in_registers ? "const unsigned*" : "unsigned long long") +
-           statement(strings, registers(atom.accumulator == MmaType::f16 ? "+r" : "+f", "c", c),
+           statement(strings, registers(atom.accumulator == MmaType::f32 ? "+f" : "+r", "c", c),
                      a_items + Items{"\"l\"(b)", "\"r\"(static_cast<int>(add))"}, false) +
            "}\n";
 }

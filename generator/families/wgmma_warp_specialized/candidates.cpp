@@ -11,6 +11,7 @@
 #include "generator/families/wgmma_warp_specialized/operand_traffic.hpp"
 #include "generator/families/wgmma_warp_specialized/stream_k.hpp"
 #include "generator/families/wgmma_warp_specialized/write_order.hpp"
+#include "generator/layout/wgmma_atom.hpp"
 
 #include <algorithm>
 #include <array>
@@ -91,6 +92,10 @@ constexpr int kMostStreamedByRowWithC = 64 * 152;
 bool leaves_registers(const Config& c, int widest) { return c.warpgroup.m == kWgmmaM || c.warpgroup.n <= widest; }
 constexpr int kWidestWithMatrix = 160;          // where threads read a matrix of a text, a slice ahead
 constexpr int kWidestStreamedWithMatrix = 152;  // and with stream-K
+// A slice of 8-bit elements has up to 128 columns, so that a thread reads more of a matrix ahead.
+constexpr int kWidestStreamedOf8Bits = 128;
+constexpr int kWidestStreamedOfThreeOf8Bits = 176;  // of three consumers
+constexpr int kWidestStreamedOfIntegers = 144;
 
 // Promoted partial sums take registers, too. The first limit holds in a cluster, with stream-K and with a matrix of the
 // epilogue, the second without these.
@@ -108,11 +113,14 @@ int widest(const GemmSignature& signature, const Config& config, bool is_streame
     if (signature.epilogue && signature.epilogue->counts().matrices != 0) {
         const bool through_ring = geometry(signature, config).c_stages != 0;
         if (epilogue_work(signature, config, through_ring).matrices != 0)
-            return is_streamed ? kWidestStreamedWithMatrix : kWidestWithMatrix;
+            return !is_streamed              ? kWidestWithMatrix
+                   : bytes(signature.d) == 1 ? kWidestStreamedOf8Bits
+                                             : kWidestStreamedWithMatrix;
         adds_matrix = through_ring;
     }
     if (!is_streamed) return std::numeric_limits<int>::max();
-    return adds_matrix ? kWidestStreamedWithC : kWidestStreamed;
+    if (adds_matrix) return kWidestStreamedWithC;
+    return signature.accumulator == DataType::s32 ? kWidestStreamedOfIntegers : kWidestStreamed;
 }
 
 // With an output beside D and a matrix that the text reads, wider ones spill.
@@ -142,6 +150,9 @@ void add_streamed(const Search& search, Config config) {
     list.push_back(config);
     if (!leaves_registers(config, widest(signature, config, true))) return;
     const std::int64_t sums = std::int64_t{config.warpgroup.m} * config.warpgroup.n;
+    if (bytes(signature.d) == 1 && signature.epilogue && signature.epilogue->counts().matrices != 0 &&
+        config.block.m == 3 * config.warpgroup.m && config.warpgroup.n > kWidestStreamedOfThreeOf8Bits)
+        return;
     if (config.store == OutputStore::shared) {
         if (sums > (spec.c ? kMostStreamedByRowWithC : kMostStreamedByRow)) return;
         const bool three = config.block.m == 3 * config.warpgroup.m;
@@ -245,7 +256,8 @@ void add_tiles(std::vector<CandidateGroup<Config>>& groups, const Problem& probl
                             (range.block_m * n <= kShortTile ? kLongRowBytes : kPanelBytes) / bytes(multiplied.a)};
             config.warpgroup = {range.warpgroup_m, n, config.block.k};
             if (geometry(problem.signature, config).wave_n == 0) continue;  // no room for partial sums
-            if (is_float8(multiplied.d) && n % kTmaAlignment != 0) continue;
+            if (bytes(multiplied.d) == 1 && n % kTmaAlignment != 0) continue;
+            if (!wgmma_form(multiplied.a, multiplied.b, multiplied.accumulator, n)) continue;
             groups.push_back({least.in_any_cluster(config, least.tile_of(config)), config});
         }
 }

@@ -98,6 +98,14 @@ void check_resources(Reasons& reasons, const Config& c, const WgmmaGeometry& g, 
                                       g.pipeline_bytes, g.staging_bytes, arch.name, arch.shared_bytes_per_block));
 }
 
+/// Of integers, not all widths have a wgmma.
+void check_width(Reasons& reasons, const GemmSpec& spec, const Config& c) {
+    constexpr int kWidestStepOf8 = 32;
+    if (spec.accumulator == DataType::s32 && c.warpgroup.n > kWidestStepOf8)
+        check_divides(reasons, "warpgroup_tile.n", c.warpgroup.n, "the steps of n that a wgmma of s8 has beyond 32",
+                      16);
+}
+
 /// What a config must be like for operands with 8 bits.
 void check_8_bits(Reasons& reasons, const GemmSpec& spec, const Config& c) {
     if (!has_8_bits(spec)) return;
@@ -187,7 +195,7 @@ void check_specialization(Reasons& reasons, const Config& c) {
 
 /// TMA stores whole 16 bytes, also at the end of a row, where what lies behind is not D's.
 void check_store(Reasons& reasons, const GemmSpec& spec, const Config& c) {
-    if (is_float8(spec.d)) {
+    if (bytes(spec.d) == 1) {
         if (c.store != OutputStore::tma)
             reasons.push_back(fmt::format("store = smem stores elements of 16 or 32 bits, not {}", to_string(spec.d)));
         check_divides(reasons, "warpgroup_tile.n", c.warpgroup.n, "the columns of 16 bytes of D", kTmaAlignment);
@@ -304,6 +312,7 @@ Reasons WgmmaWarpSpecialized::violations(const Problem& problem, const Config& c
     check_early(reasons, multiplied, c);
     check_a_source(reasons, c, g);
     check_8_bits(reasons, spec, c);
+    check_width(reasons, spec, c);
     check_promotion(reasons, spec, c, g);
     check_resources(reasons, c, g, arch);
     if (!reasons.empty()) return reasons;

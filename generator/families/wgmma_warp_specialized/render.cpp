@@ -297,7 +297,14 @@ std::string type_lines(const GemmSignature& s, const Config& c, bool is_in_ring)
     if (packs && has_8_bits) text += alias_line("Byte", "unsigned char", "an element of A or B in memory");
     if (bytes(s.d) == 2 || (s.c && *s.c != DataType::f32) || (packs && !has_8_bits) || has_bits(s))
         text += alias_line("Bits", "unsigned short", "a 16-bit element in memory");
-    text += alias_line("Accumulator", f16_sums ? "unsigned" : "float", f16_sums ? "two f16 sums" : "one f32 sum");
+    const bool s32_sums = s.accumulator == DataType::s32;
+    text += alias_line("Accumulator",
+                       f16_sums   ? "unsigned"
+                       : s32_sums ? "int"
+                                  : "float",
+                       f16_sums   ? "two f16 sums"
+                       : s32_sums ? "one s32 sum"
+                                  : "one f32 sum");
     if (s.c && !is_in_ring)
         text += alias_line("ElementC", element_type(*s.c), fmt::format("{} in memory", to_string(*s.c)));
     text += alias_line("ElementD", element_type(s.d), fmt::format("{} in memory", to_string(s.d)));

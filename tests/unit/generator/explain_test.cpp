@@ -261,9 +261,9 @@ TEST_CASE("empty problems are explained, unsupported ones refused with every rea
         CHECK(e.share_of_attainable == 0);
         CHECK((e.waves.blocks == 0) == (m * n == 0));
     }
-    GemmSpec bytes = gemm_spec_of_type(DataType::s8);
-    bytes.m = bytes.n = bytes.k = 64;
-    CHECK_THROWS_WITH(explain(problem_of(bytes), find_gpu("a100")), ContainsSubstring("s8"));
+    GemmSpec unserved = gemm_spec_of_type(DataType::tf32);
+    unserved.m = unserved.n = unserved.k = 64;
+    CHECK_THROWS_WITH(explain(problem_of(unserved), find_gpu("a100")), ContainsSubstring("tf32"));
     Selection impossible;
     impossible.parameters = {{"stages", "8"}, {"block", "256x256x64"}};
     CHECK_THROWS_AS(explain(problem_of(sized(512, 512, 512)), find_gpu("rtx4090"), impossible), ConfigError);

@@ -138,10 +138,10 @@ TEST_CASE("a forced kernel that does not fit names every reason") {
 }
 
 TEST_CASE("types without a family are refused with the reason") {
-    GemmSpec spec = gemm_spec_of_type(DataType::s8);
+    GemmSpec spec = gemm_spec_of_type(DataType::tf32);
     spec.m = spec.n = spec.k = 256;
     CHECK_THROWS_AS(choose_config(problem_of(spec), find_gpu("h200")), ConfigError);
-    CHECK_THAT(list_candidates(problem_of(spec), find_gpu("h200")).unsupported.front(), ContainsSubstring("s8"));
+    CHECK_THAT(list_candidates(problem_of(spec), find_gpu("h200")).unsupported.front(), ContainsSubstring("tf32"));
 }
 
 TEST_CASE("a choice takes less than a few milliseconds") {

@@ -161,7 +161,7 @@ TEST_CASE("types go together as the instructions have them") {
         }
     }
     CHECK(problems(spec_of(s8, s32, s8)).empty());
-    CHECK_THAT(only_problem(spec_of(s8, s32, f16)), testing::Says("d", "f16", "s8", "inputs", "s32"));
+    CHECK_THAT(only_problem(spec_of(s8, s32, e4m3)), testing::Says("d", "e4m3", "s8", "inputs", "s32"));
     CHECK_THAT(only_problem(spec_of(bf16, f16, bf16)), testing::Says("accumulator", "f16", "bf16", "f32"));
     CHECK_THAT(only_problem(spec_of(s32, s32, s32)), testing::Says("a", "s32", "instruction"));
 }

@@ -140,23 +140,23 @@ TEST_CASE("the tool: list shows candidates in the heuristic's order and, asked w
 TEST_CASE("the tool: a problem that no family serves is refused by every verb with the reason") {
     const Tool tool;
     const std::string emulator = " --device emulator:sm_80";
-    const std::string why = "no kernel family multiplies s8 yet";
+    const std::string why = "no kernel family multiplies tf32 yet";
     for (const std::string& verb :
          std::vector<std::string>{"list --gpu h200", "dump --arch sm_80", "explain --arch sm_80",
                                   "export --arch sm_80 -o '" + (tool.folder() / "exported") + "'", "run" + emulator,
                                   "tune --budget 1s" + emulator}) {
         INFO(verb);
-        const ToolResult result = tool.run(verb + " --m 64 --n 64 --k 64 --type s8");
+        const ToolResult result = tool.run(verb + " --m 64 --n 64 --k 64 --type tf32");
         CHECK(result.exit_code == 2);
         CHECK_THAT(result.err + result.out, ContainsSubstring(why));
         const std::size_t once = result.err.find(why);
         CHECK((once == std::string::npos ||
                result.err.find(why, once + 1) == std::string::npos));  // no family repeats it
     }
-    const nlohmann::json error = tool.json("list s8 tn 1024 1024 1024 --gpu h200", 2).at("error");
+    const nlohmann::json error = tool.json("list tf32 tn 1024 1024 1024 --gpu h200", 2).at("error");
     CHECK(error.at("kind") == "config");
     CHECK(!error.at("reasons").empty());
-    const nlohmann::json list = tool.json("list s8 tn 1024 1024 1024 --gpu h200 --why", 2);
+    const nlohmann::json list = tool.json("list tf32 tn 1024 1024 1024 --gpu h200 --why", 2);
     CHECK(list.at("candidates").empty());
     CHECK(!list.at("unsupported").empty());
 }

@@ -144,7 +144,7 @@ TEST_CASE("the tool: explain estimates registers where there is no NVRTC, and sa
 TEST_CASE("the tool: explain refuses what it cannot explain") {
     check_refused("explain bf16 tn 64 64 --arch sm_80", "64");
     check_refused("explain bf17 tn 64 64 64 --arch sm_80", "did you mean 'bf16'");
-    check_refused("explain s8 tn 64 64 64 --arch sm_80", "s8");
+    check_refused("explain tf32 tn 64 64 64 --arch sm_80", "tf32");
     check_refused("explain bf16 tn 64 64 64 --arch sm_80 --param stagess=2", "stages");
     check_refused("explain bf16 tn 64 64 64 --arch sm_80 --param stages=17", "stages = 17");
     check_refused("explain bf16 tn 64 64 64 --arch sm_80 --kernel nonsense", "nonsense");

@@ -65,7 +65,8 @@ TEST_CASE("a plan has the few kernels of a range, which serve each m of it") {
 }
 
 TEST_CASE("a plan tells of a range that nothing serves once") {
-    const WarmPlan plan = plan_warm({range_of("s8 tn 1 8 8", 1000), range_of("s8 tn 3 8 8", 3)}, on("h200"), 2, never);
+    const WarmPlan plan =
+        plan_warm({range_of("tf32 tn 1 8 8", 1000), range_of("tf32 tn 3 8 8", 3)}, on("h200"), 2, never);
     REQUIRE(plan.unserved.size() == 2);
     CHECK(plan.unserved[0].request.spec.m == 1);
     CHECK(plan.unserved[0].request.last_m == 1000);

@@ -102,10 +102,10 @@ TEST_CASE("a budget is shared out: the last problem gets its part") {
 }
 
 TEST_CASE("what others leave of a budget goes to the problems that their share cut short") {
-    // Two slow problems, and 98 that leave their shares: no family multiplies s8.
+    // Two slow problems, and 98 that leave their shares: no family multiplies tf32.
     std::vector<TuneProblem> asked{problem(1024), problem(1088)};
     for (int i = 1; i <= 98; ++i)
-        asked.push_back({resolved({.m = 8 * i, .n = 64, .k = 64, .a = DataType::s8}), 1.0F, 0.0F});
+        asked.push_back({resolved({.m = 8 * i, .n = 64, .k = 64, .a = DataType::tf32}), 1.0F, 0.0F});
     Bench bench;
     SweepOptions options;
     options.budget_seconds = 60;

@@ -242,13 +242,8 @@ TEST_CASE("the winner of a part of the candidates takes nobody's place, and serv
 TEST_CASE("a problem that nothing serves fails alone") {
     Bench bench;
     TuneProblem unserved = problem(128);
-    unserved.spec = resolved({.m = 128,
-                              .n = 128,
-                              .k = 128,
-                              .a = DataType::s8,
-                              .b = DataType::s8,
-                              .d = DataType::s32,
-                              .accumulator = DataType::s32});
+    unserved.spec =
+        resolved({.m = 128, .n = 128, .k = 128, .a = DataType::tf32, .b = DataType::tf32, .d = DataType::f32});
     const SweepResult result = bench.run({unserved, problem(128)});
     REQUIRE(result.problems.size() == 2);
     CHECK_THAT(result.problems[0].failure, ContainsSubstring("no kernel serves"));
