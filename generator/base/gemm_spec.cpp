@@ -110,7 +110,7 @@ const EpilogueIndex* index_of(std::string_view name, const EpilogueParts& parts)
 void check_layouts(const GemmSpec& spec, const EpilogueParts& parts, Reasons& reasons) {
     for (const auto& [name, layout] : layouts_of(spec.epilogue)) {
         const EpilogueIndex* const index = index_of(name, parts);
-        if (index != nullptr && index->is_matrix()) continue;
+        if (index != nullptr && (index->is_matrix() || index->has_k())) continue;
         const std::string given = layout.ld != 0 ? fmt::format("ld-{} is {}", name, layout.ld)
                                                  : fmt::format("align-{} is {}", name, layout.align);
         reasons.push_back(index == nullptr

@@ -6,6 +6,7 @@
 #include "generator/base/problem.hpp"
 #include "jitgemm/gemm_spec.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <vector>
@@ -22,8 +23,10 @@ struct MatrixStorage {
 };
 
 [[nodiscard]] inline ArgumentRole size_role(OperandIndex index) {
-    constexpr std::array<ArgumentRole, 6> kRoles{ArgumentRole{"1"}, ArgumentRole{"m"}, ArgumentRole{"n"},
-                                                 ArgumentRole{"k"}, ArgumentRole{"h"}, ArgumentRole{"h"}};
+    constexpr std::array<ArgumentRole, 9> kRoles{
+        ArgumentRole{"1"},        ArgumentRole{"m"},        ArgumentRole{"n"},
+        ArgumentRole{"k"},        ArgumentRole{"h"},        ArgumentRole{"h"},
+        ArgumentRole{"m_blocks"}, ArgumentRole{"n_blocks"}, ArgumentRole{"k_blocks"}};
     return kRoles.at(static_cast<std::size_t>(index));
 }
 
@@ -62,12 +65,13 @@ struct MatrixStorage {
 [[nodiscard]] inline std::int64_t extent(const ArgumentRole& role, const Problem& problem,
                                          const OperandList& operands) {
     const GemmSpec& spec = problem.row_major;
-    if (role.part == ArgumentPart::value)
-        return role == ArgumentRole::m   ? spec.m
-               : role == ArgumentRole::n ? spec.n
-               : role == ArgumentRole::k ? spec.k
-               : role == ArgumentRole::h ? size_of(OperandIndex::half_n, spec)
-                                         : 1;
+    if (role.part == ArgumentPart::value) {
+        constexpr std::array kSizes{OperandIndex::m,       OperandIndex::n,        OperandIndex::k,
+                                    OperandIndex::half_n,  OperandIndex::blocks_m, OperandIndex::blocks_n,
+                                    OperandIndex::blocks_k};
+        const auto* const index = std::ranges::find(kSizes, role, size_role);
+        return index == kSizes.end() ? 1 : size_of(*index, spec);
+    }
     if (role.is_packed) return (role.name == "a" ? packed_a(spec) : packed_b(spec)).pitch();
     const GemmOperand* const operand = operands.find(role.name);
     return operand == nullptr ? 0 : operand->pitch;

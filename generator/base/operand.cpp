@@ -12,19 +12,23 @@ namespace {
 OperandIndex index_of(const std::optional<EpiloguePlace>& place, const EpilogueParts& parts) {
     if (!place) return OperandIndex::one;
     if (place->size == 'h') return parts.is_transposed ? OperandIndex::half_m : OperandIndex::half_n;
+    if (place->size == 'k') return OperandIndex::blocks_k;
+    if (place->over == kScaledBlock) return place->size == 'm' ? OperandIndex::blocks_m : OperandIndex::blocks_n;
     return place->size == 'm' ? OperandIndex::m : OperandIndex::n;
 }
 
 /// The meaning of a text that may be wrong.
 std::optional<Epilogue> sound_meaning(const GemmSpec& spec) { return reading_of(spec.epilogue, spec.d).epilogue; }
 
-/// A value of an epilogue, with the sizes of the problem. Only a matrix has a pitch, and lies as D does.
+/// A value of an epilogue, with the sizes of the problem. A matrix has a pitch, and lies as D does. Scales of blocks
+/// have a pitch, too, and lie as their index is written.
 GemmOperand laid_out(const GemmOperand& of, const GemmSpec& spec) {
     GemmOperand operand = placed(of, spec);
     if (!operand.is_matrix()) {
         operand.order = operand.row == OperandIndex::one ? Order::row : Order::column;
         return operand;
     }
+    if (operand.is_block_scale()) operand.order = Order::row;
     const EpilogueLayout layout = spec.epilogue.layout_of(of.name);
     operand.pitch = pitch_of(layout, operand.run());
     operand.alignment = layout.align != 0 ? layout.align : natural_alignment(operand);

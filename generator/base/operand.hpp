@@ -18,7 +18,11 @@ namespace jitgemm {
 
 /// The size of the problem that is the number of an operand's rows or columns. `one`: a single row or column stands for
 /// all. half_n: the pairs of columns that an epilogue makes one of. half_m: the same of the transposed product.
-enum class OperandIndex : std::uint8_t { one, m, n, k, half_m, half_n };
+/// blocks_m: blocks of kScaledBlock rows. The last one may have fewer.
+enum class OperandIndex : std::uint8_t { one, m, n, k, half_m, half_n, blocks_m, blocks_n, blocks_k };
+
+/// Elements along K, and along m or n, that one scale of blocks is for.
+inline constexpr int kScaledBlock = 128;
 
 /// The scalar that must not be 0 if a launch is to read an operand, as in BLAS: alpha, beta, or those that an
 /// epilogue's text gives it. Of a factor, k must not be 0 either.
@@ -62,6 +66,12 @@ struct GemmOperand {
     }
     /// Whether A · B multiplies it: its index has k.
     [[nodiscard]] constexpr bool is_factor() const { return row == OperandIndex::k || column == OperandIndex::k; }
+    /// Whether it scales blocks of A or B.
+    [[nodiscard]] constexpr bool is_block_scale() const {
+        return row == OperandIndex::blocks_k || column == OperandIndex::blocks_k;
+    }
+    /// Whether it has no element where K is 0.
+    [[nodiscard]] constexpr bool needs_k() const { return is_factor() || is_block_scale(); }
     /// Whether its one line stands for all lines of D.
     [[nodiscard]] constexpr bool is_repeated() const { return row == OperandIndex::one || column == OperandIndex::one; }
     /// Whether it has an element for each pair of its rows and columns.
@@ -127,6 +137,9 @@ private:
         case OperandIndex::k: return spec.k;
         case OperandIndex::half_m: return spec.m / 2;
         case OperandIndex::half_n: return spec.n / 2;
+        case OperandIndex::blocks_m: return (spec.m + kScaledBlock - 1) / kScaledBlock;
+        case OperandIndex::blocks_n: return (spec.n + kScaledBlock - 1) / kScaledBlock;
+        case OperandIndex::blocks_k: return (spec.k + kScaledBlock - 1) / kScaledBlock;
         default: return spec.m > 0 && spec.n > 0 ? 1 : 0;  // stands for none where there is none
     }
 }
@@ -267,7 +280,7 @@ void for_each_operand(const GemmSpec& spec, bool broadcasts_c, Visit visit) {
 }
 /// The same of any problem.
 [[nodiscard]] inline bool is_used(const GemmOperand& operand, bool has_k, const GemmArguments& arguments) {
-    if (operand.is_factor() && !has_k) return false;
+    if (operand.needs_k() && !has_k) return false;
     if (operand.guard == OperandGuard::epilogue) return !is_guarded_off(*operand.epilogue, *operand.guards, arguments);
     return is_used(operand.guard, has_k, arguments.alpha, arguments.beta);
 }

@@ -36,12 +36,11 @@ std::string in_lines(std::string_view list, std::size_t indent) {
 
 std::string call_in_lines(std::string_view call) { return in_lines(call, call.find('(') + 1); }
 
-std::string call_statement(std::string_view function, const std::string& first,
-                           const std::vector<std::string>& others) {
-    const std::string start = fmt::format("{:{}}{}(", "", kTextIndent, function);
+std::string call_statement(std::string_view function, const std::string& first, const std::vector<std::string>& others,
+                           std::size_t indent) {
+    const std::string start = fmt::format("{:{}}{}(", "", indent, function);
     std::string lines = packed_items(start + first + ",", others, start.size(), 2) + ");\n";
-    for (std::size_t begin = 0; begin < lines.size(); begin = lines.find('\n', begin) + 1)
-        lines.erase(begin, kTextIndent);
+    for (std::size_t begin = 0; begin < lines.size(); begin = lines.find('\n', begin) + 1) lines.erase(begin, indent);
     return lines;
 }
 

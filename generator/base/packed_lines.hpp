@@ -22,9 +22,9 @@ inline constexpr std::size_t kTextIndent = 4;
 /// The same for a call or the head of a function: later lines begin behind its parenthesis.
 [[nodiscard]] std::string call_in_lines(std::string_view call);
 
-/// "function(first, others);" as it stands in a function, without its indentation: a rendering adds that.
+/// "function(first, others);" as it stands in a function, without its indentation, which a rendering adds.
 [[nodiscard]] std::string call_statement(std::string_view function, const std::string& first,
-                                         const std::vector<std::string>& others);
+                                         const std::vector<std::string>& others, std::size_t indent = kTextIndent);
 
 /// "target = value" in one line, or in two where one is too short. `value` has the semicolon.
 [[nodiscard]] std::string assignment(std::size_t indent, const std::string& target, const std::string& value);

@@ -16,7 +16,7 @@ constexpr int kLongestVector = 16;
 int d_alignment(const GemmSpec& spec) {
     int elements = spec.align_d / bytes(spec.d);
     for (const GemmOperand& operand : gemm_operands(spec, false)) {
-        if (operand.is_factor() || !operand.is_matrix()) continue;
+        if (operand.needs_k() || !operand.is_matrix()) continue;
         if (operand.epilogue != nullptr && operand.alignment == kLongestVector) continue;
         elements = std::min(elements, operand.alignment / bytes(operand.type));
     }

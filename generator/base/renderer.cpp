@@ -59,7 +59,7 @@ std::string_view statement_name(std::string_view line) {
 
 std::size_t indentation(std::string_view line) { return std::min(line.find_first_not_of(' '), line.size()); }
 
-/// Lines moved to the left or right, so that the first one begins at `column`.
+/// Lines moved to the left or right, so that the first one begins at `column`. A preprocessor line begins at 0.
 std::string moved_to(std::size_t column, std::string_view lines) {
     const std::size_t first = indentation(lines);
     std::string result;
@@ -67,7 +67,8 @@ std::string moved_to(std::size_t column, std::string_view lines) {
         const std::size_t end = std::min(lines.find('\n'), lines.size());
         const std::string_view line = lines.substr(0, end);
         const std::size_t own = indentation(line);
-        if (own < line.size()) result += std::string(column + own - std::min(first, own), ' ').append(line.substr(own));
+        const std::size_t target = line.starts_with('#') ? 0 : column + own - std::min(first, own);
+        if (own < line.size()) result += std::string(target, ' ').append(line.substr(own));
         result += '\n';
         lines.remove_prefix(std::min(end + 1, lines.size()));
     }

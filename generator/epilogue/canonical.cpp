@@ -66,12 +66,18 @@ private:
     }
 
     [[nodiscard]] std::string leaf(const EpilogueNode& node) const {
-        if (node.operation == EpilogueOperation::acc) return half("acc", node.half);
+        if (node.operation == EpilogueOperation::acc) return half("acc", node.half) + block_scales();
         const auto place = static_cast<std::size_t>(node.which);
         if (node.operation == EpilogueOperation::reduced)
             return with_index(parts_.outputs[place].name, parts_.outputs[place].index);
         const EpilogueOperand& operand = parts_.operands[place];
         return half(operand.is_scalar ? operand.name : with_index(operand.name, operand.index), node.half);
+    }
+    [[nodiscard]] std::string block_scales() const {
+        std::string factors;
+        for (const EpilogueOperand& operand : parts_.operands)
+            if (operand.is_block_scale()) factors += " * " + with_index(operand.name, operand.index);
+        return factors;
     }
     [[nodiscard]] std::string half(const std::string& name, int which) const {
         if (which == 0) return name;

@@ -1,5 +1,6 @@
 #include "generator/epilogue/check.hpp"
 
+#include "generator/epilogue/block_scales.hpp"
 #include "generator/epilogue/check_outputs.hpp"
 #include "generator/epilogue/check_values.hpp"
 #include "generator/epilogue/names.hpp"
@@ -111,7 +112,8 @@ private:
                           .outputs = symbols_.outputs,
                           .acc_guards = {},
                           .pairs = symbols_.pairs};
-        EpilogueParts parts = in_order_of_use(all);
+        EpilogueParts parts =
+            with_scaled_products(in_order_of_use(all), symbols_.outputs_at.front(), symbols_.problems);
         check_finished(parts);
         if (!symbols_.problems.empty()) return std::nullopt;
         find_guards(parts);

@@ -25,7 +25,9 @@ public:
         const Expression& written = *statement_.value;
         output_.name = std::string(statement_.name);
         if (statement_.index) output_.index = *statement_.index;
-        if (is_reduction(written)) {
+        if (output_.index.has_k()) {
+            refuse(fmt::format("{} has an element for a block of K: no output has one", name()));
+        } else if (is_reduction(written)) {
             check_reduction(written);
         } else {
             check_elements(written);

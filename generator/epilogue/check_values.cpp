@@ -132,6 +132,7 @@ CheckedValue ValueChecker::operand(TextPosition at, int place) {
     const EpilogueOperand& operand = symbols_.operands[static_cast<std::size_t>(place)];
     const EpilogueNode node{.operation = EpilogueOperation::operand, .which = static_cast<std::int16_t>(place)};
     CheckedValue value = add(at, node, {});
+    if (operand.is_block_scale()) return value;
     value.has_rows = operand.index.row.has_value();
     if (operand.index.column) value.columns = operand.index.column->size;
     return value;

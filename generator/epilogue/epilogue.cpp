@@ -45,7 +45,7 @@ EpilogueCounts counts_of(const EpilogueParts& parts) {
         all.others += one.others;
     }
     for (const EpilogueOperand& operand : parts.operands) {
-        if (operand.is_scalar || operand.index.is_element()) continue;
+        if (operand.is_scalar || operand.is_block_scale() || operand.index.is_element()) continue;
         ++(operand.index.is_matrix() ? all.matrices : all.vectors);
     }
     return all;

@@ -48,8 +48,13 @@ private:
         for (std::int32_t& argument : node.arguments)
             if (argument >= 0) argument = copy(argument);
         if (node.operation == EpilogueOperation::operand) node.which = copy_operand(node.which);
+        if (node.operation == EpilogueOperation::acc) copy_block_scales();
         to_.nodes.push_back(node);
         return known = static_cast<std::int32_t>(to_.nodes.size() - 1);
+    }
+    void copy_block_scales() {
+        for (std::size_t i = 0; i < from_.operands.size(); ++i)
+            if (from_.operands[i].is_block_scale()) copy_operand(static_cast<std::int16_t>(i));
     }
     std::int16_t copy_operand(std::int16_t place) {
         std::int16_t& known = operand_[static_cast<std::size_t>(place)];
@@ -111,6 +116,10 @@ std::string_view to_string(ReductionKind kind) {
 }
 
 EpilogueParts in_order_of_use(const EpilogueParts& parts) { return OrderOfUse(parts).run(); }
+
+bool has_block_scales(const EpilogueParts& parts) {
+    return std::ranges::any_of(parts.operands, &EpilogueOperand::is_block_scale);
+}
 
 bool differs_in_pair(const EpilogueParts& parts, const EpilogueOperand& operand) {
     const std::optional<EpiloguePlace>& paired = parts.is_transposed ? operand.index.row : operand.index.column;

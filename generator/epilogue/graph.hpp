@@ -80,6 +80,9 @@ struct EpilogueOperand {
     EpilogueIndex index = {};
     /// Scalars of the launch, as places in the list of operands. Where one of them is 0, this operand is not read.
     std::vector<int> guards = {};
+
+    /// A factor of products, which the mainloop takes: no value of an element of D.
+    [[nodiscard]] bool is_block_scale() const { return index.has_k(); }
 };
 
 enum class ReductionKind : std::uint8_t { sum, max, min };
@@ -104,7 +107,8 @@ struct EpilogueOutput {
 /// Which two columns of the product make one of D. halves: h and h + n/2. neighbours: 2h and 2h + 1.
 enum class EpiloguePairs : std::uint8_t { none, halves, neighbours };
 
-/// A text's meaning. Operands stand in the order of their first use, nodes in the order of evaluation.
+/// A text's meaning. Operands stand in the order of their first use, nodes in the order of evaluation. No node names a
+/// block scale: `acc` is the sum of products that are scaled.
 struct EpilogueParts {
     std::vector<EpilogueNode> nodes;
     std::vector<EpilogueOperand> operands;
@@ -116,6 +120,8 @@ struct EpilogueParts {
 
 /// The same with what no output needs left out, in the order of the first use from the outputs on.
 [[nodiscard]] EpilogueParts in_order_of_use(const EpilogueParts& parts);
+
+[[nodiscard]] bool has_block_scales(const EpilogueParts& parts);
 
 /// Sets the guards of all operands and of acc.
 void find_guards(EpilogueParts& parts);

@@ -83,6 +83,10 @@ void find_guards(EpilogueParts& parts) {
     parts.acc_guards = search.of([](const EpilogueNode& node) { return node.operation == EpilogueOperation::acc; });
     for (std::size_t i = 0; i < parts.operands.size(); ++i) {
         if (parts.operands[i].is_scalar) continue;
+        if (parts.operands[i].is_block_scale()) {
+            parts.operands[i].guards = parts.acc_guards;
+            continue;
+        }
         parts.operands[i].guards = search.of([&](const EpilogueNode& node) {
             return node.operation == EpilogueOperation::operand && static_cast<std::size_t>(node.which) == i;
         });

@@ -10,7 +10,7 @@ std::string place_text(const EpiloguePlace& place) {
 }
 
 std::optional<EpiloguePlace> exchanged(std::optional<EpiloguePlace> place) {
-    if (place && place->size != 'h') place->size = place->size == 'm' ? 'n' : 'm';
+    if (place && place->size != 'h' && place->size != 'k') place->size = place->size == 'm' ? 'n' : 'm';
     return place;
 }
 
@@ -26,6 +26,9 @@ std::string with_index(std::string_view name, const EpilogueIndex& index) {
     return fmt::format("{}[{}]", name, to_string(index));
 }
 
-EpilogueIndex transposed(const EpilogueIndex& index) { return {exchanged(index.column), exchanged(index.row)}; }
+EpilogueIndex transposed(const EpilogueIndex& index) {
+    if (index.has_k()) return {exchanged(index.row), exchanged(index.column)};
+    return {exchanged(index.column), exchanged(index.row)};
+}
 
 }  // namespace jitgemm

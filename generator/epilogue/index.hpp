@@ -6,7 +6,7 @@
 
 namespace jitgemm {
 
-/// A place of an index: the name of a size (m, n, or h for pairs of columns), over the edge of a block.
+/// A place of an index: the name of a size (m, n, k, or h for pairs of columns), over the edge of a block.
 struct EpiloguePlace {
     char size = 'm';
     int over = 1;
@@ -15,12 +15,15 @@ struct EpiloguePlace {
 };
 
 /// The index of an operand or output: "[m,n/128]". It alone says of what kind the operand is, its shape never does.
-/// Neither row nor column: "[0]", one element.
+/// Neither row nor column: "[0]", one element. With k it is a scale for blocks of A or of B, and its last place is the
+/// contiguous one: "[m,k/128]" has k-blocks side by side, "[k/128,m]" has rows of A side by side.
 struct EpilogueIndex {
     std::optional<EpiloguePlace> row;
     std::optional<EpiloguePlace> column;
 
     [[nodiscard]] bool is_element() const { return !row && !column; }
+    /// A factor of the products of a block of K.
+    [[nodiscard]] bool has_k() const { return (row && row->size == 'k') || (column && column->size == 'k'); }
     [[nodiscard]] bool is_over_blocks() const { return (row && row->over > 1) || (column && column->over > 1); }
     /// One element for each of D.
     [[nodiscard]] bool is_matrix() const { return row && column && !is_over_blocks(); }
@@ -32,7 +35,8 @@ struct EpilogueIndex {
 /// "bias[n]".
 [[nodiscard]] std::string with_index(std::string_view name, const EpilogueIndex& index);
 
-/// m and n exchanged, and with them rows and columns. h stays h, and becomes the row of a pair.
+/// m and n exchanged, and with them rows and columns, but for the order of places beside k. h stays h, and becomes the
+/// row of a pair.
 [[nodiscard]] EpilogueIndex transposed(const EpilogueIndex& index);
 
 }  // namespace jitgemm

@@ -4,13 +4,15 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <vector>
 
 namespace jitgemm {
 namespace {
 
 constexpr int kLargestBlock = 1 << 20;
-constexpr std::string_view kSizes = "bmnh";  // in the order in which they stand
+constexpr std::string_view kSizes = "bmnhk";  // in the order in which they stand, but for k
+constexpr int kBlockOfScale = 128;
 
 /// The parts between commas.
 std::vector<std::span<const Token>> split_at_commas(std::span<const Token> tokens) {
@@ -39,6 +41,10 @@ std::optional<EpiloguePlace> read_place(std::span<const Token> place) {
     return edge ? std::optional(EpiloguePlace{place[0].text.front(), *edge}) : std::nullopt;
 }
 
+bool has_k(const std::vector<EpiloguePlace>& places) {
+    return std::ranges::find(places, 'k', &EpiloguePlace::size) != places.end();
+}
+
 bool in_order(const std::vector<EpiloguePlace>& places) {
     for (std::size_t i = 1; i < places.size(); ++i)
         if (kSizes.find(places[i - 1].size) >= kSizes.find(places[i].size)) return false;
@@ -46,13 +52,26 @@ bool in_order(const std::vector<EpiloguePlace>& places) {
 }
 
 EpilogueIndex index_of(const std::vector<EpiloguePlace>& places) {
+    if (has_k(places)) return {places[0], places[1]};
     EpilogueIndex index;
     for (const EpiloguePlace& place : places) (place.size == 'm' ? index.row : index.column) = place;
     return index;
 }
 
+/// A scale has a row of A or a column of B and a block of K, or blocks of both.
+std::string_view wrong_scale(const std::vector<EpiloguePlace>& places) {
+    constexpr std::string_view kRule =
+        "k stands over 128, beside one of m, m/128, n and n/128, as in [m,k/128] or [k/128,m]";
+    if (places.size() != 2) return kRule;
+    const bool k_is_first = places[0].size == 'k';
+    const EpiloguePlace &k = places[k_is_first ? 0 : 1], &other = places[k_is_first ? 1 : 0];
+    const bool is_served = k.over == kBlockOfScale && (other.over == 1 || other.over == kBlockOfScale);
+    return is_served && (other.size == 'm' || other.size == 'n') ? "" : kRule;
+}
+
 /// What is wrong with places that can be read; "" for nothing.
 std::string_view wrong_places(const std::vector<EpiloguePlace>& places) {
+    if (has_k(places)) return wrong_scale(places);
     if (!in_order(places)) return "b, m, n and h stand in this order, each once";
     if (places.front().size == 'b') return "b is the number of a batch, and no kernel serves batches: leave b out";
     const bool has_both = places.size() > 1 && places.back().size == 'h' && places[places.size() - 2].size == 'n';
@@ -68,9 +87,9 @@ std::optional<EpilogueIndex> parse_index(std::span<const Token> tokens, std::str
     for (const std::span<const Token> part : split_at_commas(tokens)) {
         const std::optional<EpiloguePlace> place = read_place(part);
         if (!place) {
-            problems.add(
-                at,
-                fmt::format("'{}': an index is b, m, n or h, one of them over a number (n/128), or 0 alone", source));
+            problems.add(at,
+                         fmt::format("'{}': an index is b, m, n, h or k, one of them over a number (n/128), or 0 alone",
+                                     source));
             return std::nullopt;
         }
         places.push_back(*place);

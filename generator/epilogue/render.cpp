@@ -59,7 +59,11 @@ public:
         const std::string head =
             joined_lines(fmt::format("__device__ __forceinline__ {} {}(", type, name), parameters, ") {");
         const std::string named = locals();  // from here on, the results call them by their names
-        return head + named + results() + "}\n";
+        const std::string returned = results();
+        const std::string in_one =
+            head.substr(0, head.size() - 1) + ' ' + returned.substr(4, returned.size() - 5) + " }";
+        if (named.empty() && in_one.size() <= kLineEnd && in_one.find('\n') == std::string::npos) return in_one + '\n';
+        return head + named + returned + "}\n";
     }
 
 private:
@@ -147,7 +151,7 @@ std::vector<std::string> finish_parameters(const EpilogueParts& parts) {
     };
     add("acc", has_pairs);
     for (const EpilogueOperand& operand : parts.operands)
-        if (!operand.is_scalar) add(operand.name, differs_in_pair(parts, operand));
+        if (!operand.is_scalar && !operand.is_block_scale()) add(operand.name, differs_in_pair(parts, operand));
     return names;
 }
 

@@ -27,7 +27,7 @@ void check_sum_order(std::vector<std::string>& reasons, const GemmSpec& spec, co
                                       arch.name, to_string(wanted), to_string(order)));
 }
 
-std::vector<std::string> unserved(const Problem& problem, bool serves_pairs) {
+std::vector<std::string> unserved(const Problem& problem, bool serves_pairs, bool serves_block_scales) {
     std::vector<std::string> reasons = unserved_types(problem.row_major);
     std::ranges::move(unserved_8_bits(problem.asked), std::back_inserter(reasons));
     if (problem.signature.epilogue)
@@ -35,6 +35,8 @@ std::vector<std::string> unserved(const Problem& problem, bool serves_pairs) {
                           std::back_inserter(reasons));
     if (has_pairs(problem.signature) && !serves_pairs)
         reasons.emplace_back("no kernel of this family makes an element of D of two columns (left, right, even, odd)");
+    if (!serves_block_scales && problem.signature.epilogue && has_block_scales(problem.signature.epilogue->parts()))
+        reasons.emplace_back("no kernel of this family scales blocks of K");
     return reasons;
 }
 
@@ -123,6 +125,11 @@ struct Adapter {
 
     static constexpr bool serves_pairs() {
         if constexpr (requires { Typed::kServesPairs; }) return Typed::kServesPairs;
+        return false;
+    }
+
+    static constexpr bool serves_block_scales() {
+        if constexpr (requires { Typed::kServesBlockScales; }) return Typed::kServesBlockScales;
         return false;
     }
 
@@ -228,11 +235,11 @@ struct Adapter {
 
     /// What no family serves, or why this one does not; each family's own checks know nothing of the former.
     static std::vector<std::string> unsupported(const Problem& problem, const Arch& arch) {
-        std::vector<std::string> reasons = unserved(problem, serves_pairs());
+        std::vector<std::string> reasons = unserved(problem, serves_pairs(), serves_block_scales());
         return reasons.empty() ? Typed::unsupported(problem, arch) : reasons;
     }
     static std::vector<std::string> violations(const Problem& problem, const KernelConfig& config, const Arch& arch) {
-        std::vector<std::string> reasons = unserved(problem, serves_pairs());
+        std::vector<std::string> reasons = unserved(problem, serves_pairs(), serves_block_scales());
         if (reasons.empty()) reasons = Typed::violations(problem, own(config), arch);
         check_sum_order(reasons, problem.row_major, sum_order(problem.row_major.a, config), arch);
         return reasons;

@@ -85,6 +85,28 @@ EpilogueLayout matrix_layout(const Named& named, const Operand& array, const Res
     return {.ld = lie->leading == packed ? 0 : lie->leading, .align = alignment_of(array, lie->leading, reasons)};
 }
 
+/// Where scales of blocks lie: as their index is written.
+EpilogueLayout scale_layout(const Named& named, const Operand& array, const ResultPlace& d, Reasons& reasons) {
+    const auto size = [&](const EpiloguePlace& place) {
+        const std::int64_t all = place.size == 'm' ? d.m : place.size == 'n' ? d.n : d.k;
+        return (all + place.over - 1) / place.over;
+    };
+    const std::array shape{size(*named.index.row), size(*named.index.column)};
+    if (!std::ranges::equal(array.extents(), shape)) {
+        reasons.push_back(wrong_shape(named, array, shape_text(shape)));
+        return {};
+    }
+    const MatrixView view = result_view(dimensions(array), true, true);
+    const std::optional<Lie> lie = lie_of(view.rows, view.columns, Order::row);
+    if (!lie || lie->order != Order::row) {
+        reasons.push_back(fmt::format("{}: {}, whose rows must be contiguous; {}, or exchange the places of the index",
+                                      with_strides(array), named.use(), contiguous_copy(array)));
+        return {};
+    }
+    const std::int64_t packed = std::max<std::int64_t>(1, shape[1]);
+    return {.ld = lie->leading == packed ? 0 : lie->leading, .align = alignment_of(array, lie->leading, reasons)};
+}
+
 /// The whole product's place: that of a matrix with an element for each column of a pair.
 ResultPlace product_place(const ResultPlace& d, std::vector<std::int64_t>& shape) {
     shape.assign(d.shape.begin(), d.shape.end());
@@ -105,6 +127,7 @@ EpilogueLayout layout_of_array(const Named& named, const Operand& array, const R
                         named.is_output ? "stores" : "reads"));
     const EpilogueIndex& index = named.index;
     const auto rows_shape = d.shape.first(d.shape.size() - (d.has_columns ? 1 : 0));
+    if (index.has_k()) return scale_layout(named, array, d, reasons);
     if (index.is_over_blocks()) return {};  // no kernel reads them: the choice says so
     const bool is_of_product = index.column && index.column->size == 'n';
     std::vector<std::int64_t> shape;

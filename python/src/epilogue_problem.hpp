@@ -17,7 +17,7 @@ struct ResultPlace {
     std::span<const std::int64_t> shape;  ///< of the result
     bool has_rows, has_columns;           ///< the result's last dimensions are rows and columns
     bool is_folded;                       ///< the result's leading dimensions are rows of D
-    std::int64_t m, n;                    ///< of the product
+    std::int64_t m, n, k;                 ///< of the product
     std::int64_t columns;                 ///< of D: n, or the pairs that an epilogue makes of them
     DataType type;
     Order order;

@@ -202,6 +202,7 @@ private:
                 .is_folded = is_folded_,
                 .m = spec.m,
                 .n = spec.n,
+                .k = spec.k,
                 .columns = columns_of_d_,
                 .type = spec.d,
                 .order = spec.d_order};

@@ -51,8 +51,10 @@ void check_file(const GemmOperand& operand, const NpyMatrix& file, Reasons& reas
         return reasons.push_back(fmt::format("{} ({}) is {}, but the epilogue reads {}x{}", operand.name, file.path(),
                                              size_of(file), operand.rows, operand.columns));
     if (operand.is_matrix() && file.order() != operand.order && file.rows() > 1 && file.columns() > 1)
-        reasons.push_back(fmt::format("{} ({}) is in {} order, but a matrix of an epilogue lies as D does: in {} order",
-                                      operand.name, file.path(), file.order() == Order::row ? "C" : "Fortran",
+        reasons.push_back(fmt::format("{} ({}) is in {} order, but {}: in {} order", operand.name, file.path(),
+                                      file.order() == Order::row ? "C" : "Fortran",
+                                      operand.is_block_scale() ? "scales of blocks lie as their index is written"
+                                                               : "a matrix of an epilogue lies as D does",
                                       operand.order == Order::row ? "C" : "Fortran"));
     const bool is_converted = file.type() == DataType::f32 && is_half(operand.type);
     if (file.type() != operand.type && !is_converted)

@@ -206,7 +206,7 @@ void ArgumentPlan::pack(const PackedProblem& packed_problem, const KernelOperand
 
 bool ArgumentPlan::reads(const GemmOperand& operand, bool has_k, const Launch& launch) const {
     if (text_ == nullptr) return is_used(operand, has_k, launch.operands);
-    if (operand.is_factor() && !has_k) return false;
+    if (operand.needs_k() && !has_k) return false;
     return operand.guards == nullptr || (bits_of(*operand.guards) & launch.given.zeros()) == 0;
 }
 

@@ -163,7 +163,7 @@ constexpr std::uint32_t kNoAlpha = 1U << 16, kNoBeta = 1U << 17, kNoK = 1U << 18
 static_assert(OperandArguments::kMost <= 16);
 
 std::uint32_t guards_of(const GemmOperand& operand) {
-    const std::uint32_t of_k = operand.is_factor() ? kNoK : 0;
+    const std::uint32_t of_k = operand.needs_k() ? kNoK : 0;
     switch (operand.guard) {
         case OperandGuard::alpha: return of_k | kNoAlpha;
         case OperandGuard::beta: return of_k | kNoBeta;

@@ -1,5 +1,6 @@
 #include "runtime/verify/epilogue_check.hpp"
 
+#include "generator/base/operand.hpp"
 #include "runtime/support/element_codec.hpp"
 #include "runtime/verify/epilogue_value.hpp"
 #include "runtime/verify/on_cores.hpp"
@@ -71,6 +72,22 @@ Check band_of(const Check& check, std::int64_t first, std::int64_t rows, std::in
     band.a = moved(check.a);
     band.d = {.rows = rows, .columns = columns};  // it has no part in a sum
     return band;
+}
+
+/// The part of a sum of products that a block of K gives.
+Check block_of_k(const Check& check, std::int64_t block) {
+    const std::int64_t first = block * kScaledBlock;
+    const auto moved = [&](DeviceMatrix matrix, std::int64_t stride) {
+        matrix.data.address += static_cast<std::uint64_t>(first * stride * bytes(matrix.type));
+        return matrix;
+    };
+    Check part = check;
+    part.k = std::min<std::int64_t>(kScaledBlock, check.k - first);
+    part.a = moved(check.a, check.a.column_stride);
+    part.a.columns = part.k;
+    part.b = moved(check.b, check.b.row_stride);
+    part.b.rows = part.k;
+    return part;
 }
 
 double middle(const Interval& interval) { return interval.low / 2 + interval.high / 2; }
@@ -152,6 +169,20 @@ public:
 
     [[nodiscard]] const ColumnsOfD& columns() const { return columns_; }
 
+    /// The product of all scales of a block of K, for an element of D.
+    [[nodiscard]] double scale(std::int64_t row, std::int64_t column, std::int64_t block) const {
+        double product = 1;
+        for (std::size_t i = 0; i < operands_.size(); ++i) {
+            const EpilogueOperand& operand = inputs_.epilogue.parts().operands[i];
+            if (!operand.is_block_scale()) continue;
+            const auto at = [&](const EpiloguePlace& place) {
+                return place.size == 'k' ? block : (place.size == 'm' ? row : column) / place.over;
+            };
+            product *= operands_[i](at(*operand.index.row), at(*operand.index.column));
+        }
+        return product;
+    }
+
     [[nodiscard]] RowsJudged of_no_rows() const {
         RowsJudged judged{.elements = std::vector<CheckResult>(outputs_.size()), .reduced = {}};
         for (std::size_t i = 0; i < outputs_.size(); ++i) {
@@ -189,6 +220,10 @@ private:
         element.acc = {acc(sums[first]), acc(sums[second])};
         for (std::size_t i = 0; i < operands_.size(); ++i) {
             const bool is_scalar = inputs_.epilogue.parts().operands[i].is_scalar;
+            if (inputs_.epilogue.parts().operands[i].is_block_scale()) {  // no value of an element
+                element.operands.emplace_back();
+                continue;
+            }
             const auto of = [&](std::int64_t at) {
                 return exactly(is_scalar                 ? static_cast<double>(inputs_.scalars[i])
                                : operands_[i].is_there() ? operands_[i](row, at)
@@ -207,6 +242,24 @@ private:
     std::vector<HostCopy> outputs_;
 };
 
+/// The sums of products for some rows of D, from `first` on. Blocks of K are scaled before they are added.
+std::vector<ProductSum> sums_of(const Check& band, std::int64_t first, const ElementJudge& elements,
+                                const EpilogueParts& parts, const Reference& judge) {
+    if (!has_block_scales(parts) || band.k == 0) return judge.sums(band);
+    const std::int64_t columns = band.d.columns;
+    std::vector<ProductSum> all(static_cast<std::size_t>(band.d.rows * columns));
+    for (std::int64_t block = 0; block * kScaledBlock < band.k; ++block) {
+        const std::vector<ProductSum> part = judge.sums(block_of_k(band, block));
+        for (std::size_t i = 0; i < all.size(); ++i) {
+            const auto place = static_cast<std::int64_t>(i);
+            const double scale = elements.scale(first + place / columns, place % columns, block);
+            all[i].sum += scale * part[i].sum;
+            all[i].magnitude += std::fabs(scale) * part[i].magnitude;
+        }
+    }
+    return all;
+}
+
 }  // namespace
 
 std::vector<CheckResult> check_epilogue(Device& device, const Check& check, const EpilogueInputs& inputs,
@@ -220,7 +273,8 @@ std::vector<CheckResult> check_epilogue(Device& device, const Check& check, cons
     std::mutex mutex;
     for (std::int64_t first = 0; first < rows; first += at_once) {
         const std::int64_t count = std::min(at_once, rows - first);
-        const std::vector<ProductSum> sums = judge.sums(band_of(check, first, count, of_product));
+        const std::vector<ProductSum> sums =
+            sums_of(band_of(check, first, count, of_product), first, elements, inputs.epilogue.parts(), judge);
         on_cores(count, [&](std::int64_t share, std::int64_t shares) {
             RowsJudged part = elements.of_no_rows();
             for (std::int64_t row = share; row < count; row += shares)

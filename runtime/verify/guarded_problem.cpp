@@ -108,6 +108,7 @@ Fill GuardedProblem::Impl::fill_of(const GemmOperand& operand) const {
     const std::uint64_t own_seed = seed + filled.size();
     if (!uses(operand)) return unread_fill();
     if (inputs == InputKind::normal) return {.kind = FillKind::normal, .seed = own_seed};
+    if (operand.is_block_scale()) return integer_fill(own_seed, integers.range_scale);
     if (!operand.is_factor()) return integer_fill(own_seed, integers.range_c);
     if (filled.empty() && integers.group > 1) return sparse_fill(own_seed, integers.group);
     return integer_fill(own_seed, integers.range);

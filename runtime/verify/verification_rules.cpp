@@ -1,5 +1,6 @@
 #include "runtime/verify/verification_rules.hpp"
 
+#include "generator/base/operand.hpp"
 #include "generator/base/promoted_sums.hpp"
 #include "runtime/support/element_codec.hpp"
 
@@ -12,6 +13,7 @@ namespace {
 
 constexpr int kLargestRange = 8;      // every type holds the integers up to 8, e5m2 no more
 constexpr int kAllOfS8 = 128;         // 128 is stored as 127
+constexpr int kLargestScale = 2;      // integers that blocks of K are scaled with
 constexpr int kLargestExponent = 60;  // of alpha and beta: beyond, f32 would over- or underflow
 
 bool is_exact_factor(float factor) {
@@ -87,6 +89,14 @@ void bound_products(IntegerInputs& inputs, std::int64_t k, double most, double s
     inputs.group = (k + nonzero - 1) / nonzero;
 }
 
+/// The largest factor that block scales make of integers.
+double scaled_by(const GemmSpec& spec) {
+    double factor = 1;
+    for (const GemmOperand& operand : gemm_operands(spec))
+        if (operand.is_block_scale()) factor *= kLargestScale;
+    return factor;
+}
+
 }  // namespace
 
 IntegerInputs integer_inputs(const GemmSpec& spec, float alpha, float beta) {
@@ -103,11 +113,12 @@ IntegerInputs integer_inputs(const GemmSpec& spec, float alpha, float beta) {
     if (beta_size != 0)
         inputs.range_c = static_cast<int>(std::min<double>(kLargestRange, std::floor(room_c / (2 * beta_size))));
     if (inputs.range_c < 1) return {.range = largest_range(spec)};
+    inputs.range_scale = kLargestScale;
     const double most = alpha_size == 0 ? limit : std::min(limit, (room - beta_size * inputs.range_c) / alpha_size);
     const double most_spread = alpha_size == 0 ? spread : spread / alpha_size;
     if (most < 1 || most_spread < 1) return {.range = largest_range(spec)};
     inputs.exact = true;
-    bound_products(inputs, spec.k, most, most_spread, largest_range(spec));
+    bound_products(inputs, spec.k, most / scaled_by(spec), most_spread / scaled_by(spec), largest_range(spec));
     return inputs;
 }
 

@@ -12,6 +12,7 @@ struct IntegerInputs {
     int range = 1;           ///< A and B hold integers in -range .. range without 0
     std::int64_t group = 1;  ///< above 1: A holds one ±1 in each `group` columns of a row and zeros elsewhere
     int range_c = 8;         ///< of C
+    int range_scale = 1;     ///< of scales of blocks of K
 };
 
 /// The rule, for Σ = the largest possible sum of absolute products of a row and a column:
@@ -22,6 +23,8 @@ struct IntegerInputs {
 ///          count as f32: 128 products of integers up to 8 stay within 2^13.
 ///   exact: Σ ≤ limit, and |alpha|·Σ + |beta|·range_c ≤ limit · unit, where alpha and beta are 0 or powers of two and
 ///          unit is the smallest of 1, |alpha| and |beta|, of which everything that is added is a multiple.
+///
+/// Scales of blocks of K are integers, too, and Σ has their largest products as factors.
 ///
 /// Then every partial sum in any order, product with alpha and addition is exact, and rounding to D is the only one.
 /// (D's rounding is checked as well: a bf16 D has only 8 bits for sums of up to 24.) The largest range up to 8 (of s8

@@ -1,7 +1,7 @@
 #pragma once
 
-// Tensor cores read elements of 8 bits only where K is contiguous. An operand that lies otherwise is transposed into the
-// workspace. It costs a pass over the operand.
+// Tensor cores read elements of 8 bits only where K is contiguous. An operand that lies otherwise is transposed into
+// the workspace. It costs a pass over the operand.
 
 #if GEMM_TRANSPOSE_REALIGN
 // Bytes from the start of the word where four neighbours begin.

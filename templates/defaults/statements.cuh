@@ -90,10 +90,30 @@
 #define GEMM_CLEAR_RING() \
     if (walk.no_products) shared.clear_ring()
 #define GEMM_CLEAR_STAGE()
+#define GEMM_ANNOUNCE_K_TILE() announce_k_tile(shared, ring, walk.no_products ? 0 : kStageBytes)
+#define GEMM_ANNOUNCE_PREFETCHED() mbarrier_arrive_expect(shared.full_barrier(prefetched), kStageBytes)
+#define GEMM_COPY_SCALES()
 #define GEMM_COPY_TILE_OPERANDS()
 
 // ---- wgmma: consumers
 #define GEMM_PREPARE_STORE()
+#define GEMM_SCALE_TYPES()                     \
+    using RowScales = ScalesOfLines<4, false>; \
+    using ColumnScales = ScalesOfBlocks<128, true>
+#define GEMM_SCALE_PLACES() \
+    RowScales row_scales;   \
+    ColumnScales column_scales
+#define GEMM_FIND_SCALES()                                    \
+    place.row_scales.address = shared.scales_of(0) + row * 4; \
+    place.column_scales = {shared.scales_of(0) + kRowScaleBytes, 0, 0}
+#define GEMM_BEGIN_SCALES()             \
+    a.k_block = tile.first_k / kBlockK; \
+    a.column_scales.begin_tile(tile.column, tile.end_column)
+#define GEMM_SCALES_OF_WAVE() float row_scale, column_scale
+#define GEMM_READ_SCALES()                                            \
+    partial.row_scale = a.row_scales.at(wave, ring.stage, a.k_block); \
+    partial.column_scale = a.column_scales.at(0, ring.stage, a.k_block)
+#define GEMM_SCALE_OF_SUM() const float scale = partial.row_scale * partial.column_scale
 #if GEMM_READ_C && !GEMM_SLICE_OF_SUMS
 #define GEMM_OPERANDS_OF_TILE() \
     TileOperands { tile, row, column }

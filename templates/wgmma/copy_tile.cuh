@@ -16,11 +16,12 @@ __device__ __forceinline__ void copy_tile(const GemmArgs& args, const SharedMemo
     for (int k_tile = 0; k_tile < tile.k_tiles; ++k_tile) {
         const int stage = ring.stage;
         GEMM_CLEAR_STAGE();
-        announce_k_tile(shared, ring, walk.no_products ? 0 : kStageBytes);
+        GEMM_ANNOUNCE_K_TILE();
         ring.advance();
         if (walk.no_products) continue;
         copy_a(args, shared, tile, k_tile, stage);
         copy_b(args, shared, tile, k_tile, stage);
+        GEMM_COPY_SCALES();
 #if GEMM_PREFETCH_PANELS
         prefetch.advance(args, tile, k_tile);
 #endif

@@ -14,7 +14,7 @@ __device__ __forceinline__ void prefetch_tile(const GemmArgs& args, const Shared
     const Tile tile = walk.tile();
 #pragma unroll 1
     for (int k_tile = 0; k_tile < tile.k_tiles && prefetched < kStages; ++k_tile, ++prefetched) {
-        mbarrier_arrive_expect(shared.full_barrier(prefetched), kStageBytes);  // of both operands
+        GEMM_ANNOUNCE_PREFETCHED();
         if constexpr (kEarlyA) copy_a(args, shared, tile, k_tile, prefetched);
         if constexpr (kEarlyB) copy_b(args, shared, tile, k_tile, prefetched);
     }
@@ -52,12 +52,13 @@ __device__ __forceinline__ void copy_tile(const GemmArgs& args, const SharedMemo
         if (is_prefetched) {
             --prefetched;
         } else {
-            announce_k_tile(shared, ring, walk.no_products ? 0 : kStageBytes);
+            GEMM_ANNOUNCE_K_TILE();
         }
         ring.advance();
         if (walk.no_products) continue;
         if (!kEarlyA || !is_prefetched) copy_a(args, shared, tile, k_tile, stage);
         if (!kEarlyB || !is_prefetched) copy_b(args, shared, tile, k_tile, stage);
+        GEMM_COPY_SCALES();
 #if GEMM_PREFETCH_PANELS
         prefetch.advance(args, tile, k_tile);
 #endif

@@ -11,6 +11,7 @@ __device__ __forceinline__ Tile multiply_k_tiles(Accumulator (&rC)[kTilesM][kTil
                                                  const SharedMemory& shared, const TileWalk& walk, PlaceA a,
                                                  unsigned long long b, RingPosition& ring, int lane) {
     const Tile tile = walk.tile();
+    GEMM_BEGIN_SCALES();
     PartialSums even, odd;
     set_to_zero(rC);
     // The waves of a k-tile but for the first, which is in flight in `first`. The last one is left in flight.

@@ -9,6 +9,7 @@ __device__ __forceinline__ Tile multiply_k_tiles(Accumulator (&rC)[kTilesM][kTil
                                                  const SharedMemory& shared, const TileWalk& walk, PlaceA a,
                                                  unsigned long long b, RingPosition& ring, int lane) {
     const Tile tile = walk.tile();
+    GEMM_BEGIN_SCALES();
     PartialSums partial;
     set_to_zero(rC);
 #pragma unroll 1

@@ -42,6 +42,11 @@ struct RingPosition {
 #endif
 };
 
+#if GEMM_SCALES_IN_RING
+// The ring's stages, and behind them the scales of each.
+constexpr int kRingBytes = kStages * kStageBytes + (kStages * kScaleBytes + 1023) / 1024 * 1024;
+#endif
+
 // Addresses in shared memory: the ring's stages, each with a tile of A and a tile of B; the epilogue's staging; two
 // barriers for each stage.
 struct SharedMemory {
@@ -51,13 +56,22 @@ struct SharedMemory {
     unsigned empty;  // (kStages) all warps that read the stage have done so
 
     __device__ __forceinline__ explicit SharedMemory(unsigned first) : ring(first) {
+#if GEMM_SCALES_IN_RING
+        staging = ring + kRingBytes;
+#else
         staging = ring + kStages * kStageBytes;
+#endif
         full = staging + kStagingBytes;
         empty = full + kStages * 8;
     }
 
     __device__ __forceinline__ unsigned stage_a(int stage) const { return ring + stage * kStageBytes; }
     __device__ __forceinline__ unsigned stage_b(int stage) const { return stage_a(stage) + OperandA::kBytes; }
+#if GEMM_SCALES_IN_RING
+    __device__ __forceinline__ unsigned scales_of(int stage) const {
+        return ring + kStages * kStageBytes + stage * kScaleBytes;
+    }
+#endif
     __device__ __forceinline__ unsigned full_barrier(int stage) const { return full + stage * 8; }
     __device__ __forceinline__ unsigned empty_barrier(int stage) const { return empty + stage * 8; }
 
@@ -73,7 +87,11 @@ struct SharedMemory {
     // One thread calls this where K is 0.
     __device__ __forceinline__ void clear_ring() const {
 #pragma unroll 1
+#if GEMM_SCALES_IN_RING
+        for (unsigned byte = 0; byte < kRingBytes; byte += 16)
+#else
         for (unsigned byte = 0; byte < kStages * kStageBytes; byte += 16)
+#endif
             asm volatile("st.shared.v4.b32 [%0], {%1, %1, %1, %1};" ::"r"(ring + byte), "r"(0) : "memory");
         fence_proxy_async();
     }

@@ -434,7 +434,7 @@ TEST_CASE("C API: what can't be made is told with the rule") {
     CHECK_THAT(said("fp23 tt 8 8 8", JG_INVALID), ContainsSubstring("'fp23'"));
     CHECK_THAT(said("gemm-v2 m=8 n=8 k=8 batch=2", JG_INVALID),
                ContainsSubstring("batch is '2'") && ContainsSubstring("no kernel serves"));
-    CHECK_THAT(said("s8 tt 8 8 8", JG_NO_KERNEL), ContainsSubstring("multiplies s8"));
+    CHECK_THAT(said("tf32 tt 8 8 8", JG_NO_KERNEL), ContainsSubstring("multiplies tf32"));
     CHECK_THAT(said("f32 tt 8192 8192 8192", JG_NO_KERNEL), ContainsSubstring("too large for the emulator"));
     const OwnedContext without_nvrtc = new_context(std::string(kOptions) + "; nvrtc=/no/libnvrtc.so");
     CHECK(jg_kernel_create(without_nvrtc.get(), "f32 tt 8 8 8", &kernel) == JG_COMPILE_FAILED);

@@ -151,3 +151,77 @@ def test_scales_of_another_shape_are_refused(scale_a, words):
     a, b = operands()
     with pytest.raises(jg.Error, match=words):
         jg.scaled_matmul(a, b, scale_a, 1.0, device=EMULATOR)
+
+
+# ---- scales of blocks of k ----
+
+
+def blocks_of(extent):
+    return -(-extent // 128)
+
+
+def each(scales, extent):
+    """A scale for each element along the first dimension, from one for 128 or one for each."""
+    return scales if scales.shape[0] == extent else np.repeat(scales, 128, 0)[:extent]
+
+
+def scaled_product(a, b, scale_a, scale_b):
+    """In f64. scale_a has (m or its blocks, blocks of k), scale_b (n or its blocks, blocks of k)."""
+    total = 0
+    for block in range(blocks_of(a.shape[1])):
+        part = slice(block * 128, (block + 1) * 128)
+        product = a[:, part].astype("float64") @ b[part].astype("float64")
+        total = total + product * np.outer(each(scale_a, a.shape[0])[:, block], each(scale_b, b.shape[1])[:, block])
+    return total
+
+
+@pytest.mark.parametrize("order", ["C", "F", "wide"])
+@pytest.mark.parametrize("mode_b", ["1x128", "128x128"])
+@pytest.mark.parametrize("mode_a", ["1x128", "128x128"])
+def test_scales_of_blocks_multiply_in_every_order(mode_a, mode_b, order):
+    random = np.random.default_rng(5)
+    for m, n, k in ((40, 272, 1000), (1, 16, 512), (300, 136, 130)):
+        a, b = random_matrix((m, k), E4M3, 3), random_matrix((n, k), E5M2, 4).T
+        rows = [m if mode_a == "1x128" else blocks_of(m), n if mode_b == "1x128" else blocks_of(n)]
+        scale_a, scale_b = (random.uniform(-2, 2, (count, blocks_of(k))).astype("float32") for count in rows)
+        expected = scaled_product(a, b, scale_a, scale_b)
+        if order == "wide":
+            lies = [np.pad(scale, ((0, 0), (0, 3)))[:, :-3] for scale in (scale_a, scale_b)]
+        else:
+            lies = [np.array(scale, order=order) for scale in (scale_a, scale_b)]
+        d = jg.scaled_matmul(
+            a, b, (lies[0], mode_a), (lies[1].T, mode_b), out_dtype="float32", device=EMULATOR
+        )
+        assert close(d, expected, 2**-10)
+
+
+def test_scales_of_blocks_stand_beside_others():
+    a, b = operands()
+    blocks = np.linspace(0.5, 2, N * blocks_of(K), dtype="float32").reshape(N, -1)
+    d = jg.scaled_matmul(a, b, ROW, (blocks.T, "1x128"), out_dtype="float32", device=EMULATOR)
+    assert close(d, ROW * scaled_product(a, b, np.ones((M, blocks_of(K))), blocks), 2**-10)
+
+
+def test_torch_scales_of_blocks_multiply():
+    torch = pytest.importorskip("torch")
+    a, b = torch.randn(M, K).to(torch.float8_e4m3fn), torch.randn(N, K).to(torch.float8_e4m3fn).t()
+    scale_a, scale_b = torch.rand(blocks_of(K), M).t(), torch.rand(1, blocks_of(K))
+    d = jg.scaled_matmul(a, b, (scale_a, "1x128"), (scale_b.t(), "128x128"), out_dtype=torch.float32, device=EMULATOR)
+    expected = scaled_product(a.float().numpy(), b.float().numpy(), scale_a.numpy(), scale_b.numpy())
+    assert close(d.numpy(), expected, 2**-10)
+
+
+def test_wrong_scales_of_blocks_are_refused():
+    a, b = operands()
+    good = np.ones((M, blocks_of(K)), "float32")
+    for scale, words in (
+        ((good[:, :1], "1x128"), r"\(24, 2\)"),
+        ((good.astype("float16"), "1x128"), "f16"),
+        ((good, "1x64"), "1x64"),
+        ((good[0], "1x128"), "two dimensions"),
+        ((good, "128x128"), r"\(1, 2\)"),
+    ):
+        with pytest.raises((jg.OperandError, jg.SpecError), match=words):
+            jg.scaled_matmul(a, b, scale, 1.0, device=EMULATOR)
+    with pytest.raises(jg.ConfigError, match="promoted"):
+        jg.scaled_matmul(a, b, (good, "1x128"), 1.0, sums="fast", device=EMULATOR)

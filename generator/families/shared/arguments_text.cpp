@@ -85,6 +85,9 @@ struct ArgumentComments {
             return is_transposed() ? "D^T (m, n), in boxes of a slice" : "D (m, n), in boxes of a slice";
         if (const std::optional<TextValue> value = of_text(map.role); value && value->is_written && !map.is_of_rest)
             return fmt::format("{}{} (m, n), in boxes of a slice", map.role.name, is_transposed() ? "^T" : "");
+        if (const std::optional<TextValue> value = of_text(map.role); value && value->index.has_k())
+            return fmt::format("{} ({}){}", map.role.name, to_string(value->index),
+                               is_transposed() ? " of the problem" : "");
         if (field == "map_panels") return fmt::format("{} (m, n), in boxes of a panel", map.role.name);
         if (field == "map_c") return "C (m, n) or one row of it, in boxes of a panel";
         return "the last boxes of a row, which are narrower";

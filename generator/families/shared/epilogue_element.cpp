@@ -235,7 +235,7 @@ std::vector<std::string> unserved_epilogue(const Epilogue& epilogue, bool is_tra
     if (std::ranges::none_of(parts.outputs, [](const auto& output) { return output.name == "d"; }))
         reasons.push_back(at("d") + "the text stores no d");
     for (const EpilogueOperand& operand : parts.operands) {
-        if (operand.index.is_over_blocks())
+        if (operand.index.is_over_blocks() && !operand.is_block_scale())
             reasons.push_back(at(operand.name) + fmt::format("no kernel reads {}, an element for a block",
                                                              written(operand.name, operand.index)));
         if (!operand.is_scalar && !is_served(operand.type))

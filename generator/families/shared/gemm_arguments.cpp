@@ -33,7 +33,8 @@ void add_epilogue_pointers(std::vector<KernelArgument>& list, const GemmSignatur
 void add_epilogue_pitches(std::vector<KernelArgument>& list, const GemmSignature& signature) {
     if (signature.c) list.emplace_back(ExtentArgument{ArgumentRole::ldc, 8});
     for_each_of_text(signature, [&](const EpilogueOperand& operand) {
-        if (operand.index.is_matrix()) list.emplace_back(ExtentArgument{{operand.name, ArgumentPart::pitch}, 8});
+        if (operand.index.is_matrix() || operand.is_block_scale())
+            list.emplace_back(ExtentArgument{{operand.name, ArgumentPart::pitch}, 8});
     });
     for_each_beside_d(signature, [&](const EpilogueOutput& output) {
         if (output.index.is_matrix()) list.emplace_back(ExtentArgument{{output.name, ArgumentPart::pitch}, 8});

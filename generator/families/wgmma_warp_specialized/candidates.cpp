@@ -189,6 +189,7 @@ void add_cluster(const Search& search, Config config, const TileShape& cluster) 
     const auto& [spec, signature, gpu, least, tile, limit_us, list] = search;
     const TileIndex tiles = tiles_of(config.block, spec.m, spec.n);
     if (tiles.m < cluster.m || tiles.n < cluster.n) return;
+    if (cluster.m * cluster.n > 1 && signature.epilogue && has_block_scales(signature.epilogue->parts())) return;
     if (cluster.m * cluster.n > 1 && !leaves_registers(config, kWidestInCluster)) return;
     const int most = count_of_reductions(signature) > 1 ? kWidestWithReductions : kWidestWithOutput;
     if (reads_and_stores_more(signature) && !leaves_registers(config, most)) return;
@@ -232,6 +233,7 @@ Config common_fields(const Problem& problem, const GpuModel& gpu, bool swap_ab) 
     config.early_b = config.dependent_launch && multiplied.constant_b && !copies_b(multiplied);
     config.broadcast_c = spec.broadcast_c;
     config.promote = has_promoted_sums(spec) ? kPromotedK : 0;
+    if (!has_aligned_scales(spec)) config.scales = ScaleSource::direct;
     if (spec.align_d < 16 || size_of_d(spec).columns * bytes(spec.d) % 16 != 0) config.store = OutputStore::shared;
     return config;
 }
@@ -244,6 +246,7 @@ bool may_swap_ab(const GemmSpec& spec, const Config& config) {
 void add_tiles(std::vector<CandidateGroup<Config>>& groups, const Problem& problem, const GpuModel& gpu,
                Config config) {
     const GemmSpec multiplied = as_multiplied(problem.row_major, config.swap_ab);
+    const bool has_scales = problem.signature.epilogue && has_block_scales(problem.signature.epilogue->parts());
     LeastTime least(problem, config, gpu);
     for (const TileRange& range : kTileRanges)
         for (int n = range.least_n; n <= range.most_n; n += kWidthStep) {
@@ -254,8 +257,12 @@ void add_tiles(std::vector<CandidateGroup<Config>>& groups, const Problem& probl
                 config.schedule = WarpgroupSchedule::cooperative;
             config.block = {range.block_m, n,
                             (range.block_m * n <= kShortTile ? kLongRowBytes : kPanelBytes) / bytes(multiplied.a)};
+            if (has_scales) config.block.k = kScaledBlock;
             config.warpgroup = {range.warpgroup_m, n, config.block.k};
-            if (geometry(problem.signature, config).wave_n == 0) continue;  // no room for partial sums
+            const WgmmaGeometry g = geometry(problem.signature, config);
+            if (g.wave_n == 0) continue;  // no room for partial sums
+            if (std::ranges::any_of(g.scales, [](const WgmmaScale& one) { return one.boxes > kMostScaleBoxes; }))
+                continue;
             if (bytes(multiplied.d) == 1 && n % kTmaAlignment != 0) continue;
             if (!wgmma_form(multiplied.a, multiplied.b, multiplied.accumulator, n)) continue;
             groups.push_back({least.in_any_cluster(config, least.tile_of(config)), config});

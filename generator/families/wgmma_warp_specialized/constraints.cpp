@@ -259,6 +259,41 @@ void check_pairs(Reasons& reasons, const Problem& problem, const Config& c, cons
                   "the columns of eight pairs", kSumsOfEightPairs);
 }
 
+/// Partial sums are multiplied with scales of blocks.
+void check_block_scales(Reasons& reasons, const Problem& problem) {
+    if (!problem.signature.epilogue) return;
+    const GemmSpec& spec = problem.row_major;
+    for (const EpilogueOperand& operand : problem.signature.epilogue->parts().operands) {
+        if (!operand.is_block_scale()) continue;
+        const std::string name = with_index(operand.name, operand.index);
+        if (!has_promoted_sums(spec) || !has_8_bits(spec))
+            reasons.push_back(
+                fmt::format("{} scales blocks of K, which needs A and B of 8-bit floats and sums=promoted", name));
+    }
+}
+
+void check_block_scales(Reasons& reasons, const GemmSpec& spec, const Config& c, const WgmmaGeometry& g) {
+    if (g.scales.empty() && c.scales != ScaleSource::ring)
+        reasons.emplace_back("scales = direct: this problem has no scales of blocks of K");
+    if (g.scales.empty()) return;
+    if (c.scales == ScaleSource::ring && !has_aligned_scales(spec))
+        reasons.push_back(
+            fmt::format("scales = ring: TMA needs scales whose rows are aligned to {} bytes", kTmaAlignment));
+    if (c.block.k != kScaledBlock)
+        reasons.push_back(fmt::format("block_tile.k = {}: scales are for {} of K", c.block.k, kScaledBlock));
+    if (c.block.n != c.warpgroup.n)
+        reasons.push_back(
+            fmt::format("block_tile.n = {} differs from warpgroup_tile.n = {}: warpgroups that share scales "
+                        "lie above each other",
+                        c.block.n, c.warpgroup.n));
+    if (bounded_product(c.cluster.m, c.cluster.n) != 1)
+        reasons.push_back(fmt::format("cluster = {}x{}: blocks share no scales", c.cluster.m, c.cluster.n));
+    for (const WgmmaScale& scale : g.scales)
+        if (scale.boxes > kMostScaleBoxes)
+            reasons.push_back(fmt::format("{} parts of the tile have a scale of {} each, outside 1 to {}", scale.boxes,
+                                          scale.operand->name, kMostScaleBoxes));
+}
+
 void check_broadcast_c(Reasons& reasons, const GemmSpec& spec, const Config& c) {
     if (!c.broadcast_c) return;
     if (!spec.c) reasons.emplace_back("broadcast_c: this problem has no C");
@@ -289,6 +324,7 @@ Reasons WgmmaWarpSpecialized::unsupported(const Problem& problem, const Arch& ar
     check_tma_operand(reasons, "A", copies_a(spec), spec.lda, packed_a(spec));
     check_tma_operand(reasons, "B", copies_b(spec), spec.ldb, packed_b(spec));
     check_pairs(reasons, problem);
+    check_block_scales(reasons, problem);
     return reasons;
 }
 
@@ -314,6 +350,7 @@ Reasons WgmmaWarpSpecialized::violations(const Problem& problem, const Config& c
     check_8_bits(reasons, spec, c);
     check_width(reasons, spec, c);
     check_promotion(reasons, spec, c, g);
+    check_block_scales(reasons, spec, c, g);
     check_resources(reasons, c, g, arch);
     if (!reasons.empty()) return reasons;
     const TileShape cluster_tile{c.block.m * c.cluster.m, c.block.n * c.cluster.n, c.block.k};

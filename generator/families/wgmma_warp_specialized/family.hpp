@@ -19,6 +19,7 @@ struct WgmmaWarpSpecialized {
     static constexpr MathUnit kMathUnit = MathUnit::tensor_cores;
     static constexpr MathInstruction kMathInstruction = MathInstruction::wgmma;
     static constexpr bool kServesPairs = true;
+    static constexpr bool kServesBlockScales = true;
     static constexpr std::array kRemovedOptions{kHilbertRasterization, RemovedOption{"store", "", "reg"},
                                                 RemovedOption{"swizzle", "swizzle"}};
 

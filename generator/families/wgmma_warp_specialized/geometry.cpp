@@ -15,6 +15,7 @@ namespace jitgemm {
 namespace {
 
 constexpr int kBarrierBytes = 8;
+constexpr int kSwizzleBytes = 1024;    // alignment of tiles and slices
 constexpr int kWarps = 4;              // of a warpgroup
 constexpr int kSmallestRow = 16;       // bytes of a box
 constexpr int kFragmentRegisters = 4;  // of a thread, for the 32 bytes of K of a wgmma
@@ -45,14 +46,15 @@ struct Waves {
 
 /// Two sets, if registers have room for them beside the tile's own sums and waves are wide enough: with fewer columns
 /// wgmmas are bound by shared memory. Else one set of the widest waves.
-Waves waves_of(int warpgroup_n, int held, int registers) {
+Waves waves_of(int warpgroup_n, int held, int registers, const std::vector<WgmmaScale>& scales) {
     constexpr int kMostWaves = 4;  // along N
     constexpr int kWideWave = 80;
     Waves best;
     for (int waves = 1; waves <= kMostWaves; ++waves) {
         const int columns = warpgroup_n / waves;
         if (columns < 8 || warpgroup_n % waves != 0 || columns % 8 != 0) continue;
-        const auto has_room = [&](int sets) { return held + sets * columns / 2 + kScratchRegisters <= registers; };
+        const int of_set = columns / 2 + scale_registers(scales, columns);
+        const auto has_room = [&](int sets) { return held + sets * of_set + kScratchRegisters <= registers; };
         if (has_room(2) && (waves == 1 || columns >= kWideWave)) return {columns, 2};
         if (best.columns == 0 && has_room(1)) best = {columns, 1};
     }
@@ -148,10 +150,11 @@ WgmmaGeometry geometry(const GemmSignature& signature, const WgmmaWarpSpecialize
     if (c.a_source == OperandSource::registers) g.fragment_registers = kFragmentsA * kFragmentRegisters;
     g.wave_n = c.warpgroup.n;
     if (c.promote != 0) {
-        const Waves waves = waves_of(c.warpgroup.n, g.accumulator_registers, deal(g.consumers, 0).consumer);
+        g.scales = block_scales(signature, c);
+        const Waves waves = waves_of(c.warpgroup.n, g.accumulator_registers, deal(g.consumers, 0).consumer, g.scales);
         g.wave_n = waves.columns;
         g.partial_sets = waves.sets;
-        g.partial_registers = waves.sets * waves.columns / 2;
+        g.partial_registers = waves.sets * (waves.columns / 2 + scale_registers(g.scales, waves.columns));
     }
     const int held = g.accumulator_registers + g.partial_registers + g.fragment_registers;
     const RegisterDeal registers = c.warp_specialized ? deal(g.consumers, held) : even_deal(g.consumers);
@@ -162,7 +165,9 @@ WgmmaGeometry geometry(const GemmSignature& signature, const WgmmaWarpSpecialize
     g.a = panelled(a_k_major, bytes(signature.a), c.block.m, c.block.k, c.cluster.n);
     g.b = panelled(b_k_major, bytes(signature.b), c.block.n, c.block.k, c.cluster.m);
     g.stage_bytes = std::int64_t{g.a.bytes} + g.b.bytes;
-    g.pipeline_bytes = g.stage_bytes * c.stages;
+    std::int64_t scale_bytes = 0;
+    for (const WgmmaScale& scale : g.scales) scale_bytes += scale.bytes;
+    g.pipeline_bytes = g.stage_bytes * c.stages + round_up(scale_bytes * c.stages, std::int64_t{kSwizzleBytes});
     g.staged_bytes = adds_c_by_row(signature, c) ? bytes(DataType::f32) : bytes(signature.d);
     const std::vector<int> outputs = staged_outputs(signature, c);
     g.output_bytes = std::accumulate(outputs.begin(), outputs.end(), 0);

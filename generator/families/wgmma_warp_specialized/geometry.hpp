@@ -4,6 +4,7 @@
 #include "generator/base/kernel_argument.hpp"
 #include "generator/base/promoted_sums.hpp"
 #include "generator/epilogue/graph.hpp"
+#include "generator/families/wgmma_warp_specialized/block_scales.hpp"
 #include "generator/families/wgmma_warp_specialized/config.hpp"
 #include "generator/layout/mma_atom.hpp"
 
@@ -42,10 +43,11 @@ struct WgmmaGeometry {
     int accumulator_registers = 0;  ///< per thread of a consumer
     int fragment_registers = 0;     ///< if A comes from registers
     int wave_n = 0;  ///< columns of the warpgroup tile that wgmmas multiply at a time; 0: promoted sums find no room
-    int partial_sets = 0;        ///< 2: a wave is added while the next one multiplies
-    int partial_registers = 0;   ///< per thread, for sums of waves that begin anew every config.promote of K
-    int consumer_registers = 0;  ///< after setmaxnreg
-    int producer_registers = 0;  ///< 0: there is no producer
+    int partial_sets = 0;       ///< 2: a wave is added while the next one multiplies
+    int partial_registers = 0;  ///< per thread, for sums of waves that begin anew every config.promote of K, and scales
+    std::vector<WgmmaScale> scales;  ///< of blocks of K, which partial sums are multiplied with
+    int consumer_registers = 0;      ///< after setmaxnreg
+    int producer_registers = 0;      ///< 0: there is no producer
     PanelledTile a;
     PanelledTile b;
     std::int64_t stage_bytes = 0;

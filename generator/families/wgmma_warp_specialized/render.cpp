@@ -78,6 +78,12 @@ FinishUnit finished_unit(const GemmSignature& s, const Config& c, const WgmmaGeo
     return c.swap_ab ? FinishUnit::pair : FinishUnit::atom;
 }
 
+/// Whether TMA copies scales of that kind.
+bool has_scales(const WgmmaGeometry& g, bool by_block) {
+    return std::ranges::any_of(g.scales,
+                               [&](const WgmmaScale& one) { return one.is_in_ring && one.is_by_block == by_block; });
+}
+
 std::map<std::string, int, std::less<>> macros(const GemmSignature& s, const Config& c, const WgmmaGeometry& g) {
     const std::vector<int> widths = stmatrix_widths(s, c, g);
     const auto stages_by = [&](int width) { return std::ranges::find(widths, width) != widths.end(); };
@@ -115,6 +121,11 @@ std::map<std::string, int, std::less<>> macros(const GemmSignature& s, const Con
         {"GEMM_PERSISTENT", c.persistent},
         {"GEMM_ELEMENT_BYTES", g.a.element_bytes},
         {"GEMM_PROMOTED", c.promote != 0},
+        {"GEMM_BLOCK_SCALES", !g.scales.empty()},
+        {"GEMM_SCALES_OF_LINES", has_scales(g, false)},
+        {"GEMM_SCALES_OF_BLOCKS", has_scales(g, true)},
+        {"GEMM_SCALES_DIRECT", !g.scales.empty() && c.scales == ScaleSource::direct},
+        {"GEMM_SCALES_IN_RING", !g.scales.empty() && c.scales == ScaleSource::ring},
         {"GEMM_EARLY", c.early_a || c.early_b},
         {"GEMM_EARLY_A", c.early_a},
         {"GEMM_EARLY_B", c.early_b}};
@@ -185,6 +196,7 @@ std::string derived_lines(const GemmSignature& s, const TileOperands& operands, 
     if (c.promote != 0)
         text += constant_line("kPromotedBlocks", c.promote / g.wgmma_k,
                               fmt::format("k-blocks after which sums begin anew: {} of K", c.promote));
+    if (!g.scales.empty()) text += scale_lines(g.scales);
     if (c.stream_k != 0) text += constant_line("kWarpsPerTile", warps_per_tile, "warps that share a tile");
     if (g.c_stages != 0) {
         const bool by_halves = c.schedule == WarpgroupSchedule::overlapped;
@@ -410,6 +422,8 @@ std::vector<KernelArgument> arguments(const GemmSignature& s, const Config& c, c
     TensorMapArgument map_b = map(c.swap_ab ? a : b, g.b.box, kPanelBytes, "map_b");
     (c.swap_ab ? map_a : map_b).pairs = pairs_of(s);
     std::vector<KernelArgument> list{map_a, map_b};
+    for (const WgmmaScale& scale : g.scales)
+        if (scale.is_in_ring) list.emplace_back(map({scale.operand->name, ArgumentPart::pointer}, scale.box, 0));
     add_output_maps(list, s, c, g);
     if (c.swap_ab) {
         const int rows = rows_of_wgmma(s, c);
@@ -444,6 +458,8 @@ std::vector<KernelArgument> arguments(const GemmSignature& s, const Config& c, c
     add_epilogue_scalars(list, s);
     std::set<std::string_view> mapped = staged_names(s, c);  // those have neither an address nor a pitch
     if (g.c_stages != 0 && s.epilogue) mapped.insert(ring_operand(s)->name);
+    for (const WgmmaScale& scale : g.scales)
+        if (scale.is_in_ring) mapped.insert(scale.operand->name);
     std::erase_if(list, [&](const KernelArgument& one) {
         return mapped.contains(role_of(one).name) && !std::holds_alternative<TensorMapArgument>(one);
     });

@@ -29,6 +29,11 @@ std::string_view clear_stage(bool has_panels) {
            "}\n";
 }
 
+/// The bytes that TMA brings for a k-tile.
+std::string_view k_tile_bytes(bool has_scales) {
+    return has_scales ? "kStageBytes + kCopiedScaleBytes" : "kStageBytes";
+}
+
 std::string copy_operands(const Config& c, const TileOperands& operands) {
     std::string text = prefetch_vectors(operands);
     if (!operands.has(OperandReader::panels)) return text;
@@ -155,6 +160,13 @@ std::string consumers_begin(bool deals, bool early) {
 bool deals_out_registers(const Config& c, const WgmmaGeometry& g) { return c.warp_specialized && g.consumers > 1; }
 
 void add_statements(RenderInput& input, const TileOperands& operands, const Config& c, const WgmmaGeometry& g) {
+    const bool has_scales = !g.scales.empty() && c.scales == ScaleSource::ring;
+    input.generated["GEMM_ANNOUNCE_K_TILE"] =
+        fmt::format("announce_k_tile(shared, ring, walk.no_products ? 0 : {});\n", k_tile_bytes(has_scales));
+    input.generated["GEMM_ANNOUNCE_PREFETCHED"] =
+        fmt::format("mbarrier_arrive_expect(shared.full_barrier(prefetched), {});  // of both operands\n",
+                    k_tile_bytes(has_scales));
+    add_scale_statements(input, g.scales);
     const bool has_panels = operands.has(OperandReader::panels);
     const bool deals = deals_out_registers(c, g);
     const bool early = c.early_a || c.early_b;

@@ -37,7 +37,7 @@ TileOperands operands_of_text(const EpilogueParts& parts, const GemmSignature& s
                               const WgmmaGeometry& g) {
     TileOperands all{.finish = TileFinish::by_text, .swap_ab = c.swap_ab, .pairs = parts.pairs, .odd_edges = true};
     for (const EpilogueOperand& operand : parts.operands) {
-        if (operand.is_scalar) continue;
+        if (operand.is_scalar || operand.is_block_scale()) continue;
         TileOperand one{.operand = operand, .guard = guard_text(parts, operand)};
         if (c.swap_ab) one.operand.index = transposed(operand.index);
         one.reader =

@@ -89,7 +89,8 @@ const std::vector<Wrong>& wrong_uses() {
 
 const std::vector<Wrong>& wrong_indices() {
     static const std::vector<Wrong> kWrong{
-        {"d = acc + bias[k]", 1, 11, {"'bias[k]'", "b, m, n or h", "n/128"}},
+        {"d = acc + bias[j]", 1, 11, {"'bias[j]'", "b, m, n, h or k", "n/128"}},
+        {"d = acc * x[k]", 1, 11, {"'x[k]'", "[m,k/128]"}},
         {"d = acc + bias[1]", 1, 11, {"'bias[1]'", "0 alone"}},
         {"d = acc + bias[]", 1, 11, {"'bias[]'"}},
         {"d = acc + bias[n/0]", 1, 11, {"'bias[n/0]'"}},

@@ -203,7 +203,8 @@ TEST_CASE("published defaults are as they were published") {
             {"simt_tile2d", "grid=1024 "},
             {"simt_tile2d_shared", "grid=1024 "},
             {"wgmma_warp_specialized",
-             "cluster=1x1 schedule=cooperative warpgroup=* swap_ab=0 a_source=smem promote=0 rasterization=grouped_m "
+             "cluster=1x1 schedule=cooperative warpgroup=* swap_ab=0 a_source=smem promote=0 scales=ring "
+             "rasterization=grouped_m "
              "group=8 "
              "store=tma "
              "slices=2 broadcast_c=0 persistent=1 warp_specialized=1 stream_k=0 dependent_launch=1 early=none "},

@@ -1,0 +1,105 @@
+#include "generator/epilogue/block_scales.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+#include <vector>
+
+namespace jitgemm {
+namespace {
+
+/// Finds the product of acc and all block scales.
+class ScaledProduct {
+public:
+    explicit ScaledProduct(const EpilogueParts& parts) : parts_(parts) {
+        for (std::size_t i = 0; i < parts.nodes.size(); ++i) add(parts.nodes[i]);
+    }
+
+    /// The node of the whole product; -1: acc and each scale are not the only factors of one product, or they stand
+    /// elsewhere, too.
+    [[nodiscard]] std::int32_t whole() const {
+        std::int32_t top = -1;
+        for (std::size_t i = 0; i < factors_.size(); ++i)
+            if (factors_[i].accs == 1) top = static_cast<std::int32_t>(i);  // the last one has the most factors
+        const auto scales = std::ranges::count_if(parts_.operands, &EpilogueOperand::is_block_scale);
+        return top >= 0 && at(top).scales == scales && !is_used_in_part(top) ? top : -1;
+    }
+
+private:
+    /// Of a value that is a product of acc and block scales alone.
+    struct Factors {
+        int accs = 0;
+        int scales = 0;
+        [[nodiscard]] bool is_product() const { return accs + scales > 0; }
+    };
+    [[nodiscard]] const Factors& at(std::int32_t node) const { return factors_[static_cast<std::size_t>(node)]; }
+    [[nodiscard]] bool is_scale(const EpilogueNode& node) const {
+        return node.operation == EpilogueOperation::operand &&
+               parts_.operands[static_cast<std::size_t>(node.which)].is_block_scale();
+    }
+
+    void add(const EpilogueNode& node) {
+        Factors factors;
+        if (node.operation == EpilogueOperation::acc) factors.accs = 1;
+        if (is_scale(node)) factors.scales = 1;
+        if (node.operation == EpilogueOperation::multiply) {
+            const Factors &left = at(node.arguments[0]), &right = at(node.arguments[1]);
+            if (left.is_product() && right.is_product() && left.accs + right.accs <= 1)
+                factors = {left.accs + right.accs, left.scales + right.scales};
+        }
+        factors_.push_back(factors);
+    }
+
+    /// Whether another value than the whole product takes a part of it.
+    [[nodiscard]] bool is_used_in_part(std::int32_t top) const {
+        for (std::size_t i = 0; i < parts_.nodes.size(); ++i) {
+            if (factors_[i].is_product()) continue;  // within the product: each factor counts once
+            for (const std::int32_t argument : arguments_of(parts_.nodes[i]))
+                if (argument != top && at(argument).is_product()) return true;
+        }
+        return std::ranges::any_of(parts_.outputs, [&](const EpilogueOutput& output) {
+            return output.value != top && at(output.value).is_product();
+        });
+    }
+
+    const EpilogueParts& parts_;
+    std::vector<Factors> factors_;  // of each node
+};
+
+std::string_view size_beside_k(const EpilogueOperand& scale) {
+    const char size = scale.index.row->size == 'k' ? scale.index.column->size : scale.index.row->size;
+    return size == 'm' ? "A" : "B";
+}
+
+}  // namespace
+
+EpilogueParts with_scaled_products(EpilogueParts parts, TextPosition first, EpilogueProblems& problems) {
+    std::vector<const EpilogueOperand*> scales;
+    for (const EpilogueOperand& operand : parts.operands)
+        if (operand.is_block_scale()) scales.push_back(&operand);
+    if (scales.empty()) return parts;
+    for (std::size_t i = 0; i < scales.size(); ++i) {
+        if (scales[i]->type != DataType::f32)
+            problems.add(first, fmt::format("{} is {}, but a scale of blocks of K is f32", scales[i]->name,
+                                            to_string(scales[i]->type)));
+        for (std::size_t j = 0; j < i; ++j)
+            if (size_beside_k(*scales[i]) == size_beside_k(*scales[j]))
+                problems.add(first, fmt::format("{} and {} both scale blocks of {}: pass their product",
+                                                scales[j]->name, scales[i]->name, size_beside_k(*scales[i])));
+    }
+    const std::int32_t whole = parts.pairs == EpiloguePairs::none ? ScaledProduct(parts).whole() : -1;
+    if (whole < 0) {
+        std::string product = "acc";
+        for (const EpilogueOperand* const scale : scales) product += " * " + with_index(scale->name, scale->index);
+        problems.add(first,
+                     fmt::format("the products of a block of K are scaled before they are added: '{}' must be the "
+                                 "only use of acc and of each scale, without pairs of columns",
+                                 product));
+        return parts;
+    }
+    parts.nodes[static_cast<std::size_t>(whole)] = {.operation = EpilogueOperation::acc};
+    return in_order_of_use(parts);
+}
+
+}  // namespace jitgemm

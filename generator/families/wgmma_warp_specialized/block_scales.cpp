@@ -1,0 +1,270 @@
+#include "generator/families/wgmma_warp_specialized/block_scales.hpp"
+
+#include "generator/base/operand.hpp"
+#include "generator/base/packed_lines.hpp"
+#include "generator/base/round_up.hpp"
+#include "generator/base/tensor_map.hpp"
+#include "generator/families/shared/params_text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+namespace jitgemm {
+namespace {
+
+constexpr int kLeastBox = 4;  // floats that TMA copies side by side
+
+WgmmaScale scale_of(const EpilogueOperand& operand, const WgmmaWarpSpecializedConfig& config) {
+    const bool k_is_first = operand.index.row->size == 'k';
+    const EpiloguePlace& other = k_is_first ? *operand.index.column : *operand.index.row;
+    WgmmaScale scale{.operand = &operand,
+                     .is_of_rows = (other.size == 'm') != config.swap_ab,
+                     .is_by_block = other.over == kScaledBlock,
+                     .is_k_contiguous = !k_is_first,
+                     .is_in_ring = config.scales == ScaleSource::ring};
+    const int extent = scale.is_of_rows ? config.block.m : config.block.n;
+    if (scale.is_by_block) {
+        scale.step = std::gcd(extent, kScaledBlock);
+        scale.boxes = extent / std::max(scale.step, 1);
+        scale.box = {kLeastBox, 1};
+        scale.bytes = scale.boxes * kScaleSlotBytes;
+    } else {
+        scale.step = extent;
+        scale.boxes = 1;
+        scale.box = scale.is_k_contiguous ? std::array{kLeastBox, extent} : std::array{extent, 1};
+        scale.bytes = round_up(scale.copied_bytes(), kScaleSlotBytes);
+    }
+    if (!scale.is_in_ring) scale.box = {}, scale.bytes = 0;
+    return scale;
+}
+
+}  // namespace
+
+std::vector<WgmmaScale> block_scales(const GemmSignature& signature, const WgmmaWarpSpecializedConfig& config) {
+    std::vector<WgmmaScale> scales;
+    if (!signature.epilogue) return scales;
+    for (const EpilogueOperand& operand : signature.epilogue->parts().operands)
+        if (operand.is_block_scale()) scales.push_back(scale_of(operand, config));
+    if (scales.size() == 2 && !scales.front().is_of_rows) std::swap(scales.front(), scales.back());
+    return scales;
+}
+
+bool has_aligned_scales(const GemmSpec& row_major) {
+    return std::ranges::all_of(gemm_operands(row_major), [](const GemmOperand& operand) {
+        return !operand.is_block_scale() || operand.alignment >= kTmaAlignment;
+    });
+}
+
+int scale_registers(const std::vector<WgmmaScale>& scales, int wave_columns) {
+    int registers = 0;
+    for (const WgmmaScale& scale : scales)
+        registers += scale.is_of_rows    ? (scale.is_by_block ? 1 : 2)
+                     : scale.is_by_block ? scale.boxes
+                                         : wave_columns / 4;
+    return registers;
+}
+
+std::string scale_lines(const std::vector<WgmmaScale>& scales) {
+    std::string text;
+    int bytes = 0, copied = 0;
+    for (const WgmmaScale& scale : scales) {
+        const std::string_view side = scale.is_of_rows ? "Row" : "Column";
+        const std::string& name = scale.operand->name;
+        if (scale.is_by_block && (scale.is_in_ring || !scale.is_of_rows)) {
+            text += constant_line(fmt::format("k{}Scales", side), scale.boxes,
+                                  fmt::format("parts of a tile, each within a block of {}", name));
+            text += constant_line(fmt::format("k{}ScaleStep", side), scale.step,
+                                  scale.is_of_rows ? "rows of a part" : "columns of a part");
+        }
+        if (scale.is_of_rows && scale.is_in_ring && scales.size() > 1)
+            text += constant_line("kRowScaleBytes", scale.bytes, fmt::format("{} of a k-tile in shared memory", name));
+        bytes += scale.bytes;
+        copied += scale.copied_bytes();
+    }
+    if (copied == 0) return text;
+    text += constant_line("kScaleBytes", bytes, "all scales of a k-tile in shared memory");
+    return text + constant_line("kCopiedScaleBytes", copied, "that TMA writes");
+}
+
+namespace {
+
+std::string_view member(const WgmmaScale& scale) { return scale.is_of_rows ? "row" : "column"; }
+std::string_view type_of(const WgmmaScale& scale) { return scale.is_of_rows ? "RowScales" : "ColumnScales"; }
+bool has_begin(const WgmmaScale& scale) { return scale.is_by_block || !scale.is_in_ring; }
+
+constexpr std::size_t kInLoop = 2 * kTextIndent;
+
+/// Copies a scale's box of a k-tile. It begins at a multiple of 16 bytes.
+std::string copy_of_lines(const WgmmaScale& scale, const std::string& target) {
+    const std::string origin = fmt::format("tile.{}", member(scale));
+    std::vector<std::string> rest{fmt::format("args.map_{}", scale.operand->name), "k_block & ~3", origin, "full"};
+    if (!scale.is_k_contiguous) rest[1] = origin, rest[2] = "k_block";
+    return call_statement("tma_load", target, rest, kInLoop);
+}
+
+/// The lines of a block.
+std::string indented(const std::string& lines) {
+    std::string text;
+    for (std::size_t begin = 0; begin < lines.size();) {
+        const std::size_t end = lines.find('\n', begin) + 1;
+        text += std::string(kTextIndent, ' ') + lines.substr(begin, end - begin);
+        begin = end;
+    }
+    return text;
+}
+
+std::string copy_of_blocks(const WgmmaScale& scale, const std::string& target) {
+    const std::string_view side = scale.is_of_rows ? "Row" : "Column";
+    std::vector<std::string> rest{fmt::format("args.map_{}", scale.operand->name), "k_block & ~3", "block", "full"};
+    if (!scale.is_k_contiguous) rest[1] = "block & ~3", rest[2] = "k_block";
+    return fmt::format(
+        "#pragma unroll\n"
+        "for (int part = 0; part < k{0}Scales; ++part) {{\n"
+        "    const int block = (tile.{1} + part * k{0}ScaleStep) / {2};\n"
+        "{3}}}\n",
+        side, member(scale), kScaledBlock,
+        indented(call_statement("tma_load", fmt::format("{} + part * {}", target, kScaleSlotBytes), rest,
+                                kInLoop + kTextIndent)));
+}
+
+std::string copied(const std::vector<WgmmaScale>& scales) {
+    if (scales.empty() || !scales.front().is_in_ring) return {};
+    std::string text =
+        "const unsigned scales = shared.scales_of(stage), full = shared.full_barrier(stage);\n"
+        "const int k_block = tile.first_k / kBlockK + k_tile;\n";
+    for (const WgmmaScale& scale : scales) {
+        const std::string target = &scale != scales.data() ? "scales + kRowScaleBytes" : "scales";
+        text += scale.is_by_block ? copy_of_blocks(scale, target) : copy_of_lines(scale, target);
+    }
+    return text;
+}
+
+std::string types(const std::vector<WgmmaScale>& scales) {
+    std::string text;
+    for (const WgmmaScale& scale : scales) {
+        const std::string_view kind = !scale.is_in_ring   ? "ScalesInMemory"
+                                      : scale.is_by_block ? "ScalesOfBlocks"
+                                                          : "ScalesOfLines";
+        const int number = !scale.is_in_ring   ? scale.is_by_block ? kScaledBlock : 1
+                           : scale.is_by_block ? scale.step
+                                               : scale.stride();
+        text += fmt::format("using {} = {}<{}, {}>;  // {}\n", type_of(scale), kind, number, scale.is_k_contiguous,
+                            with_index(scale.operand->name, scale.operand->index));
+    }
+    return text;
+}
+
+std::string places(const std::vector<WgmmaScale>& scales) {
+    std::string text;
+    for (const WgmmaScale& scale : scales) text += fmt::format("{} {}_scales;\n", type_of(scale), member(scale));
+    return text;
+}
+
+/// The thread's first row (column) of the block tile, where each has a scale.
+std::string_view first_line(const WgmmaScale& scale) {
+    if (scale.is_by_block) return scale.is_of_rows ? "row" : "0";
+    return scale.is_of_rows ? "row + threadIdx.x / 32 % 4 * 16 + threadIdx.x % 32 / 4" : "threadIdx.x % 4 * 2";
+}
+
+std::string found(const std::vector<WgmmaScale>& scales) {
+    std::string text;
+    for (const WgmmaScale& scale : scales) {
+        const std::string place = fmt::format("place.{}_scales", member(scale));
+        if (!scale.is_in_ring) {
+            text += fmt::format("{}.scales = args.k == 0 ? nullptr : args.{};\n", place, scale.operand->name);
+            text += fmt::format("{}.pitch = args.ld_{};\n", place, scale.operand->name);
+        } else {
+            const std::string_view start = &scale != scales.data() ? " + kRowScaleBytes" : "";
+            text += fmt::format("{}.address = shared.scales_of(0){};\n", place, start);
+            if (!scale.is_by_block)
+                text += fmt::format("{}.address += ({}) * {};\n", place, first_line(scale), scale.stride());
+            else if (scale.is_of_rows)
+                text += fmt::format("{}.address += row / kRowScaleStep * {};\n", place, kScaleSlotBytes);
+        }
+        if (has_begin(scale)) text += fmt::format("{}.row_in_tile = {};\n", place, first_line(scale));
+    }
+    return text;
+}
+
+std::string begun(const std::vector<WgmmaScale>& scales) {
+    if (scales.empty()) return {};
+    std::string text = "a.k_block = tile.first_k / kBlockK;\n";
+    for (const WgmmaScale& scale : scales)
+        if (has_begin(scale)) text += fmt::format("a.{0}_scales.begin_tile(tile.{0}, tile.end_{0});\n", member(scale));
+    return text;
+}
+
+std::string of_wave(const std::vector<WgmmaScale>& scales) {
+    std::string text;
+    for (const WgmmaScale& scale : scales) {
+        if (scale.is_of_rows)
+            text += scale.is_by_block ? "float row_scale;\n"
+                                      : "float row_scale[2];  // of rows g and g + 8. Here g is lane / 4.\n";
+        else
+            text += scale.is_by_block
+                        ? "float column_scale[kColumnScales];  // of the parts of the tile\n"
+                        : "float column_scale[kWaveN / 8][2];  // of columns 2t and 2t + 1. Here t is lane % 4.\n";
+    }
+    return text;
+}
+
+std::string read(const std::vector<WgmmaScale>& scales) {
+    std::string text;
+    for (const WgmmaScale& scale : scales) {
+        if (scale.is_of_rows) {
+            text += "const int row = wave / kWavesN % kTilesM * 64;\n";
+            text += scale.is_by_block ? "partial.row_scale = a.row_scales.at(row, ring.stage, a.k_block);\n"
+                                      : "partial.row_scale[0] = a.row_scales.at(row, ring.stage, a.k_block);\n"
+                                        "partial.row_scale[1] = a.row_scales.at(row + 8, ring.stage, a.k_block);\n";
+        } else if (scale.is_by_block) {
+            text +=
+                "#pragma unroll\n"
+                "for (int part = 0; part < kColumnScales; ++part)\n"
+                "    partial.column_scale[part] = a.column_scales.at(part * kColumnScaleStep, ring.stage, "
+                "a.k_block);\n";
+        } else {
+            text +=
+                "#pragma unroll\n"
+                "for (int j = 0; j < kWaveN / 8; ++j) {\n"
+                "    const int column = wave % kWavesN * kWaveN + j * 8;\n"
+                "    partial.column_scale[j][0] = a.column_scales.at(column, ring.stage, a.k_block);\n"
+                "    partial.column_scale[j][1] = a.column_scales.at(column + 1, ring.stage, a.k_block);\n"
+                "}\n";
+        }
+    }
+    return text;
+}
+
+std::string of_sum(const std::vector<WgmmaScale>& scales) {
+    std::string text, factors;
+    for (const WgmmaScale& scale : scales) {
+        factors += factors.empty() ? "" : " * ";
+        if (scale.is_of_rows)
+            factors += scale.is_by_block ? "partial.row_scale" : "partial.row_scale[r / 2]";
+        else if (!scale.is_by_block)
+            factors += "partial.column_scale[j][r % 2]";
+        else
+            factors += "partial.column_scale[part]";
+        if (!scale.is_of_rows && scale.is_by_block)
+            text = "const int part = (wave % kWavesN * kWaveN + j * 8) / kColumnScaleStep;\n";
+    }
+    return text + fmt::format("const float scale = {};\n", factors);
+}
+
+}  // namespace
+
+void add_scale_statements(RenderInput& input, const std::vector<WgmmaScale>& scales) {
+    input.generated["GEMM_COPY_SCALES"] = copied(scales);
+    input.generated["GEMM_SCALE_TYPES"] = types(scales);
+    input.generated["GEMM_SCALE_PLACES"] = places(scales);
+    input.generated["GEMM_FIND_SCALES"] = found(scales);
+    input.generated["GEMM_BEGIN_SCALES"] = begun(scales);
+    input.generated["GEMM_SCALES_OF_WAVE"] = of_wave(scales);
+    input.generated["GEMM_READ_SCALES"] = read(scales);
+    input.generated["GEMM_SCALE_OF_SUM"] = of_sum(scales);
+}
+
+}  // namespace jitgemm

@@ -1,0 +1,53 @@
+#pragma once
+
+#include "generator/base/gemm_signature.hpp"
+#include "generator/base/renderer.hpp"
+#include "generator/epilogue/graph.hpp"
+#include "generator/families/wgmma_warp_specialized/config.hpp"
+
+#include <array>
+#include <string>
+#include <vector>
+
+namespace jitgemm {
+
+/// TMA writes the parts of a stage's scales to multiples of this many bytes.
+inline constexpr int kScaleSlotBytes = 128;
+
+/// Boxes of a k-tile's scales: the producer copies each by itself.
+inline constexpr int kMostScaleBoxes = 4;
+
+/// Scales of blocks of one operand, as wgmmas see it. TMA copies those of a k-tile behind the ring, in boxes. A box is
+/// for the rows of the tile. Where a scale is for 128 rows, it is for a part of the tile that lies within such a block.
+struct WgmmaScale {
+    const EpilogueOperand* operand = nullptr;
+    bool is_of_rows = true;       ///< of wgmma's A; else of its B
+    bool is_by_block = false;     ///< one scale for 128 rows (columns), else one for each
+    bool is_k_contiguous = true;  ///< k-blocks lie side by side in memory
+    bool is_in_ring = true;       ///< else there are no boxes, and nothing in shared memory
+    int boxes = 0;
+    int step = 0;              ///< rows (columns) of the tile from a box to the next
+    std::array<int, 2> box{};  ///< elements that lie side by side in memory, and lines of these
+    int bytes = 0;             ///< of a stage, with what is left free
+
+    [[nodiscard]] int copied_bytes() const { return boxes * box[0] * box[1] * 4; }
+    /// Bytes in shared memory from the scale of a row (column) to the next.
+    [[nodiscard]] int stride() const { return is_k_contiguous ? box[0] * 4 : 4; }
+};
+
+/// Those of a text: of rows first. The signature is the product's as it is multiplied.
+[[nodiscard]] std::vector<WgmmaScale> block_scales(const GemmSignature& signature,
+                                                   const WgmmaWarpSpecializedConfig& config);
+
+/// Whether TMA can read the scales of the problem's text.
+[[nodiscard]] bool has_aligned_scales(const GemmSpec& row_major);
+
+/// Registers of a thread that hold the scales of a wave of so many columns.
+[[nodiscard]] int scale_registers(const std::vector<WgmmaScale>& scales, int wave_columns);
+
+/// The constants of scales.
+[[nodiscard]] std::string scale_lines(const std::vector<WgmmaScale>& scales);
+/// The statements of templates/wgmma/block_scales.cuh, and the one that copies a k-tile's scales.
+void add_scale_statements(RenderInput& input, const std::vector<WgmmaScale>& scales);
+
+}  // namespace jitgemm

@@ -1,0 +1,119 @@
+#pragma once
+
+// Scales of blocks of K: one of A for each row, or for 128 rows, and one of B for each column, or for 128 columns. Each
+// is for 128 of K. The partial sums of a wave are multiplied with them before they are added.
+#if GEMM_SCALES_IN_RING
+// TMA copies those of a k-tile to shared memory, behind the ring.
+#endif
+
+#if GEMM_SCALES_IN_RING
+__device__ __forceinline__ float load_scale(unsigned address) {
+    float scale;
+    asm volatile("ld.shared.f32 %0, [%1];" : "=f"(scale) : "r"(address) : "memory");
+    return scale;
+}
+#endif
+#if GEMM_SCALES_OF_LINES
+
+// A scale for each row (or column). If k-blocks lie side by side, a line holds those of four k-blocks.
+template <int kStride, bool kAlongK>
+struct ScalesOfLines {
+    unsigned address;  // of the thread's first row, in stage 0
+
+    __device__ __forceinline__ float at(int row, int stage, int k_block) const {
+        return load_scale(address + stage * kScaleBytes + row * kStride + (kAlongK ? k_block % 4 * 4 : 0));
+    }
+};
+#endif
+#if GEMM_SCALES_OF_BLOCKS
+
+// A scale for 128 rows (or columns). Each kStep rows of the tile lie in one such block. They have 128 bytes in shared
+// memory, which hold the scales of four neighbours.
+template <int kStep, bool kAlongK>
+struct ScalesOfBlocks {
+    unsigned address;  // of the warpgroup tile's first row, in stage 0
+    int row_in_tile;  // of that row
+    int first_row;  // that row, in D
+
+    __device__ __forceinline__ void begin_tile(int row, int /*end_row*/) { first_row = row + row_in_tile; }
+    __device__ __forceinline__ float at(int row, int stage, int k_block) const {
+        const int neighbour = kAlongK ? k_block : (first_row + row) / 128;
+        return load_scale(address + stage * kScaleBytes + row / kStep * 128 + neighbour % 4 * 4);
+    }
+};
+#endif
+#if GEMM_SCALES_DIRECT
+
+// Scales that threads load from global memory: one for kRows rows (or columns).
+template <int kRows, bool kAlongK>
+struct ScalesInMemory {
+    const float* scales;  // null where K is 0
+    long long pitch;
+    int row_in_tile;  // the thread's first row
+    int first_row, last_row;  // that row in D, and D's last one
+
+    __device__ __forceinline__ void begin_tile(int row, int end_row) {
+        first_row = row + row_in_tile;
+        last_row = end_row - 1;
+    }
+    __device__ __forceinline__ float at(int row, int /*stage*/, int k_block) const {
+        if (scales == nullptr) return 0.0f;
+        const int block = min(first_row + row, last_row) / kRows;
+        return kAlongK ? scales[block * pitch + k_block] : scales[k_block * pitch + block];
+    }
+};
+#endif
+GEMM_SCALE_TYPES();
+
+// Where a thread finds A and the scales.
+struct PlaceA {
+    unsigned long long descriptor;  // the matrix descriptor of A in stage 0
+    int k_block;  // of 128 of K
+    GEMM_SCALE_PLACES();
+};
+
+// The warpgroup tile begins at `row` of the block tile, and at its first column.
+#if GEMM_SCALES_DIRECT
+__device__ __forceinline__ PlaceA place_a(const GemmArgs& args, const SharedMemory& shared, int row) {
+#else
+__device__ __forceinline__ PlaceA place_a(const SharedMemory& shared, int row) {
+#endif
+    PlaceA place;
+    place.descriptor = OperandA::kDescriptor | (descriptor_address(shared.stage_a(0)) + OperandA::offset(row, 0));
+    GEMM_FIND_SCALES();
+    return place;
+}
+
+// The partial sums of a wave, and the scales for them.
+struct PartialSums {
+    WaveSums sums;
+    GEMM_SCALES_OF_WAVE();
+};
+
+// Reads the scales of a wave, and issues its wgmmas.
+__device__ __forceinline__ void multiply_wave(PartialSums& partial, PlaceA& a, unsigned long long b,
+                                              const RingPosition& ring, int wave) {
+    GEMM_READ_SCALES();
+    if (wave == kWaves - 1) ++a.k_block;
+    multiply_wave(partial.sums, a.descriptor, b, ring, wave);
+}
+
+template <int kPending>
+__device__ __forceinline__ void wgmma_wait_for(PartialSums& partial) {
+    wgmma_wait_for<kPending>(partial.sums);
+}
+
+// partial * scales -> rC. The wave's wgmmas have ended. The empty asm keeps the compiler from adding later, when the
+// next wgmmas use these registers.
+__device__ __forceinline__ void add_wave(Accumulator (&rC)[kTilesM][kTilesN][kRegistersC], const PartialSums& partial,
+                                         int wave) {
+    const int i = wave / kWavesN % kTilesM, first = wave % kWavesN * (kWaveN / 8);
+#pragma unroll
+    for (int j = 0; j < kWaveN / 8; ++j)
+#pragma unroll
+        for (int r = 0; r < kRegistersC; ++r) {
+            GEMM_SCALE_OF_SUM();
+            rC[i][first + j][r] += partial.sums[j][r] * scale;
+            asm volatile("" : "+f"(rC[i][first + j][r])::"memory");
+        }
+}

@@ -1,0 +1,82 @@
+/// Scales of blocks of K in texts: what is read, what is refused, the canonical form, the transposed product.
+
+#include "generator/base/operand.hpp"
+#include "generator/epilogue/epilogue.hpp"
+#include "jitgemm/gemm_spec.hpp"
+#include "tests/catch.hpp"
+
+#include <string>
+
+namespace {
+
+using namespace jitgemm;
+
+std::string complaint(std::string_view text) {
+    const EpilogueReading reading = try_read_epilogue(text);
+    return reading.epilogue ? "" : to_string(reading.problems.front());
+}
+
+}  // namespace
+
+TEST_CASE("scales of blocks are factors of acc, in any order and grouping") {
+    for (const char* text : {"d = acc * x[m,k/128]", "d = x[k/128,n/128] * acc", "d = acc * (x[m,k/128] * y[k/128,n])",
+                             "t = acc * y[n/128,k/128] * x[m/128,k/128]; d = t * t + bias[n]",
+                             "s = x[m,k/128] * acc; d = silu(s); pre[m,n] = s; r[m] = sum(s)"}) {
+        INFO(text);
+        CHECK(complaint(text).empty());
+        const Epilogue meaning = read_epilogue(text);
+        CHECK(has_block_scales(meaning.parts()));
+        CHECK(read_epilogue(meaning.text()) == meaning);
+        CHECK(read_epilogue(meaning.transposed().text()) == meaning.transposed());
+        CHECK(meaning.transposed().transposed() == meaning);
+    }
+}
+
+TEST_CASE("the canonical form keeps what a scaled sum stands beside") {
+    for (const char* text : {"d = y[m] / (acc * x[m,k/128])", "d = y[m] - acc * x[m,k/128]", "d = -(acc * x[m,k/128])",
+                             "d = y[m] * (acc * x[m,k/128])"}) {
+        INFO(text);
+        const Epilogue meaning = read_epilogue(text);
+        CHECK(read_epilogue(meaning.text()) == meaning);
+    }
+    CHECK_FALSE(read_epilogue("d = y[m] / (acc * x[m,k/128])") == read_epilogue("d = y[m] / acc * x[m]"));
+}
+
+TEST_CASE("scales of blocks that stand elsewhere are refused") {
+    for (const char* text : {"d = acc + x[m,k/128]", "d = acc * x[m,k/128] + acc", "d = x[m,k/128] * bias[n]",
+                             "d = acc * x[m,k/128] * x[m,k/128]", "d = acc * bias[n] * x[m,k/128]",
+                             "d = acc * x[m,k/128]; e[m,n] = acc * y[k/128,n]", "d = silu(acc) * x[m,k/128]",
+                             "d = acc * x[m,k/128] * y[k/128,m]", "x: f16[m,k/128]; d = acc * x[m,k/128]",
+                             "d[m,h] = left(acc) * right(acc) * x[m,k/128]", "d = acc; r[m,k/128] = sum(acc)"}) {
+        INFO(text);
+        CHECK_FALSE(complaint(text).empty());
+    }
+    for (const char* index :
+         {"k/128", "m,k", "m,k/64", "m/64,k/128", "m,n,k/128", "k/128,k/128", "b,k/128", "h,k/128"}) {
+        INFO(index);
+        CHECK(complaint("d = acc * x[" + std::string(index) + "]").find(index) != std::string::npos);
+    }
+}
+
+TEST_CASE("scales of blocks lie as their index is written") {
+    GemmSpec spec{.m = 200, .n = 300, .k = 1000, .a = DataType::e4m3};
+    spec.epilogue = "d = acc * x[m,k/128] * y[k/128,n/128]";
+    const auto check = [](const GemmOperand& operand, std::int64_t rows, std::int64_t columns) {
+        CHECK(operand.order == Order::row);
+        CHECK(operand.rows == rows);
+        CHECK(operand.columns == columns);
+        CHECK(operand.leading_dimension() == columns);
+    };
+    for (const Order order : {Order::row, Order::column}) {
+        spec.d_order = order;
+        for (const GemmSpec& turned : {resolved(spec), with_row_major_d(resolved(spec))}) {
+            const OperandList operands = gemm_operands(turned);
+            check(*operands.find("x"), 200, 8);
+            check(*operands.find("y"), 8, 3);
+        }
+    }
+    spec.epilogue = spec.epilogue.with("x", {.ld = 12});
+    CHECK(gemm_operands(resolved(spec)).find("x")->extent() == 199 * 12 + 8);
+    spec.epilogue = spec.epilogue.with("x", {.ld = 7});
+    CHECK_FALSE(problems(spec).empty());
+}
