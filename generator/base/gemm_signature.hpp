@@ -34,6 +34,10 @@ struct GemmSignature {
     return pairs_of(signature) != EpiloguePairs::none;
 }
 
+[[nodiscard]] inline bool has_block_scales(const GemmSignature& signature) {
+    return signature.epilogue && has_block_scales(signature.epilogue->parts());
+}
+
 /// D holds the sums as they are: integers of 32 bits, which f32 can't hold.
 [[nodiscard]] inline bool has_exact_sums(const GemmSignature& signature) {
     return signature.d == DataType::s32 && !signature.epilogue;

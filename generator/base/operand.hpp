@@ -1,5 +1,6 @@
 #pragma once
 
+#include "generator/base/round_up.hpp"
 #include "generator/epilogue/epilogue_text.hpp"
 #include "jitgemm/data_type.hpp"
 #include "jitgemm/gemm_arguments.hpp"
@@ -20,9 +21,6 @@ namespace jitgemm {
 /// all. half_n: the pairs of columns that an epilogue makes one of. half_m: the same of the transposed product.
 /// blocks_m: blocks of kScaledBlock rows. The last one may have fewer.
 enum class OperandIndex : std::uint8_t { one, m, n, k, half_m, half_n, blocks_m, blocks_n, blocks_k };
-
-/// Elements along K, and along m or n, that one scale of blocks is for.
-inline constexpr int kScaledBlock = 128;
 
 /// The scalar that must not be 0 if a launch is to read an operand, as in BLAS: alpha, beta, or those that an
 /// epilogue's text gives it. Of a factor, k must not be 0 either.
@@ -137,9 +135,9 @@ private:
         case OperandIndex::k: return spec.k;
         case OperandIndex::half_m: return spec.m / 2;
         case OperandIndex::half_n: return spec.n / 2;
-        case OperandIndex::blocks_m: return (spec.m + kScaledBlock - 1) / kScaledBlock;
-        case OperandIndex::blocks_n: return (spec.n + kScaledBlock - 1) / kScaledBlock;
-        case OperandIndex::blocks_k: return (spec.k + kScaledBlock - 1) / kScaledBlock;
+        case OperandIndex::blocks_m: return ceil_div<std::int64_t>(spec.m, kScaledBlock);
+        case OperandIndex::blocks_n: return ceil_div<std::int64_t>(spec.n, kScaledBlock);
+        case OperandIndex::blocks_k: return ceil_div<std::int64_t>(spec.k, kScaledBlock);
         default: return spec.m > 0 && spec.n > 0 ? 1 : 0;  // stands for none where there is none
     }
 }

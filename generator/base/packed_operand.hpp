@@ -29,8 +29,8 @@ struct PackedOperand {
     [[nodiscard]] std::int64_t vectors() const {
         return rows * ceil_div<std::int64_t>(columns * element_bytes, kVectorBytes);
     }
-    /// What the threads of gemm_pack count: vectors, or blocks of a transposed operand, which are 16 columns by 4 rows.
-    /// Blocks come in whole tiles of kTileRows by kTileColumns.
+    /// The threads of gemm_pack take one step each, in turn. A step moves a vector, or a block of a transposed operand,
+    /// which is 16 columns by 4 rows. Blocks come in whole tiles of kTileRows by kTileColumns.
     [[nodiscard]] std::int64_t steps() const {
         constexpr std::int64_t kBlocksPerTile = 32;
         if (!is_transposed) return vectors();

@@ -6,6 +6,9 @@
 
 namespace jitgemm {
 
+/// Elements along K, and along m or n, that one scale of blocks is for.
+inline constexpr int kScaledBlock = 128;
+
 /// A place of an index: the name of a size (m, n, k, or h for pairs of columns), over the edge of a block.
 struct EpiloguePlace {
     char size = 'm';

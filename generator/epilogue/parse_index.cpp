@@ -12,7 +12,6 @@ namespace {
 
 constexpr int kLargestBlock = 1 << 20;
 constexpr std::string_view kSizes = "bmnhk";  // in the order in which they stand, but for k
-constexpr int kBlockOfScale = 128;
 
 /// The parts between commas.
 std::vector<std::span<const Token>> split_at_commas(std::span<const Token> tokens) {
@@ -65,7 +64,7 @@ std::string_view wrong_scale(const std::vector<EpiloguePlace>& places) {
     if (places.size() != 2) return kRule;
     const bool k_is_first = places[0].size == 'k';
     const EpiloguePlace &k = places[k_is_first ? 0 : 1], &other = places[k_is_first ? 1 : 0];
-    const bool is_served = k.over == kBlockOfScale && (other.over == 1 || other.over == kBlockOfScale);
+    const bool is_served = k.over == kScaledBlock && (other.over == 1 || other.over == kScaledBlock);
     return is_served && (other.size == 'm' || other.size == 'n') ? "" : kRule;
 }
 

@@ -35,7 +35,7 @@ std::vector<std::string> unserved(const Problem& problem, bool serves_pairs, boo
                           std::back_inserter(reasons));
     if (has_pairs(problem.signature) && !serves_pairs)
         reasons.emplace_back("no kernel of this family makes an element of D of two columns (left, right, even, odd)");
-    if (!serves_block_scales && problem.signature.epilogue && has_block_scales(problem.signature.epilogue->parts()))
+    if (!serves_block_scales && has_block_scales(problem.signature))
         reasons.emplace_back("no kernel of this family scales blocks of K");
     return reasons;
 }

@@ -1,28 +1,5 @@
 #pragma once
-#if GEMM_TYPE_D == 7
-
-__device__ __forceinline__ void store_shared(unsigned address, int2 pair) {
-    asm volatile("st.shared.v2.b32 [%0], {%1, %2};" ::"r"(address), "r"(pair.x), "r"(pair.y) : "memory");
-}
-
-// Writes one slice of 32-bit integers. `finished(j)` gives its j-th atom of eight columns.
-template <int kColumns, bool kSwizzled, typename Finished>
-__device__ __forceinline__ void stage_slice(unsigned slice, const Finished& finished, int lane) {
-#pragma unroll
-    for (int j = 0; j < kColumns / 8; ++j) {
-        const Atom atom = finished(j);
-#pragma unroll
-        for (int pair = 0; pair < 2; ++pair)
-            store_shared(
-                chunk_address<kColumns * 4, kSwizzled>(slice, lane / 4 + pair * 8, j * 2 + lane % 4 / 2) + lane % 2 * 8,
-#if GEMM_EXACT_SUMS
-                atom.pair[pair]);
-#else
-                pack_d(atom.pair[pair].x, atom.pair[pair].y));
-#endif
-    }
-}
-#elif GEMM_SLICE_F32
+#if GEMM_SLICE_F32 && GEMM_TYPE_D != 7
 #include "epilogue/stage_floats.cuh"
 
 // Writes one slice of f32. `finished(j)` gives its j-th atom of eight columns.
@@ -33,21 +10,34 @@ __device__ __forceinline__ void stage_slice(unsigned slice, const Finished& fini
 }
 #elif GEMM_TYPE_D >= 4
 
+#if GEMM_TYPE_D == 7
+__device__ __forceinline__ void store_shared(unsigned address, int2 pair) {
+    asm volatile("st.shared.v2.b32 [%0], {%1, %2};" ::"r"(address), "r"(pair.x), "r"(pair.y) : "memory");
+}
+#else
 __device__ __forceinline__ void store_shared(unsigned address, unsigned short pair) {
     asm volatile("st.shared.b16 [%0], %1;" ::"r"(address), "h"(pair) : "memory");
 }
+#endif
 
-// Writes one slice of 8-bit elements. `finished(j)` gives its j-th atom of eight columns.
+// Writes one slice of elements of 8 or 32 bits. `finished(j)` gives its j-th atom of eight columns.
 template <int kColumns, bool kSwizzled, typename Finished>
 __device__ __forceinline__ void stage_slice(unsigned slice, const Finished& finished, int lane) {
+    constexpr int kElementBytes = sizeof(Staged);
 #pragma unroll
     for (int j = 0; j < kColumns / 8; ++j) {
         const Atom atom = finished(j);
+        const unsigned byte = (j * 8 + lane % 4 * 2) * kElementBytes;  // of the pair in its row
 #pragma unroll
-        for (int pair = 0; pair < 2; ++pair)
-            store_shared(
-                chunk_address<kColumns, kSwizzled>(slice, lane / 4 + pair * 8, j / 2) + j % 2 * 8 + lane % 4 * 2,
-                pack_d(atom.pair[pair].x, atom.pair[pair].y));
+        for (int pair = 0; pair < 2; ++pair) {
+            const unsigned chunk =
+                chunk_address<kColumns * kElementBytes, kSwizzled>(slice, lane / 4 + pair * 8, byte / 16);
+#if GEMM_EXACT_SUMS
+            store_shared(chunk + byte % 16, atom.pair[pair]);
+#else
+            store_shared(chunk + byte % 16, pack_d(atom.pair[pair].x, atom.pair[pair].y));
+#endif
+        }
     }
 }
 #else

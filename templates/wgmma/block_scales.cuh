@@ -102,18 +102,3 @@ template <int kPending>
 __device__ __forceinline__ void wgmma_wait_for(PartialSums& partial) {
     wgmma_wait_for<kPending>(partial.sums);
 }
-
-// partial * scales -> rC. The wave's wgmmas have ended. The empty asm keeps the compiler from adding later, when the
-// next wgmmas use these registers.
-__device__ __forceinline__ void add_wave(Accumulator (&rC)[kTilesM][kTilesN][kRegistersC], const PartialSums& partial,
-                                         int wave) {
-    const int i = wave / kWavesN % kTilesM, first = wave % kWavesN * (kWaveN / 8);
-#pragma unroll
-    for (int j = 0; j < kWaveN / 8; ++j)
-#pragma unroll
-        for (int r = 0; r < kRegistersC; ++r) {
-            GEMM_SCALE_OF_SUM();
-            rC[i][first + j][r] += partial.sums[j][r] * scale;
-            asm volatile("" : "+f"(rC[i][first + j][r])::"memory");
-        }
-}

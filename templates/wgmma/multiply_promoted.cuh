@@ -32,6 +32,7 @@ __device__ __forceinline__ PlaceA place_a(const SharedMemory& shared, int row) {
 }
 
 using PartialSums = WaveSums;
+#endif
 
 // partial -> rC. The wave's wgmmas have ended. The empty asm keeps the compiler from adding later, when the next wgmmas
 // use these registers.
@@ -42,8 +43,12 @@ __device__ __forceinline__ void add_wave(Accumulator (&rC)[kTilesM][kTilesN][kRe
     for (int j = 0; j < kWaveN / 8; ++j)
 #pragma unroll
         for (int r = 0; r < kRegistersC; ++r) {
+#if GEMM_BLOCK_SCALES
+            GEMM_SCALE_OF_SUM();
+            rC[i][first + j][r] += partial.sums[j][r] * scale;
+#else
             rC[i][first + j][r] += partial[j][r];
+#endif
             asm volatile("" : "+f"(rC[i][first + j][r])::"memory");
         }
 }
-#endif

@@ -132,7 +132,7 @@ constexpr std::array kMemoryMutations{
              "tn, more splits than k-tiles"},
     Mutation{"the last split's partials unwritten", "const OutputTile output = partial_tile(args, split);",
              "if (split == kSplitK - 1) return;\n    const OutputTile output = partial_tile(args, split);", 0, 1},
-    Mutation{"sums begin with what the launch before left in the workspace", "    set_to_zero(rC);",
+    Mutation{"sums begin with what the previous launch left in the workspace", "    set_to_zero(rC);",
              "    for (auto& row : rC)\n        for (auto& fragment : row)\n"
              "            for (auto& sum : fragment) sum = partials(args)[threadIdx.x];",
              0, 1, "tn, split-K"},

@@ -105,17 +105,6 @@ std::string copy_of_lines(const WgmmaScale& scale, const std::string& target) {
     return call_statement("tma_load", target, rest, kInLoop);
 }
 
-/// The lines of a block.
-std::string indented(const std::string& lines) {
-    std::string text;
-    for (std::size_t begin = 0; begin < lines.size();) {
-        const std::size_t end = lines.find('\n', begin) + 1;
-        text += std::string(kTextIndent, ' ') + lines.substr(begin, end - begin);
-        begin = end;
-    }
-    return text;
-}
-
 std::string copy_of_blocks(const WgmmaScale& scale, const std::string& target) {
     const std::string_view side = scale.is_of_rows ? "Row" : "Column";
     std::vector<std::string> rest{fmt::format("args.map_{}", scale.operand->name), "k_block & ~3", "block", "full"};
@@ -126,7 +115,8 @@ std::string copy_of_blocks(const WgmmaScale& scale, const std::string& target) {
         "    const int block = (tile.{1} + part * k{0}ScaleStep) / {2};\n"
         "{3}}}\n",
         side, member(scale), kScaledBlock,
-        indented(call_statement("tma_load", fmt::format("{} + part * {}", target, kScaleSlotBytes), rest,
+        indented(static_cast<int>(kTextIndent),
+                 call_statement("tma_load", fmt::format("{} + part * {}", target, kScaleSlotBytes), rest,
                                 kInLoop + kTextIndent)));
 }
 

@@ -42,7 +42,7 @@ struct WgmmaScale {
 /// Whether TMA can read the scales of the problem's text.
 [[nodiscard]] bool has_aligned_scales(const GemmSpec& row_major);
 
-/// Registers of a thread that hold the scales of a wave of so many columns.
+/// Registers of a thread for the scales of a wave that has `wave_columns` columns.
 [[nodiscard]] int scale_registers(const std::vector<WgmmaScale>& scales, int wave_columns);
 
 /// The constants of scales.

@@ -189,7 +189,7 @@ void add_cluster(const Search& search, Config config, const TileShape& cluster) 
     const auto& [spec, signature, gpu, least, tile, limit_us, list] = search;
     const TileIndex tiles = tiles_of(config.block, spec.m, spec.n);
     if (tiles.m < cluster.m || tiles.n < cluster.n) return;
-    if (cluster.m * cluster.n > 1 && signature.epilogue && has_block_scales(signature.epilogue->parts())) return;
+    if (cluster.m * cluster.n > 1 && has_block_scales(signature)) return;
     if (cluster.m * cluster.n > 1 && !leaves_registers(config, kWidestInCluster)) return;
     const int most = count_of_reductions(signature) > 1 ? kWidestWithReductions : kWidestWithOutput;
     if (reads_and_stores_more(signature) && !leaves_registers(config, most)) return;
@@ -246,7 +246,7 @@ bool may_swap_ab(const GemmSpec& spec, const Config& config) {
 void add_tiles(std::vector<CandidateGroup<Config>>& groups, const Problem& problem, const GpuModel& gpu,
                Config config) {
     const GemmSpec multiplied = as_multiplied(problem.row_major, config.swap_ab);
-    const bool has_scales = problem.signature.epilogue && has_block_scales(problem.signature.epilogue->parts());
+    const bool has_scales = has_block_scales(problem.signature);
     LeastTime least(problem, config, gpu);
     for (const TileRange& range : kTileRanges)
         for (int n = range.least_n; n <= range.most_n; n += kWidthStep) {

@@ -1,4 +1,4 @@
-/// Scales of blocks of K in texts: what is read, what is refused, the canonical form, the transposed product.
+/// Texts with scales of blocks of K: texts that are refused, the canonical form, the transposed product, the layout.
 
 #include "generator/base/operand.hpp"
 #include "generator/epilogue/epilogue.hpp"
