@@ -18,7 +18,8 @@ struct EpilogueInputs {
 
 /// Compares each output with what the text makes of the sums, in intervals: `check` gives A, B, D, the bound of the
 /// sums, and whether they are exact. An element is right if it lies in its interval, rounded to its type. Sums come
-/// from the judge. All else is computed on the host. Results are as parts().outputs.
+/// from the judge, scaled by the text's scales of blocks of K. All else is computed on the host, but for a text whose D
+/// is the scaled sum: that is judged as a product without a text. Results are as parts().outputs.
 [[nodiscard]] std::vector<CheckResult> check_epilogue(Device& device, const Check& check, const EpilogueInputs& inputs,
                                                       const Reference& judge);
 

@@ -61,6 +61,8 @@ public:
         if (check.k != 0) {
             bring(arguments_.a, check.a);
             bring(arguments_.b, check.b);
+            bring(arguments_.scale_a.elements, check.scale_a.elements);
+            bring(arguments_.scale_b.elements, check.scale_b.elements);
         }
         bring(arguments_.c, check.c);
         bring(arguments_.d, check.d);
@@ -96,12 +98,8 @@ private:
 struct Factors {
     explicit Factors(const device_code::CheckArguments& problem)
         : a(problem.k == 0 ? 0 : problem.m, problem.k,
-            [&](auto row, auto k) {
-                return device_code::element(problem.a, {row, k});
-            }),
-          b(problem.k, problem.n, [&](auto k, auto column) {
-              return device_code::element(problem.b, {k, column});
-          }) {}
+            [&](auto row, auto k) { return device_code::scaled_a(problem, row, k); }),
+          b(problem.k, problem.n, [&](auto k, auto column) { return device_code::scaled_b(problem, k, column); }) {}
 
     Decoded a, b;
 };
@@ -240,7 +238,7 @@ CheckResult HostReference::element(const Check& check, std::uint64_t number) con
     const auto [row, column] = place_of(check.d, number);
     double sum = 0;
     for (std::int64_t k = 0; k < check.k; ++k)
-        sum += device_code::element(arguments.a, {row, k}) * device_code::element(arguments.b, {k, column});
+        sum += device_code::scaled_a(arguments, row, k) * device_code::scaled_b(arguments, k, column);
     CheckResult found;
     found.expected = device_code::finish(arguments, sum, 0.0, {row, column}).value;
     found.got = device_code::element(arguments.d, {row, column});

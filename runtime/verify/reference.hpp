@@ -45,11 +45,19 @@ struct Fill {
     std::uint32_t constant = 0;
 };
 
+/// Factors of A's or B's elements, one for each block of `over` rows of A, or columns of B, and kScaledBlock of K.
+struct BlockScales {
+    DeviceMatrix elements{};  ///< a column for each block of K; without data: there are none
+    int over = 1;             ///< a power of two
+    std::int64_t first = 0;   ///< the place of A's first row among the rows that the scales are for
+};
+
 /// The input of a check, and the allowed distance between expected and got: the bound, or 0 if `exact`. C has D's
 /// extents, with strides of 0 where one element stands for many.
 struct Check {
     DeviceMatrix a{}, b{}, c{}, d{};  ///< data is null if the operand is not read
-    std::int64_t k = 0;               ///< 0 if neither A nor B is read; the other extents are D's
+    BlockScales scale_a{}, scale_b{};
+    std::int64_t k = 0;  ///< 0 if neither A nor B is read; the other extents are D's
     double alpha = 1;
     double beta = 0;
     ErrorBound bound{};

@@ -1,6 +1,10 @@
 #include "runtime/verify/reference_arguments.hpp"
 
+#include "generator/epilogue/index.hpp"
+
 #include <fmt/format.h>
+
+#include <bit>
 
 namespace jitgemm {
 namespace {
@@ -19,6 +23,16 @@ static_assert(sizeof(CheckResult) == sizeof(device_code::CheckResult));
 device_code::Operand operand(const DeviceMatrix& matrix) {
     return {reinterpret_cast<void*>(matrix.data.address), matrix.row_stride, matrix.column_stride,
             static_cast<int>(matrix.type), 0};
+}
+
+constexpr int shift_of(int power_of_two) { return std::countr_zero(static_cast<unsigned>(power_of_two)); }
+static_assert(1 << shift_of(kScaledBlock) == kScaledBlock);
+
+device_code::BlockScales block_scales(const BlockScales& scales) {
+    return {.elements = operand(scales.elements),
+            .first = scales.first,
+            .line_shift = shift_of(scales.over),
+            .k_shift = shift_of(kScaledBlock)};
 }
 
 }  // namespace
@@ -40,6 +54,8 @@ device_code::CheckArguments check_arguments(const Check& check) {
             .b = operand(check.b),
             .c = operand(check.c),
             .d = operand(check.d),
+            .scale_a = block_scales(check.scale_a),
+            .scale_b = block_scales(check.scale_b),
             .m = check.d.rows,
             .n = check.d.columns,
             .k = check.k,

@@ -44,6 +44,19 @@ REFERENCE_FUNCTION double element(const Operand& operand, Place at) {
     return decode(load_bits(operand.data, index_of(operand, at), operand.type), operand.type);
 }
 
+// Factors of the elements of A or B. A line is a row of A, or a column of B.
+struct BlockScales {
+    Operand elements;  // row: the block of lines; column: the block of K; data is null: there are none
+    long long first;   // the place of the operand's line 0 among all lines
+    int line_shift;    // 2^line_shift lines, and 2^k_shift of K, are a block
+    int k_shift;
+};
+
+REFERENCE_FUNCTION double scale_of(const BlockScales& scales, long long line, long long k) {
+    if (scales.elements.data == nullptr) return 1.0;
+    return element(scales.elements, {(scales.first + line) >> scales.line_shift, k >> scales.k_shift});
+}
+
 // ---- fill -----------------------------------------------------------------------------------------------------------
 
 enum FillKind { kFillConstant, kFillIntegers, kFillSparse, kFillNormal };
@@ -120,7 +133,8 @@ struct ProductSum {
 
 struct CheckArguments {
     Operand a, b, c, d;  // data is null where the operand is not read
-    long long m, n, k;   // k is 0 when alpha is: neither A nor B is read
+    BlockScales scale_a, scale_b;
+    long long m, n, k;  // k is 0 when alpha is: neither A nor B is read
     double alpha, beta;
     double sum_unit;      // bound: part of the sum of absolute values
     double output_unit;   // bound: part of the expected value
@@ -128,7 +142,7 @@ struct CheckArguments {
     int exact;            // compare bit for bit (but for the sign of zero) with the once-rounded result
     int unused;
     CheckResult* result;
-    Place at;  // reference_element: which
+    Place at;          // reference_element: which
     ProductSum* sums;  // reference_sums: of all elements of D
 };
 
@@ -136,6 +150,14 @@ struct Expected {
     double value;
     double magnitude;  // what errors of sums are a part of
 };
+
+// Elements of A and B as the sum takes them.
+REFERENCE_FUNCTION double scaled_a(const CheckArguments& arguments, long long row, long long k) {
+    return element(arguments.a, {row, k}) * scale_of(arguments.scale_a, row, k);
+}
+REFERENCE_FUNCTION double scaled_b(const CheckArguments& arguments, long long k, long long column) {
+    return element(arguments.b, {k, column}) * scale_of(arguments.scale_b, column, k);
+}
 
 // From the sum of products to the element of D before it is rounded: the one place that says what an epilogue does.
 REFERENCE_FUNCTION Expected finish(const CheckArguments& arguments, double sum, double absolute, Place at) {

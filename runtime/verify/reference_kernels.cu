@@ -92,8 +92,8 @@ static __device__ __forceinline__ void check_tile(const CheckArguments& argument
     const int thread_column = threadIdx.x % kStep;
     double sum[kPerThread][kPerThread] = {};
     double absolute[kPerThread][kPerThread] = {};
-    const auto a_at = [&](long long row, long long k) { return element(arguments.a, {row, k}); };
-    const auto b_at = [&](long long column, long long k) { return element(arguments.b, {k, column}); };
+    const auto a_at = [&](long long row, long long k) { return scaled_a(arguments, row, k); };
+    const auto b_at = [&](long long column, long long k) { return scaled_b(arguments, k, column); };
 
     for (long long k = 0; k < arguments.k; k += kDepth) {
         __syncthreads();
@@ -175,7 +175,7 @@ extern "C" __global__ void __launch_bounds__(256) reference_element(const __grid
     const Place at = arguments.at;
     double sum = 0.0;
     for (long long k = threadIdx.x; k < arguments.k; k += kThreads)
-        sum = fma(element(arguments.a, {at.row, k}), element(arguments.b, {k, at.column}), sum);
+        sum = fma(scaled_a(arguments, at.row, k), scaled_b(arguments, k, at.column), sum);
     sums[threadIdx.x] = sum;
     __syncthreads();
     if (threadIdx.x != 0) return;

@@ -107,9 +107,11 @@ TEST_CASE("emulated scales of blocks: planted faults are found") {
     };
     for (const Fault& fault : kFaults) {
         INFO(fault.name);
-        const GemmSpec spec = resolved(scaled("sa[m,k/128]", "sb[n/128,k/128]", 200, 400, 512));
+        GemmSpec spec = scaled("sa[m,k/128]", "sb[n/128,k/128]", 200, 400, 512);
         const KernelConfig config =
             with_parameters({WgmmaWarpSpecializedConfig{}}, parse_parameters(std::string(fault.parameters)));
-        CHECK_FALSE(complaint_about(on_hopper(), spec, config, fault.text, fault.instead).empty());
+        CHECK_FALSE(complaint_about(on_hopper(), resolved(spec), config, fault.text, fault.instead).empty());
+        spec.epilogue = "d = acc * sa[m,k/128] * sb[n/128,k/128]";  // D is judged as the product of a plain problem
+        CHECK_FALSE(complaint_about(on_hopper(), resolved(spec), config, fault.text, fault.instead).empty());
     }
 }

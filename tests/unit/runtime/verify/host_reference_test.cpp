@@ -2,6 +2,7 @@
 
 #include "runtime/verify/host_reference.hpp"
 
+#include "runtime/support/element_codec.hpp"
 #include "tests/catch.hpp"
 #include "tests/support/child.hpp"
 #include "tests/support/host_reference_device.hpp"
@@ -104,6 +105,63 @@ TEST_CASE("the host's reference finds what the kernels find", "[heavy]") {
         CHECK(host.element(check, 47).expected == kernels->element(check, 47).expected);
         CHECK(host.element(check, 47).got == 0.5);
     }
+}
+
+// K has two blocks and a part of one, and the rows of A begin within a block of 4.
+TEST_CASE("scales of blocks of K are factors of the sums, on the host and in the kernels", "[heavy]") {
+    constexpr std::int64_t kLong = 300;
+    HostReferenceContext context;
+    const HostReference host(context.impl.device);
+    const std::unique_ptr<Reference> kernels = make_reference(context.impl);
+    const Operands of_d(context.impl, host);
+    const auto filled = [&](std::int64_t rows, std::int64_t columns, Order order, DataType type) {
+        const DeviceMatrix matrix = of_d.matrix(rows, columns, order, type);
+        host.fill(matrix, {.kind = FillKind::integers, .seed = static_cast<std::uint64_t>(rows), .range = 3});
+        return matrix;
+    };
+    Check check = of_d.check(true);
+    check.alpha = 1;
+    check.k = kLong;
+    check.a = filled(kM, kLong, Order::row, DataType::e4m3);
+    check.b = filled(kLong, kN, Order::row, DataType::e5m2);
+    check.scale_a = {.elements = filled(6, 3, Order::column, DataType::f32), .over = 4, .first = 2};
+    check.scale_b = {.elements = filled(kN, 3, Order::row, DataType::f32)};
+
+    const auto value = [&](const DeviceMatrix& matrix, std::int64_t row, std::int64_t column) {
+        const auto all = bytes_of(*of_d.device, matrix, matrix.rows * matrix.columns);
+        return element_value(all.data(), matrix.type, row * matrix.row_stride + column * matrix.column_stride);
+    };
+    const auto sum = [&](std::int64_t row, std::int64_t column) {
+        double all = 0;
+        for (std::int64_t k = 0; k < kLong; ++k)
+            all += value(check.a, row, k) * value(check.scale_a.elements, (row + 2) / 4, k / 128) *
+                   value(check.b, k, column) * value(check.scale_b.elements, column, k / 128);
+        return all;
+    };
+    const std::vector<ProductSum> sums = host.sums(check);
+    for (const std::int64_t row : {std::int64_t{0}, std::int64_t{2}, kM - 1})
+        for (const std::int64_t column : {std::int64_t{0}, kN - 1}) {
+            const std::int64_t number = row * kN + column;
+            CHECK(sums.at(static_cast<std::size_t>(number)).sum == sum(row, column));
+            CHECK(host.element(check, static_cast<std::uint64_t>(number)).expected == sum(row, column));
+            CHECK(kernels->element(check, static_cast<std::uint64_t>(number)).expected == sum(row, column));
+        }
+    for (std::int64_t i = 0; i < kM * kN; ++i) of_d.set_d(i, static_cast<float>(sums[static_cast<std::size_t>(i)].sum));
+    CHECK(kernels->check(check).wrong == 0);
+    CHECK(host.check(check).wrong == 0);
+
+    const float other = 7;  // a scale of the last block of K, for rows 2 to 5
+    const auto place =
+        static_cast<std::uint64_t>(1 * check.scale_a.elements.row_stride + 2 * check.scale_a.elements.column_stride);
+    of_d.device->copy_to_device(DevicePointer{check.scale_a.elements.data.address + 4 * place}, &other, sizeof other);
+    const CheckResult found = host.check(check);
+    CHECK(found.wrong > 3 * kN);  // a sum may be 0
+    CHECK(found.wrong <= 4 * kN);
+    CHECK(found.first >= 2 * kN);
+    CHECK(kernels->check(check).wrong == found.wrong);
+    CHECK(kernels->check(check).first == found.first);
+    for (const DeviceMatrix& matrix : {check.a, check.b, check.scale_a.elements, check.scale_b.elements})
+        of_d.device->free(matrix.data);
 }
 
 TEST_CASE("the host's reference finds the same where the process may have no more threads", "[heavy]") {
