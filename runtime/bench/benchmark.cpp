@@ -45,6 +45,7 @@ Verification verify_inputs(ContextState& context, const GemmSpec& spec, const Be
                            const TrialInputs& trial) {
     const auto& [kind, seed, alpha, beta] = trial;
     const GuardedProblem problem(context, spec, kind, seed, alpha, beta, Placement::generous);
+    if (candidate.prepare) candidate.prepare(problem.arguments());
     candidate.launch(problem.arguments(), nullptr);
     context.device->synchronize(nullptr);
     return problem.check();

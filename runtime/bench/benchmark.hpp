@@ -47,6 +47,8 @@ struct BenchCandidate {
     std::function<void(const GemmArguments&, Stream)> launch;  ///< must be capturable
     std::string way = {};         ///< of several in which a peer computes a text; else empty
     EpilogueText judged_by = {};  ///< the text by which results are judged, if it is not the spec's
+    /// Makes ready what launches with these arguments need, before them and outside of the times; may be empty.
+    std::function<void(const GemmArguments&)> prepare = {};
 };
 
 /// Runs one candidate as verify() runs a kernel, on both kinds of input with generous placement. If the candidate

@@ -5,6 +5,7 @@
 #include "jitgemm/gemm_arguments.hpp"
 #include "runtime/bench/cublaslt_library.hpp"
 #include "runtime/bench/epilogue_pass.hpp"
+#include "runtime/bench/peer_scales.hpp"
 #include "runtime/cuda/cuda_timing.hpp"
 #include "runtime/support/element_codec.hpp"
 #include "runtime/verify/guarded_matrix.hpp"
@@ -139,9 +140,9 @@ void Descriptors::create(const ColumnMajorProblem& problem) {
     set(MatmulAttribute::transpose_a, static_cast<std::int32_t>(problem.a.operation));
     set(MatmulAttribute::transpose_b, static_cast<std::int32_t>(problem.b.operation));
     set(MatmulAttribute::epilogue, problem.epilogue);
-    if (problem.scales) {
-        set(MatmulAttribute::a_scale_mode, kScaleOfVector);
-        set(MatmulAttribute::b_scale_mode, kScaleOfVector);
+    if (problem.has_scales()) {
+        set(MatmulAttribute::a_scale_mode, problem.scale_a);
+        set(MatmulAttribute::b_scale_mode, problem.scale_b);
     }
     if (problem.adds_fast) set(MatmulAttribute::fast_accumulation, std::int8_t{1});
     if (problem.bias) set(MatmulAttribute::bias_type, static_cast<std::int32_t>(*problem.bias));
@@ -198,7 +199,10 @@ struct Plan {
     std::optional<CublasLtEpilogue> form;  ///< of a text that cuBLASLt computes
     ColumnMajorProblem problem;
     Descriptors descriptors;
+    std::shared_ptr<PeerScales> row_scales, column_scales;  ///< null where cuBLASLt reads the text's own
 
+    /// Copies scales of blocks of K.
+    void prepare(const GemmArguments& arguments) const;
     void launch(const Algorithm& algorithm, const GemmArguments& arguments, Stream stream) const;
     [[nodiscard]] Call call_of(const GemmArguments& arguments) const;
     void check_alignment(const Call& call) const;
@@ -214,6 +218,11 @@ void Plan::check_alignment(const Call& call) const {
                             problem.b.alignment, problem.c.alignment, problem.d.alignment));
 }
 
+void Plan::prepare(const GemmArguments& arguments) const {
+    if (row_scales) row_scales->prepare(arguments.operands.find(form->row_scale)->pointer);
+    if (column_scales) column_scales->prepare(arguments.operands.find(form->column_scale)->pointer);
+}
+
 Call Plan::call_of(const GemmArguments& arguments) const {
     Call call{arguments.a, arguments.b, arguments.d, arguments.d, {}, arguments.alpha, 0.0F};
     if (problem.swapped) std::swap(call.a, call.b);
@@ -223,9 +232,11 @@ Call Plan::call_of(const GemmArguments& arguments) const {
         if (!form->c.empty()) call.c = operand(form->c);
         if (!form->c.empty()) call.beta = form->beta.value(arguments);
         if (!form->bias.empty()) call.bias = operand(form->bias);
-        if (problem.scales) {
+        if (problem.has_scales()) {
             call.scale_a = operand(form->row_scale);
             call.scale_b = operand(form->column_scale);
+            if (row_scales) call.scale_a = row_scales->copy_of(call.scale_a);
+            if (column_scales) call.scale_b = column_scales->copy_of(call.scale_b);
             if (problem.swapped) std::swap(call.scale_a, call.scale_b);
         }
         return call;
@@ -244,7 +255,7 @@ void Plan::launch(const Algorithm& algorithm, const GemmArguments& arguments, St
     const Call call = call_of(arguments);
     check_alignment(call);
     if (problem.bias) descriptors.set_bias(call.bias);
-    if (problem.scales) descriptors.set_scales(call.scale_a, call.scale_b);
+    if (problem.has_scales()) descriptors.set_scales(call.scale_a, call.scale_b);
     const auto alpha = scale_value(problem.scale, call.alpha);
     const auto beta = scale_value(problem.scale, call.beta);
     library->check(
@@ -264,7 +275,8 @@ struct PlainProduct {
 PlainProduct plain_product(const std::shared_ptr<Device>& device, const GemmSpec& with_text, const PassProblem& pass) {
     PlainProduct product{with_text, nullptr};
     product.spec.epilogue = {};
-    if (!pass.has_pairs()) return product;
+    if (!pass.has_own_sums()) return product;
+    product.spec.d = pass.sums_type;
     product.spec.ldd = product.spec.align_d = 0;
     product.spec = resolved(product.spec);
     product.sums = std::make_shared<const DeviceMemory>(device, form_of(product.spec, "d", true).extent_bytes());
@@ -292,6 +304,12 @@ private:
                                                          std::string& reason) const;
     [[nodiscard]] std::vector<BenchCandidate> fused(const GemmSpec& spec, std::string& reason) const;
     [[nodiscard]] std::vector<BenchCandidate> with_pass(const GemmSpec& spec, std::string& reason) const;
+    /// Null if the text has no scales of blocks of A, or of B.
+    [[nodiscard]] std::shared_ptr<PeerScales> block_scales(const GemmSpec& spec, bool of_a) const {
+        const OperandList operands = gemm_operands(spec);
+        const GemmOperand* const scale = find_block_scale(operands, of_a);
+        return scale == nullptr ? nullptr : std::make_shared<PeerScales>(context_, scale_layout(*scale));
+    }
     static std::shared_ptr<const CublasLt> open_library(ContextState& context) {
         return CublasLt::open(cublaslt_search_list(context.options, context.device->newest_cuda_major()),
                               [device = context.device](const std::function<void()>& step) {
@@ -320,6 +338,7 @@ std::vector<BenchCandidate> CublasLtPeer::candidates_of_one(const GemmSpec& spec
     const ScopedContext current(cuda_context(*device_));
     if (spec.epilogue.empty()) return algorithms(spec, std::nullopt, reason);
     std::vector<BenchCandidate> candidates = fused(spec, reason);
+    if (has_block_scales(*parts_of(spec))) return candidates;  // a pass would come too late
     std::ranges::move(with_pass(spec, reason), std::back_inserter(candidates));
     if (!candidates.empty()) reason.clear();
     return candidates;
@@ -333,10 +352,11 @@ std::vector<BenchCandidate> CublasLtPeer::algorithms(const GemmSpec& spec, const
         const ColumnMajorProblem problem = column_major_problem(spec, form);
         // Descriptors cannot be moved, so no make_shared.
         plan.reset(  // NOLINT(modernize-make-shared)
-            new Plan{library_, device_, workspace_, form, problem, Descriptors(library_, problem)});
+            new Plan{library_, device_, workspace_, form, problem, Descriptors(library_, problem),
+                     block_scales(spec, true), block_scales(spec, false)});
         // Some memory, until a launch says which.
         if (problem.bias) plan->descriptors.set_bias(workspace_->data());
-        if (problem.scales) plan->descriptors.set_scales(workspace_->data(), workspace_->data());
+        if (problem.has_scales()) plan->descriptors.set_scales(workspace_->data(), workspace_->data());
         results = plan->descriptors.algorithms(problem, reduction_schemes(spec), reason);
     } catch (const CudaError&) {
         throw;
@@ -349,6 +369,8 @@ std::vector<BenchCandidate> CublasLtPeer::algorithms(const GemmSpec& spec, const
                               [plan, algorithm = result.algorithm](const GemmArguments& arguments, Stream stream) {
                                   plan->launch(algorithm, arguments, stream);
                               }});
+        if (plan->row_scales)
+            candidates.back().prepare = [plan](const GemmArguments& arguments) { plan->prepare(arguments); };
     }
     return candidates;
 }
@@ -357,6 +379,10 @@ std::vector<BenchCandidate> CublasLtPeer::algorithms(const GemmSpec& spec, const
 std::vector<BenchCandidate> CublasLtPeer::fused(const GemmSpec& spec, std::string& reason) const {
     const Epilogue meaning = *meaning_of(spec.epilogue, spec.d);
     const std::optional<CublasLtEpilogue> form = cublaslt_epilogue(meaning, spec.d_order);
+    reason = unserved_block_scales(spec);
+    if (!reason.empty()) return {};
+    if (!form && has_block_scales(meaning.parts()))
+        reason = "cuBLASLt serves no scales of blocks of K with this epilogue";
     if (!form || (!form->row_scale.empty() && !is_float8(spec.a))) return {};
     std::vector<BenchCandidate> candidates = algorithms(spec, form, reason);
     for (BenchCandidate& candidate : candidates) {
@@ -384,7 +410,7 @@ std::vector<BenchCandidate> CublasLtPeer::with_pass(const GemmSpec& spec, std::s
     for (BenchCandidate& candidate : candidates) {
         candidate.way = kPassWay;
         candidate.name += fmt::format(" + {}", kPassWay);
-        if (spec.d != DataType::f32)
+        if (problem.sums_type != DataType::f32 && problem.sums_type != DataType::s32)
             candidate.judged_by = text_of(with_rounded_sums(problem.epilogue, spec.d), spec.epilogue);
         candidate.launch = [multiply = candidate.launch, pass, memory = product.sums](const GemmArguments& arguments,
                                                                                       Stream stream) {
@@ -415,7 +441,13 @@ ColumnMajorProblem column_major_problem(const GemmSpec& spec, const std::optiona
     if (!bias.empty()) problem.bias = cuda_type(operands.find(bias)->type);
     problem.epilogue = form ? form->code() : bias.empty() ? cublaslt::EpilogueCode::none : cublaslt::EpilogueCode::bias;
     problem.compute = compute_type(spec);
-    problem.scales = form && !form->row_scale.empty();
+    if (form && !form->row_scale.empty()) {
+        const auto mode = [&](const std::string& name) {
+            return form->scales_blocks ? scale_mode(*operands.find(name)) : ScaleMode::vector;
+        };
+        problem.scale_a = mode(problem.swapped ? form->column_scale : form->row_scale);
+        problem.scale_b = mode(problem.swapped ? form->row_scale : form->column_scale);
+    }
     problem.adds_fast = is_float8(spec.a) && !has_promoted_sums(spec);
     problem.scale = scale_type(spec);
     return problem;

@@ -28,9 +28,11 @@ struct ColumnMajorProblem {
     bool reads_c = false;  ///< else `c` is D
     cublaslt::ComputeType compute{};
     cublaslt::CudaType scale{};  ///< type of alpha and beta
-    bool scales = false;         ///< a vector multiplies the rows of A, and another one the columns of B
-    bool adds_fast = false;      ///< of 8-bit floats: FAST_ACCUM, as sums=fast
-    bool swapped = false;        ///< cuBLAS's A is our B
+    cublaslt::ScaleMode scale_a{}, scale_b{};
+    bool adds_fast = false;  ///< of 8-bit floats: FAST_ACCUM, as sums=fast
+    bool swapped = false;    ///< cuBLAS's A is our B
+
+    [[nodiscard]] bool has_scales() const { return scale_a != cublaslt::ScaleMode::scalar; }
 };
 /// `form` says how cuBLASLt computes the spec's text, if it has one.
 [[nodiscard]] ColumnMajorProblem column_major_problem(const GemmSpec& resolved_spec,

@@ -73,8 +73,14 @@ enum class EpilogueCode : std::uint32_t {  // cublasLtEpilogue_t
     gelu_bias = 36,
 };
 
-/// cublasLtMatmulMatrixScale_t: a f32 for each row of A, or for each column of B.
-inline constexpr std::int32_t kScaleOfVector = 3;
+/// A f32 for the whole of A or B; for each row of A, or each column of B; for each 128 of K in one of these; or for each
+/// block of 128 by 128.
+enum class ScaleMode : std::int32_t {  // cublasLtMatmulMatrixScale_t
+    scalar = 0,
+    vector = 3,
+    vector_128 = 4,
+    block_128x128 = 5,
+};
 
 enum class PreferenceAttribute : int {  // cublasLtMatmulPreferenceAttributes_t
     max_workspace_bytes = 1,

@@ -21,6 +21,12 @@ constexpr std::array kTypes{DataType::f16, DataType::bf16, DataType::f32};
 
 bool is_pass_type(DataType type) { return std::ranges::find(kTypes, type) != kTypes.end(); }
 
+std::string_view element_of(DataType type) { return type == DataType::s32 ? "int" : operand_element(type); }
+
+std::string number_of(DataType type, const std::string& element) {
+    return type == DataType::s32 ? fmt::format("static_cast<float>({})", element) : as_float(type, element);
+}
+
 PassMatrix pass_matrix(const GemmOperand& operand) {
     const MatrixForm form = form_of(operand, true);
     const int base = std::min(form.base_alignment(), kWidestAccess);
@@ -104,7 +110,7 @@ private:
     /// The access for a vector whose address a number divides.
     [[nodiscard]] std::string_view word_of(DataType type, int alignment) const {
         const int wanted = std::min(vector_ * static_cast<int>(bytes(type)), kWidestAccess);
-        if (alignment < wanted || wanted < 4) return operand_element(type);
+        if (alignment < wanted || wanted < 4) return element_of(type);
         return wanted == 16 ? "uint4" : wanted == 8 ? "uint2" : "unsigned";
     }
     [[nodiscard]] std::string stored(const std::string& value) const {
@@ -132,8 +138,8 @@ private:
 
     void add_sums(int half) {
         const std::string name = half == 0 ? "acc" : fmt::format("acc_{}", half - 1);
-        add(name, "acc", problem_.d, problem_.sums.alignment, offset(problem_.sums.pitch, half), is_strided(half),
-            false, unread_condition(parts_, parts_.acc_guards));
+        add(name, "acc", problem_.sums_type, problem_.sums.alignment, offset(problem_.sums.pitch, half),
+            is_strided(half), false, unread_condition(parts_, parts_.acc_guards));
     }
     void add_operand(const EpilogueOperand& operand, int half) {
         const std::string name = half == 0 ? operand.name : fmt::format("{}_{}", operand.name, half - 1);
@@ -150,16 +156,16 @@ private:
     /// One parameter of finish: its elements in a chunk, or the one that all of them share.
     void add(const std::string& name, const std::string& member, DataType type, int alignment, const std::string& place,
              bool is_strided, bool is_shared, const std::string& unread) {
-        const std::string_view element = operand_element(type);
+        const std::string_view element = element_of(type);
         const std::string count = is_shared ? "1" : is_strided ? "2 * kVector - 1" : "kVector";
         declarations_ += fmt::format("    {} {}_of[{}]{};\n", element, name, count, unread.empty() ? "" : " = {}");
         reads_ += fmt::format("    {}read<{}>(args.{} + {}, {}_of);\n",
                               unread.empty() ? "" : fmt::format("if (!({})) ", unread),
                               is_shared || is_strided ? element : word_of(type, alignment), member, place, name);
-        values_ += ",\n                                " + as_float(type, fmt::format("{}_of[{}]", name,
-                                                                                      is_shared    ? "0"
-                                                                                      : is_strided ? "2 * i"
-                                                                                                   : "i"));
+        values_ += ",\n                                " + number_of(type, fmt::format("{}_of[{}]", name,
+                                                                                       is_shared    ? "0"
+                                                                                       : is_strided ? "2 * i"
+                                                                                                    : "i"));
     }
 
     const PassProblem& problem_;
@@ -174,10 +180,11 @@ std::string members_text(const PassProblem& problem) {
     for (const PassMember& member : pass_members(problem)) {
         const auto named = [&](const EpilogueOperand& operand) { return operand.name == member.name; };
         const auto operand = std::ranges::find_if(parts.operands, named);
-        const DataType type = operand == parts.operands.end() ? problem.d : operand->type;
-        text += member.is_scalar ? fmt::format("    float {};\n", member.name)
-                                 : fmt::format("    {}{}* {};\n", member.name == "d" ? "" : "const ",
-                                               operand_element(type), member.name);
+        const DataType own = member.name == "acc" ? problem.sums_type : problem.d;
+        const DataType type = operand == parts.operands.end() ? own : operand->type;
+        text += member.is_scalar
+                    ? fmt::format("    float {};\n", member.name)
+                    : fmt::format("    {}{}* {};\n", member.name == "d" ? "" : "const ", element_of(type), member.name);
     }
     return text + "};\n";
 }
@@ -186,18 +193,19 @@ std::string sizes_text(const PassProblem& problem) {
     constexpr std::int64_t kMostNarrow = 1LL << 31;
     const std::int64_t chunks = problem.lines() * problem.run() / pass_vector(problem);
     return fmt::format(
-        "// One pass over D. Each element is made of its sum, which a product has stored in D's type.\n"
+        "// One pass over D. Each element is made of its sum, which a product has stored in {}.\n"
         "using Index = {};\n"
         "constexpr Index kLines = {};  // rows of D, or columns where D is column-major\n"
         "constexpr Index kRun = {};    // elements of a line\n"
         "constexpr int kVector = {};   // elements of a thread at a time\n\n",
-        chunks < kMostNarrow ? "unsigned" : "unsigned long long", problem.lines(), problem.run(), pass_vector(problem));
+        to_string(problem.sums_type), chunks < kMostNarrow ? "unsigned" : "unsigned long long", problem.lines(),
+        problem.run(), pass_vector(problem));
 }
 
 /// The types that need a function: the sums are read as the operands are.
 std::string conversions(const PassProblem& problem) {
     EpilogueParts read = problem.epilogue.parts();
-    read.operands.push_back({.name = "acc", .type = problem.d});
+    read.operands.push_back({.name = "acc", .type = problem.sums_type});
     const std::string stored = problem.d == DataType::f32 ? "" : fmt::format(kToHalf, to_string(problem.d));
     return operand_conversions(read) + stored;
 }
@@ -211,10 +219,11 @@ PassProblem pass_problem(const GemmSpec& spec) {
         if (operand.pointer == nullptr ? operand.is_matrix() : operand.is_written)
             problem.matrices.emplace(operand.name, pass_matrix(operand));
     problem.sums = problem.matrices.at("d");
-    if (!problem.has_pairs()) return problem;
+    problem.sums_type = spec.accumulator == DataType::s32 ? DataType::s32 : spec.d;
+    if (!problem.has_own_sums()) return problem;
     const bool by_row = spec.d_order == Order::row;
     const std::int64_t pitch = by_row ? spec.n : spec.m;
-    problem.sums = {pitch, alignment_of_pitch(pitch, spec.d)};
+    problem.sums = {pitch, alignment_of_pitch(pitch, problem.sums_type)};
     return problem;
 }
 

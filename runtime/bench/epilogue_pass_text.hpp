@@ -12,8 +12,8 @@
 
 namespace jitgemm {
 
-/// \file The text of a pass: a pointwise kernel behind a product that has stored its sums in D's type. This is how a
-/// user of a library without the epilogue gets it.
+/// \file The text of a pass: a pointwise kernel behind a product that has stored its sums in D's type, or in s32. This is
+/// how a user of a library without the epilogue gets it.
 
 /// How a matrix of a pass lies: elements from one line to the next, and bytes that divide each line's address.
 struct PassMatrix {
@@ -28,16 +28,18 @@ struct PassProblem {
     std::int64_t m = 0;
     std::int64_t n = 0;    ///< of the product; D has half as many columns where the epilogue makes one of two
     PassMatrix sums = {};  ///< they may be D itself
+    DataType sums_type = DataType::bf16;
     std::map<std::string, PassMatrix, std::less<>> matrices = {};  ///< D as "d", and the operands that are matrices
 
     [[nodiscard]] bool has_pairs() const { return epilogue.parts().pairs != EpiloguePairs::none; }
+    [[nodiscard]] bool has_own_sums() const { return has_pairs() || sums_type != d; }
     [[nodiscard]] std::int64_t columns() const { return has_pairs() ? n / 2 : n; }
     [[nodiscard]] std::int64_t lines() const { return order == Order::row ? m : columns(); }
     [[nodiscard]] std::int64_t run() const { return order == Order::row ? columns() : m; }
 };
 
-/// The pass for a spec with a text. Without pairs it works in place, on the sums in D. With pairs the sums are a packed
-/// matrix of their own.
+/// The pass for a spec with a text. It works in place, on the sums in D. With pairs, and of 8-bit integers, the sums are
+/// a packed matrix of their own.
 [[nodiscard]] PassProblem pass_problem(const GemmSpec& resolved_spec);
 
 /// Why no pass computes it; empty if one does.

@@ -4,6 +4,8 @@
 #include "generator/epilogue/epilogue_text.hpp"
 #include "generator/epilogue/functions.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -23,6 +25,8 @@ public:
     FormFinder(const EpilogueParts& parts, Order d_order) : parts_(parts), order_(d_order) {}
 
     std::optional<CublasLtEpilogue> find() {
+        for (const EpilogueOperand& operand : parts_.operands)
+            if (operand.is_block_scale()) add_block_scale(operand);
         std::int32_t sum = parts_.outputs[0].value;
         if (const Activation activation = activation_of(node(sum)); activation != Activation::none) {
             form_.activation = activation;
@@ -54,6 +58,12 @@ private:
         return CublasLtEpilogue::Factor{.scalar = scalar->name};
     }
 
+    /// It is a factor of acc already.
+    void add_block_scale(const EpilogueOperand& scale) {
+        const bool is_of_a = scale.index.row->size == 'm' || scale.index.column->size == 'm';
+        (is_of_a ? form_.row_scale : form_.column_scale) = scale.name;
+        form_.scales_blocks = true;
+    }
     bool add_terms(std::int32_t sum) {
         const EpilogueNode& one = node(sum);
         if (one.operation == EpilogueOperation::add) return add_terms(one.arguments[0]) && add_terms(one.arguments[1]);
@@ -124,7 +134,8 @@ std::string CublasLtEpilogue::name() const {
     std::string text = activation == Activation::relu ? "relu" : activation == Activation::gelu ? "gelu" : "";
     if (!bias.empty()) text += text.empty() ? "bias" : "_bias";
     if (!c.empty()) text += text.empty() ? "c" : " + c";
-    if (!row_scale.empty()) text += text.empty() ? "scales" : " + scales";
+    const std::string_view scales = scales_blocks ? "block scales" : "scales";
+    if (!row_scale.empty()) text += fmt::format("{}{}", text.empty() ? "" : " + ", scales);
     return text.empty() ? "alpha" : text;
 }
 

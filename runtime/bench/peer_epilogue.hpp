@@ -16,7 +16,7 @@ namespace jitgemm {
 
 /// A text that cuBLASLt computes in its own kernel: activation(alpha · acc + beta · c[m,n] + bias[n]). Its bias has an
 /// element for each element of a line of D: [n] where D is row-major, [m] where it is column-major. Of 8-bit floats acc
-/// may have two more factors, a vector [m] and a vector [n].
+/// may have two more factors: vectors [m] and [n], or scales of blocks of K for A and for B.
 struct CublasLtEpilogue {
     /// A number, or a scalar of the launch.
     struct Factor {
@@ -31,7 +31,8 @@ struct CublasLtEpilogue {
     Factor beta = {};
     std::string c = {};                             ///< name of the matrix that is added; "": none
     std::string bias = {};                          ///< name of the vector that is added; "": none
-    std::string row_scale = {}, column_scale = {};  ///< names of the vectors [m] and [n] that multiply acc; "": none
+    std::string row_scale = {}, column_scale = {};  ///< names of the scales of A's rows and of B's columns; "": none
+    bool scales_blocks = false;                     ///< of K
 
     [[nodiscard]] cublaslt::EpilogueCode code() const;
     /// "gelu_bias"; with C "gelu_bias + c".

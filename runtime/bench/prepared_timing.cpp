@@ -89,6 +89,8 @@ public:
         : operands_(make_operands(context, spec, options)), options_(options) {}
 
     void add(std::size_t number, const BenchCandidate& candidate) override {
+        for (std::int64_t i = 0; candidate.prepare && i < operands_.copies(); ++i)
+            candidate.prepare(operands_.arguments(i));
         replays_[number] = record_long_enough(watch_, candidate, operands_, options_.minimum_graph_us);
     }
     void drop(std::size_t number) override { replays_.erase(number); }
@@ -143,6 +145,7 @@ public:
 
     void add(std::size_t number, const BenchCandidate& candidate) override {
         candidates_[number] = candidate;
+        if (candidate.prepare) candidate.prepare(operands_.arguments(0));
         static_cast<void>(microseconds(number));  // whatever is loaded or set up on first use
     }
     void drop(std::size_t number) override { candidates_.erase(number); }

@@ -185,16 +185,17 @@ Verification verdict_of_pass(const GemmSpec& spec, const Epilogue& judged_by, In
     judged.epilogue = text_of(judged_by, spec.epilogue);
     GuardedProblem problem(context, judged, inputs, 1, 1.0F, 0.0F, Placement::generous);
     const GemmArguments arguments = problem.arguments();
+    const PassProblem pass = pass_problem(spec);
     GemmSpec plain = spec;
     plain.epilogue = {};
-    on_hopper().kernel(plain).launch({.a = arguments.a, .b = arguments.b, .d = arguments.d});
-    // The emulator lets D be stored once.
-    std::vector<std::byte> d(static_cast<std::size_t>(form_of(spec, "d", true).extent_bytes()));
-    context.device->copy_to_host(d.data(), arguments.d, d.size());
-    const DeviceMemory sums(context.device, std::ssize(d));
-    context.device->copy_to_device(sums.data(), d.data(), d.size());
-    problem.poison_outputs();
-    EpiloguePass(context, pass_problem(spec)).launch(sums.data(), arguments, nullptr);
+    plain.d = pass.sums_type;
+    plain.ldd = plain.align_d = 0;
+    plain = resolved(plain);
+    // The emulator lets D be stored once, so the sums lie elsewhere.
+    const DeviceMemory sums(context.device, form_of(plain, "d", true).extent_bytes());
+    on_hopper().kernel(plain).launch({.a = arguments.a, .b = arguments.b, .d = sums.data()});
+    context.device->synchronize(nullptr);
+    EpiloguePass(context, pass).launch(sums.data(), arguments, nullptr);
     context.device->synchronize(nullptr);
     return problem.check();
 }
@@ -211,6 +212,26 @@ TEST_CASE("a product with a pass behind it is right by the text of rounded sums,
             CHECK(verdict.ok);
         }
         CHECK_FALSE(verdict_of_pass(spec, meaning, InputKind::normal).ok);
+    }
+}
+
+TEST_CASE("a pass over the s32 sums of 8-bit integers is right by the text itself") {
+    constexpr const char* kText = "scale_a: f32[m]; scale_b: f32[n]; d = acc * scale_a[m] * scale_b[n]";
+    for (const Order order : {Order::row, Order::column}) {
+        for (const DataType d : {DataType::bf16, DataType::f32}) {
+            for (const std::int64_t n : {48, 52}) {
+                GemmSpec spec{.m = 40, .n = n, .k = 96, .a = DataType::s8, .b = DataType::s8, .d = d};
+                spec.accumulator = DataType::s32;
+                spec.d_order = order;
+                spec.epilogue = kText;
+                spec = resolved(spec);
+                for (const InputKind inputs : {InputKind::integers, InputKind::normal}) {
+                    const Verification verdict = verdict_of_pass(spec, pass_problem(spec).epilogue, inputs);
+                    INFO(to_string(spec) << ": " << verdict.message);
+                    CHECK(verdict.ok);
+                }
+            }
+        }
     }
 }
 

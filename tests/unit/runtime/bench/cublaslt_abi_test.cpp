@@ -63,6 +63,14 @@ static_assert(equal(cublaslt::EpilogueCode::relu_bias, CUBLASLT_EPILOGUE_RELU_BI
 static_assert(equal(cublaslt::EpilogueCode::gelu, CUBLASLT_EPILOGUE_GELU));
 static_assert(equal(cublaslt::EpilogueCode::gelu_bias, CUBLASLT_EPILOGUE_GELU_BIAS));
 
+#if CUBLAS_VERSION >= 120900
+static_assert(sizeof(cublaslt::ScaleMode) == sizeof(cublasLtMatmulMatrixScale_t));
+static_assert(equal(cublaslt::ScaleMode::scalar, CUBLASLT_MATMUL_MATRIX_SCALE_SCALAR_32F));
+static_assert(equal(cublaslt::ScaleMode::vector, CUBLASLT_MATMUL_MATRIX_SCALE_OUTER_VEC_32F));
+static_assert(equal(cublaslt::ScaleMode::vector_128, CUBLASLT_MATMUL_MATRIX_SCALE_VEC128_32F));
+static_assert(equal(cublaslt::ScaleMode::block_128x128, CUBLASLT_MATMUL_MATRIX_SCALE_BLK128x128_32F));
+#endif
+
 using Preferred = cublaslt::PreferenceAttribute;
 static_assert(equal(Preferred::max_workspace_bytes, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES));
 static_assert(equal(Preferred::reduction_scheme_mask, CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK));

@@ -2,6 +2,7 @@
 
 #include "generator/epilogue/epilogue_text.hpp"
 #include "runtime/bench/cublaslt_library.hpp"
+#include "runtime/bench/peer_scales.hpp"
 #include "runtime/support/element_codec.hpp"
 #include "tests/catch.hpp"
 
@@ -120,6 +121,55 @@ TEST_CASE("cuBLASLt adds 8-bit floats as fast as the kernel beside it") {
     spec.sums = Summation::fast;
     CHECK(column_major_problem(resolved(spec)).adds_fast);
     CHECK(!column_major_problem(resolved({.m = 16, .n = 16, .k = 16, .a = DataType::bf16})).adds_fast);
+}
+
+namespace {
+
+GemmSpec scaled_problem(std::string_view text, Order d_order = Order::row) {
+    return resolved({.m = 260,
+                     .n = 384,
+                     .k = 640,
+                     .a = DataType::e4m3,
+                     .b = DataType::e4m3,
+                     .d_order = d_order,
+                     .epilogue = EpilogueText(text)});
+}
+
+}  // namespace
+
+TEST_CASE("cuBLASLt's modes of scales follow A and B, whichever comes first") {
+    using cublaslt::ScaleMode;
+    struct Case {
+        const char* text;
+        ScaleMode of_a, of_b;
+    };
+    for (const Case& one :
+         {Case{"d = acc", ScaleMode::scalar, ScaleMode::scalar},
+          Case{"r: f32[m]; c: f32[n]; d = acc * r[m] * c[n]", ScaleMode::vector, ScaleMode::vector},
+          Case{"d = acc * x[m,k/128] * y[k/128,n]", ScaleMode::vector_128, ScaleMode::vector_128},
+          Case{"d = acc * x[k/128,m] * y[n/128,k/128]", ScaleMode::vector_128, ScaleMode::block_128x128},
+          Case{"d = acc * x[m/128,k/128] * y[n,k/128]", ScaleMode::block_128x128, ScaleMode::vector_128}}) {
+        for (const Order order : {Order::row, Order::column}) {
+            INFO(one.text << ' ' << to_string(order));
+            const GemmSpec spec = scaled_problem(one.text, order);
+            const ColumnMajorProblem problem =
+                column_major_problem(spec, cublaslt_epilogue(*meaning_of(spec.epilogue, spec.d), order));
+            CHECK((problem.swapped ? problem.scale_b : problem.scale_a) == one.of_a);
+            CHECK((problem.swapped ? problem.scale_a : problem.scale_b) == one.of_b);
+            CHECK(unserved_block_scales(spec).empty());
+        }
+    }
+}
+
+TEST_CASE("cuBLASLt serves pairs of scales of blocks of K, but not two of 128 by 128, and multiples of 4") {
+    CHECK_FALSE(unserved_block_scales(scaled_problem("d = acc * x[m/128,k/128] * y[k/128,n/128]")).empty());
+    CHECK_FALSE(unserved_block_scales(scaled_problem("d = acc * x[m,k/128]")).empty());
+    CHECK_FALSE(unserved_block_scales(scaled_problem("d = acc * y[n/128,k/128]")).empty());
+    GemmSpec odd = scaled_problem("d = acc * x[m,k/128] * y[n/128,k/128]");
+    odd.m = 258;
+    CHECK_FALSE(unserved_block_scales(odd).empty());
+    odd.epilogue = "d = acc * x[m/128,k/128] * y[n,k/128]";
+    CHECK(unserved_block_scales(odd).empty());
 }
 
 TEST_CASE("C lies as D does. Without C, D stands in") {

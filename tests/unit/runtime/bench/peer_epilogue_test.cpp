@@ -62,6 +62,24 @@ TEST_CASE("cuBLASLt scales rows and columns where a text has both") {
     }
 }
 
+TEST_CASE("cuBLASLt scales blocks of K where a text scales both A and B") {
+    for (const char* text : {"d = acc * x[m,k/128] * y[n/128,k/128]", "d = acc * y[k/128,n] * x[k/128,m/128]",
+                             "d = relu(0.5 * (acc * x[k/128,m] * y[n,k/128]) + bias[n])"}) {
+        INFO(text);
+        const auto form = form_of_text(text);
+        REQUIRE(form.has_value());
+        CHECK(form->scales_blocks);
+        CHECK(form->row_scale == "x");
+        CHECK(form->column_scale == "y");
+    }
+    CHECK_FALSE(form_of_text("r: f32[m]; c: f32[n]; d = acc * r[m] * c[n]")->scales_blocks);
+    for (const char* text : {"d = acc * x[m,k/128]", "d = silu(acc * x[m,k/128] * y[n,k/128])",
+                             "r: f32[m]; c: f32[n]; d = acc * x[m,k/128] * y[n,k/128] * r[m] * c[n]"}) {
+        INFO(text);
+        CHECK_FALSE(form_of_text(text).has_value());
+    }
+}
+
 TEST_CASE("a factor of cuBLASLt's form is a number or a scalar of the launch") {
     GemmArguments arguments;
     arguments.beta = 3;
