@@ -82,7 +82,7 @@ Coordinate MmaWarp::coordinate(Operand operand, int lane, int i) const {
 
 void MmaWarp::set(Operand operand, Coordinate at, std::uint32_t bits) {
     const int width = bits_of(type(operand));
-    for (int lane = 0; lane < kLanes; ++lane) {
+    for (int lane = 0; lane < kWarpLanes; ++lane) {
         for (int i = 0; i < elements(operand); ++i) {
             if (coordinate(operand, lane, i) != at) continue;
             const int shift = i * width % 32;
@@ -95,7 +95,7 @@ void MmaWarp::set(Operand operand, Coordinate at, std::uint32_t bits) {
 
 std::uint32_t MmaWarp::get(Operand operand, Coordinate at) const {
     const int width = bits_of(type(operand));
-    for (int lane = 0; lane < kLanes; ++lane) {
+    for (int lane = 0; lane < kWarpLanes; ++lane) {
         for (int i = 0; i < elements(operand); ++i) {
             if (coordinate(operand, lane, i) != at) continue;
             const std::uint32_t word = of(operand)[position(i * width / 32, lane)];

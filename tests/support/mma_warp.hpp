@@ -11,11 +11,11 @@
 
 namespace jitgemm::testing {
 
-inline constexpr int kLanes = 32;
+inline constexpr int kWarpLanes = 32;
 
 /// Where register `index` of a lane lies among the warp's.
 [[nodiscard]] inline std::size_t position(int index, int lane) {
-    return static_cast<std::size_t>(index) * kLanes + static_cast<std::size_t>(lane);
+    return static_cast<std::size_t>(index) * kWarpLanes + static_cast<std::size_t>(lane);
 }
 
 /// mma.m16n8k16 of f16 and of bf16, with sums of f32.

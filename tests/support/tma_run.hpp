@@ -28,6 +28,9 @@ struct TmaRun {
     std::uint64_t work_limit = 10'000'000;
     bool thread_limit = true;  ///< the kernel has .maxntid
     bool undefined = false;    ///< what is in both buffers, of which the output is to be stored once
+
+    /// Braces alone, as in fault_of({…}), always mean a PtxRun.
+    friend std::optional<Fault> fault_of(const TmaRun& run);
 };
 
 struct TmaResult {
@@ -36,7 +39,6 @@ struct TmaResult {
 };
 
 [[nodiscard]] TmaResult run_tma(const TmaRun& run);
-[[nodiscard]] std::optional<Fault> fault_of(const TmaRun& run);
 
 /// 0, 1, 2 … modulo 251, so that no power of two repeats.
 [[nodiscard]] std::vector<std::byte> counting_input(std::size_t bytes);

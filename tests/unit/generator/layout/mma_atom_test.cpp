@@ -53,7 +53,7 @@ std::pair<int, int> extents(Operand operand, TileShape shape) {
     return operand == Operand::b ? std::pair(shape.n, shape.k) : std::pair(shape.m, shape.n);
 }
 
-std::string shape_text(TileShape shape) { return fmt::format("m{}n{}k{}", shape.m, shape.n, shape.k); }
+std::string ptx_shape(TileShape shape) { return fmt::format("m{}n{}k{}", shape.m, shape.n, shape.k); }
 
 /// Lines "name A B C" of a file in tests/data, comments left out.
 std::map<std::string, std::array<std::string, 3>> cute_layouts(const std::string& file) {
@@ -192,7 +192,7 @@ TEST_CASE("register counts are those of the PTX ISA") {
     };
     for (const MmaAtom& atom : mma_atom_table()) {
         INFO(atom.ptx_name);
-        const auto expected = published.find({shape_text(atom.shape), bits(atom.a)});
+        const auto expected = published.find({ptx_shape(atom.shape), bits(atom.a)});
         REQUIRE(expected != published.end());
         CHECK(atom.registers(Operand::a) == expected->second[0]);
         CHECK(atom.registers(Operand::b) == expected->second[1]);
@@ -204,7 +204,7 @@ TEST_CASE("names say what the fields say") {
     std::set<std::string> names;
     for (const MmaAtom& atom : mma_atom_table()) {
         const std::string_view d = to_string(atom.accumulator);
-        CHECK(atom.ptx_name == fmt::format("mma.sync.aligned.{}.row.col{}.{}.{}.{}.{}", shape_text(atom.shape),
+        CHECK(atom.ptx_name == fmt::format("mma.sync.aligned.{}.row.col{}.{}.{}.{}.{}", ptx_shape(atom.shape),
                                            atom.saturates ? ".satfinite" : "", d, to_string(atom.a), to_string(atom.b),
                                            d));
         CHECK(names.insert(atom.ptx_name).second);

@@ -27,7 +27,7 @@ TEST_CASE("fragments of mma lie as the instruction table has them") {
             ++compared;
             for (const Operand operand : {Operand::a, Operand::b, Operand::c}) {
                 REQUIRE(mma_elements(kind, operand) == atom.layout(operand).values());
-                for (int lane = 0; lane < kLanes; ++lane)
+                for (int lane = 0; lane < kWarpLanes; ++lane)
                     for (int i = 0; i < mma_elements(kind, operand); ++i)
                         REQUIRE(mma_coordinate(kind, operand, lane, i) == atom.layout(operand).coordinate(lane, i));
             }
@@ -40,7 +40,7 @@ TEST_CASE("every element of an mma's operands lies in exactly one place") {
     for (const MmaKind& kind : mma_kinds()) {
         for (const Operand operand : {Operand::a, Operand::b, Operand::c}) {
             std::set<std::pair<int, int>> seen;
-            for (int lane = 0; lane < kLanes; ++lane) {
+            for (int lane = 0; lane < kWarpLanes; ++lane) {
                 for (int i = 0; i < mma_elements(kind, operand); ++i) {
                     const Coordinate at = mma_coordinate(kind, operand, lane, i);
                     REQUIRE(at.row < (operand == Operand::b ? kind.n : kind.m));
@@ -48,7 +48,7 @@ TEST_CASE("every element of an mma's operands lies in exactly one place") {
                     REQUIRE(seen.emplace(at.row, at.column).second);
                 }
             }
-            REQUIRE(static_cast<int>(seen.size()) == kLanes * mma_elements(kind, operand));
+            REQUIRE(static_cast<int>(seen.size()) == kWarpLanes * mma_elements(kind, operand));
         }
     }
 }

@@ -62,7 +62,7 @@ TEST_CASE("f64 is a chain of fused multiply-adds") {
     };
     std::array<std::array<double, 4>, 8> a{}, b{};
     std::array<std::array<double, 8>, 8> c{};
-    for (int lane = 0; lane < kLanes; ++lane) {
+    for (int lane = 0; lane < kWarpLanes; ++lane) {
         const auto g = static_cast<std::size_t>(lane / 4), t = static_cast<std::size_t>(lane % 4);
         write(warp.a, 0, lane, a[g][t] = draw());
         write(warp.b, 0, lane, b[g][t] = draw());

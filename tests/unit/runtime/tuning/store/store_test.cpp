@@ -23,7 +23,7 @@ Sample sample_of(int round, double us) {
     return {round, us, reading, {1700, 2619, 700.25, 62, 4}};
 }
 
-std::string lines(const std::vector<ProblemRecord>& problems) {
+std::string problem_lines(const std::vector<ProblemRecord>& problems) {
     std::string text;
     for (const ProblemRecord& problem : problems) {
         text += to_string(problem.spec) + "\n";
@@ -254,12 +254,12 @@ TEST_CASE("merging takes over everything, and the second time nothing") {
     REQUIRE(merged.conflicts == 0);
     const SweepRow row = *ours.find_sweep(kSweepKey);
     REQUIRE(row.finished != 0);
-    REQUIRE(lines(ours.read_sweep(row.id)) == lines(theirs.read_sweep(sweep)));
+    REQUIRE(problem_lines(ours.read_sweep(row.id)) == problem_lines(theirs.read_sweep(sweep)));
     const auto again = ours.merge(theirs.path());  // the file itself this time
     REQUIRE(again.sweeps == 0);
     REQUIRE(again.winners == 0);
     REQUIRE(again.conflicts == 0);
-    REQUIRE(lines(ours.read_sweep(row.id)) == lines(theirs.read_sweep(sweep)));
+    REQUIRE(problem_lines(ours.read_sweep(row.id)) == problem_lines(theirs.read_sweep(sweep)));
 }
 
 TEST_CASE("what a sweep learnt since the last merge is taken over by the next") {
@@ -275,7 +275,7 @@ TEST_CASE("what a sweep learnt since the last merge is taken over by the next") 
     REQUIRE(ours.merge(folder / "theirs").sweeps == 0);
     const SweepRow row = *ours.find_sweep(kSweepKey);
     REQUIRE(row.finished != 0);
-    REQUIRE(lines(ours.read_sweep(row.id)) == lines(theirs.read_sweep(sweep)));
+    REQUIRE(problem_lines(ours.read_sweep(row.id)) == problem_lines(theirs.read_sweep(sweep)));
 }
 
 TEST_CASE("of two winners the faster complete one is kept, whoever is merged into whom") {
