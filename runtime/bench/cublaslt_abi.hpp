@@ -73,8 +73,7 @@ enum class EpilogueCode : std::uint32_t {  // cublasLtEpilogue_t
     gelu_bias = 36,
 };
 
-/// A f32 for the whole of A or B; for each row of A, or each column of B; for each 128 of K in one of these; or for each
-/// block of 128 by 128.
+/// The elements that share an f32: all; a row of A or a column of B; 128 of K in one of these; a block of 128 by 128.
 enum class ScaleMode : std::int32_t {  // cublasLtMatmulMatrixScale_t
     scalar = 0,
     vector = 3,

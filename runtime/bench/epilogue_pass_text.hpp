@@ -12,8 +12,8 @@
 
 namespace jitgemm {
 
-/// \file The text of a pass: a pointwise kernel behind a product that has stored its sums in D's type, or in s32. This is
-/// how a user of a library without the epilogue gets it.
+/// \file The text of a pass: a pointwise kernel behind a product that has stored its sums in D's type or in s32. This
+/// is how a user of a library without the epilogue gets it.
 
 /// How a matrix of a pass lies: elements from one line to the next, and bytes that divide each line's address.
 struct PassMatrix {
@@ -38,8 +38,8 @@ struct PassProblem {
     [[nodiscard]] std::int64_t run() const { return order == Order::row ? columns() : m; }
 };
 
-/// The pass for a spec with a text. It works in place, on the sums in D. With pairs, and of 8-bit integers, the sums are
-/// a packed matrix of their own.
+/// The pass for a spec with a text. It works in place, on the sums in D. With pairs or sums in s32, they are a packed
+/// matrix of their own.
 [[nodiscard]] PassProblem pass_problem(const GemmSpec& resolved_spec);
 
 /// Why no pass computes it; empty if one does.
