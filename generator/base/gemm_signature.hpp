@@ -21,6 +21,7 @@ struct GemmSignature {
     /// Bytes of D. If C or a matrix of the epilogue is less aligned, the bytes of as many elements of D as its
     /// alignment allows.
     int align_d = 16;
+    Math math = Math::ieee;
     std::optional<Epilogue> epilogue = std::nullopt;  ///< unset: alpha · acc + beta · C
 
     friend bool operator==(const GemmSignature&, const GemmSignature&) = default;

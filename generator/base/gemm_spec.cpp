@@ -231,6 +231,12 @@ void check_sums(const GemmSpec& spec, Reasons& reasons) {
             fmt::format("sums is promoted: with {} accumulators it must be fast", to_string(spec.accumulator)));
 }
 
+void check_math(const GemmSpec& spec, Reasons& reasons) {
+    if (spec.math != Math::ieee && spec.a != DataType::f32)
+        reasons.push_back(
+            fmt::format("math is {}: with {} inputs it must be ieee", to_string(spec.math), to_string(spec.a)));
+}
+
 /// The meaning of Summation::usual. f16 accumulators are those of tensor cores alone.
 Summation usual_sums(const GemmSpec& spec) {
     return is_float8(spec.a) && spec.accumulator == DataType::f32 ? Summation::promoted : Summation::fast;
@@ -262,6 +268,7 @@ std::vector<std::string> problems(const GemmSpec& spec) {
     check_extent('k', spec.k, reasons);
     check_types(spec, reasons);
     check_sums(spec, reasons);
+    check_math(spec, reasons);
     check_integer_sums(spec, reasons);
     const OperandList operands = gemm_operands(spec);
     for (const GemmOperand& operand : operands) check_operand(operand, reasons);

@@ -23,6 +23,7 @@ constexpr std::array<std::string_view, 2> kOrders{"t", "n"};
 constexpr std::array<std::string_view, 2> kFlags{"no", "yes"};
 constexpr std::array<std::string_view, 2> kDeterminisms{"run_to_run", "batch_invariant"};
 constexpr std::array<std::string_view, 3> kSums{"usual", "fast", "promoted"};
+constexpr std::array<std::string_view, 3> kMaths{"ieee", "f16x3", "bf16x3"};
 
 // Each with the words that say nothing.
 constexpr FormerField kFormerFields[] = {
@@ -219,6 +220,18 @@ constexpr GemmSpecField kFields[] = {
      .read = [](GemmSpec& spec, std::string_view word) { spec.sums = read_name<Summation>(word, kSums); },
      .value = [](const GemmSpec& spec) { return static_cast<std::int64_t>(spec.sums); },
      .is_known = [](const GemmSpec& spec) { return is_named(spec.sums, kSums); },
+     .is_number = false,
+     .is_of_c = false},
+    {.key = "math",
+     .option = "math",
+     .help =
+         "How f32 operands are multiplied: ieee (default), or on tensor cores, in parts of 16 bits: f16x3 (about as "
+         "accurate) or bf16x3 (errors of 1e-5)",
+     .format = 5,
+     .print = [](const GemmSpec& spec) { return name_text(spec.math, kMaths); },
+     .read = [](GemmSpec& spec, std::string_view word) { spec.math = read_name<Math>(word, kMaths); },
+     .value = [](const GemmSpec& spec) { return static_cast<std::int64_t>(spec.math); },
+     .is_known = [](const GemmSpec& spec) { return is_named(spec.math, kMaths); },
      .is_number = false,
      .is_of_c = false},
 };

@@ -13,10 +13,11 @@
 namespace jitgemm {
 namespace {
 
-constexpr std::array<std::string_view, 4> kFormats{"gemm-v1", "gemm-v2", "gemm-v3", "gemm-v4"};
+constexpr std::array<std::string_view, 5> kFormats{"gemm-v1", "gemm-v2", "gemm-v3", "gemm-v4", "gemm-v5"};
 constexpr int kFirstWithLayouts = 3;                                             // of an epilogue's operands
 constexpr std::array<std::string_view, 4> kLayoutNames{"tn", "nn", "nt", "tt"};  // in the order of the enumeration
 constexpr std::array<std::string_view, 2> kOrderNames{"t", "n"};
+constexpr std::array<std::string_view, 3> kMathNames{"ieee", "f16x3", "bf16x3"};
 
 /// The name of one of an enumeration; a number that was cast to it may be none.
 template <typename Names, typename Enumeration>
@@ -155,6 +156,8 @@ std::string_view to_string(GemmLayout layout) { return name_in(kLayoutNames, "Ge
 
 std::string_view to_string(Order order) { return name_in(kOrderNames, "Order", order); }
 
+std::string_view to_string(Math math) { return name_in(kMathNames, "Math", math); }
+
 std::optional<GemmLayout> parse_gemm_layout(std::string_view name) {
     const auto found = std::find(kLayoutNames.begin(), kLayoutNames.end(), name);
     if (found == kLayoutNames.end()) return std::nullopt;
@@ -165,6 +168,12 @@ std::optional<Order> parse_order(std::string_view name) {
     const auto found = std::find(kOrderNames.begin(), kOrderNames.end(), name);
     if (found == kOrderNames.end()) return std::nullopt;
     return static_cast<Order>(found - kOrderNames.begin());
+}
+
+std::optional<Math> parse_math(std::string_view name) {
+    const auto found = std::find(kMathNames.begin(), kMathNames.end(), name);
+    if (found == kMathNames.end()) return std::nullopt;
+    return static_cast<Math>(found - kMathNames.begin());
 }
 
 std::string to_string(const GemmSpec& spec) {

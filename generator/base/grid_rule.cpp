@@ -43,7 +43,7 @@ std::int64_t blocks_of(const GridRule& rule, std::int64_t tiles, int sm_count) {
 }  // namespace
 
 std::string_view to_string(GridMatrix matrix) {
-    constexpr std::array<std::string_view, 5> kNames{"a", "b", "d", "ab", "d_quads"};
+    constexpr std::array<std::string_view, 6> kNames{"a", "b", "d", "ab", "d_quads", "lines"};
     return kNames.at(static_cast<std::size_t>(matrix));
 }
 
@@ -58,6 +58,7 @@ std::int64_t block_count(const GridRule& rule, const GemmSpec& spec, int sm_coun
         case GridMatrix::b: return block_count(rule, n, k, sm_count);
         case GridMatrix::ab:
             return blocks_of(rule, std::min(tile_count(rule, m, k) + tile_count(rule, n, k), kMostBlocks), sm_count);
+        case GridMatrix::lines: return blocks_of(rule, tile_count(rule, m, 1) + tile_count(rule, n, 1), sm_count);
         case GridMatrix::d_quads: return block_count(rule, 1, product(m, round_up<std::int64_t>(n, 4)), sm_count);
         default: return block_count(rule, m, n, sm_count);
     }
@@ -75,6 +76,7 @@ std::string block_count_expression(const GridRule& rule, std::string_view m, std
         case GridMatrix::b: tiles = tiles_along(n, k); break;
         case GridMatrix::d: tiles = tiles_along(m, n); break;
         case GridMatrix::ab: tiles = fmt::format("({} + {})", tiles_along(m, k), tiles_along(n, k)); break;
+        case GridMatrix::lines: tiles = fmt::format("({} + {})", tiles_along(m, "1"), tiles_along(n, "1")); break;
         case GridMatrix::d_quads:
             tiles = fmt::format("tiles({} * tiles({}, 4) * 4, {}) * {}", m, n, rule.tile_n, rule.splits);
             break;

@@ -1,21 +1,35 @@
 #include "generator/base/packed_operand.hpp"
 
+#include <algorithm>
+
 namespace jitgemm {
 namespace {
 
 constexpr std::int64_t kBoundary = 256;  // of the parts of a workspace, bytes
 
+constexpr std::int64_t kFactorBytes = 8;  // of a row of a copy in parts
+
+/// Elements of 32 bits, each with its two parts.
+PackedOperand in_parts(std::int64_t lines, const GemmSpec& spec, bool is_transposed) {
+    const std::int64_t columns = round_up<std::int64_t>(std::max<std::int64_t>(spec.k, 1), kGroupOfParts);
+    return {lines, columns, bytes(DataType::f32), is_transposed, true};
+}
+
 }  // namespace
 
-std::int64_t PackedOperand::workspace_bytes() const { return round_up(packed_bytes(), kBoundary); }
+std::int64_t PackedOperand::workspace_bytes() const {
+    return round_up(packed_bytes(), kBoundary) + (has_parts ? round_up(rows * kFactorBytes, kBoundary) : 0);
+}
 
 PackedOperand packed_a(const GemmSpec& spec) {
+    if (has_parts(spec)) return in_parts(spec.m, spec, transposes_a(spec));
     const bool is_transposed = transposes_a(spec);
     if (order_a(spec.layout) == Order::row || is_transposed) return {spec.m, spec.k, bytes(spec.a), is_transposed};
     return {spec.k, spec.m, bytes(spec.a)};
 }
 
 PackedOperand packed_b(const GemmSpec& spec) {
+    if (has_parts(spec)) return in_parts(spec.n, spec, transposes_b(spec));
     const bool is_transposed = transposes_b(spec);
     if (order_b(spec.layout) == Order::row && !is_transposed) return {spec.k, spec.n, bytes(spec.b)};
     return {spec.n, spec.k, bytes(spec.b), is_transposed};

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "generator/base/kernel_argument.hpp"
+#include "generator/base/operand_parts.hpp"
 #include "generator/base/round_up.hpp"
 #include "jitgemm/gemm_spec.hpp"
 
@@ -10,12 +11,14 @@ namespace jitgemm {
 
 /// An operand's copy in the workspace. The copy's rows are padded to whole lines of L2, or to a half or a quarter of a
 /// line. A row that begins within a line is read with the previous line, too. A row that begins within a sector takes
-/// TMA longest (templates/common/pack.cuh).
+/// TMA longest (templates/common/pack.cuh). The copy of an f32 operand has each element in parts (operand_parts.hpp),
+/// and behind it a pair of factors for each of its rows (templates/common/split.cuh).
 struct PackedOperand {
     std::int64_t rows = 0;     ///< along k, or along m or n
     std::int64_t columns = 0;  ///< elements that are neighbours in the copy
     int element_bytes = 1;
     bool is_transposed = false;  ///< whether elements of a column, not of a row, are neighbours in the operand
+    bool has_parts = false;      ///< columns are then whole groups
 
     /// Elements of a line.
     [[nodiscard]] std::int64_t line() const { return kLineBytes / element_bytes; }
@@ -48,10 +51,11 @@ private:
     static constexpr int kVectorBytes = 16;
 };
 
-/// Tensor cores read elements of 8 bits only where K is contiguous. An operand that lies otherwise is transposed on its
-/// way to the workspace. `of` is a GemmSpec or a GemmSignature.
-[[nodiscard]] bool transposes_a(const auto& of) { return bytes(of.a) == 1 && order_a(of.layout) != Order::row; }
-[[nodiscard]] bool transposes_b(const auto& of) { return bytes(of.b) == 1 && order_b(of.layout) == Order::row; }
+/// Tensor cores read elements of 8 bits only where K is contiguous, and K is contiguous in a copy of parts. An operand
+/// that lies otherwise is transposed on its way to the workspace. `of` is a GemmSpec or a GemmSignature.
+[[nodiscard]] bool needs_k_major(const auto& of) { return bytes(of.a) == 1 || has_parts(of); }
+[[nodiscard]] bool transposes_a(const auto& of) { return needs_k_major(of) && order_a(of.layout) != Order::row; }
+[[nodiscard]] bool transposes_b(const auto& of) { return needs_k_major(of) && order_b(of.layout) == Order::row; }
 
 /// The copies of the spec's A (m × k) and of its B (k × n).
 [[nodiscard]] PackedOperand packed_a(const GemmSpec& spec);
@@ -62,9 +66,9 @@ private:
 inline constexpr int kTmaAlignment = 16;
 [[nodiscard]] inline bool needs_packing(int alignment) { return alignment < kTmaAlignment; }
 
-/// Whether a kernel that reads by TMA reads a copy, packed or transposed.
-[[nodiscard]] bool copies_a(const auto& of) { return needs_packing(of.align_a) || transposes_a(of); }
-[[nodiscard]] bool copies_b(const auto& of) { return needs_packing(of.align_b) || transposes_b(of); }
+/// Whether a kernel that reads by TMA reads a copy: packed, transposed or in parts.
+[[nodiscard]] bool copies_a(const auto& of) { return needs_packing(of.align_a) || transposes_a(of) || has_parts(of); }
+[[nodiscard]] bool copies_b(const auto& of) { return needs_packing(of.align_b) || transposes_b(of) || has_parts(of); }
 
 /// The offset in the workspace of the copy of role packed_a or packed_b. All operands that need a copy have one: A's
 /// comes first, then B's.

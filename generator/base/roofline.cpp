@@ -1,6 +1,7 @@
 #include "generator/base/roofline.hpp"
 
 #include "generator/base/operand.hpp"
+#include "generator/base/operand_parts.hpp"
 
 #include <algorithm>
 
@@ -48,7 +49,9 @@ Roofline roofline(const GemmSpec& spec, const GpuModel& gpu, MathInstruction ins
     const DataType operands = instruction == MathInstruction::fma ? DataType::f32
                               : bytes(spec.a) == 1                ? spec.a
                                                                   : DataType::f16;
-    const int per_clock = flops_per_clock(*gpu.arch, instruction, operands, default_accumulator(operands));
+    const bool multiplies_parts = has_parts(spec) && instruction != MathInstruction::fma;
+    const int per_clock = flops_per_clock(*gpu.arch, instruction, operands, default_accumulator(operands)) /
+                          (multiplies_parts ? kTermsOfParts : 1);
     line.peak_flops = static_cast<double>(per_clock) * gpu.sm_count * gpu.clock_mhz * 1e6;
     line.dram_bytes = gpu.dram_bytes_per_second;
     line.ridge = line.peak_flops / line.dram_bytes;

@@ -1,5 +1,6 @@
 #include "generator/families/family.hpp"
 
+#include "generator/base/operand_parts.hpp"
 #include "generator/base/round_up.hpp"
 #include "generator/base/served_types.hpp"
 #include "generator/families/shared/arguments_text.hpp"
@@ -241,7 +242,7 @@ struct Adapter {
     static std::vector<std::string> violations(const Problem& problem, const KernelConfig& config, const Arch& arch) {
         std::vector<std::string> reasons = unserved(problem, serves_pairs(), serves_block_scales());
         if (reasons.empty()) reasons = Typed::violations(problem, own(config), arch);
-        check_sum_order(reasons, problem.row_major, sum_order(problem.row_major.a, config), arch);
+        check_sum_order(reasons, problem.row_major, sum_order(multiplied_type(problem.row_major), config), arch);
         return reasons;
     }
 

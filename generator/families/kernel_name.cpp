@@ -89,6 +89,7 @@ private:
         signature.d = take_type(tokens, "d-").value_or(signature.a);
         if (c_as_d) signature.c = signature.d;
         signature.accumulator = take_type(tokens, "acc").value_or(default_accumulator(signature.a));
+        signature.math = take_math(tokens);
         signature.epilogue = take_epilogue(tokens);
         return signature;
     }
@@ -112,6 +113,14 @@ private:
         if (!token.starts_with(prefix)) return std::nullopt;
         tokens = ahead;
         return type_of(token, prefix);
+    }
+
+    static Math take_math(TextReader& tokens) {
+        TextReader ahead = tokens;
+        const std::optional<Math> math = parse_math(ahead.take_token());
+        if (math.value_or(Math::ieee) == Math::ieee) return Math::ieee;
+        tokens = ahead;
+        return *math;
     }
 
     /// Of a text that a problem of this process has, "ep2a1ce583".
@@ -205,6 +214,10 @@ std::string c_token(const GemmSignature& s) {
     return *s.c == s.d ? fmt::format("_{}", kCAsD) : token_unless(s.d, "c-", *s.c);
 }
 
+std::string math_token(const GemmSignature& s) {
+    return s.math == Math::ieee ? std::string() : fmt::format("_{}", to_string(s.math));
+}
+
 std::string epilogue_token(const GemmSignature& s) {
     return s.epilogue ? fmt::format("_{}{}", kEpilogue, s.epilogue->hash()) : std::string();
 }
@@ -220,9 +233,9 @@ std::string alignment_token(const GemmSignature& s) {
 std::string kernel_name(const KernelId& id) {
     const GemmSignature& s = id.signature;
     const Family& family = family_of(id.config);
-    return fmt::format("{}_{}{}_{}{}{}{}{}_{}{}", family.name_in_kernels, to_string(s.a), token_unless(s.a, "b-", s.b),
-                       to_string(s.layout), c_token(s), token_unless(s.a, "d-", s.d),
-                       token_unless(default_accumulator(s.a), "acc", s.accumulator), epilogue_token(s),
+    return fmt::format("{}_{}{}_{}{}{}{}{}{}_{}{}", family.name_in_kernels, to_string(s.a),
+                       token_unless(s.a, "b-", s.b), to_string(s.layout), c_token(s), token_unless(s.a, "d-", s.d),
+                       token_unless(default_accumulator(s.a), "acc", s.accumulator), math_token(s), epilogue_token(s),
                        family.config_name(id.config), alignment_token(s));
 }
 

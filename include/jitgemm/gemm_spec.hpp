@@ -35,6 +35,12 @@ enum class Determinism : std::uint8_t { run_to_run, batch_invariant };
 /// e4m3 and e5m2, fast for other types. resolved() replaces the type's own way by `usual`.
 enum class Summation : std::uint8_t { usual, fast, promoted };
 
+/// How f32 operands are multiplied (docs/single-precision.md). ieee: as f32. f16x3 and bf16x3: each element is split in
+/// the sum of two of 16 bits, its parts, and tensor cores add three products of parts. f16x3 is as accurate as f32
+/// where a row of A, or a column of B, has no element far greater than those that matter. bf16x3 has errors of about
+/// 1e-5. A kernel that multiplies more exactly may serve a problem, too.
+enum class Math : std::uint8_t { ieee, f16x3, bf16x3 };
+
 /// A problem: D (M×N) = alpha · A (M×K) · B (K×N) + beta · C (M×N). alpha and beta belong to the launch.
 ///
 /// A leading dimension of 0 means packed. An alignment of 0 is the one that follows from the leading dimension and a
@@ -67,6 +73,7 @@ struct GemmSpec {
     bool broadcast_c = false;
     Determinism deterministic = Determinism::run_to_run;  ///< limits the choice; every kernel is run_to_run
     Summation sums = Summation::usual;
+    Math math = Math::ieee;  ///< of f32 operands
     /// What is stored, from the sums of products `acc` on: "d = silu(acc + bias[n]) * up[m,n]". Without a text it is
     /// alpha · acc + beta · C. A text reads its own operands, so that `c` is then unset.
     EpilogueText epilogue = {};
@@ -79,8 +86,10 @@ struct GemmSpec {
 [[nodiscard]] GemmLayout layout_of(Order a, Order b);
 [[nodiscard]] std::string_view to_string(GemmLayout layout);  ///< throws SpecError for an unknown value
 [[nodiscard]] std::string_view to_string(Order order);        ///< "t" or "n"; throws SpecError for an unknown value
+[[nodiscard]] std::string_view to_string(Math math);          ///< throws SpecError for an unknown value
 [[nodiscard]] std::optional<GemmLayout> parse_gemm_layout(std::string_view name);
 [[nodiscard]] std::optional<Order> parse_order(std::string_view name);
+[[nodiscard]] std::optional<Math> parse_math(std::string_view name);
 
 /// Every rule that the spec breaks, with the values; empty if the spec is valid. Never throws.
 [[nodiscard]] std::vector<std::string> problems(const GemmSpec& spec);
@@ -108,7 +117,7 @@ struct OperandExtents {
 
 /// The spec as one line, which parse_gemm_spec reads: "gemm-v1 m=.. n=.. k=.. a=bf16 ... align-d=16". It names every
 /// field of the first format. If a field of a later format differs from its default, the line begins with that format
-/// ("gemm-v2", "gemm-v3", "gemm-v4") and names the field.
+/// ("gemm-v2" to "gemm-v5") and names the field.
 [[nodiscard]] std::string to_string(const GemmSpec& spec);
 
 /// Reads a line of to_string() in either format. Keys may stand in any order. m, n and k are required; other keys have

@@ -32,6 +32,7 @@ def matmul(
     epilogue: None = None,
     operands: None = None,
     sums: str | None = None,
+    math: str | None = None,
 ) -> _A: ...
 @overload
 def matmul(
@@ -53,6 +54,7 @@ def matmul(
     epilogue: None = None,
     operands: None = None,
     sums: str | None = None,
+    math: str | None = None,
 ) -> _Out: ...
 @overload
 def matmul(
@@ -74,6 +76,7 @@ def matmul(
     epilogue: None = None,
     operands: None = None,
     sums: str | None = None,
+    math: str | None = None,
 ) -> Any: ...
 
 # Keywords that are no arguments are operands or outputs of the epilogue. A text with several outputs gives a tuple of
@@ -98,6 +101,7 @@ def matmul(
     epilogue: str,
     operands: dict[str, Any] | None = None,
     sums: str | None = None,
+    math: str | None = None,
     **arrays: Any,
 ) -> _A: ...
 @overload
@@ -120,6 +124,7 @@ def matmul(
     epilogue: str,
     operands: dict[str, Any] | None = None,
     sums: str | None = None,
+    math: str | None = None,
     **arrays: Any,
 ) -> _Out: ...
 @overload
@@ -142,6 +147,7 @@ def matmul(
     epilogue: str,
     operands: dict[str, Any] | None = None,
     sums: str | None = None,
+    math: str | None = None,
     **arrays: Any,
 ) -> Any: ...
 

@@ -10,7 +10,7 @@ from . import _dtypes
 from ._core import Kernel
 from ._errors import SpecError
 
-_FORMAT = "gemm-v4"
+_FORMAT = "gemm-v5"
 
 
 def kernel(
@@ -45,6 +45,7 @@ def kernel(
     deterministic: str | None = None,
     epilogue: str | None = None,
     sums: str | None = None,
+    math: str | None = None,
     on_miss: str | None = None,
 ) -> Kernel:
     """The kernel for a problem: from memory, else the cache on disk, else compiled now, a second or so.
@@ -62,6 +63,7 @@ def kernel(
       constant_a, constant_b: True promises that no kernel still running writes A or B (weights).
       deterministic: "run_to_run" (default) or "batch_invariant".
       sums: "promoted" (default of e4m3 and e5m2) or "fast": tensor cores alone add products.
+      math: how f32 is multiplied: "ieee" (default), "f16x3" or "bf16x3".
       epilogue: what is stored, "bias: bf16[n]; d = relu(acc + bias[n])". A call gives its operands as keywords.
     device: "cuda" (the current GPU), "cuda:1", "emulator", "emulator:sm_90a"; default: that of set_device, else "cuda".
     kernel, family, param: force a kernel by its name, keep to a family, fix parameters ("stages=4,block=128x256x32").
@@ -110,6 +112,10 @@ def _sums(value: Any) -> str:
     return _word(value, '"promoted" or "fast"')
 
 
+def _math(value: Any) -> str:
+    return _word(value, '"ieee", "f16x3" or "bf16x3"')
+
+
 def _epilogue(value: Any) -> str:
     if isinstance(value, str) and value and "'" not in value:
         return f"'{value}'"
@@ -140,4 +146,5 @@ _FIELDS: dict[str, Callable[[Any], str]] = {
     "deterministic": _determinism,
     "epilogue": _epilogue,
     "sums": _sums,
+    "math": _math,
 }

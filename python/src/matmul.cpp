@@ -12,7 +12,7 @@
 namespace jitgemm::python {
 namespace {
 
-constexpr std::size_t kMatmulArguments = 16;
+constexpr std::size_t kMatmulArguments = 17;
 
 const Signature& matmul_signature() {
     static const std::array<Name, kMatmulArguments> names{"a",
@@ -30,7 +30,8 @@ const Signature& matmul_signature() {
                                                           "on_miss",
                                                           "epilogue",
                                                           "operands",
-                                                          "sums"};
+                                                          "sums",
+                                                          "math"};
     static const Signature signature{.function = "matmul", .names = names, .positional = 2, .required = 2};
     return signature;
 }
@@ -51,12 +52,12 @@ void read(PyObject* const* arguments, Py_ssize_t count, PyObject* names, Request
     std::array<PyObject*, kMatmulArguments> values{};
     read_arguments(matmul_signature(), arguments, count, names, values.data(), request.named);
     const auto [a, b, out, alpha, beta, c, accumulate, stream, device, deterministic, dependent_launch, out_dtype,
-                on_miss, epilogue, operands, sums] = values;
+                on_miss, epilogue, operands, sums, math] = values;
     const Formula* const formula = formula_given(epilogue);
     check_arguments(matmul_signature(), values.data(), request.named, formula != nullptr);
     request.product = {a,          b,       out,      alpha,          beta,          c,
                        accumulate, stream,  device,   nullptr,        deterministic, dependent_launch,
-                       out_dtype,  formula, operands, &request.named, sums};
+                       out_dtype,  formula, operands, &request.named, sums,          math};
     request.on_miss = on_miss_of(on_miss);
 }
 
@@ -140,7 +141,7 @@ const char* const kMatmulDoc =
     "matmul($module, a, b, /, *, out=None, alpha=1.0, beta=None, c=None, accumulate=False, stream=None, device=None, "
     "deterministic=None, dependent_launch=None, out_dtype=None, on_miss=None, epilogue=None, operands=None, "
     "sums=None,\n"
-    "**arrays)\n"
+    "math=None, **arrays)\n"
     "--\n\n"
     "alpha * (a @ b) + beta * c, by a kernel that is made for these shapes, types and strides.\n\n"
     "a, b: arrays of shape (..., m, k) and (..., k, n); of one dimension a is a row, b a column, as in numpy. Of "
@@ -185,7 +186,9 @@ const char* const kMatmulDoc =
     "says\n"
     "  where one goes: pre=buffer. The call then returns a tuple of all outputs, in the order of the text.\n"
     "operands: a dict of such operands, for names that are arguments here: c, out, alpha.\n"
-    "sums: \"promoted\" (default of 8-bit floats: partial sums of 128 of k are added in f32), or \"fast\".\n\n"
+    "sums: \"promoted\" (default of 8-bit floats: partial sums of 128 of k are added in f32), or \"fast\".\n"
+    "math: how f32 is multiplied: \"ieee\" (default), or on tensor cores in parts of 16 bits: \"f16x3\", about as\n"
+    "  accurate, or \"bf16x3\", with errors of 1e-5.\n\n"
     "The first call with new shapes, types or strides chooses a kernel and compiles it, or finds it in the cache on "
     "disk.\n\n"
     "Raises OperandError (arrays), SpecError, ConfigError (no kernel serves it), CompileError, CudaError, "

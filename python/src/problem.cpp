@@ -143,6 +143,7 @@ private:
         GemmSpec& spec = problem_.spec;
         spec.deterministic = like_ != nullptr ? like_->deterministic : arrays_.deterministic;
         spec.sums = like_ != nullptr ? like_->sums : arrays_.sums;
+        spec.math = like_ != nullptr ? like_->math : arrays_.math;
         spec.a = *arrays_.a.type;
         spec.b = *arrays_.b.type;
         spec.accumulator = like_ != nullptr ? like_->accumulator : default_accumulator(spec.a);
@@ -293,9 +294,9 @@ void describe_operand(const Operand& operand, Push push) {
 
 ProblemKey::ProblemKey(const Arrays& arrays) {
     const std::int64_t out_type = arrays.out_type ? 1 + static_cast<std::int64_t>(*arrays.out_type) : 0;
-    words_[count_++] = static_cast<std::int64_t>(arrays.accumulates) |
-                       static_cast<std::int64_t>(arrays.deterministic) << 1 |
-                       static_cast<std::int64_t>(arrays.sums) << 2 | out_type << 8;
+    words_[count_++] =
+        static_cast<std::int64_t>(arrays.accumulates) | static_cast<std::int64_t>(arrays.deterministic) << 1 |
+        static_cast<std::int64_t>(arrays.sums) << 2 | static_cast<std::int64_t>(arrays.math) << 4 | out_type << 8;
     const auto push = [this](std::int64_t word) { words_[count_++] = word; };
     describe_operand(arrays.a, push);
     describe_operand(arrays.b, push);

@@ -23,6 +23,7 @@ struct Arrays {
     std::optional<DataType> out_type;  ///< of a result that is to be made; nothing: the usual
     Determinism deterministic = Determinism::run_to_run;
     Summation sums = Summation::usual;
+    Math math = Math::ieee;
     std::unique_ptr<EpilogueArrays> epilogue;  ///< null: alpha * (a @ b) + beta * c
 
     /// Calls `visit` with each array that there may be.

@@ -57,6 +57,14 @@ Summation sums_of(PyObject* object) {
     throw SpecError("invalid problem", {fmt::format("sums is '{}': expected promoted or fast", *word)});
 }
 
+Math math_of(PyObject* object) {
+    const char* const words = "\"ieee\" (default), \"f16x3\", \"bf16x3\"";
+    const std::optional<std::string> word = word_of(object, "math", words);
+    if (!word) return Math::ieee;
+    if (const std::optional<Math> math = parse_math(*word)) return *math;
+    throw SpecError("invalid problem", {fmt::format("math is '{}': expected ieee, f16x3 or bf16x3", *word)});
+}
+
 DependentLaunch dependent_launch_of(PyObject* object) {
     const std::optional<std::string> word = word_of(object, "dependent_launch", "\"auto\" (default), \"off\", \"on\"");
     if (!word || *word == "auto") return DependentLaunch::automatic;
@@ -176,6 +184,7 @@ void read_product(const ProductArguments& given, Product& product) {
     arrays.accumulates = truth(given.accumulate);
     arrays.deterministic = determinism_of(given.deterministic);
     arrays.sums = sums_of(given.sums);
+    arrays.math = math_of(given.math);
     if (given.out_dtype != nullptr && given.out_dtype != Py_None) read_out_type(given.out_dtype, arrays);
     if (arrays.out.given()) check_writable(arrays.out);
     if (arrays.accumulates && !arrays.out.given())

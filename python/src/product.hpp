@@ -15,6 +15,7 @@ struct ProductArguments {
     PyObject* operands = nullptr;      ///< of the epilogue, by name
     const Keywords* named = nullptr;   ///< the same, as keywords
     PyObject* sums = nullptr;
+    PyObject* math = nullptr;
 };
 
 /// Arrays, factors and stream of one product, as read.

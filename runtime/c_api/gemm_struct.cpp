@@ -57,6 +57,7 @@ constexpr std::array kMembers{
     JITGEMM_MEMBER("broadcast-c", broadcast_c, word),
     JITGEMM_MEMBER("epilogue", epilogue, word),
     JITGEMM_MEMBER("sums", sums, word),
+    JITGEMM_MEMBER("math", math, word),
 };
 
 #undef JITGEMM_MEMBER
@@ -105,7 +106,7 @@ std::span<const ReservedMember> reserved_members() { return kReserved; }
 std::string text_of(const jg_gemm* gemm) {
     const jg_gemm known = read_struct(gemm, "jg_gemm", kFirstVersionBytes);
     check_reserved(known);
-    std::string text = "gemm-v4";
+    std::string text = "gemm-v5";
     for (const GemmMember& member : kMembers)
         if (const std::string value = member.word(known); !value.empty())
             text += fmt::format(" {}={}", member.key, text_word(member.key, value));

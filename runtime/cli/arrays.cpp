@@ -22,10 +22,10 @@ namespace {
 using Reasons = std::vector<std::string>;
 
 /// Sizes, layout and leading dimensions lie in the files.
-constexpr std::array<std::string_view, 26> kAllowedOptions{
+constexpr std::array<std::string_view, 27> kAllowedOptions{
     "type",    "a-type", "b-type", "c-type",    "d-type",   "acc-type",    "align-a",        "align-b",    "align-c",
     "align-d", "alpha",  "beta",   "d-layout",  "epilogue", "broadcast-c", "deterministic",  "constant-a", "constant-b",
-    "kernel",  "family", "param",  "templates", "device",   "arch",        "emulator-limit", "sums"};
+    "kernel",  "family", "param",  "templates", "device",   "arch",        "emulator-limit", "sums",       "math"};
 
 void check_usage(const ArrayFiles& files, const ProblemOptions& options) {
     Reasons reasons;

@@ -17,10 +17,10 @@ namespace {
 constexpr std::size_t kMostComplaints = 50;
 
 /// What no line says: it holds for all of them.
-constexpr std::array<std::string_view, 22> kAllowedOptions{
+constexpr std::array<std::string_view, 23> kAllowedOptions{
     "c-type", "d-type",    "acc-type", "d-layout", "align-a",    "align-b",    "align-c",     "align-d",
     "alpha",  "beta",      "kernel",   "family",   "constant-a", "constant-b", "broadcast-c", "deterministic",
-    "param",  "templates", "device",   "gpu",      "arch",       "sums"};
+    "param",  "templates", "device",   "gpu",      "arch",       "sums",       "math"};
 
 bool is_blank(const std::string& line) {
     return line.substr(0, line.find('#')).find_first_not_of(" \t\r") == std::string::npos;

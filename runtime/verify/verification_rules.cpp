@@ -51,11 +51,22 @@ double partial_unit(const GemmSpec& spec) {
     return has_promoted_sums(spec) ? steps(std::min<std::int64_t>(spec.k, kPromotedK)) * 0x1p-12 : 0;
 }
 
+/// Of products, where elements are multiplied in parts: of the two elements, and of the product of lower parts that is
+/// left out. Tiny elements of a row with a large one have larger errors, which the row's sums hide.
+double split_unit(const GemmSpec& spec) {
+    switch (spec.math) {
+        case Math::f16x3: return 0x1p-20;
+        case Math::bf16x3: return 0x1p-15;
+        case Math::ieee: break;
+    }
+    return 0;
+}
+
 /// Of sums and the steps up to D.
 double sum_unit(const GemmSpec& spec) {
     constexpr double kStepsInF32 = 0x1p-22;  // of exact sums: a conversion, a product and an addition
     if (spec.accumulator == DataType::s32) return kStepsInF32;
-    return steps(spec.k) * summing_unit(spec) + partial_unit(spec);
+    return steps(spec.k) * summing_unit(spec) + partial_unit(spec) + split_unit(spec);
 }
 
 /// The smallest nonzero of 1, |alpha| and |beta|.

@@ -51,6 +51,9 @@ struct ErrorBound {
 ///   fp8 operands       2^-12: Hopper keeps 13 fraction bits of the largest of 32 products and the sum. With promoted
 ///                      sums this holds for 128 of K, and u of f32 accumulators for all of it; both are added.
 ///
+/// In parts, an element is off by 2^-22 (f16x3) or 2^-17 (bf16x3), and the product that is left out by as much:
+/// 2^-20 or 2^-15 in all is added.
+///
 /// Sums of s8 are exact: sum_unit is 2^-22, for the steps in f32 that follow.
 ///
 /// The bound of Higham (Accuracy and Stability of Numerical Algorithms, section 3.1), gamma_K = K·u / (1 - K·u), holds

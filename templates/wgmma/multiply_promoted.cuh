@@ -14,10 +14,20 @@ __device__ __forceinline__ void multiply_wave(WaveSums& partial, unsigned long l
     a += ring.stage * (kStageBytes >> 4);
     b += ring.stage * (kStageBytes >> 4);
     wgmma_fence();
+#if GEMM_PARTS
+    // Lower parts of A by upper ones of B, then upper by lower, then upper by upper: small products first.
+#pragma unroll
+    for (int term = 0; term < 3; ++term)
+#pragma unroll
+        for (int k_block = 0; k_block < kPromotedBlocks; ++k_block)
+            wgmma(partial[0], a + OperandA::offset_of_part(row, first + k_block, term == 0),
+                  b + OperandB::offset_of_part(column, first + k_block, term == 1), term != 0 || k_block != 0);
+#else
 #pragma unroll
     for (int k_block = 0; k_block < kPromotedBlocks; ++k_block)
         wgmma(partial[0], a + OperandA::offset(row, first + k_block), b + OperandB::offset(column, first + k_block),
               k_block != 0);
+#endif
     wgmma_commit();
 }
 #if GEMM_BLOCK_SCALES

@@ -24,6 +24,13 @@ struct KMajorTile {
         const int panel = k_block * 32 / kPanelBytes;
         return ((panel * kRows + row) * kPanelBytes + k_block * 32 % kPanelBytes) >> 4;
     }
+#if GEMM_PARTS
+
+    // The same of one part. A row of a panel holds the upper parts of 32 of K, then the lower ones.
+    static __device__ __forceinline__ constexpr unsigned offset_of_part(int row, int k_block, bool is_lower) {
+        return ((k_block / 2 * kRows + row) * kPanelBytes + (is_lower ? 64 : 0) + k_block % 2 * 32) >> 4;
+    }
+#endif
 
 #endif
     // Copies the tile at (row, k) of the matrix. `full` counts its bytes.

@@ -2,6 +2,8 @@
 // GEMM of 8-bit integers on wgmma. TMA copies the operands.
 #elif GEMM_ELEMENT_BYTES == 1
 // GEMM of 8-bit floats on wgmma. TMA copies the operands.
+#elif GEMM_PARTS
+// GEMM of f32 on wgmma, which multiplies parts of 16 bits. TMA copies the operands.
 #else
 // Half-precision GEMM on wgmma. TMA copies the operands.
 #endif
@@ -25,6 +27,9 @@
 #endif
 #include "epilogue.cuh"
 #include "epilogue/store_tile.cuh"
+#if GEMM_PARTS
+#include "wgmma/scale_sums.cuh"
+#endif
 #include "multiply.cuh"
 #include "consumers.cuh"
 #include "producer.cuh"

@@ -6,6 +6,7 @@ namespace jitgemm {
 namespace {
 
 constexpr int kRowsPerBlock = 8;
+constexpr int kMostSplittingBlocks = 4096;  // of one line each; more would only begin and end
 constexpr int kColumnsPerBlock = 256;
 constexpr int kTransposedPerBlock = 128;  // rows, and columns: a thread moves 64 of these elements at once
 // Many times what any GPU holds at once. Steps are counted in 32 bits there, and a stride of the whole grid must not
@@ -39,6 +40,15 @@ std::vector<KernelEntry> pack_entries(Pack pack, const std::vector<KernelArgumen
     return {entry};
 }
 
+std::vector<KernelEntry> split_entries(const std::vector<KernelArgument>& arguments) {
+    KernelEntry entry;
+    entry.function = "gemm_split";
+    entry.threads = kPackThreads;
+    entry.grid = {.matrix = GridMatrix::lines, .blocks = CappedBlocks{kMostSplittingBlocks}};
+    entry.arguments = arguments;
+    return {entry};
+}
+
 PackedOperand packed_operand(Operand operand, const GemmSpec& spec) {
     return operand == Operand::a ? packed_a(spec) : packed_b(spec);
 }
@@ -58,7 +68,8 @@ void check_vectors(std::vector<std::string>& reasons, const GemmSpec& spec, Pack
 
 double packing_traffic(const GemmSpec& spec, Pack pack) {
     const auto moved = [](const PackedOperand& operand) {
-        return static_cast<double>(operand.bytes()) + static_cast<double>(operand.vectors()) * 16;
+        const double read = static_cast<double>(operand.bytes()) * (operand.has_parts ? 2 : 1);
+        return read + static_cast<double>(operand.vectors()) * 16;
     };
     return (packs_a(pack) ? moved(packed_a(spec)) : 0) + (packs_b(pack) ? moved(packed_b(spec)) : 0);
 }

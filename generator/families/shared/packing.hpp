@@ -22,6 +22,9 @@ inline constexpr int kPackThreads = 256;
 [[nodiscard]] std::vector<KernelEntry> pack_entries(Pack pack, const std::vector<KernelArgument>& arguments,
                                                     bool transposes = false);
 
+/// The entry that writes A and B in parts.
+[[nodiscard]] std::vector<KernelEntry> split_entries(const std::vector<KernelArgument>& arguments);
+
 [[nodiscard]] PackedOperand packed_operand(Operand operand, const GemmSpec& spec);
 
 /// The operands that TMA cannot address, and those that tensor cores cannot read as they lie. `of` is a GemmSpec or a

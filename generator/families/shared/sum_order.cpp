@@ -1,5 +1,6 @@
 #include "generator/families/shared/sum_order.hpp"
 
+#include "generator/base/operand_parts.hpp"
 #include "generator/layout/wgmma_atom.hpp"
 
 #include <fmt/format.h>
@@ -12,9 +13,11 @@ std::string to_string(const SumOrder& order) {
 }
 
 SumOrder batch_invariant_order(const GemmSpec& spec, const Arch& arch) {
-    if (spec.a == DataType::f32) return {};
+    const bool multiplies_parts = has_parts(spec) && arch.has_wgmma;
+    if (spec.a == DataType::f32 && !multiplies_parts) return {};
     // The k of a wgmma is that of mma.sync's largest shape.
-    return {.instruction = fastest_instruction(arch, MathUnit::tensor_cores), .instruction_k = wgmma_k(spec.a)};
+    return {.instruction = fastest_instruction(arch, MathUnit::tensor_cores),
+            .instruction_k = wgmma_k(multiplied_type(spec))};
 }
 
 }  // namespace jitgemm

@@ -115,6 +115,13 @@ std::string packing_line(char name, bool transposes) {
         name, transposes ? "Transposition" : "Packing");
 }
 
+/// "const SplitRows a{args.a, args.lda, args.m, args.k, parts_a(args), factors_a(args)};"
+std::string split_line(char name, char lines, bool transposes) {
+    return fmt::format(
+        "const Split{1} {0}{{args.{0}, args.ld{0}, args.{2}, args.k, parts_{0}(args), factors_{0}(args)}};\n", name,
+        transposes ? "Columns" : "Rows", lines);
+}
+
 std::string packings_text(const Contents& c) {
     std::string text;
     if (packs_a(c.pack)) text += packing_line('a', c.transposes_a);
@@ -139,6 +146,13 @@ std::string move_text(Pack pack) {
 
 void add_workspace(RenderInput& input, const WorkspaceContents& c) {
     std::string& text = input.generated["workspace.cuh"];
+    if (c.has_parts) {
+        text = "#include \"common/split.cuh\"\n";
+        input.macros["GEMM_SPLIT_ROWS"] = !c.transposes_a || !c.transposes_b;
+        input.macros["GEMM_SPLIT_COLUMNS"] = transposes(c);
+        input.generated["GEMM_SPLITS"] = split_line('a', 'm', c.transposes_a) + split_line('b', 'n', c.transposes_b);
+        return;
+    }
     if (c.pack == Pack::none && c.sums == WorkspaceSums::none) return;
     text = contents_comment(c) + packed_operands(c) + "\n" + sums_functions(c);
     if (c.pack == Pack::none) return;

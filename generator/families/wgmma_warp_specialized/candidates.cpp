@@ -102,12 +102,15 @@ constexpr int kWidestStreamedOfIntegers = 144;
 constexpr int kWidestPromoted = 128;
 constexpr int kWidestPromotedAlone = 160;
 
+bool reads_matrix(const GemmSignature& signature) {
+    return signature.c || (signature.epilogue && signature.epilogue->counts().matrices != 0);
+}
+
 /// The widest tile of 128 rows per warpgroup whose epilogue spills nothing.
 int widest(const GemmSignature& signature, const Config& config, bool is_streamed) {
     bool adds_matrix = signature.c.has_value();
     if (config.promote != 0) {
-        const bool has_matrix = adds_matrix || (signature.epilogue && signature.epilogue->counts().matrices != 0);
-        const bool is_alone = !is_streamed && !has_matrix && config.cluster.m * config.cluster.n == 1;
+        const bool is_alone = !is_streamed && !reads_matrix(signature) && config.cluster.m * config.cluster.n == 1;
         return is_alone ? kWidestPromotedAlone : kWidestPromoted;
     }
     if (signature.epilogue && signature.epilogue->counts().matrices != 0) {
@@ -132,6 +135,8 @@ bool reads_and_stores_more(const GemmSignature& signature) {
                                [](const EpilogueOperand& one) { return one.index.is_matrix(); });
 }
 
+constexpr int kMostStreamedInPartsWithMatrix = 64 * 224;  // sums of a warpgroup
+
 /// A search for fast candidates of a problem as wgmmas see it.
 struct Search {
     const GemmSpec& spec;
@@ -153,6 +158,7 @@ void add_streamed(const Search& search, Config config) {
     if (bytes(signature.d) == 1 && signature.epilogue && signature.epilogue->counts().matrices != 0 &&
         config.block.m == 3 * config.warpgroup.m && config.warpgroup.n > kWidestStreamedOfThreeOf8Bits)
         return;
+    if (has_parts(signature) && reads_matrix(signature) && sums > kMostStreamedInPartsWithMatrix) return;
     if (config.store == OutputStore::shared) {
         if (sums > (spec.c ? kMostStreamedByRowWithC : kMostStreamedByRow)) return;
         const bool three = config.block.m == 3 * config.warpgroup.m;
@@ -228,18 +234,20 @@ Config common_fields(const Problem& problem, const GpuModel& gpu, bool swap_ab) 
     const GemmSpec multiplied = as_multiplied(spec, swap_ab);
     Config config;
     config.swap_ab = swap_ab;
-    config.dependent_launch = dependent_launch_pays(spec, *gpu.arch);
+    // SMs keep the division of L1 of a kernel that a dependent one follows. The large shared memory of the kernel that
+    // multiplies would leave the one that splits little L1: H200, nn 693x366x6388, 132 us, without 62.
+    config.dependent_launch = !has_parts(spec) && dependent_launch_pays(spec, *gpu.arch);
     config.early_a = config.dependent_launch && multiplied.constant_a && !copies_a(multiplied);
     config.early_b = config.dependent_launch && multiplied.constant_b && !copies_b(multiplied);
     config.broadcast_c = spec.broadcast_c;
-    config.promote = has_promoted_sums(spec) ? kPromotedK : 0;
+    config.promote = promoted_k(spec);
     if (!has_aligned_scales(spec)) config.scales = ScaleSource::direct;
     if (spec.align_d < 16 || size_of_d(spec).columns * bytes(spec.d) % 16 != 0) config.store = OutputStore::shared;
     return config;
 }
 
 bool may_swap_ab(const GemmSpec& spec, const Config& config) {
-    return bytes(spec.d) == 2 && (!spec.c || spec.broadcast_c) && config.store == OutputStore::tma;
+    return bytes(spec.d) == 2 && !has_parts(spec) && (!spec.c || spec.broadcast_c) && config.store == OutputStore::tma;
 }
 
 /// Adds the tiles that are candidates, each with the fields that `config` has.
@@ -264,7 +272,7 @@ void add_tiles(std::vector<CandidateGroup<Config>>& groups, const Problem& probl
             if (std::ranges::any_of(g.scales, [](const WgmmaScale& one) { return one.boxes > kMostScaleBoxes; }))
                 continue;
             if (bytes(multiplied.d) == 1 && n % kTmaAlignment != 0) continue;
-            if (!wgmma_form(multiplied.a, multiplied.b, multiplied.accumulator, n)) continue;
+            if (!has_parts(multiplied) && !wgmma_form(multiplied.a, multiplied.b, multiplied.accumulator, n)) continue;
             groups.push_back({least.in_any_cluster(config, least.tile_of(config)), config});
         }
 }

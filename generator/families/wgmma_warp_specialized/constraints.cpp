@@ -24,7 +24,7 @@ constexpr int kMaxStages = 16;
 constexpr int kLoadingScratch = 56;   // of a consumer that loads A, beside its fragments: with fewer ptxas spills,
 constexpr int kStreamedScratch = 64;  // and of one that walks over the pieces of stream-K, too
 
-bool has_8_bits(const GemmSpec& spec) { return bytes(spec.a) == 1; }
+bool has_16_bits(const GemmSpec& spec) { return bytes(spec.a) == 2; }
 
 /// The operand, or its copy if it has one.
 void check_tma_operand(Reasons& reasons, std::string_view name, bool is_copied, std::int64_t pitch,
@@ -106,9 +106,9 @@ void check_width(Reasons& reasons, const GemmSpec& spec, const Config& c) {
                       16);
 }
 
-/// What a config must be like for operands with 8 bits.
-void check_8_bits(Reasons& reasons, const GemmSpec& spec, const Config& c) {
-    if (!has_8_bits(spec)) return;
+/// What a config must be like for other operands than those of 16 bits.
+void check_operand_bits(Reasons& reasons, const GemmSpec& spec, const Config& c) {
+    if (has_16_bits(spec)) return;
     if (c.a_source == OperandSource::registers)
         reasons.push_back(fmt::format("a_source = rmem loads fragments of 16 bits, not {}", to_string(spec.a)));
     if (!c.persistent)
@@ -116,11 +116,14 @@ void check_8_bits(Reasons& reasons, const GemmSpec& spec, const Config& c) {
 }
 
 void check_promotion(Reasons& reasons, const GemmSpec& spec, const Config& c, const WgmmaGeometry& g) {
-    const bool is_promoted = has_promoted_sums(spec);
-    if (is_promoted && c.promote != kPromotedK)
+    const int promoted = promoted_k(spec);
+    if (c.promote != promoted && has_parts(spec))
+        reasons.push_back(fmt::format("promote = {}: with math={}, sums begin anew every {} of K", c.promote,
+                                      to_string(spec.math), promoted));
+    else if (c.promote != promoted && promoted != 0)
         reasons.push_back(fmt::format("promote = {}: this problem has sums=promoted, every {} of K; sums=fast has none",
-                                      c.promote, kPromotedK));
-    if (!is_promoted && c.promote != 0)
+                                      c.promote, promoted));
+    else if (c.promote != promoted)
         reasons.push_back(fmt::format("promote = {}: this problem has sums=fast, so promote must be 0", c.promote));
     if (c.promote == 0) return;
     if (c.schedule == WarpgroupSchedule::overlapped)
@@ -229,7 +232,7 @@ void check_early(Reasons& reasons, const GemmSpec& multiplied, const Config& c) 
 void check_pairs(Reasons& reasons, const Problem& problem) {
     if (!has_pairs(problem.signature)) return;
     const GemmSpec& spec = problem.row_major;
-    if (has_8_bits(spec))
+    if (!has_16_bits(spec))
         reasons.push_back(fmt::format("A is {}, but pairs of columns need A and B of 16 bits", to_string(spec.a)));
     if (spec.n % kSumsOfEightPairs != 0)
         reasons.push_back(fmt::format("n is {}, but TMA copies pairs of columns by eight: n must be a multiple of {}",
@@ -266,7 +269,7 @@ void check_block_scales(Reasons& reasons, const Problem& problem) {
     for (const EpilogueOperand& operand : problem.signature.epilogue->parts().operands) {
         if (!operand.is_block_scale()) continue;
         const std::string name = with_index(operand.name, operand.index);
-        if (!has_promoted_sums(spec) || !has_8_bits(spec))
+        if (!has_promoted_sums(spec) || bytes(spec.a) != 1)
             reasons.push_back(
                 fmt::format("{} scales blocks of K, which needs A and B of 8-bit floats and sums=promoted", name));
     }
@@ -305,6 +308,7 @@ void check_swap_ab(Reasons& reasons, const GemmSpec& spec, const Config& c) {
     if (bytes(spec.d) != 2) reasons.push_back(fmt::format("swap_ab stores D of 16 bits, not {}", to_string(spec.d)));
     if (spec.c && !c.broadcast_c) reasons.emplace_back("swap_ab needs a C of one row (broadcast_c), or no C");
     if (c.store != OutputStore::tma) reasons.emplace_back("swap_ab needs store = tma");
+    if (has_parts(spec)) reasons.push_back(fmt::format("swap_ab: no kernel has it with math={}", to_string(spec.math)));
 }
 
 }  // namespace
@@ -347,7 +351,7 @@ Reasons WgmmaWarpSpecialized::violations(const Problem& problem, const Config& c
     check_stream_k(reasons, multiplied, c);
     check_early(reasons, multiplied, c);
     check_a_source(reasons, c, g);
-    check_8_bits(reasons, spec, c);
+    check_operand_bits(reasons, spec, c);
     check_width(reasons, spec, c);
     check_promotion(reasons, spec, c, g);
     check_block_scales(reasons, spec, c, g);
@@ -361,7 +365,7 @@ Reasons WgmmaWarpSpecialized::violations(const Problem& problem, const Config& c
 
 Reasons WgmmaWarpSpecialized::discouraged(const Problem& problem, const Config&) {
     const GemmSpec& spec = problem.row_major;
-    if (has_8_bits(spec)) return {};  // no other family serves it
+    if (!has_16_bits(spec)) return {};  // no other family serves 8 bits, and all operands in parts have copies
     return wasteful_packing(spec, pack_for_tma(spec));
 }
 

@@ -130,6 +130,11 @@ const EpilogueOperand* ring_operand(const GemmSignature& signature) {
     return found == operands.end() ? nullptr : &*found;
 }
 
+WgmmaForm form_of(const GemmSignature& signature, int columns, bool a_in_registers) {
+    const DataType b = has_parts(signature) ? multiplied_type(signature) : signature.b;
+    return wgmma_form(multiplied_type(signature), b, signature.accumulator, columns, a_in_registers).value();
+}
+
 int panels_of_c(const WgmmaWarpSpecializedConfig& c, const WgmmaGeometry& g) {
     const int warpgroup_tiles = c.schedule == WarpgroupSchedule::overlapped ? g.consumers : g.consumers_n;
     return bounded_product(warpgroup_tiles, ceil_div(g.output_n, g.slice_columns));
@@ -143,7 +148,7 @@ WgmmaGeometry geometry(const GemmSignature& signature, const WgmmaWarpSpecialize
                       : bounded_product(quotient_or_zero(c.block.m, c.warpgroup.m), g.consumers_n);
     g.output_n = c.warpgroup.n / (has_pairs(signature) && !c.swap_ab ? 2 : 1);
     g.threads = bounded_product(g.consumers + (c.warp_specialized ? 1 : 0), 128);
-    g.wgmma_k = wgmma_k(signature.a);
+    g.wgmma_k = wgmma_k(multiplied_type(signature));
     g.k_blocks = c.block.k / g.wgmma_k;
     g.accumulator_registers =
         bounded_product(c.warpgroup.m / kWgmmaM, c.warpgroup.n) / (signature.accumulator == DataType::f16 ? 4 : 2);
@@ -152,6 +157,7 @@ WgmmaGeometry geometry(const GemmSignature& signature, const WgmmaWarpSpecialize
     if (c.promote != 0) {
         g.scales = block_scales(signature, c);
         const Waves waves = waves_of(c.warpgroup.n, g.accumulator_registers, deal(g.consumers, 0).consumer, g.scales);
+        g.terms = has_parts(signature) ? kTermsOfParts : 1;
         g.wave_n = waves.columns;
         g.partial_sets = waves.sets;
         g.partial_registers = waves.sets * (waves.columns / 2 + scale_registers(g.scales, waves.columns));

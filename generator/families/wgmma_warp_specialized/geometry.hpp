@@ -7,6 +7,7 @@
 #include "generator/families/wgmma_warp_specialized/block_scales.hpp"
 #include "generator/families/wgmma_warp_specialized/config.hpp"
 #include "generator/layout/mma_atom.hpp"
+#include "generator/layout/wgmma_atom.hpp"
 
 #include <array>
 #include <cstdint>
@@ -45,6 +46,7 @@ struct WgmmaGeometry {
     int wave_n = 0;  ///< columns of the warpgroup tile that wgmmas multiply at a time; 0: promoted sums find no room
     int partial_sets = 0;       ///< 2: a wave is added while the next one multiplies
     int partial_registers = 0;  ///< per thread, for sums of waves that begin anew every config.promote of K, and scales
+    int terms = 1;              ///< wgmmas for each k-block of a wave
     std::vector<WgmmaScale> scales;  ///< of blocks of K, which partial sums are multiplied with
     int consumer_registers = 0;      ///< after setmaxnreg
     int producer_registers = 0;      ///< 0: there is no producer
@@ -74,6 +76,9 @@ struct WgmmaGeometry {
 [[nodiscard]] constexpr bool adds_c_by_row(const GemmSignature& signature, const WgmmaWarpSpecializedConfig& config) {
     return config.store == OutputStore::shared && signature.c && !config.broadcast_c;
 }
+
+/// The instruction that multiplies. The types have one with these columns.
+[[nodiscard]] WgmmaForm form_of(const GemmSignature& signature, int columns, bool a_in_registers);
 
 inline constexpr int kMaxConsumers = 3;
 

@@ -104,7 +104,7 @@ double multiply_cycles(const Config& c, const WgmmaGeometry& g, const HardwareCo
     const double read = static_cast<double>(kWgmmaM + wave_n) * kWgmmaRowBytes;
     const double per_wgmma = std::max(wave_n / 2.0, read / hardware["wgmma_shared_bytes_per_cycle"]);
     const double all =
-        static_cast<double>(c.block.m) / kWgmmaM * c.block.n / wave_n * c.block.k / g.wgmma_k * per_wgmma;
+        static_cast<double>(c.block.m) / kWgmmaM * c.block.n / wave_n * c.block.k / g.wgmma_k * g.terms * per_wgmma;
     if (c.promote == 0) return all;
     const double adding = wave_n / 2.0 + costs["promote_cycles"];  // an addition per cycle and register
     const double waves = static_cast<double>(c.warpgroup.m) / kWgmmaM * c.warpgroup.n / wave_n * c.block.k / c.promote;

@@ -121,6 +121,8 @@ std::map<std::string, int, std::less<>> macros(const GemmSignature& s, const Con
         {"GEMM_PERSISTENT", c.persistent},
         {"GEMM_ELEMENT_BYTES", g.a.element_bytes},
         {"GEMM_PROMOTED", c.promote != 0},
+        {"GEMM_PARTS", has_parts(s)},
+        {"GEMM_PARTS_F16", multiplied_type(s) == DataType::f16},
         {"GEMM_BLOCK_SCALES", !g.scales.empty()},
         {"GEMM_SCALES_OF_LINES", has_scales(g, false)},
         {"GEMM_SCALES_OF_BLOCKS", has_scales(g, true)},
@@ -258,7 +260,8 @@ std::string loop_nest(const Config& c, const WgmmaGeometry& g) {
     if (c.promote != 0) {
         text += nest_line(
             2, fmt::format("for each 64 rows by {} columns of {}", g.wave_n, alternates ? "the tile" : "that part"));
-        text += nest_line(3, fmt::format("for each k-block of {}", g.wgmma_k), "one wgmma");
+        text += nest_line(3, fmt::format("for each k-block of {}", g.wgmma_k),
+                          g.terms == 1 ? "one wgmma" : "three wgmmas, each of one part of A and one of B");
         text += nest_line(3, "add these sums to the tile's", "partial -> rC");
     } else {
         text += nest_line(2,
@@ -307,7 +310,7 @@ std::string type_lines(const GemmSignature& s, const Config& c, bool is_in_ring)
     std::string text;
     const bool packs = pack_for_tma(s) != Pack::none, has_8_bits = bytes(s.a) == 1;
     if (packs && has_8_bits) text += alias_line("Byte", "unsigned char", "an element of A or B in memory");
-    if (bytes(s.d) == 2 || (s.c && *s.c != DataType::f32) || (packs && !has_8_bits) || has_bits(s))
+    if (bytes(s.d) == 2 || (s.c && *s.c != DataType::f32) || (packs && bytes(s.a) == 2) || has_bits(s))
         text += alias_line("Bits", "unsigned short", "a 16-bit element in memory");
     const bool s32_sums = s.accumulator == DataType::s32;
     text += alias_line("Accumulator",
@@ -358,7 +361,7 @@ std::string_view kernel_template(const Config& c) {
 
 std::string instructions(const GemmSignature& s, const TileOperands& operands, const Config& c,
                          const WgmmaGeometry& g) {
-    const WgmmaForm form = *wgmma_form(s.a, s.b, s.accumulator, g.wave_n, has_a_in_registers(c));
+    const WgmmaForm form = form_of(s, g.wave_n, has_a_in_registers(c));
     std::string text = wgmma_wrapper(form, g.a.k_major, g.b.k_major);
     if (has_a_in_registers(c)) text += "\n" + ldmatrix_wrapper(Operand::a, 4, !g.a.k_major);
     std::vector<int> widths = stmatrix_widths(s, c, g);
@@ -501,6 +504,7 @@ RenderInput WgmmaWarpSpecialized::render_input(const GemmSignature& asked, const
                           .b_k_major = (c.swap_ab ? g.a : g.b).k_major,
                           .transposes_a = transposes_a(asked),
                           .transposes_b = transposes_b(asked),
+                          .has_parts = has_parts(asked),
                           .swaps_mn = c.swap_ab,
                           .sums = c.stream_k != 0 ? WorkspaceSums::of_pieces : WorkspaceSums::none});
     const bool pairs_a = has_pairs(signature) && c.swap_ab, pairs_b = has_pairs(signature) && !c.swap_ab;
@@ -524,8 +528,9 @@ std::vector<KernelEntry> WgmmaWarpSpecialized::entries(const GemmSignature& aske
     if (c.swap_ab) std::swap(gemm.grid.tile_m, gemm.grid.tile_n);
     if (c.stream_k != 0) launch_streamed(gemm, c.stream_k);
     gemm.arguments = arguments(signature, c, g);
-    std::vector<KernelEntry> entries =
-        pack_entries(pack_for_tma(asked), gemm.arguments, transposes_a(asked) || transposes_b(asked));
+    std::vector<KernelEntry> entries = has_parts(asked) ? split_entries(gemm.arguments)
+                                                        : pack_entries(pack_for_tma(asked), gemm.arguments,
+                                                                       transposes_a(asked) || transposes_b(asked));
     entries.push_back(gemm);
     for (KernelEntry& entry : entries) entry.programmatic_launch = c.dependent_launch;
     return entries;

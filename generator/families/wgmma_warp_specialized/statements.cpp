@@ -111,12 +111,13 @@ std::string store_with_ring(const Config& c, const TileOperands& operands) {
     return text;
 }
 
-std::string store_sums(const Config& c, const TileOperands& operands) {
+std::string store_sums(const Config& c, const TileOperands& operands, bool has_parts) {
     if (is_overlapped(c)) return store_half(operands);
     std::string text = operands.has(OperandReader::panels)
                            ? store_with_ring(c, operands)
                            : fmt::format("epilogue(rC, args, tile, row, column, staging, {}, lane);\n",
                                          operands_value(operands, "tile, row, column"));
+    if (has_parts) text.insert(0, "scale_sums(rC, args, tile, row, column, lane);\n");
     if (c.schedule == WarpgroupSchedule::cooperative && !has_early_place(c, operands)) text.insert(0, kPlace);
     return text;
 }
@@ -175,7 +176,7 @@ void add_statements(RenderInput& input, const TileOperands& operands, const Conf
     input.generated["GEMM_CLEAR_STAGE"] = clear_stage(has_panels);
     input.generated["GEMM_COPY_TILE_OPERANDS"] = copy_operands(c, operands);
     input.generated["GEMM_PREPARE_STORE"] = read_operands(c, operands);
-    input.generated["GEMM_STORE_SUMS"] = store_sums(c, operands);
+    input.generated["GEMM_STORE_SUMS"] = store_sums(c, operands, g.terms > 1);
     input.generated["GEMM_END_STORES"] = end_stores(c);
     input.generated["GEMM_BLOCKS_BEGIN"] = blocks_begin(c, in_cluster, early);
     input.generated["GEMM_BLOCKS_END"] = blocks_end(in_cluster);

@@ -43,7 +43,8 @@ std::string other_value(const GemmSpecField& field) {
         {"broadcast-c", "yes"},
         {"deterministic", "batch_invariant"},
         {"epilogue", "x: f32[m,n]; d[m,n] = acc + x[m,n]"},
-        {"sums", "fast"}};
+        {"sums", "fast"},
+        {"math", "f16x3"}};
     const auto found = kOthers.find(field.key);
     return found == kOthers.end() ? "16" : std::string(found->second);
 }

@@ -82,8 +82,8 @@ TEST_CASE("a size that is missing is no size of 0: all that are missing are name
 
 TEST_CASE("malformed specs are refused with the word at fault") {
     CHECK_THROWS_AS(parse_gemm_spec(""), SpecError);
-    CHECK_THROWS_WITH(parse_gemm_spec("gemm-v5 m=1"),
-                      testing::Says("'gemm-v5'", "expected", "gemm-v1", "gemm-v2", "gemm-v3"));
+    CHECK_THROWS_WITH(parse_gemm_spec("gemm-v99 m=1"),
+                      testing::Says("'gemm-v99'", "expected", "gemm-v1", "gemm-v2", "gemm-v3"));
     CHECK_THROWS_WITH(parse_gemm_spec("gemm-v1 m"), testing::Says("'m'", "form", "key=value"));
     CHECK_THROWS_WITH(parse_gemm_spec("gemm-v1 m=12x"), testing::Says("m", "'12x'", "expected"));
     CHECK_THROWS_WITH(parse_gemm_spec("gemm-v1 m="), ContainsSubstring("m is ''"));

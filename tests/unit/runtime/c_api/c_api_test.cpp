@@ -276,11 +276,12 @@ void set_member(jg_gemm& gemm, const c_api::GemmMember& member, std::string& tex
                                                                 {"broadcast-c", "yes"},
                                                                 {"deterministic", "batch_invariant"},
                                                                 {"epilogue", "d = relu(acc)"},
-                                                                {"sums", "fast"}};
+                                                                {"sums", "fast"},
+                                                                {"math", "f16x3"}};
     auto* const place = reinterpret_cast<std::byte*>(&gemm) + member.offset;
     if (const auto found = kWords.find(member.key); found != kWords.end()) {
         std::memcpy(place, static_cast<const void*>(&found->second), sizeof found->second);
-        text = fmt::format("gemm-v4 m=3 n=4 k=5 {}='{}'", member.key, found->second);
+        text = fmt::format("gemm-v5 m=3 n=4 k=5 {}='{}'", member.key, found->second);
         return;
     }
     const std::int64_t value = 16;
@@ -341,7 +342,7 @@ TEST_CASE("the epilogue of a struct has blanks and lines, but no quote") {
 
 TEST_CASE("structs end with their last member: a later one must not lie in what is padding now") {
     CHECK(offsetof(jg_arguments, operand_count) + sizeof(jg_arguments::operand_count) == sizeof(jg_arguments));
-    CHECK(offsetof(jg_gemm, sums) + sizeof(jg_gemm::sums) == sizeof(jg_gemm));
+    CHECK(offsetof(jg_gemm, math) + sizeof(jg_gemm::math) == sizeof(jg_gemm));
 }
 
 TEST_CASE("a struct says its size: an older one is taken, a newer one while it sets nothing new") {

@@ -1,0 +1,263 @@
+#pragma once
+
+// f32 operands in parts. A line is a row of A or a column of B. Each line is multiplied with a power of two, after
+// which its largest element lies between 2^14 and 2^15. Then each element is the sum of an upper part, which is the
+// element rounded to 16 bits, and a lower part, which is the rest rounded to 16 bits.
+//
+// The workspace holds, each on a 256-byte boundary:
+// - A in parts: (m, groups of 32 of K), a group's upper parts first. What lies beyond K is zero.
+// - two factors for each row of A, whose product undoes its power of two
+// - B in parts: (n, groups of 32 of K)
+// - two factors for each column of B
+__device__ __forceinline__ int groups_of(int k) { return max(1, static_cast<int>((k + 31ll) / 32)); }
+__device__ __forceinline__ long long bytes_of_parts(int lines, int k) {
+    return (lines * (groups_of(k) * 128ll) + 255) / 256 * 256;
+}
+__device__ __forceinline__ long long bytes_of_factors(int lines) { return (lines * 8ll + 255) / 256 * 256; }
+
+__device__ __forceinline__ uint4* parts_a(const GemmArgs& args) { return reinterpret_cast<uint4*>(args.workspace); }
+__device__ __forceinline__ float2* factors_a(const GemmArgs& args) {
+    return reinterpret_cast<float2*>(args.workspace + bytes_of_parts(args.m, args.k));
+}
+__device__ __forceinline__ uint4* parts_b(const GemmArgs& args) {
+    return reinterpret_cast<uint4*>(reinterpret_cast<char*>(factors_a(args)) + bytes_of_factors(args.m));
+}
+__device__ __forceinline__ float2* factors_b(const GemmArgs& args) {
+    return reinterpret_cast<float2*>(reinterpret_cast<char*>(parts_b(args)) + bytes_of_parts(args.n, args.k));
+}
+#if GEMM_STREAM_K
+__device__ __forceinline__ char* sums_of_pieces(const GemmArgs& args) {
+    return reinterpret_cast<char*>(factors_b(args)) + bytes_of_factors(args.n);
+}
+#endif
+
+// 2^exponent, for exponents from -126 to 127.
+__device__ __forceinline__ float power_of_two(int exponent) {
+    return __uint_as_float(static_cast<unsigned>(exponent + 127) << 23);
+}
+
+// The power of two of a line, as two factors: f32 may not hold their product.
+struct LineScale {
+    float first, second;
+    float2 inverse;
+
+    // `largest` is the largest element without its sign, as bits. A line of zeros, of Inf or of NaN has the factor 1.
+    __device__ __forceinline__ explicit LineScale(unsigned largest) {
+        int exponent = 0;
+        if (largest != 0 && largest < 0x7f800000) {
+            const int of_subnormal = 31 - __clz(static_cast<int>(largest)) - 149;
+            exponent = 14 - (largest < 0x800000 ? of_subnormal : static_cast<int>(largest >> 23) - 127);
+        }
+        const int half = exponent >> 1;
+        first = power_of_two(half);
+        second = power_of_two(exponent - half);
+        inverse = make_float2(power_of_two(-half), power_of_two(half - exponent));
+    }
+};
+
+__device__ __forceinline__ unsigned without_sign(float x) { return __float_as_uint(x) & 0x7fffffff; }
+
+// Two neighbours as they lie in memory, rounded to 16 bits: `low` first.
+__device__ __forceinline__ unsigned round_pair(float low, float high) {
+    unsigned pair;
+#if GEMM_PARTS_F16
+    asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(high), "f"(low));
+#else
+    asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(high), "f"(low));
+#endif
+    return pair;
+}
+
+__device__ __forceinline__ float2 pair_to_floats(unsigned pair) {
+#if GEMM_PARTS_F16
+    float low, high;
+    asm("{ .reg .b16 low, high; mov.b32 {low, high}, %2; cvt.f32.f16 %0, low; cvt.f32.f16 %1, high; }"
+        : "=f"(low), "=f"(high)
+        : "r"(pair));
+    return make_float2(low, high);
+#else
+    return make_float2(__uint_as_float(pair << 16), __uint_as_float(pair & 0xffff0000));
+#endif
+}
+
+// Splits eight neighbours.
+__device__ __forceinline__ void split_eight(const float* x, const LineScale& scale, uint4& upper, uint4& lower) {
+    unsigned rounded[4], rest[4];
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+        const float low = x[2 * i] * scale.first * scale.second, high = x[2 * i + 1] * scale.first * scale.second;
+        rounded[i] = round_pair(low, high);
+        const float2 pair = pair_to_floats(rounded[i]);
+        rest[i] = round_pair(low - pair.x, high - pair.y);
+    }
+    upper = make_uint4(rounded[0], rounded[1], rounded[2], rounded[3]);
+    lower = make_uint4(rest[0], rest[1], rest[2], rest[3]);
+}
+
+constexpr int kSplitWarps = kPackThreads / 32;
+
+// The largest of what the warps of the block have, and each warp's threads agree on.
+__device__ __forceinline__ unsigned largest_of_block(unsigned largest) {
+    __shared__ unsigned of_warps[kSplitWarps];
+    __syncthreads();  // all have read the previous line's
+    if (threadIdx.x % 32 == 0) of_warps[threadIdx.x / 32] = largest;
+    __syncthreads();
+#pragma unroll
+    for (int i = 0; i < kSplitWarps; ++i) largest = max(largest, of_warps[i]);
+    return largest;
+}
+#if GEMM_SPLIT_ROWS
+
+// An operand in memory, (lines, k) with pitch ld. A warp splits a short line, and a block a long one: the second pass
+// over a line then finds it in L1.
+struct SplitRows {
+    const float* matrix;
+    long long ld;
+    int lines, k;
+    uint4* parts;
+    float2* factors;
+
+    __device__ __forceinline__ bool has_long_lines() const { return k > 1024; }
+    // What a block splits at a time.
+    __device__ __forceinline__ unsigned units() const {
+        return has_long_lines() ? lines : (lines + (kSplitWarps - 1u)) / kSplitWarps;
+    }
+
+    // Eight neighbours. What lies beyond K is zero.
+    __device__ __forceinline__ void load_eight(float* x, const float* line, int first, bool is_aligned) const {
+        if (is_aligned && first + 8 <= k) {
+            const float4 low = *reinterpret_cast<const float4*>(line + first);
+            const float4 high = *reinterpret_cast<const float4*>(line + first + 4);
+            x[0] = low.x, x[1] = low.y, x[2] = low.z, x[3] = low.w;
+            x[4] = high.x, x[5] = high.y, x[6] = high.z, x[7] = high.w;
+        } else {
+#pragma unroll
+            for (int i = 0; i < 8; ++i) x[i] = first + i < k ? line[first + i] : 0.0f;
+        }
+    }
+
+    __device__ __forceinline__ void split(unsigned unit) const {
+        const bool is_long = has_long_lines();
+        const unsigned row = is_long ? unit : unit * kSplitWarps + threadIdx.x / 32;
+        if (row >= lines) return;
+        const int begin = (is_long ? threadIdx.x : threadIdx.x % 32) * 8, step = is_long ? kPackThreads * 8 : 256;
+        const float* line = matrix + row * ld;
+        const bool is_aligned = reinterpret_cast<unsigned long long>(line) % 16 == 0;
+        unsigned largest = 0;
+#pragma unroll 4
+        for (int first = begin; first < k; first += step) {
+            float x[8];
+            load_eight(x, line, first, is_aligned);
+#pragma unroll
+            for (int i = 0; i < 8; ++i) largest = max(largest, without_sign(x[i]));
+        }
+#pragma unroll
+        for (int distance = 16; distance > 0; distance /= 2)
+            largest = max(largest, __shfl_xor_sync(0xffffffff, largest, distance));
+        if (is_long) largest = largest_of_block(largest);
+        const LineScale scale(largest);
+        if (begin == 0) factors[row] = scale.inverse;
+        const int groups = groups_of(k);
+        uint4* target = parts + row * (groups * 8ll);
+#pragma unroll 4
+        for (int first = begin; first < groups * 32; first += step) {
+            float x[8];
+            uint4 upper, lower;
+            load_eight(x, line, first, is_aligned);
+            split_eight(x, scale, upper, lower);
+            uint4* chunk = target + first / 32 * 8 + first % 32 / 8;
+            chunk[0] = upper;
+            chunk[4] = lower;
+        }
+    }
+};
+#endif
+#if GEMM_SPLIT_COLUMNS
+
+// An operand in memory, (k, lines) with pitch ld. A block splits a strip of lines. A thread has one line's groups of K:
+// those of a warp are of `width` neighbouring lines, and of 32 / width groups.
+struct SplitColumns {
+    const float* matrix;
+    long long ld;
+    int lines, k;
+    uint4* parts;
+    float2* factors;
+
+    // Lines of a strip. Few lines have narrow strips, so that all SMs have some.
+    __device__ __forceinline__ unsigned width() const { return lines > 2048 ? 32 : 8; }
+    // What a block splits at a time.
+    __device__ __forceinline__ unsigned units() const { return (lines + (width() - 1)) / width(); }
+
+    // The 32 elements of a group. What lies beyond K is zero.
+    __device__ __forceinline__ void load_group(float (&x)[32], const float* line, int group) const {
+        const float* source = line + group * 32 * ld;
+        const int left = k - group * 32;
+        if (left >= 32) {
+#pragma unroll
+            for (int i = 0; i < 32; ++i, source += ld) x[i] = *source;
+        } else {
+#pragma unroll
+            for (int i = 0; i < 32; ++i, source += ld) x[i] = i < left ? *source : 0.0f;
+        }
+    }
+
+    __device__ __forceinline__ void split(unsigned unit) const {
+        // Groups on their way to memory: rows of 128 bytes, and 16 more that spread them over banks.
+        __shared__ uint4 staged[kSplitWarps][32][9];
+        __shared__ unsigned largest_of[kPackThreads];
+        const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+        const int strip = width(), groups_at_once = 32 / strip;
+        const unsigned column = unit * strip + lane % strip;
+        const float* line = matrix + min(column, lines - 1u);
+        const int groups = groups_of(k);
+        const int begin = warp * groups_at_once, step = kSplitWarps * groups_at_once;
+        unsigned largest = 0;
+#pragma unroll 1
+        for (int first = begin; first < groups; first += step) {
+            float x[32];
+            load_group(x, line, first + lane / strip);
+#pragma unroll
+            for (int i = 0; i < 32; ++i) largest = max(largest, without_sign(x[i]));
+        }
+        __syncthreads();  // the previous strip's have been read
+        largest_of[threadIdx.x] = largest;
+        __syncthreads();
+#pragma unroll 1
+        for (int i = lane % strip; i < kPackThreads; i += strip) largest = max(largest, largest_of[i]);
+        const LineScale scale(largest);
+        if (threadIdx.x < strip && column < lines) factors[column] = scale.inverse;
+#pragma unroll 1
+        for (int first = begin; first < groups; first += step) {
+            float x[32];
+            load_group(x, line, first + lane / strip);
+            __syncwarp();
+#pragma unroll
+            for (int i = 0; i < 4; ++i) split_eight(x + i * 8, scale, staged[warp][lane][i], staged[warp][lane][4 + i]);
+            __syncwarp();
+#pragma unroll
+            for (int i = 0; i < 8; ++i) {
+                const int row = i * 4 + lane / 8;
+                const unsigned target = unit * strip + row % strip;
+                const int group = first + row / strip;
+                if (target < lines && group < groups)
+                    parts[(target * static_cast<long long>(groups) + group) * 8 + lane % 8] =
+                        staged[warp][row][lane % 8];
+            }
+        }
+    }
+};
+#endif
+
+// First entry: operands are split.
+extern "C" __global__ void __launch_bounds__(kPackThreads) gemm_split(const GemmArgs args) {
+    GEMM_LAUNCH_ORDER();
+    GEMM_SPLITS();
+    const unsigned units_a = a.units(), units = units_a + b.units();
+#pragma unroll 1
+    for (unsigned unit = blockIdx.x; unit < units; unit += gridDim.x) {
+        if (unit < units_a)
+            a.split(unit);
+        else
+            b.split(unit - units_a);
+    }
+}

@@ -1,0 +1,224 @@
+/// Products of f32 in parts of 16 bits on the emulator: no term is lost or counted twice, errors stay within the bound
+/// that docs/single-precision.md promises, every variant and every remainder of m, n and k.
+
+#include "generator/families/family.hpp"
+#include "runtime/context/context_state.hpp"
+#include "tests/catch.hpp"
+#include "tests/emulator/emulator.hpp"
+#include "tests/support/wgmma_checks.hpp"
+#include "tests/support/wgmma_configs.hpp"
+
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace jitgemm;
+using namespace jitgemm::testing;
+
+/// Lines of A or of B along K.
+struct Lines {
+    /// Each element is what `make` returns.
+    Lines(std::int64_t lines, std::int64_t k_of_lines, const std::function<float()>& make)
+        : k(k_of_lines), elements(static_cast<std::size_t>(lines * k_of_lines)) {
+        for (float& element : elements) element = make();
+    }
+    float& at(std::int64_t line, std::int64_t i) { return elements[static_cast<std::size_t>(line * k + i)]; }
+    [[nodiscard]] double at(std::int64_t line, std::int64_t i) const {
+        return elements[static_cast<std::size_t>(line * k + i)];
+    }
+    /// As the operand lies in memory.
+    [[nodiscard]] std::vector<float> stored(bool is_k_major) const {
+        if (is_k_major || k == 0) return elements;
+        std::vector<float> turned(elements.size());
+        const std::size_t length = static_cast<std::size_t>(k), lines = elements.size() / length;
+        for (std::size_t i = 0; i < elements.size(); ++i) turned[i % length * lines + i / length] = elements[i];
+        return turned;
+    }
+
+    std::int64_t k;
+    std::vector<float> elements;
+};
+
+GemmSpec f32_spec(GemmLayout layout, std::int64_t m, std::int64_t n, std::int64_t k, Math math = Math::f16x3) {
+    GemmSpec spec = spec_of(layout, m, n, k, DataType::f32);
+    spec.math = math;
+    return spec;
+}
+
+constexpr std::string_view kUsual = "block=64x64x64,warpgroup=64x64,stages=3,promote=32";
+
+std::vector<float> product(const GemmSpec& spec, const Lines& a, const Lines& b, std::string_view config = kUsual) {
+    Context& context = on_hopper();
+    const GemmKernel kernel = state_of(context).build(problem_of(spec), KernelConfig{wgmma_config(config)});
+    const std::vector<float> stored_a = a.stored(order_a(spec.layout) == Order::row);
+    const std::vector<float> stored_b = b.stored(order_b(spec.layout) == Order::column);
+    std::vector<float> result(static_cast<std::size_t>(spec.m * spec.n));
+    DeviceBuffer device_a = context.allocate(stored_a.size() * 4), device_b = context.allocate(stored_b.size() * 4);
+    DeviceBuffer device_d = context.allocate(result.size() * 4);
+    device_a.copy_from_host(stored_a.data(), stored_a.size() * 4);
+    device_b.copy_from_host(stored_b.data(), stored_b.size() * 4);
+    kernel.launch({.a = device_a.data(), .b = device_b.data(), .d = device_d.data()});
+    context.synchronize();
+    device_d.copy_to_host(result.data(), result.size() * 4);
+    return result;
+}
+
+float element(const std::vector<float>& d, const GemmSpec& spec, std::int64_t row, std::int64_t column) {
+    return d[static_cast<std::size_t>(row * spec.n + column)];
+}
+
+/// The largest error as a part of the bound of docs/single-precision.md.
+double worst_share(const GemmSpec& spec, const Lines& a, const Lines& b, const std::vector<float>& d) {
+    double worst = 0;
+    for (std::int64_t row = 0; row < spec.m; ++row)
+        for (std::int64_t column = 0; column < spec.n; ++column) {
+            double sum = 0, absolute = 0, largest_a = 0, largest_b = 0;
+            for (std::int64_t i = 0; i < spec.k; ++i) {
+                sum += a.at(row, i) * b.at(column, i);
+                absolute += std::fabs(a.at(row, i) * b.at(column, i));
+                largest_a = std::max(largest_a, std::fabs(a.at(row, i)));
+                largest_b = std::max(largest_b, std::fabs(b.at(column, i)));
+            }
+            const auto k = static_cast<double>(spec.k);
+            const double bound = (0x1p-20 + k * 0x1p-30) * absolute + 0x1p-38 * k * largest_a * largest_b;
+            const double error = std::fabs(static_cast<double>(element(d, spec, row, column)) - sum);
+            worst = std::max(worst, error == 0 ? 0 : error / bound);
+        }
+    return worst;
+}
+
+constexpr std::array kAllLayouts{GemmLayout::tn, GemmLayout::nn, GemmLayout::nt, GemmLayout::tt};
+
+/// Both schedules that have partial sums, one and two sets of them, one to three consumers, clusters, both stores,
+/// stream-K, more than one group of K in a k-tile.
+constexpr std::array<std::string_view, 9> kSplitVariants{
+    "block=128x128x32,warpgroup=64x128,stages=3,promote=32",
+    "block=128x256x32,warpgroup=64x256,stages=3,cluster=2x1,promote=32",
+    "block=256x96x64,warpgroup=128x96,stages=2,cluster=1x2,rasterization=zigzag,group=3,promote=32",
+    "block=128x112x32,warpgroup=128x112,schedule=pingpong,stages=3,rasterization=grouped_n,group=2,promote=32",
+    "block=64x8x96,warpgroup=64x8,stages=6,rasterization=column,promote=32",
+    "block=192x104x32,warpgroup=64x104,stages=3,rasterization=row,promote=32",
+    "block=128x64x32,warpgroup=64x64,stages=4,stream_k=7,promote=32",
+    "block=128x40x64,warpgroup=64x40,stages=4,store=smem,cluster=4x1,promote=32",
+    "block=64x64x32,warpgroup=64x64,stages=4,cluster=2x1,dependent_launch=1,promote=32"};
+
+}  // namespace
+
+TEST_CASE("emulated f32 in parts: each product of an upper and a lower part is added once") {
+    std::mt19937 random(1);
+    std::uniform_int_distribution<int> small(-3, 3);
+    const auto integer = [&] { return static_cast<float>(small(random)); };
+    const auto with_lower_part = [&] { return integer() + integer() * 0x1p-13F; };
+    for (const bool is_a : {true, false})
+        for (const GemmLayout layout : kAllLayouts) {
+            const GemmSpec spec = f32_spec(layout, 66, 40, 70);
+            const Lines a(spec.m, spec.k, is_a ? std::function<float()>(with_lower_part) : integer);
+            const Lines b(spec.n, spec.k, is_a ? std::function<float()>(integer) : with_lower_part);
+            const std::vector<float> d = product(spec, a, b);
+            int wrong = 0;
+            for (std::int64_t row = 0; row < spec.m; ++row)
+                for (std::int64_t column = 0; column < spec.n; ++column) {
+                    double sum = 0;
+                    for (std::int64_t i = 0; i < spec.k; ++i) sum += a.at(row, i) * b.at(column, i);
+                    wrong += static_cast<double>(element(d, spec, row, column)) == sum ? 0 : 1;
+                }
+            CHECK(wrong == 0);
+        }
+}
+
+TEST_CASE("emulated f32 in parts: errors are within the promised bound, whatever rows and columns are scaled with") {
+    std::mt19937 random(2);
+    std::normal_distribution<float> normal;
+    std::uniform_int_distribution<int> exponent(-110, 110);
+    for (const std::int64_t k : {1, 63, 64, 65, 1100}) {
+        const GemmSpec spec = f32_spec(GemmLayout::tn, 16, 24, k);
+        Lines a(spec.m, k, [&] { return normal(random); }), b(spec.n, k, [&] { return normal(random); });
+        std::vector<float> factors_a, factors_b;
+        for (std::int64_t row = 0; row < spec.m; ++row) {
+            const int power = exponent(random);  // products of factors stay within f32
+            for (std::int64_t i = 0; i < k; ++i) a.at(row, i) = std::ldexp(a.at(row, i), power);
+        }
+        for (std::int64_t column = 0; column < spec.n; ++column) {
+            const int power = exponent(random) / 16;
+            for (std::int64_t i = 0; i < k; ++i) b.at(column, i) = std::ldexp(b.at(column, i), power);
+        }
+        INFO("k = " << k);
+        CHECK(worst_share(spec, a, b, product(spec, a, b)) < 1);
+    }
+    SECTION("a row of subnormal elements") {
+        const GemmSpec spec = f32_spec(GemmLayout::tn, 8, 8, 40);
+        const Lines a(8, 40, [&] { return std::ldexp(normal(random), -130); });
+        const Lines b(8, 40, [&] { return std::ldexp(normal(random), 100); });
+        CHECK(worst_share(spec, a, b, product(spec, a, b)) < 1);
+    }
+    SECTION("one huge element in each row, which meets other elements") {
+        const GemmSpec spec = f32_spec(GemmLayout::tn, 8, 8, 40);
+        Lines a(8, 40, [&] { return normal(random); });
+        const Lines b(8, 40, [&] { return normal(random); });
+        for (std::int64_t row = 0; row < 8; ++row) a.at(row, row) = 0x1p60F;
+        CHECK(worst_share(spec, a, b, product(spec, a, b)) < 1);
+    }
+}
+
+TEST_CASE("emulated f32 in parts: Inf and NaN stay in their row, or their column") {
+    std::mt19937 random(3);
+    std::normal_distribution<float> normal;
+    const GemmSpec spec = f32_spec(GemmLayout::nn, 24, 16, 50);
+    Lines a(spec.m, spec.k, [&] { return normal(random); }), b(spec.n, spec.k, [&] { return normal(random); });
+    a.at(3, 7) = std::numeric_limits<float>::infinity();
+    a.at(5, 49) = std::numeric_limits<float>::quiet_NaN();
+    b.at(9, 0) = -std::numeric_limits<float>::infinity();
+    const std::vector<float> d = product(spec, a, b);
+    for (std::int64_t row = 0; row < spec.m; ++row)
+        for (std::int64_t column = 0; column < spec.n; ++column)
+            CHECK(std::isfinite(element(d, spec, row, column)) == (row != 3 && row != 5 && column != 9));
+}
+
+TEST_CASE("emulated f32 in parts: every variant, with C and without, in every layout") {
+    std::size_t i = 0;
+    for (const std::string_view variant : kSplitVariants) {
+        GemmSpec spec = f32_spec(kAllLayouts.at(i % 4), 130, 140, 100, i % 3 == 2 ? Math::bf16x3 : Math::f16x3);
+        if (++i % 2 == 1) spec.c = DataType::f32;
+        if (i % 5 == 3) spec.d_order = Order::column;
+        INFO(variant << ", " << to_string(spec));
+        check_wgmma(on_hopper(), spec, std::string(variant), {.alpha = 0.5F, .beta = spec.c ? 2.0F : 0.0F});
+    }
+}
+
+TEST_CASE("emulated f32 in parts: all remainders of m, n and k, and odd pitches") {
+    for (int rest = 0; rest < 64; ++rest) {
+        GemmSpec spec = f32_spec(kAllLayouts.at(rest % 4), 1 + rest, 1 + rest * 29 % 64, rest * 37 % 64 + 1);
+        if (rest % 3 != 0)
+            spec.lda = std::max(spec.m, spec.k) + rest % 3, spec.ldb = std::max(spec.n, spec.k) + rest % 5;
+        check_wgmma(on_hopper(), spec, "block=64x16x32,warpgroup=64x16,stages=4,store=smem,promote=32");
+    }
+}
+
+TEST_CASE("emulated f32 in parts: narrow and wide strips, short and long lines, where K is 0") {
+    for (const GemmLayout layout : {GemmLayout::tn, GemmLayout::nt})
+        for (const Sizes& size : {Sizes{2056, 8, 40}, Sizes{8, 2056, 40}, Sizes{24, 16, 1100}, Sizes{40, 48, 0}}) {
+            const GemmSpec spec = f32_spec(layout, size[0], size[1], size[2]);
+            check_wgmma(on_hopper(), spec, std::string(kUsual));
+        }
+}
+
+TEST_CASE("emulated f32 in parts: rows have the same bits whatever the other rows are, where that is asked for") {
+    std::mt19937 random(4);
+    std::normal_distribution<float> normal;
+    GemmSpec spec = f32_spec(GemmLayout::tn, 100, 40, 200);
+    spec.deterministic = Determinism::batch_invariant;
+    const Lines a(spec.m, spec.k, [&] { return normal(random); }), b(spec.n, spec.k, [&] { return normal(random); });
+    const std::vector<float> all = product(spec, a, b, kSplitVariants[0]);
+    spec.m = 3;
+    Lines few = a;
+    few.elements.resize(static_cast<std::size_t>(3 * spec.k));
+    const std::vector<float> alone = product(spec, few, b, kSplitVariants[8]);
+    CHECK(std::equal(alone.begin(), alone.end(), all.begin()));
+}
