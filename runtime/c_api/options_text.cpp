@@ -70,6 +70,12 @@ void read_on_miss(Options& options, std::string_view value) {
     throw InvalidArgument(expected_one_of(value, kOnMissNames));
 }
 
+void read_math(Options& options, std::string_view value) {
+    const std::optional<Math> read = parse_math(value);
+    if (!read) throw InvalidArgument("expected ieee, f16x3 or bf16x3");
+    options.math = *read;
+}
+
 /// From 0.
 template <auto Member>
 constexpr OptionKey count(std::string_view key) {
@@ -95,6 +101,7 @@ constexpr std::array kKeys{
     path<&Options::wisdom>("wisdom"),
     OptionKey{"installed-wisdom", read_switch},
     OptionKey{"on-miss", read_on_miss},
+    OptionKey{"math", read_math},
     count<&Options::background_threads>("background-threads"),
     count<&Options::remembered_problems>("remembered-problems"),
     word<&Options::kernel>("kernel"),

@@ -33,7 +33,9 @@ double busy_us(const CostEstimate& cost) {
 }
 
 std::string problem_text(const ExplainReport& report) {
-    std::string text = fmt::format("{} on {}\n", shape_text(report.problem().asked), describe(report.target));
+    const GemmSpec& asked = report.problem().asked;
+    const std::string math = asked.math == Math::ieee ? "" : fmt::format(" math={}", to_string(asked.math));
+    std::string text = fmt::format("{}{} on {}\n", shape_text(asked), math, describe(report.target));
     if (report.problem().transposed)
         text += "D is column-major: the kernel computes its transpose, so A and M below are your B and N.\n";
     return text + report.name_of(report.explanation.config) + "\n";

@@ -7,6 +7,7 @@
 #include "jitgemm/error.hpp"
 #include "runtime/cli/cli_context.hpp"
 #include "runtime/cli/exit_codes.hpp"
+#include "runtime/support/default_math.hpp"
 
 #include <fmt/format.h>
 
@@ -278,6 +279,7 @@ ProblemRequest ProblemOptions::problem_over(const GemmSpec& base, bool with_c) c
     read_c(reader, with_c, request);
     refuse(reader.reasons());
     refuse(problems(request.spec));
+    request.spec = with_default_math(request.spec, options());
     return request;
 }
 
@@ -312,6 +314,7 @@ Options ProblemOptions::options() const {
     options.kernel = text_or_empty("kernel");
     options.family = text_or_empty("family");
     options.parameters = text_or_empty("param");
+    if (given("math")) options.math = Math::ieee;  // the problem has its own
     return options;
 }
 

@@ -8,6 +8,7 @@
 #include "runtime/context/context_state.hpp"
 
 #include "runtime/emulator_device/emulator_device.hpp"
+#include "runtime/support/default_math.hpp"
 #include "runtime/support/log.hpp"
 #include "runtime/support/request_record.hpp"
 #include "runtime/support/thread_state.hpp"
@@ -332,19 +333,23 @@ ContextState& ContextAccess::state(const Context& context) {
     return *context.state_;
 }
 
+// What comes from outside enters here, and in Context::kernels: behind them, a problem has its math.
 GemmKernel Context::kernel(const GemmSpec& spec) {
+    ContextState& state = state_of(*this);
+    if (takes_default_math(spec, state.options)) return kernel(with_default_math(spec, state.options));
     note_request(spec);
-    return state_of(*this).kernel(spec);
+    return state.kernel(spec);
 }
 
 GemmKernel Context::kernel(const GemmSpec& spec, Tune tune, TunedCallback on_tuned) {
-    note_request(spec);
-    return state_of(*this).kernel(spec, {.tune = tune, .on_tuned = std::move(on_tuned)});
+    return kernel(spec, KernelRequest{.tune = tune, .on_tuned = std::move(on_tuned)});
 }
 
 GemmKernel Context::kernel(const GemmSpec& spec, const KernelRequest& request) {
+    ContextState& state = state_of(*this);
+    if (takes_default_math(spec, state.options)) return kernel(with_default_math(spec, state.options), request);
     note_request(spec);
-    return state_of(*this).kernel(spec, request);
+    return state.kernel(spec, request);
 }
 
 void Context::synchronize(Stream stream) { state_of(*this).device->synchronize(stream); }

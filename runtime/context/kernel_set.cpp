@@ -3,6 +3,7 @@
 #include "generator/kernel_set_rows.hpp"
 #include "jitgemm/context.hpp"
 #include "jitgemm/error.hpp"
+#include "runtime/support/default_math.hpp"
 #include "runtime/support/request_record.hpp"
 #include "runtime/support/thread_state.hpp"
 #include "runtime/tuning/store/tuned_kernel_set.hpp"
@@ -193,10 +194,11 @@ double GemmKernelSet::worst_ratio() const { return KernelSetAccess::state(*this)
 std::string GemmKernelSet::text() const { return to_string(KernelSetAccess::state(*this).set); }
 std::string GemmKernelSet::json() const { return to_json(KernelSetAccess::state(*this).set); }
 
-GemmKernelSet Context::kernels(const GemmSpec& spec, std::int64_t first_m, std::int64_t last_m) {
+GemmKernelSet Context::kernels(const GemmSpec& asked, std::int64_t first_m, std::int64_t last_m) {
+    ContextState& state = state_of(*this);
+    const GemmSpec spec = with_default_math(asked, state.options);
     note_request(spec, first_m, last_m);
     const UsualThreadState kept;
-    ContextState& state = state_of(*this);
     const tuning::TunedChoices& choices = state.tuned_choices();
     const auto chosen = [&] {
         const ForkGuard guard;

@@ -94,6 +94,13 @@ OnMiss on_miss_from_environment() {
     throw Error(fmt::format("JITGEMM_ON_MISS is '{}': expected {}", name, join_names(kOnMissNames)));
 }
 
+Math math_from_environment() {
+    const std::string name = first_of({"JITGEMM_MATH"});
+    if (name.empty()) return Math::ieee;
+    if (const std::optional<Math> known = parse_math(name)) return *known;
+    throw Error(fmt::format("JITGEMM_MATH is '{}': expected ieee, f16x3 or bf16x3", name));
+}
+
 std::optional<int> number(const char* name) { return parse_number<int>(first_of({name})); }
 
 /// How a launcher tells a process its place.
@@ -163,6 +170,7 @@ Options Options::from_environment() {
     options.wisdom = absolute_path(path_in({"JITGEMM_WISDOM"}));
     options.installed_wisdom = flag("JITGEMM_INSTALLED_WISDOM", true);
     options.on_miss = on_miss_from_environment();
+    options.math = math_from_environment();
     options.nvrtc_library = absolute_unless_bare(path_in({"JITGEMM_NVRTC"}));
     options.cuda_path = absolute_path(path_in({"CUDA_PATH", "CUDA_HOME"}));
     options.wheel_directory = jitgemm::wheel_directory();

@@ -77,7 +77,7 @@ SIZES = {"m": 6, "n": 4, "k": 5, "device": EMULATOR}
 
 def test_fields_are_those_of_the_text():
     with pytest.raises(jg.SpecError) as refused:
-        jg.kernel("gemm-v4 m=6 n=4 k=5 nonsense=1", device=EMULATOR)
+        jg.kernel("gemm-v5 m=6 n=4 k=5 nonsense=1", device=EMULATOR)
     known = str(refused.value).partition("known: ")[2].partition(")")[0].replace("-", "_").split(", ")
     named = inspect.signature(jg.kernel).parameters
     assert set(named) - {"spec", "device", "kernel", "family", "param", "on_miss"} == set(known)

@@ -87,7 +87,7 @@ def test_everything_that_is_called_has_a_signature():
     assert inspect.signature(k) == inspect.signature(k.__call__)
     of_call, of_matmul = (set(inspect.signature(of).parameters) for of in (k, jg.matmul))
     assert of_call - of_matmul == {"workspace"}
-    assert of_matmul - of_call == {"device", "deterministic", "out_dtype", "on_miss", "epilogue", "sums"}
+    assert of_matmul - of_call == {"device", "deterministic", "out_dtype", "on_miss", "epilogue", "sums", "math"}
     assert "strides" in inspect.getdoc(jg.Kernel.__call__)
 
 

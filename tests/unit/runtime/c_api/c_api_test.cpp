@@ -188,9 +188,9 @@ TEST_CASE("a request names its problem once and says what a miss does") {
 TEST_CASE("every field of Options has a key") {
     // Another field makes this binding ill-formed: give it a key, then add it here.
     const auto& [device, cache, readonly_cache, nvrtc, cuda_path, wheels, templates, log_level, tuning, tool,
-                 tuning_seconds, wisdom, installed_wisdom, on_miss, background_threads, remembered_problems, kernel,
-                 family, parameters, emulator_gflop] = Options{};
-    CHECK(c_api::option_keys().size() == 20);
+                 tuning_seconds, wisdom, installed_wisdom, on_miss, math, background_threads, remembered_problems,
+                 kernel, family, parameters, emulator_gflop] = Options{};
+    CHECK(c_api::option_keys().size() == 21);
     std::set<std::string_view> keys;
     for (const c_api::OptionKey& option : c_api::option_keys()) {
         INFO(option.key);
@@ -200,11 +200,12 @@ TEST_CASE("every field of Options has a key") {
         const bool is_level = option.key == "log";
         const bool is_switch = option.key == "installed-wisdom";
         const bool is_policy = option.key == "on-miss";
-        option.read(changed, is_level ? "trace" : is_switch ? "0" : is_policy ? "serve" : "17");
+        const bool is_math = option.key == "math";
+        option.read(changed, is_level ? "trace" : is_switch ? "0" : is_policy ? "serve" : is_math ? "f16x3" : "17");
         const auto fields = [](const Options& o) {
             return std::tie(o.device, o.cache_directory, o.readonly_cache_directory, o.nvrtc_library, o.cuda_path,
                             o.wheel_directory, o.template_directory, o.log_level, o.tuning_directory, o.tool,
-                            o.tuning_seconds, o.wisdom, o.installed_wisdom, o.on_miss, o.background_threads,
+                            o.tuning_seconds, o.wisdom, o.installed_wisdom, o.on_miss, o.math, o.background_threads,
                             o.remembered_problems, o.kernel, o.family, o.parameters, o.emulator_gflop);
         };
         CHECK(fields(usual) != fields(changed));
@@ -221,6 +222,7 @@ TEST_CASE("a wrong option is named, with the nearest or the rule") {
     CHECK_THAT(error_of("installed-wisdom=no"), ContainsSubstring("expected 0 or 1"));
     CHECK_THAT(error_of("on-miss=never"),
                ContainsSubstring("option on-miss is 'never': expected one of wait, serve, fail"));
+    CHECK_THAT(error_of("math=tf33"), testing::Says("option math", "'tf33'", "ieee", "f16x3", "bf16x3"));
     CHECK_THAT(error_of("background-threads=-1"), ContainsSubstring("expected a whole number from 0"));
     CHECK_THAT(error_of("device=gpu"), ContainsSubstring("unknown device 'gpu'"));
     CHECK_THAT(error_of("device=emulator:sm_99"), ContainsSubstring("unknown architecture 'sm_99'"));

@@ -29,6 +29,7 @@ public:
                                  "JITGEMM_WISDOM",
                                  "JITGEMM_INSTALLED_WISDOM",
                                  "JITGEMM_ON_MISS",
+                                 "JITGEMM_MATH",
                                  "JITGEMM_TOOL",
                                  "OMPI_COMM_WORLD_RANK",
                                  "OMPI_COMM_WORLD_SIZE",
@@ -223,6 +224,22 @@ TEST_CASE("a variable says what requests do on a miss that don't say it themselv
         environment.set("JITGEMM_ON_MISS", wrong);
         CHECK_THROWS_WITH(Options::from_environment(),
                           fmt::format("JITGEMM_ON_MISS is '{}': expected wait, serve, fail", wrong));
+    }
+}
+
+TEST_CASE("a variable says how f32 is multiplied where a problem does not say it") {
+    const Environment environment;
+    using jitgemm::Math;
+    CHECK(Options::from_environment().math == Math::ieee);
+    for (const auto& [name, math] :
+         {std::pair{"", Math::ieee}, {"ieee", Math::ieee}, {"f16x3", Math::f16x3}, {"bf16x3", Math::bf16x3}}) {
+        environment.set("JITGEMM_MATH", name);
+        CHECK(Options::from_environment().math == math);
+    }
+    for (const char* wrong : {"0", "F16x3", "f16", " f16x3"}) {
+        environment.set("JITGEMM_MATH", wrong);
+        CHECK_THROWS_WITH(Options::from_environment(),
+                          fmt::format("JITGEMM_MATH is '{}': expected ieee, f16x3 or bf16x3", wrong));
     }
 }
 

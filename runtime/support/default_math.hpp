@@ -1,0 +1,16 @@
+#pragma once
+
+#include "jitgemm/gemm_spec.hpp"
+#include "jitgemm/options.hpp"
+
+namespace jitgemm {
+
+/// Whether Options::math changes the problem.
+[[nodiscard]] inline bool takes_default_math(const GemmSpec& spec, const Options& options) {
+    return options.math != Math::ieee && spec.math == Math::ieee && spec.a == DataType::f32 && options.kernel.empty();
+}
+
+/// The problem with Options::math, where that changes it. The log says it once per process.
+[[nodiscard]] GemmSpec with_default_math(const GemmSpec& spec, const Options& options);
+
+}  // namespace jitgemm

@@ -1,0 +1,135 @@
+"""f32 in parts of 16 bits: math="f16x3" and "bf16x3", on the emulator."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import jitgemm as jg
+import pytest
+
+np = pytest.importorskip("numpy")
+
+EMULATOR = "emulator:sm_90a"
+IN_PARTS = {"math": "f16x3", "family": "wgmma_warp_specialized", "device": EMULATOR}
+
+
+def normal(shape, seed):
+    return np.random.default_rng(seed).standard_normal(shape, dtype="float32")
+
+
+def operands(k, seed=1):
+    """Rows of A and columns of B of very different sizes."""
+    a, b = normal((40, k), seed), normal((k, 24), seed + 1)
+    a *= np.float32(2) ** np.arange(-20, 20, dtype="float32")[:, None]
+    b *= np.float32(2) ** np.arange(12, -12, -1, dtype="float32")
+    return a, b
+
+
+def bound(a, b):
+    """What docs/single-precision.md promises of f16x3."""
+    a, b = abs(a.astype("float64")), abs(b.astype("float64"))
+    k = a.shape[1]
+    return (2**-20 + k * 2**-30) * (a @ b) + 2**-38 * k * a.max(1)[:, None] * b.max(0)
+
+
+def product_in_f64(a, b):
+    return a.astype("float64") @ b.astype("float64")
+
+
+def multiply_in_parts(a, b, **more):
+    """By a kernel that splits. For products as small as a test's the choice is another kernel."""
+    kernel = jg.kernel(m=a.shape[0], n=b.shape[1], k=a.shape[1], a="f32", layout="tt", **{**IN_PARTS, **more})
+    assert "f16x3" in kernel.name or "bf16x3" in kernel.name
+    return kernel(a, b)
+
+
+@pytest.mark.parametrize("k", [1, 63, 64, 200])
+def test_errors_are_within_the_promise(k):
+    a, b = operands(k)
+    for d in (jg.matmul(a, b, math="f16x3", device=EMULATOR), multiply_in_parts(a, b)):
+        assert d.dtype == np.float32
+        assert (abs(d - product_in_f64(a, b)) <= bound(a, b)).all()
+
+
+def test_the_parts_of_bf16_are_coarser():
+    a, b = operands(200)
+    size = abs(a.astype("float64")) @ abs(b.astype("float64"))
+    coarse, fine = (
+        (abs(multiply_in_parts(a, b, math=math) - product_in_f64(a, b)) / size).max() for math in ("bf16x3", "f16x3")
+    )
+    assert 4 * fine < coarse < 1e-5
+
+
+def test_other_types_and_words_are_refused():
+    a, b = normal((16, 16), 1), normal((16, 16), 2)
+    with pytest.raises(jg.SpecError, match="f16x3.*f16"):
+        jg.matmul(a.astype("float16"), b.astype("float16"), math="f16x3", device=EMULATOR)
+    with pytest.raises(jg.SpecError, match="bf16"):
+        jg.kernel(m=64, n=64, k=64, math="f16x3", device=EMULATOR)
+    for call in (
+        lambda word: jg.matmul(a, b, math=word, device=EMULATOR),
+        lambda word: jg.kernel(m=16, n=16, k=16, a="f32", math=word, device=EMULATOR),
+    ):
+        for wrong in ("f16x2", "", True, 3):
+            with pytest.raises(jg.SpecError, match="f16x3"):
+                call(wrong)
+
+
+def conjugate_gradients(multiply, a, b, most=200):
+    """The numbers of steps in which A x = b is solved to 1e-5, for each column of b."""
+    x, r = np.zeros_like(b), b.copy()
+    p, size = r.copy(), (r * r).sum(0)
+    steps = np.full(b.shape[1], most)
+    for step in range(1, most):
+        ap = multiply(a, p)
+        alpha = size / (p * ap).sum(0)
+        x, r = x + alpha * p, r - alpha * ap
+        before, size = size, (r * r).sum(0)
+        is_solved = np.sqrt(size) <= 1e-5 * np.linalg.norm(b, axis=0)
+        steps[is_solved & (steps == most)] = step
+        if (steps < most).all():
+            return x, steps
+        p = r + size / before * p
+    return x, steps
+
+
+def test_conjugate_gradients_take_as_many_steps_as_in_f32():
+    n, columns = 64, 8
+    turns, _ = np.linalg.qr(normal((n, n), 5).astype("float64"))
+    a = ((turns * np.logspace(0, 1.5, n)) @ turns.T).astype("float32")  # a condition of 32
+    b = normal((n, columns), 6)
+    kernel = jg.kernel(m=n, n=columns, k=n, a="f32", layout="tt", **IN_PARTS)
+    assert "f16x3" in kernel.name
+    _, expected = conjugate_gradients(np.matmul, a, b)
+    assert (expected < 100).all()
+    for multiply in (kernel, lambda a, p: jg.matmul(a, p, math="f16x3", device=EMULATOR)):
+        x, steps = conjugate_gradients(multiply, a, b)
+        assert (abs(steps - expected) <= 1).all()
+        assert np.linalg.norm(product_in_f64(a, x) - b) <= 1e-4 * np.linalg.norm(b)
+
+
+def test_a_variable_is_the_default(tmp_path):
+    program = f"""
+import jitgemm as jg
+import numpy as np
+for options in ({{}}, {{"math": "bf16x3"}}):
+    print(jg.kernel(m=64, n=64, k=64, a="f32", family="wgmma_warp_specialized", device="{EMULATOR}", **options).name)
+print(jg.kernel("f16 tn 64 64 64", device="{EMULATOR}").name)
+jg.matmul(*np.ones((2, 8, 8), "float32"), device="{EMULATOR}")
+"""
+    asked = tmp_path / "asked.txt"
+
+    def run(math):
+        variables = {"JITGEMM_MATH": math, "JITGEMM_LOG": "info", "JITGEMM_RECORD": str(asked)}
+        environment = {**os.environ, **variables}
+        return subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True)
+
+    told = run("f16x3")
+    default, own, of_f16 = told.stdout.split()
+    assert "_f16x3_" in default and "_bf16x3_" in own and "f16x3" not in of_f16
+    assert "math=f16x3" in asked.read_text()
+    assert told.stderr.count("JITGEMM_MATH") == 1
+    wrong = run("tf33")
+    assert wrong.returncode != 0 and "JITGEMM_MATH is 'tf33'" in wrong.stderr and "f16x3" in wrong.stderr
