@@ -122,8 +122,8 @@ def _are_all_hooked() -> bool:
     return bool(hooks or modules._global_backward_hooks or modules._global_backward_pre_hooks)
 
 
-def _settings(layer: Any) -> tuple[str | None, str | None]:
-    return layer.jitgemm_device, layer.jitgemm_deterministic
+def _settings(layer: Any) -> tuple[str | None, str | None, str | None]:
+    return layer.jitgemm_device, layer.jitgemm_deterministic, layer.jitgemm_math
 
 
 # ---- classes -------------------------------------------------------------------------------------

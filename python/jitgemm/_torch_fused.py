@@ -13,6 +13,7 @@ from torch import Tensor
 
 from . import _core
 from ._torch_activation import Activation, activation_of
+from ._torch_linear import math_of
 
 
 class Options(NamedTuple):
@@ -20,6 +21,7 @@ class Options(NamedTuple):
     gated: bool  # without an up, gate holds both weights, gate first
     device: str | None = None
     deterministic: str | None = None
+    math: str | None = None
 
     @property
     def of_activation(self) -> Activation:
@@ -32,7 +34,8 @@ class Options(NamedTuple):
 
 
 def product(options: Options, a: Tensor, b: Tensor, **more: Any) -> Any:
-    return _core.matmul(a, b, device=options.device, deterministic=options.deterministic, **more)
+    of_f32 = math_of(a, options.math)
+    return _core.matmul(a, b, device=options.device, deterministic=options.deterministic, math=of_f32, **more)
 
 
 def hidden(options: Options, x: Tensor, gate: Tensor, up: Tensor | None, bias: Tensor | None) -> Tensor:

@@ -22,6 +22,7 @@ from ._errors import ConfigError, Error, OperandError
 from ._torch_fused import Options
 from ._torch_inductor_fusing import Pass
 from ._torch_inductor_mlp import decompositions
+from ._torch_linear import math_of
 
 _DEVICES = ("cuda",)
 _TYPES = (torch.bfloat16, torch.float16, torch.float32)
@@ -124,9 +125,11 @@ def _is_served(choice: Any) -> bool:
 # ---- products of replaced layers -----------------------------------------------------------------
 
 
-def _decomposed(a: Tensor, b: Tensor, device: Any = None, deterministic: Any = None, bias: Any = None) -> Any:
+def _decomposed(
+    a: Tensor, b: Tensor, device: Any = None, deterministic: Any = None, bias: Any = None, math: Any = None
+) -> Any:
     """torch.ops.jitgemm.matmul in PyTorch's own operators, where it asks for nothing that these don't have."""
-    if not _is_plain(Options("", False, device, deterministic), a) or prod(b.shape[:-2]) != 1:
+    if not _is_plain(Options("", False, device, deterministic, math), a) or prod(b.shape[:-2]) != 1:
         return NotImplemented
     rows, factor = a.reshape(-1, a.shape[-1]), b.reshape(b.shape[-2:])
     d = torch.mm(rows, factor) if bias is None else torch.addmm(bias, rows, factor)
@@ -137,6 +140,7 @@ def _decomposed(a: Tensor, b: Tensor, device: Any = None, deterministic: Any = N
 def _is_plain(options: Options, a: Tensor) -> bool:
     """Whether nothing is asked for that PyTorch's own operators don't have."""
     asks_for_more = options.device not in (None, a.device.type) or options.deterministic not in (None, "run_to_run")
+    asks_for_more = asks_for_more or math_of(a, options.math) not in (None, "ieee")
     return not asks_for_more and a.device.type in _DEVICES and a.dtype in _TYPES
 
 

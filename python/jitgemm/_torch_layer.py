@@ -11,15 +11,16 @@ from ._torch_products import linear
 class Linear(torch.nn.Linear):
     """torch.nn.Linear by jitgemm's kernels."""
 
-    __constants__ = [*torch.nn.Linear.__constants__, "jitgemm_device", "jitgemm_deterministic"]
+    __constants__ = [*torch.nn.Linear.__constants__, "jitgemm_device", "jitgemm_deterministic", "jitgemm_math"]
     jitgemm_device = None
     jitgemm_deterministic = None
+    jitgemm_math = None
 
     def forward(self, input: Tensor) -> Tensor:
-        device, deterministic = self.jitgemm_device, self.jitgemm_deterministic
+        device, deterministic, math = self.jitgemm_device, self.jitgemm_deterministic, self.jitgemm_math
         if torch.jit.is_scripting():  # type: ignore[attr-defined]
-            return torch.ops.jitgemm.linear(input, self.weight, self.bias, device, deterministic)
-        return linear(input, self.weight, self.bias, device=device, deterministic=deterministic)
+            return torch.ops.jitgemm.linear(input, self.weight, self.bias, device, deterministic, math)
+        return linear(input, self.weight, self.bias, device=device, deterministic=deterministic, math=math)
 
 
 Linear.__module__ = "jitgemm.torch"  # copies that are saved name it

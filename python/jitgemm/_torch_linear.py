@@ -9,10 +9,11 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from . import _core
 from ._errors import OperandError
 
-# a, b, device, deterministic, bias
-Product = Callable[[Tensor, Tensor, "str | None", "str | None", "Tensor | None"], Tensor]
+# a, b, device, deterministic, bias, math
+Product = Callable[[Tensor, Tensor, "str | None", "str | None", "Tensor | None", "str | None"], Tensor]
 
 SERVED_TYPES = (torch.bfloat16, torch.float16, torch.float32)  # A, C and D may all be of one of these types
 
@@ -24,17 +25,18 @@ def linear_by(
     bias: Tensor | None,
     device: str | None,
     deterministic: str | None,
+    math: str | None,
 ) -> Tensor:
     """x @ weight.T + bias with torch.nn.functional.linear's shapes."""
     is_fused = bias is not None and is_read_as_it_lies(bias, x, weight)
     if bias is not None and not is_fused:
         _check_bias(bias, x, weight)
-        return linear_by(product, x, weight, None, device, deterministic) + bias
+        return linear_by(product, x, weight, None, device, deterministic, math) + bias
     if weight.dim() == 1:
-        return linear_by(product, x, weight.unsqueeze(0), None, device, deterministic).squeeze(-1)
+        return linear_by(product, x, weight.unsqueeze(0), None, device, deterministic, math).squeeze(-1)
     is_packed = x.dim() > 1 and x.is_contiguous()
     a = x if is_packed else as_matrix(x)
-    d = product(a, weight.t(), device, deterministic, bias)
+    d = product(a, weight.t(), device, deterministic, bias, math)
     return d if is_packed else d.reshape(*x.shape[:-1], weight.shape[0])
 
 
@@ -94,6 +96,14 @@ def _cast(x: Tensor | None, kind: str, dtype: torch.dtype) -> Tensor | None:
     if x is None or x.device.type != kind or not x.is_floating_point() or x.dtype == torch.float64:
         return x
     return x.to(dtype)
+
+
+def math_of(a: Tensor, math: str | None) -> str | None:
+    """The word for a kernel: operands of other types than f32 are multiplied as always."""
+    if math is None or a.dtype is torch.float32:
+        return math
+    _core.check_words(None, None, math)
+    return None
 
 
 def check_shapes(a: Tensor, b: Tensor, bias: Tensor | None) -> None:

@@ -224,14 +224,14 @@ def _differentiable_gradients(options: Options, gradient: Tensor, given: Any, ne
 
 def _linear_of(options: Options) -> Linear:
     def linear(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
-        return linear_by(MATMUL, x, weight, bias, options.device, options.deterministic)
+        return linear_by(MATMUL, x, weight, bias, options.device, options.deterministic, options.math)
 
     return linear
 
 
 # ---- operators -----------------------------------------------------------------------------------
 
-_OPTIONS = "str activation, bool gated, str? device=None, str? deterministic=None"
+_OPTIONS = "str activation, bool gated, str? device=None, str? deterministic=None, str? math=None"
 _WEIGHTS = "Tensor gate, Tensor? up, Tensor? bias"
 
 
@@ -256,7 +256,7 @@ def _operator(function: Callable[..., Any], operands: str, result: str) -> Calla
 
 
 def _product_by_operator(options: Options, a: Tensor, b: Tensor, bias: Tensor | None = None) -> Tensor:
-    return MATMUL(a, b, options.device, options.deterministic, bias)
+    return MATMUL(a, b, options.device, options.deterministic, bias, options.math)
 
 
 BY_OPERATORS = Kernels(

@@ -39,6 +39,7 @@ def replace_linear(
     *,
     device: str | None = None,
     deterministic: str | None = None,
+    math: str | None = None,
     only: Filter | None = None,
     fuse: bool = True,
 ) -> Replaced:
@@ -47,18 +48,20 @@ def replace_linear(
     Parameters, hooks and names stay the same. These layers are left alone: subclasses of Linear, layers whose weight is
     of a subclass of Tensor (quantized or distributed, say), and layers with a forward of their own (accelerate's).
     `only` is asked with name and module. Layers that were replaced before take the options of this call.
+    math: how layers multiply f32, as for jitgemm.matmul. Other types are multiplied as always.
     fuse: layers beside their activations, and gated MLPs, run as fewer kernels. The weights of gate and up become views
     of one tensor. Layers with hooks, and layers that are wrapped later, are called one by one.
     Returns the names of the replaced layers. Printed, the list also says which modules were fused, and why others were
     not.
-    restore_linear is the way back. A word that `device` or `deterministic` can't be is refused, and nothing changes.
+    restore_linear is the way back. A word that `device`, `deterministic` or `math` can't be is refused, and nothing
+    changes.
     """
     device = word(device)
-    _core.check_words(device, deterministic)
+    _core.check_words(device, deterministic, math)
     chosen = _chosen(model, lambda layer: type(layer) is Linear or _can_be_replaced(layer), only)
     for _, layer in chosen:
         layer.__class__ = Linear
-        _set_options(layer, jitgemm_device=device, jitgemm_deterministic=deterministic)
+        _set_options(layer, jitgemm_device=device, jitgemm_deterministic=deterministic, jitgemm_math=math)
     report = Replaced([name for name, _ in chosen])
     layers = {id(layer) for _, layer in chosen}
     if fuse:
@@ -77,7 +80,7 @@ def restore_linear(model: torch.nn.Module, *, only: Filter | None = None) -> lis
     unfuse_modules(model, {id(layer) for _, layer in chosen})
     for _, layer in chosen:
         layer.__class__ = torch.nn.Linear
-        _set_options(layer, jitgemm_device=None, jitgemm_deterministic=None)
+        _set_options(layer, jitgemm_device=None, jitgemm_deterministic=None, jitgemm_math=None)
     return [name for name, _ in chosen]
 
 

@@ -19,7 +19,7 @@ from torch.utils.flop_counter import register_flop_formula
 
 from . import _core
 from ._torch_derivatives import gradient_of_bias, gradients, keep_factors, kept_factors, tangent
-from ._torch_linear import as_matrix, cast_under_autocast, check_shapes, linear_by
+from ._torch_linear import as_matrix, cast_under_autocast, check_shapes, linear_by, math_of
 from ._torch_vmap import batched_product
 
 _OPTIONS = "str? device=None, str? deterministic=None"
@@ -35,8 +35,9 @@ def _registration() -> library.Library:
 
 
 LIBRARY = _registration()
-LIBRARY.define(f"matmul(Tensor a, Tensor b, {_OPTIONS}, Tensor? bias=None) -> Tensor")
-LIBRARY.define(f"linear(Tensor x, Tensor weight, Tensor? bias=None, {_OPTIONS}) -> Tensor")
+# Options that came later stand at the end: graphs that were saved before have the others at their places.
+LIBRARY.define(f"matmul(Tensor a, Tensor b, {_OPTIONS}, Tensor? bias=None, str? math=None) -> Tensor")
+LIBRARY.define(f"linear(Tensor x, Tensor weight, Tensor? bias=None, {_OPTIONS}, str? math=None) -> Tensor")
 
 MATMUL = torch.ops.jitgemm.matmul.default
 LINEAR = torch.ops.jitgemm.linear.default
@@ -46,16 +47,26 @@ LINEAR = torch.ops.jitgemm.linear.default
 
 
 def _launch(
-    a: Tensor, b: Tensor, device: str | None = None, deterministic: str | None = None, bias: Tensor | None = None
+    a: Tensor,
+    b: Tensor,
+    device: str | None = None,
+    deterministic: str | None = None,
+    bias: Tensor | None = None,
+    math: str | None = None,
 ) -> Tensor:
     check_shapes(a, b, bias)
     # Derivatives are the dispatcher's, which has taken note of them or need not.
     with torch.no_grad(), forward_ad._set_fwd_grad_enabled(False):
-        return _core.matmul(a, b, c=bias, device=device, deterministic=deterministic)
+        return _core.matmul(a, b, c=bias, device=device, deterministic=deterministic, math=math_of(a, math))
 
 
 def _fake(
-    a: Tensor, b: Tensor, device: str | None = None, deterministic: str | None = None, bias: Tensor | None = None
+    a: Tensor,
+    b: Tensor,
+    device: str | None = None,
+    deterministic: str | None = None,
+    bias: Tensor | None = None,
+    math: str | None = None,
 ) -> Tensor:
     check_shapes(a, b, bias)
     torch._check(a.shape[-1] == b.shape[-2], lambda: f"a has shape {tuple(a.shape)} and b {tuple(b.shape)}")
@@ -102,41 +113,43 @@ class _Differentiated(torch.autograd.Function):
     """One level of differentiation. torch.library.register_autograd has no tangents and does not serve torch.func."""
 
     @staticmethod
-    def forward(ctx: Any, keys: Any, a: Tensor, b: Tensor, device: Any, deterministic: Any, bias: Any) -> Tensor:
+    def forward(
+        ctx: Any, keys: Any, a: Tensor, b: Tensor, device: Any, deterministic: Any, bias: Any, math: Any
+    ) -> Tensor:
         keep_factors(ctx, a, b, *ctx.needs_input_grad[1:3])
         ctx.save_for_forward(a, b)
         ctx.set_materialize_grads(False)  # a tangent of zeros would cost a product
-        ctx.product = partial(_plain, device, deterministic)
+        ctx.product = partial(_plain, device, deterministic, math)
         # Outer levels of torch.func differentiate, too. PyTorch has turned that off for this function.
         with torch.enable_grad(), forward_ad._set_fwd_grad_enabled(True), torch._C._AutoDispatchBelowAutograd():
-            return MATMUL.redispatch(keys & torch._C._after_autograd_keyset, a, b, device, deterministic, bias)
+            return MATMUL.redispatch(keys & torch._C._after_autograd_keyset, a, b, device, deterministic, bias, math)
 
     @staticmethod
     def backward(ctx: Any, gradient: Tensor) -> Any:
         if gradient is None:
-            return (None,) * 6
+            return (None,) * 7
         of_bias = gradient_of_bias(gradient) if ctx.needs_input_grad[5] else None
-        return None, *gradients(ctx.product, gradient, kept_factors(ctx)), None, None, of_bias
+        return None, *gradients(ctx.product, gradient, kept_factors(ctx)), None, None, of_bias, None
 
     @staticmethod
     def jvp(ctx: Any, *tangents: Any) -> Any:
-        _, of_a, of_b, _, _, of_bias = tangents
+        _, of_a, of_b, _, _, of_bias, _ = tangents
         with forward_ad._set_fwd_grad_enabled(True):
             a, b = (torch._VF._unpack_dual(x, level=0)[0] for x in ctx.saved_tensors)
             return tangent(ctx.product, a, b, of_a, of_b, of_bias)
 
 
-def _plain(device: str | None, deterministic: str | None, a: Tensor, b: Tensor) -> Tensor:
-    return MATMUL(a, b, device, deterministic)
+def _plain(device: str | None, deterministic: str | None, math: str | None, a: Tensor, b: Tensor) -> Tensor:
+    return MATMUL(a, b, device, deterministic, None, math)
 
 
 def _differentiate(
-    keys: Any, a: Tensor, b: Tensor, device: Any = None, deterministic: Any = None, bias: Any = None
+    keys: Any, a: Tensor, b: Tensor, device: Any = None, deterministic: Any = None, bias: Any = None, math: Any = None
 ) -> Tensor:
     # The dispatcher has taken one level of torch.func apart. Function.apply would begin with all of them again.
     apply = super(torch.autograd.Function, _Differentiated).apply
     with enable_single_level_autograd_function():
-        return apply(keys, a, b, device, deterministic, bias)
+        return apply(keys, a, b, device, deterministic, bias, math)
 
 
 LIBRARY.impl("matmul", _differentiate, "Autograd", with_keyset=True)
@@ -145,11 +158,13 @@ LIBRARY.impl("matmul", _differentiate, "Autograd", with_keyset=True)
 # ---- linear --------------------------------------------------------------------------------------
 
 
-def _linear(x: Tensor, weight: Tensor, bias: Any = None, device: Any = None, deterministic: Any = None) -> Tensor:
+def _linear(
+    x: Tensor, weight: Tensor, bias: Any = None, device: Any = None, deterministic: Any = None, math: Any = None
+) -> Tensor:
     x, weight, bias = cast_under_autocast(x, weight, bias)  # type: ignore[assignment]
     if weight.dim() == 2:
         weight = as_matrix(weight)  # the short way refuses one that no kernel reads as it lies
-    return linear_by(MATMUL, x, weight, bias, device, deterministic)
+    return linear_by(MATMUL, x, weight, bias, device, deterministic, math)
 
 
 LIBRARY.impl("linear", _linear, "CompositeImplicitAutograd")

@@ -14,7 +14,7 @@ from ._errors import OperandError
 from ._torch_derivatives import gradient_of_bias, gradients, keep_factors, kept_factors, tangent
 from ._torch_dispatch import PLAIN, is_observed
 from ._torch_fused import Options
-from ._torch_linear import cast_under_autocast, check_shapes, check_stack, check_tensors, linear_by
+from ._torch_linear import cast_under_autocast, check_shapes, check_stack, check_tensors, linear_by, math_of
 from ._torch_mlp import Weights, composed, mlp
 from ._torch_operator import LINEAR, MATMUL
 
@@ -22,27 +22,30 @@ _autocast_is_active = torch._C._is_any_autocast_enabled
 _is_tracing = torch._C._is_tracing
 
 
-def matmul(a: Tensor, b: Tensor, *, device: str | None = None, deterministic: str | None = None) -> Tensor:
+def matmul(
+    a: Tensor, b: Tensor, *, device: str | None = None, deterministic: str | None = None, math: str | None = None
+) -> Tensor:
     """a @ b with derivatives. a: (..., m, k), b: (k, n) or (..., k, n); the result is packed and of a's type.
 
-    `device` (None for tensors on a GPU) and `deterministic` are those of jitgemm.matmul, whose help says what is
-    refused. Gradients use the same two. Under torch.autocast operands are of its type.
+    `device` (None for tensors on a GPU), `deterministic` and `math` are those of jitgemm.matmul, whose help says what
+    is refused. `math` counts for f32 alone. Gradients use the same three. Under torch.autocast operands are of its
+    type.
     """
     if torch.compiler.is_compiling():
         a, b = cast_under_autocast(a, b)  # type: ignore[assignment]
-        return _matmul_by_operator(a, b, device, deterministic)
+        return _matmul_by_operator(a, b, device, deterministic, math)
     if has_torch_function_variadic(a, b):
-        return handle_torch_function(matmul, (a, b), a, b, device=device, deterministic=deterministic)
+        return handle_torch_function(matmul, (a, b), a, b, device=device, deterministic=deterministic, math=math)
     if _autocast_is_active():
         a, b = cast_under_autocast(a, b)  # type: ignore[assignment]
     if not is_observed(a, b):
         try:
-            return _eager(a, b, device, deterministic, None)
+            return _eager(a, b, device, deterministic, None, math)
         except OperandError:  # a tensor whose memory only the dispatcher finds; or the operator raises this, too
             pass
     check_tensors(a=a, b=b)
-    _core.check_words(word(device), deterministic)
-    return _matmul_by_operator(a, b, device, deterministic)
+    _core.check_words(word(device), deterministic, math)
+    return _matmul_by_operator(a, b, device, deterministic, math)
 
 
 def linear(
@@ -53,6 +56,7 @@ def linear(
     activation: str | None = None,
     device: str | None = None,
     deterministic: str | None = None,
+    math: str | None = None,
 ) -> Tensor:
     """torch.nn.functional.linear: x @ weight.T + bias. x: (..., k), weight: (n, k) or (k,), bias: (n,).
 
@@ -64,25 +68,26 @@ def linear(
     A contiguous bias of shape (n,) is added in f32, before the result is rounded. Another bias is added afterwards, and
     so is any under torch.compile, which fuses the addition with what follows. Under torch.autocast operands are of its
     type. Where `deterministic` is "batch_invariant", a token's result has the same bits whatever its batch holds.
+    math: how f32 is multiplied, as for jitgemm.matmul. Gradients are multiplied so, too.
     """
     if activation is not None:
-        return _mlp(Options(activation, False, word(device), deterministic), x, Weights(weight, bias=bias))
+        return _mlp(Options(activation, False, word(device), deterministic, math), x, Weights(weight, bias=bias))
     if torch.compiler.is_compiling():
         x, weight, bias = cast_under_autocast(x, weight, bias)  # type: ignore[assignment]
-        return linear_by(MATMUL, x, weight, bias, word(device), deterministic)
+        return linear_by(MATMUL, x, weight, bias, word(device), deterministic, math)
     if has_torch_function_variadic(x, weight, bias):
         tensors = (x, weight, bias)
-        return handle_torch_function(linear, tensors, *tensors, device=device, deterministic=deterministic)
+        return handle_torch_function(linear, tensors, *tensors, device=device, deterministic=deterministic, math=math)
     if _autocast_is_active():
         x, weight, bias = cast_under_autocast(x, weight, bias)  # type: ignore[assignment]
     if (bias is None or type(bias) in PLAIN) and not is_observed(x, weight):
         try:
-            return linear_by(_eager, x, weight, bias, device, deterministic)
+            return linear_by(_eager, x, weight, bias, device, deterministic, math)
         except OperandError:  # as for matmul
             pass
     check_tensors(x=x, weight=weight)
-    _core.check_words(word(device), deterministic)
-    return LINEAR(x, weight, bias, word(device), deterministic)
+    _core.check_words(word(device), deterministic, math)
+    return LINEAR(x, weight, bias, word(device), deterministic, math)
 
 
 def gated_mlp(
@@ -93,22 +98,23 @@ def gated_mlp(
     *,
     device: str | None = None,
     deterministic: str | None = None,
+    math: str | None = None,
 ) -> Tensor:
     """(activation(x @ gate.T) * (x @ up.T)) @ down.T, as in Llama. x: (..., k), gate_up: (2 h, k), down: (n, h).
 
-    gate_up holds the weights gate and up, gate first. activation, device and deterministic are those of linear. For
-    gradients x, the results of gate and up, and the input of down are kept.
+    gate_up holds the weights gate and up, gate first. activation, device, deterministic and math are those of
+    linear. For gradients x, the results of gate and up, and the input of down are kept.
     """
     check_tensors(x=x, gate_up=gate_up, down=down)
     check_stack(gate_up)
-    return _mlp(Options(activation, True, word(device), deterministic), x, Weights(gate_up, down=down))
+    return _mlp(Options(activation, True, word(device), deterministic, math), x, Weights(gate_up, down=down))
 
 
 def _mlp(options: Options, x: Tensor, weights: Weights) -> Tensor:
     d = mlp(options, x, weights)
     if d is not None:
         return d
-    layer = partial(linear, device=options.device, deterministic=options.deterministic)
+    layer = partial(linear, device=options.device, deterministic=options.deterministic, math=options.math)
     return composed(layer, options, x, weights)
 
 
@@ -120,21 +126,26 @@ for _function in (matmul, linear, gated_mlp):
 # ---- the short way and the other -----------------------------------------------------------------
 
 
-def _eager(a: Tensor, b: Tensor, device: str | None, deterministic: str | None, bias: Tensor | None) -> Tensor:
+def _eager(
+    a: Tensor, b: Tensor, device: str | None, deterministic: str | None, bias: Tensor | None, math: str | None
+) -> Tensor:
     needs_gradient = a.requires_grad or b.requires_grad or (bias is not None and bias.requires_grad)
     # A trace would call _Matmul, which is no operator. _core.matmul refuses to be traced.
     if needs_gradient and torch.is_grad_enabled() and not _is_tracing():
-        return _Matmul.apply(a, b, device, deterministic, bias)
-    return _core.matmul(a, b, c=bias, device=device, deterministic=deterministic)
+        return _Matmul.apply(a, b, device, deterministic, bias, math)
+    return _core.matmul(a, b, c=bias, device=device, deterministic=deterministic, math=math_of(a, math))
 
 
-def _matmul_by_operator(a: Tensor, b: Tensor, device: Any, deterministic: str | None) -> Tensor:
+def _matmul_by_operator(
+    a: Tensor, b: Tensor, device: Any, deterministic: str | None, math: str | None
+) -> Tensor:
     """With torch.matmul's rules for one dimension, which the operator does not know."""
     if a.dim() == 1:
-        return _matmul_by_operator(a.unsqueeze(0), b, device, deterministic).squeeze(-1 if b.dim() == 1 else -2)
+        d = _matmul_by_operator(a.unsqueeze(0), b, device, deterministic, math)
+        return d.squeeze(-1 if b.dim() == 1 else -2)
     if b.dim() == 1:
-        return _matmul_by_operator(a, b.unsqueeze(1), device, deterministic).squeeze(-1)
-    return MATMUL(a, b, word(device), deterministic)
+        return _matmul_by_operator(a, b.unsqueeze(1), device, deterministic, math).squeeze(-1)
+    return MATMUL(a, b, word(device), deterministic, None, math)
 
 
 def word(device: Any) -> str | None:
@@ -147,24 +158,30 @@ class _Matmul(torch.autograd.Function):
 
     @staticmethod
     def forward(
-        ctx: Any, a: Tensor, b: Tensor, device: str | None, deterministic: str | None, bias: Tensor | None
+        ctx: Any,
+        a: Tensor,
+        b: Tensor,
+        device: str | None,
+        deterministic: str | None,
+        bias: Tensor | None,
+        math: str | None,
     ) -> Tensor:
         check_shapes(a, b, bias)
         keep_factors(ctx, a, b, *ctx.needs_input_grad[:2])
         ctx.save_for_forward(a, b)
         ctx.set_materialize_grads(False)
-        ctx.product = partial(matmul, device=device, deterministic=deterministic)
-        return _core.matmul(a, b, c=bias, device=device, deterministic=deterministic)
+        ctx.product = partial(matmul, device=device, deterministic=deterministic, math=math)
+        return _core.matmul(a, b, c=bias, device=device, deterministic=deterministic, math=math_of(a, math))
 
     @staticmethod
     def backward(ctx: Any, gradient: Tensor) -> Any:
         if gradient is None:
-            return (None,) * 5
+            return (None,) * 6
         of_bias = gradient_of_bias(gradient) if ctx.needs_input_grad[4] else None
-        return *gradients(ctx.product, gradient, kept_factors(ctx)), None, None, of_bias
+        return *gradients(ctx.product, gradient, kept_factors(ctx)), None, None, of_bias, None
 
     @staticmethod
     def jvp(ctx: Any, *tangents: Any) -> Any:
-        of_a, of_b, _, _, of_bias = tangents
+        of_a, of_b, _, _, of_bias, _ = tangents
         a, b = ctx.saved_tensors
         return tangent(ctx.product, a, b, of_a, of_b, of_bias)

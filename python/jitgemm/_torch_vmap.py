@@ -19,6 +19,7 @@ def batched_product(
     device: str | None,
     deterministic: str | None,
     bias: Tensor | None,
+    math: str | None,
 ) -> Tensor:
     """`size` products, the batch first. `dimensions`: which one of each argument is the batch, or None.
 
@@ -27,12 +28,12 @@ def batched_product(
     a, b, bias = (_with_batch_first(x, at) for x, at in ((a, dimensions[0]), (b, dimensions[1]), (bias, dimensions[4])))
     has_batch = tuple(dimensions[at] is not None for at in (0, 1, 4))
     if has_batch == (True, False, False) and b.dim() == 2:
-        rows = product(as_matrix(a), b, device, deterministic, bias)
+        rows = product(as_matrix(a), b, device, deterministic, bias, math)
         return rows.reshape(*a.shape[:-1], b.shape[-1])
     if has_batch == (False, True, False) and a.dim() == 2 and bias is None:
-        rows = product(as_matrix(b.mT), a.mT, device, deterministic, None)
+        rows = product(as_matrix(b.mT), a.mT, device, deterministic, None, math)
         return rows.reshape(*b.mT.shape[:-1], a.shape[0]).mT
-    return _one_after_the_other(product, size, has_batch, (a, b, bias), device, deterministic)
+    return _one_after_the_other(product, size, has_batch, (a, b, bias), device, deterministic, math)
 
 
 def _with_batch_first(x: Any, at: int | None) -> Any:
@@ -46,6 +47,7 @@ def _one_after_the_other(
     operands: tuple[Any, ...],
     device: str | None,
     deterministic: str | None,
+    math: str | None,
 ) -> Tensor:
     def operand(which: int, i: int) -> Any:
         x = operands[which][i] if has_batch[which] else operands[which]
@@ -54,5 +56,5 @@ def _one_after_the_other(
         return x.contiguous()
 
     return torch.stack(
-        [product(operand(0, i), operand(1, i), device, deterministic, operand(2, i)) for i in range(size)]
+        [product(operand(0, i), operand(1, i), device, deterministic, operand(2, i), math) for i in range(size)]
     )

@@ -92,5 +92,7 @@ def _fields(asked: Asked, dtype: torch.dtype | None, is_one_row: bool) -> list[s
         fields.append(f"epilogue='{asked.epilogue}'")
     elif bias is not None and bias.dim() == 1 and bias.is_contiguous():
         fields += [f"c={kind}"] if is_one_row else [f"c={kind}", "broadcast-c=yes"]
-    deterministic = getattr(asked.layer, "jitgemm_deterministic", None)
-    return fields if deterministic is None else [*fields, f"deterministic={deterministic}"]
+    options = {"deterministic": getattr(asked.layer, "jitgemm_deterministic", None)}
+    if kind == "f32":
+        options["math"] = getattr(asked.layer, "jitgemm_math", None)
+    return fields + [f"{name}={value}" for name, value in options.items() if value is not None]

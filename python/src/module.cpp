@@ -40,9 +40,9 @@ PyObject* record(PyObject* /*module*/, PyObject* file) {
 
 PyObject* check_options(PyObject* /*module*/, PyObject* arguments) {
     return guarded([&] {
-        PyObject *device = nullptr, *deterministic = nullptr;
-        if (PyArg_ParseTuple(arguments, "OO", &device, &deterministic) == 0) throw PythonError{};
-        check_words(device, deterministic);
+        PyObject *device = nullptr, *deterministic = nullptr, *math = nullptr;
+        if (PyArg_ParseTuple(arguments, "OOO", &device, &deterministic, &math) == 0) throw PythonError{};
+        check_words(device, deterministic, math);
         return Ref::borrowed(Py_None).release();
     });
 }

@@ -205,9 +205,10 @@ std::optional<OnMiss> on_miss_of(PyObject* object) {
     throw SpecError("invalid request", {fmt::format("on_miss is '{}': expected wait, serve or fail", *word)});
 }
 
-void check_words(PyObject* device, PyObject* deterministic) {
+void check_words(PyObject* device, PyObject* deterministic, PyObject* math) {
     if (device != Py_None) static_cast<void>(device_word(device));
     static_cast<void>(determinism_of(deterministic));
+    static_cast<void>(math_of(math));
 }
 
 Stream stream_of(PyObject* stream, const Operand& a) {

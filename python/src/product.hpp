@@ -34,7 +34,7 @@ void read_product(const ProductArguments& given, Product& product);
 [[nodiscard]] std::optional<OnMiss> on_miss_of(PyObject* word);
 
 /// Throws SpecError for a word that no product takes. Whether there is such a device is not looked at.
-void check_words(PyObject* device, PyObject* deterministic);
+void check_words(PyObject* device, PyObject* deterministic, PyObject* math);
 
 /// The handle of a stream: an integer, torch.cuda.Stream, cupy.cuda.Stream, or what has __cuda_stream__; null and None:
 /// a's library's current one.

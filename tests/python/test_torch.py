@@ -483,6 +483,76 @@ def test_options_of_layers_are_what_the_last_call_says():
     assert model[1].jitgemm_deterministic == INVARIANT
 
 
+@pytest.fixture
+def maths(monkeypatch):
+    """The math of each product that is asked for."""
+    seen = []
+    real = jg._core.matmul
+
+    def matmul(*arrays, **options):
+        seen.append(options.get("math"))
+        return real(*arrays, **options)
+
+    monkeypatch.setattr(jg._core, "matmul", matmul)
+    return seen
+
+
+IN_PARTS = {"math": "f16x3", "device": "emulator:sm_90a"}
+
+
+def compiled(function):
+    """As a graph that calls the operators."""
+    return torch.compile(function, backend="aot_eager", fullgraph=True)
+
+
+@pytest.mark.parametrize("way", [lambda f: f, compiled])
+def test_gradients_are_multiplied_as_the_product(maths, way):
+    w, bias = tensor(5, 7, seed=1).requires_grad_(), tensor(5, seed=2).requires_grad_()
+    for activation, products in ((None, 3), ("silu", 3)):
+        x = tensor(4, 7).requires_grad_()
+        maths.clear()
+        d = way(partial(jg.torch.linear, activation=activation, **IN_PARTS))(x, w, bias)
+        d.sum().backward()
+        assert maths == ["f16x3"] * products
+        expected = torch.nn.functional.linear(x, w, bias)
+        torch.testing.assert_close(d, expected if activation is None else torch.nn.functional.silu(expected))
+
+
+def test_math_counts_for_f32_alone(maths):
+    half = tensor(4, 7, dtype=torch.float16), tensor(5, 7, dtype=torch.float16, seed=1)
+    torch.testing.assert_close(jg.torch.linear(*half, **IN_PARTS), torch.nn.functional.linear(*half))
+    with torch.autocast("cpu", torch.bfloat16):
+        assert jg.torch.linear(tensor(4, 7), tensor(5, 7, seed=1), **IN_PARTS).dtype == torch.bfloat16
+    assert maths == [None, None]
+    with pytest.raises(jg.SpecError, match="f16x2"):
+        jg.torch.linear(*half, math="f16x2", device=EMULATOR)
+
+
+def test_replaced_layers_multiply_in_parts(maths):
+    x, model = tensor(2, 7), torch.nn.Sequential(torch.nn.Linear(7, 8), torch.nn.ReLU(), torch.nn.Linear(8, 3))
+    expected = model(x)
+    for options in ({}, {"fuse": False}):
+        maths.clear()
+        jg.torch.replace_linear(model, **IN_PARTS, **options)
+        torch.testing.assert_close(model(x), expected)
+        copied = copy.deepcopy(model)
+        torch.testing.assert_close(torch.jit.script(copied)(x), expected)
+        assert len(maths) >= 2 and set(maths) == {"f16x3"}
+    texts = list(jitgemm._torch_warm.lines(model, 4))
+    assert len(texts) == 2 and all("math=f16x3" in text for text in texts)
+    jg.torch.restore_linear(model)
+    assert all("math" not in text for text in jitgemm._torch_warm.lines(model, 4))
+
+
+def test_the_operator_with_math():
+    a, b = tensor(6, 5).requires_grad_(), tensor(5, 4, seed=1).requires_grad_()
+    more = {"device": IN_PARTS["device"], "math": "f16x3", "bias": tensor(4, seed=2)}
+    library.opcheck(torch.ops.jitgemm.matmul.default, (a, b), more)
+    many = torch.stack([a, a + 1])
+    d = torch.vmap(partial(jg.torch.matmul, **IN_PARTS), (0, None))(many, b)
+    torch.testing.assert_close(d, many @ b)
+
+
 def test_a_replaced_model_is_restored():
     x, model = tensor(2, 7), torch.nn.Sequential(torch.nn.Linear(7, 3), torch.nn.Linear(3, 2))
     before, state = [dict(layer.__dict__) for layer in model], model.state_dict()
@@ -505,6 +575,7 @@ def test_a_replaced_model_is_restored():
         ({"device": 5}, jg.SpecError, "5"),
         ({"deterministic": "always"}, jg.SpecError, "always"),
         ({"deterministic": True}, jg.SpecError, "deterministic"),
+        ({"math": "f16x2"}, jg.SpecError, "f16x2"),
         ({"only": "head"}, TypeError, "only"),
     ],
 )
