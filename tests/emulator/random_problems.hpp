@@ -18,8 +18,8 @@ struct RandomProblem {
     VerifyOptions options;
 };
 
-/// The index-th problem of a seed, the same on every machine: M, N and K of 1 to 300, every layout, order of D, type
-/// and family, leading dimensions beyond the row, lower alignments, C, alpha and beta, split K, clusters, packed
+/// The index-th problem of a seed, the same on every machine: M, N and K of 1 to 300, every layout, order of D, type,
+/// math and family, leading dimensions beyond the row, lower alignments, C, alpha and beta, split K, clusters, packed
 /// operands. Eight in a row share one kernel, so that most of them need no compile; in one of eight such groups each
 /// problem has the heuristic's own choice.
 [[nodiscard]] RandomProblem random_problem(std::uint64_t seed, std::uint64_t index);
