@@ -224,10 +224,11 @@ TensorText tensor_in_main(const TensorMapArgument& map, const Problem& problem, 
     TensorText text{role.is_packed ? "(CUdeviceptr)workspace" + (offset > 0 ? fmt::format(" + {}", offset) : "")
                                    : "(CUdeviceptr)" + value_in_main(role, workspace),
                     {}};
+    const auto number = [&](const ArgumentRole& one) {
+        return one.is_packed ? std::to_string(extent(one, problem)) : value_in_main(one, workspace);
+    };
     for (const TensorMapDimension& dimension : named_dimensions(map, storage_of(role, spec)))
-        text.dimensions.push_back({value_in_main(dimension.extent, workspace),
-                                   dimension.pitch.is_packed ? std::to_string(extent(dimension.pitch, problem))
-                                                             : value_in_main(dimension.pitch, workspace)});
+        text.dimensions.push_back({number(dimension.extent), number(dimension.pitch)});
     if (role == ArgumentRole::c && spec.broadcast_c) text.dimensions.at(1).extent = "1";
     return text;
 }

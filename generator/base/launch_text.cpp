@@ -36,9 +36,16 @@ std::string_view promotion_name(L2Promotion promotion) {
     return kNames.at(static_cast<std::size_t>(promotion));
 }
 
-/// PackedOperand::pitch() of a packed operand with lines of `run` elements.
+/// Elements of a line of a copy in parts: whole groups of K, at least one.
+std::string whole_groups(const RoleName& name) {
+    return fmt::format("({0} > 0 ? ({0} + {2}) / {1} * {1} : {1})", name(ArgumentRole::k), kGroupOfParts,
+                       kGroupOfParts - 1);
+}
+
+/// PackedOperand::pitch() of a packed operand with lines of `run` elements. A copy of f32 has parts.
 std::string pitch_text(const ArgumentRole& pitch, const ArgumentRole& run, DataType type, const RoleName& name) {
     if (!pitch.is_packed) return name(pitch);
+    if (type == DataType::f32) return whole_groups(name);
     const std::int64_t line = PackedOperand{.element_bytes = bytes(type)}.line();
     return fmt::format("({0} > {2} ? ({0} + {4}) / {1} * {1} : {0} > {3} ? {2} : {3})", name(run), line, line / 2,
                        line / 4, line - 1);
@@ -50,15 +57,19 @@ std::string pointer_text(ArgumentRole role, const GemmSpec& spec, const RoleName
     std::string workspace = name(ArgumentRole::workspace);
     if (packed_offset(role, spec) == 0) return workspace;
     const MatrixStorage a = storage_of(ArgumentRole::packed_a, spec);
-    return fmt::format("{} + (CUdeviceptr)(({} * {} * {} + 255) / 256 * 256)", workspace, name(a.runs),
-                       pitch_text(a.pitch, a.run, a.type, name), bytes(a.type));
+    const std::string factors = a.type == DataType::f32
+                                    ? fmt::format(" + ({} * {} + 255) / 256 * 256", name(a.runs), kFactorBytes)
+                                    : std::string();
+    return fmt::format("{} + (CUdeviceptr)(({} * {} * {} + 255) / 256 * 256{})", workspace, name(a.runs),
+                       pitch_text(a.pitch, a.run, a.type, name), bytes(a.type), factors);
 }
 
 TensorText tensor_text(const TensorMapArgument& map, const GemmSpec& spec, const RoleName& name) {
     const MatrixStorage matrix = storage_of(map.role, spec);
     TensorText text{pointer_text(map.role, spec, name), {}};
     for (const TensorMapDimension& dimension : named_dimensions(map, matrix))
-        text.dimensions.push_back({name(dimension.extent), pitch_text(dimension.pitch, matrix.run, matrix.type, name)});
+        text.dimensions.push_back({dimension.extent.is_packed ? whole_groups(name) : name(dimension.extent),
+                                   pitch_text(dimension.pitch, matrix.run, matrix.type, name)});
     return text;
 }
 

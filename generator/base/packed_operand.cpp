@@ -7,8 +7,6 @@ namespace {
 
 constexpr std::int64_t kBoundary = 256;  // of the parts of a workspace, bytes
 
-constexpr std::int64_t kFactorBytes = 8;  // of a row of a copy in parts
-
 /// Elements of 32 bits, each with its two parts.
 PackedOperand in_parts(std::int64_t lines, const GemmSpec& spec, bool is_transposed) {
     const std::int64_t columns = round_up<std::int64_t>(std::max<std::int64_t>(spec.k, 1), kGroupOfParts);

@@ -51,6 +51,9 @@ private:
     static constexpr int kVectorBytes = 16;
 };
 
+/// Of the two factors of a row of a copy in parts.
+inline constexpr int kFactorBytes = 8;
+
 /// Tensor cores read elements of 8 bits only where K is contiguous, and K is contiguous in a copy of parts. An operand
 /// that lies otherwise is transposed on its way to the workspace. `of` is a GemmSpec or a GemmSignature.
 [[nodiscard]] bool needs_k_major(const auto& of) { return bytes(of.a) == 1 || has_parts(of); }

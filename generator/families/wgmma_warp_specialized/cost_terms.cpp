@@ -25,6 +25,15 @@ double early_share(const GemmSpec& spec, const Config& c) {
     return (a + b) / static_cast<double>(std::max<std::int64_t>(1, spec.m + spec.n));
 }
 
+/// A block that splits a strip of lines takes so many steps, one after the other (templates/common/split.cuh).
+double split_steps(const PackedOperand& operand) {
+    constexpr double kThreads = 256, kWideStrip = 32, kNarrowStrip = 8;
+    constexpr std::int64_t kManyLines = 2048;
+    if (!operand.has_parts || !operand.is_transposed) return 0;
+    const double groups = static_cast<double>(operand.columns) / kGroupOfParts;
+    return 2 * std::ceil(groups / (kThreads / (operand.rows > kManyLines ? kWideStrip : kNarrowStrip)));
+}
+
 }  // namespace
 
 double bytes_per_sum(const GemmSpec& spec) {
@@ -111,8 +120,9 @@ double dram_bytes_per_us(const GpuModel& gpu, const WgmmaCosts& costs) {
 double pack_us(const GemmSpec& spec, const Config& c, const GpuModel& gpu, const WgmmaCosts& costs) {
     const Pack pack = pack_for_tma(spec);
     if (pack == Pack::none) return 0;
-    return (c.dependent_launch ? costs["dependent_pack_us"] : costs["pack_us"]) +
-           packing_traffic(spec, pack) / (costs["pack_share"] * gpu.dram_bytes_per_second) * 1e6;
+    const double traffic_us = packing_traffic(spec, pack) / (costs["pack_share"] * gpu.dram_bytes_per_second) * 1e6;
+    const double split_us = costs["split_step_us"] * std::max(split_steps(packed_a(spec)), split_steps(packed_b(spec)));
+    return (c.dependent_launch ? costs["dependent_pack_us"] : costs["pack_us"]) + std::max(traffic_us, split_us);
 }
 
 double streamed_cycles(const Config& c, const StreamK& deal, double k_tile, double per_tile, const WgmmaCosts& costs) {
