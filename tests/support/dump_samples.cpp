@@ -188,6 +188,19 @@ void add_int8_kernels(Samples& samples, int size) {
             samples.add_config(kind, with_parameters({WgmmaWarpSpecializedConfig{}}, parse_parameters(parameters)));
 }
 
+void add_kernels_of_parts(Samples& samples, const GemmSpec& f32) {
+    for (const Math math : {Math::f16x3, Math::bf16x3}) {
+        GemmSpec spec = f32;
+        spec.math = math;
+        for (const GemmSpec& kind : {spec, with(spec, DataType::f32, DataType::f32)})
+            for (const char* parameters : {"block=128x128x32,warpgroup=64x128,stages=3,promote=32",
+                                           "block=128x256x32,warpgroup=64x256,stages=3,cluster=2x1,promote=32",
+                                           "block=128x64x64,warpgroup=128x64,schedule=pingpong,stages=3,promote=32",
+                                           "block=128x64x32,warpgroup=64x64,stages=4,stream_k=7,promote=32"})
+                samples.add_config(kind, with_parameters({WgmmaWarpSpecializedConfig{}}, parse_parameters(parameters)));
+    }
+}
+
 void add_sliced_k_kernels(Samples& samples, const GemmSpec& few_rows, const GemmSpec& few_columns) {
     for (const GemmSpec& few : {few_rows, few_columns})
         for (const GemmSpec& kind : kinds_of(few))
@@ -213,7 +226,9 @@ void add_kernels(Samples& samples, std::string_view layout, int size) {
     if (layout == "tn") add_int8_kernels(samples, size);
     add_sliced_k_kernels(samples, problem(fmt::format("bf16 {} 8 {} {}", layout, size * 8, size * 8)),
                          problem(fmt::format("bf16 {} {} 8 {}", layout, size * 8, size * 8)));
-    add_simt_kernels(samples, problem(fmt::format("f32 {} {} {} {}", layout, size, size, size)), half);
+    const GemmSpec f32 = problem(fmt::format("f32 {} {} {} {}", layout, size, size, size));
+    add_kernels_of_parts(samples, f32);
+    add_simt_kernels(samples, f32, half);
     for (const char* parameters : kLongKParameters)
         samples.add_choice(problem(fmt::format("f32 {} 40 40 {}", layout, 100000 + size)), "simt_long_k", parameters);
 }
