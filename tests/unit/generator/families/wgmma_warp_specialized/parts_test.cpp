@@ -98,8 +98,11 @@ TEST_CASE("f32 in parts: rows of D may not depend on others, where that is asked
     CHECK_THAT(broken_rules(spec, std::string(kConfig) + ",stream_k=7"), Says("batch_invariant"));
     CHECK(uses_wgmma(spec));
     CHECK_FALSE(uses_wgmma(spec, "a100"));
-    spec.m = 3;  // as rows of larger problems
-    CHECK(uses_wgmma(spec));
+    for (const std::int64_t k : {0, 1, 16, 256}) {
+        spec = f32(3, 256, k);  // as rows of larger problems
+        spec.deterministic = Determinism::batch_invariant;
+        CHECK(uses_wgmma(spec));
+    }
 }
 
 TEST_CASE("f32 in parts: the workspace holds copies in whole groups of K and factors of lines") {
