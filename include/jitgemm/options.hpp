@@ -49,8 +49,8 @@ struct Options {
     /// JITGEMM_INSTALLED_WISDOM=0 turns them off.
     bool installed_wisdom = true;
     OnMiss on_miss = OnMiss::wait;  ///< JITGEMM_ON_MISS: wait, serve or fail; the default of requests
-    /// JITGEMM_MATH: the math of requests for f32 problems with Math::ieee, which can't be told from no word of math. It
-    /// does not count where `kernel` names one, which says its math.
+    /// JITGEMM_MATH: the math of requests for f32 problems with Math::ieee, which can't be told from no word of math.
+    /// It does not count where `kernel` names one, which says its math.
     Math math = Math::ieee;
     /// Threads that compile for OnMiss::serve, at low priority. 0: a quarter of the cores, 1 to 4
     int background_threads = 0;

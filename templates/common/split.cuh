@@ -95,6 +95,7 @@ __device__ __forceinline__ void split_eight(const float* x, const LineScale& sca
 }
 
 constexpr int kSplitWarps = kPackThreads / 32;
+#if GEMM_SPLIT_ROWS
 
 // The largest of what the warps of the block have, and each warp's threads agree on.
 __device__ __forceinline__ unsigned largest_of_block(unsigned largest) {
@@ -106,7 +107,6 @@ __device__ __forceinline__ unsigned largest_of_block(unsigned largest) {
     for (int i = 0; i < kSplitWarps; ++i) largest = max(largest, of_warps[i]);
     return largest;
 }
-#if GEMM_SPLIT_ROWS
 
 // An operand in memory, (lines, k) with pitch ld. A warp splits a short line, and a block a long one: the second pass
 // over a line then finds it in L1.

@@ -86,7 +86,11 @@ struct Panels {
     }
 
     // The address of a 16-byte chunk in the panel of a slice.
+#if GEMM_REST_COLUMNS
     __device__ __forceinline__ unsigned address(int slice, int below, int chunk) const {
+#else
+    __device__ __forceinline__ unsigned address(int /*slice*/, int below, int chunk) const {
+#endif
         constexpr int kElement = sizeof(Staged);
         const int at = row + below * row_step;
 #if GEMM_REST_COLUMNS

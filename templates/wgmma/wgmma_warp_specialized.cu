@@ -11,6 +11,9 @@
 // GEMM_LOOP_NEST();
 #include "wgmma_params.cuh"
 #include "ptx/tma.cuh"
+#if GEMM_PREFETCH_PANELS
+#include "ptx/tma_prefetch.cuh"
+#endif
 #include "wgmma_atom.cuh"
 #include "ptx/warpgroup.cuh"
 #include "ptx/mbarrier.cuh"

@@ -1,4 +1,4 @@
-// Kernels that multiply f32 in parts: what asks for them, what serves them, what does not and why, names, the workspace.
+// Kernels that multiply f32 in parts: what asks for them, what serves them, what does not and why, names, workspace.
 
 #include "generator/base/packed_operand.hpp"
 #include "generator/families/family.hpp"
