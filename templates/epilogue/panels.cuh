@@ -88,16 +88,17 @@ struct Panels {
     // The address of a 16-byte chunk in the panel of a slice.
 #if GEMM_REST_COLUMNS
     __device__ __forceinline__ unsigned address(int slice, int below, int chunk) const {
-#else
-    __device__ __forceinline__ unsigned address(int /*slice*/, int below, int chunk) const {
-#endif
         constexpr int kElement = sizeof(Staged);
         const int at = row + below * row_step;
-#if GEMM_REST_COLUMNS
         if (slice == kPanelsPerRow - 1) return chunk_address<kRestColumns * kElement, false>(panel, at, chunk);
-#endif
         return chunk_address<kSliceColumns * kElement, kSwizzledSlices>(panel, at, chunk);
     }
+#else
+    __device__ __forceinline__ unsigned address(int /*slice*/, int below, int chunk) const {
+        constexpr int kElement = sizeof(Staged);
+        return chunk_address<kSliceColumns * kElement, kSwizzledSlices>(panel, row + below * row_step, chunk);
+    }
+#endif
 
     // The elements for the j-th atom of a slice: a thread has the same pairs as stage_slice has of D.
     __device__ __forceinline__ Atom atom(int slice, int j, int lane) const {

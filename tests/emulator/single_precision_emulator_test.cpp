@@ -194,7 +194,8 @@ TEST_CASE("emulated f32 in parts: every variant, with C and without, in every la
 
 TEST_CASE("emulated f32 in parts: all remainders of m, n and k, and odd pitches") {
     for (int rest = 0; rest < 64; ++rest) {
-        GemmSpec spec = f32_spec(kAllLayouts.at(rest % 4), 1 + rest, 1 + rest * 29 % 64, rest * 37 % 64 + 1);
+        GemmSpec spec = f32_spec(kAllLayouts.at(static_cast<std::size_t>(rest % 4)), 1 + rest, 1 + rest * 29 % 64,
+                                 rest * 37 % 64 + 1);
         if (rest % 3 != 0)
             spec.lda = std::max(spec.m, spec.k) + rest % 3, spec.ldb = std::max(spec.n, spec.k) + rest % 5;
         check_wgmma(on_hopper(), spec, "block=64x16x32,warpgroup=64x16,stages=4,store=smem,promote=32");
