@@ -45,7 +45,7 @@ def multiply_in_parts(a, b, **more):
     return kernel(a, b)
 
 
-@pytest.mark.parametrize("k", [1, 63, 64, 200])
+@pytest.mark.parametrize("k", [17, 63, 64, 200])
 def test_errors_are_within_the_promise(k):
     a, b = operands(k)
     for d in (jg.matmul(a, b, math="f16x3", device=EMULATOR), multiply_in_parts(a, b)):
