@@ -18,12 +18,9 @@ namespace {
 
 using Names = std::span<const std::string_view>;
 
-constexpr std::array<std::string_view, 4> kLayouts{"tn", "nn", "nt", "tt"};  // each in the order of its enumeration
-constexpr std::array<std::string_view, 2> kOrders{"t", "n"};
-constexpr std::array<std::string_view, 2> kFlags{"no", "yes"};
+constexpr std::array<std::string_view, 2> kFlags{"no", "yes"};  // each in the order of its enumeration
 constexpr std::array<std::string_view, 2> kDeterminisms{"run_to_run", "batch_invariant"};
 constexpr std::array<std::string_view, 3> kSums{"usual", "fast", "promoted"};
-constexpr std::array<std::string_view, 3> kMaths{"ieee", "f16x3", "bf16x3"};
 
 // Each with the words that say nothing.
 constexpr FormerField kFormerFields[] = {
@@ -163,9 +160,9 @@ constexpr GemmSpecField kFields[] = {
      .help = "tn, nn, nt or tt: order of A and B, t is row-major, n is column-major (default: tn)",
      .format = 1,
      .print = [](const GemmSpec& spec) { return std::string(to_string(spec.layout)); },
-     .read = [](GemmSpec& spec, std::string_view word) { spec.layout = read_name<GemmLayout>(word, kLayouts); },
+     .read = [](GemmSpec& spec, std::string_view word) { spec.layout = read_name<GemmLayout>(word, kLayoutNames); },
      .value = [](const GemmSpec& spec) { return static_cast<std::int64_t>(spec.layout); },
-     .is_known = [](const GemmSpec& spec) { return is_named(spec.layout, kLayouts); },
+     .is_known = [](const GemmSpec& spec) { return is_named(spec.layout, kLayoutNames); },
      .is_number = false,
      .is_of_c = false},
     {.key = "d-layout",
@@ -173,9 +170,9 @@ constexpr GemmSpecField kFields[] = {
      .help = "t or n: order of D and C (default: t, row-major)",
      .format = 1,
      .print = [](const GemmSpec& spec) { return std::string(to_string(spec.d_order)); },
-     .read = [](GemmSpec& spec, std::string_view word) { spec.d_order = read_name<Order>(word, kOrders); },
+     .read = [](GemmSpec& spec, std::string_view word) { spec.d_order = read_name<Order>(word, kOrderNames); },
      .value = [](const GemmSpec& spec) { return static_cast<std::int64_t>(spec.d_order); },
-     .is_known = [](const GemmSpec& spec) { return is_named(spec.d_order, kOrders); },
+     .is_known = [](const GemmSpec& spec) { return is_named(spec.d_order, kOrderNames); },
      .is_number = false,
      .is_of_c = false},
     number<&GemmSpec::lda>("lda", "Leading dimension of A in elements (default: packed)"),
@@ -228,10 +225,10 @@ constexpr GemmSpecField kFields[] = {
              "bits: f16x3 "
              "(about as accurate) or bf16x3 (errors of 1e-5)",
      .format = 5,
-     .print = [](const GemmSpec& spec) { return name_text(spec.math, kMaths); },
-     .read = [](GemmSpec& spec, std::string_view word) { spec.math = read_name<Math>(word, kMaths); },
+     .print = [](const GemmSpec& spec) { return name_text(spec.math, kMathNames); },
+     .read = [](GemmSpec& spec, std::string_view word) { spec.math = read_name<Math>(word, kMathNames); },
      .value = [](const GemmSpec& spec) { return static_cast<std::int64_t>(spec.math); },
-     .is_known = [](const GemmSpec& spec) { return is_named(spec.math, kMaths); },
+     .is_known = [](const GemmSpec& spec) { return is_named(spec.math, kMathNames); },
      .is_number = false,
      .is_of_c = false},
 };

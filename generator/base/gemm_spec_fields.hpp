@@ -3,6 +3,7 @@
 #include "jitgemm/error.hpp"
 #include "jitgemm/gemm_spec.hpp"
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -11,13 +12,18 @@
 
 namespace jitgemm {
 
+/// The words for values, each in the order of its enumeration.
+inline constexpr std::array<std::string_view, 4> kLayoutNames{"tn", "nn", "nt", "tt"};
+inline constexpr std::array<std::string_view, 2> kOrderNames{"t", "n"};
+inline constexpr std::array<std::string_view, 3> kMathNames{"ieee", "f16x3", "bf16x3"};
+
 /// A field of GemmSpec, with everything that its text, JSON, hash, options and checks need. This table is the only list
 /// of the fields.
 struct GemmSpecField {
     std::string_view key;     ///< in the text form: "align-a"
     std::string_view option;  ///< of the command line, and with underscores in JSON: "a-type", "lda"
     std::string_view help;    ///< of the option
-    int format;               ///< first format of the text that has it: 1 to 4
+    int format;               ///< first format of the text that has it, from 1 on
     std::string (*print)(const GemmSpec&);
     /// Takes names in capitals and other libraries' words for types. Throws WordError for any other word.
     void (*read)(GemmSpec&, std::string_view word);

@@ -14,10 +14,7 @@ namespace jitgemm {
 namespace {
 
 constexpr std::array<std::string_view, 5> kFormats{"gemm-v1", "gemm-v2", "gemm-v3", "gemm-v4", "gemm-v5"};
-constexpr int kFirstWithLayouts = 3;                                             // of an epilogue's operands
-constexpr std::array<std::string_view, 4> kLayoutNames{"tn", "nn", "nt", "tt"};  // in the order of the enumeration
-constexpr std::array<std::string_view, 2> kOrderNames{"t", "n"};
-constexpr std::array<std::string_view, 3> kMathNames{"ieee", "f16x3", "bf16x3"};
+constexpr int kFirstWithLayouts = 3;  // of an epilogue's operands
 
 /// The name of one of an enumeration; a number that was cast to it may be none.
 template <typename Names, typename Enumeration>
@@ -25,6 +22,13 @@ std::string_view name_in(const Names& names, std::string_view enumeration, Enume
     const auto position = static_cast<std::size_t>(value);
     if (position < names.size()) return names[position];
     throw SpecError(fmt::format("unknown {}", enumeration), {fmt::format("{} is no {}", position, enumeration)});
+}
+
+template <typename Enumeration, typename Names>
+std::optional<Enumeration> value_of(const Names& names, std::string_view name) {
+    const auto found = std::ranges::find(names, name);
+    if (found == names.end()) return std::nullopt;
+    return static_cast<Enumeration>(found - names.begin());
 }
 
 constexpr char kQuote = '\'';
@@ -158,23 +162,11 @@ std::string_view to_string(Order order) { return name_in(kOrderNames, "Order", o
 
 std::string_view to_string(Math math) { return name_in(kMathNames, "Math", math); }
 
-std::optional<GemmLayout> parse_gemm_layout(std::string_view name) {
-    const auto found = std::find(kLayoutNames.begin(), kLayoutNames.end(), name);
-    if (found == kLayoutNames.end()) return std::nullopt;
-    return static_cast<GemmLayout>(found - kLayoutNames.begin());
-}
+std::optional<GemmLayout> parse_gemm_layout(std::string_view name) { return value_of<GemmLayout>(kLayoutNames, name); }
 
-std::optional<Order> parse_order(std::string_view name) {
-    const auto found = std::find(kOrderNames.begin(), kOrderNames.end(), name);
-    if (found == kOrderNames.end()) return std::nullopt;
-    return static_cast<Order>(found - kOrderNames.begin());
-}
+std::optional<Order> parse_order(std::string_view name) { return value_of<Order>(kOrderNames, name); }
 
-std::optional<Math> parse_math(std::string_view name) {
-    const auto found = std::find(kMathNames.begin(), kMathNames.end(), name);
-    if (found == kMathNames.end()) return std::nullopt;
-    return static_cast<Math>(found - kMathNames.begin());
-}
+std::optional<Math> parse_math(std::string_view name) { return value_of<Math>(kMathNames, name); }
 
 std::string to_string(const GemmSpec& spec) {
     std::string text;

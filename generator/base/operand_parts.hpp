@@ -5,8 +5,7 @@
 namespace jitgemm {
 
 /// \file f32 operands that tensor cores multiply in parts of 16 bits (Math::f16x3, Math::bf16x3): an element is the sum
-/// of an upper and a lower part. Of the four products of two elements' parts, that of the lower parts is left out.
-/// `of` is a GemmSpec or a GemmSignature.
+/// of an upper and a lower part. The product of two lower parts is left out. `of` is a GemmSpec or a GemmSignature.
 
 [[nodiscard]] bool has_parts(const auto& of) { return of.math != Math::ieee; }
 

@@ -15,7 +15,6 @@
 namespace jitgemm {
 namespace {
 
-constexpr std::array<std::string_view, 4> kLayouts{"tn", "nn", "nt", "tt"};
 constexpr std::string_view kAlign = "_align";
 constexpr std::string_view kCAsD = "c";  // has D's type
 constexpr std::string_view kEpilogue = "ep";
@@ -96,7 +95,7 @@ private:
 
     GemmLayout layout_token(std::string_view token) const {
         if (const auto layout = parse_gemm_layout(token)) return *layout;
-        fail(fmt::format("'{}': expected a layout, one of {}", token, join_names(kLayouts)));
+        fail(fmt::format("'{}': expected a layout, one of {}", token, join_names(kLayoutNames)));
     }
 
     static bool take_word(TextReader& tokens, std::string_view word) {

@@ -96,7 +96,7 @@ Check with_block_scales(Check check, const EpilogueInputs& inputs) {
     return check;
 }
 
-/// Whether the text leaves D what the scaled sums are, rounded once.
+/// Whether D holds the scaled sums, rounded once.
 bool is_scaled_sum(const EpilogueParts& parts) {
     return has_block_scales(parts) && parts.outputs.size() == 1 && parts.outputs[0].name == "d" &&
            !parts.outputs[0].reduction && parts.acc_guards.empty() &&

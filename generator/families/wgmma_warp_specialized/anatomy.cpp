@@ -76,7 +76,7 @@ KernelAnatomy WgmmaWarpSpecialized::anatomy(const Problem& problem, const Config
     const GemmSpec& spec = problem.row_major;
     const WgmmaGeometry g = geometry(as_multiplied(problem.signature, c.swap_ab), c);
     const bool a_in_registers = c.a_source == OperandSource::registers;
-    const WgmmaForm form = form_of(problem.signature, g.wave_n, a_in_registers);
+    const WgmmaForm form = find_form(problem.signature, g.wave_n, a_in_registers).value();
     KernelAnatomy anatomy;
     anatomy.block = c.block;
     anatomy.warp = {kSliceRows, c.warpgroup.n, c.block.k};
@@ -131,7 +131,7 @@ ElementOwner WgmmaWarpSpecialized::owner(const Problem& problem, const Config& c
     const int warpgroup = in_block_m / c.warpgroup.m * g.consumers_n + in_block_n / c.warpgroup.n;
     const int in_group_m = in_block_m % c.warpgroup.m;
     const int in_group_n = in_block_n % c.warpgroup.n;
-    const MmaAtom atom = wgmma_atom(form_of(problem.signature, c.warpgroup.n, false));
+    const MmaAtom atom = wgmma_atom(find_form(problem.signature, c.warpgroup.n).value());
     const ThreadValue held = owner_of(atom.layout_c, {in_group_m % kWgmmaM, in_group_n});
     owner.warp = warpgroup * 4 + held.thread / 32;
     owner.lane = held.thread % 32;

@@ -272,7 +272,7 @@ void add_tiles(std::vector<CandidateGroup<Config>>& groups, const Problem& probl
             if (std::ranges::any_of(g.scales, [](const WgmmaScale& one) { return one.boxes > kMostScaleBoxes; }))
                 continue;
             if (bytes(multiplied.d) == 1 && n % kTmaAlignment != 0) continue;
-            if (!has_parts(multiplied) && !wgmma_form(multiplied.a, multiplied.b, multiplied.accumulator, n)) continue;
+            if (!find_form(problem.signature, n)) continue;
             groups.push_back({least.in_any_cluster(config, least.tile_of(config)), config});
         }
 }

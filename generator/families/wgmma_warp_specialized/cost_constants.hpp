@@ -49,7 +49,7 @@ inline constexpr auto kWgmmaCostFields = std::to_array<CostField>({
     {"pack_us", "us", "Packing operands in an entry of its own, without its bytes."},
     {"dependent_pack_us", "us", "The same where each launch begins while the previous one ends."},
     {"pack_share", "share", "Packing's reached DRAM bandwidth, as a share of the datasheet's."},
-    {"split_step_us", "us", "The loads of 32 of K of each thread that splits lines of which K is not contiguous."},
+    {"split_step_us", "us", "A thread loads and splits 32 of K, where K is not contiguous."},
     {"shared_sector", "factor", "Slowdown of stores to D where tiles share sectors of L2."},
     {"power_bound_us", "us", "Longer launches run at the power limit."},
     {"energy_per_edge", "elements", "Energy on top, times (1 / block.m + 1 / block.n)."},

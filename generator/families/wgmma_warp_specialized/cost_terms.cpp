@@ -25,13 +25,14 @@ double early_share(const GemmSpec& spec, const Config& c) {
     return (a + b) / static_cast<double>(std::max<std::int64_t>(1, spec.m + spec.n));
 }
 
-/// A block that splits a strip of lines takes so many steps, one after the other (templates/common/split.cuh).
+/// A block splits a strip of lines in steps, one after the other. In each, a thread has 32 of K. There are two passes
+/// (templates/common/split.cuh).
 double split_steps(const PackedOperand& operand) {
-    constexpr double kThreads = 256, kWideStrip = 32, kNarrowStrip = 8;
+    constexpr double kWideStrip = 32, kNarrowStrip = 8;
     constexpr std::int64_t kManyLines = 2048;
     if (!operand.has_parts || !operand.is_transposed) return 0;
     const double groups = static_cast<double>(operand.columns) / kGroupOfParts;
-    return 2 * std::ceil(groups / (kThreads / (operand.rows > kManyLines ? kWideStrip : kNarrowStrip)));
+    return 2 * std::ceil(groups / (kPackThreads / (operand.rows > kManyLines ? kWideStrip : kNarrowStrip)));
 }
 
 }  // namespace

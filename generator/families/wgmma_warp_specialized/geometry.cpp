@@ -130,9 +130,9 @@ const EpilogueOperand* ring_operand(const GemmSignature& signature) {
     return found == operands.end() ? nullptr : &*found;
 }
 
-WgmmaForm form_of(const GemmSignature& signature, int columns, bool a_in_registers) {
+std::optional<WgmmaForm> find_form(const GemmSignature& signature, int columns, bool a_in_registers) {
     const DataType b = has_parts(signature) ? multiplied_type(signature) : signature.b;
-    return wgmma_form(multiplied_type(signature), b, signature.accumulator, columns, a_in_registers).value();
+    return wgmma_form(multiplied_type(signature), b, signature.accumulator, columns, a_in_registers);
 }
 
 int panels_of_c(const WgmmaWarpSpecializedConfig& c, const WgmmaGeometry& g) {

@@ -11,6 +11,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace jitgemm {
@@ -77,8 +78,9 @@ struct WgmmaGeometry {
     return config.store == OutputStore::shared && signature.c && !config.broadcast_c;
 }
 
-/// The instruction that multiplies. The types have one with these columns.
-[[nodiscard]] WgmmaForm form_of(const GemmSignature& signature, int columns, bool a_in_registers);
+/// The instruction that multiplies; none where the types have none with these columns.
+[[nodiscard]] std::optional<WgmmaForm> find_form(const GemmSignature& signature, int columns,
+                                                 bool a_in_registers = false);
 
 inline constexpr int kMaxConsumers = 3;
 

@@ -122,7 +122,7 @@ std::map<std::string, int, std::less<>> macros(const GemmSignature& s, const Con
         {"GEMM_ELEMENT_BYTES", g.a.element_bytes},
         {"GEMM_PROMOTED", c.promote != 0},
         {"GEMM_PARTS", has_parts(s)},
-        {"GEMM_PARTS_F16", multiplied_type(s) == DataType::f16},
+        {"GEMM_PARTS_F16", s.math == Math::f16x3},
         {"GEMM_BLOCK_SCALES", !g.scales.empty()},
         {"GEMM_SCALES_OF_LINES", has_scales(g, false)},
         {"GEMM_SCALES_OF_BLOCKS", has_scales(g, true)},
@@ -361,7 +361,7 @@ std::string_view kernel_template(const Config& c) {
 
 std::string instructions(const GemmSignature& s, const TileOperands& operands, const Config& c,
                          const WgmmaGeometry& g) {
-    const WgmmaForm form = form_of(s, g.wave_n, has_a_in_registers(c));
+    const WgmmaForm form = find_form(s, g.wave_n, has_a_in_registers(c)).value();
     std::string text = wgmma_wrapper(form, g.a.k_major, g.b.k_major);
     if (has_a_in_registers(c)) text += "\n" + ldmatrix_wrapper(Operand::a, 4, !g.a.k_major);
     std::vector<int> widths = stmatrix_widths(s, c, g);
