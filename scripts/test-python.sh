@@ -49,7 +49,9 @@ test_with() {
     if ! has_nvrtc "$(toolkit_root)" 13; then
         "$python" -m pip install --quiet --disable-pip-version-check "${wheel}[cuda$(newest_cuda_major)]"
     fi
-    (cd "$environments" && JITGEMM_TEST_CACHE=$environments/cache "$python" -m pytest -c "$repository/pyproject.toml" \
+    # In an empty folder: python looks there first, and a folder called torch would be imported as a package.
+    mkdir "$environments/$name/empty"
+    (cd "$environments/$name/empty" && JITGEMM_TEST_CACHE=$environments/cache "$python" -m pytest -c "$repository/pyproject.toml" \
         --rootdir "$repository" -p no:cacheprovider "$repository/tests/python")
     say "environment $name: $((SECONDS - started)) s"
 }

@@ -106,10 +106,10 @@ def repeated(c: Any, shape: tuple[int, ...], by_column: bool) -> Any:
     if c.ndim > 0:
         sizes = shape[len(shape) - c.ndim :]
         c = c[tuple(slice(0, 1) if size == 1 else slice(None) for size in sizes)]
-    torch = sys.modules.get("torch")
-    if torch is not None and isinstance(c, torch.Tensor):
+    if _is_tensor(c):
         whole = c.expand(shape)
-        whole = (whole.movedim(-1, 0) if by_column else whole).clone(memory_format=torch.contiguous_format)
+        contiguous = sys.modules["torch"].contiguous_format
+        whole = (whole.movedim(-1, 0) if by_column else whole).clone(memory_format=contiguous)
         return whole.movedim(0, -1) if by_column else whole
     module = type(c).__module__.partition(".")[0]
     if module == "cupy":
