@@ -221,9 +221,8 @@ constexpr GemmSpecField kFields[] = {
      .is_of_c = false},
     {.key = "math",
      .option = "math",
-     .help = "How f32 operands are multiplied: ieee (default, or JITGEMM_MATH), or on tensor cores, in parts of 16 "
-             "bits: f16x3 "
-             "(about as accurate) or bf16x3 (errors of 1e-5)",
+     .help = "How f32 operands are multiplied: ieee (default, or JITGEMM_MATH), or on tensor cores: f16x3 (in parts of "
+             "16 bits, about as accurate), bf16x3 (errors of 1e-5) or tf32 (errors of 1e-3)",
      .format = 5,
      .print = [](const GemmSpec& spec) { return name_text(spec.math, kMathNames); },
      .read = [](GemmSpec& spec, std::string_view word) { spec.math = read_name<Math>(word, kMathNames); },

@@ -15,7 +15,7 @@ namespace jitgemm {
 /// The words for values, each in the order of its enumeration.
 inline constexpr std::array<std::string_view, 4> kLayoutNames{"tn", "nn", "nt", "tt"};
 inline constexpr std::array<std::string_view, 2> kOrderNames{"t", "n"};
-inline constexpr std::array<std::string_view, 3> kMathNames{"ieee", "f16x3", "bf16x3"};
+inline constexpr std::array<std::string_view, 4> kMathNames{"ieee", "f16x3", "bf16x3", "tf32"};
 
 /// A field of GemmSpec, with everything that its text, JSON, hash, options and checks need. This table is the only list
 /// of the fields.

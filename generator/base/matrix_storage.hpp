@@ -30,21 +30,22 @@ struct MatrixStorage {
     return kRoles.at(static_cast<std::size_t>(index));
 }
 
-/// The storage of an operand, or of its copy. K is contiguous in a copy of elements of 8 bits, and of f32, which has
-/// parts: it ends with a whole group of them.
-[[nodiscard]] inline MatrixStorage storage_of(const ArgumentRole& role, const OperandList& operands) {
+/// The storage of an operand, or of its copy. K is contiguous in a copy of elements of 8 and of 32 bits. A copy of f32
+/// has parts: it ends with a whole group of them. With Math::tf32, A and B have that type, to which TMA rounds f32.
+[[nodiscard]] inline MatrixStorage storage_of(const ArgumentRole& role, const OperandList& operands, Math math) {
     const GemmOperand& operand = *operands.find(role.name);
+    const DataType type = math == Math::tf32 && operand.is_factor() ? DataType::tf32 : operand.type;
     const bool is_k_major = (operand.order == Order::row ? operand.column : operand.row) == OperandIndex::k;
-    const bool has_parts = role.is_packed && operand.type == DataType::f32;
-    const bool is_transposed = role.is_packed && bytes(operand.type) != 2 && !is_k_major;
+    const bool has_parts = role.is_packed && type == DataType::f32;
+    const bool is_transposed = role.is_packed && bytes(type) != 2 && !is_k_major;
     const bool by_row = (operand.order == Order::row) != is_transposed;
     const ArgumentRole pitch{role.name, ArgumentPart::pitch, role.is_packed};
-    return {operand.type, has_parts ? pitch : size_role(by_row ? operand.column : operand.row),
+    return {type, has_parts ? pitch : size_role(by_row ? operand.column : operand.row),
             size_role(by_row ? operand.row : operand.column), pitch};
 }
 /// The same, with a C in full, whatever a launch brings.
 [[nodiscard]] inline MatrixStorage storage_of(const ArgumentRole& role, const GemmSpec& spec) {
-    return storage_of(role, gemm_operands(spec, false));
+    return storage_of(role, gemm_operands(spec, false), spec.math);
 }
 
 /// The dimensions of an operand's map, with all their numbers named.

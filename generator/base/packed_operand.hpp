@@ -11,8 +11,8 @@ namespace jitgemm {
 
 /// An operand's copy in the workspace. The copy's rows are padded to whole lines of L2, or to a half or a quarter of a
 /// line. A row that begins within a line is read with the previous line, too. A row that begins within a sector takes
-/// TMA longest (templates/common/pack.cuh). The copy of an f32 operand has each element in parts (operand_parts.hpp),
-/// and behind it a pair of factors for each of its rows (templates/common/split.cuh).
+/// TMA longest (templates/common/pack.cuh). A copy may have each element in parts (operand_parts.hpp), and behind it a
+/// pair of factors for each of its rows (templates/common/split.cuh).
 struct PackedOperand {
     std::int64_t rows = 0;     ///< along k, or along m or n
     std::int64_t columns = 0;  ///< elements that are neighbours in the copy
@@ -33,11 +33,12 @@ struct PackedOperand {
         return rows * ceil_div<std::int64_t>(columns * element_bytes, kVectorBytes);
     }
     /// The threads of gemm_pack take one step each, in turn. A step moves a vector, or a block of a transposed operand,
-    /// which is 16 columns by 4 rows. Blocks come in whole tiles of kTileRows by kTileColumns.
+    /// which is four rows by 16 bytes. Blocks come in whole tiles of kTileRows by kTileRowBytes.
     [[nodiscard]] std::int64_t steps() const {
         constexpr std::int64_t kBlocksPerTile = 32;
         if (!is_transposed) return vectors();
-        return ceil_div<std::int64_t>(rows, kTileRows) * ceil_div<std::int64_t>(columns, kTileColumns) * kBlocksPerTile;
+        return ceil_div<std::int64_t>(rows, kTileRows) *
+               ceil_div<std::int64_t>(columns * element_bytes, kTileRowBytes) * kBlocksPerTile;
     }
     [[nodiscard]] std::int64_t bytes() const { return rows * columns * element_bytes; }
     [[nodiscard]] std::int64_t packed_bytes() const { return rows * pitch() * element_bytes; }
@@ -46,7 +47,7 @@ struct PackedOperand {
 
 private:
     static constexpr std::int64_t kTileRows = 32;
-    static constexpr std::int64_t kTileColumns = 64;
+    static constexpr std::int64_t kTileRowBytes = 64;
     static constexpr int kLineBytes = 128;
     static constexpr int kVectorBytes = 16;
 };
@@ -54,9 +55,9 @@ private:
 /// Of the two factors of a row of a copy in parts.
 inline constexpr int kFactorBytes = 8;
 
-/// Tensor cores read elements of 8 bits only where K is contiguous, and K is contiguous in a copy of parts. An operand
-/// that lies otherwise is transposed on its way to the workspace. `of` is a GemmSpec or a GemmSignature.
-[[nodiscard]] bool needs_k_major(const auto& of) { return bytes(of.a) == 1 || has_parts(of); }
+/// Tensor cores read elements of 8 bits and tf32 only where K is contiguous, and K is contiguous in a copy of parts. An
+/// operand that lies otherwise is transposed on its way to the workspace. `of` is a GemmSpec or a GemmSignature.
+[[nodiscard]] bool needs_k_major(const auto& of) { return bytes(of.a) == 1 || of.math != Math::ieee; }
 [[nodiscard]] bool transposes_a(const auto& of) { return needs_k_major(of) && order_a(of.layout) != Order::row; }
 [[nodiscard]] bool transposes_b(const auto& of) { return needs_k_major(of) && order_b(of.layout) == Order::row; }
 

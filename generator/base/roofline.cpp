@@ -46,9 +46,10 @@ Roofline roofline(const GemmSpec& spec, const GpuModel& gpu, MathInstruction ins
     line.flops = flops(spec);
     line.bytes = compulsory_bytes(spec);
     line.intensity = line.bytes > 0 ? line.flops / line.bytes : 0;
-    const DataType operands = instruction == MathInstruction::fma ? DataType::f32
-                              : bytes(spec.a) == 1                ? spec.a
-                                                                  : DataType::f16;
+    const DataType operands = instruction == MathInstruction::fma       ? DataType::f32
+                              : bytes(spec.a) == 1                      ? spec.a
+                              : multiplied_type(spec) == DataType::tf32 ? DataType::tf32
+                                                                        : DataType::f16;
     const bool multiplies_parts = has_parts(spec) && instruction != MathInstruction::fma;
     const int per_clock = flops_per_clock(*gpu.arch, instruction, operands, default_accumulator(operands)) /
                           (multiplies_parts ? kTermsOfParts : 1);

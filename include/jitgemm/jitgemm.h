@@ -108,7 +108,7 @@ typedef struct jg_gemm {
     const char *broadcast_c;   /* yes: treat C as a bias, one row added to every row of D (d_layout n: one column) */
     const char *epilogue; /* what is stored: "d = silu(acc + bias[n]) * up[m,n]"; NULL: alpha * acc + beta * C */
     const char *sums;     /* fast or promoted: who adds up products of e4m3 and e5m2 (docs/eight-bits.md) */
-    const char *math;     /* ieee (the default), f16x3 or bf16x3: how f32 is multiplied (docs/single-precision.md) */
+    const char *math;     /* ieee (default), f16x3, bf16x3 or tf32: how f32 is multiplied (docs/single-precision.md) */
 } jg_gemm;
 #define JG_GEMM_INIT \
     {sizeof(jg_gemm), 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, \

@@ -63,7 +63,7 @@ def kernel(
       constant_a, constant_b: True promises that no kernel still running writes A or B (weights).
       deterministic: "run_to_run" (default) or "batch_invariant".
       sums: "promoted" (default of e4m3 and e5m2) or "fast": tensor cores alone add products.
-      math: how f32 is multiplied: "ieee" (default, or JITGEMM_MATH), "f16x3" or "bf16x3".
+      math: how f32 is multiplied: "ieee" (default, or JITGEMM_MATH), "f16x3", "bf16x3" or "tf32".
       epilogue: what is stored, "bias: bf16[n]; d = relu(acc + bias[n])". A call gives its operands as keywords.
     device: "cuda" (the current GPU), "cuda:1", "emulator", "emulator:sm_90a"; default: that of set_device, else "cuda".
     kernel, family, param: force a kernel by its name, keep to a family, fix parameters ("stages=4,block=128x256x32").
@@ -113,7 +113,7 @@ def _sums(value: Any) -> str:
 
 
 def _math(value: Any) -> str:
-    return _word(value, '"ieee", "f16x3" or "bf16x3"')
+    return _word(value, '"ieee", "f16x3", "bf16x3" or "tf32"')
 
 
 def _epilogue(value: Any) -> str:

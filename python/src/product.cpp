@@ -58,11 +58,11 @@ Summation sums_of(PyObject* object) {
 }
 
 Math math_of(PyObject* object) {
-    const char* const words = "\"ieee\" (default), \"f16x3\", \"bf16x3\"";
+    const char* const words = "\"ieee\" (default), \"f16x3\", \"bf16x3\", \"tf32\"";
     const std::optional<std::string> word = word_of(object, "math", words);
     if (!word) return Math::ieee;
     if (const std::optional<Math> math = parse_math(*word)) return *math;
-    throw SpecError("invalid problem", {fmt::format("math is '{}': expected ieee, f16x3 or bf16x3", *word)});
+    throw SpecError("invalid problem", {fmt::format("math is '{}': expected ieee, f16x3, bf16x3 or tf32", *word)});
 }
 
 DependentLaunch dependent_launch_of(PyObject* object) {

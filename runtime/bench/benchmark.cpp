@@ -108,7 +108,8 @@ std::vector<BenchCandidate> Peer::candidates(const GemmSpec& spec, std::string& 
     GemmSpec told = spec;
     told.deterministic = Determinism::run_to_run;  // ours to keep: a peer is what one would have without it
     told.constant_a = told.constant_b = false;     // a promise that it may leave unused
-    told.math = Math::ieee;                        // and f32 operands are f32 to it
+    if (told.math == Math::tf32) told.a = told.b = DataType::tf32;
+    told.math = Math::ieee;  // otherwise f32 operands are f32 to it
     GemmSpec plain = told;
     if (takes_row_of_c()) plain.broadcast_c = false;
     if (takes_epilogue()) plain.epilogue = {};

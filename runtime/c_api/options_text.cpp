@@ -72,7 +72,7 @@ void read_on_miss(Options& options, std::string_view value) {
 
 void read_math(Options& options, std::string_view value) {
     const std::optional<Math> read = parse_math(value);
-    if (!read) throw InvalidArgument("expected ieee, f16x3 or bf16x3");
+    if (!read) throw InvalidArgument("expected ieee, f16x3, bf16x3 or tf32");
     options.math = *read;
 }
 

@@ -39,7 +39,7 @@ TiledTensorMap by_pairs(const TiledTensorMap& matrix, EpiloguePairs pairs) {
 // The pitch of a dimension of one element does not matter, but a map may refuse it. The map gets the least legal pitch.
 TiledTensorMap map_of(const TensorMapArgument& argument, const Problem& problem, const OperandList& operands,
                       bool of_one_row) {
-    const MatrixStorage matrix = storage_of(argument.role, operands);
+    const MatrixStorage matrix = storage_of(argument.role, operands, problem.row_major.math);
     const auto element = static_cast<std::uint64_t>(bytes(matrix.type));
     const auto number = [&](const ArgumentRole& role) {
         return static_cast<std::uint64_t>(extent(role, problem, operands));

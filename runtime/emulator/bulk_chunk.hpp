@@ -20,6 +20,7 @@ struct BulkChunk {
     DeviceAddress address = 0;  ///< of the valid bytes
     std::byte* host = nullptr;  ///< where they lie on the host
     bool once = false;          ///< a second store must bring the same value
+    bool rounds_to_tf32 = false;
 };
 
 /// Chunks side by side in shared memory.

@@ -29,6 +29,16 @@ void count_row(Tally& tally, const BulkRow& row, Access access) {
     tally.l2_sectors += sectors;
 }
 
+/// Rounded to the nearest, ties to even. Inf and NaN stay. Subnormals and carries need no care.
+void round_to_tf32(std::byte* elements) {
+    constexpr std::uint32_t kExponent = 0x7f800000, kHalf = 0xfff, kKept = 0xffffe000;
+    std::array<std::uint32_t, kBulkChunkBytes / 4> words{};
+    std::memcpy(words.data(), elements, kBulkChunkBytes);
+    for (std::uint32_t& word : words)
+        if ((word & kExponent) != kExponent) word = (word + kHalf + (word >> 13U & 1U)) & kKept;
+    std::memcpy(elements, words.data(), kBulkChunkBytes);
+}
+
 /// Appends the row's chunks; `place(byte)` says where in shared memory the row's byte lies.
 void append_row(Warp& warp, const BulkRow& row, Access access, BulkChunks& chunks, const auto& place) {
     GlobalPlace global;
@@ -138,6 +148,7 @@ BulkChunks box_chunks(Warp& warp, const TiledTensorMap& map, const BoxStart& sta
             return swizzle == nullptr ? plain : static_cast<std::uint32_t>((*swizzle)(plain));
         });
     }
+    for (BulkChunk& chunk : chunks) chunk.rounds_to_tf32 = map.type == DataType::tf32;
     count_shared_lines(warp.tally(), chunks);
     return chunks;
 }
@@ -154,6 +165,7 @@ void move_to_shared(SharedMemory& shared, const BulkChunks& chunks) {
         std::byte* to = shared.at(chunk.offset);
         if (chunk.valid > 0) std::memcpy(to, chunk.host, chunk.valid);
         std::memset(to + chunk.valid, 0, kBulkChunkBytes - chunk.valid);
+        if (chunk.rounds_to_tf32) round_to_tf32(to);
     }
 }
 

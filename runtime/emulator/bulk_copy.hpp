@@ -25,6 +25,7 @@ using BoxStart = std::array<std::int64_t, kMaxTensorRank>;  ///< coordinates of 
 /// Throws AccessFault unless the chunks lie in the memory.
 void require_in_range(const SharedMemory& shared, const BulkChunks& chunks);
 
+/// A load by a map of tf32 rounds its elements to the nearest, ties to even, and leaves Inf and NaN as they are.
 void move_to_shared(SharedMemory& shared, const BulkChunks& chunks);
 /// Throws AccessFault as put_once() does.
 void move_to_global(const LaunchContext& launch, SharedMemory& shared, const BulkChunks& chunks);

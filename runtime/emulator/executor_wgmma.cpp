@@ -1,5 +1,5 @@
-// wgmma of 16-bit and 8-bit operands, its fences and groups. A warp computes its own 16 rows, when it gets there; that
-// the four warps of a warpgroup take the same steps is checked, not that they take them at once.
+// wgmma of operands of 16 and 8 bits and of tf32, its fences and groups. A warp computes its own 16 rows, when it gets
+// there; that the four warps of a warpgroup take the same steps is checked, not that they take them at once.
 
 #include "runtime/emulator/block.hpp"
 #include "runtime/emulator/instruction_decoder.hpp"
@@ -82,7 +82,7 @@ void read_operand(Warp& warp, const Instruction& instruction, const MatrixDescri
         }
 }
 
-/// A's 16 rows of the warp, as mma.sync m16n8k16 has them in registers (8-bit elements: m16n8k32).
+/// A's 16 rows of the warp, as mma.sync m16n8k16 has them in registers (8-bit elements: m16n8k32; tf32: m16n8k8).
 void gather_a(const Warp& warp, const Instruction& instruction, const WgmmaDetail& detail, std::uint32_t* a) {
     const std::size_t per_word = 4 / detail.element_bytes;
     const std::size_t bits = 8 * std::size_t{detail.element_bytes};
@@ -90,7 +90,8 @@ void gather_a(const Warp& warp, const Instruction& instruction, const WgmmaDetai
         const std::uint32_t* row = warp.words(instruction.values[detail.registers + i]);
         for (std::size_t lane = 0; lane < kLanes; ++lane) {
             const std::size_t at = (lane / 4 + i % 2 * 8) * detail.depth() + (lane % 4 + i / 2 * 4) * per_word;
-            for (std::size_t e = 0; e < per_word; ++e) a[at + e] = row[lane] >> (e * bits) & ((1U << bits) - 1);
+            for (std::size_t e = 0; e < per_word; ++e)
+                a[at + e] = row[lane] >> (e * bits) & (0xffffffffU >> (32 - bits));
         }
     }
 }
@@ -229,7 +230,8 @@ bool is_served(const WgmmaDetail& detail) {
     if (is_float8(detail.a)) return is_float8(detail.b) && (f32 || detail.sums == MmaType::f16);
     if (detail.a != detail.b) return false;
     if (detail.a == MmaType::f16) return f32 || detail.sums == MmaType::f16;
-    return (detail.a == MmaType::bf16 && f32) || (detail.a == MmaType::s8 && detail.sums == MmaType::s32);
+    return ((detail.a == MmaType::bf16 || detail.a == MmaType::tf32) && f32) ||
+           (detail.a == MmaType::s8 && detail.sums == MmaType::s32);
 }
 
 void take_types(InstructionDecoder& decoder, WgmmaDetail& detail) {
@@ -239,19 +241,19 @@ void take_types(InstructionDecoder& decoder, WgmmaDetail& detail) {
     detail.sums = take_type(decoder);
     detail.a = take_type(decoder);
     detail.b = take_type(decoder);
-    detail.element_bytes = is_float8(detail.a) || detail.a == MmaType::s8 ? 1 : 2;
+    detail.element_bytes = static_cast<std::uint32_t>(bits(detail.a)) / 8;
     const bool has_n = shape.n >= 8 && shape.n <= 256 && shape.n % 8 == 0 &&
                        (detail.sums != MmaType::s32 || shape.n <= 32 || shape.n % 16 == 0);
     if (!is_served(detail) || shape.m != 64 || shape.k != static_cast<int>(detail.depth()) || !has_n)
-        decoder.unsupported("only m64nNk16 of f16 and bf16, and m64nNk32 of e4m3, e5m2 and s8");
+        decoder.unsupported("only m64nNk16 of f16 and bf16, m64nNk8 of tf32, and m64nNk32 of e4m3, e5m2 and s8");
     detail.registers = detail.n / (detail.sums == MmaType::f16 ? 4 : 2);
 }
 
-/// Factors of A and B, then which of them is transposed: of A in registers B alone can be. Operands of 8 bits are
-/// never transposed, and integers have no factors.
+/// Factors of A and B, then which of them is transposed: of A in registers B alone can be. Only operands of 16 bits are
+/// ever transposed, and integers have no factors.
 void take_immediates(InstructionDecoder& decoder, WgmmaDetail& detail) {
     const std::size_t factors = detail.sums == MmaType::s32 ? 0 : 2;
-    const std::size_t transposes = detail.element_bytes == 1 ? 0 : detail.a_in_registers ? 1 : 2;
+    const std::size_t transposes = detail.element_bytes != 2 ? 0 : detail.a_in_registers ? 1 : 2;
     decoder.require_operands(4 + factors + transposes, 4 + factors + transposes);
     if (factors != 0) detail.negates = is_negative(decoder, 4) != is_negative(decoder, 5);
     if (transposes == 0) return;

@@ -51,12 +51,14 @@ double partial_unit(const GemmSpec& spec) {
     return has_promoted_sums(spec) ? steps(std::min<std::int64_t>(spec.k, kPromotedK)) * 0x1p-12 : 0;
 }
 
-/// Of products, where elements are multiplied in parts: of the two elements, and of the product of lower parts that is
-/// left out. Tiny elements of a row with a large one have larger errors, which the row's sums hide.
+/// Of products, where elements are multiplied as tf32, to which they are rounded, or in parts: of the two elements, and
+/// of the product of lower parts that is left out. Tiny elements of a row with a large one have larger errors, which
+/// the row's sums hide.
 double split_unit(const GemmSpec& spec) {
     switch (spec.math) {
         case Math::f16x3: return 0x1p-20;
         case Math::bf16x3: return 0x1p-15;
+        case Math::tf32: return 0x1.001p-10;
         case Math::ieee: break;
     }
     return 0;

@@ -52,7 +52,7 @@ struct ErrorBound {
 ///                      sums this holds for 128 of K, and u of f32 accumulators for all of it; both are added.
 ///
 /// In parts, an element is off by 2^-22 (f16x3) or 2^-17 (bf16x3), and the product that is left out by as much:
-/// 2^-20 or 2^-15 in all is added.
+/// 2^-20 or 2^-15 in all is added. As tf32, each of two elements is off by 2^-11.
 ///
 /// Sums of s8 are exact: sum_unit is 2^-22, for the steps in f32 that follow.
 ///

@@ -56,6 +56,14 @@ __device__ __forceinline__ void wgmma(Accumulator* c, unsigned long long a, unsi
         : GEMM_ATOM_OUTPUTS
         : "l"(a), "l"(b), "r"(static_cast<int>(add)));
 }
+#elif GEMM_ELEMENT_BYTES == 4
+__device__ __forceinline__ void wgmma(Accumulator* c, unsigned long long a, unsigned long long b, bool add) {
+    asm volatile(
+        "{ .reg .pred add; setp.ne.b32 add, %66, 0; "
+        "wgmma.mma_async.sync.aligned.m64n128k8.f32.tf32.tf32 " GEMM_ATOM_SUMS "%64, %65, add, 1, 1; }"
+        : GEMM_ATOM_OUTPUTS
+        : "l"(a), "l"(b), "r"(static_cast<int>(add)));
+}
 #else
 __device__ __forceinline__ void wgmma(Accumulator* c, unsigned long long a, unsigned long long b, bool add) {
     asm volatile(

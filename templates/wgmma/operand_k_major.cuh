@@ -17,6 +17,8 @@ struct KMajorTile {
 
 #if GEMM_ELEMENT_BYTES == 1
     // The offset of a wgmma's operand in the tile, in units of 16 bytes: 32 of K, from `row` on, a multiple of eight.
+#elif GEMM_ELEMENT_BYTES == 4 && !GEMM_PARTS
+    // The offset of a wgmma's operand in the tile, in units of 16 bytes: 8 of K, from `row` on, a multiple of eight.
 #else
     // The offset of a wgmma's operand in the tile, in units of 16 bytes: 16 of K, from `row` on, a multiple of eight.
 #endif

@@ -4,6 +4,8 @@
 // GEMM of 8-bit floats on wgmma. TMA copies the operands.
 #elif GEMM_PARTS
 // GEMM of f32 on wgmma, which multiplies parts of 16 bits. TMA copies the operands.
+#elif GEMM_ELEMENT_BYTES == 4
+// GEMM of f32 on wgmma, which multiplies tf32. TMA copies the operands and rounds them.
 #else
 // Half-precision GEMM on wgmma. TMA copies the operands.
 #endif

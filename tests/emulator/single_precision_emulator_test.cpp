@@ -1,5 +1,6 @@
-/// Products of f32 in parts of 16 bits on the emulator: no term is lost or counted twice, errors stay within the bound
-/// that docs/single-precision.md promises, every variant and every remainder of m, n and k.
+/// Products of f32 in parts of 16 bits and as tf32 on the emulator: no term is lost or counted twice, elements are
+/// rounded as docs/single-precision.md says, errors stay within the bound that it promises, every variant and every
+/// remainder of m, n and k.
 
 #include "generator/families/family.hpp"
 #include "runtime/context/context_state.hpp"
@@ -7,6 +8,8 @@
 #include "tests/emulator/emulator.hpp"
 #include "tests/support/wgmma_checks.hpp"
 #include "tests/support/wgmma_configs.hpp"
+
+#include <fmt/format.h>
 
 #include <array>
 #include <cmath>
@@ -53,6 +56,7 @@ GemmSpec f32_spec(GemmLayout layout, std::int64_t m, std::int64_t n, std::int64_
 }
 
 constexpr std::string_view kUsual = "block=64x64x64,warpgroup=64x64,stages=3,promote=32";
+constexpr std::string_view kUsualTf32 = "block=64x64x64,warpgroup=64x64,stages=3";
 
 std::vector<float> product(const GemmSpec& spec, const Lines& a, const Lines& b, std::string_view config = kUsual) {
     Context& context = on_hopper();
@@ -94,6 +98,28 @@ double worst_share(const GemmSpec& spec, const Lines& a, const Lines& b, const s
     return worst;
 }
 
+/// Elements of D that are not the exact sums of products.
+int inexact(const GemmSpec& spec, const Lines& a, const Lines& b, const std::vector<float>& d) {
+    int wrong = 0;
+    for (std::int64_t row = 0; row < spec.m; ++row)
+        for (std::int64_t column = 0; column < spec.n; ++column) {
+            double sum = 0;
+            for (std::int64_t i = 0; i < spec.k; ++i) sum += a.at(row, i) * b.at(column, i);
+            wrong += static_cast<double>(element(d, spec, row, column)) == sum ? 0 : 1;
+        }
+    return wrong;
+}
+
+/// To the nearest of 11 bits, ties to even.
+Lines as_tf32(Lines lines) {
+    for (float& element : lines.elements) {
+        int exponent = 0;
+        static_cast<void>(std::frexp(element, &exponent));
+        element = std::ldexp(std::nearbyint(std::ldexp(element, 11 - exponent)), exponent - 11);
+    }
+    return lines;
+}
+
 constexpr std::array kAllLayouts{GemmLayout::tn, GemmLayout::nn, GemmLayout::nt, GemmLayout::tt};
 
 /// Both schedules that have partial sums, one and two sets of them, one to three consumers, clusters, both stores,
@@ -109,6 +135,19 @@ constexpr std::array<std::string_view, 9> kSplitVariants{
     "block=128x40x64,warpgroup=64x40,stages=4,store=smem,cluster=4x1,promote=32",
     "block=64x64x32,warpgroup=64x64,stages=4,cluster=2x1,dependent_launch=1,promote=32"};
 
+/// All schedules, one to three consumers, clusters, both stores, stream-K, one panel of K in a k-tile and more.
+constexpr std::array<std::string_view, 10> kTf32Variants{
+    "block=128x128x32,warpgroup=64x128,stages=3",
+    "block=128x256x32,warpgroup=64x256,stages=3,cluster=2x1",
+    "block=256x96x32,warpgroup=128x96,schedule=overlapped,stages=3,cluster=1x2,rasterization=zigzag,group=3",
+    "block=128x112x64,warpgroup=128x112,schedule=pingpong,stages=2,rasterization=grouped_n,group=2",
+    "block=64x8x96,warpgroup=64x8,stages=6,rasterization=column",
+    "block=192x104x32,warpgroup=64x104,stages=3,rasterization=row",
+    "block=128x64x32,warpgroup=64x64,stages=4,stream_k=7",
+    "block=128x56x32,warpgroup=128x56,schedule=overlapped,stages=5,stream_k=4",
+    "block=128x40x64,warpgroup=64x40,stages=4,store=smem,cluster=4x1",
+    "block=64x64x32,warpgroup=64x64,stages=4,cluster=2x1,dependent_launch=1,early=b"};
+
 }  // namespace
 
 TEST_CASE("emulated f32 in parts: each product of an upper and a lower part is added once") {
@@ -121,16 +160,52 @@ TEST_CASE("emulated f32 in parts: each product of an upper and a lower part is a
             const GemmSpec spec = f32_spec(layout, 66, 40, 70);
             const Lines a(spec.m, spec.k, is_a ? std::function<float()>(with_lower_part) : integer);
             const Lines b(spec.n, spec.k, is_a ? std::function<float()>(integer) : with_lower_part);
-            const std::vector<float> d = product(spec, a, b);
-            int wrong = 0;
-            for (std::int64_t row = 0; row < spec.m; ++row)
-                for (std::int64_t column = 0; column < spec.n; ++column) {
-                    double sum = 0;
-                    for (std::int64_t i = 0; i < spec.k; ++i) sum += a.at(row, i) * b.at(column, i);
-                    wrong += static_cast<double>(element(d, spec, row, column)) == sum ? 0 : 1;
-                }
-            CHECK(wrong == 0);
+            CHECK(inexact(spec, a, b, product(spec, a, b)) == 0);
         }
+}
+
+TEST_CASE("emulated tf32: elements are rounded to the nearest, ties to even, and their products are exact") {
+    std::mt19937 random(1);
+    std::uniform_int_distribution<int> small(-3, 3), rest(0, 64);
+    const auto integer = [&] { return static_cast<float>(small(random)); };
+    const auto between = [&] {
+        return (1 + static_cast<float>(rest(random)) * 0x1p-13F) * (small(random) < 0 ? -1 : 1);
+    };
+    for (const bool is_a : {true, false})
+        for (const GemmLayout layout : kAllLayouts) {
+            const GemmSpec spec = f32_spec(layout, 66, 40, 70, Math::tf32);  // columns and rows that are packed, too
+            const Lines a(spec.m, spec.k, is_a ? std::function<float()>(between) : integer);
+            const Lines b(spec.n, spec.k, is_a ? std::function<float()>(integer) : between);
+            const std::vector<float> d = product(spec, a, b, kUsualTf32);
+            CHECK(inexact(spec, as_tf32(a), as_tf32(b), d) == 0);
+            CHECK(inexact(spec, a, b, d) > 1000);
+        }
+}
+
+TEST_CASE("emulated tf32: errors are within the promised bound") {
+    std::mt19937 random(5);
+    std::normal_distribution<float> normal;
+    std::uniform_int_distribution<int> exponent(-60, 60);
+    for (const std::int64_t k : {1, 63, 64, 65, 1100}) {
+        const GemmSpec spec = f32_spec(GemmLayout::nt, 16, 24, k, Math::tf32);
+        const auto of_any_size = [&] { return std::ldexp(normal(random), exponent(random)); };
+        const Lines a(spec.m, k, of_any_size), b(spec.n, k, of_any_size);
+        const std::vector<float> d = product(spec, a, b, kUsualTf32);
+        double worst = 0;
+        for (std::int64_t row = 0; row < spec.m; ++row)
+            for (std::int64_t column = 0; column < spec.n; ++column) {
+                double sum = 0, absolute = 0;
+                for (std::int64_t i = 0; i < k; ++i) {
+                    sum += a.at(row, i) * b.at(column, i);
+                    absolute += std::fabs(a.at(row, i) * b.at(column, i));
+                }
+                const double bound = (0x1.01p-10 + static_cast<double>(k) * 0x1p-25) * absolute;
+                worst = std::max(worst, std::fabs(static_cast<double>(element(d, spec, row, column)) - sum) / bound);
+            }
+        INFO("k = " << k);
+        CHECK(worst < 1);
+        CHECK(worst > 0x1p-7);  // f32 would be far below
+    }
 }
 
 TEST_CASE("emulated f32 in parts: errors are within the promised bound, whatever rows and columns are scaled with") {
@@ -167,15 +242,16 @@ TEST_CASE("emulated f32 in parts: errors are within the promised bound, whatever
     }
 }
 
-TEST_CASE("emulated f32 in parts: Inf and NaN stay in their row, or their column") {
+TEST_CASE("emulated f32 on tensor cores: Inf and NaN stay in their row, or their column") {
     std::mt19937 random(3);
     std::normal_distribution<float> normal;
-    const GemmSpec spec = f32_spec(GemmLayout::nn, 24, 16, 50);
+    const Math math = GENERATE(Math::f16x3, Math::tf32);
+    const GemmSpec spec = f32_spec(GemmLayout::nn, 24, 16, 50, math);
     Lines a(spec.m, spec.k, [&] { return normal(random); }), b(spec.n, spec.k, [&] { return normal(random); });
     a.at(3, 7) = std::numeric_limits<float>::infinity();
     a.at(5, 49) = std::numeric_limits<float>::quiet_NaN();
     b.at(9, 0) = -std::numeric_limits<float>::infinity();
-    const std::vector<float> d = product(spec, a, b);
+    const std::vector<float> d = product(spec, a, b, math == Math::tf32 ? kUsualTf32 : kUsual);
     for (std::int64_t row = 0; row < spec.m; ++row)
         for (std::int64_t column = 0; column < spec.n; ++column)
             CHECK(std::isfinite(element(d, spec, row, column)) == (row != 3 && row != 5 && column != 9));
@@ -192,13 +268,36 @@ TEST_CASE("emulated f32 in parts: every variant, with C and without, in every la
     }
 }
 
-TEST_CASE("emulated f32 in parts: all remainders of m, n and k, and odd pitches") {
+TEST_CASE("emulated tf32: every variant, with C and without, with a text, in every layout") {
+    std::size_t i = 0;
+    for (const std::string_view variant : kTf32Variants) {
+        GemmSpec spec = f32_spec(kAllLayouts.at(i % 4), 130, 140, 100, Math::tf32);
+        if (++i % 3 == 1) spec.c = DataType::f32;
+        if (i % 3 == 2) spec.epilogue = "d = relu(acc + bias[n]) + x[m,n]";
+        if (i % 5 == 3) spec.d_order = Order::column;
+        INFO(variant << ", " << to_string(spec));
+        check_wgmma(on_hopper(), spec, std::string(variant), {.alpha = 0.5F, .beta = spec.c ? 2.0F : 0.0F});
+    }
+}
+
+TEST_CASE("emulated tf32: D^T of 16 bits, from operands that lie in any way") {
+    for (const GemmLayout layout : kAllLayouts) {
+        GemmSpec spec = f32_spec(layout, 72, 136, 100, Math::tf32);
+        spec.d = DataType::bf16;
+        check_wgmma(on_hopper(), spec, "block=128x72x32,warpgroup=64x72,swap_ab=1,stages=4");
+    }
+}
+
+TEST_CASE("emulated f32 on tensor cores: all remainders of m, n and k, and odd pitches") {
+    const Math math = GENERATE(Math::f16x3, Math::tf32);
     for (int rest = 0; rest < 64; ++rest) {
         GemmSpec spec = f32_spec(kAllLayouts.at(static_cast<std::size_t>(rest % 4)), 1 + rest, 1 + rest * 29 % 64,
-                                 rest * 37 % 64 + 1);
+                                 rest * 37 % 64 + 1, math);
         if (rest % 3 != 0)
             spec.lda = std::max(spec.m, spec.k) + rest % 3, spec.ldb = std::max(spec.n, spec.k) + rest % 5;
-        check_wgmma(on_hopper(), spec, "block=64x16x32,warpgroup=64x16,stages=4,store=smem,promote=32");
+        check_wgmma(
+            on_hopper(), spec,
+            fmt::format("block=64x16x32,warpgroup=64x16,stages=4,store=smem,promote={}", math == Math::tf32 ? 0 : 32));
     }
 }
 
@@ -210,16 +309,17 @@ TEST_CASE("emulated f32 in parts: narrow and wide strips, short and long lines, 
         }
 }
 
-TEST_CASE("emulated f32 in parts: rows have the same bits whatever the other rows are, where that is asked for") {
+TEST_CASE("emulated f32 on tensor cores: a row's bits don't depend on other rows, where that is asked for") {
     std::mt19937 random(4);
     std::normal_distribution<float> normal;
-    GemmSpec spec = f32_spec(GemmLayout::tn, 100, 40, 200);
+    const Math math = GENERATE(Math::f16x3, Math::tf32);
+    GemmSpec spec = f32_spec(GemmLayout::tn, 100, 40, 200, math);
     spec.deterministic = Determinism::batch_invariant;
     const Lines a(spec.m, spec.k, [&] { return normal(random); }), b(spec.n, spec.k, [&] { return normal(random); });
-    const std::vector<float> all = product(spec, a, b, kSplitVariants[0]);
+    const std::vector<float> all = product(spec, a, b, math == Math::tf32 ? kTf32Variants[2] : kSplitVariants[0]);
     spec.m = 3;
     Lines few = a;
     few.elements.resize(static_cast<std::size_t>(3 * spec.k));
-    const std::vector<float> alone = product(spec, few, b, kSplitVariants[8]);
+    const std::vector<float> alone = product(spec, few, b, math == Math::tf32 ? kTf32Variants[8] : kSplitVariants[8]);
     CHECK(std::equal(alone.begin(), alone.end(), all.begin()));
 }

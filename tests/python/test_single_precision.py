@@ -1,4 +1,4 @@
-"""f32 in parts of 16 bits: math="f16x3" and "bf16x3", on the emulator."""
+"""f32 on tensor cores, in parts of 16 bits and as tf32: math="f16x3", "bf16x3" and "tf32", on the emulator."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def product_in_f64(a, b):
 def multiply_in_parts(a, b, **more):
     """By a kernel that splits. For products as small as a test's the choice is another kernel."""
     kernel = jg.kernel(m=a.shape[0], n=b.shape[1], k=a.shape[1], a="f32", layout="tt", **{**IN_PARTS, **more})
-    assert "f16x3" in kernel.name or "bf16x3" in kernel.name
+    assert any(f"_{math}_" in kernel.name for math in ("f16x3", "bf16x3", "tf32"))
     return kernel(a, b)
 
 
@@ -60,6 +60,26 @@ def test_the_parts_of_bf16_are_coarser():
         (abs(multiply_in_parts(a, b, math=math) - product_in_f64(a, b)) / size).max() for math in ("bf16x3", "f16x3")
     )
     assert 4 * fine < coarse < 1e-5
+
+
+@pytest.mark.parametrize("is_transposed", [False, True])
+def test_tf32_has_the_errors_of_11_bits(is_transposed):
+    a, b = operands(200)
+    if is_transposed:
+        a = np.asfortranarray(a)
+    size = abs(a.astype("float64")) @ abs(b.astype("float64"))
+    for d in (multiply_in_parts(a, b, math="tf32", layout="nt" if is_transposed else "tt"),
+              jg.matmul(a, b, math="tf32", device=EMULATOR)):
+        assert (abs(d - product_in_f64(a, b)) <= 2**-9.99 * size).all()
+
+
+def test_tf32_multiplies_numbers_of_11_bits_exactly():
+    random = np.random.default_rng(7)
+    a, b = (random.integers(-1024, 1025, shape).astype("float32") / 1024 for shape in ((40, 3), (3, 24)))
+    d = multiply_in_parts(a, b, math="tf32")
+    assert (d == product_in_f64(a, b)).all()
+    a += np.float32(2**-13)  # is rounded away but from zero
+    assert (multiply_in_parts(a, b, math="tf32") == d)[abs(a).min(1) > 0.5].all()
 
 
 def test_other_types_and_words_are_refused():

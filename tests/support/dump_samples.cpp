@@ -201,6 +201,17 @@ void add_kernels_of_parts(Samples& samples, const GemmSpec& f32) {
     }
 }
 
+void add_tf32_kernels(Samples& samples, const GemmSpec& f32) {
+    GemmSpec spec = f32;
+    spec.math = Math::tf32;
+    for (const GemmSpec& kind : {spec, with(spec, DataType::f32, DataType::f32)})
+        for (const char* parameters : {"block=128x256x32,warpgroup=64x256,stages=4,cluster=2x1,dependent_launch=1",
+                                       "block=256x128x32,warpgroup=128x128,schedule=overlapped,stages=3,cluster=1x2",
+                                       "block=128x64x64,warpgroup=128x64,schedule=pingpong,stages=3",
+                                       "block=128x64x32,warpgroup=64x64,stages=4,stream_k=7"})
+            samples.add_config(kind, with_parameters({WgmmaWarpSpecializedConfig{}}, parse_parameters(parameters)));
+}
+
 void add_sliced_k_kernels(Samples& samples, const GemmSpec& few_rows, const GemmSpec& few_columns) {
     for (const GemmSpec& few : {few_rows, few_columns})
         for (const GemmSpec& kind : kinds_of(few))
@@ -228,6 +239,7 @@ void add_kernels(Samples& samples, std::string_view layout, int size) {
                          problem(fmt::format("bf16 {} {} 8 {}", layout, size * 8, size * 8)));
     const GemmSpec f32 = problem(fmt::format("f32 {} {} {} {}", layout, size, size, size));
     add_kernels_of_parts(samples, f32);
+    add_tf32_kernels(samples, f32);
     add_simt_kernels(samples, f32, half);
     for (const char* parameters : kLongKParameters)
         samples.add_choice(problem(fmt::format("f32 {} 40 40 {}", layout, 100000 + size)), "simt_long_k", parameters);

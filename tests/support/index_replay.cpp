@@ -345,8 +345,22 @@ std::string strided_text(const Problem& p, const KernelEntry& entry, std::int64_
     return text;
 }
 
+/// A block of a transposed operand of 32-bit elements: each eighth of 32 rows of a tile, 4 of its 16 columns.
+std::string transpose_words_text(const Problem& p, Operand operand, const PackedOperand& stored, std::int64_t block) {
+    const std::int64_t tiles = (stored.rows + 31) / 32, first = block / 32 % tiles * 32 + block % 8;
+    const Range columns = clipped(block / 32 / tiles * 4 + block / 8 % 4, 4, stored.columns);
+    std::string text;
+    if (columns.size() <= 0) return text;
+    for (std::int64_t row = first; row < std::min(first + 32, stored.rows); row += 8)
+        text +=
+            expect(view_of(p, operand).name, "read", columns, {row, row + 1}, "cover") +
+            expect(packed_view(p, operand).name, "write", {row, row + 1}, {columns.first, columns.first + 4}, "cover");
+    return text;
+}
+
 /// A block of a transposed operand: 4 of 32 rows of a tile, 16 of its 64 columns. Tiles go down the rows first.
 std::string transpose_text(const Problem& p, Operand operand, const PackedOperand& stored, std::int64_t block) {
+    if (stored.element_bytes == 4) return transpose_words_text(p, operand, stored, block);
     const std::int64_t tiles = (stored.rows + 31) / 32;
     const Range rows = clipped(block / 32 % tiles * 8 + block % 8, 4, stored.rows);
     const Range columns = clipped(block / 32 / tiles * 4 + block / 8 % 4, 16, stored.columns);

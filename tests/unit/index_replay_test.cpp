@@ -113,15 +113,18 @@ TEST_CASE("packing ends and packs every vector, whatever the rows") {
 
 TEST_CASE("transposing ends and moves every block, whatever the sizes and pitches") {
     IndexReplay replay;
-    for (const char* line : {"e4m3 nt 134217728 16 7", "e4m3 nt 16 134217721 33", "e4m3 nn 134217727 5 80",
-                             "e5m2 nt 5 3 2147418111", "e4m3 tt 16777215 130 127", "e4m3 nt 65637 65500 70000"}) {
+    for (const char* line :
+         {"e4m3 nt 134217728 16 7", "e4m3 nt 16 134217721 33", "e4m3 nn 134217727 5 80", "e5m2 nt 5 3 2147418111",
+          "e4m3 tt 16777215 130 127", "e4m3 nt 65637 65500 70000", "f32 nt 134217728 16 7", "f32 nt 16 134217721 33",
+          "f32 nn 134217727 5 80", "f32 tn 16777215 130 127", "f32 nt 65637 65500 7000"}) {
         GemmSpec spec = shape(line);
-        add_chosen(replay, spec);
+        if (spec.a == DataType::f32) spec.math = Math::tf32;
+        add_chosen(replay, spec, selection("wgmma_warp_specialized"));
         spec = resolved(spec);
         spec.lda += 100001;
         spec.ldb += 4;
         spec.align_a = spec.align_b = 0;
-        if (fits_replay(spec)) add_chosen(replay, spec);
+        if (fits_replay(spec)) add_chosen(replay, spec, selection("wgmma_warp_specialized"));
     }
     check_replay(replay);
 }

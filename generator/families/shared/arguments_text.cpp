@@ -77,10 +77,11 @@ struct ArgumentComments {
         const std::string field = field_name(map);
         const std::string_view by_pairs = map.pairs == EpiloguePairs::none ? "" : ", in groups of eight pairs";
         const std::string_view packed = map.role.is_packed ? "packed " : "";
-        if (field == "map_a" && is_transposed()) return fmt::format("{}B^T (m, k){}", packed, by_pairs);
-        if (field == "map_a") return fmt::format("{}A (m, k)", packed);
+        const std::string_view rounded = signature.math == Math::tf32 ? ", rounded to tf32" : "";
+        if (field == "map_a" && is_transposed()) return fmt::format("{}B^T (m, k){}{}", packed, rounded, by_pairs);
+        if (field == "map_a") return fmt::format("{}A (m, k){}", packed, rounded);
         if (field == "map_b" && !by_pairs.empty()) return fmt::format("B (k, 2 * n){}", by_pairs);
-        if (field == "map_b") return fmt::format("{}{} (k, n)", packed, is_transposed() ? "A^T" : "B");
+        if (field == "map_b") return fmt::format("{}{} (k, n){}", packed, is_transposed() ? "A^T" : "B", rounded);
         if (field == "map_d")
             return is_transposed() ? "D^T (m, n), in boxes of a slice" : "D (m, n), in boxes of a slice";
         if (const std::optional<TextValue> value = of_text(map.role); value && value->is_written && !map.is_of_rest)

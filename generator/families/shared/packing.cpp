@@ -8,7 +8,8 @@ namespace {
 constexpr int kRowsPerBlock = 8;
 constexpr int kMostSplittingBlocks = 4096;  // of one line each; more would only begin and end
 constexpr int kColumnsPerBlock = 256;
-constexpr int kTransposedPerBlock = 128;  // rows, and columns: a thread moves 64 of these elements at once
+constexpr int kTransposedPerBlock = 128;      // rows, and columns: a thread moves 64 of these elements at once
+constexpr int kTransposedWordsPerBlock = 64;  // of 32 bits: a thread moves 16 at once
 // Many times what any GPU holds at once. Steps are counted in 32 bits there, and a stride of the whole grid must not
 // wrap.
 constexpr int kMostBlocks = 65536;
@@ -26,14 +27,15 @@ void add_waste(std::vector<std::string>& reasons, char name, const PackedOperand
 
 }  // namespace
 
-std::vector<KernelEntry> pack_entries(Pack pack, const std::vector<KernelArgument>& arguments, bool transposes) {
+std::vector<KernelEntry> pack_entries(Pack pack, const std::vector<KernelArgument>& arguments, int transposed_bytes) {
     if (pack == Pack::none) return {};
     const GridMatrix matrix = pack == Pack::ab ? GridMatrix::ab : pack == Pack::a ? GridMatrix::a : GridMatrix::b;
     KernelEntry entry;
     entry.function = "gemm_pack";
     entry.threads = kPackThreads;
-    entry.grid = {.tile_m = transposes ? kTransposedPerBlock : kRowsPerBlock,
-                  .tile_n = transposes ? kTransposedPerBlock : kColumnsPerBlock,
+    const int transposed = transposed_bytes == 4 ? kTransposedWordsPerBlock : kTransposedPerBlock;
+    entry.grid = {.tile_m = transposed_bytes != 0 ? transposed : kRowsPerBlock,
+                  .tile_n = transposed_bytes != 0 ? transposed : kColumnsPerBlock,
                   .matrix = matrix,
                   .blocks = CappedBlocks{kMostBlocks}};
     entry.arguments = arguments;

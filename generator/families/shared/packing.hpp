@@ -13,14 +13,14 @@
 namespace jitgemm {
 
 /// \file Operands that are copied into the workspace before the main entry, with padded rows
-/// (templates/common/pack.cuh), some of them transposed (templates/common/transpose_bytes.cuh).
+/// (templates/common/pack.cuh), some of them transposed (templates/common/transpose_bytes.cuh, transpose_words.cuh).
 
 inline constexpr int kPackThreads = 256;
 
 /// The entry that packs; none if nothing is packed. It takes the arguments of the kernel that reads the copies. If an
-/// operand is transposed, blocks take more of it.
+/// operand is transposed, whose elements have `transposed_bytes`, blocks take more of it.
 [[nodiscard]] std::vector<KernelEntry> pack_entries(Pack pack, const std::vector<KernelArgument>& arguments,
-                                                    bool transposes = false);
+                                                    int transposed_bytes = 0);
 
 /// The entry that writes A and B in parts.
 [[nodiscard]] std::vector<KernelEntry> split_entries(const std::vector<KernelArgument>& arguments);

@@ -15,6 +15,11 @@ using Contents = WorkspaceContents;
 
 bool transposes(const Contents& c) { return c.transposes_a || c.transposes_b; }
 
+/// What templates call an element of an operand that is packed.
+std::string_view element_name(int bytes) { return bytes == 1 ? "Byte" : bytes == 2 ? "Bits" : "float"; }
+/// The end of the name of a template that packs or transposes these.
+std::string_view template_suffix(int bytes) { return bytes == 1 ? "_bytes" : bytes == 2 ? "" : "_words"; }
+
 std::string contents_comment(const Contents& c) {
     std::string text = "// The workspace holds, each on a 256-byte boundary:\n";
     if (packs_a(c.pack)) text += fmt::format("// - packed A{}\n", c.transposes_a ? ", transposed" : "");
@@ -83,7 +88,7 @@ std::string part_functions(const PackedPart& p, std::string_view element) {
 std::string packed_operands(const Contents& c) {
     if (c.pack == Pack::none) return {};
     const bool sums = c.sums != WorkspaceSums::none;
-    const std::string_view element = c.element_bytes == 1 ? "Byte" : "Bits";
+    const std::string_view element = element_name(c.element_bytes);
     const char m = c.swaps_mn ? 'n' : 'm', n = c.swaps_mn ? 'm' : 'n';  // of the kernel
     std::string text = pitch_functions(c);
     if (packs_a(c.pack))
@@ -156,9 +161,9 @@ void add_workspace(RenderInput& input, const WorkspaceContents& c) {
     if (c.pack == Pack::none && c.sums == WorkspaceSums::none) return;
     text = contents_comment(c) + packed_operands(c) + "\n" + sums_functions(c);
     if (c.pack == Pack::none) return;
-    if (transposes(c)) text += "#include \"common/transpose_bytes.cuh\"\n";
+    if (transposes(c)) text += fmt::format("#include \"common/transpose{}.cuh\"\n", template_suffix(c.element_bytes));
     if ((packs_a(c.pack) && !c.transposes_a) || (packs_b(c.pack) && !c.transposes_b))
-        text += fmt::format("#include \"common/pack{}.cuh\"\n", c.element_bytes == 1 ? "_bytes" : "");
+        text += fmt::format("#include \"common/pack{}.cuh\"\n", template_suffix(c.element_bytes));
     text += "#include \"common/pack_entry.cuh\"\n";
     input.generated["GEMM_PACKINGS"] = packings_text(c);
     input.generated["GEMM_MOVE_VECTOR"] = move_text(c.pack);

@@ -370,7 +370,10 @@ Reasons WgmmaWarpSpecialized::discouraged(const Problem& problem, const Config&)
     if (has_parts(spec) && spec.k <= kGroupOfParts / 2 && spec.deterministic != Determinism::batch_invariant)
         return {fmt::format("math={}: k is {}, and parts take as long as a k of {}", to_string(spec.math), spec.k,
                             kGroupOfParts)};
-    if (!has_16_bits(spec)) return {};  // no other family serves 8 bits, and all operands in parts have copies
+    // No other family serves 8 bits, or tf32 where all kernels must have one order. All operands in parts have copies.
+    const bool is_alone =
+        bytes(spec.a) == 1 || (spec.math == Math::tf32 && spec.deterministic == Determinism::batch_invariant);
+    if (is_alone || has_parts(spec)) return {};
     return wasteful_packing(spec, pack_for_tma(spec));
 }
 

@@ -131,7 +131,7 @@ const EpilogueOperand* ring_operand(const GemmSignature& signature) {
 }
 
 std::optional<WgmmaForm> find_form(const GemmSignature& signature, int columns, bool a_in_registers) {
-    const DataType b = has_parts(signature) ? multiplied_type(signature) : signature.b;
+    const DataType b = signature.math != Math::ieee ? multiplied_type(signature) : signature.b;
     return wgmma_form(multiplied_type(signature), b, signature.accumulator, columns, a_in_registers);
 }
 

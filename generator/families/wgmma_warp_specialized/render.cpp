@@ -528,9 +528,10 @@ std::vector<KernelEntry> WgmmaWarpSpecialized::entries(const GemmSignature& aske
     if (c.swap_ab) std::swap(gemm.grid.tile_m, gemm.grid.tile_n);
     if (c.stream_k != 0) launch_streamed(gemm, c.stream_k);
     gemm.arguments = arguments(signature, c, g);
-    std::vector<KernelEntry> entries = has_parts(asked) ? split_entries(gemm.arguments)
-                                                        : pack_entries(pack_for_tma(asked), gemm.arguments,
-                                                                       transposes_a(asked) || transposes_b(asked));
+    const bool transposes = transposes_a(asked) || transposes_b(asked);
+    std::vector<KernelEntry> entries =
+        has_parts(asked) ? split_entries(gemm.arguments)
+                         : pack_entries(pack_for_tma(asked), gemm.arguments, transposes ? bytes(asked.a) : 0);
     entries.push_back(gemm);
     for (KernelEntry& entry : entries) entry.programmatic_launch = c.dependent_launch;
     return entries;

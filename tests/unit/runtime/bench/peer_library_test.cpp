@@ -188,6 +188,10 @@ TEST_CASE("a peer written in C is loaded, named and called") {
 
     CHECK(peer->candidates({.m = 8, .n = 8, .k = 8}, reason).empty());  // bf16: no variants
     CHECK_THAT(reason, ContainsSubstring("cannot compute bf16 tn 8x8x8"));
+    GemmSpec as_tf32 = float_problem();
+    as_tf32.math = Math::tf32;
+    CHECK(peer->candidates(as_tf32, reason).empty());
+    CHECK_THAT(reason, ContainsSubstring("cannot compute tf32 tn 8x16x24"));
 
     const std::vector<BenchCandidate> refusing = peer->candidates(float_problem(GemmLayout::nn), reason);
     CHECK_THROWS_WITH(refusing.at(0).launch(arguments, nullptr), ContainsSubstring("returned 3"));

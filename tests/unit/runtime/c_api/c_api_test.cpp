@@ -222,7 +222,7 @@ TEST_CASE("a wrong option is named, with the nearest or the rule") {
     CHECK_THAT(error_of("installed-wisdom=no"), ContainsSubstring("expected 0 or 1"));
     CHECK_THAT(error_of("on-miss=never"),
                ContainsSubstring("option on-miss is 'never': expected one of wait, serve, fail"));
-    CHECK_THAT(error_of("math=tf33"), testing::Says("option math", "'tf33'", "ieee", "f16x3", "bf16x3"));
+    CHECK_THAT(error_of("math=tf33"), testing::Says("option math", "'tf33'", "ieee", "f16x3", "bf16x3", "tf32"));
     CHECK_THAT(error_of("background-threads=-1"), ContainsSubstring("expected a whole number from 0"));
     CHECK_THAT(error_of("device=gpu"), ContainsSubstring("unknown device 'gpu'"));
     CHECK_THAT(error_of("device=emulator:sm_99"), ContainsSubstring("unknown architecture 'sm_99'"));

@@ -7,6 +7,9 @@
 
 #include <fmt/format.h>
 
+#include <array>
+#include <cstring>
+
 using namespace jitgemm;
 using emulator::AsyncMode;
 using emulator::InstructionKind;
@@ -192,6 +195,41 @@ TEST_CASE("emulator TMA: a box is loaded in every swizzle") {
         INFO(to_string(swizzle) << ", rows of " << row << " elements");
         CHECK(loaded(tensor, {static_cast<int>(row), 9}, mode) == expected_load(tensor, {static_cast<int>(row), 9}));
     }
+}
+
+TEST_CASE("emulator TMA: a map of tf32 rounds elements to the nearest, ties to even, on their way to shared memory") {
+    constexpr std::array<std::array<std::uint32_t, 2>, 16> kStoredAndLoaded{{{0x3f800000, 0x3f800000},
+                                                                             {0x3f800fff, 0x3f800000},
+                                                                             {0x3f801000, 0x3f800000},
+                                                                             {0x3f801001, 0x3f802000},
+                                                                             {0x3f803000, 0x3f804000},
+                                                                             {0xbf803000, 0xbf804000},
+                                                                             {0x3fffffff, 0x40000000},
+                                                                             {0x7f7fffff, 0x7f800000},
+                                                                             {0x7f800000, 0x7f800000},
+                                                                             {0xff800000, 0xff800000},
+                                                                             {0x7f800001, 0x7f800001},
+                                                                             {0x7fc01234, 0x7fc01234},
+                                                                             {0x00000fff, 0x00000000},
+                                                                             {0x00001001, 0x00002000},
+                                                                             {0x80001000, 0x80000000},
+                                                                             {0x00000000, 0x00000000}}};
+    Tensor tensor = packed(DataType::tf32, {16, 1}, {16, 1});
+    Bytes input(64), expected(64);
+    for (std::size_t i = 0; i < kStoredAndLoaded.size(); ++i) {
+        std::memcpy(&input[4 * i], &kStoredAndLoaded[i][0], 4);
+        std::memcpy(&expected[4 * i], &kStoredAndLoaded[i][1], 4);
+    }
+    const auto loaded_by = [&](DataType type) {
+        tensor.map.type = type;
+        return run_tma({.body = load_box(tensor.map, {0, 0}) + copy_tile_out(64),
+                        .maps = {tensor.map},
+                        .input = input,
+                        .output_bytes = 64})
+            .output;
+    };
+    CHECK(loaded_by(DataType::tf32) == expected);
+    CHECK(loaded_by(DataType::f32) == input);
 }
 
 TEST_CASE("emulator TMA: swizzled rows shorter than the span lie as far apart as whole ones") {

@@ -231,15 +231,18 @@ TEST_CASE("a variable says how f32 is multiplied where a problem does not say it
     const Environment environment;
     using jitgemm::Math;
     CHECK(Options::from_environment().math == Math::ieee);
-    for (const auto& [name, math] :
-         {std::pair{"", Math::ieee}, {"ieee", Math::ieee}, {"f16x3", Math::f16x3}, {"bf16x3", Math::bf16x3}}) {
+    for (const auto& [name, math] : {std::pair{"", Math::ieee},
+                                     {"ieee", Math::ieee},
+                                     {"f16x3", Math::f16x3},
+                                     {"bf16x3", Math::bf16x3},
+                                     {"tf32", Math::tf32}}) {
         environment.set("JITGEMM_MATH", name);
         CHECK(Options::from_environment().math == math);
     }
     for (const char* wrong : {"0", "F16x3", "f16", " f16x3"}) {
         environment.set("JITGEMM_MATH", wrong);
         CHECK_THROWS_WITH(Options::from_environment(),
-                          fmt::format("JITGEMM_MATH is '{}': expected ieee, f16x3 or bf16x3", wrong));
+                          fmt::format("JITGEMM_MATH is '{}': expected ieee, f16x3, bf16x3 or tf32", wrong));
     }
 }
 
