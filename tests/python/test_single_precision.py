@@ -39,8 +39,8 @@ def product_in_f64(a, b):
 
 
 def multiply_in_parts(a, b, **more):
-    """By a kernel that splits. For products as small as a test's the choice is another kernel."""
-    kernel = jg.kernel(m=a.shape[0], n=b.shape[1], k=a.shape[1], a="f32", layout="tt", **{**IN_PARTS, **more})
+    """On tensor cores. For products as small as a test's the choice is another kernel."""
+    kernel = jg.kernel(m=a.shape[0], n=b.shape[1], k=a.shape[1], a="f32", **{"layout": "tt", **IN_PARTS, **more})
     assert any(f"_{math}_" in kernel.name for math in ("f16x3", "bf16x3", "tf32"))
     return kernel(a, b)
 
@@ -68,8 +68,10 @@ def test_tf32_has_the_errors_of_11_bits(is_transposed):
     if is_transposed:
         a = np.asfortranarray(a)
     size = abs(a.astype("float64")) @ abs(b.astype("float64"))
-    for d in (multiply_in_parts(a, b, math="tf32", layout="nt" if is_transposed else "tt"),
-              jg.matmul(a, b, math="tf32", device=EMULATOR)):
+    for d in (
+        multiply_in_parts(a, b, math="tf32", layout="nt" if is_transposed else "tt"),
+        jg.matmul(a, b, math="tf32", device=EMULATOR),
+    ):
         assert (abs(d - product_in_f64(a, b)) <= 2**-9.99 * size).all()
 
 
