@@ -105,6 +105,8 @@ KernelAnatomy WgmmaWarpSpecialized::anatomy(const Problem& problem, const Config
     anatomy.operands = {
         path_of(Operand::a, c.swap_ab ? g.b : g.a, g.wgmma_k, from(copies_a(spec), transposes_a(spec))),
         path_of(Operand::b, c.swap_ab ? g.a : g.b, g.wgmma_k, from(copies_b(spec), transposes_b(spec)))};
+    if (spec.math == Math::tf32)
+        for (OperandPath& path : anatomy.operands) path.copy += ", rounded to tf32";
     if (a_in_registers) describe_fragments(anatomy, c, g);
     if (c.stream_k != 0) describe_stream_k(anatomy, c.stream_k, stream_k(as_multiplied(spec, c.swap_ab), c));
     if (c.swap_ab) turn_tiles(anatomy);
