@@ -31,7 +31,8 @@ TEST_CASE("tf32: TMA rounds elements to the nearest of 11 bits, ties to even") {
     constexpr std::size_t kRows = 64, kColumns = 32;
     std::vector<float> a(kRows * kColumns), identity(kColumns * kColumns), d(a.size());
     for (std::size_t i = 0; i < a.size(); ++i)
-        a[i] = std::ldexp(1 + static_cast<float>(i) * 0x1p-14F, static_cast<int>(i % 60) - 30) * (i % 3 == 0 ? -1 : 1);
+        a[i] = std::ldexp(1 + static_cast<float>(i) * 0x1p-14F, static_cast<int>(i % 60) - 30) *
+               (i % 3 == 0 ? -1.0F : 1.0F);
     for (std::size_t i = 0; i < kColumns; ++i) identity[i * (kColumns + 1)] = 1;
     const GemmKernel kernel =
         state_of(context).build(problem_of(tf32_spec(GemmLayout::tn, kRows, kColumns, kColumns)),

@@ -23,6 +23,8 @@ constexpr int kDepth = 8;
 constexpr int kThreads = 128;
 constexpr int kTileWords = 256 * kDepth;  // of an operand in shared memory
 
+constexpr std::size_t index(int i) { return static_cast<std::size_t>(i); }
+
 struct Form {
     int n = 8;
     bool a_in_registers = false;
@@ -33,7 +35,7 @@ struct Form {
 /// Not swizzled: core matrices of eight rows of 16 bytes lie one behind the other, those of the next 4 of K behind
 /// those of all rows.
 constexpr int kLeadingWords = 256 * 4;
-std::size_t place(int row, int k) { return static_cast<std::size_t>(k / 4 * kLeadingWords + row * 4 + k % 4); }
+std::size_t place(int row, int k) { return index(k / 4 * kLeadingWords + row * 4 + k % 4); }
 constexpr std::uint64_t kDescriptor = std::uint64_t{128 / 16} << 32U | std::uint64_t{kLeadingWords / 4} << 16U;
 
 std::string kernel(const Form& form) {
@@ -52,10 +54,10 @@ std::string kernel(const Form& form) {
 struct Integers {
     std::vector<int> of;
 
-    Integers(RandomBits& random, int rows) : of(static_cast<std::size_t>(rows) * kDepth) {
+    Integers(RandomBits& random, int rows) : of(index(rows * kDepth)) {
         for (int& element : of) element = static_cast<int>(random.below(15)) - 7;
     }
-    [[nodiscard]] int at(int row, int k) const { return of.at(static_cast<std::size_t>(row * kDepth + k)); }
+    [[nodiscard]] int at(int row, int k) const { return of.at(index(row * kDepth + k)); }
 };
 
 std::uint32_t with_random_rest(RandomBits& random, int value) {
@@ -75,10 +77,10 @@ int wrong_sums(const Form& form, RandomBits& random) {
     for (int thread = 0; thread < kThreads; ++thread)
         for (int i = 0; i < 4; ++i) {
             const int row = thread / 32 * 16 + thread % 32 / 4 + 8 * (i % 2);
-            input[static_cast<std::size_t>(2 * kTileWords + 4 * thread + i)] =
+            input[index(2 * kTileWords + 4 * thread + i)] =
                 with_random_rest(random, a.at(row, thread % 4 + 4 * (i / 2)));
         }
-    const std::size_t words = static_cast<std::size_t>(kThreads * form.n / 2);
+    const std::size_t words = index(kThreads * form.n / 2);
     std::vector<int> sums(words);
     for (int& sum : sums) {
         sum = static_cast<int>(random.below(2000)) - 1000;
@@ -90,7 +92,7 @@ int wrong_sums(const Form& form, RandomBits& random) {
     int wrong = 0;
     for (int thread = 0; thread < kThreads; ++thread)
         for (int i = 0; i < form.n / 2; ++i) {  // PTX ISA, "Register Fragments for wgmma": D
-            const std::size_t at = static_cast<std::size_t>(thread * form.n / 2 + i);
+            const std::size_t at = index(thread * form.n / 2 + i);
             const int row = thread / 32 * 16 + thread % 32 / 4 + 8 * (i / 2 % 2);
             const int column = i / 4 * 8 + thread % 4 * 2 + i % 2;
             int sum = form.adds ? sums[at] : 0;
