@@ -169,7 +169,7 @@ TEST_CASE("emulated tf32: elements are rounded to the nearest, ties to even, and
     std::uniform_int_distribution<int> small(-3, 3), rest(0, 64);
     const auto integer = [&] { return static_cast<float>(small(random)); };
     const auto between = [&] {
-        return (1 + static_cast<float>(rest(random)) * 0x1p-13F) * (small(random) < 0 ? -1 : 1);
+        return (1 + static_cast<float>(rest(random)) * 0x1p-13F) * (small(random) < 0 ? -1.0F : 1.0F);
     };
     for (const bool is_a : {true, false})
         for (const GemmLayout layout : kAllLayouts) {
