@@ -59,19 +59,20 @@ void SharedMemory::touch(const Accessor& who, std::uint32_t offset, std::uint32_
 bool SharedMemory::touch_quickly(const Accessor& who, unsigned own, std::uint32_t granule, Access access) {
     if (granules_.empty() || is_strong(access) || in_flight_[granule] != 0) return false;
     History& history = granules_[granule];
-    if (history.split || history.exact_reads || history.peers || history.write_time == 0) return false;
-    if (history.writer != own && !after(who, history.writer, history.write_time)) return false;
+    if (history.split || history.peers) return false;
+    if (history.write_time != 0 && history.writer != own && !after(who, history.writer, history.write_time))
+        return false;
     const std::uint32_t self = 1U << own;
     const std::uint32_t now = order_.now();
     if (access == Access::read) {
         if (written_[granule] != kWholeGranule) return false;
-        if ((history.readers & ~self) != 0 && history.read_time != now) return false;
+        if (!history.exact_reads && (history.readers & ~self) != 0 && history.read_time != now) return false;
+        (history.exact_reads ? read_times_[history.read_time][own] : history.read_time) = now;
         history.readers |= self;
-        history.read_time = now;
         history.read_site = who.site;
         return true;
     }
-    if (is_being_read(granule)) return false;
+    if (history.exact_reads || is_being_read(granule)) return false;
     const std::uint32_t others = history.readers & ~self;
     if (others != 0 && !after_reads(who, history, others)) return false;
     history = {.write_time = now, .write_site = who.site, .writer = static_cast<std::uint8_t>(own)};
@@ -138,20 +139,21 @@ void SharedMemory::track_own(const Accessor& who, std::uint32_t granule, std::ui
 void SharedMemory::split(std::uint32_t granule) {
     if (bytes_.empty()) bytes_.resize(granules_.size() * kGranule);
     History& whole = granules_[granule];
-    const auto exact = exact_reads_.find(granule * kGranule);
     for (std::uint32_t byte = granule * kGranule; byte < (granule + 1) * kGranule; ++byte) {
         bytes_[byte] = whole;
-        if (whole.exact_reads) exact_reads_[byte] = Times(exact->second);
+        if (whole.exact_reads) bytes_[byte].read_time = keep_times(Times(read_times_[whole.read_time]));
     }
+    release_times(whole);
+    whole.exact_reads = false;
     whole.split = true;
 }
 
 void SharedMemory::track(const Accessor& who, History& history, std::uint32_t byte, Access access) {
     check_write_order(who, history, byte, access);
     if (access == Access::strong_read) return;
-    if (access == Access::read) return note_read(who, history, byte);
+    if (access == Access::read) return note_read(who, history);
     check_read_order(who, history, byte, access);
-    note_write(who, history, byte, access);
+    note_write(who, history, access);
 }
 
 void SharedMemory::check_write_order(const Accessor& who, const History& history, std::uint32_t byte,
@@ -161,44 +163,59 @@ void SharedMemory::check_write_order(const Accessor& who, const History& history
     report_race(who, access, byte, {owner_.first_warp + history.writer, history.write_site}, "written");
 }
 
-std::uint32_t SharedMemory::read_time(const History& history, std::uint32_t byte, int reader) const {
-    return history.exact_reads ? exact_reads_.at(byte)[static_cast<std::size_t>(reader)] : history.read_time;
+std::uint32_t SharedMemory::keep_times(const Times& times) {
+    if (free_times_.empty()) {
+        read_times_.push_back(times);
+        return static_cast<std::uint32_t>(read_times_.size() - 1);
+    }
+    const std::uint32_t place = free_times_.back();
+    free_times_.pop_back();
+    read_times_[place] = times;
+    return place;
 }
 
 void SharedMemory::check_read_order(const Accessor& who, const History& history, std::uint32_t byte,
                                     Access access) const {
     for_each_bit(history.readers, [&](std::size_t index) {
-        const auto reader = static_cast<int>(index);
-        if (after(who, index, read_time(history, byte, reader))) return;
-        report_race(who, access, byte, {owner_.first_warp + reader, history.read_site}, "read");
+        if (after(who, index, read_time(history, index))) return;
+        report_race(who, access, byte, {owner_.first_warp + static_cast<int>(index), history.read_site}, "read");
     });
 }
 
-void SharedMemory::note_read(const Accessor& who, History& history, std::uint32_t byte) {
-    const std::uint32_t self = 1U << own_index(who);
+void SharedMemory::note_read(const Accessor& who, History& history) {
+    const unsigned own = own_index(who);
+    const std::uint32_t self = 1U << own;
     const std::uint32_t now = order_.now();
     history.read_site = who.site;
-    if (history.readers == self || (history.read_time == now && !history.exact_reads)) {
+    if (history.exact_reads) {
+        read_times_[history.read_time][own] = now;
+        history.readers |= self;
+        return;
+    }
+    if (history.readers == self || history.read_time == now) {
         history.readers |= self;
         history.read_time = now;
         return;
     }
     // A read that comes before this one races with nothing that this one does not race with.
     std::uint32_t concurrent = 0;
-    Times times{};
     for_each_bit(history.readers & ~self, [&](std::size_t reader) {
-        times[reader] = read_time(history, byte, static_cast<int>(reader));
-        if (!after(who, reader, times[reader])) concurrent |= 1U << reader;
+        if (!after(who, reader, history.read_time)) concurrent |= 1U << reader;
     });
-    times[own_index(who)] = now;
-    history.exact_reads = concurrent != 0;
-    if (history.exact_reads) exact_reads_[byte] = times;
     history.readers = concurrent | self;
-    history.read_time = now;
+    history.exact_reads = concurrent != 0;
+    if (!history.exact_reads) {
+        history.read_time = now;
+        return;
+    }
+    Times times{};
+    for_each_bit(concurrent, [&](std::size_t reader) { times[reader] = history.read_time; });
+    times[own] = now;
+    history.read_time = keep_times(times);
 }
 
-void SharedMemory::note_write(const Accessor& who, History& history, std::uint32_t byte, Access access) {
-    if (history.exact_reads) exact_reads_.erase(byte);
+void SharedMemory::note_write(const Accessor& who, History& history, Access access) {
+    release_times(history);
     const bool whole_is_split = history.split;
     const bool has_peers = history.peers;
     history = {.write_time = order_.now(),
@@ -216,9 +233,11 @@ void SharedMemory::begin_copy(const Accessor& who, std::uint32_t offset, std::ui
 
 void SharedMemory::end_copy(const Accessor& who, std::uint32_t offset, std::uint32_t bytes) {
     // To others the copy's thread has written the bytes when it knows that they are there.
+    const unsigned own = own_index(who);
     for_granules(offset, bytes, [&](std::uint32_t granule) {
         in_flight_[granule] = 0;
-        if (checks_.races) track_own(who, granule, kWholeGranule, Access::write);
+        if (checks_.races && !touch_quickly(who, own, granule, Access::write))
+            track_own(who, granule, kWholeGranule, Access::write);
     });
 }
 

@@ -10,7 +10,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <unordered_map>
 #include <vector>
 
 namespace jitgemm::emulator {
@@ -90,12 +89,12 @@ private:
     struct History {
         std::uint32_t write_time = 0;  ///< 0: never
         std::uint32_t write_site = 0;
-        std::uint32_t read_time = 0;  ///< of all `readers`, unless exact_reads is set
+        std::uint32_t read_time = 0;  ///< of all `readers`; with exact_reads the place of their times in read_times_
         std::uint32_t read_site = 0;
         std::uint32_t readers = 0;     ///< a bit per warp
         std::uint8_t writer = 0;       ///< one of the block's warps, or after them its asynchronous agent
         bool strong : 1 = false;       ///< whether the last write was strong
-        bool exact_reads : 1 = false;  ///< the readers' times differ and lie in exact_reads_
+        bool exact_reads : 1 = false;  ///< the readers' times differ and lie in read_times_
         bool split : 1 = false;        ///< each byte has its own history
         bool peers : 1 = false;        ///< other blocks' accesses to the granule lie in peers_
     };
@@ -131,9 +130,16 @@ private:
     void split(std::uint32_t granule);
     void check_write_order(const Accessor& who, const History& history, std::uint32_t byte, Access access) const;
     void check_read_order(const Accessor& who, const History& history, std::uint32_t byte, Access access) const;
-    void note_read(const Accessor& who, History& history, std::uint32_t byte);
-    void note_write(const Accessor& who, History& history, std::uint32_t byte, Access access);
-    [[nodiscard]] std::uint32_t read_time(const History& history, std::uint32_t byte, int reader) const;
+    void note_read(const Accessor& who, History& history);
+    void note_write(const Accessor& who, History& history, Access access);
+    [[nodiscard]] std::uint32_t read_time(const History& history, std::size_t reader) const {
+        return history.exact_reads ? read_times_[history.read_time][reader] : history.read_time;
+    }
+    [[nodiscard]] std::uint32_t keep_times(const Times& times);
+    /// The history is about to be overwritten: another one may keep its readers' times there.
+    void release_times(const History& history) {
+        if (history.exact_reads) free_times_.push_back(history.read_time);
+    }
     [[noreturn]] void report_race(const Accessor& who, Access access, std::uint32_t byte, const Accessor& other,
                                   const char* other_access) const;
     [[nodiscard]] std::string place_of(std::uint32_t byte) const;
@@ -153,8 +159,9 @@ private:
     std::vector<std::uint32_t> in_flight_;        ///< per granule: 1 + the site of the copy into it; 0: none
     std::vector<ReadsInFlight> reads_in_flight_;  ///< by 16 bytes; empty until there is one
     std::vector<History> granules_;
-    std::vector<History> bytes_;                            ///< four per granule; empty until one is split
-    std::unordered_map<std::uint32_t, Times> exact_reads_;  ///< by first byte, if the readers' times differ
+    std::vector<History> bytes_;             ///< four per granule; empty until one is split
+    std::vector<Times> read_times_;          ///< of histories whose readers' times differ
+    std::vector<std::uint32_t> free_times_;  ///< places of read_times_ that no history has
 };
 
 }  // namespace jitgemm::emulator

@@ -33,6 +33,10 @@ void SharedMemory::note_arrival(const Accessor& who) {
 /// The last write of the granule is the agent's, and nobody has read it since.
 void SharedMemory::give_to_agent(std::uint32_t granule, std::uint32_t site) {
     History& whole = granules_[granule];
+    release_times(whole);
+    if (whole.split)
+        for (std::uint32_t byte = granule * kGranule; byte < (granule + 1) * kGranule; ++byte)
+            release_times(bytes_[byte]);
     whole = {.write_time = order_.now(),
              .write_site = site,
              .writer = static_cast<std::uint8_t>(owner_.warps),
@@ -59,7 +63,8 @@ void SharedMemory::end_async_read(const Accessor& who, std::uint32_t offset, std
 
 void SharedMemory::require_visible(const Accessor& who, std::uint32_t granule) const {
     const History& whole = granules_[granule];
-    for (std::uint32_t byte = granule * kGranule; byte < (granule + 1) * kGranule; ++byte) {
+    const std::uint32_t histories = whole.split ? kGranule : 1;
+    for (std::uint32_t byte = granule * kGranule; byte < granule * kGranule + histories; ++byte) {
         const History& history = whole.split ? bytes_[byte] : whole;
         const int writer = owner_.first_warp + history.writer;
         if (history.write_time == 0 || order_.visible_to_copies(who.warp, writer, history.write_time)) continue;
