@@ -198,13 +198,15 @@ TEST_CASE("a row of C on the emulator: mma_sliced_k") {
 }
 
 TEST_CASE("a row of C on the emulator: wmma and SIMT families") {
-    for (const GemmSpec& spec : problems(GemmLayout::tt, DataType::f32, {{37, 67, 31}, {40, 56, 100}})) {
-        for (const SimtVariant& variant : simt_variants()) check_variant(on_emulator(), spec, variant.config());
-        for (const std::string_view variant : kHierarchicalVariants)
-            check_variant(on_emulator(), spec, variant_of<SimtHierarchicalConfig>(variant));
-        for (const std::string_view variant : kLongKVariants)
-            check_variant(on_emulator(), spec, variant_of<SimtLongKConfig>(variant));
-    }
+    std::vector<KernelConfig> configs;
+    for (const SimtVariant& variant : simt_variants()) configs.push_back(variant.config());
+    for (const std::string_view variant : kHierarchicalVariants)
+        configs.push_back(variant_of<SimtHierarchicalConfig>(variant));
+    for (const std::string_view variant : kLongKVariants) configs.push_back(variant_of<SimtLongKConfig>(variant));
+    // Each config takes one size by rows and the other one by columns, and its neighbours the other way.
+    const std::vector<GemmSpec> specs = problems(GemmLayout::tt, DataType::f32, {{37, 67, 31}, {40, 56, 100}});
+    for (std::size_t i = 0; i < configs.size(); ++i)
+        for (const std::size_t spec : {i % 2, 3 - i % 2}) check_variant(on_emulator(), specs[spec], configs[i]);
     GemmSpec wmma = with_c(spec_of(GemmLayout::tn, 72, 40, 104, DataType::f16), DataType::f16);
     for (const char* parameters : {"block=64x32x32,warp=32x16,stages=3,async=false,double_buffer=false",
                                    "block=32x64x32,warp=16x32,mma=16x16x16,stages=5,cache=cg,l2_prefetch=256"})

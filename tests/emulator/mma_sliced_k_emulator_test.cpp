@@ -14,7 +14,7 @@ using namespace jitgemm::testing;
 // Nothing and less than a tile of the long operand, many tiles; less than a panel of K, several k-tiles and a part of
 // one.
 void check_layout(GemmLayout layout) {
-    check_sliced_k_variants(on_hopper(), layout, {{1, 40}, {77, 328}, {1000, 136}, {130, 1100}});
+    check_sliced_k_variants(on_hopper(), layout, {{1, 40}, {77, 328}, {1000, 136}, {130, 1100}}, Share::half);
 }
 
 /// A change of text that makes a correct kernel wrong.

@@ -30,10 +30,18 @@ EmulatedVerification verdict_of_edited(const SimtVariant& variant, const std::st
 }  // namespace
 
 // One case per layout, so that ctest runs them side by side.
-TEST_CASE("emulated SIMT families: every variant, tn") { check_simt_variants(on_emulator(), GemmLayout::tn, kSizes); }
-TEST_CASE("emulated SIMT families: every variant, nn") { check_simt_variants(on_emulator(), GemmLayout::nn, kSizes); }
-TEST_CASE("emulated SIMT families: every variant, nt") { check_simt_variants(on_emulator(), GemmLayout::nt, kSizes); }
-TEST_CASE("emulated SIMT families: every variant, tt") { check_simt_variants(on_emulator(), GemmLayout::tt, kSizes); }
+TEST_CASE("emulated SIMT families: every variant, tn") {
+    check_simt_variants(on_emulator(), GemmLayout::tn, kSizes, Share::half);
+}
+TEST_CASE("emulated SIMT families: every variant, nn") {
+    check_simt_variants(on_emulator(), GemmLayout::nn, kSizes, Share::half);
+}
+TEST_CASE("emulated SIMT families: every variant, nt") {
+    check_simt_variants(on_emulator(), GemmLayout::nt, kSizes, Share::half);
+}
+TEST_CASE("emulated SIMT families: every variant, tt") {
+    check_simt_variants(on_emulator(), GemmLayout::tt, kSizes, Share::half);
+}
 
 TEST_CASE("emulated SIMT families: alpha of 0 and K of 0 read no operands, beta of 0 no C") {
     check_unread_operands(

@@ -17,16 +17,16 @@ const std::vector<Sizes> kSizes{{1, 1, 1}, {64, 96, 40}, {37, 67, 31}, {66, 70, 
 }  // namespace
 
 TEST_CASE("emulated simt_hierarchical: every variant, tn") {
-    check_hierarchical_variants(on_emulator(), GemmLayout::tn, kSizes);
+    check_hierarchical_variants(on_emulator(), GemmLayout::tn, kSizes, Share::half);
 }
 TEST_CASE("emulated simt_hierarchical: every variant, nn") {
-    check_hierarchical_variants(on_emulator(), GemmLayout::nn, kSizes);
+    check_hierarchical_variants(on_emulator(), GemmLayout::nn, kSizes, Share::half);
 }
 TEST_CASE("emulated simt_hierarchical: every variant, nt") {
-    check_hierarchical_variants(on_emulator(), GemmLayout::nt, kSizes);
+    check_hierarchical_variants(on_emulator(), GemmLayout::nt, kSizes, Share::half);
 }
 TEST_CASE("emulated simt_hierarchical: every variant, tt") {
-    check_hierarchical_variants(on_emulator(), GemmLayout::tt, kSizes);
+    check_hierarchical_variants(on_emulator(), GemmLayout::tt, kSizes, Share::half);
 }
 
 TEST_CASE("emulated simt_hierarchical: whole tiles, unpredicated, with fewer k-tiles than stages too") {

@@ -18,16 +18,16 @@ const std::vector<Sizes> kLongKSizes{{1, 1, 1}, {32, 40, 1024}, {5, 3, 1531}, {3
 }  // namespace
 
 TEST_CASE("emulated simt_long_k: every variant, tn") {
-    check_long_k_variants(on_emulator(), GemmLayout::tn, kLongKSizes);
+    check_long_k_variants(on_emulator(), GemmLayout::tn, kLongKSizes, Share::half);
 }
 TEST_CASE("emulated simt_long_k: every variant, nn") {
-    check_long_k_variants(on_emulator(), GemmLayout::nn, kLongKSizes);
+    check_long_k_variants(on_emulator(), GemmLayout::nn, kLongKSizes, Share::half);
 }
 TEST_CASE("emulated simt_long_k: every variant, nt") {
-    check_long_k_variants(on_emulator(), GemmLayout::nt, kLongKSizes);
+    check_long_k_variants(on_emulator(), GemmLayout::nt, kLongKSizes, Share::half);
 }
 TEST_CASE("emulated simt_long_k: every variant, tt") {
-    check_long_k_variants(on_emulator(), GemmLayout::tt, kLongKSizes);
+    check_long_k_variants(on_emulator(), GemmLayout::tt, kLongKSizes, Share::half);
 }
 
 TEST_CASE("emulated simt_long_k: beta of 0 reads no C, alpha of 0 and K of 0 no operands") {

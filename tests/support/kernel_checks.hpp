@@ -5,6 +5,8 @@
 #include "tests/support/specs.hpp"
 
 #include <array>
+#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <string>
 
@@ -29,6 +31,13 @@ inline constexpr std::array kClusterVariants{
     "block=32x128x64,warp=32x32,stages=2,split_k=3,reduction=cluster,rasterization=row",
     "block=64x32x128,warp=32x16,stages=3,split_k=4,reduction=cluster,rasterization=zigzag,group=2",
     "block=16x64x64,warp=16x16,stages=12,split_k=8,reduction=cluster,rasterization=grouped_m,group=3"};
+
+/// The combinations of a layout, a variant and a size that a test takes: all of them, or half of them, in which each
+/// two of the three still meet.
+enum class Share : std::uint8_t { all, half };
+[[nodiscard]] constexpr bool is_taken(Share share, GemmLayout layout, std::size_t variant, std::size_t size) {
+    return share == Share::all || (static_cast<std::size_t>(layout) + variant + size) % 2 == 0;
+}
 
 [[nodiscard]] GemmSpec f16(GemmSpec spec, DataType accumulator, DataType d = DataType::f16);
 

@@ -24,14 +24,17 @@ VerifyOptions varied_scalars(std::size_t i, const GemmSpec& spec) {
 
 }  // namespace
 
-void check_simt_variants(Context& context, GemmLayout layout, const std::vector<Sizes>& sizes) {
-    std::size_t i = 0;
-    for (const SimtVariant& variant : simt_variants())
-        for (const Sizes& each : sizes) {
-            const GemmSpec spec = varied(i, layout, each);
+void check_simt_variants(Context& context, GemmLayout layout, const std::vector<Sizes>& sizes, Share share) {
+    std::size_t i = 0, number = 0;
+    for (const SimtVariant& variant : simt_variants()) {
+        ++number;
+        for (std::size_t size = 0; size < sizes.size(); ++size) {
+            if (!is_taken(share, layout, number, size)) continue;
+            const GemmSpec spec = varied(i, layout, sizes[size]);
             static_cast<void>(check_kernel(context, spec, variant.config(), varied_scalars(i, spec)));
             ++i;
         }
+    }
 }
 
 void check_simt_families(Context& context, const GemmSpec& spec, const VerifyOptions& options) {

@@ -13,7 +13,8 @@ namespace jitgemm::testing {
 
 /// Every variant in one layout over the sizes; types of A and B, C and its type, alpha, beta and D's order change from
 /// one to the next, so that together all of them meet. CHECKs that verify() finds each right.
-void check_simt_variants(Context& context, GemmLayout layout, const std::vector<Sizes>& sizes);
+void check_simt_variants(Context& context, GemmLayout layout, const std::vector<Sizes>& sizes,
+                         Share share = Share::all);
 
 /// Every family, its config chosen by the heuristic.
 void check_simt_families(Context& context, const GemmSpec& spec, const VerifyOptions& options = {});

@@ -24,15 +24,18 @@ KernelConfig config_of(std::string_view variant, const GemmSpec& spec) {
 
 }  // namespace
 
-void check_hierarchical_variants(Context& context, GemmLayout layout, const std::vector<Sizes>& sizes) {
-    std::size_t i = 0;
-    for (const std::string_view variant : kHierarchicalVariants)
-        for (const Sizes& size : sizes) {
-            GemmSpec spec = mixed(layout, size, i++);
+void check_hierarchical_variants(Context& context, GemmLayout layout, const std::vector<Sizes>& sizes, Share share) {
+    std::size_t i = 0, number = 0;
+    for (const std::string_view variant : kHierarchicalVariants) {
+        ++number;
+        for (std::size_t size = 0; size < sizes.size(); ++size) {
+            if (!is_taken(share, layout, number, size)) continue;
+            GemmSpec spec = mixed(layout, sizes[size], i++);
             if (variant.find("wave") != variant.npos) spec.d = DataType::f32;
             const VerifyOptions options{.alpha = i % 2 == 0 ? 1.0F : 0.5F, .beta = spec.c ? 2.0F : 0.0F};
             static_cast<void>(check_kernel(context, spec, config_of(variant, spec), options));
         }
+    }
 }
 
 }  // namespace jitgemm::testing

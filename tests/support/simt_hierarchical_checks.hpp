@@ -31,6 +31,7 @@ inline constexpr std::array<std::string_view, 11> kHierarchicalVariants{
 
 /// Every variant in one layout over sizes m, n, k; types, C, alpha, beta and D's order change from one to the next.
 /// CHECKs that verify() finds each right. 16-bit operands go through registers whatever the variant says.
-void check_hierarchical_variants(Context& context, GemmLayout layout, const std::vector<Sizes>& sizes);
+void check_hierarchical_variants(Context& context, GemmLayout layout, const std::vector<Sizes>& sizes,
+                                 Share share = Share::all);
 
 }  // namespace jitgemm::testing

@@ -15,12 +15,13 @@ GemmSpec mixed_long_k(GemmLayout layout, const Sizes& size, std::size_t i) {
 
 }  // namespace
 
-void check_long_k_variants(Context& context, GemmLayout layout, const std::vector<Sizes>& sizes) {
-    std::size_t i = static_cast<std::size_t>(layout);
+void check_long_k_variants(Context& context, GemmLayout layout, const std::vector<Sizes>& sizes, Share share) {
+    std::size_t number = 0;
     for (const std::string_view variant : kLongKVariants) {
-        ++i;
-        for (const Sizes& size : sizes) {
-            const GemmSpec spec = mixed_long_k(layout, size, i);
+        const std::size_t i = static_cast<std::size_t>(layout) + ++number;
+        for (std::size_t size = 0; size < sizes.size(); ++size) {
+            if (!is_taken(share, layout, number, size)) continue;
+            const GemmSpec spec = mixed_long_k(layout, sizes[size], i);
             const VerifyOptions options{.alpha = i % 2 == 0 ? 1.0F : 0.5F, .beta = spec.c ? 2.0F : 0.0F};
             const KernelConfig config = with_parameters({SimtLongKConfig{}}, parse_parameters(variant));
             static_cast<void>(check_kernel(context, spec, config, options));

@@ -24,6 +24,7 @@ inline constexpr std::array<std::string_view, 7> kLongKVariants{
 
 /// Every variant in one layout over sizes m, n, k; C's and D's types, D's order, padding, alpha and beta change from
 /// one variant to the next and with the layout. CHECKs that verify() finds each right.
-void check_long_k_variants(Context& context, GemmLayout layout, const std::vector<Sizes>& sizes);
+void check_long_k_variants(Context& context, GemmLayout layout, const std::vector<Sizes>& sizes,
+                           Share share = Share::all);
 
 }  // namespace jitgemm::testing

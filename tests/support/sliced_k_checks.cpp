@@ -17,11 +17,16 @@ void check_sliced_k(Context& context, const GemmSpec& spec, std::string_view par
     static_cast<void>(check_kernel(context, constant, {config_with(parameters)}, options));
 }
 
-void check_sliced_k_variants(Context& context, GemmLayout layout, const std::vector<LongProblem>& problems) {
+void check_sliced_k_variants(Context& context, GemmLayout layout, const std::vector<LongProblem>& problems,
+                             Share share) {
     using enum DataType;
     auto i = static_cast<std::size_t>(layout);
-    for (const std::string_view variant : kSlicedKVariants)
-        for (const LongProblem& problem : problems) {
+    std::size_t number = 0;
+    for (const std::string_view variant : kSlicedKVariants) {
+        ++number;
+        for (std::size_t size = 0; size < problems.size(); ++size) {
+            if (!is_taken(share, layout, number, size)) continue;
+            const LongProblem& problem = problems[size];
             ++i;
             const MmaSlicedKConfig config = config_with(variant);
             const std::int64_t few = 1 + static_cast<std::int64_t>(i * 5) % config.block.n;
@@ -39,6 +44,7 @@ void check_sliced_k_variants(Context& context, GemmLayout layout, const std::vec
             check_sliced_k(context, with_tma_pitches(spec), variant,
                            {.alpha = i % 2 == 0 ? 1.0F : 0.5F, .beta = spec.c ? 2.0F : 0.0F});
         }
+    }
 }
 
 }  // namespace jitgemm::testing

@@ -25,7 +25,8 @@ struct LongProblem {
 
 /// CHECKs that verify() finds every variant right in one layout; C's and D's types, D's order, alpha and beta change
 /// from one problem to the next.
-void check_sliced_k_variants(Context& context, GemmLayout layout, const std::vector<LongProblem>& problems);
+void check_sliced_k_variants(Context& context, GemmLayout layout, const std::vector<LongProblem>& problems,
+                             Share share = Share::all);
 /// One of them, with constant operands.
 void check_sliced_k(Context& context, const GemmSpec& spec, std::string_view parameters,
                     const VerifyOptions& options = {});
