@@ -4,8 +4,7 @@
 #include "generator/families/wgmma_warp_specialized/cost_terms.hpp"
 #include "generator/families/wgmma_warp_specialized/stream_k.hpp"
 
-#include <algorithm>
-#include <ranges>
+#include <cstdint>
 
 namespace jitgemm {
 namespace {
@@ -34,8 +33,14 @@ double row_in_flight(const GemmSpec& multiplied, const Config& c, const StreamK&
     const auto is_in_flight = [&](std::int64_t at) {  // of the first row
         return block_of_tile(c, c.swap_ab ? TileIndex{at, 0} : TileIndex{0, at}, tiles) < deal.clusters;
     };
-    const auto row = std::views::iota(std::int64_t{0}, of_row);
-    const auto in_flight = std::ranges::partition_point(row, is_in_flight) - row.begin();
+    std::int64_t in_flight = 0;
+    for (std::int64_t end = of_row; in_flight < end;) {
+        const std::int64_t middle = in_flight + (end - in_flight) / 2;
+        if (is_in_flight(middle))
+            in_flight = middle + 1;
+        else
+            end = middle;
+    }
     return static_cast<double>(in_flight) / static_cast<double>(of_row);
 }
 

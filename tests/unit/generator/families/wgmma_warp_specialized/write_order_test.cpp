@@ -109,5 +109,5 @@ TEST_CASE("a column-major D is written along its columns") {
     spec.d_order = Order::column;
     const Config config = choose_config(problem_of(spec), kH200).as<Config>();
     CHECK(is_along_rows(config));  // of the row-major problem that it is computed as
-    CHECK(choose_config(problem_of(spec), kH200) == KernelConfig(config));
+    CHECK(choose_config(problem_of(spec), kH200) == KernelConfig{config});
 }
