@@ -1,5 +1,6 @@
 #pragma once
 
+#include "generator/layout/bank_conflicts.hpp"
 #include "runtime/emulator/tensor_core.hpp"
 #include "tests/support/random_bits.hpp"
 
@@ -10,8 +11,6 @@
 /// \file A warp's registers of one mma, read and written element by element, and what the elements mean as numbers.
 
 namespace jitgemm::testing {
-
-inline constexpr int kWarpLanes = 32;
 
 /// Where register `index` of a lane lies among the warp's.
 [[nodiscard]] inline std::size_t position(int index, int lane) {
