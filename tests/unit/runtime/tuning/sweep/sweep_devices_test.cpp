@@ -58,7 +58,7 @@ private:
 
 TEST_CASE("a problem takes the steps it takes alone, whatever is in flight beside it", "[threads]") {
     std::vector<TuneProblem> asked;
-    for (int i = 1; i <= 12; ++i) asked.push_back(problem(192 * i, 640));
+    for (int i = 1; i <= 6; ++i) asked.push_back(problem(384 * i, 640));
     Bench together;
     const SweepResult result = together.run(asked);
     REQUIRE(result.problems.size() == asked.size());
@@ -114,12 +114,12 @@ TEST_CASE("devices of one class share the problems, those of another do all of t
     Bench bench(3);
     bench.scripts[2]->known.model.sm_count = 78;
     std::vector<TuneProblem> asked;
-    for (int i = 1; i <= 8; ++i) asked.push_back(problem(256 * i));
+    for (int i = 1; i <= 4; ++i) asked.push_back(problem(512 * i));
     const SweepResult result = bench.run(asked);
-    CHECK(result.problems.size() == 16);
-    CHECK(bench.store.winners(device_class(bench.scripts[0]->known)).size() == 8);
-    CHECK(bench.store.winners(device_class(bench.scripts[2]->known)).size() == 8);
-    CHECK(bench.finished.size() == 16);
+    CHECK(result.problems.size() == 8);
+    CHECK(bench.store.winners(device_class(bench.scripts[0]->known)).size() == 4);
+    CHECK(bench.store.winners(device_class(bench.scripts[2]->known)).size() == 4);
+    CHECK(bench.finished.size() == 8);
     CHECK(result.stop == Stop::none);
 }
 
