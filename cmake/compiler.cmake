@@ -29,6 +29,14 @@ if(JITGEMM_SANITIZE)
     add_link_options(-fsanitize=${JITGEMM_SANITIZE})
 endif()
 
+# jitgemm_not_optimised_with_sanitizers(<target>): tests spend little time in it, and instrumented code takes a compiler
+# twice as long at -O1 as at -O0.
+function(jitgemm_not_optimised_with_sanitizers target)
+    if(JITGEMM_SANITIZE)
+        target_compile_options(${target} PRIVATE -O0)
+    endif()
+endfunction()
+
 find_program(JITGEMM_CCACHE ccache)
 if(JITGEMM_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
     # Paths below the repository count as relative, so that one clone's objects serve the next. CCACHE_SLOPPINESS lets
