@@ -269,7 +269,7 @@ bool takes_workspace(const KernelEntry& entry) {
 
 std::string host_main(const KernelSource& source, const Problem& problem) {
     const GemmSpec& spec = problem.row_major;
-    require_no_epilogue(problem.asked);
+    require_plain_launch(problem.asked);
     const Family& family = family_of(source.id.config);
     RenderInput input = family.render_input(source.id.signature, source.id.config);
     const WorkspaceLayout workspace = workspace_layout(problem, source.id.config);

@@ -51,8 +51,8 @@ test_with() {
     fi
     # In an empty folder: python looks there first, and a folder called torch would be imported as a package.
     mkdir "$environments/$name/empty"
-    (cd "$environments/$name/empty" && JITGEMM_TEST_CACHE=$environments/cache "$python" -m pytest -c "$repository/pyproject.toml" \
-        --rootdir "$repository" -p no:cacheprovider "$repository/tests/python")
+    (cd "$environments/$name/empty" && JITGEMM_TEST_CACHE=$environments/cache "$python" -m pytest \
+        -c "$repository/pyproject.toml" --rootdir "$repository" -p no:cacheprovider "$repository/tests/python")
     say "environment $name: $((SECONDS - started)) s"
 }
 

@@ -22,6 +22,7 @@ struct GemmSignature {
     /// alignment allows.
     int align_d = 16;
     Math math = Math::ieee;
+    bool batched = false;                             ///< takes batch strides, and any number of problems
     std::optional<Epilogue> epilogue = std::nullopt;  ///< unset: alpha · acc + beta · C
 
     friend bool operator==(const GemmSignature&, const GemmSignature&) = default;

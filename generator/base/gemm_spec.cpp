@@ -56,6 +56,47 @@ bool check_total_size(const GemmOperand& x, Reasons& reasons) {
     return false;
 }
 
+std::string stride_name(const GemmOperand& x) { return fmt::format("batch_stride_{}", x.name); }
+
+/// Extents are counted in bytes, of 64 bits.
+bool check_batch_size(const GemmOperand& x, Reasons& reasons) {
+    if (x.batch_stride <= kMaxBytes / bytes(x.type) / std::max<std::int64_t>(1, x.batch)) return true;
+    reasons.push_back(
+        fmt::format("{} is {}: {} matrices of {} bytes an element end beyond the {} bytes an address can "
+                    "reach",
+                    stride_name(x), x.batch_stride, x.batch, bytes(x.type), kMaxBytes));
+    return false;
+}
+
+/// The matrices of an output lie one behind the other, or side by side in each line.
+void check_apart(const GemmOperand& x, Reasons& reasons) {
+    if (!x.is_written || x.batch <= 1 || x.matrix_extent() == 0) return;
+    if (x.pointer == nullptr && x.batch_stride == 0)
+        return reasons.push_back(fmt::format(
+            "all problems of the batch would store one {0}: its index must begin with b, as {0}[b,m,n]", x.name));
+    const bool one_behind_the_other = x.batch_stride >= x.matrix_extent();
+    const bool side_by_side = x.batch_stride >= x.run() && x.lines() > 1 &&
+                              x.batch_stride <= (x.leading_dimension() - x.run()) / (x.batch - 1);
+    if (one_behind_the_other || side_by_side) return;
+    reasons.push_back(fmt::format(
+        "{} is {}: the matrices of {} would overlap. It must be at least {}, or side by side in each {} of {} elements",
+        stride_name(x), x.batch_stride, x.title, x.matrix_extent(), line_name(x), x.leading_dimension()));
+}
+
+/// True when the batch can be reckoned with.
+bool check_batch(const GemmSpec& spec, Reasons& reasons) {
+    const std::size_t before = reasons.size();
+    if (spec.batch < 0) reasons.push_back(fmt::format("batch is {}: it cannot be negative", spec.batch));
+    if (spec.batch > kLargestExtent)
+        reasons.push_back(fmt::format("batch is {}: the largest is {}", spec.batch, kLargestExtent));
+    for (const auto& [name, stride] : {std::pair{'a', spec.batch_stride_a}, std::pair{'b', spec.batch_stride_b},
+                                       std::pair{'c', spec.batch_stride_c}, std::pair{'d', spec.batch_stride_d}})
+        if (stride < kPackedBatch)
+            reasons.push_back(fmt::format("batch_stride_{} is {}: it is at least 0, or {} for packed matrices", name,
+                                          stride, kPackedBatch));
+    return reasons.size() == before;
+}
+
 void check_alignment(const GemmOperand& x, bool strides_are_sound, Reasons& reasons) {
     if (x.alignment == 0) return;
     const bool power_of_two = x.alignment > 0 && std::has_single_bit(static_cast<unsigned>(x.alignment));
@@ -65,10 +106,12 @@ void check_alignment(const GemmOperand& x, bool strides_are_sound, Reasons& reas
         return;
     }
     if (!strides_are_sound || x.alignment <= natural_alignment(x)) return;
+    const bool by_batch = x.matrices() > 1 && alignment_of_pitch(x.batch_stride, x.type) < x.alignment;
     reasons.push_back(
         fmt::format("{} is {}: {} is {} elements of {} bytes, which gives every {} an alignment of only {} bytes",
-                    alignment_name(x), x.alignment, pitch_name(x), x.leading_dimension(), bytes(x.type), line_name(x),
-                    natural_alignment(x)));
+                    alignment_name(x), x.alignment, by_batch ? stride_name(x) : pitch_name(x),
+                    by_batch ? x.batch_stride : x.leading_dimension(), bytes(x.type),
+                    by_batch ? "matrix" : line_name(x), natural_alignment(x)));
 }
 
 /// A number that was cast to an enumeration and is none of it. Nothing else can be said of such a spec.
@@ -82,9 +125,10 @@ void check_enumerations(const GemmSpec& spec, Reasons& reasons) {
 void check_operand(const GemmOperand& x, Reasons& reasons) {
     const bool sizes_are_sound =
         x.lines() >= 0 && x.run() >= 0 && x.lines() <= kLargestExtent && x.run() <= kLargestExtent;
-    const bool strides_are_sound =
-        sizes_are_sound && check_leading_dimension(x, reasons) && check_total_size(x, reasons);
+    const bool strides_are_sound = sizes_are_sound && check_leading_dimension(x, reasons) &&
+                                   check_total_size(x, reasons) && check_batch_size(x, reasons);
     check_alignment(x, strides_are_sound, reasons);
+    if (strides_are_sound) check_apart(x, reasons);
 }
 
 /// Whoever has room between the rows of a C may leave it there, for what it is worth; a number that no C has is a
@@ -110,9 +154,16 @@ const EpilogueIndex* index_of(std::string_view name, const EpilogueParts& parts)
 void check_layouts(const GemmSpec& spec, const EpilogueParts& parts, Reasons& reasons) {
     for (const auto& [name, layout] : layouts_of(spec.epilogue)) {
         const EpilogueIndex* const index = index_of(name, parts);
-        if (index != nullptr && (index->is_matrix() || index->has_k())) continue;
-        const std::string given = layout.ld != 0 ? fmt::format("ld-{} is {}", name, layout.ld)
-                                                 : fmt::format("align-{} is {}", name, layout.align);
+        const bool has_lines = index != nullptr && (index->is_matrix() || index->has_k());
+        if (index != nullptr && !index->of_problem && layout.batch_stride != kPackedBatch)
+            reasons.push_back(
+                fmt::format("batch-stride-{0} is {1}, but the index of {0} has no b: only {0}[b,...] has one "
+                            "for each problem",
+                            name, layout.batch_stride));
+        if (has_lines || (index != nullptr && layout.ld == 0 && layout.align == 0)) continue;
+        const std::string given = layout.ld != 0      ? fmt::format("ld-{} is {}", name, layout.ld)
+                                  : layout.align != 0 ? fmt::format("align-{} is {}", name, layout.align)
+                                                      : fmt::format("batch-stride-{} is {}", name, layout.batch_stride);
         reasons.push_back(index == nullptr
                               ? fmt::format("{}, but the epilogue reads no '{}'", given, name)
                               : fmt::format("{}, but {} is no matrix: only [m,n] has a layout", given, name));
@@ -266,6 +317,7 @@ std::vector<std::string> problems(const GemmSpec& spec) {
     check_extent('m', spec.m, reasons);
     check_extent('n', spec.n, reasons);
     check_extent('k', spec.k, reasons);
+    if (!check_batch(spec, reasons)) return reasons;
     check_types(spec, reasons);
     check_sums(spec, reasons);
     check_math(spec, reasons);
@@ -288,7 +340,10 @@ GemmSpec resolved(const GemmSpec& spec) {
             result.*operand.pitch_field = operand.is_repeated() ? 0 : operand.leading_dimension();
         if (operand.alignment_field != nullptr && operand.alignment == 0)
             result.*operand.alignment_field = natural_alignment(operand);
+        if (operand.batch_stride_field != nullptr)
+            result.*operand.batch_stride_field = is_batched(spec) ? operand.batch_stride : kPackedBatch;
     }
+    if (!spec.c) result.batch_stride_c = kPackedBatch;
     result.epilogue = stores_sums_alone(spec) ? EpilogueText() : canonical(spec.epilogue, spec.d);
     if (result.sums == usual_sums(spec)) result.sums = Summation::usual;
     return result;
@@ -317,6 +372,7 @@ GemmSpec with_row_major_d(const GemmSpec& spec) {
     std::swap(result.a, result.b);
     std::swap(result.lda, result.ldb);
     std::swap(result.align_a, result.align_b);
+    std::swap(result.batch_stride_a, result.batch_stride_b);
     std::swap(result.constant_a, result.constant_b);
     // The new A is B transposed: the same memory, so what were rows are now columns.
     result.layout = layout_of(flipped(order_b(result.layout)), flipped(order_a(result.layout)));
@@ -341,7 +397,8 @@ bool has_promoted_sums(const GemmSpec& spec) {
 GemmSpec gemm_spec_of_type(DataType type) { return {.a = type}; }
 
 double flops(const GemmSpec& spec) {
-    return 2.0 * static_cast<double>(spec.m) * static_cast<double>(spec.n) * static_cast<double>(spec.k);
+    return 2.0 * static_cast<double>(spec.m) * static_cast<double>(spec.n) * static_cast<double>(spec.k) *
+           static_cast<double>(spec.batch);
 }
 
 }  // namespace jitgemm

@@ -22,19 +22,22 @@ constexpr std::array<std::string_view, 2> kFlags{"no", "yes"};  // each in the o
 constexpr std::array<std::string_view, 2> kDeterminisms{"run_to_run", "batch_invariant"};
 constexpr std::array<std::string_view, 3> kSums{"usual", "fast", "promoted"};
 
+constexpr int kNever = 1000;
+constexpr int kFirstWithBatches = 6;
+
 // Each with the words that say nothing.
 constexpr FormerField kFormerFields[] = {
-    {"batch", "1", "1"},
-    {"batch-stride-a", "packed", "0"},
-    {"batch-stride-b", "packed", "0"},
-    {"batch-stride-c", "packed", "0"},
-    {"batch-stride-d", "packed", "0"},
-    {"bias", "none", "none"},
-    {"activation", "none", "none"},
-    {"residual", "none", "none"},
-    {"scale-a", "none", "none"},
-    {"scale-b", "none", "none"},
-    {"scale-d", "none", "none"},
+    {"batch", "1", "1", kFirstWithBatches},
+    {"batch-stride-a", "packed", "0", kFirstWithBatches},
+    {"batch-stride-b", "packed", "0", kFirstWithBatches},
+    {"batch-stride-c", "packed", "0", kFirstWithBatches},
+    {"batch-stride-d", "packed", "0", kFirstWithBatches},
+    {"bias", "none", "none", kNever},
+    {"activation", "none", "none", kNever},
+    {"residual", "none", "none", kNever},
+    {"scale-a", "none", "none", kNever},
+    {"scale-b", "none", "none", kNever},
+    {"scale-d", "none", "none", kNever},
 };
 
 DataType read_type(std::string_view word) {
@@ -58,6 +61,13 @@ Integer read_integer(std::string_view word) {
     if (error == std::errc::result_out_of_range) throw WordError("too large");
     if (error != std::errc() || end != word.data() + word.size()) throw WordError("expected a whole number");
     return value;
+}
+
+/// "packed" stands for -1, which a text doesn't name otherwise.
+std::int64_t read_stride(std::string_view word) {
+    const auto stride = read_integer<std::int64_t>(word);
+    if (stride < 0) throw WordError("a batch stride is 'packed' or at least 0");
+    return stride;
 }
 
 std::string type_text(const std::optional<DataType>& type) { return std::string(type ? to_string(*type) : "none"); }
@@ -132,6 +142,27 @@ constexpr GemmSpecField flag(std::string_view key, std::string_view help, bool i
             .is_known = nullptr,
             .is_number = false,
             .is_of_c = is_of_c};
+}
+
+constexpr std::string_view kPackedWord = "packed";
+
+template <auto Member>
+constexpr GemmSpecField batch_stride(std::string_view key, std::string_view help, bool is_of_c = false) {
+    return {
+        .key = key,
+        .option = key,
+        .help = help,
+        .format = kFirstWithBatches,
+        .print =
+            [](const GemmSpec& spec) {
+                return spec.*Member == kPackedBatch ? std::string(kPackedWord) : std::to_string(spec.*Member);
+            },
+        .read = [](GemmSpec& spec,
+                   std::string_view word) { spec.*Member = word == kPackedWord ? kPackedBatch : read_stride(word); },
+        .value = [](const GemmSpec& spec) { return spec.*Member; },
+        .is_known = nullptr,
+        .is_number = true,
+        .is_of_c = is_of_c};
 }
 
 constexpr GemmSpecField kFields[] = {
@@ -230,9 +261,26 @@ constexpr GemmSpecField kFields[] = {
      .is_known = [](const GemmSpec& spec) { return is_named(spec.math, kMathNames); },
      .is_number = false,
      .is_of_c = false},
+    {.key = "batch",
+     .option = "batch",
+     .help = "Problems of this size in one launch (default: 1)",
+     .format = kFirstWithBatches,
+     .print = [](const GemmSpec& spec) { return std::to_string(spec.batch); },
+     .read = [](GemmSpec& spec, std::string_view word) { spec.batch = read_integer<std::int64_t>(word); },
+     .value = [](const GemmSpec& spec) { return spec.batch; },
+     .is_known = nullptr,
+     .is_number = true,
+     .is_of_c = false},
+    batch_stride<&GemmSpec::batch_stride_a>(
+        "batch-stride-a", "Elements from one problem's A to the next one's; 0: all have one A (default: packed)"),
+    batch_stride<&GemmSpec::batch_stride_b>("batch-stride-b", "Elements from one problem's B to the next one's"),
+    batch_stride<&GemmSpec::batch_stride_c>("batch-stride-c", "Elements from one problem's C to the next one's", true),
+    batch_stride<&GemmSpec::batch_stride_d>("batch-stride-d", "Elements from one problem's D to the next one's"),
 };
 
-constexpr std::string_view kPitchKey = "ld-", kAlignmentKey = "align-";  // of an epilogue's operands
+// Of an epilogue's operands.
+constexpr std::string_view kPitchKey = "ld-", kAlignmentKey = "align-", kBatchStrideKey = "batch-stride-";
+constexpr std::array kLayoutKeys{kPitchKey, kAlignmentKey, kBatchStrideKey};
 
 constexpr char kQuoteMark = '\'';
 
@@ -246,6 +294,7 @@ std::string layouts_text(const GemmSpec& spec) {
     for (const auto& [name, layout] : layouts_of(spec.epilogue)) {
         if (layout.ld != 0) text += fmt::format(" ld-{}={}", name, layout.ld);
         if (layout.align != 0) text += fmt::format(" align-{}={}", name, layout.align);
+        if (layout.batch_stride != kPackedBatch) text += fmt::format(" batch-stride-{}={}", name, layout.batch_stride);
     }
     return text;
 }
@@ -282,11 +331,14 @@ int format_of(const GemmSpec& spec) {
     return format;
 }
 
-bool is_layout_key(std::string_view key) { return key.starts_with(kPitchKey) || key.starts_with(kAlignmentKey); }
+bool is_layout_key(std::string_view key) {
+    return std::ranges::any_of(kLayoutKeys, [&](std::string_view start) { return key.starts_with(start); });
+}
 
 void read_layout(GemmSpec& spec, std::string_view key, std::string_view word) {
-    const bool is_pitch = key.starts_with(kPitchKey);
-    const std::string_view name = key.substr(is_pitch ? kPitchKey.size() : kAlignmentKey.size());
+    const std::string_view start =
+        *std::ranges::find_if(kLayoutKeys, [&](std::string_view one) { return key.starts_with(one); });
+    const std::string_view name = key.substr(start.size());
     if (name.empty())
         throw WordError(
             fmt::format("{0} is '{1}', but names no operand: expected {0}x={1} of an operand x", key, word));
@@ -294,8 +346,10 @@ void read_layout(GemmSpec& spec, std::string_view key, std::string_view word) {
         throw WordError(fmt::format("{} is '{}', but the spec has no epilogue with an operand {}", key, word, name));
     EpilogueLayout layout = spec.epilogue.layout_of(name);
     try {
-        if (is_pitch)
+        if (start == kPitchKey)
             layout.ld = read_integer<std::int64_t>(word);
+        else if (start == kBatchStrideKey)
+            layout.batch_stride = word == kPackedWord ? kPackedBatch : read_stride(word);
         else
             layout.align = read_integer<int>(word);
     } catch (const WordError& error) {
@@ -306,9 +360,9 @@ void read_layout(GemmSpec& spec, std::string_view key, std::string_view word) {
 
 std::span<const FormerField> former_fields() { return kFormerFields; }
 
-bool read_former_field(std::string_view key, std::string_view word) {
+bool read_former_field(std::string_view key, std::string_view word, int format) {
     const auto field = std::ranges::find(kFormerFields, key, &FormerField::key);
-    if (field == std::end(kFormerFields)) return false;
+    if (field == std::end(kFormerFields) || format >= field->before_format) return false;
     if (word == field->neutral || word == field->other_neutral) return true;
     throw WordError(fmt::format("{} is '{}': no kernel serves this field, leave it out", key, word));
 }

@@ -51,18 +51,19 @@ void read_field(GemmSpec& spec, const GemmSpecField& field, std::string_view nam
 [[nodiscard]] std::string later_formats_text(const GemmSpec& spec);
 /// The least format whose fields say all of the spec.
 [[nodiscard]] int format_of(const GemmSpec& spec);
-/// Whether a key gives the layout of an epilogue's operand, as "ld-up" and "align-up" do.
+/// Whether a key gives the layout of an epilogue's operand, as "ld-up", "align-up" and "batch-stride-up" do.
 [[nodiscard]] bool is_layout_key(std::string_view key);
 /// Reads a word of that key. The spec has its epilogue.
 void read_layout(GemmSpec& spec, std::string_view key, std::string_view word);
-/// A field of earlier versions that no kernel served. Texts may still name it with its neutral word.
+/// A field of earlier versions that no kernel served. Texts of earlier formats may still name it with its neutral word.
 struct FormerField {
     std::string_view key;
     std::string_view neutral;
     std::string_view other_neutral;
+    int before_format;  ///< from this format on, the key has a meaning
 };
 [[nodiscard]] std::span<const FormerField> former_fields();
 /// False if the key is not one of these. Throws WordError for a word other than the neutral one.
-bool read_former_field(std::string_view key, std::string_view word);
+bool read_former_field(std::string_view key, std::string_view word, int format);
 
 }  // namespace jitgemm

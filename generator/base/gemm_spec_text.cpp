@@ -13,7 +13,7 @@
 namespace jitgemm {
 namespace {
 
-constexpr std::array<std::string_view, 5> kFormats{"gemm-v1", "gemm-v2", "gemm-v3", "gemm-v4", "gemm-v5"};
+constexpr std::array<std::string_view, 6> kFormats{"gemm-v1", "gemm-v2", "gemm-v3", "gemm-v4", "gemm-v5", "gemm-v6"};
 constexpr int kFirstWithLayouts = 3;  // of an epilogue's operands
 
 /// The name of one of an enumeration; a number that was cast to it may be none.
@@ -64,7 +64,7 @@ bool read_assignment(GemmSpec& spec, const Assignment& word, int format, std::ve
     const auto [key, value] = word;
     if (std::find(seen.begin(), seen.end(), key) != seen.end()) throw WordError(fmt::format("'{}' stands twice", key));
     seen.push_back(key);
-    if (read_former_field(key, value)) return true;
+    if (read_former_field(key, value, format)) return true;
     const bool is_field = std::ranges::find(gemm_spec_fields(), key, &GemmSpecField::key) != gemm_spec_fields().end();
     if (!is_field && format >= kFirstWithLayouts && is_layout_key(key)) return false;
     read_field(spec, find_field(key, format), key, value);

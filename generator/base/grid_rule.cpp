@@ -53,15 +53,29 @@ std::int64_t block_count(const GridRule& rule, std::int64_t rows, std::int64_t c
 
 std::int64_t block_count(const GridRule& rule, const GemmSpec& spec, int sm_count) {
     const auto [m, n, k] = std::array{spec.m, spec.n, spec.k};
-    switch (rule.matrix) {
-        case GridMatrix::a: return block_count(rule, m, k, sm_count);
-        case GridMatrix::b: return block_count(rule, n, k, sm_count);
-        case GridMatrix::ab:
-            return blocks_of(rule, std::min(tile_count(rule, m, k) + tile_count(rule, n, k), kMostBlocks), sm_count);
-        case GridMatrix::lines: return blocks_of(rule, tile_count(rule, m, 1) + tile_count(rule, n, 1), sm_count);
-        case GridMatrix::d_quads: return block_count(rule, 1, product(m, round_up<std::int64_t>(n, 4)), sm_count);
-        default: return block_count(rule, m, n, sm_count);
-    }
+    const auto tiles = [&] {
+        switch (rule.matrix) {
+            case GridMatrix::a: return tile_count(rule, m, k);
+            case GridMatrix::b: return tile_count(rule, n, k);
+            case GridMatrix::ab: return std::min(tile_count(rule, m, k) + tile_count(rule, n, k), kMostBlocks);
+            case GridMatrix::lines: return tile_count(rule, m, 1) + tile_count(rule, n, 1);
+            case GridMatrix::d_quads: return tile_count(rule, 1, product(m, round_up<std::int64_t>(n, 4)));
+            default: return tile_count(rule, m, n);
+        }
+    };
+    return blocks_of(rule, rule.batch == GridBatch::tiles ? product(tiles(), spec.batch) : tiles(), sm_count);
+}
+
+std::int64_t blocks_of_batch(GridRule rule, const GemmSpec& spec) {
+    rule.batch = GridBatch::tiles;
+    return block_count(rule, spec);
+}
+
+ProblemGrid problem_grid(const GridRule& rule, const GemmSpec& spec) {
+    constexpr std::int64_t kMostAlongY = 65535;
+    if (rule.batch != GridBatch::blocks) return {};
+    return {static_cast<std::int32_t>(std::clamp<std::int64_t>(spec.batch, 1, kMostAlongY)),
+            static_cast<std::int32_t>(ceil_div<std::int64_t>(spec.batch, kMostAlongY))};
 }
 
 bool needs_sm_count(const GridRule& rule) { return std::holds_alternative<PersistentBlocks>(rule.blocks); }

@@ -39,6 +39,10 @@ struct RemainderBlocks {
 };
 using BlockRule = std::variant<BlockPerTile, CappedBlocks, PersistentBlocks, RemainderBlocks>;
 
+/// How a grid takes the problems of a batch. none: there is one problem. tiles: their tiles are dealt out together,
+/// along grid x. blocks: each problem has its own blocks, along grid y and z (problem_grid).
+enum class GridBatch : std::uint8_t { none, tiles, blocks };
+
 /// The number of blocks of an entry, all along grid x. The matrix has ceil(rows / tile_m) · ceil(columns / tile_n)
 /// tiles, and each is there `splits` times. `blocks` says how blocks take tiles.
 struct GridRule {
@@ -47,6 +51,7 @@ struct GridRule {
     int splits = 1;
     GridMatrix matrix = GridMatrix::d;
     BlockRule blocks = BlockPerTile{};
+    GridBatch batch = GridBatch::none;
     friend bool operator==(const GridRule&, const GridRule&) = default;
 };
 
@@ -56,6 +61,16 @@ struct GridRule {
 [[nodiscard]] std::int64_t block_count(const GridRule& rule, std::int64_t rows, std::int64_t columns, int sm_count = 0);
 /// The same for the rule's matrix: its rows and columns are the spec's m, n or k.
 [[nodiscard]] std::int64_t block_count(const GridRule& rule, const GemmSpec& spec, int sm_count = 0);
+
+/// The blocks of all problems.
+[[nodiscard]] std::int64_t blocks_of_batch(GridRule rule, const GemmSpec& spec);
+
+/// Blocks along grid y and z, if each problem has its own. The last ones along z may be behind the last problem.
+struct ProblemGrid {
+    std::int32_t y = 1;
+    std::int32_t z = 1;
+};
+[[nodiscard]] ProblemGrid problem_grid(const GridRule& rule, const GemmSpec& spec);
 
 /// Whether the count depends on the GPU.
 [[nodiscard]] bool needs_sm_count(const GridRule& rule);

@@ -39,8 +39,15 @@ std::size_t aligned(std::size_t offset, std::size_t alignment) { return ceil_div
 }  // namespace
 
 std::string to_string(const ArgumentRole& role) {
-    const std::string_view pitch = role.part != ArgumentPart::pitch ? "" : role.name.size() == 1 ? "ld" : "ld_";
-    return fmt::format("{}{}{}", role.is_packed ? "packed_" : "", pitch, role.name);
+    const auto prefix = [&]() -> std::string_view {
+        switch (role.part) {
+            case ArgumentPart::pitch: return role.name.size() == 1 ? "ld" : "ld_";
+            case ArgumentPart::matrices: return "matrices_";
+            case ArgumentPart::batch_stride: return "batch_stride_";
+            default: return "";
+        }
+    };
+    return fmt::format("{}{}{}", role.is_packed ? "packed_" : "", prefix(), role.name);
 }
 
 std::vector<TensorMapDimension> box_of_matrix(const std::array<int, 2>& box) {

@@ -15,7 +15,9 @@
 
 namespace jitgemm {
 
-enum class ArgumentPart : std::uint8_t { value, pointer, pitch };
+/// matrices: those that the problems of a batch have, 1 if they share one. batch_stride: elements from one to the next;
+/// of the workspace, bytes.
+enum class ArgumentPart : std::uint8_t { value, pointer, pitch, matrices, batch_stride };
 
 /// The meaning of a kernel's argument: the address or the pitch of an operand (operand.hpp) or of its copy in the
 /// workspace (packed_operand.hpp), or a value of the launch. Operands are those of Problem::row_major.
@@ -26,7 +28,7 @@ struct ArgumentRole {
     friend constexpr bool operator==(const ArgumentRole&, const ArgumentRole&) = default;
     // NOLINTBEGIN(readability-identifier-naming): written as enumerators are, ArgumentRole::a
     static const ArgumentRole a, b, c, d, packed_a, packed_b, lda, ldb, ldc, ldd, packed_lda, packed_ldb;
-    static const ArgumentRole workspace, counters, reduction_parts, m, n, k, h, alpha, beta;
+    static const ArgumentRole workspace, workspace_stride, counters, reduction_parts, m, n, k, h, alpha, beta, batch;
 };  // NOLINTEND(readability-identifier-naming)
 inline constexpr ArgumentRole ArgumentRole::a{"a", ArgumentPart::pointer};
 inline constexpr ArgumentRole ArgumentRole::b{"b", ArgumentPart::pointer};
@@ -41,16 +43,18 @@ inline constexpr ArgumentRole ArgumentRole::ldd{"d", ArgumentPart::pitch};
 inline constexpr ArgumentRole ArgumentRole::packed_lda{"a", ArgumentPart::pitch, true};
 inline constexpr ArgumentRole ArgumentRole::packed_ldb{"b", ArgumentPart::pitch, true};
 inline constexpr ArgumentRole ArgumentRole::workspace{"workspace", ArgumentPart::pointer};
+inline constexpr ArgumentRole ArgumentRole::workspace_stride{"workspace", ArgumentPart::batch_stride};
 inline constexpr ArgumentRole ArgumentRole::counters{"counters", ArgumentPart::pointer};
 inline constexpr ArgumentRole ArgumentRole::reduction_parts{"reduction_parts", ArgumentPart::pointer};
 inline constexpr ArgumentRole ArgumentRole::m{"m"};
 inline constexpr ArgumentRole ArgumentRole::n{"n"};
 inline constexpr ArgumentRole ArgumentRole::k{"k"};
 inline constexpr ArgumentRole ArgumentRole::h{"h"};  // pairs of columns: n / 2
+inline constexpr ArgumentRole ArgumentRole::batch{"batch"};
 inline constexpr ArgumentRole ArgumentRole::alpha{"alpha"};
 inline constexpr ArgumentRole ArgumentRole::beta{"beta"};
 
-/// "a", "lda", "packed_lda", "ld_up", "m".
+/// "a", "lda", "packed_lda", "ld_up", "batch_stride_a", "m".
 [[nodiscard]] std::string to_string(const ArgumentRole& role);
 
 /// An address of device memory, 8 bytes: of an operand, of the workspace, or of two parts of the workspace, which are
@@ -60,7 +64,7 @@ struct PointerArgument {
     ArgumentRole role;
     friend bool operator==(const PointerArgument&, const PointerArgument&) = default;
 };
-/// m, n, k, h or a leading dimension as a signed integer of 4 or 8 bytes.
+/// m, n, k, h, a leading dimension, the number of problems or a batch stride as a signed integer of 4 or 8 bytes.
 struct ExtentArgument {
     ArgumentRole role;
     int bytes = 4;

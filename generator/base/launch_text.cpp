@@ -147,7 +147,11 @@ std::string encode_call(const TensorMapArgument& map, const GemmSpec& row_major,
         swizzle_name(map.swizzle), promotion_name(map.promotion));
 }
 
-void require_no_epilogue(const GemmSpec& spec) {
+void require_plain_launch(const GemmSpec& spec) {
+    if (is_batched(spec))
+        throw SpecError(
+            "no launcher in C for this problem",
+            {fmt::format("batch is {}, and launchers in C pass no batch strides: leave the batch out", spec.batch)});
     if (spec.epilogue.empty()) return;
     throw SpecError(
         "no launcher in C for this problem",

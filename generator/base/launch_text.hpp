@@ -38,8 +38,9 @@ struct TensorText {
                                                 std::string_view is_one_row,
                                                 const std::function<std::string(std::string)>& statement);
 
-/// Throws SpecError for a problem with the text of an epilogue. A launcher in C does not pass its operands.
-void require_no_epilogue(const GemmSpec& spec);
+/// Throws SpecError for a problem with the text of an epilogue, whose operands a launcher in C does not pass, and for a
+/// batch.
+void require_plain_launch(const GemmSpec& spec);
 
 [[nodiscard]] bool has_tensor_maps(const KernelEntry& entry);
 

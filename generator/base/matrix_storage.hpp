@@ -63,10 +63,12 @@ struct MatrixStorage {
     return dimensions;
 }
 
-/// m, n, k, h or a pitch, as a kernel of the problem sees it. The pitch of an operand that is not in the list is 0.
+/// m, n, k, h, a pitch or a number of the batch, as a kernel of the problem sees it. The pitch of an
+/// operand that is not in the list is 0.
 [[nodiscard]] inline std::int64_t extent(const ArgumentRole& role, const Problem& problem,
                                          const OperandList& operands) {
     const GemmSpec& spec = problem.row_major;
+    if (role == ArgumentRole::batch) return spec.batch;
     if (role.part == ArgumentPart::value) {
         constexpr std::array kSizes{OperandIndex::m,       OperandIndex::n,        OperandIndex::k,
                                     OperandIndex::half_n,  OperandIndex::blocks_m, OperandIndex::blocks_n,
@@ -74,9 +76,22 @@ struct MatrixStorage {
         const auto* const index = std::ranges::find(kSizes, role, size_role);
         return index == kSizes.end() ? 1 : size_of(*index, spec);
     }
-    if (role.is_packed) return (role.name == "a" ? packed_a(spec) : packed_b(spec)).pitch();
+    if (role == ArgumentRole::workspace_stride) return packed_bytes(spec);
+    if (role.is_packed) {
+        const PackedOperand copy = role.name == "a" ? packed_a(spec) : packed_b(spec);
+        switch (role.part) {
+            case ArgumentPart::matrices: return spec.batch;
+            case ArgumentPart::batch_stride: return packed_bytes(spec) / copy.element_bytes;
+            default: return copy.pitch();
+        }
+    }
     const GemmOperand* const operand = operands.find(role.name);
-    return operand == nullptr ? 0 : operand->pitch;
+    if (operand == nullptr) return 0;
+    switch (role.part) {
+        case ArgumentPart::matrices: return operand->matrices();
+        case ArgumentPart::batch_stride: return operand->batch_stride;
+        default: return operand->pitch;
+    }
 }
 [[nodiscard]] inline std::int64_t extent(const ArgumentRole& role, const Problem& problem) {
     return extent(role, problem, gemm_operands(problem.row_major, false));

@@ -22,15 +22,22 @@ std::optional<Epilogue> sound_meaning(const GemmSpec& spec) { return reading_of(
 
 /// A value of an epilogue, with the sizes of the problem. A matrix has a pitch, and lies as D does. Scales of blocks
 /// have a pitch, too, and lie as their index is written.
-GemmOperand laid_out(const GemmOperand& of, const GemmSpec& spec) {
+GemmOperand laid_out(const GemmOperand& of, bool of_problem, const GemmSpec& spec) {
     GemmOperand operand = placed(of, spec);
+    const auto take_batch_stride = [&] {
+        if (!of_problem || !is_batched(spec)) return;
+        const std::int64_t stride = spec.epilogue.layout_of(of.name).batch_stride;
+        operand.batch_stride = stride == kPackedBatch ? behind_one_another(operand) : stride;
+    };
     if (!operand.is_matrix()) {
         operand.order = operand.row == OperandIndex::one ? Order::row : Order::column;
+        take_batch_stride();
         return operand;
     }
     if (operand.is_block_scale()) operand.order = Order::row;
     const EpilogueLayout layout = spec.epilogue.layout_of(of.name);
     operand.pitch = pitch_of(layout, operand.run());
+    take_batch_stride();
     operand.alignment = layout.align != 0 ? layout.align : natural_alignment(operand);
     return operand;
 }
@@ -62,7 +69,7 @@ GemmOperand epilogue_operand(const EpilogueOperand& of, const EpilogueParts& par
                      .guards = &of.guards,
                      .type = of.type,
                      .order = spec.d_order},
-                    spec);
+                    of.index.of_problem, spec);
 }
 
 GemmOperand epilogue_output(const EpilogueOutput& of, const EpilogueParts& parts, const GemmSpec& spec) {
@@ -74,7 +81,7 @@ GemmOperand epilogue_output(const EpilogueOutput& of, const EpilogueParts& parts
                      .epilogue = &parts,
                      .type = of.type.value_or(spec.d),
                      .order = spec.d_order},
-                    spec);
+                    of.index.of_problem, spec);
 }
 
 MatrixSize size_of(const EpilogueIndex& index, const EpilogueParts& parts, const GemmSpec& spec) {

@@ -11,6 +11,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string_view>
 
 namespace jitgemm {
@@ -34,9 +35,10 @@ struct GemmOperand {
     OperandIndex column = OperandIndex::one;
     bool is_written = false;
     OperandGuard guard = OperandGuard::none;
-    std::int64_t GemmSpec::*pitch_field = nullptr;    ///< null: packed
-    int GemmSpec::*alignment_field = nullptr;         ///< null: the alignment of one element
-    DevicePointer GemmArguments::*pointer = nullptr;  ///< null: among the epilogue's operands, by name
+    std::int64_t GemmSpec::*pitch_field = nullptr;         ///< null: packed
+    int GemmSpec::*alignment_field = nullptr;              ///< null: the alignment of one element
+    std::int64_t GemmSpec::*batch_stride_field = nullptr;  ///< null: one for all problems of a batch
+    DevicePointer GemmArguments::*pointer = nullptr;       ///< null: among the epilogue's operands, by name
     /// Of an epilogue: its scalars of the launch. Where one of those in `guards` is 0, the operand is not read.
     const EpilogueParts* epilogue = nullptr;
     const std::vector<int>* guards = nullptr;
@@ -45,9 +47,11 @@ struct GemmOperand {
     Order order = Order::row;
     std::int64_t rows = 1;
     std::int64_t columns = 1;
-    std::int64_t pitch = 0;    ///< elements from one line to the next; 0: packed
-    int alignment = 0;         ///< of each line, bytes; 0: the alignment that the pitch gives
-    bool is_one_line = false;  ///< lines of one element each, side by side: as_lines() makes one line of them
+    std::int64_t pitch = 0;         ///< elements from one line to the next; 0: packed
+    int alignment = 0;              ///< of each line, bytes; 0: the alignment that the pitch gives
+    bool is_one_line = false;       ///< lines of one element each, side by side: as_lines() makes one line of them
+    std::int64_t batch = 1;         ///< problems
+    std::int64_t batch_stride = 0;  ///< elements from a problem's matrix to the next one's; 0: they share it
 
     /// The number of rows if rows are contiguous, else of columns.
     [[nodiscard]] constexpr std::int64_t lines() const { return order == Order::row ? rows : columns; }
@@ -58,9 +62,17 @@ struct GemmOperand {
     }
     /// A single line never uses its leading dimension.
     [[nodiscard]] constexpr bool uses_leading_dimension() const { return lines() > 1 && !is_one_line; }
-    /// Elements from the first to one past the last.
-    [[nodiscard]] constexpr std::int64_t extent() const {
+    /// Of one matrix, elements from the first to one past the last.
+    [[nodiscard]] constexpr std::int64_t matrix_extent() const {
         return lines() <= 0 || run() <= 0 ? 0 : (lines() - 1) * leading_dimension() + run();
+    }
+    /// The matrices that the problems of a batch have.
+    [[nodiscard]] constexpr std::int64_t matrices() const {
+        return batch_stride == 0 ? std::min<std::int64_t>(batch, 1) : batch;
+    }
+    /// Of all matrices, elements from the first to one past the last.
+    [[nodiscard]] constexpr std::int64_t extent() const {
+        return matrices() <= 0 || matrix_extent() == 0 ? 0 : (matrices() - 1) * batch_stride + matrix_extent();
     }
     /// Whether A · B multiplies it: its index has k.
     [[nodiscard]] constexpr bool is_factor() const { return row == OperandIndex::k || column == OperandIndex::k; }
@@ -75,6 +87,9 @@ struct GemmOperand {
     /// Whether it has an element for each pair of its rows and columns.
     [[nodiscard]] constexpr bool is_matrix() const { return row != OperandIndex::one && column != OperandIndex::one; }
 };
+
+/// Whether a launch of the spec touches no memory: D has no element.
+[[nodiscard]] constexpr bool is_empty(const GemmSpec& spec) { return spec.m == 0 || spec.n == 0 || spec.batch == 0; }
 
 /// The address that a launch gives an operand; null if it gives none.
 [[nodiscard]] inline DevicePointer address_of(const GemmOperand& operand, const GemmArguments& arguments) {
@@ -104,7 +119,10 @@ inline void set_address(const GemmOperand& operand, GemmArguments& arguments, De
 }
 [[nodiscard]] inline int natural_alignment(const GemmOperand& operand) {
     constexpr int kMost = 16;
-    return operand.uses_leading_dimension() ? alignment_of_pitch(operand.leading_dimension(), operand.type) : kMost;
+    const int of_lines =
+        operand.uses_leading_dimension() ? alignment_of_pitch(operand.leading_dimension(), operand.type) : kMost;
+    const int of_matrices = operand.matrices() > 1 ? alignment_of_pitch(operand.batch_stride, operand.type) : kMost;
+    return std::min(of_lines, of_matrices);
 }
 
 /// Some operands, in the order in which they are checked, filled and written.
@@ -142,6 +160,13 @@ private:
     }
 }
 
+/// From one matrix to the next that lies directly behind it.
+[[nodiscard]] constexpr std::int64_t behind_one_another(const GemmOperand& operand) {
+    constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+    const std::int64_t lines = std::max<std::int64_t>(operand.lines(), 1), pitch = operand.leading_dimension();
+    return pitch > kMost / lines ? kMost : lines * pitch;  // wrong leading dimensions have their own message
+}
+
 /// The operand with the sizes, the pitch and the alignment of the spec. A repeated operand has one line and no pitch.
 [[nodiscard]] inline GemmOperand placed(GemmOperand operand, const GemmSpec& spec) {
     operand.rows = size_of(operand.row, spec);
@@ -152,6 +177,13 @@ private:
     const bool turns = operand.is_factor() || (!spec.c && spec.epilogue.empty());  // they have D's order
     operand.is_one_line = turns && operand.lines() > 1 && operand.run() == 1 && operand.leading_dimension() == 1 &&
                           spec.deterministic != Determinism::batch_invariant;
+    operand.batch = spec.batch;
+    if (operand.batch_stride_field != nullptr && is_batched(spec)) {
+        const std::int64_t stride = spec.*operand.batch_stride_field;
+        operand.batch_stride = stride != kPackedBatch  ? stride
+                               : operand.is_repeated() ? 0  // the one row of a broadcast C serves all problems
+                                                       : behind_one_another(operand);
+    }
     return operand;
 }
 
@@ -204,6 +236,7 @@ void for_each_operand(const GemmSpec& spec, bool broadcasts_c, Visit visit) {
                   .guard = guard,
                   .pitch_field = &GemmSpec::lda,
                   .alignment_field = &GemmSpec::align_a,
+                  .batch_stride_field = &GemmSpec::batch_stride_a,
                   .pointer = &GemmArguments::a,
                   .epilogue = epilogue,
                   .guards = guards,
@@ -217,6 +250,7 @@ void for_each_operand(const GemmSpec& spec, bool broadcasts_c, Visit visit) {
                   .guard = guard,
                   .pitch_field = &GemmSpec::ldb,
                   .alignment_field = &GemmSpec::align_b,
+                  .batch_stride_field = &GemmSpec::batch_stride_b,
                   .pointer = &GemmArguments::b,
                   .epilogue = epilogue,
                   .guards = guards,
@@ -231,6 +265,7 @@ void for_each_operand(const GemmSpec& spec, bool broadcasts_c, Visit visit) {
                       .guard = OperandGuard::beta,
                       .pitch_field = &GemmSpec::ldc,
                       .alignment_field = &GemmSpec::align_c,
+                      .batch_stride_field = &GemmSpec::batch_stride_c,
                       .pointer = &GemmArguments::c,
                       .type = *spec.c,
                       .order = spec.d_order},
@@ -243,6 +278,7 @@ void for_each_operand(const GemmSpec& spec, bool broadcasts_c, Visit visit) {
                   .is_written = true,
                   .pitch_field = &GemmSpec::ldd,
                   .alignment_field = &GemmSpec::align_d,
+                  .batch_stride_field = &GemmSpec::batch_stride_d,
                   .pointer = &GemmArguments::d,
                   .type = spec.d,
                   .order = spec.d_order},

@@ -33,6 +33,11 @@ PackedOperand packed_b(const GemmSpec& spec) {
     return {spec.n, spec.k, bytes(spec.b), is_transposed};
 }
 
+std::int64_t packed_bytes(const GemmSpec& spec) {
+    return (copies_a(spec) ? packed_a(spec).workspace_bytes() : 0) +
+           (copies_b(spec) ? packed_b(spec).workspace_bytes() : 0);
+}
+
 std::int64_t packed_offset(ArgumentRole role, const GemmSpec& spec) {
     const bool behind_a = role.name == "b" && copies_a(spec);
     return behind_a ? packed_a(spec).workspace_bytes() : 0;

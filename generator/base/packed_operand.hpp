@@ -74,6 +74,10 @@ inline constexpr int kTmaAlignment = 16;
 [[nodiscard]] bool copies_a(const auto& of) { return needs_packing(of.align_a) || transposes_a(of) || has_parts(of); }
 [[nodiscard]] bool copies_b(const auto& of) { return needs_packing(of.align_b) || transposes_b(of) || has_parts(of); }
 
+/// Bytes of the workspace that the copies of one problem take, by a kernel that reads by TMA. Those of the next problem
+/// of a batch lie behind them.
+[[nodiscard]] std::int64_t packed_bytes(const GemmSpec& spec);
+
 /// The offset in the workspace of the copy of role packed_a or packed_b. All operands that need a copy have one: A's
 /// comes first, then B's.
 [[nodiscard]] std::int64_t packed_offset(ArgumentRole role, const GemmSpec& spec);

@@ -7,14 +7,22 @@
 
 namespace jitgemm {
 
+namespace {
+
+/// The matrices that the problems of a batch have: all one where the stride is 0.
+double matrices(const GemmSpec& spec, std::int64_t stride) { return static_cast<double>(stride == 0 ? 1 : spec.batch); }
+
+}  // namespace
+
 double operand_bytes(const GemmSpec& spec) {
     const auto k = static_cast<double>(spec.k);
-    return static_cast<double>(spec.m) * k * bytes(spec.a) + k * static_cast<double>(spec.n) * bytes(spec.b);
+    return static_cast<double>(spec.m) * k * bytes(spec.a) * matrices(spec, spec.batch_stride_a) +
+           k * static_cast<double>(spec.n) * bytes(spec.b) * matrices(spec, spec.batch_stride_b);
 }
 
 double bytes_of_d(const GemmSpec& spec) {
     const auto [rows, columns] = size_of_d(spec);
-    return static_cast<double>(rows) * static_cast<double>(columns) * bytes(spec.d);
+    return static_cast<double>(rows) * static_cast<double>(columns) * bytes(spec.d) * static_cast<double>(spec.batch);
 }
 
 double compulsory_bytes(const GemmSpec& spec) {
@@ -37,7 +45,7 @@ double compulsory_bytes_of_c(const GemmSpec& spec) {
     const auto m = static_cast<double>(spec.m);
     const auto n = static_cast<double>(spec.n);
     const double elements = !spec.broadcast_c ? m * n : spec.d_order == Order::row ? n : m;
-    return elements * bytes(*spec.c);
+    return elements * bytes(*spec.c) * matrices(spec, spec.batch_stride_c);
 }
 
 Roofline roofline(const GemmSpec& spec, const GpuModel& gpu, MathInstruction instruction) {

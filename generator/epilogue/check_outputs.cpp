@@ -25,6 +25,7 @@ public:
         const Expression& written = *statement_.value;
         output_.name = std::string(statement_.name);
         if (statement_.index) output_.index = *statement_.index;
+        if (output_.name == "d") output_.index.of_problem = false;  // each problem of a batch has its D
         if (output_.index.has_k()) {
             refuse(fmt::format("{} has an element for a block of K: no output has one", name()));
         } else if (is_reduction(written)) {

@@ -17,9 +17,10 @@ std::optional<EpiloguePlace> exchanged(std::optional<EpiloguePlace> place) {
 }  // namespace
 
 std::string to_string(const EpilogueIndex& index) {
-    if (index.row && index.column) return place_text(*index.row) + ',' + place_text(*index.column);
-    if (index.row) return place_text(*index.row);
-    return index.column ? place_text(*index.column) : "0";
+    std::string text = index.of_problem ? "b" : "";
+    for (const std::optional<EpiloguePlace>& place : {index.row, index.column})
+        if (place) text += (text.empty() ? "" : ",") + place_text(*place);
+    return text.empty() ? "0" : text;
 }
 
 std::string with_index(std::string_view name, const EpilogueIndex& index) {
@@ -28,7 +29,7 @@ std::string with_index(std::string_view name, const EpilogueIndex& index) {
 
 EpilogueIndex transposed(const EpilogueIndex& index) {
     if (index.has_k()) return {exchanged(index.row), exchanged(index.column)};
-    return {exchanged(index.column), exchanged(index.row)};
+    return {exchanged(index.column), exchanged(index.row), index.of_problem};
 }
 
 }  // namespace jitgemm

@@ -18,11 +18,12 @@ struct EpiloguePlace {
 };
 
 /// The index of an operand or output: "[m,n/128]". It alone says of what kind the operand is, its shape never does.
-/// Neither row nor column: "[0]", one element. With k it is a scale for blocks of A or of B, and its last place is the
-/// contiguous one: "[m,k/128]" has k-blocks side by side, "[k/128,m]" has rows of A side by side.
+/// Neither row nor column: "[0]" or "[b]", one element. With k it is a scale for blocks of A or of B, and its last
+/// place is the contiguous one: "[m,k/128]" has k-blocks side by side, "[k/128,m]" has rows of A side by side.
 struct EpilogueIndex {
     std::optional<EpiloguePlace> row;
     std::optional<EpiloguePlace> column;
+    bool of_problem = false;  ///< b: each problem of a batch has its own
 
     [[nodiscard]] bool is_element() const { return !row && !column; }
     /// A factor of the products of a block of K.
@@ -33,7 +34,7 @@ struct EpilogueIndex {
     friend bool operator==(const EpilogueIndex&, const EpilogueIndex&) = default;
 };
 
-/// "m,n/128"; "0" for one element.
+/// "m,n/128", "b,m,n"; "0" for one element.
 [[nodiscard]] std::string to_string(const EpilogueIndex& index);
 /// "bias[n]".
 [[nodiscard]] std::string with_index(std::string_view name, const EpilogueIndex& index);

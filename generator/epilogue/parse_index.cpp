@@ -53,7 +53,12 @@ bool in_order(const std::vector<EpiloguePlace>& places) {
 EpilogueIndex index_of(const std::vector<EpiloguePlace>& places) {
     if (has_k(places)) return {places[0], places[1]};
     EpilogueIndex index;
-    for (const EpiloguePlace& place : places) (place.size == 'm' ? index.row : index.column) = place;
+    for (const EpiloguePlace& place : places) {
+        if (place.size == 'b')
+            index.of_problem = true;
+        else
+            (place.size == 'm' ? index.row : index.column) = place;
+    }
     return index;
 }
 
@@ -72,7 +77,7 @@ std::string_view wrong_scale(const std::vector<EpiloguePlace>& places) {
 std::string_view wrong_places(const std::vector<EpiloguePlace>& places) {
     if (has_k(places)) return wrong_scale(places);
     if (!in_order(places)) return "b, m, n and h stand in this order, each once";
-    if (places.front().size == 'b') return "b is the number of a batch, and no kernel serves batches: leave b out";
+    if (places.front().size == 'b' && places.front().over != 1) return "b is the problem of a batch, over nothing";
     const bool has_both = places.size() > 1 && places.back().size == 'h' && places[places.size() - 2].size == 'n';
     return has_both ? "n is a column and h the column of a pair: an index has one of them" : "";
 }

@@ -4,6 +4,7 @@
 #include "generator/base/round_up.hpp"
 #include "generator/base/served_types.hpp"
 #include "generator/families/shared/arguments_text.hpp"
+#include "generator/families/shared/batch.hpp"
 #include "generator/families/shared/compile_cost.hpp"
 #include "generator/families/shared/epilogue_element.hpp"
 #include "generator/families/shared/parameter_table.hpp"
@@ -28,7 +29,18 @@ void check_sum_order(std::vector<std::string>& reasons, const GemmSpec& spec, co
                                       arch.name, to_string(wanted), to_string(order)));
 }
 
-std::vector<std::string> unserved(const Problem& problem, bool serves_pairs, bool serves_block_scales) {
+/// What kernels of batches leave out.
+std::vector<std::string> unserved_batch(const GemmSignature& s, bool serves_batches) {
+    std::vector<std::string> reasons;
+    if (!s.batched) return reasons;
+    if (!serves_batches) reasons.emplace_back("no kernel of this family serves a batch");
+    if (has_reductions(s)) reasons.emplace_back("no kernel of a batch makes reductions (sum, max, min)");
+    if (has_block_scales(s)) reasons.emplace_back("no kernel of a batch scales blocks of K");
+    return reasons;
+}
+
+std::vector<std::string> unserved(const Problem& problem, bool serves_pairs, bool serves_block_scales,
+                                  bool serves_batches) {
     std::vector<std::string> reasons = unserved_types(problem.row_major);
     std::ranges::move(unserved_8_bits(problem.asked), std::back_inserter(reasons));
     if (problem.signature.epilogue)
@@ -38,14 +50,16 @@ std::vector<std::string> unserved(const Problem& problem, bool serves_pairs, boo
         reasons.emplace_back("no kernel of this family makes an element of D of two columns (left, right, even, odd)");
     if (!serves_block_scales && has_block_scales(problem.signature))
         reasons.emplace_back("no kernel of this family scales blocks of K");
+    std::ranges::move(unserved_batch(problem.signature, serves_batches), std::back_inserter(reasons));
     return reasons;
 }
 
 /// The statements by which an entry begins while the previous kernel ends, and waits for it: none where it doesn't. All
-/// entries share them, so an entry that waits later has other statements.
-void add_launch_order(RenderInput& input, bool programmatic_launch) {
-    input.generated.emplace("GEMM_LAUNCH_ORDER",
-                            programmatic_launch ? "launch_dependent_grids();\nwait_on_dependent_grids();\n" : "");
+/// entries share them, so an entry that waits later has other statements. Blocks of a batch go on to their problem.
+void add_launch_order(RenderInput& input, bool programmatic_launch, bool batched) {
+    std::string text = programmatic_launch ? "launch_dependent_grids();\nwait_on_dependent_grids();\n" : "";
+    if (batched) text += "if (!move_to_problem_of_block(args)) return;\n";
+    input.generated.emplace("GEMM_LAUNCH_ORDER", std::move(text));
 }
 
 /// The section of a dump that a generated include belongs to: the folder it would lie in.
@@ -134,6 +148,11 @@ struct Adapter {
         return false;
     }
 
+    static constexpr bool serves_batches() {
+        if constexpr (requires { Typed::kServesBatches; }) return Typed::kServesBatches;
+        return false;
+    }
+
     static std::vector<std::string_view> parameter_names() {
         std::vector<std::string_view> names;
         for (const ConfigParameter<Config>& row : Typed::parameter_table()) names.push_back(row.name);
@@ -215,6 +234,7 @@ struct Adapter {
     static std::vector<KernelEntry> entries(const GemmSignature& signature, const KernelConfig& config) {
         std::vector<KernelEntry> all = Typed::entries(signature, own(config));
         if (has_reductions(signature)) add_reducing_entries(all, part_tile(signature, config));
+        if (signature.batched) make_batched(all, signature);
         return all;
     }
     static PartTile part_tile(const GemmSignature& signature, const KernelConfig& config) {
@@ -229,18 +249,19 @@ struct Adapter {
         input.generated["gemm_args.cuh"] = arguments_text(all.front().arguments, signature);
         if (has_reductions(signature)) add_reductions(input, signature, part_tile(signature, config));
         if (signature.epilogue) input.generated["finish_vector.cuh"] = epilogue_vector(*signature.epilogue);
-        add_launch_order(input, all.front().programmatic_launch);
+        add_launch_order(input, all.front().programmatic_launch, signature.batched);
+        input.macros["GEMM_BATCHED"] = signature.batched;
         add_rulers(input);
         return input;
     }
 
     /// What no family serves, or why this one does not; each family's own checks know nothing of the former.
     static std::vector<std::string> unsupported(const Problem& problem, const Arch& arch) {
-        std::vector<std::string> reasons = unserved(problem, serves_pairs(), serves_block_scales());
+        std::vector<std::string> reasons = unserved(problem, serves_pairs(), serves_block_scales(), serves_batches());
         return reasons.empty() ? Typed::unsupported(problem, arch) : reasons;
     }
     static std::vector<std::string> violations(const Problem& problem, const KernelConfig& config, const Arch& arch) {
-        std::vector<std::string> reasons = unserved(problem, serves_pairs(), serves_block_scales());
+        std::vector<std::string> reasons = unserved(problem, serves_pairs(), serves_block_scales(), serves_batches());
         if (reasons.empty()) reasons = Typed::violations(problem, own(config), arch);
         check_sum_order(reasons, problem.row_major, sum_order(multiplied_type(problem.row_major), config), arch);
         return reasons;
@@ -320,7 +341,8 @@ const Family& family_of(const KernelConfig& config) { return kFamilies[config.fa
 WorkspaceLayout workspace_layout(const Problem& problem, const KernelConfig& config) {
     constexpr std::size_t kBoundary = 256;  // of the counters and of parts of reductions
     const Family& family = family_of(config);
-    const auto bytes = static_cast<std::size_t>(family.workspace_bytes(problem, config));
+    const auto bytes = static_cast<std::size_t>(family.workspace_bytes(problem, config)) *
+                       static_cast<std::size_t>(problem.row_major.batch);
     const auto counters = static_cast<std::size_t>(family.counter_bytes(problem, config));
     const bool reduces = has_reductions(problem.signature);
     const std::size_t before = reduces ? round_up(bytes, kBoundary) : bytes;

@@ -18,6 +18,7 @@ namespace {
 constexpr std::string_view kAlign = "_align";
 constexpr std::string_view kCAsD = "c";  // has D's type
 constexpr std::string_view kEpilogue = "ep";
+constexpr std::string_view kBatch = "batch";
 constexpr std::size_t kHashDigits = 8;
 constexpr int kUsualAlignment = 16;
 
@@ -89,6 +90,7 @@ private:
         if (c_as_d) signature.c = signature.d;
         signature.accumulator = take_type(tokens, "acc").value_or(default_accumulator(signature.a));
         signature.math = take_math(tokens);
+        signature.batched = take_word(tokens, kBatch);
         signature.epilogue = take_epilogue(tokens);
         return signature;
     }
@@ -217,6 +219,8 @@ std::string math_token(const GemmSignature& s) {
     return s.math == Math::ieee ? std::string() : fmt::format("_{}", to_string(s.math));
 }
 
+std::string batch_token(const GemmSignature& s) { return s.batched ? fmt::format("_{}", kBatch) : std::string(); }
+
 std::string epilogue_token(const GemmSignature& s) {
     return s.epilogue ? fmt::format("_{}{}", kEpilogue, s.epilogue->hash()) : std::string();
 }
@@ -232,10 +236,10 @@ std::string alignment_token(const GemmSignature& s) {
 std::string kernel_name(const KernelId& id) {
     const GemmSignature& s = id.signature;
     const Family& family = family_of(id.config);
-    return fmt::format("{}_{}{}_{}{}{}{}{}{}_{}{}", family.name_in_kernels, to_string(s.a),
+    return fmt::format("{}_{}{}_{}{}{}{}{}{}{}_{}{}", family.name_in_kernels, to_string(s.a),
                        token_unless(s.a, "b-", s.b), to_string(s.layout), c_token(s), token_unless(s.a, "d-", s.d),
-                       token_unless(default_accumulator(s.a), "acc", s.accumulator), math_token(s), epilogue_token(s),
-                       family.config_name(id.config), alignment_token(s));
+                       token_unless(default_accumulator(s.a), "acc", s.accumulator), math_token(s), batch_token(s),
+                       epilogue_token(s), family.config_name(id.config), alignment_token(s));
 }
 
 KernelId parse_kernel_name(std::string_view name) { return NameParser(name).parse(); }

@@ -7,10 +7,14 @@
 
 namespace jitgemm {
 
+/// A batch stride that puts one matrix directly behind the other.
+inline constexpr std::int64_t kPackedBatch = -1;
+
 /// Where a matrix of an epilogue lies. Its rows (or columns) lie in the order of D's.
 struct EpilogueLayout {
     std::int64_t ld = 0;  ///< leading dimension in elements; 0: packed
     int align = 0;        ///< bytes of each row (column), a power of two up to 16; 0: as the leading dimension gives
+    std::int64_t batch_stride = kPackedBatch;  ///< with the index b: elements from one problem's to the next one's
 
     friend bool operator==(const EpilogueLayout&, const EpilogueLayout&) = default;
 };

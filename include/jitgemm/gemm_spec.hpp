@@ -44,6 +44,10 @@ enum class Math : std::uint8_t { ieee, f16x3, bf16x3, tf32 };
 
 /// A problem: D (M×N) = alpha · A (M×K) · B (K×N) + beta · C (M×N). alpha and beta belong to the launch.
 ///
+/// A batch is `batch` problems of one size in one launch. The matrices of problem i begin i batch strides behind those
+/// of the first. A stride of 0 gives all problems one A, B or C. Strides may be smaller than a matrix, as those of
+/// attention heads that lie side by side in each row. Matrices of D must not overlap.
+///
 /// A leading dimension of 0 means packed. An alignment of 0 is the one that follows from the leading dimension and a
 /// base address aligned to 256 bytes. `resolved()` replaces both by numbers.
 struct GemmSpec {
@@ -74,7 +78,12 @@ struct GemmSpec {
     bool broadcast_c = false;
     Determinism deterministic = Determinism::run_to_run;  ///< limits the choice; every kernel is run_to_run
     Summation sums = Summation::usual;
-    Math math = Math::ieee;  ///< of f32 operands
+    Math math = Math::ieee;                      ///< of f32 operands
+    std::int64_t batch = 1;                      ///< problems in one launch
+    std::int64_t batch_stride_a = kPackedBatch;  ///< elements from a problem's A to the next problem's A
+    std::int64_t batch_stride_b = kPackedBatch;
+    std::int64_t batch_stride_c = kPackedBatch;  ///< packed, with broadcast_c: 0
+    std::int64_t batch_stride_d = kPackedBatch;
     /// What is stored, from the sums of products `acc` on: "d = silu(acc + bias[n]) * up[m,n]". Without a text it is
     /// alpha · acc + beta · C. A text reads its own operands, so that `c` is then unset.
     EpilogueText epilogue = {};
@@ -110,7 +119,7 @@ struct GemmSpec {
 [[nodiscard]] GemmSpec with_row_major_d(const GemmSpec& spec);
 
 /// Elements from the first of a matrix to one past its last: (rows − 1) · ld + columns if row-major; 0 for an empty
-/// matrix.
+/// matrix. Those of a batch end with the last problem's matrix.
 struct OperandExtents {
     std::int64_t a, b, c, d;
 };
@@ -118,12 +127,12 @@ struct OperandExtents {
 
 /// The spec as one line, which parse_gemm_spec reads: "gemm-v1 m=.. n=.. k=.. a=bf16 ... align-d=16". It names every
 /// field of the first format. If a field of a later format differs from its default, the line begins with that format
-/// ("gemm-v2" to "gemm-v5") and names the field.
+/// ("gemm-v2" to "gemm-v6") and names the field.
 [[nodiscard]] std::string to_string(const GemmSpec& spec);
 
 /// Reads a line of to_string() in either format. Keys may stand in any order. m, n and k are required; other keys have
-/// defaults (types follow from A's). Throws SpecError that names the wrong word. Keys of earlier versions (batch, bias,
-/// activation, residual, scale-a ...) are accepted with a neutral value: batch=1, bias=none.
+/// defaults (types follow from A's). Throws SpecError that names the wrong word. Keys of earlier versions (bias,
+/// activation, residual, scale-a ...) are accepted with a neutral value: bias=none.
 [[nodiscard]] GemmSpec parse_gemm_spec(std::string_view text);
 
 /// Reads a shape line, "bf16 tn 4096 4096 4096": type of A and B, layout, m, n, k. D and the accumulator have the
@@ -142,7 +151,10 @@ struct OperandExtents {
 /// The spec for A and B of one type, with that type's default accumulator and D.
 [[nodiscard]] GemmSpec gemm_spec_of_type(DataType type);
 
-/// Floating-point operations: 2 · m · n · k.
+/// Whether a launch has other than one problem. Its kernels take batch strides.
+[[nodiscard]] constexpr bool is_batched(const GemmSpec& spec) { return spec.batch != 1; }
+
+/// Floating-point operations: 2 · m · n · k for each problem of a batch.
 [[nodiscard]] double flops(const GemmSpec& spec);
 
 }  // namespace jitgemm

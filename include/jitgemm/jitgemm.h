@@ -109,11 +109,14 @@ typedef struct jg_gemm {
     const char *epilogue; /* what is stored: "d = silu(acc + bias[n]) * up[m,n]"; NULL: alpha * acc + beta * C */
     const char *sums;     /* fast or promoted: who adds up products of e4m3 and e5m2 (docs/eight-bits.md) */
     const char *math;     /* ieee (default), f16x3, bf16x3 or tf32: how f32 is multiplied (docs/single-precision.md) */
+    int64_t batch;        /* problems of this size in one launch; 0: one */
+    /* Elements from one problem's matrix to the next one's; 0: packed; JG_SAME: all problems have one. */
+    int64_t batch_stride_a, batch_stride_b, batch_stride_c, batch_stride_d;
 } jg_gemm;
 #define JG_GEMM_INIT \
     {sizeof(jg_gemm), 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, \
-     NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL}
-/* A constant of earlier headers. reserved_2 to reserved_5 may have this value; it has no effect. */
+     NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0}
+/* A batch stride: all problems have one matrix. reserved_2 to reserved_5 may have this value; it has no effect. */
 #define JG_SAME (-1)
 
 /* Creates the kernel for a problem. It comes from memory, else from the disk cache, else it is compiled, which takes

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from ._torch_linear import as_matrix
+from ._torch_linear import as_matrix, readable
 
 # a, b
 Plain = Callable[[Tensor, Tensor], Tensor]
@@ -39,7 +39,7 @@ def gradients(product: Plain, gradient: Tensor, factors: Factors) -> tuple[Tenso
     shape_a, shape_b, a, b = factors
     if prod(shape_b[:-2]) == 1 and len(shape_a) >= len(shape_b):
         return _gradients_of_rows(product, gradient, factors)
-    gradient = _readable(gradient)
+    gradient = readable(gradient)
     of_a = None if b is None else product(gradient, b.mT).sum_to_size(shape_a)
     of_b = None if a is None else product(a.mT, gradient).sum_to_size(shape_b)
     return of_a, of_b
@@ -64,15 +64,10 @@ def tangent(
     """dA @ B + A @ dB + dbias. None stands for a tangent of zeros; one of the three is none."""
     parts = []
     if of_a is not None:
-        parts.append(product(_readable(of_a), b))
+        parts.append(product(readable(of_a), b))
     if of_b is not None:
-        parts.append(product(a, _readable(of_b)))
+        parts.append(product(a, readable(of_b)))
     if of_bias is not None:
         shape = (*parts[0].shape,) if parts else (*a.shape[:-1], b.shape[-1])
         parts.append(of_bias.expand(shape))
     return sum(parts[1:], parts[0])
-
-
-def _readable(x: Tensor) -> Tensor:
-    """The gradient of sum() is one element that is repeated, which no kernel reads as it lies."""
-    return x if x.is_contiguous() or x.mT.is_contiguous() else x.contiguous()

@@ -1,4 +1,4 @@
-"""jitgemm among the kernels that Inductor chooses from for torch.mm and torch.addmm.
+"""jitgemm among the kernels that Inductor chooses from for torch.mm, addmm, bmm and baddbmm.
 
 Inductor times the kernels on offer while it compiles, and keeps what it chose with the compiled graph. Under Inductor,
 products of replaced layers become torch.mm as well: they are padded and fused as PyTorch's own are.
@@ -47,27 +47,38 @@ class _Product:
         return self
 
 
-class _Mm(_Product):
+class _Plain(_Product):
+    """torch.mm, and torch.bmm."""
+
     def __call__(self, a: Tensor, b: Tensor, *, out: Tensor) -> Tensor:
         try:
             return _core.matmul(a, b, out=out)
         except (OperandError, ConfigError):  # of other strides than those that it was chosen for
-            return torch.mm(a, b, out=out)
+            return (torch.mm if a.dim() == 2 else torch.bmm)(a, b, out=out)
 
 
-class _Addmm(_Product):
+class _Added(_Product):
+    """torch.addmm, and torch.baddbmm."""
+
     def __call__(self, c: Tensor, a: Tensor, b: Tensor, *, out: Tensor, alpha: float = 1, beta: float = 1) -> Tensor:
         try:
             return _core.matmul(a, b, c=c, out=out, alpha=alpha, beta=beta)
         except (OperandError, ConfigError):
-            return torch.addmm(c, a, b, out=out, alpha=alpha, beta=beta)
+            return (torch.addmm if a.dim() == 2 else torch.baddbmm)(c, a, b, out=out, alpha=alpha, beta=beta)
 
 
-_MM, _ADDMM = _Mm("jitgemm_mm"), _Addmm("jitgemm_addmm")
+# Ours, by the names of PyTorch's.
+_PRODUCTS = {
+    "mm": _Plain("jitgemm_mm"),
+    "addmm": _Added("jitgemm_addmm"),
+    "bmm": _Plain("jitgemm_bmm"),
+    "baddbmm": _Added("jitgemm_baddbmm"),
+}
+_OURS = {product.__name__: product for product in _PRODUCTS.values()}
 
 
 def _product_named(name: str, _: str) -> _Product:
-    return {"jitgemm_mm": _MM, "jitgemm_addmm": _ADDMM}[name]
+    return _OURS[name]
 
 
 # ---- choosing ------------------------------------------------------------------------------------
@@ -97,14 +108,14 @@ def _least_gain_of_fused() -> float:
 def _with_ours(choices: list[Any]) -> list[Any]:
     """Inductor's choices for a product, with ours at the end."""
     names = [getattr(choice, "name", "") for choice in choices]
-    if not _is_registered() or "mm" not in names and "addmm" not in names:
+    if not _is_registered() or _PRODUCTS.keys().isdisjoint(names):
         return choices
-    others = [choice for choice in choices if choice.name != _MM.__name__]
-    theirs = next(choice for choice in others if choice.name in ("mm", "addmm"))
+    others = [choice for choice in choices if choice.name not in _OURS]
+    theirs = next(choice for choice in others if choice.name in _PRODUCTS)
     if not _is_served(theirs):
         return others
-    product = _MM if theirs.name == "mm" else _ADDMM
-    ours = _Caller(products.lazy_register_extern_choice(product), theirs.input_nodes, theirs.layout, theirs.kwargs)
+    product = products.lazy_register_extern_choice(_PRODUCTS[theirs.name])
+    ours = _Caller(product, theirs.input_nodes, theirs.layout, theirs.kwargs)
     ours.choice.ordered_kwargs_for_cpp_kernel = ()
     return [*others, ours]
 
@@ -151,9 +162,9 @@ def register() -> None:
     """In Inductor's configuration: caches of compiled graphs have it as key."""
     if _is_registered():
         return
-    for product in (_MM, _ADDMM):
+    for product in _OURS.values():
         _know(product)
-    config.external_matmul = [*_others(), cast("Any", _MM)]
+    config.external_matmul = [*_others(), cast("Any", _PRODUCTS["mm"])]
     serve_replaced_layers()
     config.pre_grad_custom_pass = Pass(_is_plain, _other_pass())
     if not hasattr(select_algorithm, "add_preprocessing_fn"):  # PyTorch before 2.9: mm alone

@@ -106,6 +106,11 @@ def math_of(a: Tensor, math: str | None) -> str | None:
     return None
 
 
+def readable(x: Tensor) -> Tensor:
+    """Matrices that kernels read: those of a gradient of sum(), for example, are one element that is repeated."""
+    return x if x.is_contiguous() or x.mT.is_contiguous() else x.contiguous()
+
+
 def check_shapes(a: Tensor, b: Tensor, bias: Tensor | None) -> None:
     """Of the operator's operands."""
     for name, tensor in (("a", a), ("b", b)):

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from ._torch_linear import Product, as_matrix
+from ._torch_linear import Product, as_matrix, readable
 
 
 def batched_product(
@@ -23,7 +23,8 @@ def batched_product(
 ) -> Tensor:
     """`size` products, the batch first. `dimensions`: which one of each argument is the batch, or None.
 
-    A batch of A (or of B) alone is more rows (or columns) of one product. Otherwise there is one launch per member.
+    A batch of A (or of B) alone is more rows (or columns) of one product. Others are a batch of products. With a batch
+    of biases there is one launch per member.
     """
     a, b, bias = (_with_batch_first(x, at) for x, at in ((a, dimensions[0]), (b, dimensions[1]), (bias, dimensions[4])))
     has_batch = tuple(dimensions[at] is not None for at in (0, 1, 4))
@@ -33,11 +34,20 @@ def batched_product(
     if has_batch == (False, True, False) and a.dim() == 2 and bias is None:
         rows = product(as_matrix(b.mT), a.mT, device, deterministic, None, math)
         return rows.reshape(*b.mT.shape[:-1], a.shape[0]).mT
-    return _one_after_the_other(product, size, has_batch, (a, b, bias), device, deterministic, math)
+    if has_batch[2]:
+        return _one_after_the_other(product, size, has_batch, (a, b, bias), device, deterministic, math)
+    rank = max(a.dim() - has_batch[0], b.dim() - has_batch[1])
+    a, b = (_with_leading(x, rank) if has else x for x, has in zip((a, b), has_batch))
+    return product(a, b, device, deterministic, bias, math)
 
 
 def _with_batch_first(x: Any, at: int | None) -> Any:
     return x if at is None else x.movedim(at, 0)
+
+
+def _with_leading(x: Tensor, rank: int) -> Tensor:
+    """The batch, as many dimensions of size 1 as others have more, and a member's own `rank` dimensions."""
+    return readable(x).reshape(x.shape[0], *(1 for _ in range(rank - x.dim() + 1)), *x.shape[1:])
 
 
 def _one_after_the_other(

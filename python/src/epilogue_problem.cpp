@@ -117,8 +117,8 @@ ResultPlace product_place(const ResultPlace& d, std::vector<std::int64_t>& shape
     return product;
 }
 
-/// Where an array fits, the layout of a matrix; else a reason is added.
-EpilogueLayout layout_of_array(const Named& named, const Operand& array, const ResultPlace& d, Reasons& reasons) {
+/// Where an array of one product fits, the layout of a matrix; else a reason is added.
+EpilogueLayout layout_in_product(const Named& named, const Operand& array, const ResultPlace& d, Reasons& reasons) {
     if (named.type != *array.type)
         reasons.push_back(
             fmt::format("{0} is of type {1}, but the epilogue {4} it as {2}: give an array of {2}, or declare "
@@ -140,6 +140,44 @@ EpilogueLayout layout_of_array(const Named& named, const Operand& array, const R
     else
         check_element(named, array, reasons);
     return {};
+}
+
+/// The first matrix of an array.
+Operand without_leading(const Operand& array, std::size_t dimensions) {
+    Operand one;
+    one.name = array.name;
+    one.object = array.object;
+    one.data = array.data;
+    one.type = array.type;
+    one.library = array.library;
+    one.rank = array.rank - static_cast<int>(dimensions);
+    std::copy(array.shape.begin() + dimensions, array.shape.end(), one.shape.begin());
+    std::copy(array.strides.begin() + dimensions, array.strides.end(), one.strides.begin());
+    return one;
+}
+
+/// Where an array of a batch fits. With the index b, it has the batch's dimensions; without, all products read it.
+EpilogueLayout layout_of_array(const Named& named, const Operand& array, const ResultPlace& d, Reasons& reasons) {
+    if (d.batch_rank == 0) return layout_in_product(named, array, d, reasons);
+    ResultPlace product = d;
+    product.shape = d.shape.subspan(d.batch_rank);
+    if (!named.index.of_problem) return layout_in_product(named, array, product, reasons);
+    const std::size_t rank = array.extents().size();
+    const auto batch = d.shape.first(d.batch_rank);
+    if (rank < d.batch_rank || !std::ranges::equal(array.extents().first(d.batch_rank), batch)) {
+        reasons.push_back(wrong_shape(named, array, "that of the batch, " + shape_text(batch) + ", and then its own"));
+        return {};
+    }
+    const std::vector<Extent> all = dimensions(array);
+    const std::optional<Extent> matrices = joined(std::span(all).first(d.batch_rank));
+    if (!matrices || !d.has_one_stride) {
+        reasons.push_back(fmt::format("{}: {}, whose batch must lie at one stride, as those of a, b and out; {}",
+                                      with_strides(array), named.use(), contiguous_copy(array)));
+        return {};
+    }
+    EpilogueLayout layout = layout_in_product(named, without_leading(array, d.batch_rank), product, reasons);
+    layout.batch_stride = matrices->stride;
+    return layout;
 }
 
 /// With the types of the arrays.

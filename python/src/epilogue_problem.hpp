@@ -17,6 +17,8 @@ struct ResultPlace {
     std::span<const std::int64_t> shape;  ///< of the result
     bool has_rows, has_columns;           ///< the result's last dimensions are rows and columns
     bool is_folded;                       ///< the result's leading dimensions are rows of D
+    std::size_t batch_rank;               ///< the result's leading dimensions that are a batch
+    bool has_one_stride;                  ///< those of all arrays are one dimension
     std::int64_t m, n, k;                 ///< of the product
     std::int64_t columns;                 ///< of D: n, or the pairs that an epilogue makes of them
     DataType type;

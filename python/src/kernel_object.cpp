@@ -122,7 +122,7 @@ void compare_layouts(const GemmSpec& asked, const GemmSpec& made, std::vector<st
 }
 
 /// One line for each field in which what the arrays ask differs from what the kernel was made for.
-std::vector<std::string> differences(const GemmSpec& asked, std::int64_t batch, const GemmSpec& made) {
+std::vector<std::string> differences(const GemmSpec& asked, const GemmSpec& made) {
     std::vector<std::string> found;
     const auto compare = [&](const char* name, const auto& here, const auto& there) {
         if (here != there) found.push_back(fmt::format("{} is {} here and {} in the kernel", name, here, there));
@@ -130,7 +130,7 @@ std::vector<std::string> differences(const GemmSpec& asked, std::int64_t batch, 
     compare("m", asked.m, made.m);
     compare("n", asked.n, made.n);
     compare("k", asked.k, made.k);
-    compare("batch", batch, std::int64_t{1});
+    compare("batch", asked.batch, made.batch);
     compare("the type of a", to_string(asked.a), to_string(made.a));
     compare("the type of b", to_string(asked.b), to_string(made.b));
     compare("the type of out", to_string(asked.d), to_string(made.d));
@@ -140,6 +140,9 @@ std::vector<std::string> differences(const GemmSpec& asked, std::int64_t batch, 
     compare("a's leading dimension", asked.lda, made.lda);
     compare("b's leading dimension", asked.ldb, made.ldb);
     compare("out's leading dimension", asked.ldd, made.ldd);
+    compare("a's batch stride", asked.batch_stride_a, made.batch_stride_a);
+    compare("b's batch stride", asked.batch_stride_b, made.batch_stride_b);
+    compare("out's batch stride", asked.batch_stride_d, made.batch_stride_d);
     compare_layouts(asked, made, found);
     if (!asked.c) return found;
     if (!made.c) return {"c is given, and the kernel has no C"};
@@ -148,6 +151,7 @@ std::vector<std::string> differences(const GemmSpec& asked, std::int64_t batch, 
         found.emplace_back("c is of all rows here and one row, repeated, in the kernel");
     else
         compare("c's leading dimension", asked.ldc, made.ldc);
+    compare("c's batch stride", asked.batch_stride_c, made.batch_stride_c);
     return found;
 }
 
@@ -180,11 +184,15 @@ void check_fits(Loaded& loaded, Product& product, bool may_copy) {
         copy_c(product, *problem.copy_of_c);
         return check_fits(loaded, product, may_copy);
     }
+    if (!problem.launches.empty())
+        throw OperandError("these arrays don't fit " + loaded.kernel.info().name,
+                           {fmt::format("their {} products do not lie at one stride, as those of a kernel's batch do",
+                                        problem.batch)});
     GemmSpec asked = resolved(problem.spec);
     take_idle_pitches(asked, made);
     if (!arrays.out.given() && (made.d_order != asked.d_order || made.ldd != asked.ldd))
         throw OperandError("out must be given", {"the kernel's result is no packed row-major matrix"});
-    if (std::vector<std::string> found = differences(asked, problem.batch, made); !found.empty())
+    if (std::vector<std::string> found = differences(asked, made); !found.empty())
         throw OperandError("these arrays don't fit " + loaded.kernel.info().name, std::move(found));
     loaded.latest = key;
     product.broadcast_c = loaded.latest_broadcasts_c = problem.spec.broadcast_c;
@@ -228,7 +236,8 @@ PyObject* call(PyObject* self, PyObject* positional, PyObject* named) {
         Result result = result_for(product, result_shape(product.arrays, spec), spec.d);
         make_outputs(product, result_shape(product.arrays, spec), spec.epilogue);
         const Ref held = Ref::borrowed(self);
-        launch(*loaded.session, loaded.kernel, product, result.data, room.data, size_in_bytes(room));
+        launch(*loaded.session, loaded.kernel, product,
+               {.d = result.data, .workspace = room.data, .workspace_bytes = size_in_bytes(room)});
         if (room.given()) note_written(room);
         return finished(product, std::move(result)).release();
     });

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <utility>
 
 namespace jitgemm::python {
 namespace {
@@ -64,14 +65,6 @@ void read(PyObject* const* arguments, Py_ssize_t count, PyObject* names, Request
 /// Some programs use many shapes. Beyond this number all plans are forgotten, and the context's lookup serves.
 constexpr std::size_t kMostPlans = 4096;
 
-/// Throws for a batch. Where its arrays might have been rows of one product, it says why they are not.
-void refuse_batch(const Problem& problem) {
-    if (problem.batch == 1) return;
-    std::vector<std::string> reasons{fmt::format("batch={}: no kernel family multiplies batches yet", problem.batch)};
-    if (!problem.unfolded.empty()) reasons.push_back(problem.unfolded);
-    throw ConfigError("no kernel serves this problem", std::move(reasons));
-}
-
 /// The rules of types, sizes and layouts, where no kernel is made.
 void check_rules(Session& session, const GemmSpec& spec) {
     ContextState& context = state_of(session.context);
@@ -86,10 +79,8 @@ std::shared_ptr<const Plan> make_plan(const std::shared_ptr<Session>& session, c
     plan->shape = std::move(problem.shape);
     plan->type = problem.type;
     plan->epilogue = problem.spec.epilogue;
-    if (!problem.is_empty()) {
-        refuse_batch(problem);
-        plan->copy_of_c = std::move(problem.copy_of_c);
-    }
+    plan->launches = std::move(problem.launches);
+    if (!problem.is_empty()) plan->copy_of_c = std::move(problem.copy_of_c);
     if (problem.is_empty() || plan->copy_of_c)
         check_rules(*session, problem.spec);
     else
@@ -132,7 +123,7 @@ PyObject* matmul(PyObject* /*module*/, PyObject* const* arguments, Py_ssize_t co
         }
         Result result = result_for(product, plan->shape, plan->type);
         make_outputs(product, plan->shape, plan->epilogue);
-        if (plan->kernel) launch(*session, plan->kernel, product, result.data);
+        if (plan->kernel) launch(*session, plan->kernel, product, {.d = result.data, .launches = plan->launches});
         return finished(product, std::move(result)).release();
     });
 }

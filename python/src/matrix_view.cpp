@@ -102,16 +102,19 @@ std::optional<Lie> lie_of(Extent rows, Extent columns, std::optional<Order> pref
     return std::nullopt;
 }
 
-int alignment_of(const Operand& operand, std::int64_t leading, std::vector<std::string>& reasons) {
+int alignment_of(const Operand& operand, std::int64_t leading, std::vector<std::string>& reasons,
+                 std::span<const std::int64_t> batch_strides) {
     constexpr std::uint64_t kMost = 16;
     const auto size = static_cast<std::uint64_t>(bytes(*operand.type));
     const std::uint64_t address = operand.data.address;
-    if (address % kMost == 0) return 0;
     if (address % size != 0)
         reasons.push_back(
             fmt::format("{} begins at an address that is no multiple of its elements' {} bytes", operand.name, size));
+    std::uint64_t begins = address;  // the bits of all addresses at which matrices begin
+    for (const std::int64_t stride : batch_strides) begins |= static_cast<std::uint64_t>(stride) * size;
+    if (begins % kMost == 0) return 0;
     const std::uint64_t pitch = static_cast<std::uint64_t>(leading) * size;
-    return 1 << std::countr_zero(address | pitch | kMost);
+    return 1 << std::countr_zero(begins | pitch | kMost);
 }
 
 std::string described(const Operand& operand) {

@@ -50,9 +50,10 @@ struct Lie {
 /// given, else the longer run.
 [[nodiscard]] std::optional<Lie> lie_of(Extent rows, Extent columns, std::optional<Order> preferred = std::nullopt);
 
-/// Of an array whose lines are `leading` elements apart: bytes, at most 16; 0, the usual, where the address allows any.
-/// Adds a reason where it is less than one element.
-[[nodiscard]] int alignment_of(const Operand& operand, std::int64_t leading, std::vector<std::string>& reasons);
+/// Of an array whose lines are `leading` elements apart, and its matrices of a batch `batch_strides`: bytes, at most
+/// 16; 0, the usual, where the address and the strides allow any. Adds a reason where it is less than one element.
+[[nodiscard]] int alignment_of(const Operand& operand, std::int64_t leading, std::vector<std::string>& reasons,
+                               std::span<const std::int64_t> batch_strides = {});
 
 /// "a has shape (6, 5)"
 [[nodiscard]] std::string described(const Operand& operand);

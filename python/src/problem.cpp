@@ -76,6 +76,7 @@ public:
         read_shapes();
         read_types();
         fold_rows();
+        if (problem_.batch > 1) lay_out_batch();
         read_matrices();
         if (arrays_.epilogue) read_epilogue();
         if (!reasons_.empty()) refuse(std::move(reasons_));
@@ -114,6 +115,14 @@ private:
         read_result(arrays_.c, can_be_repeated(arrays_.c.extents(), problem_.shape), c_);
         if (arrays_.accumulates) c_ = d_;
         if (!reasons_.empty()) refuse(std::move(reasons_));
+    }
+
+    /// Whether the epilogue has values for each product of a batch.
+    [[nodiscard]] bool names_problem() const {
+        if (!arrays_.epilogue) return false;
+        const Formula& formula = *arrays_.epilogue->formula;
+        const auto of_problem = [](const auto& one) { return one.index.of_problem; };
+        return std::ranges::any_of(formula.operands, of_problem) || std::ranges::any_of(formula.outputs, of_problem);
     }
 
     [[nodiscard]] bool has_pairs() const { return arrays_.epilogue && arrays_.epilogue->formula->has_pairs; }
@@ -160,10 +169,8 @@ private:
     void fold_rows() {
         const bool b_is_one =
             std::ranges::all_of(b_.leading, [](Extent extent) { return extent.size == 1 || extent.stride == 0; });
-        if (problem_.batch == 1 || !b_is_one) return;
+        if (problem_.batch == 1 || !b_is_one || names_problem() || (like_ != nullptr && is_batched(*like_))) return;
         const auto a = folded(a_), d = folded(d_), c = folded(c_);
-        if (!a) problem_.unfolded = unfolded(arrays_.a);
-        if (!d) problem_.unfolded = unfolded(arrays_.out);
         if (!a || !d || a->size != d->size) return;  // one A for many results has no rows for all of them
         a_.rows = *a;
         d_.rows = *d;
@@ -174,14 +181,55 @@ private:
         problem_.batch = 1;
     }
 
+    /// Neighbouring dimensions at one stride in all arrays are one. The longest is the batch of a launch.
+    void lay_out_batch() {
+        const std::array<std::vector<Extent>, 4> leading{repeated(a_.leading, leading_), repeated(b_.leading, leading_),
+                                                         repeated(c_.leading, leading_), d_.leading};
+        std::vector<LaunchDimension>& dimensions = problem_.launches;
+        for (std::size_t i = 0; i < leading_.size(); ++i) {
+            if (leading_[i] == 1) continue;
+            LaunchDimension next{.size = leading_[i]};
+            for (std::size_t of = 0; of < leading.size(); ++of) next.strides.at(of) = leading.at(of)[i].stride;
+            if (!dimensions.empty() && continues(dimensions.back(), next)) {
+                next.size *= dimensions.back().size;
+                dimensions.back() = next;
+            } else {
+                dimensions.push_back(next);
+            }
+        }
+        const auto longest = std::ranges::max_element(dimensions, {}, &LaunchDimension::size);
+        GemmSpec& spec = problem_.spec;
+        spec.batch = longest->size;
+        spec.batch_stride_a = longest->strides[0];
+        spec.batch_stride_b = longest->strides[1];
+        spec.batch_stride_c = longest->strides[2];
+        spec.batch_stride_d = longest->strides[3];
+        for (const LaunchDimension& dimension : dimensions) strides_.push_back(dimension.strides);
+        dimensions.erase(longest);
+    }
+
+    /// Whether the outer dimension goes on where the inner one ends.
+    static bool continues(const LaunchDimension& outer, const LaunchDimension& inner) {
+        for (std::size_t of = 0; of < inner.strides.size(); ++of)
+            if (outer.strides.at(of) != product_of(inner.size, inner.strides.at(of))) return false;
+        return true;
+    }
+
+    /// Of the matrices of a batch, beside those of lines.
+    [[nodiscard]] std::vector<std::int64_t> batch_strides(std::size_t of) const {
+        std::vector<std::int64_t> list;
+        for (const std::array<std::int64_t, 4>& strides : strides_) list.push_back(strides.at(of));
+        return list;
+    }
+
     void read_matrices() {
         const auto preferred = [&](Order order) { return like_ != nullptr ? std::optional(order) : std::nullopt; };
         const GemmSpec usual = like_ != nullptr ? *like_ : GemmSpec();
         GemmSpec& spec = problem_.spec;
-        const Lie a = read(arrays_.a, a_, preferred(order_a(usual.layout)), spec.lda, spec.align_a);
-        const Lie b = read(arrays_.b, b_, preferred(order_b(usual.layout)), spec.ldb, spec.align_b);
+        const Lie a = read(arrays_.a, a_, preferred(order_a(usual.layout)), 0, spec.lda, spec.align_a);
+        const Lie b = read(arrays_.b, b_, preferred(order_b(usual.layout)), 1, spec.ldb, spec.align_b);
         const std::optional<Order> repeats = c_has_rows_ ? repeated_run(c_) : std::nullopt;
-        const Lie d = read(arrays_.out, d_, repeats ? repeats : preferred_order_of_d(), spec.ldd, spec.align_d);
+        const Lie d = read(arrays_.out, d_, repeats ? repeats : preferred_order_of_d(), 3, spec.ldd, spec.align_d);
         spec.layout = layout_of(a.order, b.order);
         spec.d_order = d.order;
         if (arrays_.c.given()) read_c(repeats, d.order);
@@ -201,6 +249,8 @@ private:
                 .has_rows = has_rows_,
                 .has_columns = has_columns_,
                 .is_folded = is_folded_,
+                .batch_rank = strides_.empty() ? 0 : leading_.size(),
+                .has_one_stride = problem_.launches.empty(),
                 .m = spec.m,
                 .n = spec.n,
                 .k = spec.k,
@@ -219,7 +269,7 @@ private:
         if (is_misaligned(arrays_.c) || !c_has_rows_ || (repeats != of_d && !is_each)) return copy_c(of_d);
         spec.broadcast_c = repeats == of_d;
         if (!spec.broadcast_c) spec.ldc = lie->leading;
-        spec.align_c = alignment_of(arrays_.c, spec.broadcast_c ? 0 : lie->leading, reasons_);
+        spec.align_c = alignment_of(arrays_.c, spec.broadcast_c ? 0 : lie->leading, reasons_, batch_strides(2));
     }
 
     /// No more of it than what differs: one row (column), if that stands for all.
@@ -239,22 +289,17 @@ private:
         problem_.copy_of_c = std::move(copy);
     }
 
-    Lie read(const Operand& operand, const MatrixView& view, std::optional<Order> preferred, std::int64_t& leading,
-             int& alignment) {
+    /// `of`: the place of its strides among those of a batch.
+    Lie read(const Operand& operand, const MatrixView& view, std::optional<Order> preferred, std::size_t of,
+             std::int64_t& leading, int& alignment) {
         const std::optional<Lie> lie = lie_of(view.rows, view.columns, preferred);
         if (!lie) {
             reasons_.push_back(unordered(operand));
             return {Order::row, 0};
         }
         leading = lie->leading;
-        if (operand.given()) alignment = alignment_of(operand, lie->leading, reasons_);
+        if (operand.given()) alignment = alignment_of(operand, lie->leading, reasons_, batch_strides(of));
         return *lie;
-    }
-
-    static std::string unfolded(const Operand& operand) {
-        return with_strides(operand) +
-               ": its leading dimensions and rows don't lie at one stride, so they are no rows of one product; " +
-               contiguous_copy(operand);
     }
 
     static std::string unordered(const Operand& operand) {
@@ -270,7 +315,8 @@ private:
     Shape leading_;
     bool has_rows_ = true, has_columns_ = true;
     std::int64_t columns_of_d_ = 0;
-    bool is_folded_ = false;  ///< leading dimensions are rows
+    bool is_folded_ = false;                            ///< leading dimensions are rows
+    std::vector<std::array<std::int64_t, 4>> strides_;  ///< of a batch's dimensions, as LaunchDimension has them
     bool c_has_rows_ = true;  ///< C's leading dimensions and rows lie as rows of one matrix, where those of A and D do
 };
 

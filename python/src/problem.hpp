@@ -43,23 +43,29 @@ struct CopyOfC {
     bool by_column = false;           ///< its columns are contiguous
 };
 
+/// A dimension of a batch whose products take a launch each: how many there are, and the elements from one to the next.
+struct LaunchDimension {
+    std::int64_t size = 1;
+    std::array<std::int64_t, 4> strides{};  ///< of a, b, c and the result
+};
+
 /// What the arrays ask for, by numpy's rules for matmul: two dimensions are a matrix, more a batch of them, one a row
 /// of A's or a column of B's.
 struct Problem {
-    GemmSpec spec;                     ///< of one product
-    std::int64_t batch = 1;            ///< products, which no kernel makes together
-    std::vector<std::int64_t> shape;   ///< of the result
-    DataType type = DataType::bf16;    ///< of the result
-    std::optional<CopyOfC> copy_of_c;  ///< the spec is that of a C copied so
-    std::string unfolded;              ///< why leading dimensions are a batch and no rows, where B would allow either
+    GemmSpec spec;                          ///< of one launch: of a product, or of a batch of them
+    std::int64_t batch = 1;                 ///< products in all
+    std::vector<LaunchDimension> launches;  ///< further dimensions of the batch, which have no one stride
+    std::vector<std::int64_t> shape;        ///< of the result
+    DataType type = DataType::bf16;         ///< of the result
+    std::optional<CopyOfC> copy_of_c;       ///< the spec is that of a C copied so
     [[nodiscard]] bool is_empty() const { return spec.m == 0 || spec.n == 0 || batch == 0; }
 };
 
 /// Strides become layouts and leading dimensions, addresses alignments: nothing is copied. Leading dimensions that A
-/// and the result have and B has not are rows of one product where they lie so. A C that is one row, repeated at a
-/// stride of 0 (a bias, broadcast), is asked for as that; one that no kernel reads is to be copied. `like`: where an
-/// array could be read either way (one row, one column), it is as there. Throws OperandError with all that stands
-/// against it.
+/// and the result have and B has not are rows of one product where they lie so. All others are a batch. A C that is one
+/// row, repeated at a stride of 0 (a bias, broadcast), is asked for as that; one that no kernel reads is to be copied.
+/// `like`: where an array could be read either way (one row, one column), it is as there. Throws OperandError with all
+/// that stands against it.
 [[nodiscard]] Problem problem_of(const Arrays& arrays, const GemmSpec* like = nullptr);
 
 /// All that problem_of looks at, as words to hash.

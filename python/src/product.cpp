@@ -246,6 +246,26 @@ std::vector<std::int64_t> shape_of(const EpilogueOutput& output, const Product& 
     return {columns == 0 ? 1 : shape.back()};
 }
 
+/// Calls `launch` once for each index of all dimensions.
+template <typename Launch>
+void launch_each(const GemmKernel& kernel, const GemmArguments& first, std::span<const LaunchDimension> dimensions,
+                 const Launch& launch) {
+    if (dimensions.empty()) return launch(kernel, first);
+    const GemmSpec& spec = kernel.spec();
+    const auto moved = [](DevicePointer pointer, std::int64_t elements, DataType type) {
+        return DevicePointer(pointer.address + static_cast<std::uint64_t>(elements * bytes(type)));
+    };
+    const auto& [size, strides] = dimensions.front();
+    GemmArguments arguments = first;
+    for (std::int64_t i = 0; i < size; ++i) {
+        arguments.a = moved(first.a, i * strides[0], spec.a);
+        arguments.b = moved(first.b, i * strides[1], spec.b);
+        if (first.c) arguments.c = moved(first.c, i * strides[2], spec.c.value_or(spec.d));
+        arguments.d = moved(first.d, i * strides[3], spec.d);
+        launch_each(kernel, arguments, dimensions.subspan(1), launch);
+    }
+}
+
 }  // namespace
 
 void make_outputs(Product& product, std::span<const std::int64_t> shape, EpilogueText epilogue) {
@@ -309,28 +329,28 @@ void copy_c(Product& product, const CopyOfC& copy) {
     read_operand(product.copied_c.get(), "c", product.stream, c, &product.arrays.a);
 }
 
-void launch(Session& session, const GemmKernel& kernel, const Product& product, DevicePointer d,
-            DevicePointer workspace, std::size_t workspace_bytes) {
+void launch(Session& session, const GemmKernel& kernel, const Product& product, const LaunchPlace& place) {
     const Arrays& arrays = product.arrays;
     GemmArguments arguments{.a = arrays.a.data,
                             .b = arrays.b.data,
-                            .c = arrays.accumulates ? d : arrays.c.data,
-                            .d = d,
+                            .c = arrays.accumulates ? place.d : arrays.c.data,
+                            .d = place.d,
                             .alpha = product.alpha,
                             .beta = product.beta,
-                            .workspace = workspace,
-                            .workspace_bytes = workspace_bytes,
+                            .workspace = place.workspace,
+                            .workspace_bytes = place.workspace_bytes,
                             .dependent_launch = product.dependent_launch,
                             .broadcast_c = product.broadcast_c};
     if (arrays.epilogue) add_operands(*arrays.epilogue, arguments.operands);
     const Stream stream = stream_for(product);
     if (session.emulated)
-        launch_interruptibly([&] { c_api::launch_on_host(kernel, arguments); });
+        launch_interruptibly([&] { launch_each(kernel, arguments, place.launches, c_api::launch_on_host); });
     else if (const WithoutGil released; arrays.a.place.on_gpu) {
-        kernel.launch(arguments, stream);
+        launch_each(kernel, arguments, place.launches,
+                    [stream](const GemmKernel& one, const GemmArguments& of) { one.launch(of, stream); });
         if (must_wait(product)) session.context.synchronize(stream);
     } else {
-        c_api::launch_on_copies(kernel, arguments);
+        launch_each(kernel, arguments, place.launches, c_api::launch_on_copies);
     }
     if (arrays.out.given()) note_written(arrays.out);
     if (!arrays.epilogue) return;

@@ -58,10 +58,16 @@ void copy_c(Product& product, const CopyOfC& copy);
 /// The OperandError of a C that would have to be copied.
 [[noreturn]] void refuse_to_copy_c(const Product& product, const std::string& reason);
 
+/// Memory of a product beside its arrays, and the dimensions whose products take a launch each.
+struct LaunchPlace {
+    DevicePointer d;
+    DevicePointer workspace{};  ///< where the arrays are, for kernels of that place
+    std::size_t workspace_bytes = 0;
+    std::span<const LaunchDimension> launches{};
+};
+
 /// Enqueues on a GPU; on the emulator, where the arrays are a host's, and where a library may use its memory again
-/// after the call (JAX), the launch has ended when it returns. A workspace lies where the arrays do, and is for kernels
-/// of that place.
-void launch(Session& session, const GemmKernel& kernel, const Product& product, DevicePointer d,
-            DevicePointer workspace = {}, std::size_t workspace_bytes = 0);
+/// after the call (JAX), the launch has ended when it returns.
+void launch(Session& session, const GemmKernel& kernel, const Product& product, const LaunchPlace& place);
 
 }  // namespace jitgemm::python

@@ -16,6 +16,7 @@ struct Plan {
     DataType type = DataType::bf16;
     std::optional<CopyOfC> copy_of_c{};
     EpilogueText epilogue{};
+    std::vector<LaunchDimension> launches{};
 };
 
 /// What a context is made with, beside the environment.

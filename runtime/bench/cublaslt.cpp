@@ -63,7 +63,8 @@ ColumnMajorProblem::Stored stored(const MatrixForm& form, bool transposed) {
             form.lines(),
             form.leading_dimension,
             order == Order::column ? Operation::none : Operation::transpose,
-            alignment};
+            alignment,
+            form.batch_stride};
 }
 
 bool is_aligned(DevicePointer pointer, std::uint32_t alignment) { return pointer.address % alignment == 0; }
@@ -109,7 +110,7 @@ public:
 
 private:
     void create(const ColumnMajorProblem& problem);
-    void create_layout(MatrixLayout& layout, const ColumnMajorProblem::Stored& matrix) const;
+    void create_layout(MatrixLayout& layout, const ColumnMajorProblem::Stored& matrix, std::int64_t batch) const;
     void destroy() noexcept;
     template <typename Value>
     void set(MatmulAttribute attribute, Value value) const {
@@ -127,11 +128,19 @@ private:
     Preference preference_ = nullptr;
 };
 
-void Descriptors::create_layout(MatrixLayout& layout, const ColumnMajorProblem::Stored& matrix) const {
+void Descriptors::create_layout(MatrixLayout& layout, const ColumnMajorProblem::Stored& matrix,
+                                std::int64_t batch) const {
     library_->check(
         library_->matrix_layout_create(&layout, matrix.type, static_cast<std::uint64_t>(matrix.rows),
                                        static_cast<std::uint64_t>(matrix.columns), matrix.leading_dimension),
         "cublasLtMatrixLayoutCreate");
+    if (batch == 1) return;
+    const auto set = [&](LayoutAttribute attribute, auto value) {
+        library_->check(library_->matrix_layout_set_attribute(layout, attribute, &value, sizeof value),
+                        "cublasLtMatrixLayoutSetAttribute");
+    };
+    set(LayoutAttribute::batch_count, static_cast<std::int32_t>(batch));
+    set(LayoutAttribute::batch_stride, matrix.batch_stride);
 }
 
 void Descriptors::create(const ColumnMajorProblem& problem) {
@@ -146,10 +155,10 @@ void Descriptors::create(const ColumnMajorProblem& problem) {
     }
     if (problem.adds_fast) set(MatmulAttribute::fast_accumulation, std::int8_t{1});
     if (problem.bias) set(MatmulAttribute::bias_type, static_cast<std::int32_t>(*problem.bias));
-    create_layout(a, problem.a);
-    create_layout(b, problem.b);
-    create_layout(c, problem.c);
-    create_layout(d, problem.d);
+    create_layout(a, problem.a, problem.batch);
+    create_layout(b, problem.b, problem.batch);
+    create_layout(c, problem.c, problem.batch);
+    create_layout(d, problem.d, problem.batch);
     library_->check(library_->preference_create(&preference_), "cublasLtMatmulPreferenceCreate");
 }
 
@@ -331,12 +340,16 @@ std::uint32_t reduction_schemes(const GemmSpec& spec) {
 }
 
 std::vector<BenchCandidate> CublasLtPeer::candidates_of_one(const GemmSpec& spec, std::string& reason) {
-    if (spec.m == 0 || spec.n == 0 || spec.k == 0) {
+    if (is_empty(spec) || spec.k == 0) {
         reason = "cuBLASLt takes no matrices without elements";
         return {};
     }
     const ScopedContext current(cuda_context(*device_));
     if (spec.epilogue.empty()) return algorithms(spec, std::nullopt, reason);
+    if (is_batched(spec)) {
+        reason = "cuBLASLt is not asked for the text of a batch: it has no pass over one";
+        return {};
+    }
     std::vector<BenchCandidate> candidates = fused(spec, reason);
     if (has_block_scales(*parts_of(spec))) return candidates;  // a pass would come too late
     std::ranges::move(with_pass(spec, reason), std::back_inserter(candidates));
@@ -450,6 +463,7 @@ ColumnMajorProblem column_major_problem(const GemmSpec& spec, const std::optiona
     }
     problem.adds_fast = is_float8(spec.a) && !has_promoted_sums(spec);
     problem.scale = scale_type(spec);
+    problem.batch = spec.batch;
     return problem;
 }
 

@@ -20,6 +20,7 @@ struct ColumnMajorProblem {
         std::int64_t leading_dimension = 0;
         cublaslt::Operation operation = cublaslt::Operation::none;
         std::uint32_t alignment = 256;  ///< bytes to which its pointer is aligned at least
+        std::int64_t batch_stride = 0;  ///< elements from a problem's matrix to the next one's
     };
     Stored a, b, c, d;
     /// The type of a bias, a vector that is added to every column of D: a C of one row, or an operand of a text.
@@ -31,6 +32,7 @@ struct ColumnMajorProblem {
     cublaslt::ScaleMode scale_a{}, scale_b{};
     bool adds_fast = false;  ///< of 8-bit floats: FAST_ACCUM, as sums=fast
     bool swapped = false;    ///< cuBLAS's A is our B
+    std::int64_t batch = 1;
 
     [[nodiscard]] bool has_scales() const { return scale_a != cublaslt::ScaleMode::scalar; }
 };

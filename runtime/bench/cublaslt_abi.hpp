@@ -81,6 +81,11 @@ enum class ScaleMode : std::int32_t {  // cublasLtMatmulMatrixScale_t
     block_128x128 = 5,
 };
 
+enum class LayoutAttribute : int {  // cublasLtMatrixLayoutAttribute_t
+    batch_count = 5,
+    batch_stride = 6,
+};
+
 enum class PreferenceAttribute : int {  // cublasLtMatmulPreferenceAttributes_t
     max_workspace_bytes = 1,
     reduction_scheme_mask = 3,
@@ -103,6 +108,7 @@ using MatmulDescSetAttribute = Status (*)(MatmulDescription, MatmulAttribute, co
 using MatrixLayoutCreate = Status (*)(MatrixLayout*, CudaType, std::uint64_t rows, std::uint64_t columns,
                                       std::int64_t leading_dimension);
 using MatrixLayoutDestroy = Status (*)(MatrixLayout);
+using MatrixLayoutSetAttribute = Status (*)(MatrixLayout, LayoutAttribute, const void*, std::size_t);
 using MatmulPreferenceCreate = Status (*)(Preference*);
 using MatmulPreferenceDestroy = Status (*)(Preference);
 using MatmulPreferenceSetAttribute = Status (*)(Preference, PreferenceAttribute, const void*, std::size_t);

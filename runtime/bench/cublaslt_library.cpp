@@ -91,6 +91,7 @@ void CublasLt::find_functions() {
     require(library_, "cublasLtMatmulDescDestroy", matmul_desc_destroy);
     require(library_, "cublasLtMatmulDescSetAttribute", matmul_desc_set_attribute);
     require(library_, "cublasLtMatrixLayoutCreate", matrix_layout_create);
+    require(library_, "cublasLtMatrixLayoutSetAttribute", matrix_layout_set_attribute);
     require(library_, "cublasLtMatrixLayoutDestroy", matrix_layout_destroy);
     require(library_, "cublasLtMatmulPreferenceCreate", preference_create);
     require(library_, "cublasLtMatmulPreferenceDestroy", preference_destroy);

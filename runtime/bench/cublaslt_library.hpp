@@ -40,6 +40,7 @@ public:
     cublaslt::MatmulDescSetAttribute matmul_desc_set_attribute = nullptr;
     cublaslt::MatrixLayoutCreate matrix_layout_create = nullptr;
     cublaslt::MatrixLayoutDestroy matrix_layout_destroy = nullptr;
+    cublaslt::MatrixLayoutSetAttribute matrix_layout_set_attribute = nullptr;
     cublaslt::MatmulPreferenceCreate preference_create = nullptr;
     cublaslt::MatmulPreferenceDestroy preference_destroy = nullptr;
     cublaslt::MatmulPreferenceSetAttribute preference_set_attribute = nullptr;

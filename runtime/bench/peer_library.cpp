@@ -139,6 +139,11 @@ private:
 };
 
 std::vector<BenchCandidate> LibraryPeer::candidates_of_one(const GemmSpec& spec, std::string& reason) {
+    if (is_batched(spec)) {
+        reason =
+            fmt::format("{} is asked for one product, not for a batch: struct jitgemm_peer_problem has none", name());
+        return {};
+    }
     PeerCall prepared(spec);
     const int count = variants(prepared.pointed());
     std::vector<BenchCandidate> candidates;

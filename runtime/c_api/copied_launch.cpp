@@ -31,18 +31,19 @@ public:
     [[nodiscard]] bool is_of(DevicePointer host) const { return host_ == host.address; }
     [[nodiscard]] DevicePointer pointer() const { return pointer_; }
     void read_host() {
-        if (!is_empty()) device_->copy_rows_to_device(pointer_, host(), rows_);
+        for (const auto& [offset, rows] : rows_)
+            device_->copy_rows_to_device(pointer_.address + offset, host() + offset, rows);
     }
     void write_host() {
-        if (!is_empty()) device_->copy_rows_to_host(host(), pointer_, rows_);
+        for (const auto& [offset, rows] : rows_)
+            device_->copy_rows_to_host(host() + offset, pointer_.address + offset, rows);
     }
 
 private:
-    [[nodiscard]] bool is_empty() const { return rows_.count == 0 || rows_.bytes == 0; }
     [[nodiscard]] std::byte* host() const { return reinterpret_cast<std::byte*>(static_cast<std::uintptr_t>(host_)); }
 
     Device* device_;
-    MemoryRows rows_;
+    std::vector<OperandRows> rows_;
     std::uint64_t host_;
     DevicePointer pointer_;
 };
@@ -65,7 +66,7 @@ void launch_on_copies(const GemmKernel& kernel, const GemmArguments& arguments) 
     const KernelState& state = state_of(kernel);
     const GemmSpec& spec = state.problem.asked;
     check_host_arrays(state, arguments);
-    if (spec.m == 0 || spec.n == 0) return;
+    if (is_empty(spec)) return;
 
     const OperandList operands = gemm_operands(spec, broadcasts_c(spec, arguments));
     std::deque<DeviceCopy> written, read;

@@ -29,6 +29,11 @@ std::string word(const jg_gemm& gemm) {
     return gemm.*Member == nullptr ? std::string() : gemm.*Member;
 }
 
+template <auto Member>
+std::string stride(const jg_gemm& gemm) {
+    return gemm.*Member == JG_SAME ? "0" : number<Member>(gemm);
+}
+
 #define JITGEMM_MEMBER(key, member, print) \
     GemmMember { key, offsetof(jg_gemm, member), sizeof(jg_gemm::member), print<&jg_gemm::member> }
 
@@ -58,6 +63,11 @@ constexpr std::array kMembers{
     JITGEMM_MEMBER("epilogue", epilogue, word),
     JITGEMM_MEMBER("sums", sums, word),
     JITGEMM_MEMBER("math", math, word),
+    JITGEMM_MEMBER("batch", batch, number),
+    JITGEMM_MEMBER("batch-stride-a", batch_stride_a, stride),
+    JITGEMM_MEMBER("batch-stride-b", batch_stride_b, stride),
+    JITGEMM_MEMBER("batch-stride-c", batch_stride_c, stride),
+    JITGEMM_MEMBER("batch-stride-d", batch_stride_d, stride),
 };
 
 #undef JITGEMM_MEMBER
@@ -106,7 +116,7 @@ std::span<const ReservedMember> reserved_members() { return kReserved; }
 std::string text_of(const jg_gemm* gemm) {
     const jg_gemm known = read_struct(gemm, "jg_gemm", kFirstVersionBytes);
     check_reserved(known);
-    std::string text = "gemm-v5";
+    std::string text = "gemm-v6";
     for (const GemmMember& member : kMembers)
         if (const std::string value = member.word(known); !value.empty())
             text += fmt::format(" {}={}", member.key, text_word(member.key, value));

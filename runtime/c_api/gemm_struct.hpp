@@ -31,7 +31,7 @@ struct ReservedMember {
 };
 [[nodiscard]] std::span<const ReservedMember> reserved_members();
 
-/// The text of a struct: "gemm-v5 m=.. a=f16 ...", with the members that are set. Throws InvalidArgument for a wrong
+/// The text of a struct: "gemm-v6 m=.. a=f16 ...", with the members that are set. Throws InvalidArgument for a wrong
 /// size, a reserved member that is set, a word with blanks, or an epilogue with a quote.
 [[nodiscard]] std::string text_of(const jg_gemm* gemm);
 

@@ -32,8 +32,14 @@ public:
     }
 
     [[nodiscard]] DevicePointer pointer() const { return pointer_; }
-    void read_host(const MemoryRows& rows) { device_->copy_rows_to_device(pointer_, host(), rows); }
-    void write_host(const MemoryRows& rows) { device_->copy_rows_to_host(host(), pointer_, rows); }
+    void read_host(const std::vector<OperandRows>& all) {
+        for (const auto& [offset, rows] : all)
+            device_->copy_rows_to_device(pointer_.address + offset, host() + offset, rows);
+    }
+    void write_host(const std::vector<OperandRows>& all) {
+        for (const auto& [offset, rows] : all)
+            device_->copy_rows_to_host(host() + offset, pointer_.address + offset, rows);
+    }
 
 private:
     [[nodiscard]] std::byte* host() const { return reinterpret_cast<std::byte*>(static_cast<std::uintptr_t>(host_)); }
@@ -42,6 +48,8 @@ private:
     std::uint64_t host_ = 0;
     DevicePointer pointer_;
 };
+
+std::vector<OperandRows> whole(std::size_t bytes) { return {{0, {1, bytes, bytes}}}; }
 
 /// An operand in a buffer of its own; nothing where the launch doesn't use it.
 Shadow shadow_of(EmulatorDevice& device, const GemmOperand& operand, const GemmSpec& spec,
@@ -57,7 +65,7 @@ Shadow shadow_of(EmulatorDevice& device, const GemmOperand& operand, const GemmS
 Shadow workspace_of(EmulatorDevice& device, const KernelState& state, const GemmArguments& arguments) {
     if (!arguments.workspace || state.workspace_bytes == 0) return {};
     Shadow shadow(device, arguments.workspace, state.workspace_bytes, "the workspace");
-    shadow.read_host({1, state.workspace_bytes, state.workspace_bytes});
+    shadow.read_host(whole(state.workspace_bytes));
     return shadow;
 }
 
@@ -72,7 +80,7 @@ void launch_on_host(const GemmKernel& kernel, const GemmArguments& arguments) {
     const KernelState& state = KernelAccess::state_for(kernel, arguments);
     const GemmSpec& spec = state.problem.asked;
     check(state, arguments);
-    if (spec.m == 0 || spec.n == 0) return;
+    if (is_empty(spec)) return;
 
     EmulatorDevice& device = *as_emulator(*state.device);
     const OperandList operands = gemm_operands(spec, broadcasts_c(spec, arguments));
@@ -88,7 +96,7 @@ void launch_on_host(const GemmKernel& kernel, const GemmArguments& arguments) {
     kernel.launch(emulated);
     for (std::size_t i = 0; i < operands.size(); ++i)
         if (operands[i].is_written) shadows[i].write_host(rows_of(operands[i]));
-    if (workspace.pointer()) workspace.write_host({1, state.workspace_bytes, state.workspace_bytes});
+    if (workspace.pointer()) workspace.write_host(whole(state.workspace_bytes));
 }
 
 }  // namespace jitgemm::c_api

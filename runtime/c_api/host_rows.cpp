@@ -9,9 +9,18 @@ std::size_t in_bytes(const GemmOperand& operand, std::int64_t elements) {
 
 }  // namespace
 
-MemoryRows rows_of(const GemmOperand& operand) {
-    return {static_cast<std::size_t>(operand.lines()), in_bytes(operand, operand.run()),
-            in_bytes(operand, operand.leading_dimension())};
+std::vector<OperandRows> rows_of(const GemmOperand& operand) {
+    if (operand.extent() == 0) return {};
+    MemoryRows rows{static_cast<std::size_t>(operand.lines()), in_bytes(operand, operand.run()),
+                    in_bytes(operand, operand.leading_dimension())};
+    if (operand.matrices() > 1 && operand.batch_stride == operand.lines() * operand.leading_dimension()) {
+        rows.count *= static_cast<std::size_t>(operand.matrices());
+        return {{0, rows}};
+    }
+    std::vector<OperandRows> list;
+    for (std::int64_t i = 0; i < operand.matrices(); ++i)
+        list.push_back({in_bytes(operand, i * operand.batch_stride), rows});
+    return list;
 }
 
 std::size_t bytes_of(const GemmOperand& operand) { return in_bytes(operand, operand.extent()); }

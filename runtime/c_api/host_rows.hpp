@@ -4,11 +4,18 @@
 #include "runtime/device/device.hpp"
 
 #include <cstddef>
+#include <vector>
 
 namespace jitgemm::c_api {
 
-/// The lines of an operand. A launch neither reads nor writes the gaps between them.
-[[nodiscard]] MemoryRows rows_of(const GemmOperand& operand);
+/// Lines of an operand, from an offset in bytes on.
+struct OperandRows {
+    std::size_t offset = 0;
+    MemoryRows rows;
+};
+/// All lines of an operand: those of one matrix after the other, or all at once where matrices of a batch lie one
+/// behind the other. A launch neither reads nor writes the gaps between lines. Without elements there is none.
+[[nodiscard]] std::vector<OperandRows> rows_of(const GemmOperand& operand);
 
 /// From the first byte to one past the last.
 [[nodiscard]] std::size_t bytes_of(const GemmOperand& operand);

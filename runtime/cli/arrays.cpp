@@ -7,6 +7,7 @@
 #include "runtime/cli/files.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -99,6 +100,14 @@ void hint_at_conversion(const ArrayProblem& arrays, const GemmSpec& spec, Reason
                                   to_string(type), to_string(type)));
 }
 
+/// A matrix serves all problems of a batch.
+void take_batch(const ArrayProblem& arrays, GemmSpec& spec) {
+    spec.batch = arrays.a.is_batch() ? arrays.a.matrices() : arrays.b.matrices();
+    if (!arrays.a.is_batch()) spec.batch_stride_a = 0;
+    if (!arrays.b.is_batch()) spec.batch_stride_b = 0;
+    if (arrays.c && !arrays.c->is_batch()) spec.batch_stride_c = 0;
+}
+
 /// What the files alone say; D and C lie in the order of C's file.
 GemmSpec spec_of(const ArrayProblem& arrays, const ProblemOptions& options, Reasons& reasons) {
     const OperandType operand_type(options, reasons);
@@ -108,6 +117,7 @@ GemmSpec spec_of(const ArrayProblem& arrays, const ProblemOptions& options, Reas
     spec.n = arrays.b.columns();
     spec.k = arrays.a.columns();
     spec.layout = layout_of(arrays.a.order(), arrays.b.order());
+    if (arrays.a.is_batch() || arrays.b.is_batch()) take_batch(arrays, spec);
     if (arrays.c && !options.given("broadcast-c")) spec.d_order = arrays.c->order();  // one row lies both ways
     hint_at_conversion(arrays, spec, reasons);
     return spec;
@@ -160,7 +170,7 @@ void tell_overflows(const NpyMatrix& file, const std::vector<std::byte>& convert
     const std::int64_t count = overflows(file, converted, type);
     if (count == 0) return;
     output.note(fmt::format("jitgemm: {} of {} elements of {} are beyond what {} holds and became infinite", count,
-                            file.rows() * file.columns(), file.path(), to_string(type)));
+                            converted.size() / sizeof(std::uint16_t), file.path(), to_string(type)));
 }
 
 DeviceBuffer upload(Context& context, const NpyMatrix& file, DataType type, Output& output) {
@@ -183,7 +193,13 @@ struct Outputs {
 };
 
 std::size_t bytes_of(const GemmOperand& operand) {
-    return static_cast<std::size_t>(operand.rows * operand.columns * bytes(operand.type));
+    return static_cast<std::size_t>(operand.matrices() * operand.rows * operand.columns * bytes(operand.type));
+}
+
+/// Of a product, or of a batch of them.
+std::vector<std::int64_t> shape_of(const GemmOperand& operand) {
+    if (operand.batch == 1) return {operand.rows, operand.columns};
+    return {operand.batch, operand.rows, operand.columns};
 }
 
 Outputs allocate_outputs(Context& context, const GemmSpec& spec, GemmArguments& arguments) {
@@ -218,9 +234,10 @@ Outputs multiply(Context& context, const GemmKernel& kernel, const ArrayProblem&
 void write_output(const GemmOperand& operand, const DeviceBuffer& buffer, const std::string& path, Output& output) {
     std::vector<std::byte> elements(bytes_of(operand));
     buffer.copy_to_host(elements.data(), elements.size());
-    write_npy(path, operand.type, operand.rows, operand.columns, operand.order, elements.data());
+    const std::vector<std::int64_t> shape = shape_of(operand);
+    write_npy(path, operand.type, shape, operand.order, elements.data());
     const bool widened = operand.type == DataType::bf16;
-    output.note(fmt::format("jitgemm: wrote {} ({} x {} {}{})", path, operand.rows, operand.columns,
+    output.note(fmt::format("jitgemm: wrote {} ({} {}{})", path, fmt::join(shape, " x "),
                             widened ? "f32" : to_string(operand.type),
                             widened ? ", widened from bf16, which numpy does not know" : ""));
 }
@@ -263,6 +280,8 @@ ArrayProblem read_arrays(const ArrayFiles& files, const ProblemOptions& options,
     reasons = arrays.operands.mismatches(arrays.request.spec);
     std::ranges::move(arrays.outputs.mismatches(arrays.request.spec), std::back_inserter(reasons));
     refuse(reasons);
+    if (is_batched(arrays.request.spec) && arrays.request.spec.d_order == Order::column)
+        refuse({"--d-layout is n, but the D of a batch is written in C order: leave it out"});
     if (arrays.request.spec.c && !arrays.c) refuse({"C is to be read (--c-type or --beta), but --c names no file"});
     check_c(arrays, options);
 

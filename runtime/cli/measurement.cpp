@@ -41,7 +41,7 @@ struct Trial {
     [[nodiscard]] VerifyOptions verify_options() const { return {.alpha = request.alpha, .beta = request.beta}; }
 };
 
-bool launches_nothing(const GemmSpec& spec) { return spec.m == 0 || spec.n == 0; }
+bool launches_nothing(const GemmSpec& spec) { return is_empty(spec); }
 
 /// The first choice of a peer with many algorithms, and of each way those that are fastest in a few rounds.
 std::vector<BenchCandidate> screened(const Trial& trial, std::vector<BenchCandidate> candidates) {

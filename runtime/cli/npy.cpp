@@ -169,17 +169,24 @@ DataType element_type(const NpyHeader& header, std::optional<DataType> type) {
                     header.type));
 }
 
-std::string shape_text(const std::vector<std::int64_t>& shape) {
-    return shape.size() == 1 ? fmt::format("({},)", shape[0]) : fmt::format("({})", fmt::join(shape, ", "));
+/// The bytes of all elements, or nothing if they do not fit.
+std::optional<std::size_t> array_bytes(const std::vector<std::int64_t>& shape, int element_bytes) {
+    std::int64_t total = element_bytes;
+    for (const std::int64_t extent : shape)
+        if (__builtin_mul_overflow(total, extent, &total)) return std::nullopt;
+    return static_cast<std::size_t>(total);
 }
 
-/// rows · columns · size, or nothing when that does not fit.
-std::optional<std::size_t> matrix_bytes(std::int64_t rows, std::int64_t columns, int element_bytes) {
-    std::int64_t elements = 0;
-    std::int64_t total = 0;
-    if (__builtin_mul_overflow(rows, columns, &elements) || __builtin_mul_overflow(elements, element_bytes, &total))
-        return std::nullopt;
-    return static_cast<std::size_t>(total);
+/// A matrix, or a batch of them in C order.
+void check_dimensions(const NpyHeader& header) {
+    const std::size_t rank = header.shape.size();
+    if (rank != 2 && rank != 3)
+        throw Error(fmt::format("its shape is {}: a matrix must have two dimensions, a batch of matrices three",
+                                npy_shape_text(header.shape)));
+    if (rank == 3 && header.fortran_order)
+        throw Error(
+            "it is a batch in Fortran order, whose matrices have neither contiguous rows nor columns: convert "
+            "it with np.ascontiguousarray");
 }
 
 // ---- mapping --------------------------------------------------------------------------------------------------------
@@ -215,9 +222,9 @@ std::string_view numpy_type(DataType type) {
     }
 }
 
-std::string header_text(DataType type, std::int64_t rows, std::int64_t columns, Order order) {
-    std::string text = fmt::format("{{'descr': '{}', 'fortran_order': {}, 'shape': ({}, {}), }}", numpy_type(type),
-                                   order == Order::column ? "True" : "False", rows, columns);
+std::string header_text(DataType type, const std::vector<std::int64_t>& shape, Order order) {
+    std::string text = fmt::format("{{'descr': '{}', 'fortran_order': {}, 'shape': {}, }}", numpy_type(type),
+                                   order == Order::column ? "True" : "False", npy_shape_text(shape));
     const std::size_t before = kMagic.size() + 4;  // version and a two-byte length
     text.append(kAlignment - (before + text.size() + 1) % kAlignment, ' ');
     text.push_back('\n');
@@ -227,6 +234,10 @@ std::string header_text(DataType type, std::int64_t rows, std::int64_t columns, 
 }
 
 }  // namespace
+
+std::string npy_shape_text(const std::vector<std::int64_t>& shape) {
+    return shape.size() == 1 ? fmt::format("({},)", shape[0]) : fmt::format("({})", fmt::join(shape, ", "));
+}
 
 NpyHeader parse_npy_header(std::string_view file) {
     if (!file.starts_with(kMagic)) throw Error("not a .npy file: it does not begin with \\x93NUMPY");
@@ -251,22 +262,22 @@ NpyMatrix NpyMatrix::open(const std::string& path, std::optional<DataType> type,
     try {
         const Mapping mapping = map_file(path);
         NpyHeader header = parse_npy_header(mapping.bytes);
-        while (dimensions == NpyDimensions::up_to_two && header.shape.size() < 2)
-            header.shape.insert(header.shape.begin(), 1);
         NpyMatrix matrix;
         matrix.type_ = element_type(header, type);
-        if (header.shape.size() != 2)
-            throw Error(fmt::format("its shape is {}: a matrix must have two dimensions", shape_text(header.shape)));
+        matrix.shape_ = header.shape;
+        while (dimensions == NpyDimensions::up_to_three && header.shape.size() < 2)
+            header.shape.insert(header.shape.begin(), 1);
+        check_dimensions(header);
         matrix.path_ = path;
         matrix.mapping_ = mapping.memory;
-        matrix.rows_ = header.shape[0];
-        matrix.columns_ = header.shape[1];
+        matrix.rows_ = header.shape[header.shape.size() - 2];
+        matrix.columns_ = header.shape.back();
         matrix.order_ = header.fortran_order ? Order::column : Order::row;
-        const std::optional<std::size_t> needed = matrix_bytes(matrix.rows_, matrix.columns_, bytes(matrix.type_));
+        const std::optional<std::size_t> needed = array_bytes(header.shape, bytes(matrix.type_));
         const std::size_t present = mapping.bytes.size() - header.data_offset;
         if (!needed || *needed > present) {
             throw Error(fmt::format("truncated: shape {} of {} needs {} bytes of data, the file has {}",
-                                    shape_text(header.shape), to_string(matrix.type_),
+                                    npy_shape_text(header.shape), to_string(matrix.type_),
                                     needed ? fmt::format("{}", *needed) : "more than 2^63", present));
         }
         matrix.bytes_ = *needed;
@@ -278,7 +289,7 @@ NpyMatrix NpyMatrix::open(const std::string& path, std::optional<DataType> type,
 }
 
 std::vector<std::byte> NpyMatrix::elements_as(DataType type) const {
-    const auto count = static_cast<std::size_t>(rows_) * static_cast<std::size_t>(columns_);
+    const std::size_t count = bytes_ / static_cast<std::size_t>(bytes(type_));
     std::vector<std::byte> elements(count * static_cast<std::size_t>(bytes(type)));
     convert_elements(data_, type_, elements.data(), type, count);
     return elements;
@@ -290,6 +301,12 @@ std::vector<std::string> operand_mismatches(const NpyMatrix& a, const NpyMatrix&
         reasons.push_back(fmt::format("A ({}) is {}x{} and B ({}) is {}x{}: A's columns and B's rows must be one K",
                                       a.path(), a.rows(), a.columns(), b.path(), b.rows(), b.columns()));
     }
+    if (a.is_batch() && b.is_batch() && a.matrices() != b.matrices())
+        reasons.push_back(fmt::format("A ({}) has {} matrices and B ({}) has {}: a batch has one number of problems",
+                                      a.path(), a.matrices(), b.path(), b.matrices()));
+    const std::int64_t batch = a.is_batch() ? a.matrices() : b.matrices();
+    if (c != nullptr && c->is_batch() && (c->matrices() != batch || !(a.is_batch() || b.is_batch())))
+        reasons.push_back(fmt::format("C ({}) has {} matrices, but A and B make {}", c->path(), c->matrices(), batch));
     if (c != nullptr && (c->rows() != a.rows() || c->columns() != b.columns())) {
         reasons.push_back(fmt::format("C ({}) is {}x{} where A's rows and B's columns make D {}x{}", c->path(),
                                       c->rows(), c->columns(), a.rows(), b.columns()));
@@ -297,15 +314,16 @@ std::vector<std::string> operand_mismatches(const NpyMatrix& a, const NpyMatrix&
     return reasons;
 }
 
-void write_npy(const std::string& path, DataType type, std::int64_t rows, std::int64_t columns, Order order,
+void write_npy(const std::string& path, DataType type, const std::vector<std::int64_t>& shape, Order order,
                const void* data) {
     const DataType written = type == DataType::bf16 ? DataType::f32 : type;
     if (numpy_type(written).empty())
         throw Error(fmt::format("{}: cannot write {} to a .npy file: only f16, f32, s8, s32 and bf16 (as f32)", path,
                                 to_string(type)));
-    std::string file = header_text(written, rows, columns, order);
+    std::string file = header_text(written, shape, order);
     const std::size_t header_bytes = file.size();
-    const auto count = static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns);
+    std::size_t count = 1;
+    for (const std::int64_t extent : shape) count *= static_cast<std::size_t>(extent);
     file.resize(header_bytes + count * static_cast<std::size_t>(bytes(written)));
     convert_elements(data, type, file.data() + header_bytes, written, count);
     try {

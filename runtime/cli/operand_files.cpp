@@ -22,7 +22,7 @@ using Reasons = std::vector<std::string>;
 
 NpyMatrix open_operand(const std::string& path) {
     try {
-        return NpyMatrix::open(path, DataType::bf16, NpyDimensions::up_to_two);
+        return NpyMatrix::open(path, DataType::bf16, NpyDimensions::up_to_three);
     } catch (const Error& error) {
         throw UsageError(error.what());
     }
@@ -38,15 +38,41 @@ std::optional<float> read_scalar(const std::string& name, const std::string& wor
                      {fmt::format("--operand {} is {}: a scalar is an f32, and none is that large", name, word)});
 }
 
-std::string size_of(const NpyMatrix& file) { return fmt::format("{}x{}", file.rows(), file.columns()); }
+std::string size_of(const NpyMatrix& file) {
+    return file.is_batch() ? fmt::format("{}x{}x{}", file.matrices(), file.rows(), file.columns())
+                           : fmt::format("{}x{}", file.rows(), file.columns());
+}
 
 bool has_own_option(std::string_view name) { return name == "alpha" || name == "beta"; }
 
+void check_type(const GemmOperand& operand, const NpyMatrix& file, Reasons& reasons) {
+    const bool is_converted = file.type() == DataType::f32 && is_half(operand.type);
+    if (file.type() != operand.type && !is_converted)
+        reasons.push_back(fmt::format("{} ({}) holds {}, but the epilogue declares {}", operand.name, file.path(),
+                                      to_string(file.type()), to_string(operand.type)));
+}
+
+/// A batch of operands has as many of them as there are problems, and then the operand's own shape.
+bool fits_batch(const GemmOperand& operand, const NpyMatrix& file) {
+    std::vector<std::int64_t> shape{operand.batch};
+    if (operand.row != OperandIndex::one) shape.push_back(operand.rows);
+    if (operand.column != OperandIndex::one) shape.push_back(operand.columns);
+    return file.shape() == shape && file.order() == Order::row;
+}
+
 /// A vector may lie as a row or as a column; a matrix lies as D does.
 void check_file(const GemmOperand& operand, const NpyMatrix& file, Reasons& reasons) {
-    const bool fits = operand.is_matrix() ? file.rows() == operand.rows && file.columns() == operand.columns
-                                          : file.rows() * file.columns() == operand.rows * operand.columns &&
-                                                (file.rows() == 1 || file.columns() == 1);
+    if (operand.batch_stride != 0) {
+        if (!fits_batch(operand, file))
+            reasons.push_back(fmt::format("{} ({}) is {}, but the epilogue reads {} of them, each {}x{}, in C order",
+                                          operand.name, file.path(), size_of(file), operand.batch, operand.rows,
+                                          operand.columns));
+        return check_type(operand, file, reasons);
+    }
+    const bool has_shape = operand.is_matrix() ? file.rows() == operand.rows && file.columns() == operand.columns
+                                               : file.rows() * file.columns() == operand.rows * operand.columns &&
+                                                     (file.rows() == 1 || file.columns() == 1);
+    const bool fits = has_shape && !file.is_batch();
     if (!fits)
         return reasons.push_back(fmt::format("{} ({}) is {}, but the epilogue reads {}x{}", operand.name, file.path(),
                                              size_of(file), operand.rows, operand.columns));
@@ -56,10 +82,7 @@ void check_file(const GemmOperand& operand, const NpyMatrix& file, Reasons& reas
                                       operand.is_block_scale() ? "scales of blocks lie as their index is written"
                                                                : "a matrix of an epilogue lies as D does",
                                       operand.order == Order::row ? "C" : "Fortran"));
-    const bool is_converted = file.type() == DataType::f32 && is_half(operand.type);
-    if (file.type() != operand.type && !is_converted)
-        reasons.push_back(fmt::format("{} ({}) holds {}, but the epilogue declares {}", operand.name, file.path(),
-                                      to_string(file.type()), to_string(operand.type)));
+    check_type(operand, file, reasons);
 }
 
 }  // namespace

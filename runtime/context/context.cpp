@@ -47,6 +47,7 @@ LaunchShape launch_shape(const KernelEntry& entry, const Function& function, con
     int sms = device.model().sm_count;
     if (cluster > 1 && needs_sm_count(entry.grid)) sms = device.resident_clusters(function, shape) * cluster;
     shape.blocks = block_count(entry.grid, row_major, sms);
+    shape.problems = problem_grid(entry.grid, row_major);
     return shape;
 }
 

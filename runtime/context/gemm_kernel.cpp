@@ -9,23 +9,39 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <forward_list>
 #include <mutex>
 #include <utility>
 #include <vector>
 
 namespace jitgemm {
 
+/// A mutex that takes a byte, because each problem has one. It is held for a few instructions.
+class ByteMutex {
+public:
+    void lock() noexcept {
+        while (is_held_.test_and_set(std::memory_order_acquire)) is_held_.wait(true, std::memory_order_relaxed);
+    }
+    void unlock() noexcept {
+        is_held_.clear(std::memory_order_release);
+        is_held_.notify_one();
+    }
+
+private:
+    std::atomic_flag is_held_;
+};
+
 /// A launch reads one atomic pointer. Replaced states stay: someone may be launching them, or hold a reference to what
 /// info() returned; a kernel is replaced once or twice in its life.
 struct KernelSlot {
     explicit KernelSlot(std::shared_ptr<const KernelState> first) : current(first.get()) {
-        states.push_back(std::move(first));
+        states.push_front(std::move(first));
     }
 
     unsigned generation = process_generation();  // of the process that made it
+    ByteMutex mutex;                             // guards states
     std::atomic<const KernelState*> current;
-    std::mutex mutex;  // guards states
-    std::vector<std::shared_ptr<const KernelState>> states;
+    std::forward_list<std::shared_ptr<const KernelState>> states;  // the latest first
 };
 
 namespace {
@@ -142,17 +158,17 @@ const KernelState& KernelAccess::state(const GemmKernel& kernel) {
 void KernelAccess::replace(const GemmKernel& kernel, std::shared_ptr<const KernelState> state) {
     KernelSlot& slot = KernelAccess::slot(kernel);
     const std::lock_guard lock(slot.mutex);
-    slot.states.push_back(std::move(state));
-    slot.current.store(slot.states.back().get(), std::memory_order_release);
+    slot.states.push_front(std::move(state));
+    slot.current.store(slot.states.front().get(), std::memory_order_release);
 }
 
 void KernelAccess::replace(const GemmKernel& kernel, const KernelState& expected,
                            std::shared_ptr<const KernelState> state) {
     KernelSlot& slot = KernelAccess::slot(kernel);
     const std::lock_guard lock(slot.mutex);
-    if (slot.states.back().get() != &expected) return;
-    slot.states.push_back(std::move(state));
-    slot.current.store(slot.states.back().get(), std::memory_order_release);
+    if (slot.states.front().get() != &expected) return;
+    slot.states.push_front(std::move(state));
+    slot.current.store(slot.states.front().get(), std::memory_order_release);
 }
 
 const void* KernelAccess::identity(const GemmKernel& kernel) { return kernel.slot_.get(); }
@@ -162,7 +178,7 @@ long KernelAccess::users(const GemmKernel& kernel) { return kernel.slot_.use_cou
 std::shared_ptr<const KernelState> KernelAccess::shared_state(const GemmKernel& kernel) {
     KernelSlot& slot = KernelAccess::slot(kernel);
     const std::lock_guard lock(slot.mutex);
-    return slot.states.back();
+    return slot.states.front();
 }
 
 const KernelState& KernelAccess::state_for(const GemmKernel& kernel, const GemmArguments& arguments) {
@@ -171,15 +187,15 @@ const KernelState& KernelAccess::state_for(const GemmKernel& kernel, const GemmA
     KernelSlot& slot = KernelAccess::slot(kernel);
     const std::lock_guard lock(slot.mutex);
     const auto fits = [&](const auto& state) { return state->workspace_bytes <= arguments.workspace_bytes; };
-    const auto found = std::find_if(slot.states.rbegin(), slot.states.rend(), fits);
-    return found == slot.states.rend() ? latest : **found;
+    const auto found = std::find_if(slot.states.begin(), slot.states.end(), fits);
+    return found == slot.states.end() ? latest : **found;
 }
 
 void GemmKernel::launch(const GemmArguments& arguments, Stream stream) const {
     const KernelState& state = KernelAccess::state_for(*this, arguments);
     if (!is_sound(state, arguments)) [[unlikely]]
         require_sound(state, arguments);
-    if (state.problem.asked.m == 0 || state.problem.asked.n == 0) return;
+    if (is_empty(state.problem.asked)) return;
 
     const KernelOperands operands = as_kernel_sees(state, arguments);
     if (state.workspace_bytes != 0 && !arguments.workspace) {

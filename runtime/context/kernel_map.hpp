@@ -6,10 +6,13 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <shared_mutex>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace jitgemm {
@@ -35,12 +38,28 @@ public:
     [[nodiscard]] std::size_t problems() const;
 
 private:
+    /// A spec, its own or that of a kernel which lives as long as the key. Copies of a spec are most of the memory that
+    /// a problem takes.
+    class Key {
+    public:
+        explicit Key(const GemmSpec* borrowed) : spec_(borrowed) {}
+        explicit Key(const GemmSpec& copied) : own_(std::make_unique<const GemmSpec>(copied)), spec_(own_.get()) {}
+        [[nodiscard]] const GemmSpec& spec() const { return *spec_; }
+        friend bool operator==(const Key& left, const Key& right) { return left.spec() == right.spec(); }
+
+    private:
+        std::unique_ptr<const GemmSpec> own_;
+        const GemmSpec* spec_;
+    };
+    struct KeyHash {
+        std::size_t operator()(const Key& key) const noexcept { return std::hash<GemmSpec>()(key.spec()); }
+    };
     struct Entry {
         explicit Entry(GemmKernel of) : kernel(std::move(of)) {}
         GemmKernel kernel;
         mutable std::atomic<std::uint64_t> last_use = 0;
     };
-    using Entries = std::unordered_map<GemmSpec, Entry>;
+    using Entries = std::unordered_map<Key, Entry, KeyHash>;
 
     void touch(const Entry& entry) const;
     void forget_oldest();

@@ -129,6 +129,7 @@ GemmKernel KernelSetState::kernel(std::int64_t m) const {
     for (std::size_t i = 0; i < state->entries.size(); ++i) {
         LoadedEntry& entry = state->entries[i];
         entry.shape.blocks = block_count(entry.entry().grid, state->problem.row_major, of_set.sms[i]);
+        entry.shape.problems = problem_grid(entry.entry().grid, state->problem.row_major);
     }
     const WorkspaceLayout workspace = workspace_layout(state->problem, known.source().id.config);
     state->workspace_bytes = workspace.bytes;

@@ -46,7 +46,8 @@ CUlaunchConfig launch_config(const LaunchShape& shape, std::array<CUlaunchAttrib
     if (shape.programmatic) attributes.at(count++) = programmatic_attribute();
     CUlaunchConfig config{};
     config.gridDimX = static_cast<unsigned>(shape.blocks);
-    config.gridDimY = config.gridDimZ = 1;
+    config.gridDimY = static_cast<unsigned>(shape.problems.y);
+    config.gridDimZ = static_cast<unsigned>(shape.problems.z);
     config.blockDimX = static_cast<unsigned>(shape.threads);
     config.blockDimY = config.blockDimZ = 1;
     config.sharedMemBytes = static_cast<unsigned>(shape.shared_bytes);
@@ -290,7 +291,8 @@ void CudaDevice::zero(DevicePointer destination, std::size_t bytes, Stream strea
 CUresult CudaDevice::enqueue(const Function& function, const LaunchShape& shape, void** parameters,
                              CUstream stream) const {
     if (!is_plain(shape)) return enqueue_with_attributes(api_, function, shape, parameters, stream);
-    return api_.cuLaunchKernel(handle(function), static_cast<unsigned>(shape.blocks), 1, 1,
+    return api_.cuLaunchKernel(handle(function), static_cast<unsigned>(shape.blocks),
+                               static_cast<unsigned>(shape.problems.y), static_cast<unsigned>(shape.problems.z),
                                static_cast<unsigned>(shape.threads), 1, 1, static_cast<unsigned>(shape.shared_bytes),
                                stream, parameters, nullptr);
 }

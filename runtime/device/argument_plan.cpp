@@ -22,17 +22,17 @@ constexpr std::uint64_t kPitchUnit = 16;    // of a tensor map, bytes
 constexpr std::uint64_t kLinesOfGroup = 8;  // first lines of pairs that lie side by side in a box
 
 /// The map of a matrix whose lines are pairs: an element of a line, one of eight pairs, which of its two lines, and a
-/// group of eight pairs.
+/// group of eight pairs; behind these the problem of a batch. `matrix` has the rank of the whole map.
 TiledTensorMap by_pairs(const TiledTensorMap& matrix, EpiloguePairs pairs) {
     const std::uint64_t count = matrix.extents[1] / 2;
     const std::uint64_t line = matrix.pitches[0];
     const bool in_halves = pairs == EpiloguePairs::halves;
     const std::uint64_t to_next = in_halves ? line : 2 * line;
     TiledTensorMap map = matrix;
-    map.rank = 4;
-    map.extents = {matrix.extents[0], kLinesOfGroup, 2, count / kLinesOfGroup};
-    map.pitches = {to_next, in_halves ? count * line : line, kLinesOfGroup * to_next};
-    map.box = {matrix.box[0], kLinesOfGroup, 2, matrix.box[1] / (2 * static_cast<std::uint32_t>(kLinesOfGroup))};
+    map.extents = {matrix.extents[0], kLinesOfGroup, 2, count / kLinesOfGroup, matrix.extents[2]};
+    map.pitches = {to_next, in_halves ? count * line : line, kLinesOfGroup * to_next, matrix.pitches[1]};
+    map.box = {matrix.box[0], kLinesOfGroup, 2, matrix.box[1] / (2 * static_cast<std::uint32_t>(kLinesOfGroup)),
+               matrix.box[2]};
     return map;
 }
 
@@ -74,6 +74,11 @@ std::int64_t GemmSpec::*field_of(const ArgumentRole& role, const OperandList& op
     if (role == ArgumentRole::m) return &GemmSpec::m;
     if (role == ArgumentRole::n) return &GemmSpec::n;
     if (role == ArgumentRole::k) return &GemmSpec::k;
+    if (role == ArgumentRole::batch) return &GemmSpec::batch;
+    if (role.part == ArgumentPart::batch_stride && !role.is_packed) {
+        const GemmOperand* const operand = operands.find(role.name);
+        return operand == nullptr ? nullptr : operand->batch_stride_field;
+    }
     if (role.part != ArgumentPart::pitch || role.is_packed) return nullptr;
     const GemmOperand* const operand = operands.find(role.name);
     return operand == nullptr ? nullptr : operand->pitch_field;

@@ -34,6 +34,7 @@ struct LaunchShape {
     int shared_bytes = 0;
     std::array<int, 3> cluster{1, 1, 1};
     bool programmatic = false;  ///< KernelEntry::programmatic_launch
+    ProblemGrid problems{};     ///< blocks along y and z
 };
 
 /// Rows of bytes. They are equally far apart on the device and in host memory.

@@ -247,7 +247,7 @@ void check_epilogue(const GemmSpec& spec, const GemmArguments& arguments, std::v
 
 LaunchRegions::LaunchRegions(const GemmSpec& asked)
     : has_k_(asked.k != 0), has_c_(asked.c.has_value()), broadcasts_c_(asked.broadcast_c) {
-    if (asked.m == 0 || asked.n == 0) return;
+    if (is_empty(asked)) return;
     if (const EpilogueParts* const parts = parts_of(asked)) of_text_ = std::make_unique<OfText>(OfText{*parts, {}});
     const OperandList operands = gemm_operands(asked);
     if (of_text_ != nullptr) of_text_->places.reserve(operands.size());
@@ -319,7 +319,7 @@ std::vector<std::string> launch_problems(const Problem& problem, const GemmArgum
         problems.push_back(fmt::format("beta is {} but the spec has no C", arguments.beta));
     if (arguments.broadcast_c && !spec.c) problems.emplace_back("broadcast_c is set but the spec has no C");
     check_workspace(arguments, workspace_bytes, problems);
-    if (spec.m == 0 || spec.n == 0) return problems;
+    if (is_empty(spec)) return problems;
 
     check_operands(gemm_operands(spec, broadcasts_c(spec, arguments)), spec, arguments, problems);
     return problems;

@@ -189,7 +189,7 @@ EncodedTensorMap EmulatorDevice::encode_tensor_map(const TiledTensorMap& map) {
 
 emulator::LaunchConfig EmulatorDevice::config_of(const LaunchShape& shape) const {
     return {.entry = {},
-            .grid = {shape.blocks, 1, 1},
+            .grid = {shape.blocks, shape.problems.y, shape.problems.z},
             .block = {shape.threads, 1, 1},
             .shared_bytes = shape.shared_bytes,
             .cluster = shape.cluster,

@@ -31,9 +31,23 @@ DeviceMemory::~DeviceMemory() {
     if (data_) device_->free(data_);
 }
 
-std::int64_t MatrixForm::extent_bytes() const {
+std::int64_t MatrixForm::matrix_bytes() const {
     if (lines() == 0 || run() == 0) return 0;
     return ((lines() - 1) * leading_dimension + run()) * bytes(type);
+}
+
+std::int64_t MatrixForm::extent_bytes() const {
+    const std::int64_t of_one = matrix_bytes();
+    return of_one == 0 || matrices == 0 ? 0 : (matrices - 1) * batch_stride * bytes(type) + of_one;
+}
+
+bool MatrixForm::are_side_by_side() const {
+    return matrices > 1 && lines() > 1 && batch_stride >= run() &&
+           (matrices - 1) * batch_stride + run() <= leading_dimension;
+}
+
+bool MatrixForm::do_overlap() const {
+    return matrices > 1 && batch_stride * bytes(type) < matrix_bytes() && !are_side_by_side();
 }
 
 MatrixForm form_of(const GemmOperand& operand, bool generous) {
@@ -45,6 +59,8 @@ MatrixForm form_of(const GemmOperand& operand, bool generous) {
             .leading_dimension = operand.leading_dimension(),
             .type = operand.type,
             .alignment = operand.alignment,
+            .matrices = operand.matrices(),
+            .batch_stride = operand.batch_stride,
             .generous = generous && (is_natural || !has_promise)};
 }
 
@@ -73,10 +89,11 @@ GuardedMatrix::GuardedMatrix(const std::shared_ptr<Device>& device, const Matrix
     device->guard_memory(at(front_ + extent), kGuardBytes, "the guard band behind " + name);
 }
 
-DeviceMatrix GuardedMatrix::matrix() const {
+DeviceMatrix GuardedMatrix::matrix(std::int64_t problem) const {
     const bool row = form_.order == Order::row;
     const auto stride = [](std::int64_t extent, std::int64_t step) { return extent == 1 ? 0 : step; };
-    return {memory_.data().address + static_cast<std::uint64_t>(front_),
+    const std::int64_t offset = form_.matrices > 1 ? problem * form_.batch_stride * bytes(form_.type) : 0;
+    return {memory_.data().address + static_cast<std::uint64_t>(front_ + offset),
             form_.rows,
             form_.columns,
             stride(form_.rows, row ? form_.leading_dimension : 1),
@@ -84,11 +101,33 @@ DeviceMatrix GuardedMatrix::matrix() const {
             form_.type};
 }
 
-GuardedLines GuardedMatrix::guarded_lines() const {
-    const std::int64_t size = bytes(form_.type);
-    const bool empty = form_.extent_bytes() == 0;
-    return {memory_.data(), front_, empty ? 0 : form_.lines(), form_.run() * size, form_.leading_dimension * size,
-            kGuardBytes};
+std::vector<DeviceMatrix> GuardedMatrix::disjoint_matrices() const {
+    std::vector<DeviceMatrix> list;
+    if (form_.do_overlap()) {
+        const std::int64_t elements = form_.extent_bytes() / bytes(form_.type);
+        return {{matrix().data, 1, elements, 0, 1, form_.type}};
+    }
+    for (std::int64_t problem = 0; problem < form_.matrices; ++problem) list.push_back(matrix(problem));
+    return list;
+}
+
+std::vector<GuardedLines> GuardedMatrix::guarded_lines() const {
+    const std::int64_t size = bytes(form_.type), extent = form_.extent_bytes();
+    if (extent == 0) return {{memory_.data(), front_, 0, 0, 0, kGuardBytes}};
+    if (form_.do_overlap()) return {{memory_.data(), front_, 1, extent, extent, kGuardBytes}};
+    // Two levels: lines of matrices, or matrices side by side in lines.
+    const bool by_line = form_.are_side_by_side();
+    const std::int64_t outer = by_line ? form_.lines() : form_.matrices;
+    const std::int64_t step = (by_line ? form_.leading_dimension : form_.batch_stride) * size;
+    const std::int64_t inner = by_line ? form_.matrices : form_.lines();
+    const std::int64_t pitch = (by_line ? form_.batch_stride : form_.leading_dimension) * size;
+    const std::int64_t length = (inner - 1) * pitch + form_.run() * size;
+    std::vector<GuardedLines> list;
+    for (std::int64_t i = 0; i < outer; ++i)
+        list.push_back({memory_.data().address + static_cast<std::uint64_t>(i == 0 ? 0 : front_ + i * step),
+                        i == 0 ? front_ : 0, inner, form_.run() * size, pitch,
+                        i == outer - 1 ? kGuardBytes : step - length});
+    return list;
 }
 
 }  // namespace jitgemm

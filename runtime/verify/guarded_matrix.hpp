@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace jitgemm {
 
@@ -36,14 +37,23 @@ struct MatrixForm {
     Order order = Order::row;
     std::int64_t leading_dimension = 0;
     DataType type = DataType::f32;
-    int alignment = 16;     ///< the spec's alignment in bytes
-    bool generous = false;  ///< begins at 256 bytes, else at no more than the alignment
+    int alignment = 16;             ///< the spec's alignment in bytes
+    std::int64_t matrices = 1;      ///< of a batch
+    std::int64_t batch_stride = 0;  ///< elements from one to the next
+    bool generous = false;          ///< begins at 256 bytes, else at no more than the alignment
     /// Of the first element, in bytes.
     [[nodiscard]] int base_alignment() const { return generous ? 256 : alignment; }
 
     [[nodiscard]] std::int64_t lines() const { return order == Order::row ? rows : columns; }
     [[nodiscard]] std::int64_t run() const { return order == Order::row ? columns : rows; }
+    /// Of one matrix.
+    [[nodiscard]] std::int64_t matrix_bytes() const;
+    /// Of all matrices, from the first element to one past the last.
     [[nodiscard]] std::int64_t extent_bytes() const;
+    /// Whether matrices of a batch lie side by side in each line.
+    [[nodiscard]] bool are_side_by_side() const;
+    /// Whether elements belong to several matrices of a batch.
+    [[nodiscard]] bool do_overlap() const;
 };
 
 /// With generous placement an operand begins at 256 bytes if its alignment is the one that its leading dimension and a
@@ -55,15 +65,20 @@ struct MatrixForm {
 /// This many bytes, aligned as a workspace.
 [[nodiscard]] MatrixForm workspace_form(std::int64_t bytes);
 
-/// An operand in device memory between two guard bands.
+/// An operand in device memory between two guard bands, with the matrices of all problems of a batch.
 class GuardedMatrix {
 public:
     GuardedMatrix() = default;
     /// `name` is its name in faults of devices that have them. Its guard bands are guarded memory.
     GuardedMatrix(const std::shared_ptr<Device>& device, const MatrixForm& form, const std::string& name);
 
-    [[nodiscard]] DeviceMatrix matrix() const;
-    [[nodiscard]] GuardedLines guarded_lines() const;
+    /// That of a problem of a batch, or the one that all problems share.
+    [[nodiscard]] DeviceMatrix matrix(std::int64_t problem = 0) const;
+    /// Matrices that hold each element once: all of them. If they overlap, it is one row of all elements between the
+    /// first and the last.
+    [[nodiscard]] std::vector<DeviceMatrix> disjoint_matrices() const;
+    /// All bytes that belong to no matrix.
+    [[nodiscard]] std::vector<GuardedLines> guarded_lines() const;
     [[nodiscard]] const DeviceMemory& memory() const { return memory_; }
     [[nodiscard]] const MatrixForm& form() const { return form_; }
 

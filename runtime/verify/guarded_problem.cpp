@@ -47,9 +47,9 @@ struct GuardedProblem::Impl {
          float alpha_value, float beta_value, Placement placement);
 
     [[nodiscard]] bool uses(const GemmOperand& operand) const { return is_used(operand, spec, scalars); }
-    [[nodiscard]] std::optional<EpilogueInputs> epilogue_inputs() const;
-    [[nodiscard]] DeviceMatrix matrix(std::string_view name) const;
-    [[nodiscard]] Check request() const;
+    [[nodiscard]] std::optional<EpilogueInputs> epilogue_inputs(std::int64_t problem) const;
+    [[nodiscard]] DeviceMatrix matrix(std::string_view name, std::int64_t problem) const;
+    [[nodiscard]] Check request(std::int64_t problem) const;
     [[nodiscard]] const GuardedMatrix* output(std::string_view name) const;
     [[nodiscard]] const GuardedMatrix& d() const { return *output("d"); }
     [[nodiscard]] bool has_outputs_of(const Impl& right) const;
@@ -66,7 +66,9 @@ struct GuardedProblem::Impl {
                               std::vector<std::string>& complaints);
     [[nodiscard]] std::vector<std::string> check_surroundings(Verification& verdict) const;
     void check_elements(Verification& verdict, const Reference& judge) const;
-    void check_text(Verification& verdict, const EpilogueInputs& text, const std::vector<CheckResult>& found) const;
+    void check_problem(Verification& verdict, std::int64_t problem, const Reference& judge) const;
+    static void check_text(Verification& verdict, std::int64_t problem, const EpilogueInputs& text,
+                           const std::vector<CheckResult>& found);
 
     std::shared_ptr<Device> device;
     std::unique_ptr<Reference> reference;
@@ -121,7 +123,8 @@ void GuardedProblem::Impl::poison_bands(const GuardedMatrix& memory) const {
 void GuardedProblem::Impl::poison(const GuardedMatrix& output) const {
     poison_bands(output);
     const bool has_nan = fraction_bits(output.form().type) >= 0;
-    reference->fill(output.matrix(), {.kind = FillKind::constant, .constant = has_nan ? kNanBits : kUnwritten});
+    for (const DeviceMatrix& matrix : output.disjoint_matrices())
+        reference->fill(matrix, {.kind = FillKind::constant, .constant = has_nan ? kNanBits : kUnwritten});
     if (EmulatorDevice* const emulator = as_emulator(*device))
         emulator->undefine_memory(output.matrix().data, static_cast<std::size_t>(output.form().extent_bytes()), true);
 }
@@ -151,22 +154,22 @@ void GuardedProblem::Impl::poison_workspace(std::size_t bytes) {
 }
 
 /// Without data where the operand is not read, or not there.
-DeviceMatrix GuardedProblem::Impl::matrix(std::string_view name) const {
+DeviceMatrix GuardedProblem::Impl::matrix(std::string_view name, std::int64_t problem) const {
     std::size_t place = 0;
     for (const GemmOperand& operand : operands) {
         if (operand.is_written) continue;
-        if (operand.name == name) return uses(operand) ? filled[place].matrix() : DeviceMatrix{};
+        if (operand.name == name) return uses(operand) ? filled[place].matrix(problem) : DeviceMatrix{};
         ++place;
     }
     return {};
 }
 
-Check GuardedProblem::Impl::request() const {
-    const DeviceMatrix a = matrix("a");
+Check GuardedProblem::Impl::request(std::int64_t problem) const {
+    const DeviceMatrix a = matrix("a", problem);
     return {.a = a,
-            .b = matrix("b"),
-            .c = matrix("c"),
-            .d = d().matrix(),
+            .b = matrix("b", problem),
+            .c = matrix("c", problem),
+            .d = d().matrix(problem),
             .k = a.data ? spec.k : 0,
             .alpha = static_cast<double>(scalars.alpha),
             .beta = static_cast<double>(scalars.beta),
@@ -174,15 +177,16 @@ Check GuardedProblem::Impl::request() const {
             .exact = exact};
 }
 
-std::optional<EpilogueInputs> GuardedProblem::Impl::epilogue_inputs() const {
+std::optional<EpilogueInputs> GuardedProblem::Impl::epilogue_inputs(std::int64_t problem) const {
     const std::optional<Epilogue> meaning = meaning_of(spec.epilogue, spec.d);
     if (!meaning) return std::nullopt;
     EpilogueInputs text{.epilogue = *meaning, .operands = {}, .scalars = {}, .outputs = {}};
     for (const EpilogueOperand& operand : meaning->parts().operands) {
-        text.operands.push_back(operand.is_scalar ? DeviceMatrix{} : matrix(operand.name));
+        text.operands.push_back(operand.is_scalar ? DeviceMatrix{} : matrix(operand.name, problem));
         text.scalars.push_back(operand.is_scalar ? scalar_of(operand.name, scalars) : 0.0F);
     }
-    for (const EpilogueOutput& one : meaning->parts().outputs) text.outputs.push_back(output(one.name)->matrix());
+    for (const EpilogueOutput& one : meaning->parts().outputs)
+        text.outputs.push_back(output(one.name)->matrix(problem));
     return text;
 }
 
@@ -190,8 +194,11 @@ std::optional<EpilogueInputs> GuardedProblem::Impl::epilogue_inputs() const {
 bool GuardedProblem::Impl::has_outputs_of(const Impl& right) const {
     return std::ranges::all_of(outputs, [&](const GuardedOutput& output) {
         const GuardedMatrix& other = *right.output(output.name);
-        const Check same{.c = other.matrix(), .d = output.memory.matrix(), .alpha = 0, .beta = 1, .exact = true};
-        return reference->check(same).wrong == 0;
+        for (std::int64_t i = 0; i < other.form().matrices; ++i) {
+            const Check same{.c = other.matrix(i), .d = output.memory.matrix(i), .alpha = 0, .beta = 1, .exact = true};
+            if (reference->check(same).wrong != 0) return false;
+        }
+        return true;
     });
 }
 
@@ -209,7 +216,8 @@ void GuardedProblem::Impl::check_inputs(Verification& verdict, std::vector<std::
 
 void GuardedProblem::Impl::check_bands(const GuardedMatrix& memory, std::string_view name, Verification& verdict,
                                        std::vector<std::string>& complaints) const {
-    const std::int64_t damage = reference->guard_damage(memory.guarded_lines(), kGuardByte);
+    std::int64_t damage = 0;
+    for (const GuardedLines& lines : memory.guarded_lines()) damage += reference->guard_damage(lines, kGuardByte);
     if (damage == 0) return;
     verdict.guard_damage += damage;
     complaints.push_back(fmt::format("{} bytes outside {} were overwritten", damage, name));
@@ -219,27 +227,29 @@ void GuardedProblem::Impl::check_written(const EmulatorDevice& emulator, const G
                                          Verification& verdict, std::vector<std::string>& complaints) {
     const MatrixForm& form = output.memory.form();
     const bool by_row = form.order == Order::row;
-    const auto unwritten = [&](std::int64_t line, std::int64_t first, std::int64_t count) {
+    const auto unwritten = [&](std::int64_t problem, std::int64_t line, std::int64_t first, std::int64_t count) {
         const auto size = static_cast<std::uint64_t>(bytes(form.type));
         const std::int64_t element = line * form.leading_dimension + first;
         return static_cast<std::int64_t>(emulator.unwritten_bytes(
-            DevicePointer{output.memory.matrix().data.address + static_cast<std::uint64_t>(element) * size},
+            DevicePointer{output.memory.matrix(problem).data.address + static_cast<std::uint64_t>(element) * size},
             static_cast<std::uint64_t>(count) * size));
     };
-    std::optional<ElementPlace> place;
+    std::string place;  // of the first element
     std::int64_t all = 0;
-    for (std::int64_t line = 0; form.run() != 0 && line < form.lines(); ++line) {
-        const std::int64_t missing = unwritten(line, 0, form.run());
-        all += missing;
-        if (missing == 0 || place) continue;
-        std::int64_t first = 0;
-        while (unwritten(line, first, 1) == 0) ++first;
-        place = {by_row ? line : first, by_row ? first : line};
-    }
+    for (std::int64_t problem = 0; problem < form.matrices; ++problem)
+        for (std::int64_t line = 0; form.run() != 0 && line < form.lines(); ++line) {
+            const std::int64_t missing = unwritten(problem, line, 0, form.run());
+            all += missing;
+            if (missing == 0 || !place.empty()) continue;
+            std::int64_t first = 0;
+            while (unwritten(problem, line, first, 1) == 0) ++first;
+            const std::string name = form.matrices > 1 ? fmt::format("{}[{}]", output.title, problem) : output.title;
+            place = element_name(name, {by_row ? line : first, by_row ? first : line});
+        }
     verdict.unwritten += all;
-    if (place)
-        complaints.push_back(fmt::format("{} bytes of {} were never written, first those of {}", all, output.title,
-                                         element_name(output.title, *place)));
+    if (!place.empty())
+        complaints.push_back(
+            fmt::format("{} bytes of {} were never written, first those of {}", all, output.title, place));
 }
 
 std::vector<std::string> GuardedProblem::Impl::check_surroundings(Verification& verdict) const {
@@ -254,21 +264,25 @@ std::vector<std::string> GuardedProblem::Impl::check_surroundings(Verification& 
 }
 
 void GuardedProblem::Impl::check_elements(Verification& verdict, const Reference& judge) const {
-    const Check check = request();
-    if (const std::optional<EpilogueInputs> text = epilogue_inputs())
-        return check_text(verdict, *text, check_epilogue(*device, check, *text, judge));
+    for (std::int64_t problem = 0; problem < spec.batch; ++problem) check_problem(verdict, problem, judge);
+}
+
+void GuardedProblem::Impl::check_problem(Verification& verdict, std::int64_t problem, const Reference& judge) const {
+    const Check check = request(problem);
+    if (const std::optional<EpilogueInputs> text = epilogue_inputs(problem))
+        return check_text(verdict, problem, *text, check_epilogue(*device, check, *text, judge));
     const CheckResult found = judge.check(check);
-    verdict.wrong = static_cast<std::int64_t>(found.wrong);
-    verdict.largest_error = found.largest_error;
-    if (verdict.wrong == 0) return;
+    verdict.wrong += static_cast<std::int64_t>(found.wrong);
+    verdict.largest_error = std::max(verdict.largest_error, found.largest_error);
+    if (found.wrong == 0 || verdict.first) return;
     const auto [row, column] = place_of(check.d, found.first);
     const CheckResult element = judge.element(check, found.first);
-    verdict.first = Mismatch{"D", row, column, element.expected, element.got, {}};
+    verdict.first = Mismatch{"D", problem, row, column, element.expected, element.got, {}};
 }
 
 /// The first wrong element is the first one of the first output that has one.
-void GuardedProblem::Impl::check_text(Verification& verdict, const EpilogueInputs& text,
-                                      const std::vector<CheckResult>& found) const {
+void GuardedProblem::Impl::check_text(Verification& verdict, std::int64_t problem, const EpilogueInputs& text,
+                                      const std::vector<CheckResult>& found) {
     for (std::size_t i = 0; i < found.size(); ++i) {
         const CheckResult& of = found[i];
         verdict.wrong += static_cast<std::int64_t>(of.wrong);
@@ -276,7 +290,7 @@ void GuardedProblem::Impl::check_text(Verification& verdict, const EpilogueInput
         if (of.wrong == 0 || verdict.first) continue;
         const auto [row, column] = place_of(text.outputs[i], of.first);
         const std::string& name = text.epilogue.parts().outputs[i].name;
-        verdict.first = Mismatch{name == "d" ? "D" : name, row, column, of.expected, of.got, {}};
+        verdict.first = Mismatch{name == "d" ? "D" : name, problem, row, column, of.expected, of.got, {}};
     }
 }
 
@@ -309,7 +323,7 @@ void GuardedProblem::point(GemmArguments& arguments) const {
         set_address(operand, arguments, (operand.is_written ? (output++)->memory : (input++)->memory()).matrix().data);
 }
 
-Check GuardedProblem::request() const { return impl_->request(); }
+Check GuardedProblem::request() const { return impl_->request(0); }
 
 void GuardedProblem::poison_outputs() { impl_->poison_outputs(); }
 

@@ -21,7 +21,8 @@ inline constexpr double kCpuReferenceLimit = 1 << 26;
 
 /// The first wrong element, in the order of their numbers, and the place that computed it.
 struct Mismatch {
-    std::string output;  ///< "D", or another output of the epilogue
+    std::string output;        ///< "D", or another output of the epilogue
+    std::int64_t problem = 0;  ///< of a batch
     std::int64_t row = 0;
     std::int64_t column = 0;
     double expected = 0;
@@ -65,7 +66,7 @@ public:
     [[nodiscard]] GemmArguments arguments() const;  ///< with the workspace of the last run(), if there was one
     /// Sets the addresses of all operands.
     void point(GemmArguments& arguments) const;
-    /// All operands, and the way in which they make D.
+    /// All operands, and the way in which they make D; those of the first problem of a batch.
     [[nodiscard]] Check request() const;
     /// Sets D and other outputs to NaN and their bands to the pattern.
     void poison_outputs();

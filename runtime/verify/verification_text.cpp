@@ -25,6 +25,7 @@ std::string elements_text(const GemmSpec& spec) {
     const auto matrices = text == nullptr ? 1 : std::ssize(text->outputs) - reductions;
     std::string elements = matrices == 1 ? "" : fmt::format("{} times ", matrices);
     elements += fmt::format("{}x{} elements", rows, columns);
+    if (is_batched(spec)) elements = fmt::format("{} problems of {}", spec.batch, elements);
     if (reductions == 0) return elements;
     return fmt::format("{} and {}", elements,
                        reductions == 1 ? "a reduction" : fmt::format("{} reductions", reductions));
@@ -44,7 +45,8 @@ std::string wrong_elements_text(const Verification& verdict, const GemmSpec& spe
         text += fmt::format(", by up to {:.3g} times the bound", verdict.largest_error);
     if (verdict.first) {
         const Mismatch& first = *verdict.first;
-        text += fmt::format("; first {}: expected {}, got {}", element_name(first.output, {first.row, first.column}),
+        const std::string name = is_batched(spec) ? fmt::format("{}[{}]", first.output, first.problem) : first.output;
+        text += fmt::format("; first {}: expected {}, got {}", element_name(name, {first.row, first.column}),
                             element_text(first.expected), element_text(first.got));
     }
     return text;

@@ -249,7 +249,12 @@ struct SplitColumns {
 #endif
 
 // First entry: operands are split.
+#if GEMM_BATCHED
+extern "C" __global__ void __launch_bounds__(kPackThreads) gemm_split(const __grid_constant__ BatchArgs batch) {
+    GemmArgs args(batch);
+#else
 extern "C" __global__ void __launch_bounds__(kPackThreads) gemm_split(const GemmArgs args) {
+#endif
     GEMM_LAUNCH_ORDER();
     GEMM_SPLITS();
     const unsigned units_a = a.units(), units = units_a + b.units();

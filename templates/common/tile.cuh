@@ -16,4 +16,7 @@ struct Tile : Edges {
 #if GEMM_CLUSTER > 1
     unsigned cluster_row, cluster_column;  // of the block in its cluster
 #endif
+#if GEMM_BATCHED && GEMM_TENSOR_MAPS
+    int problem;  // of the batch
+#endif
 };

@@ -34,6 +34,9 @@
 #ifndef GEMM_TENSOR_MAPS
 #define GEMM_TENSOR_MAPS 0  // TMA copies A and B
 #endif
+#ifndef GEMM_BATCHED
+#define GEMM_BATCHED 0  // a launch has many problems
+#endif
 #ifndef GEMM_CLUSTER
 #define GEMM_CLUSTER 1  // blocks of a cluster that takes tiles together and shares operands
 #endif

@@ -30,9 +30,9 @@
 // ---- kernel
 // The 1 allows one block per SM: without it ptxas may spill registers to make room for more blocks.
 #if GEMM_SPLIT_CLUSTER
-extern "C" __global__ void __launch_bounds__(kThreads, 1) __cluster_dims__(kSplitK) gemm(const GemmArgs args) {
+extern "C" __global__ void __launch_bounds__(kThreads, 1) __cluster_dims__(kSplitK) gemm(GemmArgs args) {
 #else
-extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const GemmArgs args) {
+extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(GemmArgs args) {
 #endif
     extern __shared__ __align__(128) char shared_memory[];
     GEMM_LAUNCH_ORDER();

@@ -1,9 +1,22 @@
 #pragma once
 
+#if GEMM_BATCHED
+// Matrices in global memory as TMA addresses them (CUtensorMap). The host encodes them at each launch. Their last
+// dimension goes from one problem of the batch to the next.
+struct alignas(64) EncodedTensorMap {
+    unsigned long long words[16];
+};
+// The matrix of one problem.
+struct TensorMap {
+    const EncodedTensorMap* all;
+    int problem;
+};
+#else
 // A matrix in global memory as TMA addresses it (CUtensorMap). The host encodes it at each launch.
 struct alignas(64) TensorMap {
     unsigned long long words[16];
 };
+#endif
 
 // TMA copies boxes between a tensor in global memory and shared memory. The tensor map gives the shape of a box. `x`
 // counts elements along the contiguous dimension, the other coordinates along the others. Elements outside the tensor

@@ -27,10 +27,18 @@ struct BlockTiles {
 
     // This block's tile of those that its cluster takes.
     __device__ __forceinline__ Tile block_tile(unsigned index, int first_k, int k_tiles) const {
+#if GEMM_BATCHED
+        const int problem = index / (tiles.m * tiles.n);
+        index %= tiles.m * tiles.n;
+#endif
         const TileCoord at = tile_of_block(index, tiles);
         const int row = (at.m * kClusterM + cluster_row) * kBlockM;
         const int column = (at.n * kClusterN + cluster_column) * kBlockN;
+#if GEMM_BATCHED
+        return {{rows, columns}, row, column, first_k, k_tiles, cluster_row, cluster_column, problem};
+#else
         return {{rows, columns}, row, column, first_k, k_tiles, cluster_row, cluster_column};
+#endif
     }
 #else
     TileCoord tiles;  // of D
@@ -45,9 +53,17 @@ struct BlockTiles {
           cluster(blockIdx.x) {}
 
     __device__ __forceinline__ Tile block_tile(unsigned index, int first_k, int k_tiles) const {
+#if GEMM_BATCHED
+        const int problem = index / (tiles.m * tiles.n);
+        index %= tiles.m * tiles.n;
+#endif
         const TileCoord at = tile_of_block(index, tiles);
         const int row = at.m * kBlockM, column = at.n * kBlockN;
+#if GEMM_BATCHED
+        return {{rows, columns}, row, column, first_k, k_tiles, problem};
+#else
         return {{rows, columns}, row, column, first_k, k_tiles};
+#endif
     }
 #endif
 };

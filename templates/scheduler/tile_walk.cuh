@@ -13,6 +13,9 @@ struct TileWalk : BlockTiles {
 
     __device__ __forceinline__ explicit TileWalk(const GemmArgs& args)
         : BlockTiles(args), index(cluster), count(tiles.m * tiles.n) {
+#if GEMM_BATCHED
+        count *= args.batch;  // those of the first problem come first
+#endif
 #if GEMM_OVERLAPPED
         k_tiles = max(2, static_cast<int>((args.k + (kBlockK - 1ll)) / kBlockK));
 #else

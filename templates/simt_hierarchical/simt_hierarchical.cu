@@ -28,7 +28,7 @@
 #include "second_entry.inl"
 
 // ---- kernel
-extern "C" __global__ void __launch_bounds__(kThreads, kMinBlocksPerSm) gemm(const GemmArgs args) {
+extern "C" __global__ void __launch_bounds__(kThreads, kMinBlocksPerSm) gemm(GemmArgs args) {
     extern __shared__ __align__(128) char shared_memory[];
     GEMM_LAUNCH_ORDER();
 

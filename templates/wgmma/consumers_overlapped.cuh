@@ -15,6 +15,9 @@ struct Consumer {
     int lane;
     int first_row, first_column;  // of this warp's rows in the block tile
     int row, column;  // where this warp's rows of the last tile begin in D
+#if GEMM_BATCHED
+    int problem;  // of the last tile
+#endif
     int read = -1;  // the stage that wgmmas in flight read; none yet
     RingPosition ring;
     Staging staging;
@@ -66,6 +69,9 @@ struct Consumer {
         const Tile tile = walk.tile();
         row = tile.row + first_row;
         column = tile.column + first_column;
+#if GEMM_BATCHED
+        problem = tile.problem;
+#endif
 #if GEMM_STREAM_K
         last = walk.piece;
 #endif

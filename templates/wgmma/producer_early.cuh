@@ -27,7 +27,11 @@ __device__ __forceinline__ int prefetch_constants(const GemmArgs& args, const Sh
     if (walk.no_products) return prefetched;
 #pragma unroll 1
     for (; walk.has_tile() && prefetched < kStages; walk.next()) {
+#if GEMM_BATCHED
+        prefetch_tile(problem_of(args, walk.tile().problem), shared, walk, prefetched);
+#else
         prefetch_tile(args, shared, walk, prefetched);
+#endif
 #if GEMM_TILE_PANELS
         if (stages_of_panels(args, walk) != 0) break;  // its panels come next
 #endif
@@ -74,5 +78,10 @@ __device__ __forceinline__ void copy_tiles(const GemmArgs& args, const SharedMem
     GEMM_CLEAR_RING();
     RingPosition ring;
 #pragma unroll 1
+#if GEMM_BATCHED
+    for (; walk.has_tile(); walk.next())
+        copy_tile(problem_of(args, walk.tile().problem), shared, walk, ring, prefetched);
+#else
     for (; walk.has_tile(); walk.next()) copy_tile(args, shared, walk, ring, prefetched);
+#endif
 }

@@ -40,11 +40,19 @@
 #include "producer.cuh"
 
 // ---- kernel
-#if GEMM_CLUSTER > 1
+#if GEMM_CLUSTER > 1 && GEMM_BATCHED
+extern "C" __global__ void __launch_bounds__(kThreads, 1) __cluster_dims__(kCluster)
+    gemm(const __grid_constant__ BatchArgs batch) {
+#elif GEMM_CLUSTER > 1
 extern "C" __global__ void __launch_bounds__(kThreads, 1) __cluster_dims__(kCluster)
     gemm(const __grid_constant__ GemmArgs args) {
+#elif GEMM_BATCHED
+extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const __grid_constant__ BatchArgs batch) {
 #else
 extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const __grid_constant__ GemmArgs args) {
+#endif
+#if GEMM_BATCHED
+    const GemmArgs args(batch);
 #endif
     extern __shared__ __align__(1024) char shared_memory[];
     const SharedMemory shared(static_cast<unsigned>(__cvta_generic_to_shared(shared_memory)));

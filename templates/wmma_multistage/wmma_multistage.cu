@@ -28,8 +28,9 @@ __device__ __forceinline__ void stage_rows(Staged* sC, const Accumulator (&rC)[k
 
 // ---- kernel
 // The 1 allows one block per SM: without it ptxas may spill registers to make room for more blocks.
-extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const GemmArgs args) {
+extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(GemmArgs args) {
     extern __shared__ __align__(128) char shared_memory[];
+    GEMM_LAUNCH_ORDER();
 
 #include "scheduler/tile_of_this_block.inl"
 

@@ -155,8 +155,8 @@ TEST_CASE("cli emulator: real arrays") {
     const auto file = [&](const char* name) { return tool.folder() / name; };
     const std::vector<float> a{1, 2, 3, 4, 5, 6};
     const std::vector<float> b{1, -1, 2, 0, 0, 3};
-    write_npy(file("a.npy"), DataType::f32, 2, 3, Order::row, a.data());
-    write_npy(file("b.npy"), DataType::f32, 3, 2, Order::row, b.data());
+    write_npy(file("a.npy"), DataType::f32, {2, 3}, Order::row, a.data());
+    write_npy(file("b.npy"), DataType::f32, {3, 2}, Order::row, b.data());
     const ToolResult result = tool.run("run --device emulator --type f16 --d-type f32 --a '" + file("a.npy") +
                                        "' --b '" + file("b.npy") + "' --out '" + file("d.npy") + "'");
     INFO(result.err);
@@ -172,8 +172,8 @@ TEST_CASE("cli emulator: arrays of f32 are multiplied as f32") {
     const auto file = [&](const char* name) { return tool.folder() / name; };
     const std::vector<float> a{1.0F, 0x1.000002p0F, 1e30F, 0.1F};
     const std::vector<float> b{1.0F, 0.0F, 0.0F, 1.0F};
-    write_npy(file("a.npy"), DataType::f32, 2, 2, Order::row, a.data());
-    write_npy(file("b.npy"), DataType::f32, 2, 2, Order::row, b.data());
+    write_npy(file("a.npy"), DataType::f32, {2, 2}, Order::row, a.data());
+    write_npy(file("b.npy"), DataType::f32, {2, 2}, Order::row, b.data());
     const std::string arrays =
         " --a '" + file("a.npy") + "' --b '" + file("b.npy") + "' --out '" + file("d.npy") + "' --device emulator";
     const ToolResult result = tool.run("run" + arrays);
@@ -199,10 +199,10 @@ TEST_CASE("cli emulator: an epilogue reads its operands from files, in their typ
     const Tool tool;
     const auto file = [&](const char* name) { return tool.folder() / name; };
     const std::vector<float> a{1, 2, 3, 4}, b{1, 0, 0, 1}, bias{-2, 0.5F}, up{1, 2, 3, 4};
-    write_npy(file("a.npy"), DataType::f32, 2, 2, Order::row, a.data());
-    write_npy(file("b.npy"), DataType::f32, 2, 2, Order::row, b.data());
-    write_npy(file("bias.npy"), DataType::f32, 1, 2, Order::row, bias.data());
-    write_npy(file("up.npy"), DataType::f32, 2, 2, Order::row, up.data());
+    write_npy(file("a.npy"), DataType::f32, {2, 2}, Order::row, a.data());
+    write_npy(file("b.npy"), DataType::f32, {2, 2}, Order::row, b.data());
+    write_npy(file("bias.npy"), DataType::f32, {1, 2}, Order::row, bias.data());
+    write_npy(file("up.npy"), DataType::f32, {2, 2}, Order::row, up.data());
     const std::string command = "run --device emulator --type bf16 --d-type f32 --a '" + file("a.npy") + "' --b '" +
                                 file("b.npy") + "' --out '" + file("d.npy") +
                                 "' --epilogue 's: f32; d = relu(s * acc + bias[n]) * up[m,n]'";
@@ -260,8 +260,8 @@ TEST_CASE("cli emulator: each output of an epilogue goes to its file") {
     const Tool tool;
     const auto file = [&](const char* name) { return "'" + (tool.folder() / name) + "'"; };
     const std::vector<float> a{1, 2, 3, 4}, b{1, 0, 0, 1};
-    write_npy(tool.folder() / "a.npy", DataType::f32, 2, 2, Order::row, a.data());
-    write_npy(tool.folder() / "b.npy", DataType::f32, 2, 2, Order::row, b.data());
+    write_npy(tool.folder() / "a.npy", DataType::f32, {2, 2}, Order::row, a.data());
+    write_npy(tool.folder() / "b.npy", DataType::f32, {2, 2}, Order::row, b.data());
     const std::string command = "run --device emulator --a " + file("a.npy") + " --b " + file("b.npy") +
                                 " --epilogue 't = acc - 2; d = relu(t); pre[m,n] = t'";
     const ToolResult result = tool.run(command + " --out " + file("d.npy") + " --out pre=" + file("pre.npy"));
@@ -280,7 +280,7 @@ TEST_CASE("cli emulator: each output of an epilogue goes to its file") {
                                 "; r[n] = sum(acc)' --out pre=" + file("pre.npy") + " --out r=" + file("r.npy") +
                                 " --out " + file("d.npy");
     REQUIRE(tool.run(reduces).exit_code == 0);
-    const NpyMatrix sums = NpyMatrix::open(tool.folder() / "r.npy", DataType::f32, NpyDimensions::up_to_two);
+    const NpyMatrix sums = NpyMatrix::open(tool.folder() / "r.npy", DataType::f32, NpyDimensions::up_to_three);
     CHECK(sums.rows() * sums.columns() == 2);
     std::vector<float> got(2);
     std::memcpy(got.data(), sums.data(), sizeof(float) * got.size());

@@ -77,6 +77,12 @@ constexpr std::array<std::string_view, 24> kTexts{"d = relu(acc + bias[n])",
                                                   "t = silu(left(acc)) * right(acc); d[m,h] = t; sums[h] = sum(t); "
                                                   "high[m] = max(exp(t * 0))"};
 
+/// Texts of batches.
+constexpr std::array<std::string_view, 5> kBatchTexts{
+    "d = relu(acc + bias[b,n])", "row: f16[b,m]; d = acc * row[b,m] + beta * x[b,m,n]",
+    "s: f32[b]; d = silu(acc * s[b] + bias[n]) * x[m,n]", "t = acc + bias[b,n]; d = abs(t); pre[b,m,n] = t",
+    "d[m,h] = left(acc) + right(alpha * acc) * x[b,m,h]"};
+
 /// The same with 8-bit floats.
 void make_float8(RandomBits& random, GemmSpec& spec) {
     constexpr std::array kFloat8{DataType::e4m3, DataType::e5m2};
@@ -115,6 +121,10 @@ GemmSpec random_types(RandomBits& random) {
     if (chance(random, 8)) make_int8(random, spec);
     constexpr std::array kMaths{Math::ieee, Math::f16x3, Math::f16x3, Math::bf16x3, Math::tf32, Math::tf32};
     if (spec.a == DataType::f32) spec.math = pick(random, kMaths);
+    if (chance(random, 5)) {
+        spec.batch = 2;
+        if (!spec.epilogue.empty()) spec.epilogue = pick(random, kBatchTexts);
+    }
     return spec;
 }
 
@@ -167,6 +177,39 @@ void make_pairs(RandomBits& random, GemmSpec& spec) {
     spec.d_order = Order::row;
 }
 
+/// A stride of matrices that lie one behind the other, with room between them or without.
+std::int64_t random_stride(RandomBits& random, const GemmOperand& operand, int alignment) {
+    const std::int64_t unit = std::max(alignment / bytes(operand.type), 1);
+    return round_up<std::int64_t>(operand.lines() * operand.leading_dimension(), unit) + unit * random.below(12);
+}
+
+/// Of a matrix that is read: all problems may share it, and those of problems may overlap.
+std::int64_t random_input_stride(RandomBits& random, const GemmOperand& operand, int alignment) {
+    const std::int64_t unit = std::max(alignment / bytes(operand.type), 1);
+    if (chance(random, 4)) return 0;
+    return chance(random, 4) ? unit * (1 + random.below(40)) : random_stride(random, operand, alignment);
+}
+
+/// D, and C with it, one behind the other or side by side in each line.
+void add_batch_of_d(RandomBits& random, GemmSpec& spec, const GemmOperand& d, int alignment) {
+    const std::int64_t unit = std::max(alignment / bytes(spec.d), 1);
+    spec.batch_stride_d = random_stride(random, d, alignment);
+    if (!chance(random, 3)) return;
+    spec.batch_stride_d = round_up<std::int64_t>(d.run(), unit);
+    spec.ldd = spec.batch_stride_d * std::max<std::int64_t>(spec.batch, 1) + unit * random.below(3);
+}
+
+void add_batch(RandomBits& random, GemmSpec& spec, const Alignments& alignments) {
+    constexpr std::array<std::int64_t, 5> kBatches{0, 2, 2, 3, 5};
+    spec.batch = pick(random, kBatches);
+    const OperandList operands = gemm_operands(spec);
+    spec.batch_stride_a = random_input_stride(random, *operands.find("a"), alignments.a);
+    spec.batch_stride_b = random_input_stride(random, *operands.find("b"), alignments.b);
+    if (const GemmOperand* const c = operands.find("c"))
+        spec.batch_stride_c = random_input_stride(random, *c, alignments.c);
+    add_batch_of_d(random, spec, *operands.find("d"), alignments.d);
+}
+
 void add_sizes(RandomBits& random, GemmSpec& spec, const Alignments& alignments) {
     spec.m = random_extent(random);
     spec.n = random_extent(random);
@@ -185,6 +228,7 @@ void add_sizes(RandomBits& random, GemmSpec& spec, const Alignments& alignments)
     spec.align_c = alignments.c;
     spec.align_d = alignments.d;
     add_matrices(random, spec, alignments);
+    if (is_batched(spec)) add_batch(random, spec, alignments);
 }
 
 VerifyOptions random_options(RandomBits& random, const GemmSpec& spec) {

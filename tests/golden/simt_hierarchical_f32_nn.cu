@@ -327,7 +327,7 @@ __device__ __forceinline__ void epilogue(const float (&rC)[kThreadM][kThreadN], 
 }
 
 // ---- kernel ---------------------------------------------------------------------------------------------------------
-extern "C" __global__ void __launch_bounds__(kThreads, kMinBlocksPerSm) gemm(const GemmArgs args) {
+extern "C" __global__ void __launch_bounds__(kThreads, kMinBlocksPerSm) gemm(GemmArgs args) {
     extern __shared__ __align__(128) char shared_memory[];
 
     // Which tile of D, and which part of K: [first_k, end_k).

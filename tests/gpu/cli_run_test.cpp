@@ -48,9 +48,9 @@ void check_product(Order order_of_a, Order order_of_b, const std::string& option
     const std::vector<float> a = integers(kM * kK, 1);
     const std::vector<float> b = integers(kK * kN, 2);
     const std::vector<float> c = integers(kM * kN, 3);
-    write_npy(file("a.npy"), DataType::f32, kM, kK, order_of_a, a.data());
-    write_npy(file("b.npy"), DataType::f32, kK, kN, order_of_b, b.data());
-    write_npy(file("c.npy"), DataType::f32, kM, kN, Order::row, c.data());
+    write_npy(file("a.npy"), DataType::f32, {kM, kK}, order_of_a, a.data());
+    write_npy(file("b.npy"), DataType::f32, {kK, kN}, order_of_b, b.data());
+    write_npy(file("c.npy"), DataType::f32, {kM, kN}, Order::row, c.data());
     const ToolResult result = tool.run("run --a '" + file("a.npy") + "' --b '" + file("b.npy") + "' --c '" +
                                        file("c.npy") + "' --out '" + file("d.npy") + "' --rounds 1 " + options);
     INFO(options << "\n" << result.out << "\n" << result.err);

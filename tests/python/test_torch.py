@@ -173,6 +173,35 @@ def test_no_product_becomes_a_constant_of_a_trace(trace):
     torch.testing.assert_close(f(a + 1), (a + 1).sum() + (a + 1) @ b)
 
 
+@pytest.mark.parametrize("shape_b", [(3, 5, 4), (2, 3, 5, 4), (1, 5, 4)])
+def test_batches_have_the_derivatives_of_torch(shape_b):
+    given = tensor(2, 3, 6, 5), tensor(*shape_b, seed=1)
+    ours, theirs = ([x.clone().requires_grad_() for x in given] for _ in range(2))
+    weight = tensor(2, 3, 6, 4, seed=2)
+    d = jg.torch.matmul(*ours, device=EMULATOR)
+    (d * weight).sum().backward()
+    expected = torch.matmul(*theirs)
+    (expected * weight).sum().backward()
+    torch.testing.assert_close(d, expected)
+    for x, y in zip(ours, theirs, strict=True):
+        torch.testing.assert_close(x.grad, y.grad)
+
+
+def test_vmap_of_both_operands_is_one_batch(monkeypatch):
+    a, b = tensor(3, 6, 5), tensor(5, 4, 3, seed=1)
+    shapes = []
+    launch = jg._core.matmul
+    monkeypatch.setattr(jg._core, "matmul", lambda a, b, **more: shapes.append(a.shape) or launch(a, b, **more))
+    d = torch.vmap(lambda x, y: jg.torch.matmul(x, y, device=EMULATOR), (0, 2))(a, b)
+    torch.testing.assert_close(d, torch.matmul(a, b.movedim(2, 0)))
+    assert shapes == [(3, 6, 5)]
+
+
+def test_a_batch_passes_opcheck():
+    a, b = tensor(3, 6, 5).requires_grad_(), tensor(3, 5, 4, seed=1).requires_grad_()
+    library.opcheck(torch.ops.jitgemm.matmul.default, (a, b), {"device": EMULATOR})
+
+
 def test_tensors_of_transforms_and_fake_ones_are_refused():
     from torch._subclasses import FakeTensorMode
 
@@ -280,31 +309,22 @@ def test_one_b_that_is_expanded_over_the_batch():
     a, b = tensor(3, 7, 5), tensor(5, 4, seed=1)
     for views in ((a, b.expand(3, 5, 4)), (a, b.mT.contiguous().mT.expand(3, 5, 4)), (a[None], b.expand(1, 3, 5, 4))):
         torch.testing.assert_close(product(*views), a @ b if views[0].dim() == 3 else (a @ b)[None], rtol=0, atol=0)
-        with pytest.raises(jg.ConfigError, match="batch=3"):  # one A for three results
-            product(a[0], views[1])
+        one_a = product(a[0], views[1])
+        torch.testing.assert_close(one_a, a[0].expand(views[1].shape[0], 7, 5) @ views[1], rtol=0, atol=0)
 
 
-UNSERVED = {
-    "a batch of two": (tensor(3, 7, 5), tensor(3, 5, 4), r"batch=3: no kernel family multiplies batches"),
-    "a transposed batch": (
-        tensor(3, 5, 7).mT,
-        tensor(5, 4),
-        r"a has shape \(3, 7, 5\), strides \(35, 1, 7\) in elements: its leading dimensions and rows",
-    ),
-    "permuted leading dimensions": (
-        tensor(7, 3, 5).transpose(0, 1),
-        tensor(5, 4),
-        r"strides \(5, 15, 1\) in elements: its",
-    ),
-    "one A for all": (tensor(1, 7, 5).expand(3, 7, 5), tensor(5, 4), r"strides \(35, 5, 1\)|strides \(0, 5, 1\)"),
+BATCHES_OF_PRODUCTS = {
+    "a batch of two": (tensor(3, 7, 5), tensor(3, 5, 4, seed=1)),
+    "a transposed batch": (tensor(3, 5, 7).mT, tensor(5, 4, seed=1)),
+    "permuted leading dimensions": (tensor(7, 3, 5).transpose(0, 1), tensor(5, 4, seed=1)),
+    "one A for all": (tensor(1, 7, 5).expand(3, 7, 5), tensor(5, 4, seed=1)),
 }
 
 
-@pytest.mark.parametrize("a, b, words", UNSERVED.values(), ids=UNSERVED)
-def test_batches_that_no_kernel_serves_are_refused_with_the_reason(a, b, words):
+@pytest.mark.parametrize("a, b", BATCHES_OF_PRODUCTS.values(), ids=BATCHES_OF_PRODUCTS)
+def test_leading_dimensions_that_are_no_rows_are_a_batch(a, b):
     for call in (jg.matmul, jg.torch.matmul):
-        with pytest.raises(jg.ConfigError, match=words):
-            call(a, b, device=EMULATOR)
+        torch.testing.assert_close(call(a, b, device=EMULATOR), a @ b, rtol=0, atol=0)
 
 
 def test_linear_takes_rows_that_lie_anyhow():

@@ -121,6 +121,18 @@ def test_scalars_of_addmm_and_operands_as_they_lie(times):
         assert OURS[True] in code
 
 
+@pytest.mark.parametrize("transposed", [False, True])
+def test_batches_are_offered(times, transposed):
+    jg.torch.register_inductor()
+    a, b, c = small(3, 16, 12), small(3, 12, 20, seed=1), small(3, 16, 20, seed=2)
+    b = b.mT.contiguous().mT if transposed else b
+    for ours, theirs, expected in [(0.9, 1.0, "jitgemm_"), (1.0, 0.9, "")]:
+        times.update(ours=ours, theirs=theirs)
+        assert f"extern_kernels.{expected}bmm(" in code_of(lambda a, b: torch.bmm(a, b).abs(), a, b)
+        code = code_of(lambda c, a, b: torch.baddbmm(c, a, b, alpha=2, beta=0.5).abs(), c, a, b)
+        assert f"extern_kernels.{expected}baddbmm(" in code
+
+
 def test_one_graph_serves_many_sizes(times):
     jg.torch.register_inductor()
     times.update(ours=0.1)
@@ -142,18 +154,19 @@ def test_a_product_that_is_refused_later_is_pytorchs():
     a, b, out = X.flip(0).expand(2, 6, 5)[0], W.t(), torch.empty(6, 4)
     every_second = small(12, 10)[::2, ::2]  # neither its rows nor its columns lie together
     for left in (a, every_second):
-        torch.testing.assert_close(inductor._MM(left, b, out=out), left @ b, rtol=0, atol=0)
-        torch.testing.assert_close(inductor._ADDMM(BIAS, left, b, out=out), left @ b + BIAS, rtol=0, atol=0)
+        ours = inductor._PRODUCTS
+        torch.testing.assert_close(ours["mm"](left, b, out=out), left @ b, rtol=0, atol=0)
+        torch.testing.assert_close(ours["addmm"](BIAS, left, b, out=out), left @ b + BIAS, rtol=0, atol=0)
 
 
 def test_an_error_of_ours_ends_no_compile(monkeypatch):
     jg.torch.register_inductor()
-    monkeypatch.setattr(inductor._Mm, "__call__", lambda *_, **__: (_ for _ in ()).throw(jg.CompileError("planted")))
+    monkeypatch.setattr(inductor._Plain, "__call__", lambda *_, **__: (_ for _ in ()).throw(jg.CompileError("planted")))
     assert THEIRS[False] in code_of(linear(False), X, W, BIAS)
 
 
 def test_products_of_ours_are_the_same_in_every_process():
-    for product in (inductor._MM, inductor._ADDMM):
+    for product in inductor._PRODUCTS.values():
         assert pickle.loads(pickle.dumps(product)) is product and copy.deepcopy(product) is product
         assert repr(product) == f"{product.__name__} {jg.__version__}"
 

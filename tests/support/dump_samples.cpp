@@ -212,6 +212,28 @@ void add_tf32_kernels(Samples& samples, const GemmSpec& f32) {
             samples.add_config(kind, with_parameters({WgmmaWarpSpecializedConfig{}}, parse_parameters(parameters)));
 }
 
+/// Of every family that serves batches, with pointers and with maps of each kind of operand.
+void add_batched_kernels(Samples& samples, GemmSpec half, GemmSpec f32) {
+    half.batch = f32.batch = 3;
+    for (const GemmSpec& kind : {half, with(half, half.d, half.d)}) {
+        for (const char* parameters : {"", "split_k=4,reduction=cluster", "dependent_launch=1"})
+            samples.add_choice(kind, "mma_multistage", parameters);
+        samples.add_choice(kind, "wmma_multistage", "");
+        for (const char* parameters : {"schedule=cooperative", "schedule=pingpong,cluster=2x1", "schedule=overlapped",
+                                       "swap_ab=1,dependent_launch=1", "store=smem", "cluster=1x2"})
+            samples.add_choice(kind, "wgmma_warp_specialized", parameters);
+        samples.add_config(with_constants(kind),
+                           with_parameters({WgmmaWarpSpecializedConfig{}},
+                                           parse_parameters("block=64x64x64,warpgroup=64x64,stages=4,cluster=2x1,"
+                                                            "dependent_launch=1,early=b")));
+    }
+    for (const char* parameters : {"", "dependent_launch=1"}) samples.add_choice(f32, "simt_hierarchical", parameters);
+    for (const Math math : {Math::f16x3, Math::tf32}) {
+        f32.math = math;
+        samples.add_choice(f32, "wgmma_warp_specialized", "");
+    }
+}
+
 void add_sliced_k_kernels(Samples& samples, const GemmSpec& few_rows, const GemmSpec& few_columns) {
     for (const GemmSpec& few : {few_rows, few_columns})
         for (const GemmSpec& kind : kinds_of(few))
@@ -241,6 +263,7 @@ void add_kernels(Samples& samples, std::string_view layout, int size) {
     add_kernels_of_parts(samples, f32);
     add_tf32_kernels(samples, f32);
     add_simt_kernels(samples, f32, half);
+    add_batched_kernels(samples, half, f32);
     for (const char* parameters : kLongKParameters)
         samples.add_choice(problem(fmt::format("f32 {} 40 40 {}", layout, 100000 + size)), "simt_long_k", parameters);
 }

@@ -54,7 +54,7 @@ MmaMultistageConfig config_of(const Tile& tile, int row_bytes, DataType operands
 bool splitting_may_pay(const GemmSpec& spec, const MmaMultistageConfig& config) {
     if (config.split_k == 1) return true;
     if (spec.k / config.split_k < kShortestSplit) return false;
-    const std::int64_t blocks = block_count({config.block.m, config.block.n, 1}, spec.m, spec.n);
+    const std::int64_t blocks = blocks_of_batch({config.block.m, config.block.n, 1}, spec);
     if (config.splits_in_cluster() && blocks < kSomeWaves && config.split_k <= kFewSplits) return true;
     return blocks * (config.split_k - 1) < std::int64_t{4} * kFewBlocks && blocks < kFewBlocks;
 }

@@ -114,6 +114,14 @@ void check_packing(Reasons& reasons, const GemmSpec& spec, const MmaMultistageCo
     check_vectors(reasons, spec, c.pack);
 }
 
+/// Problems of a batch have no workspace of their own.
+void check_batch(Reasons& reasons, const GemmSpec& spec, const MmaMultistageConfig& c) {
+    if (!is_batched(spec)) return;
+    if (c.splits_in_workspace())
+        reasons.push_back(fmt::format("split_k = {}: a batch needs reduction = cluster, or split_k = 1", c.split_k));
+    if (c.pack != Pack::none) reasons.emplace_back("pack: operands of a batch are read as they lie");
+}
+
 }  // namespace
 
 bool MmaMultistage::selected_by_default(const Problem&) { return true; }
@@ -149,6 +157,7 @@ Reasons MmaMultistage::violations(const Problem& problem, const MmaMultistageCon
     check_rasterization(reasons, c, c.block, spec);
     check_resources(reasons, g, arch);
     check_packing(reasons, spec, c);
+    check_batch(reasons, spec, c);
     check_grid(reasons, spec, {c.block.m, c.block.n, c.split_k});
     return reasons;
 }

@@ -216,7 +216,7 @@ MmaLeastTime::MmaLeastTime(const Problem& problem, const MmaMultistageConfig& ti
     : spec_(problem.row_major),
       gpu_(gpu),
       costs_(MmaCosts::of(gpu)),
-      tiles_(static_cast<double>(block_count({tile.block.m, tile.block.n, 1}, spec_.m, spec_.n))),
+      tiles_(static_cast<double>(blocks_of_batch({tile.block.m, tile.block.n, 1}, spec_))),
       k_tiles_(std::ceil(static_cast<double>(spec_.k) / tile.block.k)),
       sums_(static_cast<double>(tile.block.m) * tile.block.n),
       launch_us_(costs_["launch_us"] + pack_us(spec_, tile.pack, gpu, costs_)),
@@ -260,7 +260,7 @@ CostEstimate mma_pipeline_cost(const Problem& problem, const MmaMultistageConfig
     const MmaCostInputs in{problem.row_major, problem.signature, c, g,
                            mma_multistage_conflict_slowdown(problem.signature, c)};
     const GemmSpec& spec = in.spec;
-    const auto blocks = static_cast<double>(block_count({c.block.m, c.block.n, c.split_k}, spec.m, spec.n));
+    const auto blocks = static_cast<double>(blocks_of_batch({c.block.m, c.block.n, c.split_k}, spec));
     const double k_tiles = std::ceil(std::ceil(static_cast<double>(spec.k) / c.block.k) / c.split_k);
     const FetchedOperand a = fetched_a(in);
     const FetchedOperand b = fetched_b(in);

@@ -16,6 +16,7 @@ struct MmaMultistage {
     static constexpr std::string_view kTemplateFile = "mma_multistage/mma_multistage.cu";
     static constexpr MathUnit kMathUnit = MathUnit::tensor_cores;
     static constexpr bool kServesPairs = true;
+    static constexpr bool kServesBatches = true;
     static constexpr std::array kRemovedOptions{kHilbertRasterization, RemovedOption{"stream_k", "streamk"},
                                                 RemovedOption{"store", "store-", "reg"},
                                                 RemovedOption{"double_buffer", "db"}};

@@ -1,6 +1,7 @@
 #include "generator/families/shared/arguments_text.hpp"
 
 #include "generator/base/overloaded.hpp"
+#include "generator/families/shared/batch.hpp"
 #include "generator/families/shared/epilogue_element.hpp"
 
 #include <fmt/format.h>
@@ -94,8 +95,20 @@ struct ArgumentComments {
         return "the last boxes of a row, which are narrower";
     }
 
+    [[nodiscard]] static std::string of_batch_stride(std::string_view name) {
+        const std::string title =
+            name.size() == 1 ? std::string(1, static_cast<char>(std::toupper(static_cast<unsigned char>(name.front()))))
+                             : std::string(name);
+        return fmt::format("elements from a problem's {0} to the next one's{1}", title,
+                           name == "d" ? "" : fmt::format("; 0: all have one {}", title));
+    }
+
     [[nodiscard]] std::string of_extent(const ExtentArgument& extent) const {
         if (extent.role == Role::h) return "columns of D: pairs of the product's columns";
+        if (extent.role == Role::batch) return "problems";
+        if (extent.role == Role::workspace_stride)
+            return "bytes from a problem's part of the workspace to the next one's";
+        if (extent.role.part == ArgumentPart::batch_stride) return of_batch_stride(extent.role.name);
         if (is_transposed() && extent.role == Role::n) return "n of the problem";
         if (is_transposed() && extent.role == Role::m) return "m of the problem";
         if (extent.role.part != ArgumentPart::pitch) return {};
@@ -160,7 +173,7 @@ std::string_view device_type(const KernelArgument& argument, const GemmSignature
 
 std::string arguments_text(std::span<const KernelArgument> arguments, const GemmSignature& signature) {
     const ArgumentComments comments{arguments, signature};
-    std::string text = comments.formula() + "struct GemmArgs {\n";
+    std::string text;
     for (const KernelArgument& argument : arguments) {
         const std::string comment = comments(argument);
         const std::optional<TextValue> value = comments.of_text(role_of(argument));
@@ -169,7 +182,10 @@ std::string arguments_text(std::span<const KernelArgument> arguments, const Gemm
             value && is_pointer ? pointer_type_of_text(*value) : std::string(device_type(argument, signature));
         text += fmt::format("    {} {};{}\n", type, field_name(argument), comment.empty() ? "" : "  // " + comment);
     }
-    return text + "};\n";
+    const std::string_view of_batch = signature.batched ? "// For each problem b of a batch:\n" : "";
+    return std::string(of_batch) + comments.formula() +
+           (signature.batched ? batch_arguments_text(arguments, text)
+                              : fmt::format("struct GemmArgs {{\n{}}};\n", text));
 }
 
 }  // namespace jitgemm

@@ -17,7 +17,7 @@ bool dependent_launch_pays(const GemmSpec& spec, const Arch& arch) {
 
 bool lone_launch_pays(const GemmSpec& spec, const GridRule& grid, const GpuModel& gpu) {
     return dependent_launch_pays(spec, *gpu.arch) && gpu.arch->shared_bytes_per_block >= kLoneBlockBytes &&
-           block_count(grid, spec) <= gpu.sm_count;
+           blocks_of_batch(grid, spec) <= gpu.sm_count;
 }
 
 }  // namespace jitgemm

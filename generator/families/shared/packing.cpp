@@ -73,7 +73,8 @@ double packing_traffic(const GemmSpec& spec, Pack pack) {
         const double read = static_cast<double>(operand.bytes()) * (operand.has_parts ? 2 : 1);
         return read + static_cast<double>(operand.vectors()) * 16;
     };
-    return (packs_a(pack) ? moved(packed_a(spec)) : 0) + (packs_b(pack) ? moved(packed_b(spec)) : 0);
+    return ((packs_a(pack) ? moved(packed_a(spec)) : 0) + (packs_b(pack) ? moved(packed_b(spec)) : 0)) *
+           static_cast<double>(spec.batch);
 }
 
 std::vector<std::string> wasteful_packing(const GemmSpec& spec, Pack pack) {

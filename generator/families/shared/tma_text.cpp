@@ -20,7 +20,18 @@ std::vector<std::string> coordinates(int rank, fmt::format_string<const char&> i
     return list;
 }
 
-std::string coordinate_parameters(int rank) { return fmt::format("{}", fmt::join(coordinates(rank, "int {}"), ", ")); }
+/// The parameters of a copy: the coordinates that its map does not have.
+std::string coordinate_parameters(int rank, bool batched) {
+    return fmt::format("{}", fmt::join(coordinates(rank - (batched ? 1 : 0), "int {}"), ", "));
+}
+
+std::vector<std::string> coordinate_inputs(int rank, bool batched) {
+    std::vector<std::string> inputs = coordinates(rank - (batched ? 1 : 0), "\"r\"({})");
+    if (batched) inputs.emplace_back("\"r\"(map.problem)");
+    return inputs;
+}
+
+std::string map_input(bool batched) { return batched ? "\"l\"(map.all)" : "\"l\"(&map)"; }
 
 /// "{%2, %3}"
 std::string coordinate_operands(int first, int rank) {
@@ -36,10 +47,10 @@ struct BulkCopy {
     std::string operands;
     std::vector<std::string> before, behind;  ///< inputs around the coordinates
 
-    [[nodiscard]] std::string text(int rank) const {
+    [[nodiscard]] std::string text(int rank, bool batched) const {
         const std::string head = fmt::format("__device__ __forceinline__ void {}) {{", parameters);
         std::vector<std::string> inputs = before;
-        std::ranges::move(coordinates(rank, "\"r\"({})"), std::back_inserter(inputs));
+        std::ranges::move(coordinate_inputs(rank, batched), std::back_inserter(inputs));
         inputs.insert(inputs.end(), behind.begin(), behind.end());
         const std::string first = inputs.front();
         inputs.erase(inputs.begin());
@@ -49,41 +60,43 @@ struct BulkCopy {
     }
 };
 
-std::string bulk_load(int rank) {
+std::string bulk_load(int rank, bool batched) {
     return BulkCopy{
-        fmt::format("tma_load(unsigned target, const TensorMap& map, {}, unsigned full", coordinate_parameters(rank)),
+        fmt::format("tma_load(unsigned target, const TensorMap& map, {}, unsigned full",
+                    coordinate_parameters(rank, batched)),
         fmt::format("cp.async.bulk.tensor.{}d.shared::cluster.global.tile.mbarrier::complete_tx::bytes", rank),
         fmt::format("[%0], [%1, {}], [%{}]", coordinate_operands(2, rank), rank + 2),
-        {"\"r\"(target)", "\"l\"(&map)"},
+        {"\"r\"(target)", map_input(batched)},
         {"\"r\"(full)"}}
-        .text(rank);
+        .text(rank, batched);
 }
 
 constexpr std::string_view kOfMulticast =
     "// The same into every block of the cluster whose bit in `blocks` is set: to the same address, with the barrier "
     "there.\n";
 
-std::string bulk_multicast(int rank) {
+std::string bulk_multicast(int rank, bool batched) {
     return std::string(kOfMulticast) +
            BulkCopy{fmt::format("tma_load_multicast(unsigned target, const TensorMap& map, {}, unsigned full, unsigned "
                                 "short blocks",
-                                coordinate_parameters(rank)),
+                                coordinate_parameters(rank, batched)),
                     fmt::format("cp.async.bulk.tensor.{}d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
                                 ".multicast::cluster",
                                 rank),
                     fmt::format("[%0], [%1, {}], [%{}], %{}", coordinate_operands(2, rank), rank + 2, rank + 3),
-                    {"\"r\"(target)", "\"l\"(&map)"},
+                    {"\"r\"(target)", map_input(batched)},
                     {"\"r\"(full)", "\"h\"(blocks)"}}
-               .text(rank);
+               .text(rank, batched);
 }
 
-std::string bulk_store(int rank) {
-    return BulkCopy{fmt::format("tma_store(unsigned source, const TensorMap& map, {}", coordinate_parameters(rank)),
-                    fmt::format("cp.async.bulk.tensor.{}d.global.shared::cta.tile.bulk_group", rank),
-                    fmt::format("[%0, {}], [%{}]", coordinate_operands(1, rank), rank + 1),
-                    {"\"l\"(&map)"},
-                    {"\"r\"(source)"}}
-        .text(rank);
+std::string bulk_store(int rank, bool batched) {
+    return BulkCopy{
+        fmt::format("tma_store(unsigned source, const TensorMap& map, {}", coordinate_parameters(rank, batched)),
+        fmt::format("cp.async.bulk.tensor.{}d.global.shared::cta.tile.bulk_group", rank),
+        fmt::format("[%0, {}], [%{}]", coordinate_operands(1, rank), rank + 1),
+        {map_input(batched)},
+        {"\"r\"(source)"}}
+        .text(rank, batched);
 }
 
 }  // namespace
@@ -91,9 +104,9 @@ std::string bulk_store(int rank) {
 std::string tma_wrappers(const std::set<int>& ranks, TmaCopies copies) {
     std::string text;
     for (const int rank : ranks) {
-        text += (text.empty() ? "" : "\n") + bulk_load(rank);
-        if (copies.multicasts) text += "\n" + bulk_multicast(rank);
-        if (copies.stores) text += "\n" + bulk_store(rank);
+        text += (text.empty() ? "" : "\n") + bulk_load(rank, copies.batched);
+        if (copies.multicasts) text += "\n" + bulk_multicast(rank, copies.batched);
+        if (copies.stores) text += "\n" + bulk_store(rank, copies.batched);
     }
     return text;
 }

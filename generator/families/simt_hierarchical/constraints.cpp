@@ -87,6 +87,14 @@ void check_wave(Reasons& reasons, const GemmSpec& spec, const Config& c) {
                                       c.blocks_per_wave, block_count({c.block.m, c.block.n, 1}, spec)));
 }
 
+/// Problems of a batch have no workspace of their own.
+void check_batch(Reasons& reasons, const GemmSpec& spec, const Config& c) {
+    if (!is_batched(spec)) return;
+    if (c.split_k > 1) reasons.push_back(fmt::format("split_k = {}: K is not split in a batch", c.split_k));
+    if (c.blocks_per_wave > 0)
+        reasons.push_back(fmt::format("blocks_per_wave = {}: tiles of a batch are not cut", c.blocks_per_wave));
+}
+
 void check_store(Reasons& reasons, const Config& c) {
     if (c.store == EpilogueStore::shared && c.split_k > 1)
         reasons.push_back(fmt::format(
@@ -165,6 +173,7 @@ Reasons SimtHierarchical::violations(const Problem& problem, const SimtHierarchi
     check_resources(reasons, c, g, arch);
     check_registers_of_cut_tiles(reasons, spec, c, g);
     check_wave(reasons, spec, c);
+    check_batch(reasons, spec, c);
     check_dependent_launch(reasons, c.dependent_launch, arch);
     check_grid(reasons, spec, hierarchical_grid(c));
     return reasons;

@@ -74,7 +74,7 @@ bool is_full_tile(const Config& config) { return std::int64_t{config.thread.m} *
 
 bool splitting_may_pay(const GemmSpec& spec, const Config& config, int splits) {
     if (splits == 1) return true;
-    const std::int64_t blocks = block_count({config.block.m, config.block.n, 1}, spec);
+    const std::int64_t blocks = blocks_of_batch({config.block.m, config.block.n, 1}, spec);
     return blocks * (splits - 1) < kMostParts && blocks < kFewBlocks && spec.k / splits >= kShortestSplit;
 }
 
@@ -91,7 +91,7 @@ bool has_no_edges(const GemmSpec& spec, const TileShape& block) {
 /// Tiles are cut where they are few waves of long ones, so that the time saved covers the second entry.
 bool cutting_may_pay(const GemmSpec& spec, const Config& config) {
     if (!is_full_tile(config) || spec.d != DataType::f32 || spec.k < kShortestCut) return false;
-    const std::int64_t tiles = block_count({config.block.m, config.block.n, 1}, spec);
+    const std::int64_t tiles = blocks_of_batch({config.block.m, config.block.n, 1}, spec);
     return kFewestCut * tiles > config.blocks_per_wave && tiles < kMostCutWaves * config.blocks_per_wave &&
            remainder_tiles(spec, config.block, config.blocks_per_wave) > 0;
 }
@@ -254,7 +254,7 @@ CostEstimate SimtHierarchical::cost(const Problem& problem, const SimtHierarchic
 
     const HardwareCosts& hardware = HardwareCosts::of(gpu);
     const HierarchicalWork work = block_work(spec, c, g, costs);
-    const auto blocks = static_cast<double>(block_count({c.block.m, c.block.n, c.split_k}, spec));
+    const auto blocks = static_cast<double>(blocks_of_batch({c.block.m, c.block.n, c.split_k}, spec));
     const double clock_mhz = costs["clock_share"] * gpu.clock_mhz;
     const double us_per_cycle = 1 / clock_mhz;
     const auto mainloop_cycles = [&](int resident) {

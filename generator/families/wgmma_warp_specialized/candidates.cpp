@@ -153,7 +153,7 @@ void add_streamed(const Search& search, Config config) {
     const auto& [spec, signature, gpu, least, tile, limit_us, list] = search;
     if (!leaves_registers(config, widest(signature, config, false))) return;
     list.push_back(config);
-    if (!leaves_registers(config, widest(signature, config, true))) return;
+    if (signature.batched || !leaves_registers(config, widest(signature, config, true))) return;
     const std::int64_t sums = std::int64_t{config.warpgroup.m} * config.warpgroup.n;
     if (bytes(signature.d) == 1 && signature.epilogue && signature.epilogue->counts().matrices != 0 &&
         config.block.m == 3 * config.warpgroup.m && config.warpgroup.n > kWidestStreamedOfThreeOf8Bits)

@@ -35,6 +35,17 @@ void check_tma_operand(Reasons& reasons, std::string_view name, bool is_copied, 
             fmt::format("{}'s rows are {} bytes apart: TMA needs a pitch below {}", name, bytes, kLargestPitch));
 }
 
+/// Of the operands that TMA may read, or of their copies.
+void check_batch_strides(Reasons& reasons, const GemmSpec& spec) {
+    for (const GemmOperand& operand : gemm_operands(spec)) {
+        const bool is_copied = (operand.name == "a" && copies_a(spec)) || (operand.name == "b" && copies_b(spec));
+        const std::int64_t stride = is_copied ? packed_bytes(spec) : operand.batch_stride * bytes(operand.type);
+        if (operand.matrices() > 1 && stride >= kLargestPitch)
+            reasons.push_back(fmt::format("matrices of {} are {} bytes apart: TMA needs a pitch below {}",
+                                          operand.title, stride, kLargestPitch));
+    }
+}
+
 void check_tiles(Reasons& reasons, const Config& c, int wgmma_k) {
     check_divides(reasons, "block_tile.m", c.block.m, "warpgroup_tile.m", c.warpgroup.m);
     check_divides(reasons, "block_tile.n", c.block.n, "warpgroup_tile.n", c.warpgroup.n);
@@ -158,6 +169,18 @@ void check_shares(Reasons& reasons, const Config& c, const StreamK& deal) {
     reasons.push_back(fmt::format(
         "stream_k = {} deals {} k-tiles out to {} clusters: schedule = overlapped needs at least {} for each",
         c.stream_k, deal.streamed * deal.k_tiles, deal.clusters, kLeastShare));
+}
+
+/// Persistent blocks take the tiles of a batch. Their number must fit in 32 bits.
+void check_batch(Reasons& reasons, const GemmSpec& spec, const Config& c) {
+    if (!is_batched(spec)) return;
+    if (c.stream_k != 0) reasons.push_back(fmt::format("stream_k = {}: tiles of a batch are not cut", c.stream_k));
+    if (!c.persistent) reasons.emplace_back("persistent = 0: blocks of a batch take several tiles");
+    check_grid(reasons, spec,
+               {.tile_m = c.block.m * c.cluster.m,
+                .tile_n = c.block.n * c.cluster.n,
+                .splits = bounded_product(c.cluster.m, c.cluster.n),
+                .batch = GridBatch::tiles});
 }
 
 void check_stream_k(Reasons& reasons, const GemmSpec& spec, const Config& c) {
@@ -327,6 +350,7 @@ Reasons WgmmaWarpSpecialized::unsupported(const Problem& problem, const Arch& ar
     check_vectors(reasons, spec, pack_for_tma(spec));
     check_tma_operand(reasons, "A", copies_a(spec), spec.lda, packed_a(spec));
     check_tma_operand(reasons, "B", copies_b(spec), spec.ldb, packed_b(spec));
+    if (problem.signature.batched) check_batch_strides(reasons, spec);
     check_pairs(reasons, problem);
     check_block_scales(reasons, problem);
     return reasons;
@@ -349,6 +373,7 @@ Reasons WgmmaWarpSpecialized::violations(const Problem& problem, const Config& c
     check_persistence(reasons, c);
     check_specialization(reasons, c);
     check_stream_k(reasons, multiplied, c);
+    check_batch(reasons, multiplied, c);
     check_early(reasons, multiplied, c);
     check_a_source(reasons, c, g);
     check_operand_bits(reasons, spec, c);

@@ -20,6 +20,7 @@ struct WgmmaWarpSpecialized {
     static constexpr MathInstruction kMathInstruction = MathInstruction::wgmma;
     static constexpr bool kServesPairs = true;
     static constexpr bool kServesBlockScales = true;
+    static constexpr bool kServesBatches = true;
     static constexpr std::array kRemovedOptions{kHilbertRasterization, RemovedOption{"store", "", "reg"},
                                                 RemovedOption{"swizzle", "swizzle"}};
 

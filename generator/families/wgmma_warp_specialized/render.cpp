@@ -1,6 +1,7 @@
 #include "generator/families/wgmma_warp_specialized/family.hpp"
 
 #include "generator/epilogue/render.hpp"
+#include "generator/families/shared/batch.hpp"
 #include "generator/families/shared/bounded.hpp"
 #include "generator/families/shared/epilogue_expression.hpp"
 #include "generator/families/shared/gemm_arguments.hpp"
@@ -469,6 +470,11 @@ std::vector<KernelArgument> arguments(const GemmSignature& s, const Config& c, c
     return list;
 }
 
+/// With those of a batch.
+std::vector<KernelArgument> all_arguments(const GemmSignature& s, const Config& c, const WgmmaGeometry& g) {
+    return s.batched ? with_batch(arguments(s, c, g), s) : arguments(s, c, g);
+}
+
 }  // namespace
 
 RenderInput WgmmaWarpSpecialized::render_input(const GemmSignature& asked, const Config& c) {
@@ -490,7 +496,8 @@ RenderInput WgmmaWarpSpecialized::render_input(const GemmSignature& asked, const
                                                      ? render_epilogue(*signature.epilogue)
                                                      : epilogue_expression(signature, finished_unit(signature, c, g));
     input.generated["tma_copies.inl"] =
-        tma_wrappers(tensor_map_ranks(arguments(signature, c, g)), {in_cluster, stores_by_tma(c)});
+        tma_wrappers(tensor_map_ranks(all_arguments(signature, c, g)),
+                     {.multicasts = in_cluster, .stores = stores_by_tma(c), .batched = signature.batched});
     input.generated["wgmma_atom.cuh"] = instructions(signature, operands, c, g);
     input.pieces["multiply.cuh"] = multiply_template(c);
     input.pieces["consumers.cuh"] = consumers_template(c);

@@ -56,14 +56,21 @@ bool has_early_place(const Config& c, const TileOperands& operands) {
     return c.schedule == WarpgroupSchedule::cooperative && (operands.has_constructor() || !c.persistent);
 }
 
+/// The arguments of a tile's problem: those of the kernel, or of one problem of a batch.
+std::string_view args_of_tile(const TileOperands& operands) { return operands.batched ? "of_tile" : "args"; }
+
+std::string take_args_of_tile(const TileOperands& operands, std::string_view problem) {
+    return operands.batched ? fmt::format("const GemmArgs of_tile = problem_of(args, {});\n", problem) : std::string();
+}
+
 /// What a consumer has to have before its sums are complete.
 std::string read_operands(const Config& c, const TileOperands& operands) {
-    std::string text;
+    std::string text = is_overlapped(c) ? std::string() : take_args_of_tile(operands, "tile.problem");
     if (has_early_place(c, operands)) text += kPlace;
     if (!operands.has_constructor()) return text;
-    return text + (c.schedule == WarpgroupSchedule::pingpong
-                       ? "TileOperands operands(args, tile, tile.row + warp * 16, tile.column, lane);\n"
-                       : "TileOperands operands(args, tile, row, column, lane);\n");
+    return text +
+           fmt::format("TileOperands operands({}, tile, {}, lane);\n", args_of_tile(operands),
+                       c.schedule == WarpgroupSchedule::pingpong ? "tile.row + warp * 16, tile.column" : "row, column");
 }
 
 /// The operands of a tile, as they are given to what stores it; `place` is "tile, row, column".
@@ -75,18 +82,21 @@ std::string operands_value(const TileOperands& operands, std::string_view place)
 /// "operands.c_part.begin(args, shared, ring, 0, warp * 16);"
 std::string begin_panels(const TileOperands& operands, std::string_view place) {
     const std::string& name = operands.find(OperandReader::panels)->operand.name;
-    return fmt::format("{}operands.{}_part.begin(args, shared, {});\n",
-                       operands.has_constructor() ? "" : "TileOperands operands;\n", name, place);
+    return fmt::format("{}operands.{}_part.begin({}, shared, {});\n",
+                       operands.has_constructor() ? "" : "TileOperands operands;\n", name, args_of_tile(operands),
+                       place);
 }
 
 /// Half of a tile.
 std::string store_half(const TileOperands& operands) {
     const bool has_place = operands.finish == TileFinish::by_element;  // two lines, as clang-format breaks them
-    const std::string store =
-        fmt::format("store_rows(rC[kHalf], args, edges, row + kHalf * 64, column, staging,{}{}, lane);\n",
-                    has_place ? "\n           " : " ", operands_value(operands, "edges, row + kHalf * 64, column"));
-    std::string text;
-    if (operands.has_constructor()) text += "TileOperands operands(args, edges, row + kHalf * 64, column, lane);\n";
+    const std::string store = fmt::format(
+        "store_rows(rC[kHalf], {}, edges, row + kHalf * 64, column, staging,{}{}, lane);\n", args_of_tile(operands),
+        has_place ? "\n           " : " ", operands_value(operands, "edges, row + kHalf * 64, column"));
+    std::string text = take_args_of_tile(operands, "problem");
+    if (operands.has_constructor())
+        text +=
+            fmt::format("TileOperands operands({}, edges, row + kHalf * 64, column, lane);\n", args_of_tile(operands));
     if (!operands.has(OperandReader::panels)) return text + store;
     text +=
         "// At the lower half, `ring` is behind both.\n"
@@ -106,7 +116,7 @@ std::string store_with_ring(const Config& c, const TileOperands& operands) {
             ? begin_panels(operands, "ring, 0, warp * 16")
             : "wait_for_panels(args, shared, ring);\n" +
                   begin_panels(operands, "ring, warpgroup % kConsumersN * kPanelsPerRow, warpgroup_row + warp * 16");
-    text += "epilogue(rC, args, tile, row, column, staging, operands, lane);\n";
+    text += fmt::format("epilogue(rC, {}, tile, row, column, staging, operands, lane);\n", args_of_tile(operands));
     if (c.persistent) text += "release_panels(args, shared, ring, lane);\n";
     return text;
 }
@@ -115,9 +125,10 @@ std::string store_sums(const Config& c, const TileOperands& operands, bool has_p
     if (is_overlapped(c)) return store_half(operands);
     std::string text = operands.has(OperandReader::panels)
                            ? store_with_ring(c, operands)
-                           : fmt::format("epilogue(rC, args, tile, row, column, staging, {}, lane);\n",
-                                         operands_value(operands, "tile, row, column"));
-    if (has_parts) text.insert(0, "scale_sums(rC, args, tile, row, column, lane);\n");
+                           : fmt::format("epilogue(rC, {}, tile, row, column, staging, {}, lane);\n",
+                                         args_of_tile(operands), operands_value(operands, "tile, row, column"));
+    if (has_parts)
+        text.insert(0, fmt::format("scale_sums(rC, {}, tile, row, column, lane);\n", args_of_tile(operands)));
     if (c.schedule == WarpgroupSchedule::cooperative && !has_early_place(c, operands)) text.insert(0, kPlace);
     return text;
 }

@@ -13,7 +13,8 @@ StreamK whole_tiles_of(const GemmSpec& spec, const WgmmaWarpSpecializedConfig& c
         return ceil_div(extent, std::max<std::int64_t>(std::int64_t{block} * cluster, 1));
     };
     const std::int64_t least = c.schedule == WarpgroupSchedule::overlapped ? 2 : 1;
-    return whole_tiles(tiles_along(spec.m, c.block.m, c.cluster.m) * tiles_along(spec.n, c.block.n, c.cluster.n),
+    return whole_tiles(tiles_along(spec.m, c.block.m, c.cluster.m) * tiles_along(spec.n, c.block.n, c.cluster.n) *
+                           std::max<std::int64_t>(1, spec.batch),
                        std::max(least, tiles_along(spec.k, c.block.k, 1)), clusters);
 }
 

@@ -35,7 +35,11 @@ bool reads_pairs_of_c(const GemmSignature& s, const Config& c) {
 
 TileOperands operands_of_text(const EpilogueParts& parts, const GemmSignature& s, const Config& c,
                               const WgmmaGeometry& g) {
-    TileOperands all{.finish = TileFinish::by_text, .swap_ab = c.swap_ab, .pairs = parts.pairs, .odd_edges = true};
+    TileOperands all{.finish = TileFinish::by_text,
+                     .swap_ab = c.swap_ab,
+                     .pairs = parts.pairs,
+                     .odd_edges = true,
+                     .batched = s.batched};
     for (const EpilogueOperand& operand : parts.operands) {
         if (operand.is_scalar || operand.is_block_scale()) continue;
         TileOperand one{.operand = operand, .guard = guard_text(parts, operand)};
@@ -80,7 +84,7 @@ bool TileOperands::reads_parts() const {
 
 TileOperands tile_operands(const GemmSignature& s, const Config& c, const WgmmaGeometry& g) {
     if (s.epilogue) return operands_of_text(s.epilogue->parts(), s, c, g);
-    TileOperands all{.swap_ab = c.swap_ab};
+    TileOperands all{.swap_ab = c.swap_ab, .batched = s.batched};
     if (!s.c) return all;
     if (adds_c_by_row(s, c)) all.finish = TileFinish::by_row;
     if (adds_c_by_row(s, c)) return all;

@@ -175,6 +175,8 @@ TEST_CASE("an operand that is added to the list is in the text of an exported la
 
 TEST_CASE("an operand that is added to the list has lines of bytes that the host's arrays are copied by") {
     const GemmOperand bias = *with_bias(small()).find("bias");
-    const MemoryRows rows = c_api::rows_of(bias);
+    const auto all = c_api::rows_of(bias);
+    REQUIRE(all.size() == 1);
+    const MemoryRows& rows = all[0].rows;
     CHECK((rows.count == 1 && rows.bytes == 40 && c_api::bytes_of(bias) == 40));
 }

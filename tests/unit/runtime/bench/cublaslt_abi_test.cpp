@@ -71,6 +71,9 @@ static_assert(equal(cublaslt::ScaleMode::vector_128, CUBLASLT_MATMUL_MATRIX_SCAL
 static_assert(equal(cublaslt::ScaleMode::block_128x128, CUBLASLT_MATMUL_MATRIX_SCALE_BLK128x128_32F));
 #endif
 
+static_assert(equal(cublaslt::LayoutAttribute::batch_count, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT));
+static_assert(equal(cublaslt::LayoutAttribute::batch_stride, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET));
+
 using Preferred = cublaslt::PreferenceAttribute;
 static_assert(equal(Preferred::max_workspace_bytes, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES));
 static_assert(equal(Preferred::reduction_scheme_mask, CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK));
@@ -107,6 +110,7 @@ static_assert(CalledAlike<cublaslt::MatmulDescDestroy, decltype(&cublasLtMatmulD
 static_assert(CalledAlike<cublaslt::MatmulDescSetAttribute, decltype(&cublasLtMatmulDescSetAttribute)>::value);
 static_assert(CalledAlike<cublaslt::MatrixLayoutCreate, decltype(&cublasLtMatrixLayoutCreate)>::value);
 static_assert(CalledAlike<cublaslt::MatrixLayoutDestroy, decltype(&cublasLtMatrixLayoutDestroy)>::value);
+static_assert(CalledAlike<cublaslt::MatrixLayoutSetAttribute, decltype(&cublasLtMatrixLayoutSetAttribute)>::value);
 static_assert(CalledAlike<cublaslt::MatmulPreferenceCreate, decltype(&cublasLtMatmulPreferenceCreate)>::value);
 static_assert(CalledAlike<cublaslt::MatmulPreferenceDestroy, decltype(&cublasLtMatmulPreferenceDestroy)>::value);
 static_assert(

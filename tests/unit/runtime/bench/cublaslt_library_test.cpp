@@ -23,8 +23,8 @@ TEST_CASE("cuBLASLt's handle is made and destroyed with its context current") {
         "int cublasLtDestroy(void *handle) { (void)handle; destroyed_in = current; return 0; }\n";
     for (const char* other :
          {"GetVersion", "MatmulDescCreate", "MatmulDescDestroy", "MatmulDescSetAttribute", "MatrixLayoutCreate",
-          "MatrixLayoutDestroy", "MatmulPreferenceCreate", "MatmulPreferenceDestroy", "MatmulPreferenceSetAttribute",
-          "MatmulAlgoGetHeuristic", "Matmul"})
+          "MatrixLayoutDestroy", "MatrixLayoutSetAttribute", "MatmulPreferenceCreate", "MatmulPreferenceDestroy",
+          "MatmulPreferenceSetAttribute", "MatmulAlgoGetHeuristic", "Matmul"})
         text += fmt::format("void cublasLt{}(void) {{}}\n", other);
     put_text(folder / "fake.c", text);
     const std::string path = folder / "libfake.so";

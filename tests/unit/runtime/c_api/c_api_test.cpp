@@ -288,10 +288,10 @@ void set_member(jg_gemm& gemm, const c_api::GemmMember& member, std::string& tex
     }
     const std::int64_t value = 16;
     std::memcpy(place, &value, sizeof value);
-    text = member.key == "m"   ? "gemm-v2 m=16 n=4 k=5"
-           : member.key == "n" ? "gemm-v2 m=3 n=16 k=5"
-           : member.key == "k" ? "gemm-v2 m=3 n=4 k=16"
-                               : fmt::format("gemm-v2 m=3 n=4 k=5 {}=16", member.key);
+    text = member.key == "m"   ? "gemm-v6 m=16 n=4 k=5"
+           : member.key == "n" ? "gemm-v6 m=3 n=16 k=5"
+           : member.key == "k" ? "gemm-v6 m=3 n=4 k=16"
+                               : fmt::format("gemm-v6 m=3 n=4 k=5 {}=16", member.key);
 }
 
 jg_gemm small() {
@@ -327,6 +327,9 @@ TEST_CASE("a struct and its text are the same spec, member by member") {
         CHECK_FALSE(parse_gemm_spec(text) == GemmSpec{.m = 3, .n = 4, .k = 5});
     }
     gemm = small();
+    gemm.batch_stride_b = JG_SAME;
+    CHECK(parse_gemm_spec(c_api::text_of(&gemm)).batch_stride_b == 0);
+    gemm = small();
     gemm.a = "f16";
     CHECK(parse_gemm_spec(c_api::text_of(&gemm)).d == DataType::f16);
     gemm.a = "f16 m=7";
@@ -344,7 +347,7 @@ TEST_CASE("the epilogue of a struct has blanks and lines, but no quote") {
 
 TEST_CASE("structs end with their last member: a later one must not lie in what is padding now") {
     CHECK(offsetof(jg_arguments, operand_count) + sizeof(jg_arguments::operand_count) == sizeof(jg_arguments));
-    CHECK(offsetof(jg_gemm, math) + sizeof(jg_gemm::math) == sizeof(jg_gemm));
+    CHECK(offsetof(jg_gemm, batch_stride_d) + sizeof(jg_gemm::batch_stride_d) == sizeof(jg_gemm));
 }
 
 TEST_CASE("a struct says its size: an older one is taken, a newer one while it sets nothing new") {

@@ -159,27 +159,28 @@ TEST_CASE("key order, spaces and a missing comma at the end do not matter") {
 TEST_CASE("what is written is read back, byte for byte what numpy would write") {
     const TemporaryFolder folder;
     const NpyMatrix f16 = NpyMatrix::open(numpy_file("f16_c.npy"));
-    write_npy(folder / "d.npy", DataType::f16, 2, 3, Order::row, f16.data());
+    write_npy(folder / "d.npy", DataType::f16, {2, 3}, Order::row, f16.data());
     CHECK(contents(folder / "d.npy") == contents(numpy_file("f16_c.npy")));
 
     const NpyMatrix fortran = NpyMatrix::open(numpy_file("f16_fortran.npy"));
-    write_npy(folder / "d.npy", DataType::f16, 2, 3, Order::column, fortran.data());  // replaces the file
+    write_npy(folder / "d.npy", DataType::f16, {2, 3}, Order::column, fortran.data());  // replaces the file
     CHECK(contents(folder / "d.npy") == contents(numpy_file("f16_fortran.npy")));
 
     const NpyMatrix bf16 = NpyMatrix::open(numpy_file("bf16_c.npy"), DataType::bf16);
-    write_npy(folder / "d.npy", DataType::bf16, 2, 3, Order::row, bf16.data());
+    write_npy(folder / "d.npy", DataType::bf16, {2, 3}, Order::row, bf16.data());
     CHECK(contents(folder / "d.npy") == contents(numpy_file("f32_c.npy")));
 }
 
 TEST_CASE("a file that cannot be written leaves nothing behind") {
     const TemporaryFolder folder;
     const float value = 1;
-    CHECK_THROWS_WITH(write_npy(folder / "absent/d.npy", DataType::f32, 1, 1, Order::row, &value),
+    CHECK_THROWS_WITH(write_npy(folder / "absent/d.npy", DataType::f32, {1, 1}, Order::row, &value),
                       ContainsSubstring("absent/d.npy"));
     std::filesystem::create_directory(folder / "d.npy");  // a rename onto a folder fails
-    CHECK_THROWS_AS(write_npy(folder / "d.npy", DataType::f32, 1, 1, Order::row, &value), Error);
+    CHECK_THROWS_AS(write_npy(folder / "d.npy", DataType::f32, {1, 1}, Order::row, &value), Error);
     CHECK(std::distance(std::filesystem::directory_iterator(folder.path()), {}) == 1);
-    CHECK_THROWS_WITH(write_npy(folder / "e.npy", DataType::e4m3, 1, 1, Order::row, &value), ContainsSubstring("e4m3"));
+    CHECK_THROWS_WITH(write_npy(folder / "e.npy", DataType::e4m3, {1, 1}, Order::row, &value),
+                      ContainsSubstring("e4m3"));
 }
 
 TEST_CASE("elements are converted to the type of the product") {

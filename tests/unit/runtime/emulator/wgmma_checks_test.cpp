@@ -286,7 +286,7 @@ TEST_CASE("emulator wgmma checks: kinds that are not emulated are refused by nam
         return std::string("taken");
     };
     const std::string rest = " {%f0, %f1, %f2, %f3}, %rd1, %rd2, %p2, 1, 1;\n";
-    for (const char* kind : {"m64n8k8.f32.tf32.tf32", "m64n8k16.f32.e4m3.e5m2", "m64n8k32.s32.s8.u8",
+    for (const char* kind : {"m64n8k4.f32.tf32.tf32", "m64n8k16.f32.e4m3.e5m2", "m64n8k32.s32.s8.u8",
                              "m64n8k16.f32.bf16.f16", "m64n12k16.f32.bf16.bf16", "m64n264k16.f32.bf16.bf16"}) {
         INFO(kind);
         CHECK_THAT(refusal(std::string("wgmma.mma_async.sync.aligned.") + kind + rest),

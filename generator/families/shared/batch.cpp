@@ -1,0 +1,125 @@
+#include "generator/families/shared/batch.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <variant>
+
+namespace jitgemm {
+namespace {
+
+using Role = ArgumentRole;
+
+constexpr std::array<std::string_view, 4> kMatrices{"a", "b", "c", "d"};
+
+/// Whether the problems of a batch may have matrices of their own: those of a text have, where its index names b.
+bool has_stride(std::string_view name, const GemmSignature& signature) {
+    if (!signature.epilogue) return std::ranges::find(kMatrices, name) != kMatrices.end();
+    const EpilogueParts& parts = signature.epilogue->parts();
+    for (const EpilogueOperand& operand : parts.operands)
+        if (operand.name == name) return operand.index.of_problem;
+    for (const EpilogueOutput& output : parts.outputs)
+        if (output.name == name && is_beside_d(output)) return output.index.of_problem;
+    return name == "a" || name == "b" || name == "d";
+}
+
+bool has(std::span<const KernelArgument> arguments, const Role& role) {
+    return std::ranges::find(arguments, role, role_of) != arguments.end();
+}
+
+/// "    args.a += problem * args.batch_stride_a;". The map of operands that problems may share has one matrix or all.
+std::string moves(std::span<const KernelArgument> arguments) {
+    std::string text;
+    for (const KernelArgument& argument : arguments) {
+        const Role role = role_of(argument);
+        const Role stride{role.name, ArgumentPart::batch_stride};
+        const std::string field = field_name(argument);
+        if (std::holds_alternative<PointerArgument>(argument) && has(arguments, stride))
+            text += fmt::format("    args.{} += problem * args.{};\n", field, to_string(stride));
+        if (!std::holds_alternative<TensorMapArgument>(argument)) continue;
+        if (role.is_packed || role == Role::d)
+            text += fmt::format("    args.{}.problem = static_cast<int>(problem);\n", field);
+        else if (has(arguments, stride))
+            text += fmt::format("    args.{}.problem = args.{} == 0 ? 0 : static_cast<int>(problem);\n", field,
+                                to_string(stride));
+    }
+    return text;
+}
+
+/// The kernel's parameter and its view of one problem. TMA reads tensor maps where the launch has put them.
+std::string structs_with_maps(std::span<const KernelArgument> arguments, std::string_view fields) {
+    std::string of_launch(fields), members;
+    constexpr std::string_view kMap = " TensorMap ";
+    for (std::size_t at = 0; (at = of_launch.find(kMap, at)) != std::string::npos;)
+        of_launch.replace(at, kMap.size(), " EncodedTensorMap ");
+    for (const KernelArgument& argument : arguments) {
+        const std::string name = field_name(argument);
+        const bool is_map = std::holds_alternative<TensorMapArgument>(argument);
+        members += fmt::format("{}{}", members.empty() ? "" : ",\n          ",
+                               is_map ? fmt::format("{0}{{&all.{0}, 0}}", name) : fmt::format("{0}(all.{0})", name));
+    }
+    return fmt::format(
+        "struct BatchArgs {{\n{}}};\n\n"
+        "// The same for one problem, at first for the first one.\n"
+        "struct GemmArgs {{\n{}\n"
+        "    __device__ __forceinline__ explicit GemmArgs(const BatchArgs& all)\n        : {} {{}}\n}};\n",
+        of_launch, fields, members);
+}
+
+}  // namespace
+
+std::vector<KernelArgument> with_batch(std::vector<KernelArgument> arguments, const GemmSignature& signature) {
+    std::vector<std::string_view> operands;  // in the order of their arguments, each once
+    for (KernelArgument& argument : arguments) {
+        const Role role = role_of(argument);
+        if (role.part == ArgumentPart::pointer && has_stride(role.name, signature) &&
+            std::ranges::find(operands, role.name) == operands.end())
+            operands.push_back(role.name);
+        if (auto* const map = std::get_if<TensorMapArgument>(&argument))
+            map->dimensions.push_back({1, Role{role.name, ArgumentPart::matrices, role.is_packed},
+                                       Role{role.name, ArgumentPart::batch_stride, role.is_packed}});
+    }
+    const bool has_workspace = has(arguments, Role::workspace);
+    arguments.emplace_back(ExtentArgument{Role::batch});
+    for (const std::string_view operand : operands)
+        arguments.emplace_back(ExtentArgument{{operand, ArgumentPart::batch_stride}, 8});
+    if (has_workspace) arguments.emplace_back(ExtentArgument{Role::workspace_stride, 8});
+    return arguments;
+}
+
+void make_batched(std::vector<KernelEntry>& entries, const GemmSignature& signature) {
+    for (KernelEntry& entry : entries) {
+        entry.arguments = with_batch(std::move(entry.arguments), signature);
+        const bool deals_out_tiles = std::holds_alternative<PersistentBlocks>(entry.grid.blocks);
+        entry.grid.batch = deals_out_tiles ? GridBatch::tiles : GridBatch::blocks;
+    }
+}
+
+std::string batch_arguments_text(std::span<const KernelArgument> arguments, std::string_view fields) {
+    const bool has_maps = !tensor_map_ranks(arguments).empty();
+    const bool has_own_blocks = !has_maps || has(arguments, Role::workspace);  // in some entry
+    std::string text =
+        has_maps ? structs_with_maps(arguments, fields) : fmt::format("struct GemmArgs {{\n{}}};\n", fields);
+    text += fmt::format(
+        "\n// Moves from the first problem of the batch to another one.\n"
+        "__device__ __forceinline__ void move_to_problem(GemmArgs& args, long long problem) {{\n{}}}\n",
+        moves(arguments));
+    if (has_maps)
+        text +=
+            "\n__device__ __forceinline__ GemmArgs problem_of(const GemmArgs& first, long long problem) {\n"
+            "    GemmArgs args = first;\n"
+            "    move_to_problem(args, problem);\n"
+            "    return args;\n"
+            "}\n";
+    if (!has_own_blocks) return text;
+    return text +
+           "\n// Moves to the problem of this block. False behind the last one.\n"
+           "__device__ __forceinline__ bool move_to_problem_of_block(GemmArgs& args) {\n"
+           "    const long long problem = static_cast<long long>(blockIdx.z) * gridDim.y + blockIdx.y;\n"
+           "    move_to_problem(args, problem);\n"
+           "    return problem < args.batch;\n"
+           "}\n";
+}
+
+}  // namespace jitgemm

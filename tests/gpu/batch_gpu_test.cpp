@@ -1,0 +1,63 @@
+/// Batches on a GPU: more problems than a grid has along one dimension, every kind of kernel, matrices whose last
+/// elements lie beyond 2^32, and streams and replays.
+
+#include "runtime/context/context_state.hpp"
+#include "tests/catch.hpp"
+#include "tests/gpu/gpu.hpp"
+#include "tests/support/kernel_checks.hpp"
+
+#include <cstdint>
+
+namespace {
+
+using namespace jitgemm;
+using namespace jitgemm::testing;
+
+GemmSpec batch_of(std::int64_t batch, const Sizes& size, DataType type = DataType::bf16,
+                  GemmLayout layout = GemmLayout::tn) {
+    GemmSpec spec = spec_of(layout, size[0], size[1], size[2], type);
+    spec.batch = batch;
+    return spec;
+}
+
+}  // namespace
+
+TEST_CASE("batches on a GPU: as many problems as fill two dimensions of a grid") {
+    REQUIRE_GPU();
+    Context context;
+    static_cast<void>(check_chosen(context, batch_of(70000, {3, 5, 4})));
+    static_cast<void>(check_chosen(context, batch_of(70000, {3, 5, 4}, DataType::f32)));
+}
+
+TEST_CASE("batches on a GPU: every type and layout, packed, shared and side by side") {
+    REQUIRE_GPU();
+    Context context;
+    for (const GemmLayout layout : kLayouts)
+        for (const DataType type : {DataType::bf16, DataType::f16, DataType::f32}) {
+            GemmSpec spec = batch_of(9, {136, 72, 200}, type, layout);
+            static_cast<void>(check_chosen(context, spec));
+            spec.batch_stride_b = 0;
+            spec.c = spec.d;
+            static_cast<void>(check_chosen(context, spec, {.alpha = 0.5F, .beta = 2.0F}));
+            spec.ldd = spec.ldc = 9 * 72;
+            spec.batch_stride_d = spec.batch_stride_c = 72;
+            static_cast<void>(check_chosen(context, spec, {.beta = 1.0F}));
+        }
+}
+
+TEST_CASE("batches on a GPU: the last problem lies beyond 2^32 elements") {
+    REQUIRE_GPU();
+    Context context;
+    GemmSpec spec = batch_of(3, {64, 64, 64});
+    spec.batch_stride_a = std::int64_t{1} << 31;
+    spec.batch_stride_d = (std::int64_t{1} << 31) + 64;
+    static_cast<void>(check_chosen(context, spec));
+}
+
+TEST_CASE("batches on a GPU: a text with values of each problem") {
+    REQUIRE_GPU();
+    Context context;
+    GemmSpec spec = batch_of(5, {200, 136, 72});
+    spec.epilogue = "t = acc + bias[b,n]; d = relu(t) * x[m,n]; pre[b,m,n] = t";
+    static_cast<void>(check_chosen(context, spec));
+}

@@ -1,0 +1,136 @@
+"""Batches: numpy's rules for arrays of three and more dimensions, strides, texts."""
+
+import itertools
+
+import pytest
+
+import jitgemm as jg
+
+np = pytest.importorskip("numpy")
+
+EMULATOR = "emulator:sm_80"
+
+
+def small_integers(shape, seed=0, dtype="float32"):
+    return np.random.default_rng(seed).integers(-3, 4, shape).astype(dtype)
+
+
+def matmul(a, b, **more):
+    return jg.matmul(a, b, device=EMULATOR, **more)
+
+
+@pytest.mark.parametrize(
+    "shape_a, shape_b",
+    [
+        ((3, 6, 8), (3, 8, 5)),
+        ((3, 6, 8), (1, 8, 5)),
+        ((6, 8), (3, 8, 5)),
+        ((2, 3, 6, 8), (2, 3, 8, 5)),
+        ((2, 1, 6, 8), (3, 8, 5)),
+        ((2, 3, 6, 8), (3, 8, 5)),
+        ((3, 8), (4, 8, 5)),
+        ((2, 3, 6, 8), (2, 1, 8, 5)),
+        ((3, 6, 8), (8,)),
+        ((8,), (3, 8, 5)),
+        ((0, 6, 8), (0, 8, 5)),
+        ((3, 6, 0), (3, 0, 5)),
+        ((3, 0, 8), (3, 8, 5)),
+    ],
+)
+def test_batches_are_broadcast_as_by_numpy(shape_a, shape_b):
+    a, b = small_integers(shape_a), small_integers(shape_b, seed=1)
+    result = matmul(a, b)
+    expected = np.matmul(a.astype("float64"), b.astype("float64"))
+    assert result.shape == expected.shape
+    np.testing.assert_array_equal(result, expected)
+
+
+@pytest.mark.parametrize("orders", list(itertools.product((False, True), repeat=3)))
+def test_matrices_may_lie_by_rows_or_by_columns(orders):
+    a, b, out = small_integers((3, 6, 8)), small_integers((3, 8, 5), seed=1), np.full((3, 6, 5), np.nan, "float32")
+
+    def turned(x, by_column):
+        return np.ascontiguousarray(x.swapaxes(1, 2)).swapaxes(1, 2) if by_column else x
+
+    a, b, out = (turned(x, order) for x, order in zip((a, b, out), orders))
+    assert matmul(a, b, out=out) is out
+    np.testing.assert_array_equal(out, np.matmul(a, b))
+
+
+def test_heads_lie_side_by_side_as_in_attention():
+    """(batch, sequence, heads, size) in memory, multiplied as (batch, heads, sequence, size)."""
+    q, k = small_integers((2, 7, 3, 8)), small_integers((2, 9, 3, 8), seed=1)
+    heads_q, heads_k = q.swapaxes(1, 2), k.swapaxes(1, 2)
+    scores = matmul(heads_q, heads_k.swapaxes(2, 3))
+    np.testing.assert_array_equal(scores, np.einsum("bqhd,bkhd->bhqk", q, k))
+    v, out = small_integers((2, 9, 3, 8), seed=2), np.full((2, 7, 3, 8), np.nan, "float32")
+    matmul(scores, v.swapaxes(1, 2), out=out.swapaxes(1, 2))
+    np.testing.assert_array_equal(out, np.einsum("bhqk,bkhd->bqhd", scores, v))
+
+
+def test_c_is_added_as_numpy_repeats_it():
+    a, b = small_integers((2, 3, 6, 8)), small_integers((2, 3, 8, 5), seed=1)
+    for shape in [(2, 3, 6, 5), (3, 6, 5), (6, 5), (5,), (1,), (2, 1, 6, 5), (2, 3, 1, 5), (6, 1), (2, 3, 6, 1)]:
+        c = small_integers(shape, seed=2)
+        np.testing.assert_array_equal(matmul(a, b, c=c, beta=2), np.matmul(a, b) + 2 * c)
+
+
+def test_a_result_of_the_batch_is_added_to():
+    a, b, out = small_integers((3, 6, 8)), small_integers((3, 8, 5), seed=1), small_integers((3, 6, 5), seed=2)
+    expected = np.matmul(a, b) + out
+    matmul(a, b, out=out, accumulate=True)
+    np.testing.assert_array_equal(out, expected)
+
+
+def test_gaps_between_matrices_stay_as_they_are():
+    a, b = small_integers((3, 6, 8)), small_integers((3, 8, 5), seed=1)
+    room = np.full((3, 8, 9), 7, "float32")
+    matmul(a, b, out=room[:, 1:7, 2:7])
+    expected = np.full_like(room, 7)
+    expected[:, 1:7, 2:7] = np.matmul(a, b)
+    np.testing.assert_array_equal(room, expected)
+
+
+def test_results_that_overlap_are_refused():
+    a, b = small_integers((3, 6, 8)), small_integers((3, 8, 5), seed=1)
+    room = np.zeros(6 * 5 + 2, "float32")
+    overlapping = np.lib.stride_tricks.as_strided(room, (3, 6, 5), (4, 20, 4))
+    with pytest.raises(ValueError, match="overlap"):
+        matmul(a, b, out=overlapping)
+
+
+def test_a_text_reads_values_of_each_product_and_of_all():
+    a, b = small_integers((3, 6, 8)), small_integers((3, 8, 5), seed=1)
+    bias, each = small_integers((5,), seed=2), small_integers((3, 5), seed=3)
+    x, row = small_integers((3, 6, 5), seed=4), small_integers((3, 6), seed=5)
+    product = np.matmul(a, b)
+    result = matmul(a, b, epilogue="d = acc + bias[n]", bias=bias)
+    np.testing.assert_array_equal(result, product + bias)
+    result = matmul(a, b, epilogue="d = acc + each[b,n]", each=each)
+    np.testing.assert_array_equal(result, product + each[:, None, :])
+    result = matmul(a, b, epilogue="d = acc * row[b,m] + x[b,m,n]", row=row, x=x)
+    np.testing.assert_array_equal(result, product * row[:, :, None] + x)
+    d, pre = matmul(a, b, epilogue="t = acc + bias[n]; d = relu(t); pre[b,m,n] = t", bias=bias)
+    np.testing.assert_array_equal(pre, product + bias)
+    np.testing.assert_array_equal(d, np.maximum(product + bias, 0))
+
+
+def test_what_a_text_of_a_batch_can_not_have_is_named():
+    a, b = small_integers((3, 6, 8)), small_integers((3, 8, 5), seed=1)
+    with pytest.raises(ValueError, match=r"pre\[b,m,n\]"):
+        matmul(a, b, epilogue="d = acc; pre[m,n] = acc")
+    with pytest.raises(ValueError, match="reductions"):
+        matmul(a, b, epilogue="d = acc; all[b,n] = sum(acc)")
+    with pytest.raises(ValueError, match=r"each.*\(3,\)"):
+        matmul(a, b, epilogue="d = acc + each[b,n]", each=small_integers((4, 5)))
+
+
+def test_a_kernel_of_a_batch_takes_its_arrays_alone():
+    a, b = small_integers((3, 6, 8)), small_integers((3, 8, 5), seed=1)
+    spec = "gemm-v6 m=6 n=5 k=8 a=f32 layout=tt batch=3"
+    kernel = jg.Kernel(spec, device=EMULATOR)
+    np.testing.assert_array_equal(kernel(a, b), np.matmul(a, b))
+    with pytest.raises(ValueError, match="batch is 2 here and 3 in the kernel"):
+        kernel(a[:2], b[:2])
+    with pytest.raises(ValueError, match="b's batch stride"):
+        kernel(a, np.broadcast_to(b[:1], b.shape))
