@@ -48,7 +48,8 @@ public:
 private:
     static std::string key_of(std::string_view text, const Layouts& layouts) {
         std::string key(text);
-        for (const auto& [name, layout] : layouts) key += fmt::format("\n{} {} {}", name, layout.ld, layout.align);
+        for (const auto& [name, layout] : layouts)
+            key += fmt::format("\n{} {} {} {}", name, layout.ld, layout.align, layout.batch_stride);
         return key;
     }
 
