@@ -68,12 +68,20 @@ bool check_batch_size(const GemmOperand& x, Reasons& reasons) {
     return false;
 }
 
+/// "pre[b,m,n]"
+std::string with_own_index(const GemmOperand& x) {
+    const std::string_view column = x.column == OperandIndex::half_n ? ",h" : ",n";
+    return fmt::format("{}[b{}{}]", x.name, x.row == OperandIndex::one ? "" : ",m",
+                       x.column == OperandIndex::one ? "" : column);
+}
+
 /// The matrices of an output lie one behind the other, or side by side in each line.
 void check_apart(const GemmOperand& x, Reasons& reasons) {
     if (!x.is_written || x.batch <= 1 || x.matrix_extent() == 0) return;
     if (x.pointer == nullptr && x.batch_stride == 0)
-        return reasons.push_back(fmt::format(
-            "all problems of the batch would store one {0}: its index must begin with b, as {0}[b,m,n]", x.name));
+        return reasons.push_back(
+            fmt::format("all problems of the batch would store one {}: its index must begin with b, as {}", x.name,
+                        with_own_index(x)));
     const bool one_behind_the_other = x.batch_stride >= x.matrix_extent();
     const bool side_by_side = x.batch_stride >= x.run() && x.lines() > 1 &&
                               x.batch_stride <= (x.leading_dimension() - x.run()) / (x.batch - 1);
@@ -160,6 +168,9 @@ void check_layouts(const GemmSpec& spec, const EpilogueParts& parts, Reasons& re
                 fmt::format("batch-stride-{0} is {1}, but the index of {0} has no b: only {0}[b,...] has one "
                             "for each problem",
                             name, layout.batch_stride));
+        if (layout.batch_stride < kPackedBatch)
+            reasons.push_back(fmt::format("batch-stride-{} is {}: it is at least 0, or {} for packed matrices", name,
+                                          layout.batch_stride, kPackedBatch));
         if (has_lines || (index != nullptr && layout.ld == 0 && layout.align == 0)) continue;
         const std::string given = layout.ld != 0      ? fmt::format("ld-{} is {}", name, layout.ld)
                                   : layout.align != 0 ? fmt::format("align-{} is {}", name, layout.align)
@@ -345,6 +356,8 @@ GemmSpec resolved(const GemmSpec& spec) {
     }
     if (!spec.c) result.batch_stride_c = kPackedBatch;
     result.epilogue = stores_sums_alone(spec) ? EpilogueText() : canonical(spec.epilogue, spec.d);
+    for (const auto& [name, layout] : layouts_of(result.epilogue))
+        if (!is_batched(spec)) result.epilogue = result.epilogue.with(name, {.ld = layout.ld, .align = layout.align});
     if (result.sums == usual_sums(spec)) result.sums = Summation::usual;
     return result;
 }

@@ -87,9 +87,27 @@ TEST_CASE("batches: the rules name the value") {
 TEST_CASE("batches: an output beside D belongs to one problem") {
     GemmSpec spec = batch_of(2);
     spec.epilogue = "d = acc; pre[m,n] = acc";
-    CHECK(mentions(refusal(spec), "would store one pre: its index must begin with b"));
+    CHECK(mentions(refusal(spec), "would store one pre: its index must begin with b, as pre[b,m,n]"));
+    spec.epilogue = "d = acc; r[n] = sum(acc)";
+    CHECK(mentions(refusal(spec), "as r[b,n]"));
     spec.epilogue = EpilogueText("d = acc + bias[n]").with("bias", {.batch_stride = 40});
     CHECK(mentions(refusal(spec), "batch-stride-bias is 40, but the index of bias has no b"));
+}
+
+TEST_CASE("batches: texts whose values lie otherwise are not one") {
+    const EpilogueText text = "d = acc + bias[b,n]";
+    const EpilogueText packed = text.with("bias", {.batch_stride = 40}),
+                       shared = text.with("bias", {.batch_stride = 0});
+    CHECK(packed != shared);
+    CHECK(packed.layout_of("bias").batch_stride == 40);
+    CHECK(shared.layout_of("bias").batch_stride == 0);
+    GemmSpec spec = batch_of(2);
+    spec.epilogue = text.with("bias", {.batch_stride = -2});
+    CHECK(mentions(refusal(spec), "batch-stride-bias is -2"));
+    spec = batch_of(1);
+    spec.epilogue = packed;
+    const GemmSpec whole = resolved(spec);
+    CHECK(whole.epilogue.layout_of("bias") == EpilogueLayout());
 }
 
 TEST_CASE("batches: outputs may lie side by side in each line, and inputs may overlap") {
