@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <optional>
 #include <vector>
 
@@ -156,9 +157,19 @@ Operand without_leading(const Operand& array, std::size_t dimensions) {
     return one;
 }
 
+std::string without_one_stride(const Named& named) {
+    return fmt::format("{}, but the batches of a, b and out do not lie at one stride: give contiguous copies",
+                       named.use());
+}
+
 /// Where an array of a batch fits. With the index b, it has the batch's dimensions; without, all products read it.
 EpilogueLayout layout_of_array(const Named& named, const Operand& array, const ResultPlace& d, Reasons& reasons) {
     if (d.batch_rank == 0) return layout_in_product(named, array, d, reasons);
+    if (d.batch == 1) {  // its dimensions may be left out
+        Reasons as_one;
+        const EpilogueLayout layout = layout_in_product(named, array, d, as_one);
+        if (as_one.empty()) return layout;
+    }
     ResultPlace product = d;
     product.shape = d.shape.subspan(d.batch_rank);
     if (!named.index.of_problem) return layout_in_product(named, array, product, reasons);
@@ -168,15 +179,26 @@ EpilogueLayout layout_of_array(const Named& named, const Operand& array, const R
         reasons.push_back(wrong_shape(named, array, "that of the batch, " + shape_text(batch) + ", and then its own"));
         return {};
     }
+    const Operand first = without_leading(array, d.batch_rank);
+    if (d.batch <= 1) return layout_in_product(named, first, product, reasons);
     const std::vector<Extent> all = dimensions(array);
     const std::optional<Extent> matrices = joined(std::span(all).first(d.batch_rank));
-    if (!matrices || !d.has_one_stride) {
-        reasons.push_back(fmt::format("{}: {}, whose batch must lie at one stride, as those of a, b and out; {}",
-                                      with_strides(array), named.use(), contiguous_copy(array)));
+    if (!d.has_one_stride) {
+        reasons.push_back(without_one_stride(named));
         return {};
     }
-    EpilogueLayout layout = layout_in_product(named, without_leading(array, d.batch_rank), product, reasons);
-    layout.batch_stride = matrices->stride;
+    if (!matrices || matrices->stride < 0) {
+        reasons.push_back(fmt::format("{}: {}, whose batch must lie at one stride; {}", with_strides(array),
+                                      named.use(), contiguous_copy(array)));
+        return {};
+    }
+    EpilogueLayout layout = layout_in_product(named, first, product, reasons);
+    if (layout.align != 0)
+        layout.align = std::min(
+            layout.align, 1 << std::countr_zero(16U | static_cast<unsigned>(matrices->stride * bytes(*array.type))));
+    const std::int64_t lines = d.order == Order::row ? d.m : first.extents().back();
+    const std::int64_t packed = layout.ld == 0 ? product_of(first.extents()) : product_of(lines, layout.ld);
+    if (matrices->stride != packed) layout.batch_stride = matrices->stride;
     return layout;
 }
 
@@ -225,6 +247,8 @@ EpilogueText epilogue_text(const EpilogueArrays& arrays, const ResultPlace& d, R
         if (!is_beside_d(output)) continue;
         if (arrays.outputs[i].array.given())
             place({output.name, *output.type, output.index, true}, arrays.outputs[i].array);
+        else if (!d.has_one_stride)
+            reasons.push_back(without_one_stride({output.name, *output.type, output.index, true}));
         else if (d.order == Order::column && output.index.is_matrix())
             reasons.push_back(
                 fmt::format("{0} is missing: out's columns are contiguous, and a new {0} would have "

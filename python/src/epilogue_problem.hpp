@@ -18,6 +18,7 @@ struct ResultPlace {
     bool has_rows, has_columns;           ///< the result's last dimensions are rows and columns
     bool is_folded;                       ///< the result's leading dimensions are rows of D
     std::size_t batch_rank;               ///< the result's leading dimensions that are a batch
+    std::int64_t batch;                   ///< their problems
     bool has_one_stride;                  ///< those of all arrays are one dimension
     std::int64_t m, n, k;                 ///< of the product
     std::int64_t columns;                 ///< of D: n, or the pairs that an epilogue makes of them

@@ -104,13 +104,17 @@ std::optional<Lie> lie_of(Extent rows, Extent columns, std::optional<Order> pref
 
 int alignment_of(const Operand& operand, std::int64_t leading, std::vector<std::string>& reasons,
                  std::span<const std::int64_t> batch_strides) {
-    constexpr std::uint64_t kMost = 16;
     const auto size = static_cast<std::uint64_t>(bytes(*operand.type));
-    const std::uint64_t address = operand.data.address;
-    if (address % size != 0)
+    if (operand.data.address % size != 0)
         reasons.push_back(
             fmt::format("{} begins at an address that is no multiple of its elements' {} bytes", operand.name, size));
-    std::uint64_t begins = address;  // the bits of all addresses at which matrices begin
+    return alignment_of(operand.data, *operand.type, leading, batch_strides);
+}
+
+int alignment_of(DevicePointer data, DataType type, std::int64_t leading, std::span<const std::int64_t> batch_strides) {
+    constexpr std::uint64_t kMost = 16;
+    const auto size = static_cast<std::uint64_t>(bytes(type));
+    std::uint64_t begins = data.address;  // the bits of all addresses at which matrices begin
     for (const std::int64_t stride : batch_strides) begins |= static_cast<std::uint64_t>(stride) * size;
     if (begins % kMost == 0) return 0;
     const std::uint64_t pitch = static_cast<std::uint64_t>(leading) * size;

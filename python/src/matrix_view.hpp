@@ -54,6 +54,9 @@ struct Lie {
 /// 16; 0, the usual, where the address and the strides allow any. Adds a reason where it is less than one element.
 [[nodiscard]] int alignment_of(const Operand& operand, std::int64_t leading, std::vector<std::string>& reasons,
                                std::span<const std::int64_t> batch_strides = {});
+/// The same of whole elements.
+[[nodiscard]] int alignment_of(DevicePointer data, DataType type, std::int64_t leading,
+                               std::span<const std::int64_t> batch_strides);
 
 /// "a has shape (6, 5)"
 [[nodiscard]] std::string described(const Operand& operand);

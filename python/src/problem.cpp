@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 
 namespace jitgemm::python {
 namespace {
@@ -77,6 +78,7 @@ public:
         read_types();
         fold_rows();
         if (problem_.batch > 1) lay_out_batch();
+        if (!problem_.launches.empty()) check_results_are_apart();
         read_matrices();
         if (arrays_.epilogue) read_epilogue();
         if (!reasons_.empty()) refuse(std::move(reasons_));
@@ -172,6 +174,7 @@ private:
         if (problem_.batch == 1 || !b_is_one || names_problem() || (like_ != nullptr && is_batched(*like_))) return;
         const auto a = folded(a_), d = folded(d_), c = folded(c_);
         if (!a || !d || a->size != d->size) return;  // one A for many results has no rows for all of them
+        if (!lie_of(*a, a_.columns) || !lie_of(*d, d_.columns)) return;  // reversed, or one row that is repeated
         a_.rows = *a;
         d_.rows = *d;
         c_.rows = c.value_or(Extent{d->size, 0});
@@ -181,7 +184,8 @@ private:
         problem_.batch = 1;
     }
 
-    /// Neighbouring dimensions at one stride in all arrays are one. The longest is the batch of a launch.
+    /// Neighbouring dimensions at one stride in all arrays are one. The longest that no array has reversed is the batch
+    /// of a launch.
     void lay_out_batch() {
         const std::array<std::vector<Extent>, 4> leading{repeated(a_.leading, leading_), repeated(b_.leading, leading_),
                                                          repeated(c_.leading, leading_), d_.leading};
@@ -197,15 +201,34 @@ private:
                 dimensions.push_back(next);
             }
         }
-        const auto longest = std::ranges::max_element(dimensions, {}, &LaunchDimension::size);
+        for (const LaunchDimension& dimension : dimensions) strides_.push_back(dimension.strides);
+        const auto size_of_batch = [](const LaunchDimension& dimension) {
+            const bool is_reversed = std::ranges::any_of(dimension.strides, [](std::int64_t x) { return x < 0; });
+            return is_reversed ? 1 : dimension.size;
+        };
+        const auto longest = std::ranges::max_element(dimensions, {}, size_of_batch);
+        if (size_of_batch(*longest) == 1) return;
         GemmSpec& spec = problem_.spec;
         spec.batch = longest->size;
         spec.batch_stride_a = longest->strides[0];
         spec.batch_stride_b = longest->strides[1];
         spec.batch_stride_c = longest->strides[2];
         spec.batch_stride_d = longest->strides[3];
-        for (const LaunchDimension& dimension : dimensions) strides_.push_back(dimension.strides);
         dimensions.erase(longest);
+    }
+
+    /// A launch checks its own matrices alone.
+    void check_results_are_apart() {
+        std::vector<Extent> all = d_.leading;
+        all.insert(all.end(), {d_.rows, d_.columns});
+        std::ranges::sort(all, {}, [](Extent extent) { return std::abs(extent.stride); });
+        std::int64_t reach = 0;
+        for (const auto& [size, stride] : all) {
+            if (size <= 1) continue;
+            if (std::abs(stride) <= reach)
+                return reasons_.push_back(with_strides(arrays_.out) + ": its elements overlap");
+            reach += product_of(size - 1, std::abs(stride));
+        }
     }
 
     /// Whether the outer dimension goes on where the inner one ends.
@@ -249,7 +272,8 @@ private:
                 .has_rows = has_rows_,
                 .has_columns = has_columns_,
                 .is_folded = is_folded_,
-                .batch_rank = strides_.empty() ? 0 : leading_.size(),
+                .batch_rank = is_folded_ ? 0 : leading_.size(),
+                .batch = problem_.batch,
                 .has_one_stride = problem_.launches.empty(),
                 .m = spec.m,
                 .n = spec.n,
@@ -298,7 +322,10 @@ private:
             return {Order::row, 0};
         }
         leading = lie->leading;
-        if (operand.given()) alignment = alignment_of(operand, lie->leading, reasons_, batch_strides(of));
+        if (operand.given())
+            alignment = alignment_of(operand, lie->leading, reasons_, batch_strides(of));
+        else if (!problem_.launches.empty())
+            alignment = alignment_of(DevicePointer(), problem_.spec.d, lie->leading, batch_strides(of));
         return *lie;
     }
 

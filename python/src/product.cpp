@@ -6,6 +6,7 @@
 #include "python/src/errors.hpp"
 #include "python/src/factor.hpp"
 #include "python/src/interruptible.hpp"
+#include "python/src/matrix_view.hpp"
 #include "runtime/c_api/copied_launch.hpp"
 #include "runtime/c_api/host_launch.hpp"
 #include "runtime/context/context_state.hpp"
@@ -246,6 +247,42 @@ std::vector<std::int64_t> shape_of(const EpilogueOutput& output, const Product& 
     return {columns == 0 ? 1 : shape.back()};
 }
 
+struct Addresses {
+    std::uint64_t first, behind;
+};
+
+Addresses addresses_of(const Operand& operand) {
+    std::int64_t first = 0, behind = 1;  // in elements
+    for (const auto& [size, stride] : dimensions(operand)) {
+        if (size == 0) return {};
+        (stride < 0 ? first : behind) += (size - 1) * stride;
+    }
+    const auto address = [&](std::int64_t element) {
+        return operand.data.address + static_cast<std::uint64_t>(element * bytes(*operand.type));
+    };
+    return {address(first), address(behind)};
+}
+
+/// A launch compares its own matrices alone, so a later one could read what an earlier one has stored.
+void check_launches(const Product& product) {
+    const Arrays& arrays = product.arrays;
+    if (!arrays.out.given()) return;
+    const auto is_out = [&](const Operand& c) {
+        return c.data.address == arrays.out.data.address && c.type == arrays.out.type &&
+               std::ranges::equal(c.extents(), arrays.out.extents()) &&
+               std::ranges::equal(c.steps(), arrays.out.steps());
+    };
+    const Addresses out = addresses_of(arrays.out);
+    for (const Operand* const operand : {&arrays.a, &arrays.b, &arrays.c}) {
+        if (!operand->given() || (operand == &arrays.c && (product.beta == 0 || is_out(*operand)))) continue;
+        const Addresses of = addresses_of(*operand);
+        if (of.first < out.behind && out.first < of.behind)
+            throw OperandError("no product of these arrays",
+                               {fmt::format("{} and {}: they overlap, and the batch takes several launches",
+                                            with_strides(arrays.out), with_strides(*operand))});
+    }
+}
+
 /// Calls `launch` once for each index of all dimensions.
 template <typename Launch>
 void launch_each(const GemmKernel& kernel, const GemmArguments& first, std::span<const LaunchDimension> dimensions,
@@ -331,6 +368,7 @@ void copy_c(Product& product, const CopyOfC& copy) {
 
 void launch(Session& session, const GemmKernel& kernel, const Product& product, const LaunchPlace& place) {
     const Arrays& arrays = product.arrays;
+    if (!place.launches.empty()) check_launches(product);
     GemmArguments arguments{.a = arrays.a.data,
                             .b = arrays.b.data,
                             .c = arrays.accumulates ? place.d : arrays.c.data,

@@ -134,3 +134,81 @@ def test_a_kernel_of_a_batch_takes_its_arrays_alone():
         kernel(a[:2], b[:2])
     with pytest.raises(ValueError, match="b's batch stride"):
         kernel(a, np.broadcast_to(b[:1], b.shape))
+
+
+def test_values_of_a_text_are_read_at_their_own_stride():
+    a, b = small_integers((3, 6, 8)), small_integers((3, 8, 5), seed=1)
+    room = small_integers((3, 4, 5), seed=2)
+    for bias in (room[:, 0], room.reshape(12, 5)[:3], np.broadcast_to(room[0, 0], (3, 5)), room[:, 1]):
+        result = matmul(a, b, epilogue="d = acc + bias[b,n]", bias=bias)
+        np.testing.assert_array_equal(result, np.matmul(a, b) + bias[:, None])
+    room = small_integers((3, 6 * 5 + 1), seed=3)
+    x = room[:, 1:].reshape(3, 6, 5)
+    assert x.base is not None
+    np.testing.assert_array_equal(matmul(a, b, epilogue="d = acc + x[b,m,n]", x=x), np.matmul(a, b) + x)
+    with pytest.raises(ValueError, match="one stride"):
+        matmul(a, b, epilogue="d = acc + bias[b,n]", bias=room[::-1, :5])
+
+
+@pytest.mark.parametrize("stride", [-1, -2, -8, -48])
+def test_reversed_batches_are_multiplied(stride):
+    """A stride of -1 is none that a kernel knows."""
+    room, b = small_integers((300,)), small_integers((4, 8, 5), seed=1)
+    a = np.lib.stride_tricks.as_strided(room[200:], (4, 6, 8), (4 * stride, 32, 4))
+    np.testing.assert_array_equal(matmul(a, b), np.matmul(a, b))
+    c = np.lib.stride_tricks.as_strided(room[200:], (4, 6, 5), (4 * stride, 20, 4))
+    np.testing.assert_array_equal(matmul(a, b, c=c), np.matmul(a, b) + c)
+    out = np.full((4, 6, 5), np.nan, "float32")
+    matmul(a, b, out=out[::-1])
+    np.testing.assert_array_equal(out[::-1], np.matmul(a, b))
+
+
+def test_a_batch_of_one_or_none_takes_the_values_of_any_other():
+    for size in (0, 1, 2):
+        a, b = small_integers((size, 6, 8)), small_integers((size, 8, 5), seed=1)
+        bias, x = small_integers((size, 5), seed=2), small_integers((6, 5), seed=3)
+        text = "t = acc + bias[b,n]; d = t + x[m,n]; pre[b,m,n] = t"
+        pre = np.full((size, 6, 5), np.nan, "float32")
+        d, _ = matmul(a, b, epilogue=text, bias=bias, x=x, pre=pre)
+        np.testing.assert_array_equal(pre, np.matmul(a, b) + bias[:, None])
+        np.testing.assert_array_equal(d, np.matmul(a, b) + bias[:, None] + x)
+
+
+def heads(shape, seed=0):
+    return small_integers(shape, seed).swapaxes(1, 2)
+
+
+def test_outputs_beside_d_need_a_batch_of_one_stride():
+    a, b = heads((2, 7, 3, 8)), heads((2, 8, 3, 5), seed=1)
+    with pytest.raises(ValueError, match=r"pre\[b,m,n\].*one stride"):
+        matmul(a, b, epilogue="d = acc; pre[b,m,n] = acc")
+    with pytest.raises(ValueError, match=r"pre\[m,n\].*one stride"):
+        matmul(a[:, ::-1], b[:, ::-1], epilogue="d = acc; pre[m,n] = acc")
+
+
+def test_launches_of_one_batch_do_not_read_what_others_have_stored():
+    room, b = small_integers((3, 7, 3, 8)), small_integers((2, 3, 8, 8), seed=1)
+    a = room[:2].swapaxes(1, 2)
+    for out in (a[::-1], room[1:].swapaxes(1, 2)):
+        with pytest.raises(ValueError, match="out .*a .*overlap"):
+            matmul(a, b, out=out)
+    for strides in [(0, 56, 8, 1), (60, 56, 8, 1)]:
+        strides = [4 * stride for stride in strides]
+        with pytest.raises(ValueError, match="overlap"):
+            matmul(a, b, out=np.lib.stride_tricks.as_strided(np.zeros(500, "float32"), (2, 3, 7, 8), strides))
+
+
+def test_launches_begin_where_single_rows_are_aligned():
+    """The rows of a new result are 9 elements apart."""
+    a, b = heads((4, 1, 3, 8)), heads((4, 8, 3, 9), seed=1)
+    np.testing.assert_array_equal(matmul(a, b), np.matmul(a, b))
+    np.testing.assert_array_equal(matmul(a[::-1], b), np.matmul(a[::-1], b))
+
+
+def test_rows_that_are_repeated_or_reversed_are_a_batch():
+    a, b = small_integers((3, 1, 8)), small_integers((8, 5), seed=1)
+    for rows in (a[::-1], np.broadcast_to(a[:1], a.shape)):
+        np.testing.assert_array_equal(matmul(rows, b), rows @ b)
+    out = np.full((3, 1, 5), np.nan, "float32")
+    matmul(a, b, out=out[::-1])
+    np.testing.assert_array_equal(out[::-1], a @ b)
