@@ -263,7 +263,10 @@ private:
 
     [[nodiscard]] std::optional<Order> preferred_order_of_d() const {
         if (like_ != nullptr) return like_->d_order;
-        return arrays_.epilogue ? order_of_matrices(*arrays_.epilogue, place_of_d()) : std::nullopt;
+        if (!arrays_.epilogue) return std::nullopt;
+        if (const auto order = order_of_matrices(*arrays_.epilogue, place_of_d())) return order;
+        const bool makes_outputs = !arrays_.out.given() && arrays_.epilogue->outputs.size() > 1;
+        return makes_outputs ? std::optional(Order::row) : std::nullopt;  // one column lies both ways
     }
 
     [[nodiscard]] ResultPlace place_of_d() const {

@@ -212,3 +212,11 @@ def test_rows_that_are_repeated_or_reversed_are_a_batch():
     out = np.full((3, 1, 5), np.nan, "float32")
     matmul(a, b, out=out[::-1])
     np.testing.assert_array_equal(out[::-1], a @ b)
+
+
+def test_outputs_beside_one_column_are_made():
+    for shape in [(6, 8), (3, 6, 8)]:
+        a, b = small_integers(shape), small_integers((*shape[:-2], 8, 1), seed=1)
+        d, pre = matmul(a, b, epilogue="d = acc; pre[b,m,n] = 2 * acc")
+        np.testing.assert_array_equal(d, a @ b)
+        np.testing.assert_array_equal(pre, 2 * (a @ b))
