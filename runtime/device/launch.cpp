@@ -27,12 +27,25 @@ struct Region {
     int alignment;
 };
 
+// Of a line, the elements that the matrices of a batch have together: those of one, where they lie one behind the other;
+// of all, where they lie side by side. Any other batch is one run.
+std::int64_t run_of_batch(const GemmOperand& operand) {
+    const std::int64_t stride = operand.batch_stride, pitch = operand.leading_dimension();
+    if (operand.matrices() <= 1 || pitch == 0 || stride % pitch == 0) return operand.run();
+    const bool side_by_side = stride <= (pitch - operand.run()) / (operand.matrices() - 1);
+    return side_by_side ? (operand.matrices() - 1) * stride + operand.run() : operand.extent();
+}
+
 Region region(const GemmOperand& operand, const GemmArguments& arguments) {
     const auto in_bytes = [&](std::int64_t elements) {
         return static_cast<std::uint64_t>(elements) * static_cast<std::uint64_t>(bytes(operand.type));
     };
-    return {operand.title,           address_of(operand, arguments).address, in_bytes(operand.extent()),
-            in_bytes(operand.run()), in_bytes(operand.leading_dimension()),  operand.alignment};
+    return {operand.title,
+            address_of(operand, arguments).address,
+            in_bytes(operand.extent()),
+            in_bytes(run_of_batch(operand)),
+            in_bytes(operand.leading_dimension()),
+            operand.alignment};
 }
 
 // Of equal pitch, two matrices may interleave without touching: slices of columns of one larger matrix.
@@ -55,7 +68,8 @@ bool may_be_one(const GemmOperand& input, const GemmOperand& written) {
 }
 
 bool same_place(const GemmOperand& input, const GemmOperand& written) {
-    return may_be_one(input, written) && input.type == written.type && input.pitch == written.pitch;
+    const bool one_stride = written.batch <= 1 || input.batch_stride == written.batch_stride;
+    return may_be_one(input, written) && input.type == written.type && input.pitch == written.pitch && one_stride;
 }
 
 // One run of all bytes that the caller gives: a better kernel may use more of them than this one.
@@ -85,8 +99,8 @@ std::string overlap_rule(const GemmOperand& input, const GemmOperand& written) {
                            written.title, input.title);
     if (input.is_repeated()) return fmt::format(", one row that is added to all of {}'s", written.title);
     if (!may_be_one(input, written)) return {};
-    return fmt::format("; {} may only be exactly {}, of the same type and leading dimension", written.title,
-                       input.title);
+    return fmt::format("; {} may only be exactly {}, of the same type{}", written.title, input.title,
+                       written.batch > 1 ? ", leading dimension and batch stride" : " and leading dimension");
 }
 
 void check_overlap(const GemmOperand& input, const Region& in, const GemmOperand& written, const Region& out,

@@ -22,8 +22,8 @@ namespace jitgemm {
 }
 
 /// Every launch rule that the caller's arguments break; empty if there is none. The rules forbid null and misaligned
-/// pointers, beta without C, a D that overlaps an input, and a small workspace. D may be exactly C if their types and
-/// leading dimensions agree. If m or n is 0, the launch touches no memory and any pointer is sound.
+/// pointers, beta without C, a D that overlaps an input, and a small workspace. D may be exactly C if their types,
+/// leading dimensions and batch strides agree. If m or n is 0, the launch touches no memory and any pointer is sound.
 [[nodiscard]] std::vector<std::string> launch_problems(const Problem& problem, const GemmArguments& arguments,
                                                        std::size_t workspace_bytes);
 /// The rules for these operands of Problem::asked alone: null and misaligned pointers, and forbidden overlaps.

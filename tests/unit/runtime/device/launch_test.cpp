@@ -292,6 +292,32 @@ TEST_CASE("columns of one buffer may be A and D side by side") {
                ContainsSubstring("overlaps A"));  // D wraps into the next row
 }
 
+TEST_CASE("D in place of C needs C's batch stride") {
+    GemmSpec spec{.m = 64, .n = 96, .k = 128, .c = DataType::bf16, .batch = 3};
+    GemmArguments arguments = sound_arguments();
+    arguments.d = kC;
+    CHECK(launch_problems(resolved(spec), arguments, 0).empty());
+    for (const std::int64_t stride : {0, 2 * 64 * 96}) {
+        spec.batch_stride_c = stride;
+        CHECK_THAT(only_problem(resolved(spec), arguments), ContainsSubstring("batch stride"));
+    }
+}
+
+TEST_CASE("matrices of a batch that lie side by side are between A's columns as a whole") {
+    GemmSpec spec{.m = 64, .n = 32, .k = 32, .lda = 512, .ldd = 512, .batch = 3};
+    spec.batch_stride_d = 32;
+    GemmArguments arguments{.a = kA, .b = kB};
+    for (const std::int64_t stride_a : {0, 32, 64 * 512}) {
+        spec.batch_stride_a = stride_a;
+        arguments.d = kA + std::uint64_t{2 * 96};  // behind the heads of A
+        CHECK(launch_problems(resolved(spec), arguments, 0).empty());
+        arguments.d = kA + std::uint64_t{2 * 32};  // where the second head of A is
+        CHECK(launch_problems(resolved(spec), arguments, 0).empty() == (stride_a != 32));
+        arguments.d = kA - std::uint64_t{2 * 32};  // D's second head is where A's first is
+        CHECK_FALSE(launch_problems(resolved(spec), arguments, 0).empty());
+    }
+}
+
 TEST_CASE("extents follow the layout, column-major D too") {
     // A of nn is column-major: 3 columns of 64; D column-major: 5 columns of 64.
     const GemmSpec spec = resolved({.m = 64, .n = 5, .k = 3, .layout = GemmLayout::nn, .d_order = Order::column});
