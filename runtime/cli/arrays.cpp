@@ -196,9 +196,10 @@ std::size_t bytes_of(const GemmOperand& operand) {
     return static_cast<std::size_t>(operand.matrices() * operand.rows * operand.columns * bytes(operand.type));
 }
 
-/// Of a product, or of a batch of them.
-std::vector<std::int64_t> shape_of(const GemmOperand& operand) {
-    if (operand.batch == 1) return {operand.rows, operand.columns};
+/// Of a product, or of a batch of them, which may be one.
+std::vector<std::int64_t> shape_of(const GemmOperand& operand, const ArrayProblem& arrays) {
+    const bool of_batch = arrays.a.is_batch() || arrays.b.is_batch();
+    if (!of_batch || !operand.is_matrix()) return {operand.rows, operand.columns};
     return {operand.batch, operand.rows, operand.columns};
 }
 
@@ -231,10 +232,10 @@ Outputs multiply(Context& context, const GemmKernel& kernel, const ArrayProblem&
     return outputs;
 }
 
-void write_output(const GemmOperand& operand, const DeviceBuffer& buffer, const std::string& path, Output& output) {
+void write_output(const GemmOperand& operand, const std::vector<std::int64_t>& shape, const DeviceBuffer& buffer,
+                  const std::string& path, Output& output) {
     std::vector<std::byte> elements(bytes_of(operand));
     buffer.copy_to_host(elements.data(), elements.size());
-    const std::vector<std::int64_t> shape = shape_of(operand);
     write_npy(path, operand.type, shape, operand.order, elements.data());
     const bool widened = operand.type == DataType::bf16;
     output.note(fmt::format("jitgemm: wrote {} ({} {}{})", path, fmt::join(shape, " x "),
@@ -295,7 +296,8 @@ void multiply_arrays(Context& context, const GemmKernel& kernel, const ArrayProb
     output.progress(fmt::format("multiplying {} by {}", arrays.a.path(), arrays.b.path()));
     const Outputs outputs = multiply(context, kernel, arrays, output);
     for (std::size_t i = 0; i < outputs.operands.size(); ++i)
-        write_output(outputs.operands[i], outputs.buffers[i], arrays.outputs.of(outputs.operands[i].name), output);
+        write_output(outputs.operands[i], shape_of(outputs.operands[i], arrays), outputs.buffers[i],
+                     arrays.outputs.of(outputs.operands[i].name), output);
 }
 
 }  // namespace jitgemm::cli

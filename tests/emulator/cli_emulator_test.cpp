@@ -167,6 +167,23 @@ TEST_CASE("cli emulator: real arrays") {
     CHECK(values == std::vector<float>{5, 8, 14, 14});
 }
 
+TEST_CASE("cli emulator: a batch of one in files makes a batch of one") {
+    const Tool tool;
+    const auto file = [&](const char* name) { return tool.folder() / name; };
+    const std::vector<float> a{1, 2, 3, 4, 5, 6}, b{1, 0, 0, 1, 1, 1};
+    for (const std::int64_t batch : {1, 2}) {
+        write_npy(file("a.npy"), DataType::f32, {batch, 3, 2 / batch}, Order::row, a.data());
+        write_npy(file("b.npy"), DataType::f32, {batch, 2 / batch, 3}, Order::row, b.data());
+        const ToolResult result = tool.run("run --device emulator --a '" + file("a.npy") + "' --b '" + file("b.npy") +
+                                           "' --out '" + file("d.npy") + "'");
+        INFO(result.err);
+        REQUIRE(result.exit_code == 0);
+        const NpyMatrix d = NpyMatrix::open(file("d.npy"));
+        CHECK(d.is_batch());
+        CHECK(d.matrices() == batch);
+    }
+}
+
 TEST_CASE("cli emulator: arrays of f32 are multiplied as f32") {
     const Tool tool;
     const auto file = [&](const char* name) { return tool.folder() / name; };
