@@ -195,7 +195,7 @@ private:
             LaunchDimension next{.size = leading_[i]};
             for (std::size_t of = 0; of < leading.size(); ++of) next.strides.at(of) = leading.at(of)[i].stride;
             if (!dimensions.empty() && continues(dimensions.back(), next)) {
-                next.size *= dimensions.back().size;
+                next.size = product_of(next.size, dimensions.back().size);
                 dimensions.back() = next;
             } else {
                 dimensions.push_back(next);

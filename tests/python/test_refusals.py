@@ -77,10 +77,14 @@ REFUSED = {
         jg.OperandError,
         "accumulate .*c is given",
     ),
-    "a batch": (
-        {"a": np.ones((2, 6, 5), "float32"), "b": np.ones((2, 5, 4), "float32")},
-        jg.ConfigError,
-        "batch=2",
+    "a C of another batch": (
+        {
+            "a": np.ones((2, 6, 5), "float32"),
+            "b": np.ones((2, 5, 4), "float32"),
+            "c": np.ones((3, 6, 4), "float32"),
+        },
+        jg.OperandError,
+        r"c has shape \(3, 6, 4\)",
     ),
     "no device": ({"device": None}, jg.OperandError, "host memory.* device="),
     "no such device": ({"device": "emul"}, jg.SpecError, "unknown device 'emul'"),
