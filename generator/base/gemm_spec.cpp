@@ -58,9 +58,10 @@ bool check_total_size(const GemmOperand& x, Reasons& reasons) {
 
 std::string stride_name(const GemmOperand& x) { return fmt::format("batch_stride_{}", x.name); }
 
-/// Extents are counted in bytes, of 64 bits.
+/// The end of the last matrix is counted in bytes, of 64 bits.
 bool check_batch_size(const GemmOperand& x, Reasons& reasons) {
-    if (x.batch_stride <= kMaxBytes / bytes(x.type) / std::max<std::int64_t>(1, x.batch)) return true;
+    const std::int64_t room = kMaxBytes / bytes(x.type) - x.matrix_extent();
+    if (x.batch_stride <= room / std::max<std::int64_t>(1, x.batch - 1)) return true;
     reasons.push_back(
         fmt::format("{} is {}: {} matrices of {} bytes an element end beyond the {} bytes an address can "
                     "reach",
