@@ -118,14 +118,15 @@ void read_word(GemmSpec& spec, std::string_view key, std::string_view word) {
 bool is_assignment(std::string_view word) { return word.find('=') != std::string_view::npos; }
 
 /// Words behind the sizes of a shape line.
-void read_epilogue(GemmSpec& spec, std::span<const std::string_view> words) {
+void read_behind_sizes(GemmSpec& spec, std::span<const std::string_view> words) {
     for (const std::string_view word : words) {
         const std::string_view key = split_assignment(word).key;
         const auto field = std::ranges::find(gemm_spec_fields(), key, &GemmSpecField::key);
-        if (key == "epilogue" || (field == gemm_spec_fields().end() && is_layout_key(key))) continue;
+        if (key == "epilogue" || key.starts_with("batch") || (field == gemm_spec_fields().end() && is_layout_key(key)))
+            continue;
         throw WordError(
-            fmt::format("'{}' stands behind the sizes: a shape line has only epilogue='…' there, and "
-                        "ld-NAME= and align-NAME= of its operands",
+            fmt::format("'{}' stands behind the sizes: a shape line has only batch= and batch-stride-A= there, "
+                        "epilogue='…', and ld-NAME=, align-NAME= and batch-stride-NAME= of its operands",
                         word));
     }
     std::vector<std::string_view> seen;
@@ -135,9 +136,9 @@ void read_epilogue(GemmSpec& spec, std::span<const std::string_view> words) {
 GemmSpec read_shape_line(std::string_view line) {
     constexpr std::size_t kWords = 5;
     const std::vector<std::string_view> words = split_spec_words(spec_words(line));
-    const bool has_epilogue =
+    const bool has_more =
         words.size() > kWords && std::ranges::all_of(words.begin() + kWords, words.end(), is_assignment);
-    if (words.size() != kWords && !has_epilogue) {
+    if (words.size() != kWords && !has_more) {
         throw WordError(fmt::format("has {} word{}: expected type, layout, m, n, k ('bf16 tn 4096 4096 4096')",
                                     words.size(), words.size() == 1 ? "" : "s"));
     }
@@ -150,7 +151,7 @@ GemmSpec read_shape_line(std::string_view line) {
     read_word(spec, "m", words[2]);
     read_word(spec, "n", words[3]);
     read_word(spec, "k", words[4]);
-    read_epilogue(spec, std::span(words).subspan(kWords));
+    read_behind_sizes(spec, std::span(words).subspan(kWords));
     return spec;
 }
 
@@ -199,7 +200,8 @@ std::string operand_types(const GemmSpec& spec) {
 }
 
 std::string shape_line(const GemmSpec& spec) {
-    return fmt::format("{} {} {} {} {}", operand_types(spec), to_string(spec.layout), spec.m, spec.n, spec.k);
+    return fmt::format("{} {} {} {} {}{}", operand_types(spec), to_string(spec.layout), spec.m, spec.n, spec.k,
+                       is_batched(spec) ? fmt::format(" batch={}", spec.batch) : "");
 }
 
 }  // namespace jitgemm

@@ -182,7 +182,7 @@ std::string arguments_text(std::span<const KernelArgument> arguments, const Gemm
             value && is_pointer ? pointer_type_of_text(*value) : std::string(device_type(argument, signature));
         text += fmt::format("    {} {};{}\n", type, field_name(argument), comment.empty() ? "" : "  // " + comment);
     }
-    const std::string_view of_batch = signature.batched ? "// For each problem b of a batch:\n" : "";
+    const std::string_view of_batch = signature.batched ? "// For each problem of the batch:\n" : "";
     return std::string(of_batch) + comments.formula() +
            (signature.batched ? batch_arguments_text(arguments, text)
                               : fmt::format("struct GemmArgs {{\n{}}};\n", text));

@@ -61,7 +61,7 @@ std::string structs_with_maps(std::span<const KernelArgument> arguments, std::st
     }
     return fmt::format(
         "struct BatchArgs {{\n{}}};\n\n"
-        "// The same for one problem, at first for the first one.\n"
+        "// The arguments of one problem. The constructor gives those of the first.\n"
         "struct GemmArgs {{\n{}\n"
         "    __device__ __forceinline__ explicit GemmArgs(const BatchArgs& all)\n        : {} {{}}\n}};\n",
         of_launch, fields, members);

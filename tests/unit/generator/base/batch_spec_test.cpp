@@ -157,6 +157,15 @@ TEST_CASE("batches: a text of the spec is read back, and D^T exchanges strides")
     CHECK(turned.batch_stride_a == 40 * 64);
 }
 
+TEST_CASE("batches: a shape line has them behind its sizes") {
+    const GemmSpec spec = parse_shape_line("bf16 tn 48 40 64 batch=8 batch-stride-b=0");
+    CHECK(spec.batch == 8);
+    CHECK(spec.batch_stride_b == 0);
+    CHECK(shape_line(spec) == "bf16 tn 48 40 64 batch=8");
+    CHECK(shape_line(batch_of(1)) == "bf16 tn 48 40 64");
+    CHECK_THROWS_AS(parse_shape_line("bf16 tn 48 40 64 lda=80"), SpecError);
+}
+
 TEST_CASE("batches: a kernel's name says so, and serves any number of problems but one") {
     const Problem three = problem_of(batch_of(3)), none = problem_of(batch_of(0));
     CHECK(three.signature == none.signature);
