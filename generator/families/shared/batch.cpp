@@ -77,8 +77,8 @@ std::vector<KernelArgument> with_batch(std::vector<KernelArgument> arguments, co
             std::ranges::find(operands, role.name) == operands.end())
             operands.push_back(role.name);
         if (auto* const map = std::get_if<TensorMapArgument>(&argument))
-            map->dimensions.push_back({1, Role{role.name, ArgumentPart::matrices, role.is_packed},
-                                       Role{role.name, ArgumentPart::batch_stride, role.is_packed}});
+            map->dimensions.emplace_back(1, Role{role.name, ArgumentPart::matrices, role.is_packed},
+                                         Role{role.name, ArgumentPart::batch_stride, role.is_packed});
     }
     const bool has_workspace = has(arguments, Role::workspace);
     arguments.emplace_back(ExtentArgument{Role::batch});
