@@ -27,8 +27,8 @@ struct Region {
     int alignment;
 };
 
-// Of a line, the elements that the matrices of a batch have together: those of one, where they lie one behind the other;
-// of all, where they lie side by side. Any other batch is one run.
+// Of a line, the elements that the matrices of a batch have together: those of one, where they lie one behind the
+// other; of all, where they lie side by side. Any other batch is one run.
 std::int64_t run_of_batch(const GemmOperand& operand) {
     const std::int64_t stride = operand.batch_stride, pitch = operand.leading_dimension();
     if (operand.matrices() <= 1 || pitch == 0 || stride % pitch == 0) return operand.run();
