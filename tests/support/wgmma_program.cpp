@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <stdexcept>
 #include <string_view>
 
 namespace jitgemm::testing {
@@ -23,6 +24,12 @@ std::string register_list(const char* name, int count) {
     std::string text;
     for (int i = 0; i < count; ++i) text += fmt::format("{}{}{}", i == 0 ? "" : ", ", name, i);
     return "{" + text + "}";
+}
+
+std::string with_replaced(std::string text, std::string_view from, std::string_view to) {
+    const std::size_t at = text.find(from);
+    if (at == std::string::npos) throw std::logic_error(fmt::format("no '{}' to replace", from));
+    return text.replace(at, from.size(), to);
 }
 
 std::string ptx_of(const WgmmaProgram& program) {

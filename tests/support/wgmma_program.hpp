@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace jitgemm::testing {
 
@@ -15,6 +16,9 @@ struct WgmmaProgram {
     std::string multiply;  ///< the wgmma instruction: sums %d0..., A as %a or as %a0 to %a3, B as %b, predicate %adds
 };
 [[nodiscard]] std::string ptx_of(const WgmmaProgram& program);
+
+/// The text with the first `from` replaced. Throws std::logic_error if there is none.
+[[nodiscard]] std::string with_replaced(std::string text, std::string_view from, std::string_view to);
 
 /// "{%d0, %d1}"
 [[nodiscard]] std::string register_list(const char* name, int count);

@@ -230,11 +230,7 @@ TEST_CASE("emulator wgmma: sums of 8-bit integers are exact and wrap") {
 TEST_CASE("emulator wgmma: operands of 8 bits have no other forms") {
     const std::string good = kernel({.n = 64});
     const auto refused = [&](std::string_view from, std::string_view to) {
-        std::string text = good;
-        const std::size_t at = text.find(from);
-        REQUIRE(at != std::string::npos);
-        text.replace(at, from.size(), to);
-        CHECK_THROWS(emulator::load_program(text));
+        CHECK_THROWS(emulator::load_program(with_replaced(good, from, to)));
     };
     CHECK_NOTHROW(emulator::load_program(good));
     refused("k32.", "k16.");

@@ -120,11 +120,7 @@ TEST_CASE("emulator wgmma: tf32 is f32 without its low 13 bits") {
 TEST_CASE("emulator wgmma: tf32 has no other forms") {
     const std::string good = kernel({.n = 64});
     const auto refused = [&](std::string_view from, std::string_view to) {
-        std::string text = good;
-        const std::size_t at = text.find(from);
-        REQUIRE(at != std::string::npos);
-        text.replace(at, from.size(), to);
-        CHECK_THROWS(emulator::load_program(text));
+        CHECK_THROWS(emulator::load_program(with_replaced(good, from, to)));
     };
     CHECK_NOTHROW(emulator::load_program(good));
     refused("k8.", "k16.");

@@ -7,7 +7,7 @@
 #include "generator/heuristics.hpp"
 #include "tests/catch.hpp"
 #include "tests/support/says.hpp"
-#include "tests/support/wgmma_configs.hpp"
+#include "tests/support/wgmma_choice.hpp"
 
 #include <fmt/ranges.h>
 
@@ -24,16 +24,6 @@ GemmSpec tf32(GemmLayout layout, std::int64_t m, std::int64_t n, std::int64_t k)
     GemmSpec spec = spec_of(layout, m, n, k, DataType::f32);
     spec.math = Math::tf32;
     return spec;
-}
-
-bool uses_wgmma(const GemmSpec& spec, std::string_view gpu = "h200") {
-    return family_of(choose_config(problem_of(spec), find_gpu(gpu))).name == "wgmma_warp_specialized";
-}
-
-std::string broken_rules(const GemmSpec& spec, std::string_view parameters) {
-    const KernelConfig config{wgmma_config(parameters)};
-    return fmt::format("{}",
-                       fmt::join(family_of(config).violations(problem_of(spec), config, find_arch("sm_90a")), "; "));
 }
 
 std::string main_of(const GemmSpec& spec, std::string_view parameters) {
