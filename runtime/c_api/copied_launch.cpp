@@ -30,14 +30,8 @@ public:
 
     [[nodiscard]] bool is_of(DevicePointer host) const { return host_ == host.address; }
     [[nodiscard]] DevicePointer pointer() const { return pointer_; }
-    void read_host() {
-        for (const auto& [offset, rows] : rows_)
-            device_->copy_rows_to_device(pointer_.address + offset, host() + offset, rows);
-    }
-    void write_host() {
-        for (const auto& [offset, rows] : rows_)
-            device_->copy_rows_to_host(host() + offset, pointer_.address + offset, rows);
-    }
+    void read_host() { copy_to_device(*device_, pointer_, host(), rows_); }
+    void write_host() { copy_to_host(*device_, host(), pointer_, rows_); }
 
 private:
     [[nodiscard]] std::byte* host() const { return reinterpret_cast<std::byte*>(static_cast<std::uintptr_t>(host_)); }

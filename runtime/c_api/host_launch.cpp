@@ -32,14 +32,8 @@ public:
     }
 
     [[nodiscard]] DevicePointer pointer() const { return pointer_; }
-    void read_host(const std::vector<OperandRows>& all) {
-        for (const auto& [offset, rows] : all)
-            device_->copy_rows_to_device(pointer_.address + offset, host() + offset, rows);
-    }
-    void write_host(const std::vector<OperandRows>& all) {
-        for (const auto& [offset, rows] : all)
-            device_->copy_rows_to_host(host() + offset, pointer_.address + offset, rows);
-    }
+    void read_host(const std::vector<OperandRows>& all) { copy_to_device(*device_, pointer_, host(), all); }
+    void write_host(const std::vector<OperandRows>& all) { copy_to_host(*device_, host(), pointer_, all); }
 
 private:
     [[nodiscard]] std::byte* host() const { return reinterpret_cast<std::byte*>(static_cast<std::uintptr_t>(host_)); }

@@ -23,6 +23,14 @@ std::vector<OperandRows> rows_of(const GemmOperand& operand) {
     return list;
 }
 
+void copy_to_device(Device& device, DevicePointer to, const std::byte* from, std::span<const OperandRows> lines) {
+    for (const auto& [offset, rows] : lines) device.copy_rows_to_device(to.address + offset, from + offset, rows);
+}
+
+void copy_to_host(Device& device, std::byte* to, DevicePointer from, std::span<const OperandRows> lines) {
+    for (const auto& [offset, rows] : lines) device.copy_rows_to_host(to + offset, from.address + offset, rows);
+}
+
 std::size_t bytes_of(const GemmOperand& operand) { return in_bytes(operand, operand.extent()); }
 
 }  // namespace jitgemm::c_api

@@ -4,6 +4,7 @@
 #include "runtime/device/device.hpp"
 
 #include <cstddef>
+#include <span>
 #include <vector>
 
 namespace jitgemm::c_api {
@@ -16,6 +17,10 @@ struct OperandRows {
 /// All lines of an operand: those of one matrix after the other, or all at once where matrices of a batch lie one
 /// behind the other. A launch neither reads nor writes the gaps between lines. Without elements there is none.
 [[nodiscard]] std::vector<OperandRows> rows_of(const GemmOperand& operand);
+
+/// Copies those lines. They lie equally far behind both places.
+void copy_to_device(Device& device, DevicePointer to, const std::byte* from, std::span<const OperandRows> lines);
+void copy_to_host(Device& device, std::byte* to, DevicePointer from, std::span<const OperandRows> lines);
 
 /// From the first byte to one past the last.
 [[nodiscard]] std::size_t bytes_of(const GemmOperand& operand);
