@@ -58,6 +58,11 @@ bool check_total_size(const GemmOperand& x, Reasons& reasons) {
 
 std::string stride_name(const GemmOperand& x) { return fmt::format("batch_stride_{}", x.name); }
 
+void check_batch_stride(std::string_view name, std::int64_t stride, Reasons& reasons) {
+    if (stride >= kPackedBatch) return;
+    reasons.push_back(fmt::format("{} is {}: it is at least 0, or {} for packed matrices", name, stride, kPackedBatch));
+}
+
 /// The end of the last matrix is counted in bytes, of 64 bits.
 bool check_batch_size(const GemmOperand& x, Reasons& reasons) {
     const std::int64_t room = kMaxBytes / bytes(x.type) - x.matrix_extent();
@@ -100,9 +105,7 @@ bool check_batch(const GemmSpec& spec, Reasons& reasons) {
         reasons.push_back(fmt::format("batch is {}: the largest is {}", spec.batch, kLargestExtent));
     for (const auto& [name, stride] : {std::pair{'a', spec.batch_stride_a}, std::pair{'b', spec.batch_stride_b},
                                        std::pair{'c', spec.batch_stride_c}, std::pair{'d', spec.batch_stride_d}})
-        if (stride < kPackedBatch)
-            reasons.push_back(fmt::format("batch_stride_{} is {}: it is at least 0, or {} for packed matrices", name,
-                                          stride, kPackedBatch));
+        check_batch_stride(fmt::format("batch_stride_{}", name), stride, reasons);
     return reasons.size() == before;
 }
 
@@ -169,9 +172,7 @@ void check_layouts(const GemmSpec& spec, const EpilogueParts& parts, Reasons& re
                 fmt::format("batch-stride-{0} is {1}, but the index of {0} has no b: only {0}[b,...] has one "
                             "for each problem",
                             name, layout.batch_stride));
-        if (layout.batch_stride < kPackedBatch)
-            reasons.push_back(fmt::format("batch-stride-{} is {}: it is at least 0, or {} for packed matrices", name,
-                                          layout.batch_stride, kPackedBatch));
+        check_batch_stride(fmt::format("batch-stride-{}", name), layout.batch_stride, reasons);
         if (has_lines || (index != nullptr && layout.ld == 0 && layout.align == 0)) continue;
         const std::string given = layout.ld != 0      ? fmt::format("ld-{} is {}", name, layout.ld)
                                   : layout.align != 0 ? fmt::format("align-{} is {}", name, layout.align)

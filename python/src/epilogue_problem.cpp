@@ -1,5 +1,6 @@
 #include "python/src/epilogue_problem.hpp"
 
+#include "generator/base/operand.hpp"
 #include "generator/epilogue/epilogue.hpp"
 #include "python/src/errors.hpp"
 #include "python/src/matrix_view.hpp"
@@ -8,7 +9,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <optional>
 #include <vector>
 
@@ -193,9 +193,7 @@ EpilogueLayout layout_of_array(const Named& named, const Operand& array, const R
         return {};
     }
     EpilogueLayout layout = layout_in_product(named, first, product, reasons);
-    if (layout.align != 0)
-        layout.align = std::min(
-            layout.align, 1 << std::countr_zero(16U | static_cast<unsigned>(matrices->stride * bytes(*array.type))));
+    if (layout.align != 0) layout.align = std::min(layout.align, alignment_of_pitch(matrices->stride, *array.type));
     const std::int64_t lines = d.order == Order::row ? d.m : first.extents().back();
     const std::int64_t packed = layout.ld == 0 ? product_of(first.extents()) : product_of(lines, layout.ld);
     if (matrices->stride != packed) layout.batch_stride = matrices->stride;

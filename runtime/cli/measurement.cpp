@@ -41,8 +41,6 @@ struct Trial {
     [[nodiscard]] VerifyOptions verify_options() const { return {.alpha = request.alpha, .beta = request.beta}; }
 };
 
-bool launches_nothing(const GemmSpec& spec) { return is_empty(spec); }
-
 /// The first choice of a peer with many algorithms, and of each way those that are fastest in a few rounds.
 std::vector<BenchCandidate> screened(const Trial& trial, std::vector<BenchCandidate> candidates) {
     if (candidates.size() <= kFinalists) return candidates;
@@ -163,7 +161,7 @@ Measurement measure(ContextState& context, const GemmKernel& kernel, const Peers
     Measurement result;
     trial.step("verifying");
     result.verification = verify(context, kernel, trial.verify_options());
-    if (launches_nothing(trial.spec)) return result;
+    if (is_empty(trial.spec)) return result;
 
     const std::vector<Team> teams = gather(trial, peers);
     const std::vector<Timing> timings = time_all(trial, kernel, teams);

@@ -33,6 +33,7 @@ double row_in_flight(const GemmSpec& multiplied, const Config& c, const StreamK&
     const auto is_in_flight = [&](std::int64_t at) {  // of the first row
         return block_of_tile(c, c.swap_ab ? TileIndex{at, 0} : TileIndex{0, at}, tiles) < deal.clusters;
     };
+    // A binary search by hand: clang 14 does not compile libstdc++'s views::iota.
     std::int64_t in_flight = 0;
     for (std::int64_t end = of_row; in_flight < end;) {
         const std::int64_t middle = in_flight + (end - in_flight) / 2;
