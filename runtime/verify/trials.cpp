@@ -37,14 +37,14 @@ double launches(double budget, double launch) { return budget / std::max(launch,
 TrialBudget gpu_budget(const GemmSpec& spec) {
     constexpr std::int64_t kTile = 64;
     constexpr std::int64_t kTilesAtOnce = 128;
-    const std::int64_t tiles = ceil_div(spec.m, kTile) * ceil_div(spec.n, kTile);
+    const std::int64_t tiles = spec.batch * ceil_div(spec.m, kTile) * ceil_div(spec.n, kTile);
     const auto steps = static_cast<double>(ceil_div(tiles, kTilesAtOnce)) * static_cast<double>(spec.k);
     return {.launch = steps, .scalars = 0x1p22, .seeds = 0x1p25};
 }
 
 std::uint64_t seeds_wanted(const GemmSpec& spec, double most) {
     const auto [rows, columns] = size_of_d(spec);
-    const std::int64_t outputs = rows * columns;
+    const std::int64_t outputs = spec.batch * rows * columns;
     if (outputs == 0 || outputs >= kFewOutputs) return 1;
     const auto further = static_cast<double>(ceil_div(kFewOutputs, outputs) - 1);
     return 1 + static_cast<std::uint64_t>(std::min(further, most));

@@ -26,8 +26,9 @@ struct TrialBudget {
 /// The unit is a step along K of the tiles that one SM checks, one after the other.
 [[nodiscard]] TrialBudget gpu_budget(const GemmSpec& spec);
 
-/// The number of seeds that check about 64 outputs, with at most `most` launches beyond the first. A missing product
-/// may be 0, or vanish when D is rounded: one output says little about a kernel.
+/// The number of seeds that check about 64 outputs, with at most `most` launches beyond the first. The outputs of all
+/// problems of a batch count. A missing product may be 0, or vanish when D is rounded: one output says little about a
+/// kernel.
 [[nodiscard]] std::uint64_t seeds_wanted(const GemmSpec& spec, double most);
 
 /// The launches with small integers:
