@@ -20,19 +20,20 @@ namespace {
 
 constexpr std::int64_t kElementsAtOnce = 1 << 22;  // of D: their sums are held in memory
 
-/// A matrix of the device in host memory.
+/// Matrices of the device in host memory.
 class HostCopy {
 public:
     HostCopy(Device& device, const DeviceMatrix& matrix) : matrix_(matrix) {
-        if (!matrix.data || matrix.rows == 0 || matrix.columns == 0) return;
-        const std::int64_t last = (matrix.rows - 1) * matrix.row_stride + (matrix.columns - 1) * matrix.column_stride;
-        const auto size = static_cast<std::size_t>((last + 1) * bytes(matrix.type));
+        const auto size = static_cast<std::size_t>(matrix.extent_bytes());
+        if (size == 0) return;
         bytes_ = std::make_unique<std::byte[]>(size);
         device.copy_to_host(bytes_.get(), matrix.data, size);
     }
     [[nodiscard]] bool is_there() const { return bytes_ != nullptr; }
-    [[nodiscard]] double operator()(std::int64_t row, std::int64_t column) const {
-        return element_value(bytes_.get(), matrix_.type, row * matrix_.row_stride + column * matrix_.column_stride);
+    [[nodiscard]] double operator()(const ElementPlace& at) const {
+        return element_value(
+            bytes_.get(), matrix_.type,
+            at.problem * matrix_.batch_stride + at.row * matrix_.row_stride + at.column * matrix_.column_stride);
     }
 
 private:
@@ -60,7 +61,7 @@ private:
     std::int64_t count_;
 };
 
-/// The sums of products for `rows` rows of D from `first` on.
+/// The sums of products for `rows` rows of each problem's D from `first` on.
 Check band_of(const Check& check, std::int64_t first, std::int64_t rows, std::int64_t columns) {
     const auto moved = [&](DeviceMatrix matrix) {
         if (matrix.data)
@@ -71,7 +72,7 @@ Check band_of(const Check& check, std::int64_t first, std::int64_t rows, std::in
     Check band = check;
     band.a = moved(check.a);
     band.scale_a.first = first;
-    band.d = {.rows = rows, .columns = columns};  // it has no part in a sum
+    band.d = {.rows = rows, .columns = columns, .matrices = check.d.matrices};  // it has no part in a sum
     return band;
 }
 
@@ -142,7 +143,7 @@ void compare(const Interval& expected, double got, std::uint64_t number, CheckRe
     result.got = got;
 }
 
-/// What elements of D make of a reduction's results.
+/// What elements of D make of a reduction's results, which a batch doesn't have.
 class ReductionTotals {
 public:
     ReductionTotals(const EpilogueReduction& reduction, const DeviceMatrix& results)
@@ -160,7 +161,7 @@ public:
         for (std::size_t i = 0; i < totals_.size(); ++i) {
             const auto number = static_cast<std::int64_t>(i);
             compare(rounded_to(totals_[i].result(), results_.type),
-                    got(number / results_.columns, number % results_.columns), i, result);
+                    got({0, number / results_.columns, number % results_.columns}), i, result);
         }
     }
 
@@ -205,14 +206,14 @@ public:
         return judged;
     }
     /// `sums` are those of the product's row.
-    void judge(std::int64_t row, std::int64_t column, const ProductSum* sums, RowsJudged& judged) const {
-        const std::vector<Interval> expected = values(row, column, sums);
+    void judge(const ElementPlace& at, const ProductSum* sums, RowsJudged& judged) const {
+        const std::vector<Interval> expected = values(at, sums);
         for (std::size_t i = 0; i < outputs_.size(); ++i) {
             if (judged.reduced[i])
-                judged.reduced[i]->add(row, column, expected[i]);
+                judged.reduced[i]->add(at.row, at.column, expected[i]);
             else
-                compare(rounded_to(expected[i], inputs_.outputs[i].type), outputs_[i](row, column),
-                        static_cast<std::uint64_t>(row * check_.d.columns + column), judged.elements[i]);
+                compare(rounded_to(expected[i], inputs_.outputs[i].type), outputs_[i](at), number_of(check_.d, at),
+                        judged.elements[i]);
         }
     }
     /// Results of all outputs, when all rows have been judged.
@@ -226,8 +227,8 @@ private:
     [[nodiscard]] Interval acc(const ProductSum& sum) const {
         return check_.exact ? exactly(sum.sum) : around(sum.sum, check_.bound.sum_unit * sum.magnitude);
     }
-    [[nodiscard]] std::vector<Interval> values(std::int64_t row, std::int64_t column, const ProductSum* sums) const {
-        const auto [first, second] = columns_.of(column);
+    [[nodiscard]] std::vector<Interval> values(const ElementPlace& at, const ProductSum* sums) const {
+        const auto [first, second] = columns_.of(at.column);
         EpilogueElement element;
         element.acc = {acc(sums[first]), acc(sums[second])};
         for (std::size_t i = 0; i < operands_.size(); ++i) {
@@ -236,12 +237,12 @@ private:
                 element.operands.emplace_back();
                 continue;
             }
-            const auto of = [&](std::int64_t at) {
+            const auto of = [&](std::int64_t column) {
                 return exactly(is_scalar                 ? static_cast<double>(inputs_.scalars[i])
-                               : operands_[i].is_there() ? operands_[i](row, at)
+                               : operands_[i].is_there() ? operands_[i]({at.problem, at.row, column})
                                                          : 0.0);
             };
-            element.operands.push_back({of(differs_[i] ? first : column), of(differs_[i] ? second : column)});
+            element.operands.push_back({of(differs_[i] ? first : at.column), of(differs_[i] ? second : at.column)});
         }
         return epilogue_values(inputs_.epilogue, element);
     }
@@ -254,32 +255,64 @@ private:
     std::vector<HostCopy> outputs_;
 };
 
-}  // namespace
-
-std::vector<CheckResult> check_epilogue(Device& device, const Check& unscaled, const EpilogueInputs& inputs,
+/// The rows of D, as many at a time as memory should hold the sums of.
+std::vector<CheckResult> check_elements(Device& device, const Check& check, const EpilogueInputs& inputs,
                                         const Reference& judge) {
-    const Check check = with_block_scales(unscaled, inputs);
     const std::int64_t rows = check.d.rows, columns = check.d.columns;
-    if (rows == 0 || columns == 0) return std::vector<CheckResult>(inputs.outputs.size());
-    if (is_scaled_sum(inputs.epilogue.parts())) return {check_scaled_sum(check, judge)};
     const ElementJudge elements(device, check, inputs);
     RowsJudged all = elements.of_no_rows();
     const std::int64_t of_product = elements.columns().of_product();
     const std::int64_t at_once = std::max<std::int64_t>(1, kElementsAtOnce / of_product);
     std::mutex mutex;
     for (std::int64_t first = 0; first < rows; first += at_once) {
-        const std::int64_t count = std::min(at_once, rows - first);
+        const std::int64_t count = std::min(at_once, rows - first), of_all = check.d.matrices * count;
         const std::vector<ProductSum> sums = judge.sums(band_of(check, first, count, of_product));
-        on_cores(count, [&](std::int64_t share, std::int64_t shares) {
+        on_cores(of_all, [&](std::int64_t share, std::int64_t shares) {
             RowsJudged part = elements.of_no_rows();
-            for (std::int64_t row = share; row < count; row += shares)
+            for (std::int64_t i = share; i < of_all; i += shares)
                 for (std::int64_t column = 0; column < columns; ++column)
-                    elements.judge(first + row, column, &sums[static_cast<std::size_t>(row * of_product)], part);
+                    elements.judge({i / count, first + i % count, column},
+                                   &sums[static_cast<std::size_t>(i * of_product)], part);
             const std::scoped_lock lock(mutex);
             all.add(part);
         });
     }
     return elements.results(std::move(all));
+}
+
+/// Some problems of a batch.
+Check part_of(Check check, std::int64_t first, std::int64_t count) {
+    for (DeviceMatrix* const matrix :
+         {&check.a, &check.b, &check.c, &check.d, &check.scale_a.elements, &check.scale_b.elements})
+        *matrix = matrix->part(first, count);
+    return check;
+}
+EpilogueInputs part_of(EpilogueInputs inputs, std::int64_t first, std::int64_t count) {
+    for (DeviceMatrix& matrix : inputs.operands) matrix = matrix.part(first, count);
+    for (DeviceMatrix& matrix : inputs.outputs) matrix = matrix.part(first, count);
+    return inputs;
+}
+
+}  // namespace
+
+std::vector<CheckResult> check_epilogue(Device& device, const Check& unscaled, const EpilogueInputs& inputs,
+                                        const Reference& judge) {
+    const Check check = with_block_scales(unscaled, inputs);
+    std::vector<CheckResult> all(inputs.outputs.size());
+    const std::int64_t problems = check.d.matrices, elements = check.d.rows * check.d.columns;
+    if (problems == 0 || elements == 0) return all;
+    if (is_scaled_sum(inputs.epilogue.parts())) return {check_scaled_sum(check, judge)};
+    const std::int64_t at_once = std::max<std::int64_t>(1, kElementsAtOnce / elements);
+    for (std::int64_t first = 0; first < problems; first += at_once) {
+        const std::int64_t count = std::min(at_once, problems - first);
+        std::vector<CheckResult> found =
+            check_elements(device, part_of(check, first, count), part_of(inputs, first, count), judge);
+        for (std::size_t i = 0; i < all.size(); ++i) {
+            if (found[i].wrong != 0) found[i].first += number_of(inputs.outputs[i], {.problem = first});
+            merge(all[i], found[i]);
+        }
+    }
+    return all;
 }
 
 }  // namespace jitgemm

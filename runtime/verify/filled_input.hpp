@@ -25,14 +25,12 @@ public:
     FilledInput(std::shared_ptr<Device> device, const MatrixForm& form, std::string name, const Fill& fill);
 
     [[nodiscard]] const GuardedMatrix& memory() const { return memory_; }
-    [[nodiscard]] DeviceMatrix matrix(std::int64_t problem) const { return memory_.matrix(problem); }
     void fill(const Reference& reference) const;
     /// Compares every bit with the fill.
     [[nodiscard]] InputDamage damage(const Reference& reference) const;
 
 private:
-    [[nodiscard]] Fill fill_of(std::size_t matrix) const;
-    [[nodiscard]] std::string first_change(const Reference& reference, std::size_t matrix, std::uint64_t number) const;
+    [[nodiscard]] std::string change(const Reference& reference, std::uint64_t number) const;
 
     std::shared_ptr<Device> device_;
     std::string name_;

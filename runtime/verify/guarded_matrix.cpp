@@ -89,45 +89,42 @@ GuardedMatrix::GuardedMatrix(const std::shared_ptr<Device>& device, const Matrix
     device->guard_memory(at(front_ + extent), kGuardBytes, "the guard band behind " + name);
 }
 
-DeviceMatrix GuardedMatrix::matrix(std::int64_t problem) const {
+DeviceMatrix GuardedMatrix::matrix() const {
     const bool row = form_.order == Order::row;
     const auto stride = [](std::int64_t extent, std::int64_t step) { return extent == 1 ? 0 : step; };
-    const std::int64_t offset = form_.matrices > 1 ? problem * form_.batch_stride * bytes(form_.type) : 0;
-    return {memory_.data().address + static_cast<std::uint64_t>(front_ + offset),
-            form_.rows,
-            form_.columns,
-            stride(form_.rows, row ? form_.leading_dimension : 1),
-            stride(form_.columns, row ? 1 : form_.leading_dimension),
-            form_.type};
+    return {.data = memory_.data().address + static_cast<std::uint64_t>(front_),
+            .rows = form_.rows,
+            .columns = form_.columns,
+            .row_stride = stride(form_.rows, row ? form_.leading_dimension : 1),
+            .column_stride = stride(form_.columns, row ? 1 : form_.leading_dimension),
+            .type = form_.type,
+            .matrices = form_.matrices,
+            .batch_stride = stride(form_.matrices, form_.batch_stride)};
 }
 
-std::vector<DeviceMatrix> GuardedMatrix::disjoint_matrices() const {
-    std::vector<DeviceMatrix> list;
+DeviceMatrix GuardedMatrix::disjoint_matrix() const {
+    if (!form_.do_overlap()) return matrix();
+    const std::int64_t elements = form_.extent_bytes() / bytes(form_.type);
+    return {.data = matrix().data, .rows = 1, .columns = elements, .column_stride = 1, .type = form_.type};
+}
+
+GuardedLines GuardedMatrix::guarded_lines() const {
+    const std::int64_t size = bytes(form_.type);
+    GuardedLines guarded{.buffer = memory_.data(), .front = front_, .back = kGuardBytes};
     if (form_.do_overlap()) {
-        const std::int64_t elements = form_.extent_bytes() / bytes(form_.type);
-        return {{matrix().data, 1, elements, 0, 1, form_.type}};
+        guarded.lines = 1;
+        guarded.run = form_.extent_bytes();
+    } else if (form_.extent_bytes() != 0) {
+        // Groups are matrices, or lines with a line of each matrix side by side.
+        const bool by_line = form_.are_side_by_side();
+        const std::int64_t step = (by_line ? form_.leading_dimension : form_.batch_stride) * size;
+        guarded.lines = by_line ? form_.matrices : form_.lines();
+        guarded.run = form_.run() * size;
+        guarded.pitch = (by_line ? form_.batch_stride : form_.leading_dimension) * size;
+        guarded.groups = by_line ? form_.lines() : form_.matrices;
+        guarded.between = step - (guarded.lines - 1) * guarded.pitch - guarded.run;
     }
-    for (std::int64_t problem = 0; problem < form_.matrices; ++problem) list.push_back(matrix(problem));
-    return list;
-}
-
-std::vector<GuardedLines> GuardedMatrix::guarded_lines() const {
-    const std::int64_t size = bytes(form_.type), extent = form_.extent_bytes();
-    if (extent == 0) return {{memory_.data(), front_, 0, 0, 0, kGuardBytes}};
-    if (form_.do_overlap()) return {{memory_.data(), front_, 1, extent, extent, kGuardBytes}};
-    // Two levels: lines of matrices, or matrices side by side in lines.
-    const bool by_line = form_.are_side_by_side();
-    const std::int64_t outer = by_line ? form_.lines() : form_.matrices;
-    const std::int64_t step = (by_line ? form_.leading_dimension : form_.batch_stride) * size;
-    const std::int64_t inner = by_line ? form_.matrices : form_.lines();
-    const std::int64_t pitch = (by_line ? form_.batch_stride : form_.leading_dimension) * size;
-    const std::int64_t length = (inner - 1) * pitch + form_.run() * size;
-    std::vector<GuardedLines> list;
-    for (std::int64_t i = 0; i < outer; ++i)
-        list.push_back({memory_.data().address + static_cast<std::uint64_t>(i == 0 ? 0 : front_ + i * step),
-                        i == 0 ? front_ : 0, inner, form_.run() * size, pitch,
-                        i == outer - 1 ? kGuardBytes : step - length});
-    return list;
+    return guarded;
 }
 
 }  // namespace jitgemm

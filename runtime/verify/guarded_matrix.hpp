@@ -8,7 +8,6 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace jitgemm {
 
@@ -72,13 +71,12 @@ public:
     /// `name` is its name in faults of devices that have them. Its guard bands are guarded memory.
     GuardedMatrix(const std::shared_ptr<Device>& device, const MatrixForm& form, const std::string& name);
 
-    /// That of a problem of a batch, or the one that all problems share.
-    [[nodiscard]] DeviceMatrix matrix(std::int64_t problem = 0) const;
-    /// Matrices that hold each element once: all of them. If they overlap, it is one row of all elements between the
-    /// first and the last.
-    [[nodiscard]] std::vector<DeviceMatrix> disjoint_matrices() const;
+    /// Those of all problems of a batch, or the one that they share.
+    [[nodiscard]] DeviceMatrix matrix() const;
+    /// The same, with each element once: if matrices overlap, one row of all elements between the first and the last.
+    [[nodiscard]] DeviceMatrix disjoint_matrix() const;
     /// All bytes that belong to no matrix.
-    [[nodiscard]] std::vector<GuardedLines> guarded_lines() const;
+    [[nodiscard]] GuardedLines guarded_lines() const;
     [[nodiscard]] const DeviceMemory& memory() const { return memory_; }
     [[nodiscard]] const MatrixForm& form() const { return form_; }
 

@@ -47,9 +47,9 @@ struct GuardedProblem::Impl {
          float alpha_value, float beta_value, Placement placement);
 
     [[nodiscard]] bool uses(const GemmOperand& operand) const { return is_used(operand, spec, scalars); }
-    [[nodiscard]] std::optional<EpilogueInputs> epilogue_inputs(std::int64_t problem) const;
-    [[nodiscard]] DeviceMatrix matrix(std::string_view name, std::int64_t problem) const;
-    [[nodiscard]] Check request(std::int64_t problem) const;
+    [[nodiscard]] std::optional<EpilogueInputs> epilogue_inputs() const;
+    [[nodiscard]] DeviceMatrix matrix(std::string_view name) const;
+    [[nodiscard]] Check request() const;
     [[nodiscard]] const GuardedMatrix* output(std::string_view name) const;
     [[nodiscard]] const GuardedMatrix& d() const { return *output("d"); }
     [[nodiscard]] bool has_outputs_of(const Impl& right) const;
@@ -66,9 +66,7 @@ struct GuardedProblem::Impl {
                               std::vector<std::string>& complaints);
     [[nodiscard]] std::vector<std::string> check_surroundings(Verification& verdict) const;
     void check_elements(Verification& verdict, const Reference& judge) const;
-    void check_problem(Verification& verdict, std::int64_t problem, const Reference& judge) const;
-    static void check_text(Verification& verdict, std::int64_t problem, const EpilogueInputs& text,
-                           const std::vector<CheckResult>& found);
+    static void check_text(Verification& verdict, const EpilogueInputs& text, const std::vector<CheckResult>& found);
 
     std::shared_ptr<Device> device;
     std::unique_ptr<Reference> reference;
@@ -123,8 +121,7 @@ void GuardedProblem::Impl::poison_bands(const GuardedMatrix& memory) const {
 void GuardedProblem::Impl::poison(const GuardedMatrix& output) const {
     poison_bands(output);
     const bool has_nan = fraction_bits(output.form().type) >= 0;
-    for (const DeviceMatrix& matrix : output.disjoint_matrices())
-        reference->fill(matrix, {.kind = FillKind::constant, .constant = has_nan ? kNanBits : kUnwritten});
+    reference->fill(output.matrix(), {.kind = FillKind::constant, .constant = has_nan ? kNanBits : kUnwritten});
     if (EmulatorDevice* const emulator = as_emulator(*device))
         emulator->undefine_memory(output.matrix().data, static_cast<std::size_t>(output.form().extent_bytes()), true);
 }
@@ -154,22 +151,22 @@ void GuardedProblem::Impl::poison_workspace(std::size_t bytes) {
 }
 
 /// Without data where the operand is not read, or not there.
-DeviceMatrix GuardedProblem::Impl::matrix(std::string_view name, std::int64_t problem) const {
+DeviceMatrix GuardedProblem::Impl::matrix(std::string_view name) const {
     std::size_t place = 0;
     for (const GemmOperand& operand : operands) {
         if (operand.is_written) continue;
-        if (operand.name == name) return uses(operand) ? filled[place].matrix(problem) : DeviceMatrix{};
+        if (operand.name == name) return uses(operand) ? filled[place].memory().matrix() : DeviceMatrix{};
         ++place;
     }
     return {};
 }
 
-Check GuardedProblem::Impl::request(std::int64_t problem) const {
-    const DeviceMatrix a = matrix("a", problem);
+Check GuardedProblem::Impl::request() const {
+    const DeviceMatrix a = matrix("a");
     return {.a = a,
-            .b = matrix("b", problem),
-            .c = matrix("c", problem),
-            .d = d().matrix(problem),
+            .b = matrix("b"),
+            .c = matrix("c"),
+            .d = d().matrix(),
             .k = a.data ? spec.k : 0,
             .alpha = static_cast<double>(scalars.alpha),
             .beta = static_cast<double>(scalars.beta),
@@ -177,28 +174,24 @@ Check GuardedProblem::Impl::request(std::int64_t problem) const {
             .exact = exact};
 }
 
-std::optional<EpilogueInputs> GuardedProblem::Impl::epilogue_inputs(std::int64_t problem) const {
+std::optional<EpilogueInputs> GuardedProblem::Impl::epilogue_inputs() const {
     const std::optional<Epilogue> meaning = meaning_of(spec.epilogue, spec.d);
     if (!meaning) return std::nullopt;
     EpilogueInputs text{.epilogue = *meaning, .operands = {}, .scalars = {}, .outputs = {}};
     for (const EpilogueOperand& operand : meaning->parts().operands) {
-        text.operands.push_back(operand.is_scalar ? DeviceMatrix{} : matrix(operand.name, problem));
+        text.operands.push_back(operand.is_scalar ? DeviceMatrix{} : matrix(operand.name));
         text.scalars.push_back(operand.is_scalar ? scalar_of(operand.name, scalars) : 0.0F);
     }
-    for (const EpilogueOutput& one : meaning->parts().outputs)
-        text.outputs.push_back(output(one.name)->matrix(problem));
+    for (const EpilogueOutput& one : meaning->parts().outputs) text.outputs.push_back(output(one.name)->matrix());
     return text;
 }
 
 /// Each element against 1 · the other's: the sum has no terms, the other output stands in for C.
 bool GuardedProblem::Impl::has_outputs_of(const Impl& right) const {
     return std::ranges::all_of(outputs, [&](const GuardedOutput& output) {
-        const GuardedMatrix& other = *right.output(output.name);
-        for (std::int64_t i = 0; i < other.form().matrices; ++i) {
-            const Check same{.c = other.matrix(i), .d = output.memory.matrix(i), .alpha = 0, .beta = 1, .exact = true};
-            if (reference->check(same).wrong != 0) return false;
-        }
-        return true;
+        const DeviceMatrix other = right.output(output.name)->matrix();
+        const Check same{.c = other, .d = output.memory.matrix(), .alpha = 0, .beta = 1, .exact = true};
+        return reference->check(same).wrong == 0;
     });
 }
 
@@ -216,8 +209,7 @@ void GuardedProblem::Impl::check_inputs(Verification& verdict, std::vector<std::
 
 void GuardedProblem::Impl::check_bands(const GuardedMatrix& memory, std::string_view name, Verification& verdict,
                                        std::vector<std::string>& complaints) const {
-    std::int64_t damage = 0;
-    for (const GuardedLines& lines : memory.guarded_lines()) damage += reference->guard_damage(lines, kGuardByte);
+    const std::int64_t damage = reference->guard_damage(memory.guarded_lines(), kGuardByte);
     if (damage == 0) return;
     verdict.guard_damage += damage;
     complaints.push_back(fmt::format("{} bytes outside {} were overwritten", damage, name));
@@ -226,13 +218,14 @@ void GuardedProblem::Impl::check_bands(const GuardedMatrix& memory, std::string_
 void GuardedProblem::Impl::check_written(const EmulatorDevice& emulator, const GuardedOutput& output,
                                          Verification& verdict, std::vector<std::string>& complaints) {
     const MatrixForm& form = output.memory.form();
+    const DevicePointer data = output.memory.matrix().data;
     const bool by_row = form.order == Order::row;
     const auto unwritten = [&](std::int64_t problem, std::int64_t line, std::int64_t first, std::int64_t count) {
         const auto size = static_cast<std::uint64_t>(bytes(form.type));
-        const std::int64_t element = line * form.leading_dimension + first;
-        return static_cast<std::int64_t>(emulator.unwritten_bytes(
-            DevicePointer{output.memory.matrix(problem).data.address + static_cast<std::uint64_t>(element) * size},
-            static_cast<std::uint64_t>(count) * size));
+        const std::int64_t element = problem * form.batch_stride + line * form.leading_dimension + first;
+        return static_cast<std::int64_t>(
+            emulator.unwritten_bytes(DevicePointer{data.address + static_cast<std::uint64_t>(element) * size},
+                                     static_cast<std::uint64_t>(count) * size));
     };
     std::string place;  // of the first element
     std::int64_t all = 0;
@@ -243,8 +236,8 @@ void GuardedProblem::Impl::check_written(const EmulatorDevice& emulator, const G
             if (missing == 0 || !place.empty()) continue;
             std::int64_t first = 0;
             while (unwritten(problem, line, first, 1) == 0) ++first;
-            const std::string name = form.matrices > 1 ? fmt::format("{}[{}]", output.title, problem) : output.title;
-            place = element_name(name, {by_row ? line : first, by_row ? first : line});
+            place =
+                element_name(output.title, {problem, by_row ? line : first, by_row ? first : line}, form.matrices > 1);
         }
     verdict.unwritten += all;
     if (!place.empty())
@@ -264,31 +257,27 @@ std::vector<std::string> GuardedProblem::Impl::check_surroundings(Verification& 
 }
 
 void GuardedProblem::Impl::check_elements(Verification& verdict, const Reference& judge) const {
-    for (std::int64_t problem = 0; problem < spec.batch; ++problem) check_problem(verdict, problem, judge);
-}
-
-void GuardedProblem::Impl::check_problem(Verification& verdict, std::int64_t problem, const Reference& judge) const {
-    const Check check = request(problem);
-    if (const std::optional<EpilogueInputs> text = epilogue_inputs(problem))
-        return check_text(verdict, problem, *text, check_epilogue(*device, check, *text, judge));
+    const Check check = request();
+    if (const std::optional<EpilogueInputs> text = epilogue_inputs())
+        return check_text(verdict, *text, check_epilogue(*device, check, *text, judge));
     const CheckResult found = judge.check(check);
-    verdict.wrong += static_cast<std::int64_t>(found.wrong);
-    verdict.largest_error = std::max(verdict.largest_error, found.largest_error);
-    if (found.wrong == 0 || verdict.first) return;
-    const auto [row, column] = place_of(check.d, found.first);
+    verdict.wrong = static_cast<std::int64_t>(found.wrong);
+    verdict.largest_error = found.largest_error;
+    if (found.wrong == 0) return;
+    const auto [problem, row, column] = place_of(check.d, found.first);
     const CheckResult element = judge.element(check, found.first);
     verdict.first = Mismatch{"D", problem, row, column, element.expected, element.got, {}};
 }
 
 /// The first wrong element is the first one of the first output that has one.
-void GuardedProblem::Impl::check_text(Verification& verdict, std::int64_t problem, const EpilogueInputs& text,
+void GuardedProblem::Impl::check_text(Verification& verdict, const EpilogueInputs& text,
                                       const std::vector<CheckResult>& found) {
     for (std::size_t i = 0; i < found.size(); ++i) {
         const CheckResult& of = found[i];
         verdict.wrong += static_cast<std::int64_t>(of.wrong);
         verdict.largest_error = std::max(verdict.largest_error, of.largest_error);
         if (of.wrong == 0 || verdict.first) continue;
-        const auto [row, column] = place_of(text.outputs[i], of.first);
+        const auto [problem, row, column] = place_of(text.outputs[i], of.first);
         const std::string& name = text.epilogue.parts().outputs[i].name;
         verdict.first = Mismatch{name == "d" ? "D" : name, problem, row, column, of.expected, of.got, {}};
     }
@@ -323,7 +312,7 @@ void GuardedProblem::point(GemmArguments& arguments) const {
         set_address(operand, arguments, (operand.is_written ? (output++)->memory : (input++)->memory()).matrix().data);
 }
 
-Check GuardedProblem::request() const { return impl_->request(0); }
+Check GuardedProblem::request() const { return impl_->request(); }
 
 void GuardedProblem::poison_outputs() { impl_->poison_outputs(); }
 

@@ -66,7 +66,7 @@ public:
     [[nodiscard]] GemmArguments arguments() const;  ///< with the workspace of the last run(), if there was one
     /// Sets the addresses of all operands.
     void point(GemmArguments& arguments) const;
-    /// All operands, and the way in which they make D; those of the first problem of a batch.
+    /// All operands, and the way in which they make D.
     [[nodiscard]] Check request() const;
     /// Sets D and other outputs to NaN and their bands to the pattern.
     void poison_outputs();

@@ -12,24 +12,17 @@
 namespace jitgemm {
 namespace {
 
-/// A matrix of the device in host memory: all bytes from its first element to its last.
+/// Matrices of the device in host memory: all bytes from the first element to the last.
 class HostMatrix {
 public:
     HostMatrix(Device& device, const DeviceMatrix& matrix)
-        : size_(extent(matrix)), bytes_(std::make_unique<std::byte[]>(size_)) {
+        : size_(static_cast<std::size_t>(matrix.extent_bytes())), bytes_(std::make_unique<std::byte[]>(size_)) {
         if (size_ != 0) device.copy_to_host(bytes_.get(), matrix.data, size_);
     }
     [[nodiscard]] std::byte* data() const { return bytes_.get(); }
     [[nodiscard]] std::size_t size() const { return size_; }
 
 private:
-    static std::size_t extent(const DeviceMatrix& matrix) {
-        if (!matrix.data || matrix.rows == 0 || matrix.columns == 0) return 0;
-        const std::int64_t elements =
-            (matrix.rows - 1) * matrix.row_stride + (matrix.columns - 1) * matrix.column_stride + 1;
-        return static_cast<std::size_t>(elements * bytes(matrix.type));
-    }
-
     std::size_t size_;
     std::unique_ptr<std::byte[]> bytes_;
 };
@@ -43,8 +36,11 @@ struct HostFill {
     /// Visits every element's place, in the order of their numbers.
     template <typename Visit>
     void each(Visit visit) const {
-        for (std::int64_t row = 0; row < arguments.rows; ++row)
-            for (std::int64_t column = 0; column < arguments.columns; ++column) visit(device_code::Place{row, column});
+        const auto [problems, rows, columns] = arguments.extents;
+        device_code::Place at{};
+        for (at.problem = 0; at.problem < problems; ++at.problem)
+            for (at.row = 0; at.row < rows; ++at.row)
+                for (at.column = 0; at.column < columns; ++at.column) visit(at);
     }
 
     HostMatrix host;
@@ -78,30 +74,27 @@ constexpr std::int64_t kGroup = 8;  // columns summed at a time: a count the com
 
 std::int64_t padded(std::int64_t columns) { return (columns + kGroup - 1) / kGroup * kGroup; }
 
-/// A matrix as doubles, its rows one after the other and each filled up with zeros to whole groups.
-class Decoded {
+/// B as doubles, the rows of all problems one after the other and each filled up with zeros to whole groups.
+class DecodedB {
 public:
-    template <typename Element>
-    Decoded(std::int64_t rows, std::int64_t columns, Element element)
-        : pitch_(padded(columns)), values_(static_cast<std::size_t>(rows * pitch_)) {
-        for (std::int64_t row = 0; row < rows; ++row)
-            for (std::int64_t column = 0; column < columns; ++column)
-                values_[static_cast<std::size_t>(row * pitch_ + column)] = element(row, column);
+    explicit DecodedB(const device_code::CheckArguments& arguments)
+        : rows_(arguments.k),
+          pitch_(padded(arguments.extents.columns)),
+          values_(static_cast<std::size_t>(arguments.extents.problems * rows_ * pitch_)) {
+        auto value = values_.begin();
+        for (std::int64_t problem = 0; problem < arguments.extents.problems; ++problem)
+            for (std::int64_t k = 0; k < rows_; ++k, value += pitch_)
+                for (std::int64_t column = 0; column < arguments.extents.columns; ++column)
+                    value[column] = device_code::scaled_b(arguments, problem, k, column);
     }
-    [[nodiscard]] const double* row(std::int64_t index) const { return values_.data() + index * pitch_; }
+    [[nodiscard]] const double* row(std::int64_t problem, std::int64_t k) const {
+        return values_.data() + (problem * rows_ + k) * pitch_;
+    }
 
 private:
+    std::int64_t rows_;
     std::int64_t pitch_;
     std::vector<double> values_;
-};
-
-struct Factors {
-    explicit Factors(const device_code::CheckArguments& problem)
-        : a(problem.k == 0 ? 0 : problem.m, problem.k,
-            [&](auto row, auto k) { return device_code::scaled_a(problem, row, k); }),
-          b(problem.k, problem.n, [&](auto k, auto column) { return device_code::scaled_b(problem, k, column); }) {}
-
-    Decoded a, b;
 };
 
 /// Adds a times a row of B to a row of sums; the loop that everything else is small against.
@@ -118,19 +111,20 @@ void add_scaled_magnitudes(std::vector<double>& sums, double a, const double* ro
 /// Rows of D, checked one after the other.
 class RowChecker {
 public:
-    RowChecker(const device_code::CheckArguments& arguments, const Factors& factors)
+    RowChecker(const device_code::CheckArguments& arguments, const DecodedB& b)
         : arguments_(arguments),
-          factors_(factors),
-          sums_(static_cast<std::size_t>(padded(arguments.n))),
+          b_(b),
+          sums_(static_cast<std::size_t>(padded(arguments.extents.columns))),
           magnitudes_(arguments.exact != 0 ? 0 : sums_.size()) {}
 
     /// Of one row of D.
-    void add_up(std::int64_t row) {
+    void add_up(std::int64_t problem, std::int64_t row) {
         std::fill(sums_.begin(), sums_.end(), 0.0);
         std::fill(magnitudes_.begin(), magnitudes_.end(), 0.0);
         for (std::int64_t k = 0; k < arguments_.k; ++k) {
-            add_scaled(sums_, factors_.a.row(row)[k], factors_.b.row(k));
-            add_scaled_magnitudes(magnitudes_, factors_.a.row(row)[k], factors_.b.row(k));
+            const double a = device_code::scaled_a(arguments_, problem, row, k);
+            add_scaled(sums_, a, b_.row(problem, k));
+            add_scaled_magnitudes(magnitudes_, a, b_.row(problem, k));
         }
     }
     [[nodiscard]] ProductSum sum(std::int64_t column) const {
@@ -138,9 +132,9 @@ public:
         return {sums_[index], magnitudes_.empty() ? 0.0 : magnitudes_[index]};
     }
 
-    void check(std::int64_t row) {
-        add_up(row);
-        for (std::int64_t column = 0; column < arguments_.n; ++column) judge({row, column});
+    void check(std::int64_t problem, std::int64_t row) {
+        add_up(problem, row);
+        for (std::int64_t column = 0; column < arguments_.extents.columns; ++column) judge({problem, row, column});
     }
     [[nodiscard]] const CheckResult& result() const { return result_; }
 
@@ -151,27 +145,26 @@ private:
         result_.largest_error = std::max(result_.largest_error, error);
         if (error <= 1) return;
         ++result_.wrong;
-        result_.first = std::min<std::uint64_t>(result_.first, device_code::number_of(at, arguments_.n));
+        result_.first = std::min<std::uint64_t>(result_.first, device_code::number_of(at, arguments_.extents));
     }
 
     const device_code::CheckArguments& arguments_;
-    const Factors& factors_;
+    const DecodedB& b_;
     std::vector<double> sums_;
     std::vector<double> magnitudes_;
     CheckResult result_;
 };
 
-CheckResult check_rows(const device_code::CheckArguments& arguments) {
-    CheckResult all;
-    const Factors factors(arguments);
-    std::mutex mutex;
-    on_cores(arguments.m, [&](std::int64_t first_row, std::int64_t step) {
-        RowChecker checker(arguments, factors);
-        for (std::int64_t row = first_row; row < arguments.m; row += step) checker.check(row);
-        const std::scoped_lock lock(mutex);
-        merge(all, checker.result());
+/// Calls `visit(checker, problem, row)` for each row of D, and `done(checker)` for the checker of each share of them.
+template <typename Visit, typename Done>
+void each_row(const device_code::CheckArguments& arguments, const Visit& visit, const Done& done) {
+    const DecodedB b(arguments);
+    const std::int64_t rows = arguments.extents.rows, all_rows = arguments.extents.problems * rows;
+    on_cores(all_rows, [&](std::int64_t share, std::int64_t shares) {
+        RowChecker checker(arguments, b);
+        for (std::int64_t i = share; i < all_rows; i += shares) visit(checker, i / rows, i % rows);
+        done(checker);
     });
-    return all;
 }
 
 }  // namespace
@@ -194,15 +187,15 @@ CheckResult HostReference::compare(const DeviceMatrix& matrix, const Fill& fill)
         const device_code::FilledBits bits = device_code::filled_bits(work.arguments, at);
         if (bits.wanted == bits.found) return;
         ++found.wrong;
-        found.first = std::min<std::uint64_t>(found.first, device_code::number_of(at, matrix.columns));
+        found.first = std::min<std::uint64_t>(found.first, device_code::number_of(at, work.arguments.extents));
     });
     return found;
 }
 
 CheckResult HostReference::compared_element(const DeviceMatrix& matrix, const Fill& fill, std::uint64_t number) const {
     const HostFill work(*device_, matrix, fill);
-    const auto [row, column] = place_of(matrix, number);
-    const device_code::FilledBits bits = device_code::filled_bits(work.arguments, {row, column});
+    const device_code::Place at = device_code::place_of(static_cast<long long>(number), work.arguments.extents);
+    const device_code::FilledBits bits = device_code::filled_bits(work.arguments, at);
     CheckResult found;
     found.expected = bits.wanted;
     found.got = bits.found;
@@ -210,45 +203,54 @@ CheckResult HostReference::compared_element(const DeviceMatrix& matrix, const Fi
 }
 
 CheckResult HostReference::check(const Check& check) const {
-    const HostProblem problem(*device_, check);
-    return check_rows(problem.arguments());
+    const HostProblem host(*device_, check);
+    CheckResult all;
+    std::mutex mutex;
+    each_row(
+        host.arguments(),
+        [](RowChecker& checker, std::int64_t problem, std::int64_t row) { checker.check(problem, row); },
+        [&](const RowChecker& checker) {
+            const std::scoped_lock lock(mutex);
+            merge(all, checker.result());
+        });
+    return all;
 }
 
 std::vector<ProductSum> HostReference::sums(const Check& check) const {
     Check product = check;  // nothing else is copied
     product.c = {};
-    const HostProblem problem(*device_, product);
-    const device_code::CheckArguments& arguments = problem.arguments();
-    const Factors factors(arguments);
-    std::vector<ProductSum> sums(static_cast<std::size_t>(arguments.m * arguments.n));
-    on_cores(arguments.m, [&](std::int64_t first_row, std::int64_t step) {
-        RowChecker checker(arguments, factors);
-        for (std::int64_t row = first_row; row < arguments.m; row += step) {
-            checker.add_up(row);
-            for (std::int64_t column = 0; column < arguments.n; ++column)
-                sums[static_cast<std::size_t>(row * arguments.n + column)] = checker.sum(column);
-        }
-    });
+    const HostProblem host(*device_, product);
+    const device_code::Extents extents = host.arguments().extents;
+    std::vector<ProductSum> sums(static_cast<std::size_t>(device_code::count_of(extents)));
+    each_row(
+        host.arguments(),
+        [&](RowChecker& checker, std::int64_t problem, std::int64_t row) {
+            checker.add_up(problem, row);
+            for (std::int64_t column = 0; column < extents.columns; ++column)
+                sums[device_code::number_of({problem, row, column}, extents)] = checker.sum(column);
+        },
+        [](const RowChecker&) {});
     return sums;
 }
 
 CheckResult HostReference::element(const Check& check, std::uint64_t number) const {
-    const HostProblem problem(*device_, check);
-    const device_code::CheckArguments& arguments = problem.arguments();
-    const auto [row, column] = place_of(check.d, number);
+    const HostProblem host(*device_, check);
+    const device_code::CheckArguments& arguments = host.arguments();
+    const device_code::Place at = device_code::place_of(static_cast<long long>(number), arguments.extents);
     double sum = 0;
     for (std::int64_t k = 0; k < check.k; ++k)
-        sum += device_code::scaled_a(arguments, row, k) * device_code::scaled_b(arguments, k, column);
+        sum += device_code::scaled_a(arguments, at.problem, at.row, k) *
+               device_code::scaled_b(arguments, at.problem, k, at.column);
     CheckResult found;
-    found.expected = device_code::finish(arguments, sum, 0.0, {row, column}).value;
-    found.got = device_code::element(arguments.d, {row, column});
+    found.expected = device_code::finish(arguments, sum, 0.0, at).value;
+    found.got = device_code::element(arguments.d, at);
     return found;
 }
 
 std::int64_t HostReference::guard_damage(const GuardedLines& lines, std::uint8_t pattern) const {
     const device_code::GuardArguments arguments = guard_arguments(lines, pattern);
     const std::int64_t guarded = device_code::guard_count(arguments);
-    std::vector<std::uint8_t> buffer(static_cast<std::size_t>(guarded + lines.lines * lines.run));
+    std::vector<std::uint8_t> buffer(static_cast<std::size_t>(guarded + lines.groups * lines.lines * lines.run));
     device_->copy_to_host(buffer.data(), lines.buffer, buffer.size());
     std::int64_t damaged = 0;
     for (std::int64_t i = 0; i < guarded; ++i)

@@ -13,8 +13,8 @@
 
 namespace jitgemm {
 
-/// A matrix on the device, by strides in elements. A dimension of one element has the stride 0, so that it serves any
-/// number.
+/// The matrices of a batch's problems on the device, or the one that all share, by strides in elements. A dimension of
+/// one element has the stride 0, so that it serves any number.
 struct DeviceMatrix {
     DevicePointer data{};
     std::int64_t rows = 0;
@@ -22,16 +22,25 @@ struct DeviceMatrix {
     std::int64_t row_stride = 0;
     std::int64_t column_stride = 0;
     DataType type = DataType::f32;
+    std::int64_t matrices = 1;
+    std::int64_t batch_stride = 0;
+
+    /// From the first element to one past the last; 0 without data.
+    [[nodiscard]] std::int64_t extent_bytes() const;
+    /// Some of the matrices.
+    [[nodiscard]] DeviceMatrix part(std::int64_t first, std::int64_t count) const;
 };
 
-/// Elements are numbered row by row, whatever their order in memory.
+/// Elements are numbered problem by problem, and row by row within each, whatever their order in memory.
 struct ElementPlace {
+    std::int64_t problem = 0;
     std::int64_t row = 0;
     std::int64_t column = 0;
 };
 [[nodiscard]] ElementPlace place_of(const DeviceMatrix& matrix, std::uint64_t number);
-/// "D[66, 69]".
-[[nodiscard]] std::string element_name(std::string_view name, const ElementPlace& at);
+[[nodiscard]] std::uint64_t number_of(const DeviceMatrix& matrix, const ElementPlace& at);
+/// "D[66, 69]", or "D[2][66, 69]" of a batch.
+[[nodiscard]] std::string element_name(std::string_view name, const ElementPlace& at, bool is_batched);
 
 /// The fill of a matrix: one bit pattern; integers in -range .. range without 0; one ±1 in each `group` columns of a
 /// row (the last group may have fewer) and zeros elsewhere; or standard normal values (s8: 32 times those, rounded).
@@ -52,8 +61,8 @@ struct BlockScales {
     std::int64_t first = 0;   ///< the place of A's first row among the rows that the scales are for
 };
 
-/// The input of a check, and the allowed distance between expected and got: the bound, or 0 if `exact`. C has D's
-/// extents, with strides of 0 where one element stands for many.
+/// The input of a check, and the allowed distance between expected and got: the bound, or 0 if `exact`. D says how many
+/// problems there are. C has D's extents, with strides of 0 where one element stands for many.
 struct Check {
     DeviceMatrix a{}, b{}, c{}, d{};  ///< data is null if the operand is not read
     BlockScales scale_a{}, scale_b{};
@@ -64,13 +73,15 @@ struct Check {
     bool exact = false;
 };
 
-/// A buffer of lines with bands before, between and behind them, in bytes.
+/// A buffer of lines with bands before, between and behind them, in bytes. Groups of lines lie at even distances.
 struct GuardedLines {
     DevicePointer buffer;
     std::int64_t front = 0;
-    std::int64_t lines = 0;
+    std::int64_t lines = 0;  ///< of a group
     std::int64_t run = 0;
     std::int64_t pitch = 0;
+    std::int64_t groups = 1;
+    std::int64_t between = 0;  ///< from the end of a group's last line to the next group
     std::int64_t back = 0;
 };
 
@@ -118,7 +129,7 @@ public:
     [[nodiscard]] virtual CheckResult check(const Check& check) const = 0;
     /// Expected and found value of one element of D.
     [[nodiscard]] virtual CheckResult element(const Check& check, std::uint64_t number) const = 0;
-    /// Of all elements of D, row by row, from A and B.
+    /// Of all elements of D, in the order of their numbers, from A and B.
     [[nodiscard]] virtual std::vector<ProductSum> sums(const Check& check) const = 0;
     /// Bytes outside the lines that are not `pattern`.
     [[nodiscard]] virtual std::int64_t guard_damage(const GuardedLines& lines, std::uint8_t pattern) const = 0;

@@ -21,9 +21,15 @@ static_assert(static_cast<int>(DataType::e4m3) == device_code::kE4m3 &&
 static_assert(sizeof(CheckResult) == sizeof(device_code::CheckResult));
 
 device_code::Operand operand(const DeviceMatrix& matrix) {
-    return {reinterpret_cast<void*>(matrix.data.address), matrix.row_stride, matrix.column_stride,
-            static_cast<int>(matrix.type), 0};
+    return {reinterpret_cast<void*>(matrix.data.address),
+            matrix.batch_stride,
+            matrix.row_stride,
+            matrix.column_stride,
+            static_cast<int>(matrix.type),
+            0};
 }
+
+device_code::Extents extents_of(const DeviceMatrix& matrix) { return {matrix.matrices, matrix.rows, matrix.columns}; }
 
 constexpr int shift_of(int power_of_two) { return std::countr_zero(static_cast<unsigned>(power_of_two)); }
 static_assert(1 << shift_of(kScaledBlock) == kScaledBlock);
@@ -39,8 +45,7 @@ device_code::BlockScales block_scales(const BlockScales& scales) {
 
 device_code::FillArguments fill_arguments(const DeviceMatrix& matrix, const Fill& fill) {
     return {.matrix = operand(matrix),
-            .rows = matrix.rows,
-            .columns = matrix.columns,
+            .extents = extents_of(matrix),
             .seed = fill.seed,
             .group = fill.group,
             .kind = static_cast<int>(fill.kind),
@@ -56,8 +61,7 @@ device_code::CheckArguments check_arguments(const Check& check) {
             .d = operand(check.d),
             .scale_a = block_scales(check.scale_a),
             .scale_b = block_scales(check.scale_b),
-            .m = check.d.rows,
-            .n = check.d.columns,
+            .extents = extents_of(check.d),
             .k = check.k,
             .alpha = check.alpha,
             .beta = check.beta,
@@ -77,6 +81,8 @@ device_code::GuardArguments guard_arguments(const GuardedLines& lines, std::uint
             .lines = lines.lines,
             .run = lines.run,
             .pitch = lines.pitch,
+            .groups = lines.groups,
+            .between = lines.between,
             .back = lines.back,
             .pattern = pattern,
             .unused = 0,
@@ -84,12 +90,29 @@ device_code::GuardArguments guard_arguments(const GuardedLines& lines, std::uint
 }
 
 ElementPlace place_of(const DeviceMatrix& matrix, std::uint64_t number) {
-    const device_code::Place at = device_code::place_of(static_cast<long long>(number), matrix.columns);
-    return {at.row, at.column};
+    const device_code::Place at = device_code::place_of(static_cast<long long>(number), extents_of(matrix));
+    return {at.problem, at.row, at.column};
 }
 
-std::string element_name(std::string_view name, const ElementPlace& at) {
-    return fmt::format("{}[{}, {}]", name, at.row, at.column);
+std::uint64_t number_of(const DeviceMatrix& matrix, const ElementPlace& at) {
+    return device_code::number_of({at.problem, at.row, at.column}, extents_of(matrix));
+}
+
+std::string element_name(std::string_view name, const ElementPlace& at, bool is_batched) {
+    return fmt::format("{}{}[{}, {}]", name, is_batched ? fmt::format("[{}]", at.problem) : "", at.row, at.column);
+}
+
+std::int64_t DeviceMatrix::extent_bytes() const {
+    if (!data || matrices == 0 || rows == 0 || columns == 0) return 0;
+    const device_code::Place last{matrices - 1, rows - 1, columns - 1};
+    return (device_code::index_of(operand(*this), last) + 1) * bytes(type);
+}
+
+DeviceMatrix DeviceMatrix::part(std::int64_t first, std::int64_t count) const {
+    DeviceMatrix some = *this;
+    if (data) some.data.address += static_cast<std::uint64_t>(first * batch_stride * bytes(type));
+    some.matrices = count;
+    return some;
 }
 
 }  // namespace jitgemm

@@ -3,26 +3,37 @@
 
 // ---- memory ---------------------------------------------------------------------------------------------------------
 
-// A matrix, by strides in elements; 0 where all rows or columns share what there is.
+// A matrix of each problem, by strides in elements; 0 where all problems, rows or columns share what there is.
 struct Operand {
     void* data;  // null: there is none
-    long long row_stride, column_stride;
+    long long batch_stride, row_stride, column_stride;
     int type;
     int unused;
 };
 
+struct Extents {
+    long long problems, rows, columns;
+};
+
 struct Place {
-    long long row, column;
+    long long problem, row, column;
 };
 
 REFERENCE_FUNCTION long long index_of(const Operand& operand, Place at) {
-    return at.row * operand.row_stride + at.column * operand.column_stride;
+    return at.problem * operand.batch_stride + at.row * operand.row_stride + at.column * operand.column_stride;
 }
 
-// Elements are counted row by row, whatever their order in memory.
-REFERENCE_FUNCTION Word number_of(Place at, long long columns) { return (Word)(at.row * columns + at.column); }
+REFERENCE_FUNCTION long long count_of(Extents extents) { return extents.problems * extents.rows * extents.columns; }
 
-REFERENCE_FUNCTION Place place_of(long long number, long long columns) { return {number / columns, number % columns}; }
+// Elements are counted problem by problem, and row by row within each, whatever their order in memory.
+REFERENCE_FUNCTION Word number_of(Place at, Extents extents) {
+    return (Word)((at.problem * extents.rows + at.row) * extents.columns + at.column);
+}
+
+REFERENCE_FUNCTION Place place_of(long long number, Extents extents) {
+    const long long line = number / extents.columns;
+    return {line / extents.rows, line % extents.rows, number % extents.columns};
+}
 
 REFERENCE_FUNCTION unsigned load_bits(const void* base, long long index, int type) {
     switch (bytes_of(type)) {
@@ -52,9 +63,9 @@ struct BlockScales {
     int k_shift;
 };
 
-REFERENCE_FUNCTION double scale_of(const BlockScales& scales, long long line, long long k) {
+REFERENCE_FUNCTION double scale_of(const BlockScales& scales, long long problem, long long line, long long k) {
     if (scales.elements.data == nullptr) return 1.0;
-    return element(scales.elements, {(scales.first + line) >> scales.line_shift, k >> scales.k_shift});
+    return element(scales.elements, {problem, (scales.first + line) >> scales.line_shift, k >> scales.k_shift});
 }
 
 // ---- fill -----------------------------------------------------------------------------------------------------------
@@ -63,7 +74,7 @@ enum FillKind { kFillConstant, kFillIntegers, kFillSparse, kFillNormal };
 
 struct FillArguments {
     Operand matrix;
-    long long rows, columns;
+    Extents extents;
     Word seed;
     long long group;    // sparse: exactly one nonzero element in each `group` columns of a row
     int kind;           // FillKind
@@ -74,7 +85,8 @@ struct FillArguments {
 
 REFERENCE_FUNCTION unsigned filled(const FillArguments& arguments, Place at) {
     const int type = arguments.matrix.type;
-    const Word random = random_word(arguments.seed, number_of(at, arguments.columns));
+    const Extents extents = arguments.extents;
+    const Word random = random_word(arguments.seed, number_of(at, extents));
     switch (arguments.kind) {
         case kFillConstant: return arguments.constant;
         case kFillIntegers: {
@@ -82,10 +94,11 @@ REFERENCE_FUNCTION unsigned filled(const FillArguments& arguments, Place at) {
             return encode(negative < 0 ? negative : negative + 1, type);
         }
         case kFillSparse: {
-            const long long groups = (arguments.columns + arguments.group - 1) / arguments.group;
-            const Word place = number_of({at.row, at.column / arguments.group}, groups);
+            const long long groups = (extents.columns + arguments.group - 1) / arguments.group;
+            const long long group = at.column / arguments.group;
+            const Word place = number_of({at.problem, at.row, group}, {extents.problems, extents.rows, groups});
             // The last group may be short: the end of K is what kernels get wrong.
-            const long long left = arguments.columns - at.column / arguments.group * arguments.group;
+            const long long left = extents.columns - group * arguments.group;
             const Word chosen =
                 below(random_word(~arguments.seed, place), (Word)(left < arguments.group ? left : arguments.group));
             const double sign = random >> 63 ? 1.0 : -1.0;
@@ -134,7 +147,8 @@ struct ProductSum {
 struct CheckArguments {
     Operand a, b, c, d;  // data is null where the operand is not read
     BlockScales scale_a, scale_b;
-    long long m, n, k;  // k is 0 when alpha is: neither A nor B is read
+    Extents extents;  // of D
+    long long k;      // 0 when alpha is: neither A nor B is read
     double alpha, beta;
     double sum_unit;      // bound: part of the sum of absolute values
     double output_unit;   // bound: part of the expected value
@@ -152,11 +166,11 @@ struct Expected {
 };
 
 // Elements of A and B as the sum takes them.
-REFERENCE_FUNCTION double scaled_a(const CheckArguments& arguments, long long row, long long k) {
-    return element(arguments.a, {row, k}) * scale_of(arguments.scale_a, row, k);
+REFERENCE_FUNCTION double scaled_a(const CheckArguments& arguments, long long problem, long long row, long long k) {
+    return element(arguments.a, {problem, row, k}) * scale_of(arguments.scale_a, problem, row, k);
 }
-REFERENCE_FUNCTION double scaled_b(const CheckArguments& arguments, long long k, long long column) {
-    return element(arguments.b, {k, column}) * scale_of(arguments.scale_b, column, k);
+REFERENCE_FUNCTION double scaled_b(const CheckArguments& arguments, long long problem, long long k, long long column) {
+    return element(arguments.b, {problem, k, column}) * scale_of(arguments.scale_b, problem, column, k);
 }
 
 // From the sum of products to the element of D before it is rounded: the one place that says what an epilogue does.
@@ -191,18 +205,23 @@ REFERENCE_FUNCTION_APART double relative_error(const CheckArguments& arguments, 
 
 // ---- guard bands ----------------------------------------------------------------------------------------------------
 
-// A buffer: front, `lines` lines of `run` bytes, back.
+// A buffer: front, groups of `lines` lines of `run` bytes, back.
 struct GuardArguments {
     const unsigned char* data;
-    long long front, lines, run, pitch, back;
+    long long front, lines, run, pitch, groups, between, back;
     int pattern;
     int unused;
     CheckResult* result;
 };
 
+// Bytes between the lines of a group.
+REFERENCE_FUNCTION long long group_gaps(const GuardArguments& arguments) {
+    return arguments.lines == 0 ? 0 : (arguments.lines - 1) * (arguments.pitch - arguments.run);
+}
+
 // Bytes between the first line and the last.
 REFERENCE_FUNCTION long long gap_count(const GuardArguments& arguments) {
-    return arguments.lines == 0 ? 0 : (arguments.lines - 1) * (arguments.pitch - arguments.run);
+    return arguments.groups * group_gaps(arguments) + (arguments.groups - 1) * arguments.between;
 }
 
 REFERENCE_FUNCTION long long guard_count(const GuardArguments& arguments) {
@@ -213,6 +232,10 @@ REFERENCE_FUNCTION long long guard_count(const GuardArguments& arguments) {
 REFERENCE_FUNCTION long long guard_place(const GuardArguments& arguments, long long i) {
     const long long within = i - arguments.front;
     if (within < 0) return i;
-    if (within >= gap_count(arguments)) return i + arguments.lines * arguments.run;
-    return i + (within / (arguments.pitch - arguments.run) + 1) * arguments.run;
+    if (within >= gap_count(arguments)) return i + arguments.groups * arguments.lines * arguments.run;
+    const long long gaps = group_gaps(arguments);
+    const long long group = within / (gaps + arguments.between);
+    const long long in_group = within % (gaps + arguments.between);
+    const long long lines_before = in_group < gaps ? in_group / (arguments.pitch - arguments.run) + 1 : arguments.lines;
+    return i + (group * arguments.lines + lines_before) * arguments.run;
 }

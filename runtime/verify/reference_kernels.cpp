@@ -41,7 +41,11 @@ std::int64_t blocks_for(std::int64_t elements) {
     return std::clamp<std::int64_t>(ceil_div<std::int64_t>(elements, kThreads), 1, kMostBlocks);
 }
 
-std::int64_t elements_of(const DeviceMatrix& matrix) { return matrix.rows * matrix.columns; }
+std::int64_t elements_of(const DeviceMatrix& matrix) { return matrix.matrices * matrix.rows * matrix.columns; }
+
+std::int64_t check_blocks(const DeviceMatrix& d) {
+    return std::min(d.matrices * ceil_div(d.rows, kCheckTile) * ceil_div(d.columns, kCheckTile), kMostBlocks);
+}
 
 // Loaded once per context, like any kernel.
 std::vector<Function> shared_functions(ContextState& context) {
@@ -121,11 +125,8 @@ CheckResult ReferenceKernels::compared_element(const DeviceMatrix& matrix, const
 }
 
 CheckResult ReferenceKernels::check(const Check& check) const {
-    const DeviceMatrix& d = check.d;
-    const std::int64_t tiles = ceil_div(d.rows, kCheckTile) * ceil_div(d.columns, kCheckTile);
-    if (tiles == 0) return {};
-    return answer(check.exact ? kCheckExactEntry : kCheckBoundedEntry, std::min(tiles, kMostBlocks),
-                  check_arguments(check));
+    if (elements_of(check.d) == 0) return {};
+    return answer(check.exact ? kCheckExactEntry : kCheckBoundedEntry, check_blocks(check.d), check_arguments(check));
 }
 
 std::vector<ProductSum> ReferenceKernels::sums(const Check& check) const {
@@ -135,8 +136,7 @@ std::vector<ProductSum> ReferenceKernels::sums(const Check& check) const {
     const DeviceMemory memory(device_, static_cast<std::int64_t>(sums.size() * sizeof(ProductSum)));
     device_code::CheckArguments arguments = check_arguments(check);
     arguments.sums = reinterpret_cast<device_code::ProductSum*>(memory.data().address);
-    const std::int64_t tiles = ceil_div(check.d.rows, kCheckTile) * ceil_div(check.d.columns, kCheckTile);
-    launch(kSumsEntry, std::min(tiles, kMostBlocks), arguments);
+    launch(kSumsEntry, check_blocks(check.d), arguments);
     device_->synchronize(nullptr);
     device_->copy_to_host(sums.data(), memory.data(), sums.size() * sizeof(ProductSum));
     return sums;
@@ -144,8 +144,8 @@ std::vector<ProductSum> ReferenceKernels::sums(const Check& check) const {
 
 CheckResult ReferenceKernels::element(const Check& check, std::uint64_t number) const {
     device_code::CheckArguments arguments = check_arguments(check);
-    const auto [row, column] = place_of(check.d, number);
-    arguments.at = {row, column};
+    const auto [problem, row, column] = place_of(check.d, number);
+    arguments.at = {problem, row, column};
     return answer(kElementEntry, 1, arguments);
 }
 

@@ -16,14 +16,15 @@ REFERENCE_FUNCTION long long global_threads() { return (long long)gridDim.x * bl
 
 // Of the i-th element, counted along the lines of memory.
 REFERENCE_FUNCTION Place place_in_memory(const FillArguments& arguments, long long i) {
-    if (arguments.matrix.column_stride == 1) return place_of(i, arguments.columns);
-    const Place turned = place_of(i, arguments.rows);
-    return {turned.column, turned.row};
+    const Extents extents = arguments.extents;
+    if (arguments.matrix.column_stride == 1) return place_of(i, extents);
+    const Place turned = place_of(i, {extents.problems, extents.columns, extents.rows});
+    return {turned.problem, turned.column, turned.row};
 }
 
 extern "C" __global__ void __launch_bounds__(256) reference_fill(const __grid_constant__ FillArguments arguments) {
     const Operand& matrix = arguments.matrix;
-    const long long count = arguments.rows * arguments.columns;
+    const long long count = count_of(arguments.extents);
     for (long long i = global_thread(); i < count; i += global_threads()) {
         const Place at = place_in_memory(arguments, i);
         store_bits(matrix.data, index_of(matrix, at), matrix.type, filled(arguments, at));
@@ -47,12 +48,12 @@ extern "C" __global__ void __launch_bounds__(256)
     const FillArguments& fill = arguments.fill;
     if (arguments.number >= 0) {
         if (global_thread() != 0) return;
-        const FilledBits bits = filled_bits(fill, place_of(arguments.number, fill.columns));
+        const FilledBits bits = filled_bits(fill, place_of(arguments.number, fill.extents));
         arguments.result->expected = bits.wanted;
         arguments.result->got = bits.found;
         return;
     }
-    const long long count = fill.rows * fill.columns;
+    const long long count = count_of(fill.extents);
     Word wrong = 0;
     Word first = ~0ULL;
     for (long long i = global_thread(); i < count; i += global_threads()) {
@@ -60,7 +61,7 @@ extern "C" __global__ void __launch_bounds__(256)
         const FilledBits bits = filled_bits(fill, at);
         if (bits.wanted == bits.found) continue;
         ++wrong;
-        const Word number = number_of(at, fill.columns);
+        const Word number = number_of(at, fill.extents);
         if (number < first) first = number;
     }
     record(arguments.result, wrong, first, 0.0);
@@ -92,13 +93,14 @@ static __device__ __forceinline__ void check_tile(const CheckArguments& argument
     const int thread_column = threadIdx.x % kStep;
     double sum[kPerThread][kPerThread] = {};
     double absolute[kPerThread][kPerThread] = {};
-    const auto a_at = [&](long long row, long long k) { return scaled_a(arguments, row, k); };
-    const auto b_at = [&](long long column, long long k) { return scaled_b(arguments, k, column); };
+    const Extents extents = arguments.extents;
+    const auto a_at = [&](long long row, long long k) { return scaled_a(arguments, begin.problem, row, k); };
+    const auto b_at = [&](long long column, long long k) { return scaled_b(arguments, begin.problem, k, column); };
 
     for (long long k = 0; k < arguments.k; k += kDepth) {
         __syncthreads();
-        load_tile(a_tile, arguments.a.column_stride == 1, begin.row, arguments.m, k, arguments.k, a_at);
-        load_tile(b_tile, arguments.b.row_stride == 1, begin.column, arguments.n, k, arguments.k, b_at);
+        load_tile(a_tile, arguments.a.column_stride == 1, begin.row, extents.rows, k, arguments.k, a_at);
+        load_tile(b_tile, arguments.b.row_stride == 1, begin.column, extents.columns, k, arguments.k, b_at);
         __syncthreads();
         UNROLL_SOME
         for (int depth = 0; depth < kDepth; ++depth) {
@@ -127,17 +129,18 @@ static __device__ __forceinline__ void check_tile(const CheckArguments& argument
     for (int i = 0; i < kPerThread; ++i) {
         UNROLL_ALL
         for (int j = 0; j < kPerThread; ++j) {
-            const Place at = {begin.row + thread_row + i * kStep, begin.column + thread_column + j * kStep};
-            if (at.row >= arguments.m || at.column >= arguments.n) continue;
+            const Place at = {begin.problem, begin.row + thread_row + i * kStep,
+                              begin.column + thread_column + j * kStep};
+            if (at.row >= extents.rows || at.column >= extents.columns) continue;
             if (kPurpose == kStoreSums) {
-                arguments.sums[number_of(at, arguments.n)] = {sum[i][j], absolute[i][j]};
+                arguments.sums[number_of(at, extents)] = {sum[i][j], absolute[i][j]};
                 continue;
             }
             const double error = relative_error(arguments, sum[i][j], absolute[i][j], at);
             if (error > largest) largest = error;
             if (error > 1.0) {
                 ++wrong;
-                const Word number = number_of(at, arguments.n);
+                const Word number = number_of(at, extents);
                 if (number < first) first = number;
             }
         }
@@ -149,11 +152,11 @@ template <Purpose kPurpose>
 static __device__ __forceinline__ void check_all(const CheckArguments& arguments) {
     __shared__ double a_tile[kDepth][kTile + 1];
     __shared__ double b_tile[kDepth][kTile + 1];
-    const long long tiles_m = (arguments.m + kTile - 1) / kTile;
-    const long long tiles_n = (arguments.n + kTile - 1) / kTile;
-    for (long long i = blockIdx.x; i < tiles_m * tiles_n; i += gridDim.x) {
-        const Place tile = place_of(i, tiles_n);
-        check_tile<kPurpose>(arguments, {tile.row * kTile, tile.column * kTile}, a_tile, b_tile);
+    const Extents extents = arguments.extents;
+    const Extents tiles = {extents.problems, (extents.rows + kTile - 1) / kTile, (extents.columns + kTile - 1) / kTile};
+    for (long long i = blockIdx.x; i < count_of(tiles); i += gridDim.x) {
+        const Place tile = place_of(i, tiles);
+        check_tile<kPurpose>(arguments, {tile.problem, tile.row * kTile, tile.column * kTile}, a_tile, b_tile);
     }
 }
 
@@ -175,7 +178,7 @@ extern "C" __global__ void __launch_bounds__(256) reference_element(const __grid
     const Place at = arguments.at;
     double sum = 0.0;
     for (long long k = threadIdx.x; k < arguments.k; k += kThreads)
-        sum = fma(scaled_a(arguments, at.row, k), scaled_b(arguments, k, at.column), sum);
+        sum = fma(scaled_a(arguments, at.problem, at.row, k), scaled_b(arguments, at.problem, k, at.column), sum);
     sums[threadIdx.x] = sum;
     __syncthreads();
     if (threadIdx.x != 0) return;

@@ -45,8 +45,8 @@ std::string wrong_elements_text(const Verification& verdict, const GemmSpec& spe
         text += fmt::format(", by up to {:.3g} times the bound", verdict.largest_error);
     if (verdict.first) {
         const Mismatch& first = *verdict.first;
-        const std::string name = is_batched(spec) ? fmt::format("{}[{}]", first.output, first.problem) : first.output;
-        text += fmt::format("; first {}: expected {}, got {}", element_name(name, {first.row, first.column}),
+        text += fmt::format("; first {}: expected {}, got {}",
+                            element_name(first.output, {first.problem, first.row, first.column}, is_batched(spec)),
                             element_text(first.expected), element_text(first.got));
     }
     return text;

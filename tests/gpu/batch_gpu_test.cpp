@@ -2,6 +2,7 @@
 /// elements lie beyond 2^32, and streams and replays.
 
 #include "runtime/context/context_state.hpp"
+#include "runtime/verify/guarded_problem.hpp"
 #include "tests/catch.hpp"
 #include "tests/gpu/gpu.hpp"
 #include "tests/support/kernel_checks.hpp"
@@ -27,6 +28,30 @@ TEST_CASE("batches on a GPU: as many problems as fill two dimensions of a grid")
     Context context;
     static_cast<void>(check_chosen(context, batch_of(70000, {3, 5, 4})));
     static_cast<void>(check_chosen(context, batch_of(70000, {3, 5, 4}, DataType::f32)));
+}
+
+TEST_CASE("batches on a GPU: one wrong element among 70,000 problems, and a byte between two of them") {
+    REQUIRE_GPU();
+    Context context;
+    GemmSpec spec = batch_of(70'000, {3, 5, 4});
+    spec.batch_stride_d = 17;
+    spec = resolved(spec);
+    GuardedProblem problem(state_of(context), spec, InputKind::integers, 1, 1, 0);
+    problem.run(context.kernel(spec));
+    REQUIRE(problem.check().ok);
+    const auto set = [&](std::uint64_t element) {
+        const std::uint16_t value = 0x4500;  // 2048
+        state_of(context).device->copy_to_device(problem.arguments().d.address + 2 * element, &value, 2);
+    };
+    set(41'234 * 17 + 13);
+    set(50'000 * 17 + 15);
+    const Verification verdict = problem.check();
+    CHECK(verdict.wrong == 1);
+    CHECK(verdict.guard_damage == 2);
+    REQUIRE(verdict.first);
+    CHECK(verdict.first->problem == 41'234);
+    CHECK(verdict.first->row == 2);
+    CHECK(verdict.first->column == 3);
 }
 
 TEST_CASE("batches on a GPU: every type and layout, packed, shared and side by side") {

@@ -23,7 +23,7 @@ std::int64_t outputs_seen(const GemmSpec& spec) {
 double sparse_element(std::uint64_t seed, std::int64_t columns, std::int64_t group, std::int64_t column) {
     const DeviceMatrix row{.rows = 1, .columns = columns, .row_stride = columns, .column_stride = 1};
     const auto arguments = fill_arguments(row, {.kind = FillKind::sparse, .seed = seed, .group = group});
-    return device_code::decode(device_code::filled(arguments, {0, column}), device_code::kF32);
+    return device_code::decode(device_code::filled(arguments, {0, 0, column}), device_code::kF32);
 }
 
 }  // namespace
@@ -34,6 +34,7 @@ TEST_CASE("some 64 elements of D are seen, with as many seeds as that takes") {
     CHECK(outputs_seen(problem(8, 8, 4097)) == 64);
     CHECK(outputs_seen(problem(100, 100, 4097)) == 10'000);
     CHECK(seeds_wanted(problem(0, 5, 7), 1e9) == 1);
+    CHECK(seeds_wanted(resolved({.m = 1, .n = 1, .k = 7, .batch = 16}), 1e9) == 4);  // problems differ as seeds do
     CHECK(seeds_wanted(problem(1, 1, 7), 8) == 9);
 }
 

@@ -299,13 +299,13 @@ TEST_CASE("operands are aligned to what the spec says and no more, unless placed
     HostReferenceContext context;
     GemmSpec spec{.m = 8, .n = 16, .k = 24, .align_a = 4, .align_b = 2, .align_d = 8};
     spec = resolved(spec);
-    CHECK(GuardedMatrix(context.impl.device, form_of(spec, "a", false), "A").guarded_lines()[0].front % 8 == 4);
-    CHECK(GuardedMatrix(context.impl.device, form_of(spec, "b", false), "B").guarded_lines()[0].front % 4 == 2);
-    CHECK(GuardedMatrix(context.impl.device, form_of(spec, "a", true), "A").guarded_lines()[0].front % 8 ==
+    CHECK(GuardedMatrix(context.impl.device, form_of(spec, "a", false), "A").guarded_lines().front % 8 == 4);
+    CHECK(GuardedMatrix(context.impl.device, form_of(spec, "b", false), "B").guarded_lines().front % 4 == 2);
+    CHECK(GuardedMatrix(context.impl.device, form_of(spec, "a", true), "A").guarded_lines().front % 8 ==
           4);  // asked for less than is natural
     const GemmSpec natural = resolved({.m = 8, .n = 16, .k = 24});
-    CHECK(GuardedMatrix(context.impl.device, form_of(natural, "a", false), "A").guarded_lines()[0].front % 32 == 16);
-    CHECK(GuardedMatrix(context.impl.device, form_of(natural, "a", true), "A").guarded_lines()[0].front % 256 == 0);
+    CHECK(GuardedMatrix(context.impl.device, form_of(natural, "a", false), "A").guarded_lines().front % 32 == 16);
+    CHECK(GuardedMatrix(context.impl.device, form_of(natural, "a", true), "A").guarded_lines().front % 256 == 0);
 }
 
 TEST_CASE("integer inputs of f16 accumulators never exceed what f16 holds, also when K is large") {
