@@ -114,6 +114,10 @@ std::vector<BenchCandidate> Peer::candidates(const GemmSpec& spec, std::string& 
     if (takes_row_of_c()) plain.broadcast_c = false;
     if (takes_epilogue()) plain.epilogue = {};
     if (takes_sums()) plain.sums = Summation::usual;
+    if (takes_batch()) {
+        plain.batch = 1;
+        plain.batch_stride_a = plain.batch_stride_b = plain.batch_stride_c = plain.batch_stride_d = kPackedBatch;
+    }
     const std::string untold = later_formats_text(plain);
     if (untold.empty()) return candidates_of_one(told, reason);
     reason = fmt::format("{} computes only plain problems, without{}", name(), untold);

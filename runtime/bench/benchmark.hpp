@@ -71,7 +71,7 @@ public:
     virtual ~Peer() = default;
     [[nodiscard]] virtual std::string name() const = 0;
     /// All ways in which this peer can compute the problem, its own first choice first. Empty with `reason` if it
-    /// cannot, or if C is one row or the spec has an epilogue and the peer does not know this case.
+    /// cannot, or if the peer does not know a property of the spec (C is one row, an epilogue, a batch).
     [[nodiscard]] std::vector<BenchCandidate> candidates(const GemmSpec& resolved_spec, std::string& reason);
 
 private:
@@ -81,6 +81,8 @@ private:
     [[nodiscard]] virtual bool takes_epilogue() const { return false; }
     /// Whether the peer can add as GemmSpec::sums asks.
     [[nodiscard]] virtual bool takes_sums() const { return false; }
+    /// Whether the peer can compute a batch.
+    [[nodiscard]] virtual bool takes_batch() const { return false; }
     [[nodiscard]] virtual std::vector<BenchCandidate> candidates_of_one(const GemmSpec& spec, std::string& reason) = 0;
 };
 

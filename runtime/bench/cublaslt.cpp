@@ -306,6 +306,7 @@ private:
     [[nodiscard]] bool takes_row_of_c() const override { return true; }
     [[nodiscard]] bool takes_epilogue() const override { return true; }
     [[nodiscard]] bool takes_sums() const override { return true; }
+    [[nodiscard]] bool takes_batch() const override { return true; }
     [[nodiscard]] std::vector<BenchCandidate> candidates_of_one(const GemmSpec& spec, std::string& reason) override;
     /// The algorithms for a problem without a text, or for a text that cuBLASLt computes.
     [[nodiscard]] std::vector<BenchCandidate> algorithms(const GemmSpec& spec,

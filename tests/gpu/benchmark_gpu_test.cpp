@@ -130,6 +130,7 @@ TEST_CASE("every algorithm cuBLASLt offers is right, in every layout and D order
                                   .layout = layout,
                                   .d_order = order};
                     if (with_c) spec.c = type;
+                    if (with_c) spec.batch = 3;
                     spec.lda = spec.ldb = 280;
                     spec = resolved(spec);
                     INFO(to_string(spec));

@@ -220,6 +220,35 @@ TEST_CASE("a peer is not asked for a row of C, of which its interface says nothi
     CHECK_THAT(reason, ContainsSubstring("only plain problems, without broadcast-c=yes"));
 }
 
+TEST_CASE("only a peer that takes batches is asked for one") {
+    struct OneWay final : Peer {
+        explicit OneWay(bool takes) : takes_(takes) {}
+        [[nodiscard]] std::string name() const override { return "one way"; }
+        [[nodiscard]] bool takes_batch() const override { return takes_; }
+        [[nodiscard]] std::vector<BenchCandidate> candidates_of_one(const GemmSpec& spec, std::string&) override {
+            asked = spec;
+            return {BenchCandidate{.name = "it"}};
+        }
+        bool takes_;
+        GemmSpec asked;
+    };
+    GemmSpec batch = float_problem();
+    batch.batch = 3;
+    batch.batch_stride_b = 0;
+    for (const Math math : {Math::ieee, Math::tf32}) {
+        batch.math = math;
+        std::string reason;
+        OneWay taking(true);
+        CHECK(taking.candidates(resolved(batch), reason).size() == 1);
+        CHECK(taking.asked.batch == 3);
+        CHECK(taking.asked.batch_stride_a == 8 * 24);
+        CHECK(taking.asked.batch_stride_b == 0);
+        CHECK(reason.empty());
+        CHECK(OneWay(false).candidates(resolved(batch), reason).empty());
+        CHECK_THAT(reason, ContainsSubstring("batch=3"));
+    }
+}
+
 TEST_CASE("what is no peer library is refused with the reason") {
     const TemporaryFolder folder;
     CHECK_THROWS_WITH(open_peer_library(folder / "absent.so", nullptr), ContainsSubstring("absent.so"));
