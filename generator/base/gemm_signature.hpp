@@ -23,6 +23,7 @@ struct GemmSignature {
     int align_d = 16;
     Math math = Math::ieee;
     bool batched = false;                             ///< takes batch strides, and any number of problems
+    bool grouped = false;                             ///< batched, and the problems are groups of rows
     std::optional<Epilogue> epilogue = std::nullopt;  ///< unset: alpha · acc + beta · C
 
     friend bool operator==(const GemmSignature&, const GemmSignature&) = default;

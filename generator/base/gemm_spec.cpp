@@ -109,6 +109,46 @@ bool check_batch(const GemmSpec& spec, Reasons& reasons) {
     return reasons.size() == before;
 }
 
+/// The rules of groups that hold for every kernel.
+void check_groups(const GemmSpec& spec, Reasons& reasons) {
+    if (!is_grouped(spec)) {
+        for (const auto& [name, rows] :
+             {std::pair{"group_rows", spec.group_rows}, std::pair{"expected_rows", spec.expected_rows}})
+            if (rows != 0) reasons.push_back(fmt::format("{} is {}, but there are no groups: name their number", name, rows));
+        return;
+    }
+    if (spec.expected_rows < 0)
+        reasons.push_back(fmt::format("expected_rows is {}: it cannot be negative", spec.expected_rows));
+    const bool is_full = spec.group_rows == 0 || (spec.group_rows > 0 && spec.m % spec.group_rows == 0 &&
+                                                  spec.m / spec.group_rows == spec.groups);
+    if (!is_full)
+        reasons.push_back(fmt::format("group_rows is {} and m is {}: m must be group_rows times the {} groups",
+                                      spec.group_rows, spec.m, spec.groups));
+    if (spec.groups < 0 || spec.groups > kMostGroups)
+        reasons.push_back(fmt::format("groups is {}: it must be from 1 to {}, or 0 for none", spec.groups, kMostGroups));
+    if (is_batched(spec))
+        reasons.push_back(fmt::format("groups is {} and batch is {}: one of them must be left out", spec.groups,
+                                      spec.batch));
+    if (spec.d_order == Order::column)
+        reasons.emplace_back("D is column-major, but groups are rows that lie one after the other: leave d_layout out");
+    for (const auto& [name, stride] : {std::pair{'a', spec.batch_stride_a}, std::pair{'c', spec.batch_stride_c},
+                                       std::pair{'d', spec.batch_stride_d}})
+        if (stride != kPackedBatch)
+            reasons.push_back(fmt::format("batch_stride_{} is {}: with groups, only B has a batch stride", name, stride));
+    const EpilogueParts* const text = parts_of(spec);
+    if (text == nullptr) return;
+    const auto check = [&](const std::string& name, const EpilogueIndex& index) {
+        if (name == "offsets")
+            reasons.emplace_back("the epilogue has a value named offsets, which are the ends of groups: rename it");
+        if (index.of_problem && index.row)
+            reasons.push_back(fmt::format("{} has the index [{}]: m counts the rows of all groups, so that b, the group, "
+                                          "stands beside n alone",
+                                          name, to_string(index)));
+    };
+    for (const EpilogueOperand& operand : text->operands) check(operand.name, operand.index);
+    for (const EpilogueOutput& output : text->outputs) check(output.name, output.index);
+}
+
 void check_alignment(const GemmOperand& x, bool strides_are_sound, Reasons& reasons) {
     if (x.alignment == 0) return;
     const bool power_of_two = x.alignment > 0 && std::has_single_bit(static_cast<unsigned>(x.alignment));
@@ -331,6 +371,7 @@ std::vector<std::string> problems(const GemmSpec& spec) {
     check_extent('n', spec.n, reasons);
     check_extent('k', spec.k, reasons);
     if (!check_batch(spec, reasons)) return reasons;
+    check_groups(spec, reasons);
     check_types(spec, reasons);
     check_sums(spec, reasons);
     check_math(spec, reasons);
@@ -354,12 +395,14 @@ GemmSpec resolved(const GemmSpec& spec) {
         if (operand.alignment_field != nullptr && operand.alignment == 0)
             result.*operand.alignment_field = natural_alignment(operand);
         if (operand.batch_stride_field != nullptr)
-            result.*operand.batch_stride_field = is_batched(spec) ? operand.batch_stride : kPackedBatch;
+            result.*operand.batch_stride_field =
+                has_batch_stride(operand.is_of_group, spec) ? operand.batch_stride : kPackedBatch;
     }
     if (!spec.c) result.batch_stride_c = kPackedBatch;
     result.epilogue = stores_sums_alone(spec) ? EpilogueText() : canonical(spec.epilogue, spec.d);
     for (const auto& [name, layout] : layouts_of(result.epilogue))
-        if (!is_batched(spec)) result.epilogue = result.epilogue.with(name, {.ld = layout.ld, .align = layout.align});
+        if (!is_batched(spec) && !is_grouped(spec))
+            result.epilogue = result.epilogue.with(name, {.ld = layout.ld, .align = layout.align});
     if (result.sums == usual_sums(spec)) result.sums = Summation::usual;
     return result;
 }
@@ -367,7 +410,7 @@ GemmSpec resolved(const GemmSpec& spec) {
 GemmSpec as_lines(const GemmSpec& spec) {
     GemmSpec result = spec;
     const bool may_have_lines = spec.m == 1 || spec.n == 1 || spec.k == 1;
-    if (!may_have_lines) return result;  // costs ask this of thousands of candidates
+    if (!may_have_lines || is_grouped(spec)) return result;  // costs ask this of thousands of candidates
     std::array<Order, 2> factors{order_a(spec.layout), order_b(spec.layout)};
     std::size_t place = 0;
     for (const GemmOperand& operand : gemm_operands(spec)) {

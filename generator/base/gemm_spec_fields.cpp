@@ -24,6 +24,7 @@ constexpr std::array<std::string_view, 3> kSums{"usual", "fast", "promoted"};
 
 constexpr int kNever = 1000;
 constexpr int kFirstWithBatches = 6;
+constexpr int kFirstWithGroups = 7;
 
 // Each with the words that say nothing.
 constexpr FormerField kFormerFields[] = {
@@ -142,6 +143,20 @@ constexpr GemmSpecField flag(std::string_view key, std::string_view help, bool i
             .is_known = nullptr,
             .is_number = false,
             .is_of_c = is_of_c};
+}
+
+template <auto Member>
+constexpr GemmSpecField group_size(std::string_view key, std::string_view help) {
+    return {.key = key,
+            .option = key,
+            .help = help,
+            .format = kFirstWithGroups,
+            .print = [](const GemmSpec& spec) { return std::to_string(spec.*Member); },
+            .read = [](GemmSpec& spec, std::string_view word) { spec.*Member = read_integer<std::int64_t>(word); },
+            .value = [](const GemmSpec& spec) { return spec.*Member; },
+            .is_known = nullptr,
+            .is_number = true,
+            .is_of_c = false};
 }
 
 constexpr std::string_view kPackedWord = "packed";
@@ -276,6 +291,13 @@ constexpr GemmSpecField kFields[] = {
     batch_stride<&GemmSpec::batch_stride_b>("batch-stride-b", "Elements from one problem's B to the next one's"),
     batch_stride<&GemmSpec::batch_stride_c>("batch-stride-c", "Elements from one problem's C to the next one's", true),
     batch_stride<&GemmSpec::batch_stride_d>("batch-stride-d", "Elements from one problem's D to the next one's"),
+    group_size<&GemmSpec::groups>(
+        "groups", "Groups of rows of A and D, each with its own B; the operand 'offsets' says where they end (default: none)"),
+    group_size<&GemmSpec::group_rows>(
+        "group-rows", "Rows that each group has room for; 'offsets' then has their numbers (default: groups lie one "
+                      "behind the other)"),
+    group_size<&GemmSpec::expected_rows>("expected-rows",
+                                         "Rows of a group for which a kernel is chosen (default: m / groups)"),
 };
 
 // Of an epilogue's operands.

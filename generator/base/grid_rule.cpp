@@ -52,7 +52,10 @@ std::int64_t block_count(const GridRule& rule, std::int64_t rows, std::int64_t c
 }
 
 std::int64_t block_count(const GridRule& rule, const GemmSpec& spec, int sm_count) {
-    const auto [m, n, k] = std::array{spec.m, spec.n, spec.k};
+    // Each group may end with a tile of one row.
+    const bool is_cut = is_grouped(spec) && rule.batch == GridBatch::tiles;
+    const std::int64_t more = is_cut ? std::min(spec.groups, spec.m) * (rule.tile_m - 1) : 0;
+    const auto [m, n, k] = std::array{spec.m + more, spec.n, spec.k};
     const auto tiles = [&] {
         switch (rule.matrix) {
             case GridMatrix::a: return tile_count(rule, m, k);

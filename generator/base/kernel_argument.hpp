@@ -28,7 +28,8 @@ struct ArgumentRole {
     friend constexpr bool operator==(const ArgumentRole&, const ArgumentRole&) = default;
     // NOLINTBEGIN(readability-identifier-naming): written as enumerators are, ArgumentRole::a
     static const ArgumentRole a, b, c, d, packed_a, packed_b, lda, ldb, ldc, ldd, packed_lda, packed_ldb;
-    static const ArgumentRole workspace, workspace_stride, counters, reduction_parts, m, n, k, h, alpha, beta, batch;
+    static const ArgumentRole workspace, workspace_stride, counters, reduction_parts, m, n, k, h, alpha, beta, batch,
+        groups, group_rows, offsets;
 };  // NOLINTEND(readability-identifier-naming)
 inline constexpr ArgumentRole ArgumentRole::a{"a", ArgumentPart::pointer};
 inline constexpr ArgumentRole ArgumentRole::b{"b", ArgumentPart::pointer};
@@ -51,6 +52,9 @@ inline constexpr ArgumentRole ArgumentRole::n{"n"};
 inline constexpr ArgumentRole ArgumentRole::k{"k"};
 inline constexpr ArgumentRole ArgumentRole::h{"h"};  // pairs of columns: n / 2
 inline constexpr ArgumentRole ArgumentRole::batch{"batch"};
+inline constexpr ArgumentRole ArgumentRole::groups{"groups"};
+inline constexpr ArgumentRole ArgumentRole::group_rows{"group_rows"};
+inline constexpr ArgumentRole ArgumentRole::offsets{"offsets", ArgumentPart::pointer};
 inline constexpr ArgumentRole ArgumentRole::alpha{"alpha"};
 inline constexpr ArgumentRole ArgumentRole::beta{"beta"};
 

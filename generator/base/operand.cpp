@@ -25,7 +25,7 @@ std::optional<Epilogue> sound_meaning(const GemmSpec& spec) { return reading_of(
 GemmOperand laid_out(const GemmOperand& of, bool of_problem, const GemmSpec& spec) {
     GemmOperand operand = placed(of, spec);
     const auto take_batch_stride = [&] {
-        if (!of_problem || !is_batched(spec)) return;
+        if (!has_batch_stride(of_problem, spec) || !of_problem) return;
         const std::int64_t stride = spec.epilogue.layout_of(of.name).batch_stride;
         operand.batch_stride = stride == kPackedBatch ? behind_one_another(operand) : stride;
     };
@@ -64,6 +64,7 @@ GemmOperand epilogue_operand(const EpilogueOperand& of, const EpilogueParts& par
                      .title = of.name,
                      .row = index_of(of.index.row, parts),
                      .column = index_of(of.index.column, parts),
+                     .is_of_group = of.index.of_problem,
                      .guard = of.guards.empty() ? OperandGuard::none : OperandGuard::epilogue,
                      .epilogue = &parts,
                      .guards = &of.guards,
@@ -78,6 +79,7 @@ GemmOperand epilogue_output(const EpilogueOutput& of, const EpilogueParts& parts
                      .row = index_of(of.index.row, parts),
                      .column = index_of(of.index.column, parts),
                      .is_written = true,
+                     .is_of_group = of.index.of_problem,
                      .epilogue = &parts,
                      .type = of.type.value_or(spec.d),
                      .order = spec.d_order},

@@ -21,7 +21,7 @@ namespace jitgemm {
 /// The size of the problem that is the number of an operand's rows or columns. `one`: a single row or column stands for
 /// all. half_n: the pairs of columns that an epilogue makes one of. half_m: the same of the transposed product.
 /// blocks_m: blocks of kScaledBlock rows. The last one may have fewer.
-enum class OperandIndex : std::uint8_t { one, m, n, k, half_m, half_n, blocks_m, blocks_n, blocks_k };
+enum class OperandIndex : std::uint8_t { one, m, n, k, half_m, half_n, blocks_m, blocks_n, blocks_k, groups };
 
 /// The scalar that must not be 0 if a launch is to read an operand, as in BLAS: alpha, beta, or those that an
 /// epilogue's text gives it. Of a factor, k must not be 0 either.
@@ -34,6 +34,7 @@ struct GemmOperand {
     OperandIndex row = OperandIndex::one;
     OperandIndex column = OperandIndex::one;
     bool is_written = false;
+    bool is_of_group = false;  ///< where rows are in groups, each group has its own
     OperandGuard guard = OperandGuard::none;
     std::int64_t GemmSpec::*pitch_field = nullptr;         ///< null: packed
     int GemmSpec::*alignment_field = nullptr;              ///< null: the alignment of one element
@@ -119,8 +120,8 @@ inline void set_address(const GemmOperand& operand, GemmArguments& arguments, De
 }
 [[nodiscard]] inline int natural_alignment(const GemmOperand& operand) {
     constexpr int kMost = 16;
-    const int of_lines =
-        operand.uses_leading_dimension() ? alignment_of_pitch(operand.leading_dimension(), operand.type) : kMost;
+    const bool has_lines = operand.uses_leading_dimension() && operand.run() > 0;
+    const int of_lines = has_lines ? alignment_of_pitch(operand.leading_dimension(), operand.type) : kMost;
     const int of_matrices = operand.matrices() > 1 ? alignment_of_pitch(operand.batch_stride, operand.type) : kMost;
     return std::min(of_lines, of_matrices);
 }
@@ -141,7 +142,7 @@ public:
     }
 
 private:
-    static constexpr std::size_t kMost = 4 + OperandArguments::kMost;
+    static constexpr std::size_t kMost = 5 + OperandArguments::kMost;
     std::array<GemmOperand, kMost> operands_{};
     std::size_t size_ = 0;
 };
@@ -156,6 +157,7 @@ private:
         case OperandIndex::blocks_m: return ceil_div<std::int64_t>(spec.m, kScaledBlock);
         case OperandIndex::blocks_n: return ceil_div<std::int64_t>(spec.n, kScaledBlock);
         case OperandIndex::blocks_k: return ceil_div<std::int64_t>(spec.k, kScaledBlock);
+        case OperandIndex::groups: return spec.groups;
         default: return spec.m > 0 && spec.n > 0 ? 1 : 0;  // stands for none where there is none
     }
 }
@@ -165,6 +167,14 @@ private:
     constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
     const std::int64_t lines = std::max<std::int64_t>(operand.lines(), 1), pitch = operand.leading_dimension();
     return pitch > kMost / lines ? kMost : lines * pitch;  // wrong leading dimensions have their own message
+}
+
+/// The problems that may have a matrix each: those of the batch; of grouped rows, the groups.
+[[nodiscard]] constexpr std::int64_t problems_of(bool is_of_group, const GemmSpec& spec) {
+    return is_of_group && is_grouped(spec) ? spec.groups : spec.batch;
+}
+[[nodiscard]] constexpr bool has_batch_stride(bool is_of_group, const GemmSpec& spec) {
+    return is_batched(spec) || (is_of_group && is_grouped(spec));
 }
 
 /// The operand with the sizes, the pitch and the alignment of the spec. A repeated operand has one line and no pitch.
@@ -177,8 +187,8 @@ private:
     const bool turns = operand.is_factor() || (!spec.c && spec.epilogue.empty());  // they have D's order
     operand.is_one_line = turns && operand.lines() > 1 && operand.run() == 1 && operand.leading_dimension() == 1 &&
                           spec.deterministic != Determinism::batch_invariant;
-    operand.batch = spec.batch;
-    if (operand.batch_stride_field != nullptr && is_batched(spec)) {
+    operand.batch = problems_of(operand.is_of_group, spec);
+    if (operand.batch_stride_field != nullptr && has_batch_stride(operand.is_of_group, spec)) {
         const std::int64_t stride = spec.*operand.batch_stride_field;
         operand.batch_stride = stride != kPackedBatch  ? stride
                                : operand.is_repeated() ? 0  // the one row of a broadcast C serves all problems
@@ -247,6 +257,7 @@ void for_each_operand(const GemmSpec& spec, bool broadcasts_c, Visit visit) {
                   .title = "B",
                   .row = k,
                   .column = n,
+                  .is_of_group = true,
                   .guard = guard,
                   .pitch_field = &GemmSpec::ldb,
                   .alignment_field = &GemmSpec::align_b,
@@ -269,6 +280,13 @@ void for_each_operand(const GemmSpec& spec, bool broadcasts_c, Visit visit) {
                       .pointer = &GemmArguments::c,
                       .type = *spec.c,
                       .order = spec.d_order},
+                     spec));
+    if (is_grouped(spec))
+        visit(placed({.name = "offsets",
+                      .title = "offsets",
+                      .column = groups,
+                      .pointer = &GemmArguments::offsets,
+                      .type = DataType::s32},
                      spec));
     const MatrixIndex index = index_of_d(epilogue);
     visit(placed({.name = "d",

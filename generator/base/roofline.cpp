@@ -12,12 +12,17 @@ namespace {
 /// The matrices that the problems of a batch have: all one where the stride is 0.
 double matrices(const GemmSpec& spec, std::int64_t stride) { return static_cast<double>(stride == 0 ? 1 : spec.batch); }
 
+/// Every group of rows has its B. There are no more of them than rows.
+double matrices_of_b(const GemmSpec& spec) {
+    return is_grouped(spec) ? static_cast<double>(std::min(spec.groups, spec.m)) : matrices(spec, spec.batch_stride_b);
+}
+
 }  // namespace
 
 double operand_bytes(const GemmSpec& spec) {
     const auto k = static_cast<double>(spec.k);
     return static_cast<double>(spec.m) * k * bytes(spec.a) * matrices(spec, spec.batch_stride_a) +
-           k * static_cast<double>(spec.n) * bytes(spec.b) * matrices(spec, spec.batch_stride_b);
+           k * static_cast<double>(spec.n) * bytes(spec.b) * matrices_of_b(spec);
 }
 
 double bytes_of_d(const GemmSpec& spec) {

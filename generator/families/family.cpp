@@ -3,6 +3,7 @@
 #include "generator/base/operand_parts.hpp"
 #include "generator/base/round_up.hpp"
 #include "generator/base/served_types.hpp"
+#include "generator/families/shared/expected_problem.hpp"
 #include "generator/families/shared/arguments_text.hpp"
 #include "generator/families/shared/batch.hpp"
 #include "generator/families/shared/compile_cost.hpp"
@@ -30,17 +31,19 @@ void check_sum_order(std::vector<std::string>& reasons, const GemmSpec& spec, co
 }
 
 /// What kernels of batches leave out.
-std::vector<std::string> unserved_batch(const GemmSignature& s, bool serves_batches) {
+std::vector<std::string> unserved_batch(const GemmSignature& s, bool serves_batches, bool serves_groups) {
     std::vector<std::string> reasons;
     if (!s.batched) return reasons;
-    if (!serves_batches) reasons.emplace_back("no kernel of this family serves a batch");
+    if (s.grouped && !serves_groups)
+        reasons.emplace_back("no kernel of this family serves groups of rows");
+    else if (!serves_batches) reasons.emplace_back("no kernel of this family serves a batch");
     if (has_reductions(s)) reasons.emplace_back("no kernel of a batch makes reductions (sum, max, min)");
     if (has_block_scales(s)) reasons.emplace_back("no kernel of a batch scales blocks of K");
     return reasons;
 }
 
 std::vector<std::string> unserved(const Problem& problem, bool serves_pairs, bool serves_block_scales,
-                                  bool serves_batches) {
+                                  bool serves_batches, bool serves_groups) {
     std::vector<std::string> reasons = unserved_types(problem.row_major);
     std::ranges::move(unserved_8_bits(problem.asked), std::back_inserter(reasons));
     if (problem.signature.epilogue)
@@ -50,7 +53,7 @@ std::vector<std::string> unserved(const Problem& problem, bool serves_pairs, boo
         reasons.emplace_back("no kernel of this family makes an element of D of two columns (left, right, even, odd)");
     if (!serves_block_scales && has_block_scales(problem.signature))
         reasons.emplace_back("no kernel of this family scales blocks of K");
-    std::ranges::move(unserved_batch(problem.signature, serves_batches), std::back_inserter(reasons));
+    std::ranges::move(unserved_batch(problem.signature, serves_batches, serves_groups), std::back_inserter(reasons));
     return reasons;
 }
 
@@ -90,10 +93,13 @@ struct Adapter {
         return configs;
     }
     static std::vector<KernelConfig> candidates(const Problem& problem, const GpuModel& gpu) {
-        return wrapped(Typed::candidates(problem, gpu));
+        return with_expected(problem, [&](const Problem& seen) { return wrapped(Typed::candidates(seen, gpu)); });
     }
     /// A family without groups is one group.
     static std::vector<CandidateGroup<KernelConfig>> groups(const Problem& problem, const GpuModel& gpu) {
+        return with_expected(problem, [&](const Problem& seen) { return groups_of(seen, gpu); });
+    }
+    static std::vector<CandidateGroup<KernelConfig>> groups_of(const Problem& problem, const GpuModel& gpu) {
         std::vector<CandidateGroup<KernelConfig>> groups;
         if constexpr (requires { &Typed::groups; })
             for (const CandidateGroup<Config>& group : Typed::groups(problem, gpu))
@@ -104,12 +110,14 @@ struct Adapter {
     }
     static std::vector<KernelConfig> candidates_of(const Problem& problem, const KernelConfig& tile,
                                                    const GpuModel& gpu, double limit_us) {
-        std::vector<Config> list;
-        if constexpr (requires { &Typed::groups; })
-            Typed::add_candidates(list, problem, own(tile), gpu, limit_us);
-        else
-            list = Typed::candidates(problem, gpu);
-        return wrapped(list);
+        return with_expected(problem, [&](const Problem& seen) {
+            std::vector<Config> list;
+            if constexpr (requires { &Typed::groups; })
+                Typed::add_candidates(list, seen, own(tile), gpu, limit_us);
+            else
+                list = Typed::candidates(seen, gpu);
+            return wrapped(list);
+        });
     }
     static Config settled(Config config, const ParameterMap& given) {
         if constexpr (requires { Typed::settle(config, given); }) Typed::settle(config, given);
@@ -153,6 +161,11 @@ struct Adapter {
         return false;
     }
 
+    static constexpr bool serves_groups() {
+        if constexpr (requires { Typed::kServesGroups; }) return Typed::kServesGroups;
+        return false;
+    }
+
     static std::vector<std::string_view> parameter_names() {
         std::vector<std::string_view> names;
         for (const ConfigParameter<Config>& row : Typed::parameter_table()) names.push_back(row.name);
@@ -177,11 +190,12 @@ struct Adapter {
     }
 
     static CostEstimate cost(const Problem& problem, const KernelConfig& config, const GpuModel& gpu) {
-        CostEstimate estimate;
-        if constexpr (requires { typename Typed::Costs; })
-            estimate = Typed::cost(problem, own(config), gpu, Typed::Costs::of(gpu));
-        else
-            estimate = Typed::cost(problem, own(config), gpu);
+        const CostEstimate estimate = with_expected(problem, [&](const Problem& seen) {
+            if constexpr (requires { typename Typed::Costs; })
+                return Typed::cost(seen, own(config), gpu, Typed::Costs::of(gpu));
+            else
+                return Typed::cost(seen, own(config), gpu);
+        });
         return with_reductions(estimate, problem, config, gpu);
     }
     static CostEstimate with_reductions(CostEstimate estimate, const Problem& problem, const KernelConfig& config,
@@ -208,8 +222,10 @@ struct Adapter {
                 return [problem, config, gpu](const CostConstants& constants) {
                     std::vector<double> values;
                     for (const CostConstant& one : constants) values.push_back(one.value);
-                    return with_reductions(Typed::cost(problem, own(config), gpu, typename Typed::Costs(values)),
-                                           problem, config, gpu);
+                    const CostEstimate estimate = with_expected(problem, [&](const Problem& seen) {
+                        return Typed::cost(seen, own(config), gpu, typename Typed::Costs(values));
+                    });
+                    return with_reductions(estimate, problem, config, gpu);
                 };
             };
         return nullptr;
@@ -251,17 +267,18 @@ struct Adapter {
         if (signature.epilogue) input.generated["finish_vector.cuh"] = epilogue_vector(*signature.epilogue);
         add_launch_order(input, all.front().programmatic_launch, signature.batched);
         input.macros["GEMM_BATCHED"] = signature.batched;
+        input.macros["GEMM_GROUPED"] = signature.grouped;
         add_rulers(input);
         return input;
     }
 
     /// What no family serves, or why this one does not; each family's own checks know nothing of the former.
     static std::vector<std::string> unsupported(const Problem& problem, const Arch& arch) {
-        std::vector<std::string> reasons = unserved(problem, serves_pairs(), serves_block_scales(), serves_batches());
+        std::vector<std::string> reasons = unserved(problem, serves_pairs(), serves_block_scales(), serves_batches(), serves_groups());
         return reasons.empty() ? Typed::unsupported(problem, arch) : reasons;
     }
     static std::vector<std::string> violations(const Problem& problem, const KernelConfig& config, const Arch& arch) {
-        std::vector<std::string> reasons = unserved(problem, serves_pairs(), serves_block_scales(), serves_batches());
+        std::vector<std::string> reasons = unserved(problem, serves_pairs(), serves_block_scales(), serves_batches(), serves_groups());
         if (reasons.empty()) reasons = Typed::violations(problem, own(config), arch);
         check_sum_order(reasons, problem.row_major, sum_order(multiplied_type(problem.row_major), config), arch);
         return reasons;
@@ -280,8 +297,11 @@ struct Adapter {
             .groups = groups,
             .candidates_of = candidates_of,
             .violations = violations,
-            .discouraged = [](const Problem& problem,
-                              const KernelConfig& config) { return Typed::discouraged(problem, own(config)); },
+            .discouraged =
+                [](const Problem& problem, const KernelConfig& config) {
+                    return with_expected(problem,
+                                         [&](const Problem& seen) { return Typed::discouraged(seen, own(config)); });
+                },
             .is_untimed = is_untimed,
             .sum_order = sum_order,
             .anatomy = [](const Problem& problem,

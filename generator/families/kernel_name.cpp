@@ -19,6 +19,7 @@ constexpr std::string_view kAlign = "_align";
 constexpr std::string_view kCAsD = "c";  // has D's type
 constexpr std::string_view kEpilogue = "ep";
 constexpr std::string_view kBatch = "batch";
+constexpr std::string_view kGroups = "groups";
 constexpr std::size_t kHashDigits = 8;
 constexpr int kUsualAlignment = 16;
 
@@ -90,7 +91,8 @@ private:
         if (c_as_d) signature.c = signature.d;
         signature.accumulator = take_type(tokens, "acc").value_or(default_accumulator(signature.a));
         signature.math = take_math(tokens);
-        signature.batched = take_word(tokens, kBatch);
+        signature.grouped = take_word(tokens, kGroups);
+        signature.batched = signature.grouped || take_word(tokens, kBatch);
         signature.epilogue = take_epilogue(tokens);
         return signature;
     }
@@ -219,7 +221,9 @@ std::string math_token(const GemmSignature& s) {
     return s.math == Math::ieee ? std::string() : fmt::format("_{}", to_string(s.math));
 }
 
-std::string batch_token(const GemmSignature& s) { return s.batched ? fmt::format("_{}", kBatch) : std::string(); }
+std::string batch_token(const GemmSignature& s) {
+    return s.batched ? fmt::format("_{}", s.grouped ? kGroups : kBatch) : std::string();
+}
 
 std::string epilogue_token(const GemmSignature& s) {
     return s.epilogue ? fmt::format("_{}{}", kEpilogue, s.epilogue->hash()) : std::string();

@@ -20,6 +20,9 @@ inline constexpr std::int64_t kLargestExtent = std::numeric_limits<std::int32_t>
 /// Order of a matrix in memory. The BLAS letter of `row` is `t`, that of `column` is `n`.
 enum class Order : std::uint8_t { row, column };
 
+/// Most groups of rows.
+inline constexpr std::int64_t kMostGroups = 1024;
+
 /// Orders of A and B. The default is tn: A (M×K) and B (K×N) both have K contiguous, as in PyTorch's `x @ w.T`. tt is
 /// numpy's `a @ b`.
 enum class GemmLayout : std::uint8_t { tn, nn, nt, tt };
@@ -84,6 +87,14 @@ struct GemmSpec {
     std::int64_t batch_stride_b = kPackedBatch;
     std::int64_t batch_stride_c = kPackedBatch;  ///< packed, with broadcast_c: 0
     std::int64_t batch_stride_d = kPackedBatch;
+    /// 0, or the number of groups of rows, at most kMostGroups. Each group has its own B (k×n): B's batch stride leads
+    /// from one to the next. m is the number of rows in all, or of those that there is room for. Only the device knows
+    /// where groups end: GemmArguments::offsets.
+    std::int64_t groups = 0;
+    /// 0: groups lie one behind the other, at any row. Else the rows that each group has room for: group i begins at row
+    /// i · group_rows, and m is groups · group_rows.
+    std::int64_t group_rows = 0;
+    std::int64_t expected_rows = 0;  ///< of a group, for the choice of a kernel; 0: m / groups. Every number is right
     /// What is stored, from the sums of products `acc` on: "d = silu(acc + bias[n]) * up[m,n]". Without a text it is
     /// alpha · acc + beta · C. A text reads its own operands, so that `c` is then unset.
     EpilogueText epilogue = {};
@@ -127,7 +138,7 @@ struct OperandExtents {
 
 /// The spec as one line, which parse_gemm_spec reads: "gemm-v1 m=.. n=.. k=.. a=bf16 ... align-d=16". It names every
 /// field of the first format. If a field of a later format differs from its default, the line begins with that format
-/// ("gemm-v2" to "gemm-v6") and names the field.
+/// ("gemm-v2" to "gemm-v7") and names the field.
 [[nodiscard]] std::string to_string(const GemmSpec& spec);
 
 /// Reads a line of to_string() in either format. Keys may stand in any order. m, n and k are required; other keys have
@@ -154,6 +165,9 @@ struct OperandExtents {
 
 /// Whether a launch has other than one problem. Its kernels take batch strides.
 [[nodiscard]] constexpr bool is_batched(const GemmSpec& spec) { return spec.batch != 1; }
+
+/// Whether the rows of A and D are cut into groups. Its kernels take the groups' ends, and any number of groups.
+[[nodiscard]] constexpr bool is_grouped(const GemmSpec& spec) { return spec.groups != 0; }
 
 /// Floating-point operations: 2 · m · n · k for each problem of a batch.
 [[nodiscard]] double flops(const GemmSpec& spec);

@@ -112,10 +112,13 @@ typedef struct jg_gemm {
     int64_t batch;        /* problems of this size in one launch; 0: one */
     /* Elements from one problem's matrix to the next one's; 0: packed; JG_SAME: all problems have one. */
     int64_t batch_stride_a, batch_stride_b, batch_stride_c, batch_stride_d;
+    int64_t groups; /* groups of rows of A and D, each with its own B, batch_stride_b apart (docs/groups.md); 0: none */
+    int64_t group_rows;    /* rows that each group has room for; 0: groups lie one behind the other */
+    int64_t expected_rows; /* of a group, for the choice of a kernel; 0: m / groups */
 } jg_gemm;
 #define JG_GEMM_INIT \
     {sizeof(jg_gemm), 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, \
-     NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0}
+     NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0}
 /* A batch stride: all problems have one matrix. reserved_2 to reserved_5 may have this value; it has no effect. */
 #define JG_SAME (-1)
 
@@ -187,9 +190,10 @@ typedef struct jg_arguments {
     int64_t broadcast_c;      /* 1: treat C as a bias, one row added to every row of D (d_layout n: one column) */
     const jg_operand *operands; /* each that the epilogue's text names, except alpha and beta, in any order */
     size_t operand_count;       /* at most 16 */
+    const int32_t *offsets;     /* of a problem with groups, on the device: where each ends, or its number of rows */
 } jg_arguments;
 #define JG_ARGUMENTS_INIT \
-    {sizeof(jg_arguments), NULL, NULL, NULL, NULL, 1.0f, 0.0f, NULL, 0, 0, 0, NULL, 0} /* alpha 1 */
+    {sizeof(jg_arguments), NULL, NULL, NULL, NULL, 1.0f, 0.0f, NULL, 0, 0, 0, NULL, 0, NULL} /* alpha 1 */
 #endif
 
 /* Whether the kernel may start before the previous kernel of the stream has ended (programmatic dependent launch).

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import typing as _typing
 
-from ._core import Kernel, KernelSet, matmul
+from ._core import Kernel, KernelSet, grouped_matmul, matmul
 from ._core import version as __version__
 from ._errors import (
     CompileError,
@@ -62,6 +62,7 @@ __all__ = [
     "device",
     "doctor",
     "get_device",
+    "grouped_matmul",
     "kernel",
     "kernels",
     "layout",

@@ -151,6 +151,30 @@ def matmul(
     **arrays: Any,
 ) -> Any: ...
 
+def grouped_matmul(
+    a: Any,
+    b: Any,
+    /,
+    offs: Any,
+    *,
+    out: Any = None,
+    alpha: float = 1.0,
+    beta: float | None = None,
+    c: Any = None,
+    accumulate: bool = False,
+    stream: Any = None,
+    device: Any = None,
+    deterministic: str | None = None,
+    dependent_launch: str | None = None,
+    out_dtype: Any = None,
+    on_miss: str | None = None,
+    epilogue: str | None = None,
+    operands: dict[str, Any] | None = None,
+    sums: str | None = None,
+    math: str | None = None,
+    **arrays: Any,
+) -> Any: ...
+
 class KernelSet(KernelSetText):
     def __init__(
         self,

@@ -162,8 +162,24 @@ std::string without_one_stride(const Named& named) {
                        named.use());
 }
 
+/// A vector for each group.
+EpilogueLayout layout_in_groups(const Named& named, const Operand& array, const ResultPlace& d, Reasons& reasons) {
+    if (!named.index.of_problem) return layout_in_product(named, array, d, reasons);
+    if (array.rank == 0 || array.extents().front() != d.groups) {
+        reasons.push_back(wrong_shape(named, array, fmt::format("{} for the groups, and then its own", d.groups)));
+        return {};
+    }
+    const Operand first = without_leading(array, 1);
+    EpilogueLayout layout = layout_in_product(named, first, d, reasons);
+    const std::int64_t stride = array.strides.front();
+    if (stride < 0) reasons.push_back(fmt::format("{}: its vectors lie backwards; {}", with_strides(array), contiguous_copy(array)));
+    if (d.groups > 1 && stride >= 0 && stride != product_of(first.extents())) layout.batch_stride = stride;
+    return layout;
+}
+
 /// Where an array of a batch fits. With the index b, it has the batch's dimensions; without, all products read it.
 EpilogueLayout layout_of_array(const Named& named, const Operand& array, const ResultPlace& d, Reasons& reasons) {
+    if (d.groups != 0) return layout_in_groups(named, array, d, reasons);
     if (d.batch_rank == 0) return layout_in_product(named, array, d, reasons);
     if (d.batch == 1) {  // its dimensions may be left out
         Reasons as_one;

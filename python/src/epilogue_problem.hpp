@@ -20,6 +20,7 @@ struct ResultPlace {
     std::size_t batch_rank;               ///< the result's leading dimensions that are a batch
     std::int64_t batch;                   ///< their problems
     bool has_one_stride;                  ///< those of all arrays are one dimension
+    std::int64_t groups;                  ///< of rows; 0: none
     std::int64_t m, n, k;                 ///< of the product
     std::int64_t columns;                 ///< of D: n, or the pairs that an epilogue makes of them
     DataType type;

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -37,6 +38,30 @@ const Signature& matmul_signature() {
     return signature;
 }
 
+/// The same with `offs` behind b.
+const Signature& grouped_signature() {
+    static const std::array<Name, kMatmulArguments + 1> names{"a",
+                                                              "b",
+                                                              "offs",
+                                                              "out",
+                                                              "alpha",
+                                                              "beta",
+                                                              "c",
+                                                              "accumulate",
+                                                              "stream",
+                                                              "device",
+                                                              "deterministic",
+                                                              "dependent_launch",
+                                                              "out_dtype",
+                                                              "on_miss",
+                                                              "epilogue",
+                                                              "operands",
+                                                              "sums",
+                                                              "math"};
+    static const Signature signature{.function = "grouped_matmul", .names = names, .positional = 3, .required = 3};
+    return signature;
+}
+
 struct Request {
     Keywords named;  ///< operands of an epilogue
     ProductArguments product{};
@@ -49,16 +74,19 @@ const Formula* formula_given(PyObject* epilogue) {
 }
 
 /// Into a new one, in place: the product refers to the keywords.
-void read(PyObject* const* arguments, Py_ssize_t count, PyObject* names, Request& request) {
-    std::array<PyObject*, kMatmulArguments> values{};
-    read_arguments(matmul_signature(), arguments, count, names, values.data(), request.named);
-    const auto [a, b, out, alpha, beta, c, accumulate, stream, device, deterministic, dependent_launch, out_dtype,
+void read(bool is_grouped, PyObject* const* arguments, Py_ssize_t count, PyObject* names, Request& request) {
+    const Signature& signature = is_grouped ? grouped_signature() : matmul_signature();
+    std::array<PyObject*, kMatmulArguments + 1> values{};
+    read_arguments(signature, arguments, count, names, values.data(), request.named);
+    if (!is_grouped) std::rotate(values.begin() + 2, values.end() - 1, values.end());  // there are no offs
+    const auto [a, b, offs, out, alpha, beta, c, accumulate, stream, device, deterministic, dependent_launch, out_dtype,
                 on_miss, epilogue, operands, sums, math] = values;
     const Formula* const formula = formula_given(epilogue);
-    check_arguments(matmul_signature(), values.data(), request.named, formula != nullptr);
-    request.product = {a,          b,       out,      alpha,          beta,          c,
+    check_arguments(signature, values.data(), request.named, formula != nullptr);
+    request.product = {a,         b,       out,      alpha,          beta,          c,
                        accumulate, stream,  device,   nullptr,        deterministic, dependent_launch,
-                       out_dtype,  formula, operands, &request.named, sums,          math};
+                       out_dtype, formula, operands, &request.named, sums,          math,
+                       offs};
     request.on_miss = on_miss_of(on_miss);
 }
 
@@ -107,12 +135,10 @@ std::shared_ptr<const Plan> plan_for(const std::shared_ptr<Session>& session, co
     return plan;
 }
 
-}  // namespace
-
-PyObject* matmul(PyObject* /*module*/, PyObject* const* arguments, Py_ssize_t count, PyObject* names) {
+PyObject* multiplied(bool is_grouped, PyObject* const* arguments, Py_ssize_t count, PyObject* names) {
     return guarded([&] {
         Request request;
-        read(arguments, count, names, request);
+        read(is_grouped, arguments, count, names, request);
         Product product;
         read_product(request.product, product);
         const std::shared_ptr<Session> session = session_for(product.arrays, request.product.device);
@@ -126,6 +152,16 @@ PyObject* matmul(PyObject* /*module*/, PyObject* const* arguments, Py_ssize_t co
         if (plan->kernel) launch(*session, plan->kernel, product, {.d = result.data, .launches = plan->launches});
         return finished(product, std::move(result)).release();
     });
+}
+
+}  // namespace
+
+PyObject* matmul(PyObject* /*module*/, PyObject* const* arguments, Py_ssize_t count, PyObject* names) {
+    return multiplied(false, arguments, count, names);
+}
+
+PyObject* grouped_matmul(PyObject* /*module*/, PyObject* const* arguments, Py_ssize_t count, PyObject* names) {
+    return multiplied(true, arguments, count, names);
 }
 
 const char* const kMatmulDoc =
@@ -188,5 +224,21 @@ const char* const kMatmulDoc =
     "each has `reasons`, "
     "and nothing was launched. Any thread may call it; on a GPU the product goes on after it has returned, in its "
     "stream.";
+
+const char* const kGroupedMatmulDoc =
+    "grouped_matmul($module, a, b, /, offs, *, out=None, alpha=1.0, beta=None, c=None, accumulate=False, stream=None,\n"
+    "device=None, deterministic=None, dependent_launch=None, out_dtype=None, on_miss=None, epilogue=None,\n"
+    "operands=None, sums=None, math=None, **arrays)\n"
+    "--\n\n"
+    "Rows of a in groups, each multiplied by its own matrix of b, as torch.nn.functional.grouped_mm does it.\n\n"
+    "a: (m, k). b: (groups, k, n); the transpose of weights (groups, n, k) is the fastest. The result is (m, n).\n"
+    "offs: (groups,) of int32, in rising order, on the device of a. Group i ends before row offs[i], and begins where\n"
+    "  the previous one ends; the first begins at row 0. A group may be empty, and may begin at any row. Rows of the\n"
+    "  result behind the last group stay as they are (in a new result, they are undefined). The host never reads offs,\n"
+    "  so that a CUDA graph may replay the call with other ends. Wrong ends give wrong results, but no other memory is\n"
+    "  touched.\n"
+    "epilogue: in its text, b is the group, and m counts the rows of all groups: \"d = w[m] * silu(acc + bias[b,n])\".\n"
+    "All other arguments and errors are those of matmul. Kernels need a GPU with wgmma (sm_90a), and a and b whose\n"
+    "lines and matrices begin at multiples of 16 bytes.";
 
 }  // namespace jitgemm::python

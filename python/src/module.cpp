@@ -90,6 +90,8 @@ PyMethodDef functions[] = {
     // NOLINT: Python's form
     {"matmul", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(matmul)), METH_FASTCALL | METH_KEYWORDS,
      kMatmulDoc},
+    {"grouped_matmul", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(grouped_matmul)),
+     METH_FASTCALL | METH_KEYWORDS, kGroupedMatmulDoc},
     {"layout_evaluate", layout_evaluate, METH_O, nullptr},
     {"layout_text", layout_text, METH_O, nullptr},
     {"layout_table", layout_table, METH_O, nullptr},

@@ -76,7 +76,10 @@ public:
     Problem build() {
         read_shapes();
         read_types();
-        fold_rows();
+        if (arrays_.offsets.given())
+            lay_out_groups();
+        else
+            fold_rows();
         if (problem_.batch > 1) lay_out_batch();
         if (!problem_.launches.empty()) check_results_are_apart();
         read_matrices();
@@ -97,6 +100,8 @@ private:
         if (a_.columns.size != b_.rows.size)
             reasons_.push_back(fmt::format("{} and {}: A's columns, {}, are not B's rows, {}", described(arrays_.a),
                                            described(arrays_.b), a_.columns.size, b_.rows.size));
+        if (arrays_.offsets.given()) take_groups();
+        if (!reasons_.empty()) refuse(std::move(reasons_));
         leading_ = broadcast(arrays_, a_, b_, reasons_);
         if (!reasons_.empty()) refuse(std::move(reasons_));
 
@@ -117,6 +122,31 @@ private:
         read_result(arrays_.c, can_be_repeated(arrays_.c.extents(), problem_.shape), c_);
         if (arrays_.accumulates) c_ = d_;
         if (!reasons_.empty()) refuse(std::move(reasons_));
+    }
+
+    /// Each group of A's rows has one of B's matrices.
+    void take_groups() {
+        const Operand &a = arrays_.a, &b = arrays_.b, &offsets = arrays_.offsets;
+        if (a.rank != 2) reasons_.push_back(described(a) + ": groups are rows of one matrix (m, k)");
+        if (b.rank != 3) reasons_.push_back(described(b) + ": each group has a matrix, (groups, k, n)");
+        if (a.rank != 2 || b.rank != 3) return;
+        groups_ = b_.leading.front();
+        b_.leading.clear();
+        if (groups_.size == 0) reasons_.push_back(described(b) + ": there must be a group");
+        if (groups_.size > 1 && groups_.stride < 0) reasons_.push_back(with_strides(b) + ": its matrices lie backwards");
+        if (offsets.rank != 1 || offsets.extents().front() != groups_.size)
+            reasons_.push_back(fmt::format("{}: {} groups have as many ends", described(offsets), groups_.size));
+        else if (offsets.type != DataType::s32)
+            reasons_.push_back(fmt::format("{} is of type {}: ends of groups are int32", offsets.name,
+                                           to_string(*offsets.type)));
+        else if (groups_.size > 1 && offsets.strides.front() != 1)
+            reasons_.push_back(with_strides(offsets) + ": ends of groups must lie one behind the other");
+    }
+
+    void lay_out_groups() {
+        problem_.spec.groups = groups_.size;
+        problem_.spec.batch_stride_b = groups_.stride;
+        if (groups_.size > 1) strides_.push_back({0, groups_.stride, 0, 0});
     }
 
     /// Whether the epilogue has values for each product of a batch.
@@ -278,6 +308,7 @@ private:
                 .batch_rank = is_folded_ ? 0 : leading_.size(),
                 .batch = problem_.batch,
                 .has_one_stride = problem_.launches.empty(),
+                .groups = spec.groups,
                 .m = spec.m,
                 .n = spec.n,
                 .k = spec.k,
@@ -343,6 +374,7 @@ private:
     Reasons reasons_;
     MatrixView a_, b_, c_, d_;
     Shape leading_;
+    Extent groups_{};
     bool has_rows_ = true, has_columns_ = true;
     std::int64_t columns_of_d_ = 0;
     bool is_folded_ = false;                            ///< leading dimensions are rows
@@ -379,6 +411,8 @@ ProblemKey::ProblemKey(const Arrays& arrays) {
     describe_operand(arrays.c, push);
     describe_operand(arrays.out, push);
     if (arrays.epilogue) add(*arrays.epilogue);
+    if (arrays.offsets.given())
+        describe_operand(arrays.offsets, [this](std::int64_t word) { of_epilogue_.push_back(word); });
 }
 
 void ProblemKey::add(const EpilogueArrays& epilogue) {

@@ -19,6 +19,7 @@ namespace jitgemm::python {
 /// The arrays of a product and what is asked of it; C and out may be absent. With accumulate C is out.
 struct Arrays {
     Operand a, b, c, out;
+    Operand offsets;  ///< of groups of A's rows: where they end
     bool accumulates = false;
     std::optional<DataType> out_type;  ///< of a result that is to be made; nothing: the usual
     Determinism deterministic = Determinism::run_to_run;
@@ -29,7 +30,7 @@ struct Arrays {
     /// Calls `visit` with each array that there may be.
     template <typename Visit>
     void for_each(Visit visit) const {
-        for (const Operand* operand : {&a, &b, &c, &out}) visit(*operand);
+        for (const Operand* operand : {&a, &b, &c, &out, &offsets}) visit(*operand);
         if (!epilogue) return;
         for (const EpilogueArray& operand : epilogue->operands) visit(operand.array);
         for (const EpilogueArray& output : epilogue->outputs) visit(output.array);

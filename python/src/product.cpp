@@ -182,6 +182,7 @@ void read_product(const ProductArguments& given, Product& product) {
     read_operand(given.b, "b", product.stream, arrays.b, &arrays.a);
     read_if_given(given.c, "c", product, arrays.c);
     read_if_given(given.out, "out", product, arrays.out);
+    read_if_given(given.offsets, "offs", product, arrays.offsets);
     arrays.accumulates = truth(given.accumulate);
     arrays.deterministic = determinism_of(given.deterministic);
     arrays.sums = sums_of(given.sums);
@@ -378,7 +379,8 @@ void launch(Session& session, const GemmKernel& kernel, const Product& product, 
                             .workspace = place.workspace,
                             .workspace_bytes = place.workspace_bytes,
                             .dependent_launch = product.dependent_launch,
-                            .broadcast_c = product.broadcast_c};
+                            .broadcast_c = product.broadcast_c,
+                            .offsets = arrays.offsets.data};
     if (arrays.epilogue) add_operands(*arrays.epilogue, arguments.operands);
     const Stream stream = stream_for(product);
     if (session.emulated)

@@ -16,6 +16,7 @@ struct ProductArguments {
     const Keywords* named = nullptr;   ///< the same, as keywords
     PyObject* sums = nullptr;
     PyObject* math = nullptr;
+    PyObject* offsets = nullptr;  ///< of groups
 };
 
 /// Arrays, factors and stream of one product, as read.

@@ -4,6 +4,7 @@
 #include "jitgemm/gemm_arguments.hpp"
 #include "runtime/context/context_state.hpp"
 #include "runtime/device/timing_protocol.hpp"
+#include "runtime/verify/group_sizes.hpp"
 #include "runtime/verify/verify.hpp"
 
 #include <cstddef>
@@ -28,6 +29,7 @@ struct TimingOptions {
     std::uint64_t seed = 7;
     float alpha = 1.0F;
     float beta = 1.0F;  ///< with C in the spec; 0 without
+    GroupSizes group_sizes = GroupSizes::uniform;
 };
 
 /// Times over all rounds, microseconds per launch.

@@ -33,8 +33,9 @@ RotationPlan rotation_plan(const GemmSpec& spec, std::int64_t wanted_bytes, std:
 }
 
 RotatingOperands::RotatingOperands(ContextState& context, const GemmSpec& spec, std::int64_t wanted_bytes,
-                                   std::uint64_t seed, float alpha, float beta)
+                                   std::uint64_t seed, float alpha, float beta, GroupSizes sizes)
     : RotatingOperands(context, gemm_operands(spec), wanted_bytes, seed, alpha, spec.c ? beta : 0.0F) {
+    if (is_grouped(spec)) divide_rows(*context.device, spec, sizes, seed);
     if (!spec.epilogue.empty()) scalars_ = scalar_arguments(spec, alpha, beta);
 }
 
@@ -45,7 +46,7 @@ RotatingOperands::RotatingOperands(ContextState& context, const OperandList& ope
     const ReferenceKernels kernels(context);
     for (std::size_t i = 0; i < operands.size(); ++i) {
         const Copies& copies = operands_.emplace_back(allocate(context.device, operands[i], plan_.strides[i]));
-        if (!operands[i].is_written)
+        if (!operands[i].is_written && operands[i].column != OperandIndex::groups)
             fill(kernels, copies, operands[i].type, 3 * seed + i);
         else
             context.device->fill_bytes(copies.memory.data(), 0, static_cast<std::size_t>(copies.memory.size_bytes()));
@@ -61,6 +62,17 @@ RotatingOperands::Copies RotatingOperands::allocate(const std::shared_ptr<Device
     copies.stride = stride;
     copies.first = copies.memory.data().address + static_cast<std::uint64_t>(offset_of(form_of(operand, true)));
     return copies;
+}
+
+void RotatingOperands::divide_rows(Device& device, const GemmSpec& spec, GroupSizes sizes, std::uint64_t seed) const {
+    const auto offsets = std::ranges::find(
+        operands_, OperandIndex::groups, [](const Copies& copies) { return copies.operand.column; });
+    for (std::int64_t copy = 0; copy < plan_.copies; ++copy) {
+        const std::int64_t rows = spec.expected_rows != 0 ? std::min(spec.groups * spec.expected_rows, spec.m) : spec.m;
+        const std::vector<std::int32_t> values =
+            group_offsets(spec, rows, sizes, seed + static_cast<std::uint64_t>(copy));
+        device.copy_to_device(offsets->at(copy), values.data(), values.size() * sizeof(std::int32_t));
+    }
 }
 
 // Padding and the room between copies are filled as well: one launch per operand, and nothing reads them.

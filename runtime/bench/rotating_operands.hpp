@@ -3,6 +3,7 @@
 #include "generator/base/operand.hpp"
 #include "jitgemm/device_pointer.hpp"
 #include "jitgemm/gemm_arguments.hpp"
+#include "runtime/verify/group_sizes.hpp"
 #include "runtime/verify/guarded_matrix.hpp"
 #include "runtime/verify/reference_kernels.hpp"
 
@@ -33,8 +34,9 @@ inline constexpr std::int64_t kMostCopies = 2048;
 /// Placement::generous puts them.
 class RotatingOperands {
 public:
+    /// With groups, the rows of each copy are divided anew.
     RotatingOperands(ContextState& context, const GemmSpec& resolved_spec, std::int64_t wanted_bytes,
-                     std::uint64_t seed, float alpha, float beta);
+                     std::uint64_t seed, float alpha, float beta, GroupSizes sizes = GroupSizes::uniform);
     RotatingOperands(ContextState& context, const OperandList& operands, std::int64_t wanted_bytes, std::uint64_t seed,
                      float alpha, float beta);
 
@@ -56,6 +58,7 @@ private:
     };
     [[nodiscard]] Copies allocate(const std::shared_ptr<Device>& device, const GemmOperand& operand,
                                   std::int64_t stride) const;
+    void divide_rows(Device& device, const GemmSpec& spec, GroupSizes sizes, std::uint64_t seed) const;
     static void fill(const ReferenceKernels& kernels, const Copies& copies, DataType type, std::uint64_t seed);
 
     RotationPlan plan_;

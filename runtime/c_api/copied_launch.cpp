@@ -66,9 +66,11 @@ void launch_on_copies(const GemmKernel& kernel, const GemmArguments& arguments) 
     std::deque<DeviceCopy> written, read;
     GemmArguments there = arguments;
     for (const GemmOperand& operand : operands)
-        if (operand.is_written)
-            set_address(operand, there,
-                        written.emplace_back(*state.device, operand, address_of(operand, arguments)).pointer());
+        if (operand.is_written) {
+            DeviceCopy& copy = written.emplace_back(*state.device, operand, address_of(operand, arguments));
+            if (is_grouped(spec)) copy.read_host();  // some rows stay as they are
+            set_address(operand, there, copy.pointer());
+        }
     for (const GemmOperand& input : operands) {
         if (input.is_written) continue;
         set_address(input, there, nullptr);

@@ -68,6 +68,9 @@ constexpr std::array kMembers{
     JITGEMM_MEMBER("batch-stride-b", batch_stride_b, stride),
     JITGEMM_MEMBER("batch-stride-c", batch_stride_c, stride),
     JITGEMM_MEMBER("batch-stride-d", batch_stride_d, stride),
+    JITGEMM_MEMBER("groups", groups, number),
+    JITGEMM_MEMBER("group-rows", group_rows, number),
+    JITGEMM_MEMBER("expected-rows", expected_rows, number),
 };
 
 #undef JITGEMM_MEMBER
@@ -116,7 +119,7 @@ std::span<const ReservedMember> reserved_members() { return kReserved; }
 std::string text_of(const jg_gemm* gemm) {
     const jg_gemm known = read_struct(gemm, "jg_gemm", kFirstVersionBytes);
     check_reserved(known);
-    std::string text = "gemm-v6";
+    std::string text = "gemm-v7";
     for (const GemmMember& member : kMembers)
         if (const std::string value = member.word(known); !value.empty())
             text += fmt::format(" {}={}", member.key, text_word(member.key, value));

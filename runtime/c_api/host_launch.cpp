@@ -50,7 +50,7 @@ Shadow shadow_of(EmulatorDevice& device, const GemmOperand& operand, const GemmS
                  const GemmArguments& arguments) {
     if (!is_used(operand, spec, arguments)) return {};
     Shadow shadow(device, address_of(operand, arguments), bytes_of(operand), std::string(operand.title));
-    if (!operand.is_written) shadow.read_host(rows_of(operand));
+    if (!operand.is_written || is_grouped(spec)) shadow.read_host(rows_of(operand));  // some rows stay as they are
     return shadow;
 }
 

@@ -120,6 +120,7 @@ GemmArguments arguments_of(const jg_arguments* given) {
             .workspace_bytes = known.workspace_bytes,
             .dependent_launch = static_cast<DependentLaunch>(known.dependent_launch),
             .broadcast_c = known.broadcast_c == 1,
+            .offsets = known.offsets,
             .operands = operands_of(known)};
 }
 

@@ -23,10 +23,10 @@ namespace {
 using Reasons = std::vector<std::string>;
 
 /// Sizes, layout and leading dimensions lie in the files.
-constexpr std::array<std::string_view, 27> kAllowedOptions{
+constexpr std::array<std::string_view, 28> kAllowedOptions{
     "type",    "a-type", "b-type", "c-type",    "d-type",   "acc-type",    "align-a",        "align-b",    "align-c",
     "align-d", "alpha",  "beta",   "d-layout",  "epilogue", "broadcast-c", "deterministic",  "constant-a", "constant-b",
-    "kernel",  "family", "param",  "templates", "device",   "arch",        "emulator-limit", "sums",       "math"};
+    "kernel",  "family", "param",  "templates", "device",   "arch",        "emulator-limit", "sums",       "math",    "groups"};
 
 void check_usage(const ArrayFiles& files, const ProblemOptions& options) {
     Reasons reasons;
@@ -108,6 +108,15 @@ void take_batch(const ArrayProblem& arrays, GemmSpec& spec) {
     if (arrays.c && !arrays.c->is_batch()) spec.batch_stride_c = 0;
 }
 
+/// Each group of A's rows has one of B's matrices.
+void check_groups(const ArrayProblem& arrays, const ProblemOptions& options, Reasons& reasons) {
+    if (arrays.a.is_batch())
+        reasons.push_back(fmt::format("A ({}) has three dimensions, but groups are rows of one matrix", arrays.a.path()));
+    if (options.text("groups") != std::to_string(arrays.b.matrices()))
+        reasons.push_back(fmt::format("--groups is {}, but B ({}) has {} matrices: each group has one",
+                                      options.text("groups").value_or(""), arrays.b.path(), arrays.b.matrices()));
+}
+
 /// What the files alone say; D and C lie in the order of C's file.
 GemmSpec spec_of(const ArrayProblem& arrays, const ProblemOptions& options, Reasons& reasons) {
     const OperandType operand_type(options, reasons);
@@ -117,7 +126,10 @@ GemmSpec spec_of(const ArrayProblem& arrays, const ProblemOptions& options, Reas
     spec.n = arrays.b.columns();
     spec.k = arrays.a.columns();
     spec.layout = layout_of(arrays.a.order(), arrays.b.order());
-    if (arrays.a.is_batch() || arrays.b.is_batch()) take_batch(arrays, spec);
+    if (options.given("groups"))
+        check_groups(arrays, options, reasons);
+    else if (arrays.a.is_batch() || arrays.b.is_batch())
+        take_batch(arrays, spec);
     if (arrays.c && !options.given("broadcast-c")) spec.d_order = arrays.c->order();  // one row lies both ways
     hint_at_conversion(arrays, spec, reasons);
     return spec;
@@ -198,7 +210,7 @@ std::size_t bytes_of(const GemmOperand& operand) {
 
 /// Of a product, or of a batch of them, which may be one.
 std::vector<std::int64_t> shape_of(const GemmOperand& operand, const ArrayProblem& arrays) {
-    const bool of_batch = arrays.a.is_batch() || arrays.b.is_batch();
+    const bool of_batch = !is_grouped(arrays.request.spec) && (arrays.a.is_batch() || arrays.b.is_batch());
     if (!of_batch || !operand.is_matrix()) return {operand.rows, operand.columns};
     return {operand.batch, operand.rows, operand.columns};
 }
@@ -209,6 +221,10 @@ Outputs allocate_outputs(Context& context, const GemmSpec& spec, GemmArguments& 
         if (!operand.is_written) continue;
         outputs.operands.push_back(operand);
         outputs.buffers.push_back(context.allocate(std::max<std::size_t>(1, bytes_of(operand))));
+        if (is_grouped(spec)) {  // no kernel writes rows behind the last group
+            const std::vector<std::byte> zeros(outputs.buffers.back().size_bytes());
+            outputs.buffers.back().copy_from_host(zeros.data(), zeros.size());
+        }
         set_address(operand, arguments, outputs.buffers.back().data());
     }
     return outputs;
@@ -225,6 +241,7 @@ Outputs multiply(Context& context, const GemmKernel& kernel, const ArrayProblem&
                             .c = c.data(),
                             .alpha = arrays.request.alpha,
                             .beta = arrays.request.beta,
+                            .offsets = operands.offsets,
                             .operands = operands.arguments};
     Outputs outputs = allocate_outputs(context, spec, arguments);
     kernel.launch(arguments);

@@ -127,6 +127,9 @@ void MeasurementOptions::declare(CLI::App& app) {
            "alone for 150 ms after 100 ms of warm-up")
         ->capture_default_str();
     option("--rounds", rounds, "Number of rounds; the result is their median")->capture_default_str();
+    option("--group-sizes", group_sizes,
+           "With --groups, how rows are divided among them: uniform, random (a third is empty) or skewed (Zipf's law)")
+        ->capture_default_str();
     option("--against", against, "Time this peer in the same rounds: cublaslt or lib:PEER.so; may be repeated")
         ->allow_extra_args(false);
 }
@@ -146,6 +149,11 @@ TimingOptions MeasurementOptions::timing(const ProblemRequest& request) const {
     timing.rounds = rounds;
     timing.alpha = request.alpha;
     timing.beta = request.beta;
+    const std::optional<GroupSizes> sizes = parse_group_sizes(group_sizes);
+    if (!sizes)
+        throw UsageError(
+            fmt::format("--group-sizes is '{}': it must be uniform, random or skewed", group_sizes));
+    timing.group_sizes = *sizes;
     return timing;
 }
 

@@ -21,6 +21,7 @@ namespace jitgemm::cli {
 /// --protocol, --rounds and --against, shared by run and bench.
 struct MeasurementOptions {
     std::string protocol = "steady";
+    std::string group_sizes = "uniform";
     int rounds = 15;
     std::vector<std::string> against;  ///< names of peers
 

@@ -6,6 +6,7 @@
 #include "jitgemm/error.hpp"
 #include "runtime/cli/exit_codes.hpp"
 #include "runtime/cli/files.hpp"
+#include "runtime/verify/group_sizes.hpp"
 
 #include <fmt/format.h>
 
@@ -13,6 +14,7 @@
 #include <cctype>
 #include <cmath>
 #include <cstddef>
+#include <cstring>
 #include <utility>
 
 namespace jitgemm::cli {
@@ -85,6 +87,25 @@ void check_file(const GemmOperand& operand, const NpyMatrix& file, Reasons& reas
     check_type(operand, file, reasons);
 }
 
+constexpr std::string_view kOffsets = "offsets";
+
+/// The ends of groups: one for each, in rising order.
+void check_offsets(const std::map<std::string, NpyMatrix, std::less<>>& files, const GemmSpec& spec,
+                   Reasons& reasons) {
+    const auto found = files.find(kOffsets);
+    if (found == files.end())
+        return reasons.push_back(fmt::format(
+            "offsets is missing: --operand offsets=ENDS.npy says where the {} groups of rows end", spec.groups));
+    const NpyMatrix& file = found->second;
+    if (file.type() != DataType::s32 || file.rows() * file.columns() != spec.groups || file.is_batch())
+        return reasons.push_back(fmt::format("offsets ({}) is {} of {}, but there are {} groups: expected as many int32",
+                                             file.path(), size_of(file), to_string(file.type()), spec.groups));
+    std::vector<std::int32_t> ends(static_cast<std::size_t>(spec.groups));
+    std::memcpy(ends.data(), file.data(), file.size_bytes());
+    if (std::string problem = offsets_problem(ends, spec); !problem.empty())
+        reasons.push_back(fmt::format("{}: {}", file.path(), problem));
+}
+
 }  // namespace
 
 OperandFiles::OperandFiles(const std::vector<std::string>& words) {
@@ -114,12 +135,16 @@ EpilogueText OperandFiles::with_types(EpilogueText text, DataType d) const {
 std::vector<std::string> OperandFiles::mismatches(const GemmSpec& spec) const {
     Reasons reasons;
     const EpilogueParts* const parts = parts_of(spec);
+    std::vector<std::string_view> known;
+    if (is_grouped(spec)) {
+        known.emplace_back(kOffsets);
+        check_offsets(files_, spec, reasons);
+    }
     if (parts == nullptr) {
-        if (!files_.empty() || !scalars_.empty())
+        if (files_.size() > known.size() || !scalars_.empty())
             reasons.emplace_back("--operand is given, but there is no --epilogue that reads it");
         return reasons;
     }
-    std::vector<std::string_view> known;
     for (const EpilogueOperand& operand : parts->operands) {
         known.push_back(operand.name);
         if (has_own_option(operand.name)) continue;
@@ -160,7 +185,10 @@ OperandFiles::Uploaded OperandFiles::upload(Context& context, const GemmSpec& sp
         DeviceBuffer& buffer =
             uploaded.buffers.emplace_back(context.allocate(std::max<std::size_t>(1, elements.size())));
         buffer.copy_from_host(elements.data(), elements.size());
-        uploaded.arguments.set({name, buffer.data()});
+        if (name == kOffsets && is_grouped(spec))
+            uploaded.offsets = buffer.data();
+        else
+            uploaded.arguments.set({name, buffer.data()});
     }
     for (const auto& [name, value] : scalars_) uploaded.arguments.set({name, value});
     return uploaded;

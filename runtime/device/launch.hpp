@@ -64,7 +64,7 @@ private:
     [[nodiscard]] bool have_sound_scalars(const GemmArguments& arguments, const GivenOperands& given) const;
     [[nodiscard]] std::uint32_t zeros(const GemmArguments& arguments, const GivenOperands& given) const;
 
-    std::array<Place, 4> places_{};  ///< in place: a problem is to cost little memory
+    std::array<Place, 5> places_{};  ///< in place: a problem is to cost little memory
     std::unique_ptr<OfText> of_text_;
     std::uint8_t count_ = 0;
     bool has_k_ = false;

@@ -90,9 +90,10 @@ typedef struct jg_arguments {
     int64_t broadcast_c;      /* 1: treat C as a bias, one row added to every row of D (d_layout n: one column) */
     const jg_operand *operands; /* each that the epilogue's text names, except alpha and beta, in any order */
     size_t operand_count;       /* at most 16 */
+    const int32_t *offsets;     /* of a problem with groups, on the device: where each ends, or its number of rows */
 } jg_arguments;
 #define JG_ARGUMENTS_INIT \
-    {sizeof(jg_arguments), NULL, NULL, NULL, NULL, 1.0f, 0.0f, NULL, 0, 0, 0, NULL, 0} /* alpha 1 */
+    {sizeof(jg_arguments), NULL, NULL, NULL, NULL, 1.0f, 0.0f, NULL, 0, 0, 0, NULL, 0, NULL} /* alpha 1 */
 #endif
 )";
 

@@ -29,13 +29,33 @@ BitTexts texts_of(std::uint32_t was, std::uint32_t is, DataType type) {
 FilledInput::FilledInput(std::shared_ptr<Device> device, const MatrixForm& form, std::string name, const Fill& fill)
     : device_(std::move(device)), name_(std::move(name)), fill_(fill), memory_(device_, form, name_) {}
 
+FilledInput::FilledInput(std::shared_ptr<Device> device, const MatrixForm& form, std::string name,
+                         std::vector<std::int32_t> values)
+    : device_(std::move(device)), name_(std::move(name)), memory_(device_, form, name_) {
+    if (form.extent_bytes() != 0) values_ = std::move(values);  // D may have no element
+}
+
 void FilledInput::fill(const Reference& reference) const {
     device_->fill_bytes(memory_.memory().data(), kNanByte, static_cast<std::size_t>(memory_.memory().size_bytes()));
-    reference.fill(memory_.disjoint_matrix(), fill_);
+    if (values_.empty())
+        reference.fill(memory_.disjoint_matrix(), fill_);
+    else
+        device_->copy_to_device(memory_.matrix().data, values_.data(), values_.size() * sizeof(std::int32_t));
+}
+
+/// Compares with the values.
+CheckResult FilledInput::changed_values() const {
+    std::vector<std::int32_t> held(values_.size());
+    device_->copy_to_host(held.data(), memory_.matrix().data, held.size() * sizeof(std::int32_t));
+    CheckResult found;
+    for (std::size_t i = 0; i < held.size(); ++i)
+        if (held[i] != values_[i] && found.wrong++ == 0) found.first = i;
+    return found;
 }
 
 InputDamage FilledInput::damage(const Reference& reference) const {
-    const CheckResult found = reference.compare(memory_.disjoint_matrix(), fill_);
+    const CheckResult found =
+        values_.empty() ? reference.compare(memory_.disjoint_matrix(), fill_) : changed_values();
     InputDamage damage{.elements = static_cast<std::int64_t>(found.wrong),
                        .outside = reference.guard_damage(memory_.guarded_lines(), kNanByte),
                        .text = {}};

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace jitgemm {
 
@@ -23,6 +24,9 @@ struct InputDamage {
 class FilledInput {
 public:
     FilledInput(std::shared_ptr<Device> device, const MatrixForm& form, std::string name, const Fill& fill);
+    /// A vector with these values.
+    FilledInput(std::shared_ptr<Device> device, const MatrixForm& form, std::string name,
+                std::vector<std::int32_t> values);
 
     [[nodiscard]] const GuardedMatrix& memory() const { return memory_; }
     void fill(const Reference& reference) const;
@@ -30,11 +34,13 @@ public:
     [[nodiscard]] InputDamage damage(const Reference& reference) const;
 
 private:
+    [[nodiscard]] CheckResult changed_values() const;
     [[nodiscard]] std::string change(const Reference& reference, std::uint64_t number) const;
 
     std::shared_ptr<Device> device_;
     std::string name_;
     Fill fill_;
+    std::vector<std::int32_t> values_;  ///< if not empty, in place of the fill
     GuardedMatrix memory_;
 };
 

@@ -6,6 +6,7 @@
 #include "runtime/support/element_codec.hpp"
 #include "runtime/verify/epilogue_check.hpp"
 #include "runtime/verify/filled_input.hpp"
+#include "runtime/verify/group_sizes.hpp"
 #include "runtime/verify/host_reference.hpp"
 #include "runtime/verify/verification_rules.hpp"
 #include "runtime/verify/verification_text.hpp"
@@ -33,12 +34,31 @@ Fill sparse_fill(std::uint64_t seed, std::int64_t group) {
     return {.kind = FillKind::sparse, .seed = seed, .group = group};
 }
 
+Fill poison_of(DataType type) {
+    const bool has_nan = fraction_bits(type) >= 0;
+    return {.kind = FillKind::constant, .constant = has_nan ? kNanBits : kUnwritten};
+}
+
+DeviceMatrix rows_of(DeviceMatrix matrix, const GroupRows& rows) {
+    matrix.data.address += static_cast<std::uint64_t>(rows.first * matrix.row_stride * bytes(matrix.type));
+    matrix.rows = rows.count;
+    return matrix;
+}
+
 /// A matrix that a kernel writes.
 struct GuardedOutput {
     std::string_view name;
     std::string title;  ///< in messages
+    OperandIndex row;
     GuardedMatrix memory;
 };
+
+/// Some rows lie behind the last group. Where sums are exact, a third of the groups is empty.
+std::vector<std::int32_t> offsets_of(const GemmSpec& spec, InputKind kind, std::uint64_t seed) {
+    if (!is_grouped(spec)) return {};
+    const GroupSizes sizes = kind == InputKind::integers ? GroupSizes::random : GroupSizes::skewed;
+    return group_offsets(spec, spec.m - spec.m / 16, sizes, seed);
+}
 
 }  // namespace
 
@@ -47,9 +67,13 @@ struct GuardedProblem::Impl {
          float alpha_value, float beta_value, Placement placement);
 
     [[nodiscard]] bool uses(const GemmOperand& operand) const { return is_used(operand, spec, scalars); }
-    [[nodiscard]] std::optional<EpilogueInputs> epilogue_inputs() const;
-    [[nodiscard]] DeviceMatrix matrix(std::string_view name) const;
-    [[nodiscard]] Check request() const;
+    /// Of all problems, or of one group of rows.
+    [[nodiscard]] std::optional<EpilogueInputs> epilogue_inputs(std::int64_t group = 0) const;
+    [[nodiscard]] DeviceMatrix matrix(std::string_view name, std::int64_t group) const;
+    [[nodiscard]] Check request(std::int64_t group = 0) const;
+    [[nodiscard]] DeviceMatrix in_group(DeviceMatrix matrix, OperandIndex row, std::int64_t group) const;
+    [[nodiscard]] std::vector<GroupRows> rows_outside() const;
+    void check_rows_outside(Verification& verdict, std::vector<std::string>& complaints) const;
     [[nodiscard]] const GuardedMatrix* output(std::string_view name) const;
     [[nodiscard]] const GuardedMatrix& d() const { return *output("d"); }
     [[nodiscard]] bool has_outputs_of(const Impl& right) const;
@@ -62,11 +86,13 @@ struct GuardedProblem::Impl {
     void check_inputs(Verification& verdict, std::vector<std::string>& complaints) const;
     void check_bands(const GuardedMatrix& memory, std::string_view name, Verification& verdict,
                      std::vector<std::string>& complaints) const;
-    static void check_written(const EmulatorDevice& emulator, const GuardedOutput& output, Verification& verdict,
-                              std::vector<std::string>& complaints);
+    void check_written(const EmulatorDevice& emulator, const GuardedOutput& output, Verification& verdict,
+                       std::vector<std::string>& complaints) const;
     [[nodiscard]] std::vector<std::string> check_surroundings(Verification& verdict) const;
     void check_elements(Verification& verdict, const Reference& judge) const;
-    static void check_text(Verification& verdict, const EpilogueInputs& text, const std::vector<CheckResult>& found);
+    void check_group(Verification& verdict, std::int64_t group, const Reference& judge) const;
+    void add(Verification& verdict, std::int64_t group, const DeviceMatrix& output, std::string_view name,
+             const CheckResult& found) const;
 
     std::shared_ptr<Device> device;
     std::unique_ptr<Reference> reference;
@@ -77,6 +103,7 @@ struct GuardedProblem::Impl {
     bool exact;
     std::uint64_t seed;
     OperandList operands;
+    std::vector<std::int32_t> offsets;   ///< of the groups
     std::vector<FilledInput> filled;     ///< the inputs in their order
     std::vector<GuardedOutput> outputs;  ///< D and others in their order
     GuardedMatrix workspace;             ///< empty until a kernel wants one
@@ -92,12 +119,15 @@ GuardedProblem::Impl::Impl(ContextState& context, const GemmSpec& asked, const O
       integers(integer_inputs(asked, scalars.alpha, scalars.beta)),
       exact(kind == InputKind::integers && integers.exact),
       seed(3 * base_seed),
-      operands(list) {
+      operands(list),
+      offsets(offsets_of(asked, kind, base_seed)) {
     for (const GemmOperand& operand : operands) {
         const MatrixForm form = form_of(operand, placement == Placement::generous);
         const std::string title(operand.title);
         if (operand.is_written)
-            outputs.push_back({operand.name, title, GuardedMatrix(device, form, title)});
+            outputs.push_back({operand.name, title, operand.row, GuardedMatrix(device, form, title)});
+        else if (operand.column == OperandIndex::groups)
+            filled.emplace_back(device, form, title, offsets).fill(*reference);
         else
             filled.emplace_back(device, form, title, fill_of(operand)).fill(*reference);
     }
@@ -120,8 +150,7 @@ void GuardedProblem::Impl::poison_bands(const GuardedMatrix& memory) const {
 
 void GuardedProblem::Impl::poison(const GuardedMatrix& output) const {
     poison_bands(output);
-    const bool has_nan = fraction_bits(output.form().type) >= 0;
-    reference->fill(output.matrix(), {.kind = FillKind::constant, .constant = has_nan ? kNanBits : kUnwritten});
+    reference->fill(output.matrix(), poison_of(output.form().type));
     if (EmulatorDevice* const emulator = as_emulator(*device))
         emulator->undefine_memory(output.matrix().data, static_cast<std::size_t>(output.form().extent_bytes()), true);
 }
@@ -155,18 +184,39 @@ DeviceMatrix GuardedProblem::Impl::matrix(std::string_view name) const {
     std::size_t place = 0;
     for (const GemmOperand& operand : operands) {
         if (operand.is_written) continue;
-        if (operand.name == name) return uses(operand) ? filled[place].memory().matrix() : DeviceMatrix{};
+        if (operand.name == name)
+            return uses(operand) ? in_group(filled[place].memory().matrix(), operand.row, group) : DeviceMatrix{};
         ++place;
     }
     return {};
 }
 
-Check GuardedProblem::Impl::request() const {
-    const DeviceMatrix a = matrix("a");
+/// The rows of a group, of a matrix that has all groups' rows; else the group's matrix, if each has one.
+DeviceMatrix GuardedProblem::Impl::in_group(DeviceMatrix matrix, OperandIndex row, std::int64_t group) const {
+    if (!is_grouped(spec)) return matrix;
+    if (row == OperandIndex::m) return rows_of(matrix, rows_of_group(offsets, spec, group));
+    return matrix.matrices > 1 ? matrix.part(group, 1) : matrix;
+}
+
+/// Those that belong to no group.
+std::vector<GroupRows> GuardedProblem::Impl::rows_outside() const {
+    std::vector<GroupRows> list;
+    std::int64_t next = 0;
+    for (std::int64_t group = 0; is_grouped(spec) && group < spec.groups; ++group) {
+        const GroupRows rows = rows_of_group(offsets, spec, group);
+        if (rows.first > next) list.push_back({next, rows.first - next});
+        next = rows.first + rows.count;
+    }
+    if (is_grouped(spec) && spec.m > next) list.push_back({next, spec.m - next});
+    return list;
+}
+
+Check GuardedProblem::Impl::request(std::int64_t group) const {
+    const DeviceMatrix a = matrix("a", group);
     return {.a = a,
-            .b = matrix("b"),
-            .c = matrix("c"),
-            .d = d().matrix(),
+            .b = matrix("b", group),
+            .c = matrix("c", group),
+            .d = in_group(d().matrix(), OperandIndex::m, group),
             .k = a.data ? spec.k : 0,
             .alpha = static_cast<double>(scalars.alpha),
             .beta = static_cast<double>(scalars.beta),
@@ -174,15 +224,16 @@ Check GuardedProblem::Impl::request() const {
             .exact = exact};
 }
 
-std::optional<EpilogueInputs> GuardedProblem::Impl::epilogue_inputs() const {
+std::optional<EpilogueInputs> GuardedProblem::Impl::epilogue_inputs(std::int64_t group) const {
     const std::optional<Epilogue> meaning = meaning_of(spec.epilogue, spec.d);
     if (!meaning) return std::nullopt;
     EpilogueInputs text{.epilogue = *meaning, .operands = {}, .scalars = {}, .outputs = {}};
     for (const EpilogueOperand& operand : meaning->parts().operands) {
-        text.operands.push_back(operand.is_scalar ? DeviceMatrix{} : matrix(operand.name));
+        text.operands.push_back(operand.is_scalar ? DeviceMatrix{} : matrix(operand.name, group));
         text.scalars.push_back(operand.is_scalar ? scalar_of(operand.name, scalars) : 0.0F);
     }
-    for (const EpilogueOutput& one : meaning->parts().outputs) text.outputs.push_back(output(one.name)->matrix());
+    for (const EpilogueOutput& one : meaning->parts().outputs)
+        text.outputs.push_back(in_group(output(one.name)->matrix(), OperandIndex::m, group));
     return text;
 }
 
@@ -216,7 +267,7 @@ void GuardedProblem::Impl::check_bands(const GuardedMatrix& memory, std::string_
 }
 
 void GuardedProblem::Impl::check_written(const EmulatorDevice& emulator, const GuardedOutput& output,
-                                         Verification& verdict, std::vector<std::string>& complaints) {
+                                         Verification& verdict, std::vector<std::string>& complaints) const {
     const MatrixForm& form = output.memory.form();
     const DevicePointer data = output.memory.matrix().data;
     const bool by_row = form.order == Order::row;
@@ -229,8 +280,15 @@ void GuardedProblem::Impl::check_written(const EmulatorDevice& emulator, const G
     };
     std::string place;  // of the first element
     std::int64_t all = 0;
+    const std::vector<GroupRows> outside = output.row == OperandIndex::m ? rows_outside() : std::vector<GroupRows>();
+    const auto is_outside = [&](std::int64_t line) {
+        return std::ranges::any_of(outside, [&](const GroupRows& rows) {
+            return line >= rows.first && line < rows.first + rows.count;
+        });
+    };
     for (std::int64_t problem = 0; problem < form.matrices; ++problem)
         for (std::int64_t line = 0; form.run() != 0 && line < form.lines(); ++line) {
+            if (is_outside(line)) continue;
             const std::int64_t missing = unwritten(problem, line, 0, form.run());
             all += missing;
             if (missing == 0 || !place.empty()) continue;
@@ -245,11 +303,29 @@ void GuardedProblem::Impl::check_written(const EmulatorDevice& emulator, const G
             fmt::format("{} bytes of {} were never written, first those of {}", all, output.title, place));
 }
 
+/// Outputs keep their poison in rows outside the groups.
+void GuardedProblem::Impl::check_rows_outside(Verification& verdict, std::vector<std::string>& complaints) const {
+    if (!is_grouped(spec)) return;
+    for (const GuardedOutput& output : outputs) {
+        std::int64_t wrong = 0;
+        for (const GroupRows& rows : rows_outside()) {
+            const DeviceMatrix outside = rows_of(output.memory.matrix(), rows);
+            if (outside.columns != 0)
+                wrong += static_cast<std::int64_t>(reference->compare(outside, poison_of(outside.type)).wrong);
+        }
+        verdict.guard_damage += wrong;
+        if (wrong != 0)
+            complaints.push_back(
+                fmt::format("{} elements of {} outside the groups were overwritten", wrong, output.title));
+    }
+}
+
 std::vector<std::string> GuardedProblem::Impl::check_surroundings(Verification& verdict) const {
     std::vector<std::string> complaints;
     verdict.inputs = inputs;
     check_inputs(verdict, complaints);
     for (const GuardedOutput& output : outputs) check_bands(output.memory, output.title, verdict, complaints);
+    check_rows_outside(verdict, complaints);
     if (workspace_bytes() != 0) check_bands(workspace, "the workspace", verdict, complaints);
     if (const EmulatorDevice* const emulator = as_emulator(*device))
         for (const GuardedOutput& output : outputs) check_written(*emulator, output, verdict, complaints);
@@ -257,30 +333,39 @@ std::vector<std::string> GuardedProblem::Impl::check_surroundings(Verification& 
 }
 
 void GuardedProblem::Impl::check_elements(Verification& verdict, const Reference& judge) const {
-    const Check check = request();
-    if (const std::optional<EpilogueInputs> text = epilogue_inputs())
-        return check_text(verdict, *text, check_epilogue(*device, check, *text, judge));
-    const CheckResult found = judge.check(check);
-    verdict.wrong = static_cast<std::int64_t>(found.wrong);
-    verdict.largest_error = found.largest_error;
-    if (found.wrong == 0) return;
-    const auto [problem, row, column] = place_of(check.d, found.first);
-    const CheckResult element = judge.element(check, found.first);
-    verdict.first = Mismatch{"D", problem, row, column, element.expected, element.got, {}};
+    for (std::int64_t group = 0; group < (is_grouped(spec) ? spec.groups : 1); ++group)
+        check_group(verdict, group, judge);
 }
 
-/// The first wrong element is the first one of the first output that has one.
-void GuardedProblem::Impl::check_text(Verification& verdict, const EpilogueInputs& text,
-                                      const std::vector<CheckResult>& found) {
-    for (std::size_t i = 0; i < found.size(); ++i) {
-        const CheckResult& of = found[i];
-        verdict.wrong += static_cast<std::int64_t>(of.wrong);
-        verdict.largest_error = std::max(verdict.largest_error, of.largest_error);
-        if (of.wrong == 0 || verdict.first) continue;
-        const auto [problem, row, column] = place_of(text.outputs[i], of.first);
-        const std::string& name = text.epilogue.parts().outputs[i].name;
-        verdict.first = Mismatch{name == "d" ? "D" : name, problem, row, column, of.expected, of.got, {}};
+/// All problems of a batch, or one group of rows.
+void GuardedProblem::Impl::check_group(Verification& verdict, std::int64_t group, const Reference& judge) const {
+    const Check check = request(group);
+    if (const std::optional<EpilogueInputs> text = epilogue_inputs(group)) {
+        const std::vector<CheckResult> found = check_epilogue(*device, check, *text, judge);
+        for (std::size_t i = 0; i < found.size(); ++i) {
+            const std::string& name = text->epilogue.parts().outputs[i].name;
+            add(verdict, group, text->outputs[i], name == "d" ? "D" : name, found[i]);
+        }
+        return;
     }
+    CheckResult found = judge.check(check);
+    if (found.wrong != 0) {
+        const CheckResult element = judge.element(check, found.first);
+        found.expected = element.expected;
+        found.got = element.got;
+    }
+    add(verdict, group, check.d, "D", found);
+}
+
+/// The first wrong element is the first one of the first output that has one. Rows are those of all groups.
+void GuardedProblem::Impl::add(Verification& verdict, std::int64_t group, const DeviceMatrix& output,
+                               std::string_view name, const CheckResult& found) const {
+    verdict.wrong += static_cast<std::int64_t>(found.wrong);
+    verdict.largest_error = std::max(verdict.largest_error, found.largest_error);
+    if (found.wrong == 0 || verdict.first) return;
+    const auto [problem, row, column] = place_of(output, found.first);
+    const std::int64_t above = is_grouped(spec) ? rows_of_group(offsets, spec, group).first : 0;
+    verdict.first = Mismatch{std::string(name), problem, above + row, column, found.expected, found.got, {}};
 }
 
 GuardedProblem::GuardedProblem(ContextState& context, const GemmSpec& resolved_spec, InputKind inputs,

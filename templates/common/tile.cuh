@@ -1,9 +1,17 @@
 #pragma once
 
+#if GEMM_GROUPED
+// Where a group of rows of D ends.
+struct Edges {
+    int end_row;
+    const int& end_column;
+};
+#else
 // Where D ends.
 struct Edges {
     const int &end_row, &end_column;
 };
+#endif
 
 // A block's tile of D, and its part of K. Copies, mainloop and epilogue take sizes from here alone.
 struct Tile : Edges {
@@ -16,7 +24,9 @@ struct Tile : Edges {
 #if GEMM_CLUSTER > 1
     unsigned cluster_row, cluster_column;  // of the block in its cluster
 #endif
-#if GEMM_BATCHED && GEMM_TENSOR_MAPS
+#if GEMM_GROUPED
+    int problem;  // the group
+#elif GEMM_BATCHED && GEMM_TENSOR_MAPS
     int problem;  // of the batch
 #endif
 };

@@ -59,8 +59,13 @@ __device__ __forceinline__ void store_elements(ElementD* d, const Vector& vector
 // Stores from (row, column) of D on, but nothing beyond D. A lane reads kBatch vectors before it stores the first: no
 // other warp of the consumer would run while it waits.
 template <int kColumns, bool kSwizzled>
+#if GEMM_STORE_TMA
+__device__ __forceinline__ void store_slice_by_threads(unsigned slice, const GemmArgs& args, const Edges& edges, int row,
+                                                       int column, int lane) {
+#else
 __device__ __forceinline__ void store_slice(unsigned slice, const GemmArgs& args, const Edges& edges, int row,
                                             int column, int lane) {
+#endif
     __syncwarp();  // all lanes have written the slice
     constexpr int kRowBytes = kColumns * sizeof(ElementD);
     constexpr int kVectors = kRowBytes / kVectorBytes;  // of a row

@@ -15,7 +15,10 @@ struct Consumer {
     int lane;
     int first_row, first_column;  // of this warp's rows in the block tile
     int row, column;  // where this warp's rows of the last tile begin in D
-#if GEMM_BATCHED
+#if GEMM_GROUPED
+    int problem;  // the group of the last tile
+    int end_row;  // of that group
+#elif GEMM_BATCHED
     int problem;  // of the last tile
 #endif
     int read = -1;  // the stage that wgmmas in flight read; none yet
@@ -23,7 +26,11 @@ struct Consumer {
     Staging staging;
 
     __device__ __forceinline__ Consumer(const GemmArgs& args, const SharedMemory& shared, int warpgroup)
+#if GEMM_GROUPED
+        : args(args), shared(shared), walk(args, shared.group_ends), lane(threadIdx.x % 32), staging(shared.staging) {
+#else
         : args(args), shared(shared), walk(args), lane(threadIdx.x % 32), staging(shared.staging) {
+#endif
         first_row = warpgroup / kConsumersN * kWarpgroupM;
         first_column = warpgroup % kConsumersN * kWarpgroupN;
 #if GEMM_PAIRS && !GEMM_SWAP_AB
@@ -42,7 +49,11 @@ struct Consumer {
         if (!last.ends_tile) return leave_sums(rC[kHalf], args, threadIdx.x / 32, kHalf, lane);
         if (last.first_k_tile != 0) add_sums(rC[kHalf], args, walk, last, threadIdx.x / 32, kHalf, lane);
 #endif
+#if GEMM_GROUPED
+        const Edges edges{end_row, walk.columns};
+#else
         const Edges edges{walk.rows, walk.columns};
+#endif
         GEMM_STORE_SUMS();
     }
 
@@ -71,6 +82,9 @@ struct Consumer {
         column = tile.column + first_column;
 #if GEMM_BATCHED
         problem = tile.problem;
+#endif
+#if GEMM_GROUPED
+        end_row = tile.end_row;
 #endif
 #if GEMM_STREAM_K
         last = walk.piece;

@@ -54,6 +54,9 @@ struct SharedMemory {
     unsigned staging;
     unsigned full;  // (kStages) all bytes of the stage have arrived
     unsigned empty;  // (kStages) all warps that read the stage have done so
+#if GEMM_GROUPED
+    unsigned group_ends;  // a table of GroupEnd
+#endif
 
     __device__ __forceinline__ explicit SharedMemory(unsigned first) : ring(first) {
 #if GEMM_SCALES_IN_RING
@@ -63,6 +66,9 @@ struct SharedMemory {
 #endif
         full = staging + kStagingBytes;
         empty = full + kStages * 8;
+#if GEMM_GROUPED
+        group_ends = empty + kStages * 8;
+#endif
     }
 
     __device__ __forceinline__ unsigned stage_a(int stage) const { return ring + stage * kStageBytes; }

@@ -68,6 +68,7 @@ struct ArgumentComments {
         if (role == Role::b) return fmt::format("B (k, {}), {}", is_transposed() ? 'm' : 'n', order(role));
         if (role == Role::d) return "D (m, n), row-major";
         if (role == Role::reduction_parts) return "in the workspace";
+        if (role == Role::offsets) return "where groups end (groups), or how many rows they have";
         if (role == Role::counters) return "zeros, before a launch and after it";
         if (role != Role::c) return {};
         if (has_one_row_of_c()) return is_transposed() ? "C (m), added to each column" : "C (n), added to each row";
@@ -95,17 +96,19 @@ struct ArgumentComments {
         return "the last boxes of a row, which are narrower";
     }
 
-    [[nodiscard]] static std::string of_batch_stride(std::string_view name) {
+    [[nodiscard]] std::string of_batch_stride(std::string_view name) const {
         const std::string title =
             name.size() == 1 ? std::string(1, static_cast<char>(std::toupper(static_cast<unsigned char>(name.front()))))
                              : std::string(name);
-        return fmt::format("elements from a problem's {0} to the next one's{1}", title,
+        return fmt::format("elements from a {0}'s {1} to the next one's{2}", signature.grouped ? "group" : "problem", title,
                            name == "d" ? "" : fmt::format("; 0: all have one {}", title));
     }
 
     [[nodiscard]] std::string of_extent(const ExtentArgument& extent) const {
         if (extent.role == Role::h) return "columns of D: pairs of the product's columns";
         if (extent.role == Role::batch) return "problems";
+        if (extent.role == Role::groups) return "groups of rows of A and D";
+        if (extent.role == Role::group_rows) return "that a group has room for; 0: groups lie one behind the other";
         if (extent.role == Role::workspace_stride)
             return "bytes from a problem's part of the workspace to the next one's";
         if (extent.role.part == ArgumentPart::batch_stride) return of_batch_stride(extent.role.name);
@@ -156,6 +159,7 @@ std::string_view pointer_type(Role role, const GemmSignature& s) {
     if (role == Role::c) return "const ElementC*";
     if (role == Role::d) return "ElementD*";
     if (role == Role::reduction_parts) return "float*";
+    if (role == Role::offsets) return "const int*";
     return role == Role::counters ? "unsigned*" : "char*";
 }
 
@@ -182,7 +186,9 @@ std::string arguments_text(std::span<const KernelArgument> arguments, const Gemm
             value && is_pointer ? pointer_type_of_text(*value) : std::string(device_type(argument, signature));
         text += fmt::format("    {} {};{}\n", type, field_name(argument), comment.empty() ? "" : "  // " + comment);
     }
-    const std::string_view of_batch = signature.batched ? "// For each problem of the batch:\n" : "";
+    const std::string_view of_batch = signature.grouped   ? "// For each group of rows of A and D, and its own B:\n"
+                                      : signature.batched ? "// For each problem of the batch:\n"
+                                                          : "";
     return std::string(of_batch) + comments.formula() +
            (signature.batched ? batch_arguments_text(arguments, text)
                               : fmt::format("struct GemmArgs {{\n{}}};\n", text));

@@ -14,7 +14,9 @@ using Role = ArgumentRole;
 constexpr std::array<std::string_view, 4> kMatrices{"a", "b", "c", "d"};
 
 /// Whether the problems of a batch may have matrices of their own: those of a text have, where its index names b.
+/// Groups have nothing but B.
 bool has_stride(std::string_view name, const GemmSignature& signature) {
+    if (signature.grouped && (name == "a" || name == "c" || name == "d")) return false;
     if (!signature.epilogue) return std::ranges::find(kMatrices, name) != kMatrices.end();
     const EpilogueParts& parts = signature.epilogue->parts();
     for (const EpilogueOperand& operand : parts.operands)
@@ -38,7 +40,7 @@ std::string moves(std::span<const KernelArgument> arguments) {
         if (std::holds_alternative<PointerArgument>(argument) && has(arguments, stride))
             text += fmt::format("    args.{} += problem * args.{};\n", field, to_string(stride));
         if (!std::holds_alternative<TensorMapArgument>(argument)) continue;
-        if (role.is_packed || role == Role::d)
+        if (role.is_packed || (role == Role::d && !has(arguments, Role::groups)))
             text += fmt::format("    args.{}.problem = static_cast<int>(problem);\n", field);
         else if (has(arguments, stride))
             text += fmt::format("    args.{}.problem = args.{} == 0 ? 0 : static_cast<int>(problem);\n", field,
@@ -81,7 +83,9 @@ std::vector<KernelArgument> with_batch(std::vector<KernelArgument> arguments, co
                                          Role{role.name, ArgumentPart::batch_stride, role.is_packed});
     }
     const bool has_workspace = has(arguments, Role::workspace);
-    arguments.emplace_back(ExtentArgument{Role::batch});
+    if (signature.grouped) arguments.emplace_back(PointerArgument{Role::offsets});
+    arguments.emplace_back(ExtentArgument{signature.grouped ? Role::groups : Role::batch});
+    if (signature.grouped) arguments.emplace_back(ExtentArgument{Role::group_rows});
     for (const std::string_view operand : operands)
         arguments.emplace_back(ExtentArgument{{operand, ArgumentPart::batch_stride}, 8});
     if (has_workspace) arguments.emplace_back(ExtentArgument{Role::workspace_stride, 8});
@@ -99,12 +103,13 @@ void make_batched(std::vector<KernelEntry>& entries, const GemmSignature& signat
 std::string batch_arguments_text(std::span<const KernelArgument> arguments, std::string_view fields) {
     const bool has_maps = !tensor_map_ranks(arguments).empty();
     const bool has_own_blocks = !has_maps || has(arguments, Role::workspace);  // in some entry
+    const std::string_view problem = has(arguments, Role::groups) ? "group" : "problem of the batch";
     std::string text =
         has_maps ? structs_with_maps(arguments, fields) : fmt::format("struct GemmArgs {{\n{}}};\n", fields);
     text += fmt::format(
-        "\n// Moves from the first problem of the batch to another one.\n"
+        "\n// Moves from the first {} to another one.\n"
         "__device__ __forceinline__ void move_to_problem(GemmArgs& args, long long problem) {{\n{}}}\n",
-        moves(arguments));
+        problem, moves(arguments));
     if (has_maps)
         text +=
             "\n__device__ __forceinline__ GemmArgs problem_of(const GemmArgs& first, long long problem) {\n"

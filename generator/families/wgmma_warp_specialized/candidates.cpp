@@ -237,8 +237,9 @@ Config common_fields(const Problem& problem, const GpuModel& gpu, bool swap_ab) 
     // SMs keep the division of L1 of a kernel that a dependent one follows. The large shared memory of the kernel that
     // multiplies would leave the one that splits little L1: H200, nn 693x366x6388, 132 us, without 62.
     config.dependent_launch = !has_parts(spec) && dependent_launch_pays(spec, *gpu.arch);
-    config.early_a = config.dependent_launch && multiplied.constant_a && !copies_a(multiplied);
-    config.early_b = config.dependent_launch && multiplied.constant_b && !copies_b(multiplied);
+    const bool knows_tiles = !problem.signature.grouped;
+    config.early_a = knows_tiles && config.dependent_launch && multiplied.constant_a && !copies_a(multiplied);
+    config.early_b = knows_tiles && config.dependent_launch && multiplied.constant_b && !copies_b(multiplied);
     config.broadcast_c = spec.broadcast_c;
     config.promote = promoted_k(spec);
     if (!has_aligned_scales(spec)) config.scales = ScaleSource::direct;
@@ -283,7 +284,7 @@ std::vector<CandidateGroup<Config>> WgmmaWarpSpecialized::groups(const Problem& 
     std::vector<CandidateGroup<Config>> groups;
     const Config config = common_fields(problem, gpu, false);
     add_tiles(groups, problem, gpu, config);
-    if (may_swap_ab(problem.row_major, config)) add_tiles(groups, problem, gpu, common_fields(problem, gpu, true));
+    if (!problem.signature.grouped && may_swap_ab(problem.row_major, config)) add_tiles(groups, problem, gpu, common_fields(problem, gpu, true));
     return groups;
 }
 

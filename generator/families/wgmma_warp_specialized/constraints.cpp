@@ -173,7 +173,7 @@ void check_shares(Reasons& reasons, const Config& c, const StreamK& deal) {
 
 /// Persistent blocks take the tiles of a batch. Their number must fit in 32 bits.
 void check_batch(Reasons& reasons, const GemmSpec& spec, const Config& c) {
-    if (!is_batched(spec)) return;
+    if (!is_batched(spec) && !is_grouped(spec)) return;
     if (c.stream_k != 0) reasons.push_back(fmt::format("stream_k = {}: tiles of a batch are not cut", c.stream_k));
     if (!c.persistent) reasons.emplace_back("persistent = 0: blocks of a batch take several tiles");
     check_grid(reasons, spec,
@@ -181,6 +181,26 @@ void check_batch(Reasons& reasons, const GemmSpec& spec, const Config& c) {
                 .tile_n = c.block.n * c.cluster.n,
                 .splits = bounded_product(c.cluster.m, c.cluster.n),
                 .batch = GridBatch::tiles});
+}
+
+/// What no config serves of groups. TMA stores boxes, of which one at a group's end would reach the next group.
+void check_groups(Reasons& reasons, const GemmSpec& spec) {
+    if (order_a(spec.layout) == Order::column)
+        reasons.push_back(fmt::format(
+            "A is column-major (layout {}), but TMA reads a column from multiples of 16 bytes on, and a group begins at "
+            "any row: layout {}",
+            to_string(spec.layout), to_string(layout_of(Order::row, order_b(spec.layout)))));
+    if (pack_for_tma(spec) != Pack::none)
+        reasons.emplace_back("groups: no kernel copies or splits A or B first, so TMA must be able to read both");
+    if (bytes(spec.d) == 1)
+        reasons.push_back(fmt::format("groups: threads store D at a group's end, and they store no {}", to_string(spec.d)));
+}
+
+/// A block knows its tiles when it has read where groups end.
+void check_groups(Reasons& reasons, const GemmSpec& spec, const Config& c) {
+    if (!is_grouped(spec)) return;
+    if (c.swap_ab) reasons.emplace_back("swap_ab: groups are rows of D");
+    if (c.early_a || c.early_b) reasons.emplace_back("early: tiles of groups are known when the offsets are");
 }
 
 void check_stream_k(Reasons& reasons, const GemmSpec& spec, const Config& c) {
@@ -351,6 +371,7 @@ Reasons WgmmaWarpSpecialized::unsupported(const Problem& problem, const Arch& ar
     check_tma_operand(reasons, "A", copies_a(spec), spec.lda, packed_a(spec));
     check_tma_operand(reasons, "B", copies_b(spec), spec.ldb, packed_b(spec));
     if (problem.signature.batched) check_batch_strides(reasons, spec);
+    if (problem.signature.grouped) check_groups(reasons, spec);
     check_pairs(reasons, problem);
     check_block_scales(reasons, problem);
     return reasons;
@@ -374,6 +395,7 @@ Reasons WgmmaWarpSpecialized::violations(const Problem& problem, const Config& c
     check_specialization(reasons, c);
     check_stream_k(reasons, multiplied, c);
     check_batch(reasons, multiplied, c);
+    check_groups(reasons, spec, c);
     check_early(reasons, multiplied, c);
     check_a_source(reasons, c, g);
     check_operand_bits(reasons, spec, c);

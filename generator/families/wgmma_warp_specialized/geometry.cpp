@@ -15,6 +15,7 @@ namespace jitgemm {
 namespace {
 
 constexpr int kBarrierBytes = 8;
+constexpr int kGroupEndBytes = 8;
 constexpr int kSwizzleBytes = 1024;    // alignment of tiles and slices
 constexpr int kWarps = 4;              // of a warpgroup
 constexpr int kSmallestRow = 16;       // bytes of a box
@@ -116,6 +117,7 @@ std::vector<int> staged_outputs(const GemmSignature& signature, const WgmmaWarpS
 // Rows of D are whole boxes. Those of a narrower output may not be.
 bool is_staged(const EpilogueOutput& output, const GemmSignature& signature, const WgmmaWarpSpecializedConfig& c) {
     if (!is_beside_d(output) || output.reduction || c.store != OutputStore::tma) return false;
+    if (signature.grouped) return false;  // a box would end in the next group's rows
     if (c.swap_ab && bytes(*output.type) != 2) return false;  // stmatrix transposes 16-bit elements alone
     return signature.align_d / bytes(signature.d) * bytes(*output.type) >= kTmaAlignment;
 }
@@ -184,7 +186,8 @@ WgmmaGeometry geometry(const GemmSignature& signature, const WgmmaWarpSpecialize
     g.staging_bytes = std::int64_t{bounded_product(g.consumers, staged_rows, c.slices)} * g.slice_columns *
                       (g.staged_bytes + g.output_bytes);
     g.c_stages = stages_of_c(signature, c, g);
-    g.shared_bytes = g.pipeline_bytes + g.staging_bytes + std::int64_t{2} * c.stages * kBarrierBytes;
+    const std::int64_t group_bytes = signature.grouped ? (kMostGroups + 1) * kGroupEndBytes : 0;
+    g.shared_bytes = g.pipeline_bytes + g.staging_bytes + std::int64_t{2} * c.stages * kBarrierBytes + group_bytes;
     return g;
 }
 

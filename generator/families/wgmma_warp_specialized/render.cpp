@@ -447,7 +447,8 @@ std::vector<KernelArgument> arguments(const GemmSignature& s, const Config& c, c
             list.emplace_back(map(role, {g.rest_columns, rows}, 0, s.epilogue ? "map_panels_rest" : "map_c_rest"));
     }
     if (g.c_stages == 0 || s.epilogue) add_epilogue_pointers(list, s);
-    if (!stores_by_tma(c)) list.emplace_back(PointerArgument{Role::d});
+    const bool stores_rows = !stores_by_tma(c) || s.grouped;  // by threads, all of D or at a group's end
+    if (stores_rows) list.emplace_back(PointerArgument{Role::d});
     if (packs_a(pack)) list.emplace_back(PointerArgument{Role::a});
     if (packs_b(pack)) list.emplace_back(PointerArgument{Role::b});
     if (pack != Pack::none || c.stream_k != 0) list.emplace_back(PointerArgument{Role::workspace});
@@ -458,7 +459,7 @@ std::vector<KernelArgument> arguments(const GemmSignature& s, const Config& c, c
     if (packs_a(pack)) list.emplace_back(ExtentArgument{Role::lda, 8});
     if (packs_b(pack)) list.emplace_back(ExtentArgument{Role::ldb, 8});
     if (!c.broadcast_c) add_epilogue_pitches(list, s);
-    if (!stores_by_tma(c)) list.emplace_back(ExtentArgument{Role::ldd, 8});
+    if (stores_rows) list.emplace_back(ExtentArgument{Role::ldd, 8});
     add_epilogue_scalars(list, s);
     std::set<std::string_view> mapped = staged_names(s, c);  // those have neither an address nor a pitch
     if (g.c_stages != 0 && s.epilogue) mapped.insert(ring_operand(s)->name);
@@ -503,7 +504,9 @@ RenderInput WgmmaWarpSpecialized::render_input(const GemmSignature& asked, const
     input.pieces["consumers.cuh"] = consumers_template(c);
     input.pieces["mainloop.cuh"] = mainloop_template(c, g);
     input.pieces["producer.cuh"] = producer_template(c);
-    input.pieces["tile_walk.cuh"] = c.stream_k != 0 ? "scheduler/partial_sums.cuh" : "scheduler/tile_walk.cuh";
+    input.pieces["tile_walk.cuh"] = c.stream_k != 0     ? "scheduler/partial_sums.cuh"
+                                    : signature.grouped ? "scheduler/group_walk.cuh"
+                                                        : "scheduler/tile_walk.cuh";
     input.pieces["epilogue.cuh"] = epilogue_template(c);
     add_workspace(input, {.pack = pack_for_tma(asked),
                           .element_bytes = bytes(signature.a),

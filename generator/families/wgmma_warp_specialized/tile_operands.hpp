@@ -58,6 +58,7 @@ struct TileOperands {
     EpiloguePairs pairs = EpiloguePairs::none;  ///< columns of the product that make one of D
     bool odd_edges = false;                     ///< a pair's second element may lie beyond D's last column
     bool batched = false;                       ///< a tile belongs to one of many problems
+    bool grouped = false;                       ///< which are groups of rows
 
     [[nodiscard]] const TileOperand* find(OperandReader reader) const;
     [[nodiscard]] bool has(OperandReader reader) const { return find(reader) != nullptr; }

@@ -227,7 +227,9 @@ TEST_CASE("only a peer that takes batches is asked for one") {
         [[nodiscard]] bool takes_batch() const override { return takes_; }
         [[nodiscard]] std::vector<BenchCandidate> candidates_of_one(const GemmSpec& spec, std::string&) override {
             asked = spec;
-            return {BenchCandidate{.name = "it"}};
+            BenchCandidate only;
+            only.name = "it";
+            return {only};
         }
         bool takes_;
         GemmSpec asked;

@@ -1,0 +1,22 @@
+#include "generator/families/shared/expected_problem.hpp"
+
+#include "generator/base/round_up.hpp"
+
+#include <algorithm>
+
+namespace jitgemm {
+
+Problem expected_problem(const Problem& problem) {
+    Problem expected = problem;
+    GemmSpec& spec = expected.row_major;
+    spec.batch = spec.expected_rows != 0 ? spec.groups : std::clamp<std::int64_t>(spec.m, 1, spec.groups);
+    spec.m = spec.expected_rows != 0 ? spec.expected_rows : ceil_div(spec.m, spec.batch);
+    spec.m = std::max<std::int64_t>(1, spec.m);  // kernels are for every number of rows
+    spec.groups = spec.group_rows = spec.expected_rows = 0;
+    spec.batch_stride_a = order_a(spec.layout) == Order::row ? spec.m * spec.lda : spec.m;
+    spec.batch_stride_d = spec.m * spec.ldd;
+    if (spec.c) spec.batch_stride_c = spec.m * spec.ldc;
+    return expected;
+}
+
+}  // namespace jitgemm

@@ -1,0 +1,37 @@
+#pragma once
+
+#include "jitgemm/gemm_spec.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+namespace jitgemm {
+
+/// How rows are divided among groups where nobody has offsets. uniform: evenly. random: by random shares, of which a
+/// third is empty. skewed: by Zipf's law, the n-th largest group having 1/n of the largest one's rows, in random order.
+enum class GroupSizes : std::uint8_t { uniform, random, skewed };
+[[nodiscard]] std::string_view to_string(GroupSizes sizes);
+[[nodiscard]] std::optional<GroupSizes> parse_group_sizes(std::string_view name);
+
+/// The cumulative ends of `groups` groups that have `rows` rows in all.
+[[nodiscard]] std::vector<std::int32_t> group_ends(std::int64_t groups, std::int64_t rows, GroupSizes sizes,
+                                                   std::uint64_t seed);
+
+/// The offsets of a problem with groups. With room for rows, they are numbers of rows, and a group that would have more
+/// has as many as there is room for. `rows` is the number of rows in all.
+[[nodiscard]] std::vector<std::int32_t> group_offsets(const GemmSpec& spec, std::int64_t rows, GroupSizes sizes,
+                                                      std::uint64_t seed);
+
+/// The rows of one group.
+struct GroupRows {
+    std::int64_t first = 0;
+    std::int64_t count = 0;
+};
+[[nodiscard]] GroupRows rows_of_group(const std::vector<std::int32_t>& offsets, const GemmSpec& spec, std::int64_t group);
+
+/// The first rule that given offsets break, with the values; empty if they are right for the spec.
+[[nodiscard]] std::string offsets_problem(const std::vector<std::int32_t>& offsets, const GemmSpec& spec);
+
+}  // namespace jitgemm

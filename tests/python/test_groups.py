@@ -1,0 +1,160 @@
+"""Groups of rows, each with its own matrix: ends of groups, layouts, epilogues, refusals."""
+
+import pytest
+
+import jitgemm as jg
+
+np = pytest.importorskip("numpy")
+
+EMULATOR = "emulator:sm_90a"
+N, K = 72, 64
+
+
+def small_integers(shape, seed=0, dtype="float16"):
+    return np.random.default_rng(seed).integers(-3, 4, shape).astype(dtype)
+
+
+def weights(groups, k=K, n=N, seed=1):
+    """(groups, k, n), of which each column is contiguous."""
+    return small_integers((groups, n, k), seed).transpose(0, 2, 1)
+
+
+def ends_of(*sizes):
+    return np.cumsum(sizes).astype("int32")
+
+
+def grouped(a, b, ends, **more):
+    return jg.grouped_matmul(a, b, ends, device=EMULATOR, **more)
+
+
+def expected(a, b, ends, out):
+    """`out`, with the groups' rows in place."""
+    result, begin = out.astype("float64"), 0
+    for group, end in enumerate(ends):
+        result[begin:end] = a[begin:end].astype("float64") @ b[group].astype("float64")
+        begin = end
+    return result
+
+
+@pytest.mark.parametrize(
+    "sizes",
+    [(5,), (1, 1, 1), (0, 0, 0), (64, 65, 63), (0, 200, 0), (130, 0, 1, 7), (3, 0, 0, 0), (16, 17, 15, 0, 32), (7,) * 40],
+)
+def test_groups_of_any_size_are_multiplied_by_their_own_matrix(sizes):
+    rows = sum(sizes) + 9  # some lie behind the last group
+    a, b = small_integers((rows, K)), weights(len(sizes))
+    ends = ends_of(*sizes)
+    out = np.full((rows, N), 77, "float16")
+    assert grouped(a, b, ends, out=out) is out
+    np.testing.assert_array_equal(out, expected(a, b, ends, np.full((rows, N), 77)))
+
+
+def test_random_groups():
+    random = np.random.default_rng(5)
+    for _ in range(12):
+        groups = int(random.integers(1, 12))
+        sizes = random.integers(0, 90, groups) * (random.random(groups) < 0.7)
+        n, k = 8 * int(random.integers(1, 30)), 8 * int(random.integers(1, 20))
+        a = small_integers((int(sizes.sum()) + int(random.integers(0, 20)), k), int(random.integers(1000)))
+        b = weights(groups, k, n, int(random.integers(1000)))
+        if random.random() < 0.5:
+            b = np.ascontiguousarray(b)
+        out = np.zeros((len(a), n), "float16")
+        grouped(a, b, ends_of(*sizes), out=out)
+        np.testing.assert_array_equal(out, expected(a, b, ends_of(*sizes), np.zeros((len(a), n))))
+
+
+def test_rows_that_are_not_multiplied_may_hold_nan():
+    a, b, ends = small_integers((50, K)), weights(3), ends_of(10, 0, 20)
+    a[30:] = np.nan
+    out = np.full((50, N), 5, "float16")
+    grouped(a, b, ends, out=out)
+    np.testing.assert_array_equal(out, expected(np.nan_to_num(a), b, ends, np.full((50, N), 5)))
+
+
+def test_a_row_has_the_same_bits_whatever_other_groups_hold():
+    random = np.random.default_rng(3)
+    a, b = random.standard_normal((90, K)).astype("float16"), random.standard_normal((3, K, N)).astype("float16")
+    alone = grouped(a[20:60], b[1:2], ends_of(40))
+    among = grouped(a, b, ends_of(20, 40, 30))
+    np.testing.assert_array_equal(among[20:60], alone)
+    np.testing.assert_array_equal(grouped(a, b, ends_of(20, 40, 30)), among)
+
+
+def test_groups_may_share_a_matrix_or_lie_apart():
+    a, ends = small_integers((40, K)), ends_of(10, 30)
+    one = np.broadcast_to(small_integers((K, N), 2), (2, K, N))
+    np.testing.assert_array_equal(grouped(a, one, ends), a @ one[0])
+    apart = weights(4)[::2]
+    np.testing.assert_array_equal(grouped(a, apart, ends), expected(a, apart, ends, np.zeros((40, N))))
+
+
+def test_an_epilogue_knows_the_group_and_the_row():
+    a, b, ends = small_integers((60, K)), weights(3), ends_of(25, 1, 34)
+    bias, w = small_integers((3, N), 4), small_integers((60,), 5)
+    x = small_integers((60, N), 6)
+    result, sums = grouped(
+        a, b, ends, epilogue="t = acc + bias[b,n]; d = t * w[m] + x[m,n]; pre[m,n] = t", bias=bias, w=w, x=x
+    )
+    group = np.repeat(np.arange(3), (25, 1, 34))
+    t = expected(a, b, ends, np.zeros((60, N))) + bias[group]
+    np.testing.assert_array_equal(sums, t)
+    np.testing.assert_array_equal(result, (t * w[:, None] + x).astype("float16"))
+
+
+def test_a_gate_is_made_of_two_columns():
+    n = 96
+    a, b, ends = small_integers((60, K)), weights(3, n=n), ends_of(25, 1, 34)
+    product = expected(a, b, ends, np.zeros((60, n)))
+    result = grouped(a, b, ends, epilogue="d = left(acc) * right(acc)")
+    np.testing.assert_array_equal(result, (product[:, : n // 2] * product[:, n // 2 :]).astype("float16"))
+
+
+def test_c_is_added():
+    a, b, ends = small_integers((33, K)), weights(2), ends_of(20, 13)
+    c = small_integers((33, N), 7)
+    product = expected(a, b, ends, np.zeros((33, N)))
+    np.testing.assert_array_equal(grouped(a, b, ends, c=c, beta=2.0, alpha=0.5), product / 2 + 2 * c)
+    out = c.copy()
+    grouped(a, b, ends, out=out, accumulate=True)
+    np.testing.assert_array_equal(out, product + c)
+
+
+def test_empty_arrays():
+    b = weights(3)
+    assert grouped(small_integers((0, K)), b, ends_of(0, 0, 0)).shape == (0, N)
+    zeros = grouped(small_integers((5, 0)), small_integers((3, 0, N)), ends_of(1, 1, 3))
+    np.testing.assert_array_equal(zeros, np.zeros((5, N)))
+
+
+def test_wrong_ends_touch_no_other_memory():
+    """The emulator stops a kernel that leaves its operands."""
+    a, b = small_integers((40, K)), weights(3)
+    for ends in ([50, 60, 70], [30, 10, 40], [-5, -1, 40], [2**31 - 1, -(2**31), 40]):
+        out = np.full((48, N), 9, "float16")
+        grouped(a, b, np.array(ends, "int32"), out=out[:40])
+        np.testing.assert_array_equal(out[40:], np.full((8, N), 9))
+
+
+@pytest.mark.parametrize(
+    "change, words",
+    [
+        ({"a": (2, 20, K)}, "groups are rows of one matrix"),
+        ({"b": (K, N)}, "each group has a matrix"),
+        ({"b": (0, K, N)}, "there must be a group"),
+        ({"turned": True}, "A is column-major"),
+        ({"ends": [5, 9]}, "3 groups have as many ends"),
+        ({"ends": [[5, 9, 20]]}, "3 groups have as many ends"),
+        ({"type": "int8"}, "ends of groups are int32"),
+        ({"b": (3, K + 8, N)}, "are not B's rows"),
+        ({"epilogue": "d = acc + x[b,m,n]", "x": np.zeros((3, 20, N), "float16")}, "m counts the rows of all groups"),
+        ({"epilogue": "d = acc + x[b,n]", "x": np.zeros((2, N), "float16")}, "3 for the groups"),
+    ],
+)
+def test_what_makes_no_groups_is_refused_with_the_reason(change, words):
+    a, b = small_integers(change.pop("a", (20, K))), small_integers(change.pop("b", (3, K, N)))
+    if change.pop("turned", False):
+        a = small_integers((K, 24)).T
+    ends = np.array(change.pop("ends", [5, 9, 20]), change.pop("type", "int32"))
+    with pytest.raises(jg.Error, match=words.replace("[", r"\[")):
+        grouped(a, b, ends, **change)

@@ -1,0 +1,171 @@
+/// Specs with groups of rows: their rules, text, kernels' names and grids, and how rows are divided.
+
+#include "generator/base/grid_rule.hpp"
+#include "generator/base/operand.hpp"
+#include "generator/base/problem.hpp"
+#include "generator/families/kernel_name.hpp"
+#include "generator/families/shared/expected_problem.hpp"
+#include "generator/heuristics.hpp"
+#include "jitgemm/error.hpp"
+#include "runtime/verify/group_sizes.hpp"
+#include "tests/catch.hpp"
+#include "tests/support/specs.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+
+namespace {
+
+using namespace jitgemm;
+using namespace jitgemm::testing;
+
+GemmSpec groups_of(std::int64_t groups, GemmSpec spec = spec_of(GemmLayout::tn, 480, 40, 64)) {
+    spec.groups = groups;
+    return spec;
+}
+
+std::string refusal(const GemmSpec& spec) { return fmt::format("{}", fmt::join(problems(spec), "; ")); }
+
+bool mentions(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
+
+}  // namespace
+
+TEST_CASE("groups: B has a matrix for each, A and D have one") {
+    GemmSpec spec = groups_of(3);
+    spec.ldb = 72;
+    const GemmSpec whole = resolved(spec);
+    CHECK(whole.batch_stride_b == 40 * 72);
+    CHECK(whole.batch_stride_a == kPackedBatch);
+    CHECK(whole.batch_stride_d == kPackedBatch);
+    const OperandExtents extents = operand_extents(whole);
+    CHECK(extents.a == 480 * 64);
+    CHECK(extents.b == 2 * 40 * 72 + 39 * 72 + 64);
+    CHECK(extents.d == 480 * 40);
+    CHECK(flops(whole) == 2.0 * 480 * 40 * 64);
+    const OperandList list = gemm_operands(whole);
+    REQUIRE(list.find("offsets") != nullptr);
+    CHECK(list.find("offsets")->extent() == 3);
+    CHECK(list.find("offsets")->type == DataType::s32);
+    CHECK(gemm_operands(spec_of(GemmLayout::tn, 8, 8, 8)).find("offsets") == nullptr);
+}
+
+TEST_CASE("groups: the text names them, and reads back") {
+    GemmSpec spec = resolved(groups_of(12));
+    spec.batch_stride_b = 0;
+    CHECK(mentions(to_string(spec), "gemm-v7 "));
+    CHECK(parse_gemm_spec(to_string(spec)) == spec);
+    CHECK(shape_line(spec) == "bf16 tn 480 40 64 groups=12");
+    CHECK(parse_shape_line(shape_line(spec)).groups == 12);
+    CHECK_FALSE(mentions(to_string(resolved(groups_of(0))), "groups"));
+    CHECK_THROWS_AS(parse_gemm_spec("gemm-v6 m=8 n=8 k=8 groups=2"), SpecError);
+}
+
+TEST_CASE("groups: the rules name the value") {
+    CHECK(mentions(refusal(groups_of(-1)), "groups is -1"));
+    CHECK(mentions(refusal(groups_of(1025)), "groups is 1025"));
+    CHECK(refusal(groups_of(1024)).empty());
+    GemmSpec spec = groups_of(3);
+    spec.batch = 2;
+    CHECK(mentions(refusal(spec), "groups is 3 and batch is 2"));
+    spec = groups_of(3);
+    spec.d_order = Order::column;
+    CHECK(mentions(refusal(spec), "D is column-major"));
+    spec = groups_of(3);
+    spec.batch_stride_a = 64;
+    CHECK(mentions(refusal(spec), "batch_stride_a is 64"));
+    for (const char* text : {"d = acc + x[b,m,n]", "d = acc + x[b,m]"}) {
+        spec = groups_of(3);
+        spec.epilogue = text;
+        CHECK(mentions(refusal(spec), "m counts the rows of all groups"));
+    }
+    spec.epilogue = "d = acc + offsets[n]";
+    CHECK(mentions(refusal(spec), "rename it"));
+    spec.epilogue = "d = acc + bias[b,n]";
+    CHECK(refusal(spec).empty());
+}
+
+TEST_CASE("groups: one row or one column stays as it lies") {
+    for (const auto& [m, n] : {std::pair{1, 8}, std::pair{8, 1}}) {
+        const Problem problem = problem_of(groups_of(2, spec_of(GemmLayout::tn, m, n, 8)));
+        CHECK_FALSE(problem.transposed);
+        CHECK(problem.row_major == problem.asked);
+    }
+}
+
+TEST_CASE("groups: kernels have a name of their own, which reads back") {
+    const Problem problem = problem_of(groups_of(12));
+    const GpuModel& gpu = find_gpu("h200");
+    const KernelId id{problem.signature, choose_config(problem, gpu)};
+    CHECK(mentions(kernel_name(id), "_groups_"));
+    CHECK(parse_kernel_name(kernel_name(id)) == id);
+    const Problem more = problem_of(groups_of(900, spec_of(GemmLayout::tn, 7, 40, 64)));
+    CHECK(more.signature == problem.signature);  // one kernel serves any number of groups
+}
+
+TEST_CASE("groups: there are blocks for every division of the rows") {
+    const GridRule rule{.tile_m = 64, .tile_n = 64, .batch = GridBatch::tiles};
+    for (const std::int64_t rows : {1, 5, 64, 100, 1000})
+        for (const std::int64_t groups : {1, 2, 63, 64, 65, 700})
+            for (const GroupSizes sizes : {GroupSizes::uniform, GroupSizes::random, GroupSizes::skewed}) {
+                const GemmSpec spec = groups_of(groups, spec_of(GemmLayout::tn, rows, 100, 8));
+                std::int64_t tiles = 0, before = 0;
+                for (const std::int32_t end : group_ends(groups, rows, sizes, 3)) {
+                    tiles += (end - before + 63) / 64 * 2;
+                    before = end;
+                }
+                INFO(rows << " rows, " << groups << " groups, " << to_string(sizes));
+                CHECK(block_count(rule, spec) >= tiles);
+            }
+}
+
+TEST_CASE("groups: candidates are chosen for the rows that a group has on average") {
+    const Problem expected = expected_problem(problem_of(groups_of(16)));
+    CHECK(expected.row_major.batch == 16);
+    CHECK(expected.row_major.m == 30);
+    CHECK(expected_problem(problem_of(groups_of(900, spec_of(GemmLayout::tn, 7, 40, 64)))).row_major.batch == 7);
+    const auto height = [&](std::int64_t rows) {
+        const GemmSpec spec = groups_of(64, spec_of(GemmLayout::tn, 64 * rows, 4096, 4096));
+        return choose_config(problem_of(spec), find_gpu("h200")).as<WgmmaWarpSpecializedConfig>().block.m;
+    };
+    CHECK(height(4) == 64);
+    CHECK(height(2048) > 64);
+}
+
+TEST_CASE("groups: rows are divided evenly, at random with empty groups, or by Zipf's law") {
+    for (const GroupSizes sizes : {GroupSizes::uniform, GroupSizes::random, GroupSizes::skewed}) {
+        CHECK(parse_group_sizes(to_string(sizes)) == sizes);
+        for (const std::int64_t groups : {1, 7, 128}) {
+            const std::vector<std::int32_t> ends = group_ends(groups, 10000, sizes, 5);
+            CHECK(ends.size() == static_cast<std::size_t>(groups));
+            CHECK(ends.back() == 10000);
+            CHECK(std::ranges::is_sorted(ends));
+            CHECK(group_ends(groups, 10000, sizes, 5) == ends);
+            CHECK(offsets_problem(ends, groups_of(groups, spec_of(GemmLayout::tn, 10000, 8, 8))).empty());
+        }
+    }
+    const auto sizes_of = [](GroupSizes sizes) {
+        std::vector<std::int32_t> list = group_ends(100, 100000, sizes, 5);
+        for (std::size_t i = list.size(); i-- > 1;) list[i] -= list[i - 1];
+        std::ranges::sort(list);
+        return list;
+    };
+    CHECK(sizes_of(GroupSizes::uniform).front() == 1000);
+    CHECK(sizes_of(GroupSizes::uniform).back() == 1000);
+    CHECK(std::ranges::count(sizes_of(GroupSizes::random), 0) > 15);
+    const std::vector<std::int32_t> skewed = sizes_of(GroupSizes::skewed);
+    CHECK(std::abs(skewed[99] - 2 * skewed[98]) < 10);
+    CHECK(std::abs(skewed[99] - 10 * skewed[90]) < 30);
+    CHECK_FALSE(parse_group_sizes("even").has_value());
+}
+
+TEST_CASE("groups: wrong ends are named") {
+    const GemmSpec spec = groups_of(3);
+    CHECK(offsets_problem({1, 0, 5}, spec) == "offsets[1] is 0, but the previous group ends at 1: ends must not fall");
+    CHECK(mentions(offsets_problem({1, 2, 481}, spec), "offsets[2] is 481"));
+    CHECK(mentions(offsets_problem({-1, 2, 3}, spec), "offsets[0] is -1"));
+    CHECK(offsets_problem({0, 480, 480}, spec).empty());
+}
