@@ -157,6 +157,7 @@ def grouped_matmul(
     /,
     offs: Any,
     *,
+    expected_rows: int | None = None,
     out: Any = None,
     alpha: float = 1.0,
     beta: float | None = None,

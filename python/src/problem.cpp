@@ -127,11 +127,14 @@ private:
     /// Each group of A's rows has one of B's matrices.
     void take_groups() {
         const Operand &a = arrays_.a, &b = arrays_.b, &offsets = arrays_.offsets;
-        if (a.rank != 2) reasons_.push_back(described(a) + ": groups are rows of one matrix (m, k)");
+        const bool has_rows = a.rank == 2 || a.rank == 3;
+        if (!has_rows) reasons_.push_back(described(a) + ": groups are rows of one matrix (m, k), or (groups, rows, k)");
         if (b.rank != 3) reasons_.push_back(described(b) + ": each group has a matrix, (groups, k, n)");
-        if (a.rank != 2 || b.rank != 3) return;
+        if (!has_rows || b.rank != 3) return;
         groups_ = b_.leading.front();
         b_.leading.clear();
+        if (a.rank == 3 && a.extents().front() != groups_.size)
+            reasons_.push_back(fmt::format("{} and {}: they have different numbers of groups", described(a), described(b)));
         if (groups_.size == 0) reasons_.push_back(described(b) + ": there must be a group");
         if (groups_.size > 1 && groups_.stride < 0) reasons_.push_back(with_strides(b) + ": its matrices lie backwards");
         if (offsets.rank != 1 || offsets.extents().front() != groups_.size)
@@ -145,6 +148,15 @@ private:
 
     void lay_out_groups() {
         problem_.spec.groups = groups_.size;
+        problem_.spec.expected_rows = arrays_.expected_rows;
+        if (arrays_.a.rank == 3) {
+            problem_.spec.group_rows = problem_.spec.m;
+            fold();
+            problem_.batch = 1;
+            if (!is_folded_ && groups_.size > 1)
+                reasons_.push_back(fmt::format("{} and {}: all rows must lie at one stride", with_strides(arrays_.a),
+                                               arrays_.out.given() ? with_strides(arrays_.out) : "the result"));
+        }
         problem_.spec.batch_stride_b = groups_.stride;
         if (groups_.size > 1) strides_.push_back({0, groups_.stride, 0, 0});
     }
@@ -202,6 +214,11 @@ private:
         const bool b_is_one =
             std::ranges::all_of(b_.leading, [](Extent extent) { return extent.size == 1 || extent.stride == 0; });
         if (problem_.batch == 1 || !b_is_one || names_problem() || (like_ != nullptr && is_batched(*like_))) return;
+        fold();
+    }
+
+    /// Takes leading dimensions as rows, where they lie so.
+    void fold() {
         const auto a = folded(a_), d = folded(d_), c = folded(c_);
         if (!a || !d || a->size != d->size) return;  // one A for many results has no rows for all of them
         if (!lie_of(*a, a_.columns) || !lie_of(*d, d_.columns)) return;  // reversed, or one row that is repeated
@@ -413,6 +430,7 @@ ProblemKey::ProblemKey(const Arrays& arrays) {
     if (arrays.epilogue) add(*arrays.epilogue);
     if (arrays.offsets.given())
         describe_operand(arrays.offsets, [this](std::int64_t word) { of_epilogue_.push_back(word); });
+    if (arrays.expected_rows != 0) of_epilogue_.push_back(arrays.expected_rows);
 }
 
 void ProblemKey::add(const EpilogueArrays& epilogue) {

@@ -20,6 +20,7 @@ namespace jitgemm::python {
 struct Arrays {
     Operand a, b, c, out;
     Operand offsets;  ///< of groups of A's rows: where they end
+    std::int64_t expected_rows = 0;  ///< of a group; 0: unknown
     bool accumulates = false;
     std::optional<DataType> out_type;  ///< of a result that is to be made; nothing: the usual
     Determinism deterministic = Determinism::run_to_run;

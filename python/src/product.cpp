@@ -66,6 +66,17 @@ Math math_of(PyObject* object) {
     throw SpecError("invalid problem", {fmt::format("math is '{}': expected ieee, f16x3, bf16x3 or tf32", *word)});
 }
 
+/// A number that is at least 0; 0 where there is none.
+std::int64_t count_of(PyObject* object, const char* name) {
+    if (object == nullptr || object == Py_None) return 0;
+    const long long value = PyLong_Check(object) != 0 ? PyLong_AsLongLong(object) : -1;
+    if (PyErr_Occurred() != nullptr) PyErr_Clear();
+    if (value < 0)
+        throw SpecError("invalid problem", {fmt::format("{} is {}: expected an integer of at least 0", name,
+                                                        words_of(Ref::owned(PyObject_Repr(object)).get()))});
+    return value;
+}
+
 DependentLaunch dependent_launch_of(PyObject* object) {
     const std::optional<std::string> word = word_of(object, "dependent_launch", "\"auto\" (default), \"off\", \"on\"");
     if (!word || *word == "auto") return DependentLaunch::automatic;
@@ -183,6 +194,7 @@ void read_product(const ProductArguments& given, Product& product) {
     read_if_given(given.c, "c", product, arrays.c);
     read_if_given(given.out, "out", product, arrays.out);
     read_if_given(given.offsets, "offs", product, arrays.offsets);
+    arrays.expected_rows = count_of(given.expected_rows, "expected_rows");
     arrays.accumulates = truth(given.accumulate);
     arrays.deterministic = determinism_of(given.deterministic);
     arrays.sums = sums_of(given.sums);

@@ -16,7 +16,8 @@ struct ProductArguments {
     const Keywords* named = nullptr;   ///< the same, as keywords
     PyObject* sums = nullptr;
     PyObject* math = nullptr;
-    PyObject* offsets = nullptr;  ///< of groups
+    PyObject* offsets = nullptr;        ///< of groups
+    PyObject* expected_rows = nullptr;  ///< of a group
 };
 
 /// Arrays, factors and stream of one product, as read.

@@ -180,7 +180,7 @@ void GuardedProblem::Impl::poison_workspace(std::size_t bytes) {
 }
 
 /// Without data where the operand is not read, or not there.
-DeviceMatrix GuardedProblem::Impl::matrix(std::string_view name) const {
+DeviceMatrix GuardedProblem::Impl::matrix(std::string_view name, std::int64_t group) const {
     std::size_t place = 0;
     for (const GemmOperand& operand : operands) {
         if (operand.is_written) continue;

@@ -74,6 +74,8 @@ TEST_CASE("emulated groups: random problems") {
                                   spec_of(kServed.at(static_cast<std::size_t>(below(2))), 8 + 8 * below(40),
                                           8 * (1 + below(20)), 8 * (1 + below(16))));
         if (below(3) == 0) spec.c = spec.d;
+        if (below(3) == 0) spec.group_rows = 1 + below(100), spec.m = spec.groups * spec.group_rows;
+        if (below(3) == 0) spec.expected_rows = 1 + below(300);
         if (below(3) == 0) spec.deterministic = Determinism::batch_invariant;
         INFO(to_string(spec));
         static_cast<void>(check_chosen(on_hopper(), spec,
@@ -139,13 +141,21 @@ TEST_CASE("emulated groups: planted faults are found") {
                                Fault{"min(16, edges.end_row - row)", "min(16, args.m - row)"},
                                Fault{"static_cast<int>(problem)", "static_cast<int>(problem / 2)"},
                                Fault{"tiles += before.tiles", "tiles += 0"},
-                               Fault{"const int first_row = lane == 0 ? before.row : above", "const int first_row = above"},
+                               Fault{"int first_row = lane == 0 ? before.row : above", "int first_row = above"},
                                Fault{"if (lane >= distance) tiles", "if (lane > distance) tiles"},
                                Fault{"tile_of_block(index - before.tiles", "tile_of_block(index"},
-                               Fault{"int row = before.row + static_cast<int>(at.m", "int row = static_cast<int>(at.m"},
+                               Fault{"int row = first_row + static_cast<int>(at.m", "int row = static_cast<int>(at.m"},
                                Fault{"index >= end.tiles", "index > end.tiles"},
                                Fault{"args.offsets[group + 32]", "args.offsets[group + 31]"}}) {
         INFO(fault.text);
         CHECK_FALSE(complaint_about(on_hopper(), spec, config, fault.text, fault.instead).empty());
+    }
+    GemmSpec with_room = groups_of(40, spec_of(GemmLayout::tn, 1200, 40, 64));
+    with_room.group_rows = 30;
+    for (const Fault& fault : {Fault{"row = first_row + (group", "row = first_row + args.group_rows + 0 * (group"},
+                               Fault{"first_row = group * args.group_rows", "first_row = before.row"},
+                               Fault{"group_rows == 0 ? before.row : ", "group_rows == 0 ? 0 : before.row + 0 * "}}) {
+        INFO(fault.text);
+        CHECK_FALSE(complaint_about(on_hopper(), with_room, config, fault.text, fault.instead).empty());
     }
 }

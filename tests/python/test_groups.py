@@ -120,6 +120,26 @@ def test_c_is_added():
     np.testing.assert_array_equal(out, product + c)
 
 
+@pytest.mark.parametrize("counts, room", [((3, 0, 20, 7), 20), ((64, 65, 0), 70), ((1,), 1), ((0, 0), 5)])
+def test_groups_may_have_room_for_rows(counts, room):
+    groups = len(counts)
+    a, b = small_integers((groups, room, K)), weights(groups)
+    w = small_integers((groups, room), 4)
+    out = np.full((groups, room, N), 9, "float16")
+    grouped(a, b, np.array(counts, "int32"), out=out, epilogue="d = acc * w[m]", w=w, expected_rows=2)
+    product = np.matmul(a, b) * w[..., None]
+    for group, count in enumerate(counts):
+        np.testing.assert_array_equal(out[group, :count], product[group, :count])
+        np.testing.assert_array_equal(out[group, count:], np.full((room - count, N), 9))
+
+
+def test_more_rows_than_there_is_room_for_touch_no_other_group():
+    a, b, out = small_integers((2, 5, K)), weights(2), np.full((2, 5, N), 9, "float16")
+    grouped(a, b, np.array([70, -3], "int32"), out=out)
+    np.testing.assert_array_equal(out[0], a[0] @ b[0])
+    np.testing.assert_array_equal(out[1], np.full((5, N), 9))
+
+
 def test_empty_arrays():
     b = weights(3)
     assert grouped(small_integers((0, K)), b, ends_of(0, 0, 0)).shape == (0, N)
@@ -139,7 +159,10 @@ def test_wrong_ends_touch_no_other_memory():
 @pytest.mark.parametrize(
     "change, words",
     [
-        ({"a": (2, 20, K)}, "groups are rows of one matrix"),
+        ({"a": (2, 2, 20, K)}, "groups are rows of one matrix"),
+        ({"a": (2, 20, K)}, "different numbers of groups"),
+        ({"expected_rows": -1}, "expected_rows is -1"),
+        ({"expected_rows": "many"}, "expected_rows is 'many'"),
         ({"b": (K, N)}, "each group has a matrix"),
         ({"b": (0, K, N)}, "there must be a group"),
         ({"turned": True}, "A is column-major"),
