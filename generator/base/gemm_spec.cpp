@@ -114,7 +114,8 @@ void check_groups(const GemmSpec& spec, Reasons& reasons) {
     if (!is_grouped(spec)) {
         for (const auto& [name, rows] :
              {std::pair{"group_rows", spec.group_rows}, std::pair{"expected_rows", spec.expected_rows}})
-            if (rows != 0) reasons.push_back(fmt::format("{} is {}, but there are no groups: name their number", name, rows));
+            if (rows != 0)
+                reasons.push_back(fmt::format("{} is {}, but there are no groups: name their number", name, rows));
         return;
     }
     if (spec.expected_rows < 0)
@@ -125,25 +126,28 @@ void check_groups(const GemmSpec& spec, Reasons& reasons) {
         reasons.push_back(fmt::format("group_rows is {} and m is {}: m must be group_rows times the {} groups",
                                       spec.group_rows, spec.m, spec.groups));
     if (spec.groups < 0 || spec.groups > kMostGroups)
-        reasons.push_back(fmt::format("groups is {}: it must be from 1 to {}, or 0 for none", spec.groups, kMostGroups));
+        reasons.push_back(
+            fmt::format("groups is {}: it must be from 1 to {}, or 0 for none", spec.groups, kMostGroups));
     if (is_batched(spec))
-        reasons.push_back(fmt::format("groups is {} and batch is {}: one of them must be left out", spec.groups,
-                                      spec.batch));
+        reasons.push_back(
+            fmt::format("groups is {} and batch is {}: one of them must be left out", spec.groups, spec.batch));
     if (spec.d_order == Order::column)
         reasons.emplace_back("D is column-major, but groups are rows that lie one after the other: leave d_layout out");
     for (const auto& [name, stride] : {std::pair{'a', spec.batch_stride_a}, std::pair{'c', spec.batch_stride_c},
                                        std::pair{'d', spec.batch_stride_d}})
         if (stride != kPackedBatch)
-            reasons.push_back(fmt::format("batch_stride_{} is {}: with groups, only B has a batch stride", name, stride));
+            reasons.push_back(
+                fmt::format("batch_stride_{} is {}: with groups, only B has a batch stride", name, stride));
     const EpilogueParts* const text = parts_of(spec);
     if (text == nullptr) return;
     const auto check = [&](const std::string& name, const EpilogueIndex& index) {
         if (name == "offsets")
             reasons.emplace_back("the epilogue has a value named offsets, which are the ends of groups: rename it");
         if (index.of_problem && index.row)
-            reasons.push_back(fmt::format("{} has the index [{}]: m counts the rows of all groups, so that b, the group, "
-                                          "stands beside n alone",
-                                          name, to_string(index)));
+            reasons.push_back(
+                fmt::format("{} has the index [{}]: m counts the rows of all groups, so that b, the group, "
+                            "stands beside n alone",
+                            name, to_string(index)));
     };
     for (const EpilogueOperand& operand : text->operands) check(operand.name, operand.index);
     for (const EpilogueOutput& output : text->outputs) check(output.name, output.index);

@@ -292,10 +292,12 @@ constexpr GemmSpecField kFields[] = {
     batch_stride<&GemmSpec::batch_stride_c>("batch-stride-c", "Elements from one problem's C to the next one's", true),
     batch_stride<&GemmSpec::batch_stride_d>("batch-stride-d", "Elements from one problem's D to the next one's"),
     group_size<&GemmSpec::groups>(
-        "groups", "Groups of rows of A and D, each with its own B; the operand 'offsets' says where they end (default: none)"),
+        "groups",
+        "Groups of rows of A and D, each with its own B; the operand 'offsets' says where they end (default: none)"),
     group_size<&GemmSpec::group_rows>(
-        "group-rows", "Rows that each group has room for; 'offsets' then has their numbers (default: groups lie one "
-                      "behind the other)"),
+        "group-rows",
+        "Rows that each group has room for; 'offsets' then has their numbers (default: groups lie one "
+        "behind the other)"),
     group_size<&GemmSpec::expected_rows>("expected-rows",
                                          "Rows of a group for which a kernel is chosen (default: m / groups)"),
 };

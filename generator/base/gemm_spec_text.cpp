@@ -14,7 +14,7 @@ namespace jitgemm {
 namespace {
 
 constexpr std::array<std::string_view, 7> kFormats{"gemm-v1", "gemm-v2", "gemm-v3", "gemm-v4",
-                                                      "gemm-v5", "gemm-v6", "gemm-v7"};
+                                                   "gemm-v5", "gemm-v6", "gemm-v7"};
 constexpr int kFirstWithLayouts = 3;  // of an epilogue's operands
 
 /// The name of one of an enumeration; a number that was cast to it may be none.
@@ -123,10 +123,12 @@ void read_behind_sizes(GemmSpec& spec, std::span<const std::string_view> words) 
     for (const std::string_view word : words) {
         const std::string_view key = split_assignment(word).key;
         const auto field = std::ranges::find(gemm_spec_fields(), key, &GemmSpecField::key);
-        if (key == "epilogue" || key == "groups" || key == "group-rows" || key == "expected-rows" || key.starts_with("batch") || (field == gemm_spec_fields().end() && is_layout_key(key)))
+        if (key == "epilogue" || key == "groups" || key == "group-rows" || key == "expected-rows" ||
+            key.starts_with("batch") || (field == gemm_spec_fields().end() && is_layout_key(key)))
             continue;
         throw WordError(
-            fmt::format("'{}' stands behind the sizes: a shape line has only batch=, batch-stride-A=, groups=, group-rows= and expected-rows= there, "
+            fmt::format("'{}' stands behind the sizes: a shape line has only batch=, batch-stride-A=, groups=, "
+                        "group-rows= and expected-rows= there, "
                         "epilogue='…', and ld-NAME=, align-NAME= and batch-stride-NAME= of its operands",
                         word));
     }

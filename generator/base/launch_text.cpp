@@ -153,9 +153,9 @@ void require_plain_launch(const GemmSpec& spec) {
             "no launcher in C for this problem",
             {fmt::format("batch is {}, and launchers in C pass no batch strides: leave the batch out", spec.batch)});
     if (is_grouped(spec))
-        throw SpecError("no launcher in C for this problem",
-                        {fmt::format("groups is {}, and launchers in C pass no offsets: leave the groups out",
-                                     spec.groups)});
+        throw SpecError(
+            "no launcher in C for this problem",
+            {fmt::format("groups is {}, and launchers in C pass no offsets: leave the groups out", spec.groups)});
     if (spec.epilogue.empty()) return;
     throw SpecError(
         "no launcher in C for this problem",

@@ -24,9 +24,9 @@ struct MatrixStorage {
 
 [[nodiscard]] inline ArgumentRole size_role(OperandIndex index) {
     constexpr std::array<ArgumentRole, 10> kRoles{
-        ArgumentRole{"1"},        ArgumentRole{"m"},        ArgumentRole{"n"},
-        ArgumentRole{"k"},        ArgumentRole{"h"},        ArgumentRole{"h"},
-        ArgumentRole{"m_blocks"}, ArgumentRole{"n_blocks"}, ArgumentRole{"k_blocks"}, ArgumentRole::groups};
+        ArgumentRole{"1"},        ArgumentRole{"m"},   ArgumentRole{"n"},        ArgumentRole{"k"},
+        ArgumentRole{"h"},        ArgumentRole{"h"},   ArgumentRole{"m_blocks"}, ArgumentRole{"n_blocks"},
+        ArgumentRole{"k_blocks"}, ArgumentRole::groups};
     return kRoles.at(static_cast<std::size_t>(index));
 }
 
@@ -71,8 +71,8 @@ struct MatrixStorage {
     if (role == ArgumentRole::batch) return spec.batch;
     if (role == ArgumentRole::group_rows) return spec.group_rows;
     if (role.part == ArgumentPart::value) {
-        constexpr std::array kSizes{OperandIndex::m,       OperandIndex::n,        OperandIndex::k,
-                                    OperandIndex::half_n,  OperandIndex::blocks_m, OperandIndex::blocks_n,
+        constexpr std::array kSizes{OperandIndex::m,        OperandIndex::n,        OperandIndex::k,
+                                    OperandIndex::half_n,   OperandIndex::blocks_m, OperandIndex::blocks_n,
                                     OperandIndex::blocks_k, OperandIndex::groups};
         const auto* const index = std::ranges::find(kSizes, role, size_role);
         return index == kSizes.end() ? 1 : size_of(*index, spec);

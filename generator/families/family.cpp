@@ -3,11 +3,11 @@
 #include "generator/base/operand_parts.hpp"
 #include "generator/base/round_up.hpp"
 #include "generator/base/served_types.hpp"
-#include "generator/families/shared/expected_problem.hpp"
 #include "generator/families/shared/arguments_text.hpp"
 #include "generator/families/shared/batch.hpp"
 #include "generator/families/shared/compile_cost.hpp"
 #include "generator/families/shared/epilogue_element.hpp"
+#include "generator/families/shared/expected_problem.hpp"
 #include "generator/families/shared/parameter_table.hpp"
 #include "generator/families/table.hpp"
 #include "generator/text/nearest_name.hpp"
@@ -36,7 +36,8 @@ std::vector<std::string> unserved_batch(const GemmSignature& s, bool serves_batc
     if (!s.batched) return reasons;
     if (s.grouped && !serves_groups)
         reasons.emplace_back("no kernel of this family serves groups of rows");
-    else if (!serves_batches) reasons.emplace_back("no kernel of this family serves a batch");
+    else if (!serves_batches)
+        reasons.emplace_back("no kernel of this family serves a batch");
     if (has_reductions(s)) reasons.emplace_back("no kernel of a batch makes reductions (sum, max, min)");
     if (has_block_scales(s)) reasons.emplace_back("no kernel of a batch scales blocks of K");
     return reasons;
@@ -274,11 +275,13 @@ struct Adapter {
 
     /// What no family serves, or why this one does not; each family's own checks know nothing of the former.
     static std::vector<std::string> unsupported(const Problem& problem, const Arch& arch) {
-        std::vector<std::string> reasons = unserved(problem, serves_pairs(), serves_block_scales(), serves_batches(), serves_groups());
+        std::vector<std::string> reasons =
+            unserved(problem, serves_pairs(), serves_block_scales(), serves_batches(), serves_groups());
         return reasons.empty() ? Typed::unsupported(problem, arch) : reasons;
     }
     static std::vector<std::string> violations(const Problem& problem, const KernelConfig& config, const Arch& arch) {
-        std::vector<std::string> reasons = unserved(problem, serves_pairs(), serves_block_scales(), serves_batches(), serves_groups());
+        std::vector<std::string> reasons =
+            unserved(problem, serves_pairs(), serves_block_scales(), serves_batches(), serves_groups());
         if (reasons.empty()) reasons = Typed::violations(problem, own(config), arch);
         check_sum_order(reasons, problem.row_major, sum_order(multiplied_type(problem.row_major), config), arch);
         return reasons;

@@ -172,7 +172,9 @@ EpilogueLayout layout_in_groups(const Named& named, const Operand& array, const 
     const Operand first = without_leading(array, 1);
     EpilogueLayout layout = layout_in_product(named, first, d, reasons);
     const std::int64_t stride = array.strides.front();
-    if (stride < 0) reasons.push_back(fmt::format("{}: its vectors lie backwards; {}", with_strides(array), contiguous_copy(array)));
+    if (stride < 0)
+        reasons.push_back(
+            fmt::format("{}: its vectors lie backwards; {}", with_strides(array), contiguous_copy(array)));
     if (d.groups > 1 && stride >= 0 && stride != product_of(first.extents())) layout.batch_stride = stride;
     return layout;
 }

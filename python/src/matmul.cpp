@@ -41,24 +41,24 @@ const Signature& matmul_signature() {
 /// The same with two more behind b.
 const Signature& grouped_signature() {
     static const std::array<Name, kGroupedArguments> names{"a",
-                                                              "b",
-                                                              "offs",
-                                                              "expected_rows",
-                                                              "out",
-                                                              "alpha",
-                                                              "beta",
-                                                              "c",
-                                                              "accumulate",
-                                                              "stream",
-                                                              "device",
-                                                              "deterministic",
-                                                              "dependent_launch",
-                                                              "out_dtype",
-                                                              "on_miss",
-                                                              "epilogue",
-                                                              "operands",
-                                                              "sums",
-                                                              "math"};
+                                                           "b",
+                                                           "offs",
+                                                           "expected_rows",
+                                                           "out",
+                                                           "alpha",
+                                                           "beta",
+                                                           "c",
+                                                           "accumulate",
+                                                           "stream",
+                                                           "device",
+                                                           "deterministic",
+                                                           "dependent_launch",
+                                                           "out_dtype",
+                                                           "on_miss",
+                                                           "epilogue",
+                                                           "operands",
+                                                           "sums",
+                                                           "math"};
     static const Signature signature{.function = "grouped_matmul", .names = names, .positional = 3, .required = 3};
     return signature;
 }
@@ -80,14 +80,15 @@ void read(bool is_grouped, PyObject* const* arguments, Py_ssize_t count, PyObjec
     std::array<PyObject*, kGroupedArguments> values{};
     read_arguments(signature, arguments, count, names, values.data(), request.named);
     if (!is_grouped) std::rotate(values.begin() + 2, values.end() - 2, values.end());  // which are not there
-    const auto [a, b, offs, expected_rows, out, alpha, beta, c, accumulate, stream, device, deterministic, dependent_launch, out_dtype,
-                on_miss, epilogue, operands, sums, math] = values;
+    const auto [a, b, offs, expected_rows, out, alpha, beta, c, accumulate, stream, device, deterministic,
+                dependent_launch, out_dtype, on_miss, epilogue, operands, sums, math] = values;
     const Formula* const formula = formula_given(epilogue);
     check_arguments(signature, values.data(), request.named, formula != nullptr);
-    request.product = {a,         b,       out,      alpha,          beta,          c,
-                       accumulate, stream,  device,   nullptr,        deterministic, dependent_launch,
-                       out_dtype, formula, operands, &request.named, sums,          math,
-                       offs,      expected_rows};
+    request.product = {a,         b,       out,           alpha,
+                       beta,      c,       accumulate,    stream,
+                       device,    nullptr, deterministic, dependent_launch,
+                       out_dtype, formula, operands,      &request.named,
+                       sums,      math,    offs,          expected_rows};
     request.on_miss = on_miss_of(on_miss);
 }
 
@@ -233,15 +234,18 @@ const char* const kGroupedMatmulDoc =
     "--\n\n"
     "Rows of a in groups, each multiplied by its own matrix of b, as torch.nn.functional.grouped_mm does it.\n\n"
     "a: (m, k). b: (groups, k, n); the transpose of weights (groups, n, k) is the fastest. The result is (m, n).\n"
-    "  Or a has room for a number of rows in each group, (groups, rows, k). Then offs has the rows of each group, which\n"
+    "  Or a has room for a number of rows in each group, (groups, rows, k). Then offs has the rows of each group, "
+    "which\n"
     "  come first in its room, and the result is (groups, rows, n).\n"
     "offs: (groups,) of int32, in rising order, on the device of a. Group i ends before row offs[i], and begins where\n"
     "  the previous one ends; the first begins at row 0. A group may be empty, and may begin at any row. Rows of the\n"
     "  result outside the groups stay as they are (in a new result, they are undefined). The host never reads offs,\n"
-    "  so that a CUDA graph may replay the call with other ends. Wrong ends give wrong results, but no other memory is\n"
+    "  so that a CUDA graph may replay the call with other ends. Wrong ends give wrong results, but no other memory "
+    "is\n"
     "  touched.\n"
     "expected_rows: of a group, for which a kernel is chosen (default: m / groups). Every number gives right results.\n"
-    "epilogue: in its text, b is the group, and m counts the rows of all groups: \"d = w[m] * silu(acc + bias[b,n])\".\n"
+    "epilogue: in its text, b is the group, and m counts the rows of all groups: \"d = w[m] * silu(acc + "
+    "bias[b,n])\".\n"
     "All other arguments and errors are those of matmul. Kernels need a GPU with wgmma (sm_90a), and a and b whose\n"
     "lines and matrices begin at multiples of 16 bytes.";
 

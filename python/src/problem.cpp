@@ -128,20 +128,23 @@ private:
     void take_groups() {
         const Operand &a = arrays_.a, &b = arrays_.b, &offsets = arrays_.offsets;
         const bool has_rows = a.rank == 2 || a.rank == 3;
-        if (!has_rows) reasons_.push_back(described(a) + ": groups are rows of one matrix (m, k), or (groups, rows, k)");
+        if (!has_rows)
+            reasons_.push_back(described(a) + ": groups are rows of one matrix (m, k), or (groups, rows, k)");
         if (b.rank != 3) reasons_.push_back(described(b) + ": each group has a matrix, (groups, k, n)");
         if (!has_rows || b.rank != 3) return;
         groups_ = b_.leading.front();
         b_.leading.clear();
         if (a.rank == 3 && a.extents().front() != groups_.size)
-            reasons_.push_back(fmt::format("{} and {}: they have different numbers of groups", described(a), described(b)));
+            reasons_.push_back(
+                fmt::format("{} and {}: they have different numbers of groups", described(a), described(b)));
         if (groups_.size == 0) reasons_.push_back(described(b) + ": there must be a group");
-        if (groups_.size > 1 && groups_.stride < 0) reasons_.push_back(with_strides(b) + ": its matrices lie backwards");
+        if (groups_.size > 1 && groups_.stride < 0)
+            reasons_.push_back(with_strides(b) + ": its matrices lie backwards");
         if (offsets.rank != 1 || offsets.extents().front() != groups_.size)
             reasons_.push_back(fmt::format("{}: {} groups have as many ends", described(offsets), groups_.size));
         else if (offsets.type != DataType::s32)
-            reasons_.push_back(fmt::format("{} is of type {}: ends of groups are int32", offsets.name,
-                                           to_string(*offsets.type)));
+            reasons_.push_back(
+                fmt::format("{} is of type {}: ends of groups are int32", offsets.name, to_string(*offsets.type)));
         else if (groups_.size > 1 && offsets.strides.front() != 1)
             reasons_.push_back(with_strides(offsets) + ": ends of groups must lie one behind the other");
     }

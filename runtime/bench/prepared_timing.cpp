@@ -30,8 +30,13 @@ constexpr std::int64_t kFlushBytes = 512LL << 20;
 constexpr std::int64_t kMostGraphLaunches = 1 << 16;
 
 RotatingOperands make_operands(ContextState& context, const GemmSpec& spec, const TimingOptions& options) {
-    return {context,       spec,         rotating_bytes(context.device->model(), options), options.seed,
-            options.alpha, options.beta, options.group_sizes};
+    return {context,
+            spec,
+            rotating_bytes(context.device->model(), options),
+            options.seed,
+            options.alpha,
+            options.beta,
+            options.group_sizes};
 }
 
 // ---- steady and sustained: graphs of launches -----------------------------------------------------------------------

@@ -65,8 +65,8 @@ RotatingOperands::Copies RotatingOperands::allocate(const std::shared_ptr<Device
 }
 
 void RotatingOperands::divide_rows(Device& device, const GemmSpec& spec, GroupSizes sizes, std::uint64_t seed) const {
-    const auto offsets = std::ranges::find(
-        operands_, OperandIndex::groups, [](const Copies& copies) { return copies.operand.column; });
+    const auto offsets =
+        std::ranges::find(operands_, OperandIndex::groups, [](const Copies& copies) { return copies.operand.column; });
     for (std::int64_t copy = 0; copy < plan_.copies; ++copy) {
         const std::int64_t rows = spec.expected_rows != 0 ? std::min(spec.groups * spec.expected_rows, spec.m) : spec.m;
         const std::vector<std::int32_t> values =

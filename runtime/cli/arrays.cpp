@@ -24,9 +24,10 @@ using Reasons = std::vector<std::string>;
 
 /// Sizes, layout and leading dimensions lie in the files.
 constexpr std::array<std::string_view, 28> kAllowedOptions{
-    "type",    "a-type", "b-type", "c-type",    "d-type",   "acc-type",    "align-a",        "align-b",    "align-c",
-    "align-d", "alpha",  "beta",   "d-layout",  "epilogue", "broadcast-c", "deterministic",  "constant-a", "constant-b",
-    "kernel",  "family", "param",  "templates", "device",   "arch",        "emulator-limit", "sums",       "math",    "groups"};
+    "type",        "a-type",        "b-type",     "c-type",         "d-type", "acc-type", "align-a",
+    "align-b",     "align-c",       "align-d",    "alpha",          "beta",   "d-layout", "epilogue",
+    "broadcast-c", "deterministic", "constant-a", "constant-b",     "kernel", "family",   "param",
+    "templates",   "device",        "arch",       "emulator-limit", "sums",   "math",     "groups"};
 
 void check_usage(const ArrayFiles& files, const ProblemOptions& options) {
     Reasons reasons;
@@ -111,7 +112,8 @@ void take_batch(const ArrayProblem& arrays, GemmSpec& spec) {
 /// Each group of A's rows has one of B's matrices.
 void check_groups(const ArrayProblem& arrays, const ProblemOptions& options, Reasons& reasons) {
     if (arrays.a.is_batch())
-        reasons.push_back(fmt::format("A ({}) has three dimensions, but groups are rows of one matrix", arrays.a.path()));
+        reasons.push_back(
+            fmt::format("A ({}) has three dimensions, but groups are rows of one matrix", arrays.a.path()));
     if (options.text("groups") != std::to_string(arrays.b.matrices()))
         reasons.push_back(fmt::format("--groups is {}, but B ({}) has {} matrices: each group has one",
                                       options.text("groups").value_or(""), arrays.b.path(), arrays.b.matrices()));

@@ -151,8 +151,7 @@ TimingOptions MeasurementOptions::timing(const ProblemRequest& request) const {
     timing.beta = request.beta;
     const std::optional<GroupSizes> sizes = parse_group_sizes(group_sizes);
     if (!sizes)
-        throw UsageError(
-            fmt::format("--group-sizes is '{}': it must be uniform, random or skewed", group_sizes));
+        throw UsageError(fmt::format("--group-sizes is '{}': it must be uniform, random or skewed", group_sizes));
     timing.group_sizes = *sizes;
     return timing;
 }

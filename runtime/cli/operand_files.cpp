@@ -90,16 +90,16 @@ void check_file(const GemmOperand& operand, const NpyMatrix& file, Reasons& reas
 constexpr std::string_view kOffsets = "offsets";
 
 /// The ends of groups: one for each, in rising order.
-void check_offsets(const std::map<std::string, NpyMatrix, std::less<>>& files, const GemmSpec& spec,
-                   Reasons& reasons) {
+void check_offsets(const std::map<std::string, NpyMatrix, std::less<>>& files, const GemmSpec& spec, Reasons& reasons) {
     const auto found = files.find(kOffsets);
     if (found == files.end())
         return reasons.push_back(fmt::format(
             "offsets is missing: --operand offsets=ENDS.npy says where the {} groups of rows end", spec.groups));
     const NpyMatrix& file = found->second;
     if (file.type() != DataType::s32 || file.rows() * file.columns() != spec.groups || file.is_batch())
-        return reasons.push_back(fmt::format("offsets ({}) is {} of {}, but there are {} groups: expected as many int32",
-                                             file.path(), size_of(file), to_string(file.type()), spec.groups));
+        return reasons.push_back(
+            fmt::format("offsets ({}) is {} of {}, but there are {} groups: expected as many int32", file.path(),
+                        size_of(file), to_string(file.type()), spec.groups));
     std::vector<std::int32_t> ends(static_cast<std::size_t>(spec.groups));
     std::memcpy(ends.data(), file.data(), file.size_bytes());
     if (std::string problem = offsets_problem(ends, spec); !problem.empty())

@@ -54,8 +54,7 @@ CheckResult FilledInput::changed_values() const {
 }
 
 InputDamage FilledInput::damage(const Reference& reference) const {
-    const CheckResult found =
-        values_.empty() ? reference.compare(memory_.disjoint_matrix(), fill_) : changed_values();
+    const CheckResult found = values_.empty() ? reference.compare(memory_.disjoint_matrix(), fill_) : changed_values();
     InputDamage damage{.elements = static_cast<std::int64_t>(found.wrong),
                        .outside = reference.guard_damage(memory_.guarded_lines(), kNanByte),
                        .text = {}};

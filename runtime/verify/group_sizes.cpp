@@ -51,8 +51,7 @@ std::vector<std::int32_t> group_ends(std::int64_t groups, std::int64_t rows, Gro
     return ends;
 }
 
-std::vector<std::int32_t> group_offsets(const GemmSpec& spec, std::int64_t rows, GroupSizes sizes,
-                                        std::uint64_t seed) {
+std::vector<std::int32_t> group_offsets(const GemmSpec& spec, std::int64_t rows, GroupSizes sizes, std::uint64_t seed) {
     std::vector<std::int32_t> list = group_ends(spec.groups, rows, sizes, seed);
     if (spec.group_rows == 0) return list;
     for (std::size_t i = list.size(); i-- > 1;) list[i] -= list[i - 1];
@@ -75,7 +74,8 @@ std::string offsets_problem(const std::vector<std::int32_t>& offsets, const Gemm
             return fmt::format("offsets[{}] is {}, but each group has room for {} rows", i, one, spec.group_rows);
         if (spec.group_rows != 0) continue;
         if (one < before)
-            return fmt::format("offsets[{}] is {}, but the previous group ends at {}: ends must not fall", i, one, before);
+            return fmt::format("offsets[{}] is {}, but the previous group ends at {}: ends must not fall", i, one,
+                               before);
         if (one > spec.m)
             return fmt::format("offsets[{}] is {}, but A has {} rows: no group may end behind them", i, one, spec.m);
         before = one;

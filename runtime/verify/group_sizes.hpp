@@ -29,7 +29,8 @@ struct GroupRows {
     std::int64_t first = 0;
     std::int64_t count = 0;
 };
-[[nodiscard]] GroupRows rows_of_group(const std::vector<std::int32_t>& offsets, const GemmSpec& spec, std::int64_t group);
+[[nodiscard]] GroupRows rows_of_group(const std::vector<std::int32_t>& offsets, const GemmSpec& spec,
+                                      std::int64_t group);
 
 /// The first rule that given offsets break, with the values; empty if they are right for the spec.
 [[nodiscard]] std::string offsets_problem(const std::vector<std::int32_t>& offsets, const GemmSpec& spec);

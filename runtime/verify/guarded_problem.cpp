@@ -282,9 +282,8 @@ void GuardedProblem::Impl::check_written(const EmulatorDevice& emulator, const G
     std::int64_t all = 0;
     const std::vector<GroupRows> outside = output.row == OperandIndex::m ? rows_outside() : std::vector<GroupRows>();
     const auto is_outside = [&](std::int64_t line) {
-        return std::ranges::any_of(outside, [&](const GroupRows& rows) {
-            return line >= rows.first && line < rows.first + rows.count;
-        });
+        return std::ranges::any_of(
+            outside, [&](const GroupRows& rows) { return line >= rows.first && line < rows.first + rows.count; });
     };
     for (std::int64_t problem = 0; problem < form.matrices; ++problem)
         for (std::int64_t line = 0; form.run() != 0 && line < form.lines(); ++line) {

@@ -60,8 +60,8 @@ __device__ __forceinline__ void store_elements(ElementD* d, const Vector& vector
 // other warp of the consumer would run while it waits.
 template <int kColumns, bool kSwizzled>
 #if GEMM_STORE_TMA
-__device__ __forceinline__ void store_slice_by_threads(unsigned slice, const GemmArgs& args, const Edges& edges, int row,
-                                                       int column, int lane) {
+__device__ __forceinline__ void store_slice_by_threads(unsigned slice, const GemmArgs& args, const Edges& edges,
+                                                       int row, int column, int lane) {
 #else
 __device__ __forceinline__ void store_slice(unsigned slice, const GemmArgs& args, const Edges& edges, int row,
                                             int column, int lane) {

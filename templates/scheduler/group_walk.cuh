@@ -1,9 +1,11 @@
 #pragma once
 #include "common/rasterization.cuh"
 #include "common/tile.cuh"
+#include "wgmma/wgmma_operands.cuh"
 // ---- groups
 #if GEMM_CLUSTER > 1
-constexpr int kTileRows = kClusterM * kBlockM, kTileColumns = kClusterN * kBlockN;  // of D, that a cluster takes at once
+constexpr int kTileRows = kClusterM * kBlockM,
+              kTileColumns = kClusterN * kBlockN;  // of D, that a cluster takes at once
 #else
 constexpr int kTileRows = kBlockM, kTileColumns = kBlockN;  // of D, that a block takes at once
 #endif
@@ -40,8 +42,7 @@ __device__ __forceinline__ void find_group_ends(const GemmArgs& args, unsigned t
         const int rows_in_room = max(min(next_row, args.group_rows), 0);
         next_row = group + 32 < args.groups ? args.offsets[group + 32] : 0;
 #pragma unroll
-        for (int distance = 1; distance < 32; distance *= 2)
-            row = max(row, __shfl_up_sync(0xffffffff, row, distance));
+        for (int distance = 1; distance < 32; distance *= 2) row = max(row, __shfl_up_sync(0xffffffff, row, distance));
         const int above = __shfl_up_sync(0xffffffff, row, 1);
         int first_row = lane == 0 ? before.row : above;
         if (args.group_rows != 0) {
@@ -84,21 +85,21 @@ struct TileWalk {
     int group = 0;  // of the current tile
     GroupEnd before, end;  // of the group
 
-    __device__ __forceinline__ TileWalk(const GemmArgs& args, unsigned table)
+    __device__ __forceinline__ TileWalk(const GemmArgs& args, const SharedMemory& shared)
         : rows(args.m),
           columns(args.n),
           no_products(args.k == 0),
-          table(table),
+          table(shared.group_ends),
           tiles_n((args.n + kTileColumns - 1u) / kTileColumns),
 #if GEMM_CLUSTER > 1
           index(blockIdx.x / kCluster),
 #else
           index(blockIdx.x),
 #endif
-          count(group_end(table, args.groups).tiles),
+          count(group_end(shared.group_ends, args.groups).tiles),
           group_rows(args.group_rows),
-          before(group_end(table, 0)),
-          end(group_end(table, 1)) {
+          before(group_end(shared.group_ends, 0)),
+          end(group_end(shared.group_ends, 1)) {
 #if GEMM_OVERLAPPED
         k_tiles = max(2, static_cast<int>((args.k + (kBlockK - 1ll)) / kBlockK));
 #else

@@ -1,5 +1,6 @@
 #pragma once
 #include "scheduler/block_tiles.cuh"
+#include "wgmma/wgmma_operands.cuh"
 
 // Deals out the work evenly (stream-K; Osama et al., PPoPP 2023). Most tiles go in whole waves, one tile to each
 // cluster. The tiles that fill no wave, and one wave more, are streamed: their k-tiles lie end to end, and each cluster
@@ -22,7 +23,8 @@ struct TileWalk : BlockTiles {
     Piece piece;  // the current one
     int k_tiles;  // of the current piece; 0 when no piece is left
 
-    __device__ __forceinline__ explicit TileWalk(const GemmArgs& args) : BlockTiles(args), count(tiles.m * tiles.n) {
+    __device__ __forceinline__ TileWalk(const GemmArgs& args, const SharedMemory& /*shared*/)
+        : BlockTiles(args), count(tiles.m * tiles.n) {
 #if GEMM_OVERLAPPED
         // At least two: beyond K they hold zeros.
         tile_k_tiles = max(2, static_cast<int>((args.k + (kBlockK - 1ll)) / kBlockK));

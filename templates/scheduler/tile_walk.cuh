@@ -1,5 +1,6 @@
 #pragma once
 #include "scheduler/block_tiles.cuh"
+#include "wgmma/wgmma_operands.cuh"
 
 // Deals out the tiles of D: cluster c takes tiles c, c + clusters, ... in the order of rasterization.
 struct TileWalk : BlockTiles {
@@ -11,7 +12,7 @@ struct TileWalk : BlockTiles {
     int k_tiles;  // of each tile, at least one, which holds zeros where K is 0
 #endif
 
-    __device__ __forceinline__ explicit TileWalk(const GemmArgs& args)
+    __device__ __forceinline__ TileWalk(const GemmArgs& args, const SharedMemory& /*shared*/)
         : BlockTiles(args), index(cluster), count(tiles.m * tiles.n) {
 #if GEMM_BATCHED
         count *= args.batch;  // those of the first problem come first

@@ -3,11 +3,7 @@
 
 // Each consumer multiplies its part of every tile, then stores it.
 __device__ __forceinline__ void multiply_tiles(const GemmArgs& args, const SharedMemory& shared, int warpgroup) {
-#if GEMM_GROUPED
-    TileWalk walk(args, shared.group_ends);
-#else
-    TileWalk walk(args);
-#endif
+    TileWalk walk(args, shared);
 #include "wgmma/warpgroup_place.inl"
     Staging staging(shared.staging);
     RingPosition ring;

@@ -26,11 +26,7 @@ struct Consumer {
     Staging staging;
 
     __device__ __forceinline__ Consumer(const GemmArgs& args, const SharedMemory& shared, int warpgroup)
-#if GEMM_GROUPED
-        : args(args), shared(shared), walk(args, shared.group_ends), lane(threadIdx.x % 32), staging(shared.staging) {
-#else
-        : args(args), shared(shared), walk(args), lane(threadIdx.x % 32), staging(shared.staging) {
-#endif
+        : args(args), shared(shared), walk(args, shared), lane(threadIdx.x % 32), staging(shared.staging) {
         first_row = warpgroup / kConsumersN * kWarpgroupM;
         first_column = warpgroup % kConsumersN * kWarpgroupN;
 #if GEMM_PAIRS && !GEMM_SWAP_AB

@@ -20,11 +20,7 @@ struct Turn {
 
 // Each consumer takes every second tile.
 __device__ __forceinline__ void multiply_tiles(const GemmArgs& args, const SharedMemory& shared, int warpgroup) {
-#if GEMM_GROUPED
-    TileWalk walk(args, shared.group_ends);
-#else
-    TileWalk walk(args);
-#endif
+    TileWalk walk(args, shared);
     const int warp = threadIdx.x / 32 % 4;
     const int lane = threadIdx.x % 32;
 #if GEMM_SCALES_DIRECT

@@ -23,7 +23,7 @@ __device__ __forceinline__ void prefetch_tile(const GemmArgs& args, const Shared
 // Copies constant operands while the previous kernel may still run. Returns the number of k-tiles.
 __device__ __forceinline__ int prefetch_constants(const GemmArgs& args, const SharedMemory& shared) {
     int prefetched = 0;
-    TileWalk walk(args);
+    TileWalk walk(args, shared);
     if (walk.no_products) return prefetched;
 #pragma unroll 1
     for (; walk.has_tile() && prefetched < kStages; walk.next()) {
@@ -74,7 +74,7 @@ __device__ __forceinline__ void copy_tile(const GemmArgs& args, const SharedMemo
 __device__ __forceinline__ void copy_tiles(const GemmArgs& args, const SharedMemory& shared) {
     int prefetched = prefetch_constants(args, shared);
     wait_on_dependent_grids();
-    TileWalk walk(args);
+    TileWalk walk(args, shared);
     GEMM_CLEAR_RING();
     RingPosition ring;
 #pragma unroll 1

@@ -4,11 +4,7 @@
 // One thread of the block copies. It fills the ring with the k-tiles of this block's tiles, as consumers release the
 // stages.
 __device__ __forceinline__ void copy_tiles(const GemmArgs& args, const SharedMemory& shared) {
-#if GEMM_GROUPED
-    TileWalk walk(args, shared.group_ends);
-#else
-    TileWalk walk(args);
-#endif
+    TileWalk walk(args, shared);
     GEMM_CLEAR_RING();
     RingPosition ring;
 #pragma unroll 1

@@ -100,8 +100,8 @@ struct ArgumentComments {
         const std::string title =
             name.size() == 1 ? std::string(1, static_cast<char>(std::toupper(static_cast<unsigned char>(name.front()))))
                              : std::string(name);
-        return fmt::format("elements from a {0}'s {1} to the next one's{2}", signature.grouped ? "group" : "problem", title,
-                           name == "d" ? "" : fmt::format("; 0: all have one {}", title));
+        return fmt::format("elements from a {0}'s {1} to the next one's{2}", signature.grouped ? "group" : "problem",
+                           title, name == "d" ? "" : fmt::format("; 0: all have one {}", title));
     }
 
     [[nodiscard]] std::string of_extent(const ExtentArgument& extent) const {

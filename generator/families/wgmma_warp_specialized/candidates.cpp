@@ -284,7 +284,8 @@ std::vector<CandidateGroup<Config>> WgmmaWarpSpecialized::groups(const Problem& 
     std::vector<CandidateGroup<Config>> groups;
     const Config config = common_fields(problem, gpu, false);
     add_tiles(groups, problem, gpu, config);
-    if (!problem.signature.grouped && may_swap_ab(problem.row_major, config)) add_tiles(groups, problem, gpu, common_fields(problem, gpu, true));
+    if (!problem.signature.grouped && may_swap_ab(problem.row_major, config))
+        add_tiles(groups, problem, gpu, common_fields(problem, gpu, true));
     return groups;
 }
 

@@ -186,14 +186,16 @@ void check_batch(Reasons& reasons, const GemmSpec& spec, const Config& c) {
 /// What no config serves of groups. TMA stores boxes, of which one at a group's end would reach the next group.
 void check_groups(Reasons& reasons, const GemmSpec& spec) {
     if (order_a(spec.layout) == Order::column)
-        reasons.push_back(fmt::format(
-            "A is column-major (layout {}), but TMA reads a column from multiples of 16 bytes on, and a group begins at "
-            "any row: layout {}",
-            to_string(spec.layout), to_string(layout_of(Order::row, order_b(spec.layout)))));
+        reasons.push_back(
+            fmt::format("A is column-major (layout {}), but TMA reads a column from multiples of 16 bytes on, and a "
+                        "group begins at "
+                        "any row: layout {}",
+                        to_string(spec.layout), to_string(layout_of(Order::row, order_b(spec.layout)))));
     if (pack_for_tma(spec) != Pack::none)
         reasons.emplace_back("groups: no kernel copies or splits A or B first, so TMA must be able to read both");
     if (bytes(spec.d) == 1)
-        reasons.push_back(fmt::format("groups: threads store D at a group's end, and they store no {}", to_string(spec.d)));
+        reasons.push_back(
+            fmt::format("groups: threads store D at a group's end, and they store no {}", to_string(spec.d)));
 }
 
 /// A block knows its tiles when it has read where groups end.

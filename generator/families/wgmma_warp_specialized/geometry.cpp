@@ -117,7 +117,7 @@ std::vector<int> staged_outputs(const GemmSignature& signature, const WgmmaWarpS
 // Rows of D are whole boxes. Those of a narrower output may not be.
 bool is_staged(const EpilogueOutput& output, const GemmSignature& signature, const WgmmaWarpSpecializedConfig& c) {
     if (!is_beside_d(output) || output.reduction || c.store != OutputStore::tma) return false;
-    if (signature.grouped) return false;  // a box would end in the next group's rows
+    if (signature.grouped) return false;                      // a box would end in the next group's rows
     if (c.swap_ab && bytes(*output.type) != 2) return false;  // stmatrix transposes 16-bit elements alone
     return signature.align_d / bytes(signature.d) * bytes(*output.type) >= kTmaAlignment;
 }

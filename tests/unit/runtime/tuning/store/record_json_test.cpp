@@ -101,7 +101,7 @@ TEST_CASE("an error names the field") {
     }
     SECTION("out of range") {
         json["compile"]["registers"] = 5'000'000'000;
-        REQUIRE_THROWS_WITH(json.get<Trial>(), testing::Says("compile.registers", "5000000000", "expected"));
+        REQUIRE_THROWS_WITH(json.get<Trial>(), jitgemm::testing::Says("compile.registers", "5000000000", "expected"));
     }
     SECTION("with a fraction where none can be") {
         json["samples"][0]["round"] = 0.5;
@@ -109,8 +109,8 @@ TEST_CASE("an error names the field") {
     }
     SECTION("that holds an unknown word") {
         json["verified"]["verdict"] = "fin";
-        REQUIRE_THROWS_WITH(json.get<Trial>(), testing::Says("verified.verdict", "unknown", "'fin'") &&
-                                                   testing::Says("did you mean", "'fine'"));
+        REQUIRE_THROWS_WITH(json.get<Trial>(), jitgemm::testing::Says("verified.verdict", "unknown", "'fin'") &&
+                                                   jitgemm::testing::Says("did you mean", "'fine'"));
     }
     SECTION("with an unsound spec") {
         Json winner = winner_of({.m = 1, .n = 1, .k = 1});
@@ -118,7 +118,7 @@ TEST_CASE("an error names the field") {
         REQUIRE_THROWS_WITH(winner.get<Winner>(), ContainsSubstring("spec: "));
     }
     SECTION("or that it is no object at all") {
-        REQUIRE_THROWS_WITH(Json(3).get<Trial>(), testing::Says("3", "expected"));
+        REQUIRE_THROWS_WITH(Json(3).get<Trial>(), jitgemm::testing::Says("3", "expected"));
     }
 }
 
@@ -153,7 +153,7 @@ TEST_CASE("each verdict and protocol is a word that is read back") {
         REQUIRE(parse_verdict(to_string(verdict)) == verdict);
     }
     REQUIRE(parse_protocol("cold") == Protocol::cold);
-    REQUIRE_THROWS_WITH(parse_protocol("stedy"), testing::Says("did you mean", "'steady'"));
+    REQUIRE_THROWS_WITH(parse_protocol("stedy"), jitgemm::testing::Says("did you mean", "'steady'"));
 }
 
 TEST_CASE("a device class is what the device is, not what it is called") {
