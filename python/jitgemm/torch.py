@@ -7,6 +7,7 @@ tensor of another kind.
 
 from __future__ import annotations
 
+from ._torch_groups import grouped_matmul
 from ._torch_layer import Linear
 from ._torch_models import GatedMLP, Replaced, replace_linear, restore_linear
 from ._torch_products import gated_mlp, linear, matmul
@@ -17,6 +18,7 @@ __all__ = [
     "Linear",
     "Replaced",
     "gated_mlp",
+    "grouped_matmul",
     "linear",
     "matmul",
     "register_inductor",

@@ -1,0 +1,356 @@
+"""Groups of rows, each with its own matrix: torch.ops.jitgemm.grouped_matmul, and the gradient of its matrices.
+
+a is (m, k), b is (groups, k, n), and offs are the ends of the groups, as for jitgemm.grouped_matmul. The gradient of b,
+torch.ops.jitgemm.grouped_outer, is a product per group along its rows. Each of both has the other as a derivative.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import partial
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor, library
+from torch._functorch.utils import enable_single_level_autograd_function
+from torch.autograd import forward_ad
+from torch.nn import functional
+from torch.overrides import handle_torch_function, has_torch_function
+from torch.utils.flop_counter import register_flop_formula
+
+from . import _core
+from ._errors import OperandError
+from ._torch_dispatch import PLAIN, is_observed
+from ._torch_linear import cast_under_autocast, check_tensors, math_of, readable
+from ._torch_operator import LIBRARY, tell_inductor
+from ._torch_products import word
+
+Operands = dict[str, Tensor | float]
+
+
+class Text(NamedTuple):
+    """An epilogue with its operands: names of tensors first, then those of numbers. The operator's last arguments."""
+
+    epilogue: str | None = None
+    names: list[str] | None = None
+    tensors: list[Tensor] | None = None
+    numbers: list[float] | None = None
+
+    @property
+    def operands(self) -> Operands | None:
+        values = [*(self.tensors or ()), *(self.numbers or ())]
+        return dict(zip(self.names or (), values)) or None
+
+
+class Options(NamedTuple):
+    """The operator's arguments between the tensors and the text."""
+
+    device: str | None = None
+    deterministic: str | None = None
+    math: str | None = None
+    out_dtype: torch.dtype | None = None
+    zeroed: bool = False  # whether rows behind the last group are zeros, and not undefined
+
+
+def grouped_matmul(
+    a: Tensor,
+    b: Tensor,
+    offs: Tensor,
+    *,
+    epilogue: str | None = None,
+    operands: Operands | None = None,
+    out_dtype: torch.dtype | None = None,
+    device: str | None = None,
+    deterministic: str | None = None,
+    math: str | None = None,
+) -> Tensor:
+    """Rows of a in groups, each multiplied by its own matrix of b, with derivatives of a and b.
+
+    a: (m, k), b: (groups, k, n), offs: (groups,), the ends of the groups as int32 on a's device. The result is (m, n).
+    Its rows behind the last group are undefined, and the gradient of a is zero there. The host reads no offs for the
+    result and the gradient of a. For the gradient of b it reads them where torch.nn.functional.grouped_mm does.
+    epilogue: a text that stores d alone, without derivatives: give it under torch.no_grad(). operands: its tensors and
+    numbers by name.
+    out_dtype, device, deterministic and math are those of jitgemm.grouped_matmul. Under torch.autocast a and b are of
+    its type.
+    """
+    text = _text_of(epilogue, operands)
+    options = Options(word(device), deterministic, math, out_dtype)
+    if torch.compiler.is_compiling():
+        a, b = cast_under_autocast(a, b)  # type: ignore[assignment]
+        return GROUPED(a, b, offs, *options, *text)
+    tensors = (a, b, offs, *(text.tensors or ()))
+    if has_torch_function(tensors):
+        more: dict[str, Any] = {"epilogue": epilogue, "operands": operands, "out_dtype": out_dtype}
+        more |= {"device": device, "deterministic": deterministic, "math": math}
+        return handle_torch_function(grouped_matmul, tensors, a, b, offs, **more)
+    check_tensors(a=a, b=b, offs=offs)
+    _core.check_words(options.device, deterministic, math)
+    if torch._C._is_any_autocast_enabled():
+        a, b = cast_under_autocast(a, b)  # type: ignore[assignment]
+    if _is_plain(a, b, offs, *(text.tensors or ())):
+        try:
+            return _product(a, b, offs, options, text)
+        except OperandError:  # a tensor whose memory only the dispatcher finds; or the operator raises this, too
+            pass
+    return GROUPED(a, b, offs, *options, *text)
+
+
+grouped_matmul.__module__ = "jitgemm.torch"  # tracers write the name
+
+
+def _is_plain(a: Tensor, b: Tensor, *others: Tensor) -> bool:
+    """Whether nobody sees an operator, or asks for derivatives."""
+    if is_observed(a, b) or any(type(x) not in PLAIN for x in others):
+        return False
+    return not needs_gradient(a, b, *others)
+
+
+def needs_gradient(*tensors: Tensor) -> bool:
+    return torch.is_grad_enabled() and any(x.requires_grad for x in tensors)
+
+
+# ---- texts ---------------------------------------------------------------------------------------
+
+_PAIRS = re.compile(r"\b(?:left|right|even|odd)\s*\(")
+_OUTPUT = re.compile(r"\b(\w+)\s*\[[^]]*\]\s*=(?!=)")
+
+
+def _text_of(epilogue: str | None, operands: Operands | None) -> Text:
+    operands = operands or {}
+    if epilogue is None:
+        if operands:
+            _refuse(f"operands has {next(iter(operands))!r}: without an epilogue there are no operands")
+        return Text()
+    for name in _OUTPUT.findall(epilogue):
+        if name != "d":
+            _refuse(f"the epilogue stores {name}: texts of jitgemm.torch store d alone (jitgemm.grouped_matmul: more)")
+    tensors = {name: x for name, x in operands.items() if isinstance(x, Tensor)}
+    numbers = {name: float(x) for name, x in operands.items() if not isinstance(x, Tensor)}
+    return Text(epilogue, [*tensors, *numbers], [*tensors.values()], [*numbers.values()])
+
+
+def _width(n: Any, text: Text) -> Any:
+    """Columns of D."""
+    return n // 2 if text.epilogue is not None and _PAIRS.search(text.epilogue) else n
+
+
+def _check_no_derivatives(*tensors: Tensor) -> None:
+    if needs_gradient(*tensors) or any(_has_tangent(x) for x in tensors):
+        _refuse("an epilogue has no derivatives: give it under torch.no_grad(), or apply it to the product in PyTorch")
+
+
+def _has_tangent(x: Tensor) -> bool:
+    return forward_ad._current_level >= 0 and forward_ad.unpack_dual(x).tangent is not None
+
+
+def _refuse(reason: str) -> None:
+    raise OperandError(f"invalid array: {reason}", (reason,))
+
+
+# ---- the product ---------------------------------------------------------------------------------
+
+_TEXT = "str? epilogue=None, str[]? names=None, Tensor[]? operands=None, float[]? numbers=None"
+_WORDS = 3  # of the options, that both operators have
+_WORDS_OF_OPTIONS = "str? device=None, str? deterministic=None, str? math=None"
+_OPTIONS = f"{_WORDS_OF_OPTIONS}, ScalarType? out_dtype=None, bool zeroed=False"
+
+LIBRARY.define(f"grouped_matmul(Tensor a, Tensor b, Tensor offs, {_OPTIONS}, {_TEXT}) -> Tensor")
+LIBRARY.define(f"grouped_outer(Tensor a, Tensor gradient, Tensor offs, {_WORDS_OF_OPTIONS}) -> Tensor")
+
+GROUPED = torch.ops.jitgemm.grouped_matmul.default
+OUTER = torch.ops.jitgemm.grouped_outer.default
+
+
+def _product(a: Tensor, b: Tensor, offs: Tensor, options: Options, text: Text) -> Tensor:
+    out = None
+    if options.zeroed:
+        out = a.new_zeros((a.shape[0], _width(b.shape[-1], text)), dtype=options.out_dtype)
+    d: Tensor = _core.grouped_matmul(
+        a,
+        b,
+        offs,
+        out=out,
+        out_dtype=None if options.zeroed else options.out_dtype,
+        epilogue=text.epilogue,
+        operands=text.operands,
+        device=options.device,
+        deterministic=options.deterministic,
+        math=math_of(a, options.math),
+    )
+    return d
+
+
+def _launch(a: Tensor, b: Tensor, offs: Tensor, *more: Any) -> Tensor:
+    _check_shapes(a, b, offs)
+    options, text = _read(more)
+    with torch.no_grad(), forward_ad._set_fwd_grad_enabled(False):
+        return _product(a, b, offs, options, text)
+
+
+def _read(more: tuple[Any, ...]) -> tuple[Options, Text]:
+    """Of an operator's arguments behind the tensors, the last of which may be missing."""
+    count = len(Options._fields)
+    return Options(*more[:count]), Text(*more[count:])
+
+
+def _fake(a: Tensor, b: Tensor, offs: Tensor, *more: Any) -> Tensor:
+    _check_shapes(a, b, offs)
+    options, text = _read(more)
+    torch._check(a.shape[1] == b.shape[1], lambda: f"a has shape {tuple(a.shape)} and b {tuple(b.shape)}")
+    torch._check(a.dtype == b.dtype, lambda: f"a is of type {a.dtype} and b of {b.dtype}")
+    tell_inductor(a)
+    return a.new_empty((a.shape[0], _width(b.shape[2], text)), dtype=options.out_dtype)
+
+
+def _check_shapes(a: Tensor, b: Tensor, offs: Tensor) -> None:
+    for name, x, rank, shape in (("a", a, 2, "(m, k)"), ("b", b, 3, "(groups, k, n)"), ("offs", offs, 1, "(groups,)")):
+        if x.dim() != rank:
+            _refuse(f"{name} has shape {tuple(x.shape)}: it must be {shape}")
+    torch._check(offs.shape[0] == b.shape[0], lambda: f"b has shape {tuple(b.shape)} and offs {tuple(offs.shape)}")
+
+
+for _kind in ("CPU", "CUDA"):
+    LIBRARY.impl("grouped_matmul", _launch, _kind)
+library.register_fake("jitgemm::grouped_matmul", _fake, lib=LIBRARY)
+
+
+@register_flop_formula(torch.ops.jitgemm.grouped_matmul)
+def _flops(a: Any, b: Any, *_: Any, out_shape: Any = None, **__: Any) -> int:
+    return int(2 * a[0] * a[1] * b[2])
+
+
+# ---- a product per group along its rows ----------------------------------------------------------
+
+
+def _outer(a: Tensor, gradient: Tensor, offs: Tensor, *_: Any) -> Tensor:
+    """(groups, k, n): a's rows of each group, transposed, by the gradient's."""
+    grouped_mm = getattr(functional, "grouped_mm", None)
+    with torch.no_grad(), forward_ad._set_fwd_grad_enabled(False):
+        if grouped_mm is not None and a.shape[0] > 0:
+            d: Tensor = grouped_mm(a.mT, gradient, offs=offs)
+            return d
+        result = a.new_zeros((offs.shape[0], a.shape[1], gradient.shape[1]))
+        for d, (begin, end) in zip(result, pairwise([0, *offs.tolist()])):
+            torch.mm(a[begin:end].mT, gradient[begin:end], out=d)
+        return result
+
+
+def _fake_outer(a: Tensor, gradient: Tensor, offs: Tensor, *_: Any) -> Tensor:
+    return a.new_empty((offs.shape[0], a.shape[1], gradient.shape[1]))
+
+
+for _kind in ("CPU", "CUDA"):
+    LIBRARY.impl("grouped_outer", _outer, _kind)
+library.register_fake("jitgemm::grouped_outer", _fake_outer, lib=LIBRARY)
+
+
+@register_flop_formula(torch.ops.jitgemm.grouped_outer)
+def _flops_of_outer(a: Any, gradient: Any, *_: Any, out_shape: Any = None, **__: Any) -> int:
+    return int(2 * a[0] * a[1] * gradient[1])
+
+
+# ---- derivatives ---------------------------------------------------------------------------------
+
+
+class _Grouped(torch.autograd.Function):
+    """One level of differentiation, as of the dense product."""
+
+    @staticmethod
+    def forward(ctx: Any, keys: Any, a: Tensor, b: Tensor, offs: Tensor, *options: Any) -> Tensor:
+        _, of_a, of_b = ctx.needs_input_grad[:3]
+        ctx.save_for_backward(a if of_b else None, b if of_a else None, offs)
+        ctx.save_for_forward(a, b, offs)
+        ctx.set_materialize_grads(False)
+        ctx.dtype, ctx.options = a.dtype, Options(*options)
+        with torch.enable_grad(), forward_ad._set_fwd_grad_enabled(True), torch._C._AutoDispatchBelowAutograd():
+            return GROUPED.redispatch(keys & torch._C._after_autograd_keyset, a, b, offs, *options)
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> Any:
+        none = (None,) * (1 + len(Options._fields))
+        if gradient is None:
+            return (None, None, None, *none)
+        a, b, offs = ctx.saved_tensors
+        gradient = _rows(gradient.to(ctx.dtype))
+        of_a = None if b is None else _product_of(ctx.options, gradient, b.mT, offs)
+        of_b = None if a is None else OUTER(_rows(a), gradient, offs, *ctx.options[:_WORDS])
+        return (None, of_a, of_b, *none)
+
+    @staticmethod
+    def jvp(ctx: Any, *tangents: Any) -> Any:
+        of_a, of_b = tangents[1:3]
+        with forward_ad._set_fwd_grad_enabled(True):
+            a, b, offs = (torch._VF._unpack_dual(x, level=0)[0] for x in ctx.saved_tensors)
+            product = partial(_product_of, ctx.options)
+            parts = [] if of_a is None else [product(_rows(of_a), b, offs)]
+            parts += [] if of_b is None else [product(a, readable(of_b), offs)]
+            result = sum(parts[1:], parts[0])
+            return result if ctx.options.out_dtype is None else result.to(ctx.options.out_dtype)
+
+
+class _Outer(torch.autograd.Function):
+    """The same of the product per group. It is linear in both operands."""
+
+    @staticmethod
+    def forward(ctx: Any, keys: Any, a: Tensor, gradient: Tensor, offs: Tensor, *words: Any) -> Tensor:
+        _, of_a, of_gradient = ctx.needs_input_grad[:3]
+        ctx.save_for_backward(a if of_gradient else None, gradient if of_a else None, offs)
+        ctx.save_for_forward(a, gradient, offs)
+        ctx.set_materialize_grads(False)
+        ctx.options = Options(*words)
+        with torch.enable_grad(), forward_ad._set_fwd_grad_enabled(True), torch._C._AutoDispatchBelowAutograd():
+            return OUTER.redispatch(keys & torch._C._after_autograd_keyset, a, gradient, offs, *words)
+
+    @staticmethod
+    def backward(ctx: Any, of_b: Tensor) -> Any:
+        none = (None,) * (1 + _WORDS)
+        if of_b is None:
+            return (None, None, None, *none)
+        a, gradient, offs = ctx.saved_tensors
+        of_b = readable(of_b)
+        of_a = None if gradient is None else _product_of(ctx.options, gradient, of_b.mT, offs)
+        return (None, of_a, None if a is None else _product_of(ctx.options, a, of_b, offs), *none)
+
+    @staticmethod
+    def jvp(ctx: Any, *tangents: Any) -> Any:
+        of_a, of_gradient = tangents[1:3]
+        with forward_ad._set_fwd_grad_enabled(True):
+            a, gradient, offs = (torch._VF._unpack_dual(x, level=0)[0] for x in ctx.saved_tensors)
+            words = ctx.options[:_WORDS]
+            parts = [] if of_a is None else [OUTER(_rows(of_a), gradient, offs, *words)]
+            parts += [] if of_gradient is None else [OUTER(a, _rows(of_gradient), offs, *words)]
+            return sum(parts[1:], parts[0])
+
+
+def _product_of(options: Options, a: Tensor, b: Tensor, offs: Tensor) -> Tensor:
+    """A derivative, of a's type. Rows of no group are zeros."""
+    return GROUPED(a, b, offs, *options._replace(out_dtype=None, zeroed=True))
+
+
+def _rows(x: Tensor) -> Tensor:
+    """As kernels read it. A gradient of sum(), for example, is one element that is repeated."""
+    return x if x.is_contiguous() else x.contiguous()
+
+
+def _differentiate(keys: Any, a: Tensor, b: Tensor, offs: Tensor, *more: Any) -> Tensor:
+    options, text = _read(more)
+    if text.epilogue is not None:
+        _check_no_derivatives(a, b, *(text.tensors or ()))
+        return GROUPED.redispatch(keys & torch._C._after_autograd_keyset, a, b, offs, *options, *text)
+    return _one_level(_Grouped, keys, a, b, offs, *options)
+
+
+def _differentiate_outer(keys: Any, a: Tensor, gradient: Tensor, offs: Tensor, *words: Any) -> Tensor:
+    return _one_level(_Outer, keys, a, gradient, offs, *Options(*words)[:_WORDS])
+
+
+def _one_level(function: Any, *arguments: Any) -> Tensor:
+    # The dispatcher has taken one level of torch.func apart. Function.apply would begin with all of them again.
+    with enable_single_level_autograd_function():
+        return super(torch.autograd.Function, function).apply(*arguments)
+
+
+LIBRARY.impl("grouped_matmul", _differentiate, "Autograd", with_keyset=True)
+LIBRARY.impl("grouped_outer", _differentiate_outer, "Autograd", with_keyset=True)
