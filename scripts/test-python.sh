@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Makes the wheel and runs tests/python in fresh virtual environments: without any other package, with numpy and
-# ml_dtypes, and with PyTorch and JAX as well, whose wheels from PyPI run without a GPU, too (some gigabytes: --no-torch
-# leaves them out).
+# ml_dtypes, and with PyTorch, transformers and JAX as well, whose wheels from PyPI run without a GPU, too (some
+# gigabytes: --no-torch leaves them out).
 #   scripts/test-python.sh [--build FOLDER] [--oldest-glibc 2.28] [--no-torch]
 # FOLDER: a build of scripts/test.sh, so that only the extension is compiled. --oldest-glibc: the wheel for that one and
 # newer, as scripts/wheel.sh builds and checks it; all is compiled anew.
@@ -12,7 +12,7 @@ cd "$repository"
 
 largest_wheel=5000000    # bytes
 build_option=()
-torch=(torch==2.11.* "jax>=0.6")
+torch=(torch==2.11.* "jax>=0.6" "transformers>=5.17")
 while [ $# -gt 0 ]; do
     case $1 in
         --build) build_option=(--build "${2:?a folder}"); shift 2 ;;

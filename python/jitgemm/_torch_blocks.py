@@ -39,7 +39,7 @@ def run(module: Any, pattern: Chain | Gated | None, x: Any) -> Any:
 def _run_gated(module: Any, pattern: Gated, x: Tensor) -> Tensor | None:
     gate, down = _layer(module, pattern.gate), _layer(module, pattern.down)
     up = None if pattern.up is None else _layer(module, pattern.up)
-    activation = _activation(module, pattern.activation)
+    activation = activation_at(module, pattern.activation)
     if gate is None or down is None or activation is None or gate.bias is not None:
         return None
     if pattern.up is not None and (up is None or up.bias is not None or _settings(up) != _settings(gate)):
@@ -69,7 +69,7 @@ def _one_step(module: Any, step: Step, x: Any) -> Any:
 def _fused_steps(module: Any, steps: Any, x: Any) -> tuple[Any, int]:
     """A result, and how many steps it stands for."""
     layer = _layer(module, steps[0].child)
-    activation = _activation(module, steps[1]) if layer is not None and len(steps) > 1 else None
+    activation = activation_at(module, steps[1]) if layer is not None and len(steps) > 1 else None
     if layer is None or activation is None or not isinstance(x, Tensor):
         return None, 0
     options, first = Options(activation, False, *_settings(layer)), Weights(layer.weight, bias=layer.bias)
@@ -77,7 +77,7 @@ def _fused_steps(module: Any, steps: Any, x: Any) -> tuple[Any, int]:
     while at < len(steps) and _is_idle(module, steps[at]):
         at += 1
     down = _layer(module, steps[at].child) if at < len(steps) else None
-    if at + 1 < len(steps) and _activation(module, steps[at + 1]) is not None:
+    if at + 1 < len(steps) and activation_at(module, steps[at + 1]) is not None:
         down = None  # it has an activation of its own
     if down is not None and _settings(down) == _settings(layer):
         d = mlp(options, x, first._replace(down=down.weight, down_bias=down.bias))
@@ -92,7 +92,7 @@ def _layer(module: Any, name: str | None) -> Any:
     return layer if type(layer) is Linear else None
 
 
-def _activation(module: Any, step: Step) -> str | None:
+def activation_at(module: Any, step: Step) -> str | None:
     if step.child is None:
         return step.activation
     child = _plain_child(module, step.child)
@@ -214,7 +214,7 @@ def _activated(module: Any, pattern: Chain | None) -> Iterator[tuple[str, str]]:
     """Names of layers with the activations behind them."""
     steps = [Step(name) for name in module._modules] if pattern is None else pattern.steps
     for first, second in pairwise(steps):
-        activation = _activation(module, second)
+        activation = activation_at(module, second)
         if first.child is not None and activation is not None and _layer(module, first.child) is not None:
             yield first.child, activation
 

@@ -58,10 +58,10 @@ def replace_linear(
     """
     device = word(device)
     _core.check_words(device, deterministic, math)
-    chosen = _chosen(model, lambda layer: type(layer) is Linear or _can_be_replaced(layer), only)
+    chosen = chosen_modules(model, lambda layer: type(layer) is Linear or _can_be_replaced(layer), only)
     for _, layer in chosen:
         layer.__class__ = Linear
-        _set_options(layer, jitgemm_device=device, jitgemm_deterministic=deterministic, jitgemm_math=math)
+        set_options(layer, jitgemm_device=device, jitgemm_deterministic=deterministic, jitgemm_math=math)
     report = Replaced([name for name, _ in chosen])
     layers = {id(layer) for _, layer in chosen}
     if fuse:
@@ -76,11 +76,11 @@ def restore_linear(model: torch.nn.Module, *, only: Filter | None = None) -> lis
 
     The modules that call them call them one by one. Weights that were views of one tensor have memory of their own.
     """
-    chosen = _chosen(model, lambda layer: type(layer) is Linear, only)
+    chosen = chosen_modules(model, lambda layer: type(layer) is Linear, only)
     unfuse_modules(model, {id(layer) for _, layer in chosen})
     for _, layer in chosen:
         layer.__class__ = torch.nn.Linear
-        _set_options(layer, jitgemm_device=None, jitgemm_deterministic=None, jitgemm_math=None)
+        set_options(layer, jitgemm_device=None, jitgemm_deterministic=None, jitgemm_math=None)
     return [name for name, _ in chosen]
 
 
@@ -88,7 +88,9 @@ def _can_be_replaced(layer: Any) -> bool:
     return type(layer) is torch.nn.Linear and type(layer.weight) in PLAIN and "forward" not in layer.__dict__
 
 
-def _chosen(model: torch.nn.Module, fits: Callable[[Any], bool], only: Filter | None) -> list[tuple[str, Any]]:
+def chosen_modules(
+    model: torch.nn.Module, fits: Callable[[Any], bool], only: Callable[[str, Any], bool] | None
+) -> list[tuple[str, Any]]:
     if not isinstance(model, torch.nn.Module):
         raise TypeError(f"model is of type {type(model).__name__}: it must be a torch.nn.Module")
     if only is not None and not callable(only):
@@ -97,7 +99,7 @@ def _chosen(model: torch.nn.Module, fits: Callable[[Any], bool], only: Filter | 
     return [(name, layer) for name, layer in layers if only is None or only(name, layer)]
 
 
-def _set_options(layer: Any, **options: str | None) -> None:
+def set_options(layer: Any, **options: Any) -> None:
     for name, value in options.items():
         if value is None:
             layer.__dict__.pop(name, None)

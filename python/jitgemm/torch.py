@@ -7,6 +7,7 @@ tensor of another kind.
 
 from __future__ import annotations
 
+from ._torch_experts import replace_experts, restore_experts
 from ._torch_groups import grouped_matmul
 from ._torch_layer import Linear
 from ._torch_models import GatedMLP, Replaced, replace_linear, restore_linear
@@ -22,7 +23,9 @@ __all__ = [
     "linear",
     "matmul",
     "register_inductor",
+    "replace_experts",
     "replace_linear",
+    "restore_experts",
     "restore_linear",
     "unregister_inductor",
     "warm",
