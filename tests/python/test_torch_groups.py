@@ -105,6 +105,15 @@ def test_one_gradient_alone(needs_a, needs_b):
     assert (a.grad is not None, b.grad is not None) == (needs_a, needs_b)
 
 
+def test_a_gradient_where_pytorch_has_no_grouped_product(monkeypatch):
+    a, b, offs = operands(rows=ROWS + 9)
+    gradient = numbers(ROWS + 9, N, seed=2)
+    (of_b,) = torch.autograd.grad(ours(a, b.requires_grad_(), offs), b, gradient)
+    monkeypatch.delattr(torch.nn.functional, "grouped_mm", raising=False)
+    (alone,) = torch.autograd.grad(ours(a, b, offs), b, gradient)
+    assert torch.equal(alone, of_b) and of_b.any()
+
+
 def test_gradients_of_gradients():
     a, b, offs = operands()
     weights, of_first = numbers(ROWS, N, seed=2), [numbers(*a.shape, seed=3), numbers(*b.shape, seed=4)]
