@@ -4,10 +4,11 @@
 #include "wgmma/wgmma_operands.cuh"
 // ---- groups
 #if GEMM_CLUSTER > 1
-constexpr int kTileRows = kClusterM * kBlockM,
-              kTileColumns = kClusterN * kBlockN;  // of D, that a cluster takes at once
+constexpr int kTileRows = kClusterM * kBlockM;  // of D, that a cluster takes at once
+constexpr int kTileColumns = kClusterN * kBlockN;
 #else
-constexpr int kTileRows = kBlockM, kTileColumns = kBlockN;  // of D, that a block takes at once
+constexpr int kTileRows = kBlockM;  // of D, that a block takes at once
+constexpr int kTileColumns = kBlockN;
 #endif
 
 // Where a group of rows ends.

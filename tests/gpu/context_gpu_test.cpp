@@ -331,7 +331,7 @@ TEST_CASE("an edited kernel that takes more than the one struct is refused when 
     const KernelConfig config = choose_config(problem_of(spec), state_of(context).device->model(),
                                               {.kernel = {}, .family = "mma_multistage", .parameters = {}});
     const KernelSource source = generate(problem_of(spec), config, *state_of(context).device->model().arch);
-    const std::string parameters = "gemm(const GemmArgs args)";
+    const std::string parameters = "gemm(GemmArgs args)";
     const auto edited = [&](const std::string& text) {
         ParsedDump dump{spec, {problem_of(spec).signature, config}, source.arch, source.body};
         dump.body.replace(dump.body.find(parameters), parameters.size(), text);

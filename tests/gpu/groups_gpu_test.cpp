@@ -1,0 +1,119 @@
+/// Groups of rows on a GPU: schedules, sizes, texts, and graphs whose offsets change between replays.
+
+#include "runtime/context/context_state.hpp"
+#include "runtime/cuda/cuda_timing.hpp"
+#include "tests/catch.hpp"
+#include "tests/gpu/gpu.hpp"
+#include "tests/support/kernel_checks.hpp"
+#include "tests/support/wgmma_configs.hpp"
+
+#include <array>
+#include <cstdint>
+#include <random>
+#include <vector>
+
+namespace {
+
+using namespace jitgemm;
+using namespace jitgemm::testing;
+
+#define REQUIRE_WGMMA(context) \
+    if (!state_of(context).device->model().arch->has_wgmma) SKIP_TEST("no wgmma before sm_90a")
+
+GemmSpec groups_of(std::int64_t groups, const Sizes& size, DataType type = DataType::bf16,
+                   GemmLayout layout = GemmLayout::tn) {
+    GemmSpec spec = spec_of(layout, size[0], size[1], size[2], type);
+    spec.groups = groups;
+    return spec;
+}
+
+}  // namespace
+
+TEST_CASE("groups on a GPU: all schedules, stores and clusters") {
+    REQUIRE_GPU();
+    Context context;
+    REQUIRE_WGMMA(context);
+    std::uint64_t seed = 0;
+    for (const char* const parameters :
+         {"block=128x128x64,warpgroup=64x128,stages=4", "block=128x192x64,warpgroup=128x192,schedule=pingpong,stages=4",
+          "block=256x128x64,warpgroup=128x128,schedule=overlapped,stages=3",
+          "block=64x256x64,warpgroup=64x256,schedule=pingpong,stages=4",
+          "block=192x104x64,warpgroup=64x104,stages=4,store=smem",
+          "block=128x128x64,warpgroup=64x128,stages=4,cluster=2x1",
+          "block=64x64x64,warpgroup=64x64,schedule=pingpong,stages=6,cluster=1x2",
+          "block=64x40x64,warpgroup=64x40,stages=6,cluster=2x2"})
+        for (const Sizes& size : {Sizes{3000, 520, 264}, Sizes{130, 1096, 72}}) {
+            ++seed;
+            GemmSpec spec = groups_of(seed % 2 == 0 ? 30 : 200, size, DataType::bf16,
+                                      seed % 3 == 0 ? GemmLayout::tt : GemmLayout::tn);
+            if (seed % 2 == 0) spec.c = spec.d;
+            if (seed % 4 == 0) spec.group_rows = 25, spec.m = 25 * spec.groups;
+            INFO(parameters);
+            static_cast<void>(check_kernel(context, spec, KernelConfig{wgmma_config(parameters)},
+                                           {.beta = spec.c ? 2.0F : 0.0F, .seed = seed}));
+        }
+}
+
+TEST_CASE("groups on a GPU: random problems of every type") {
+    REQUIRE_GPU();
+    Context context;
+    REQUIRE_WGMMA(context);
+    std::mt19937_64 random(17);
+    const auto below = [&](std::uint64_t end) { return static_cast<std::int64_t>(random() % end); };
+    for (std::uint64_t i = 0; i < 60; ++i) {
+        constexpr std::array kTypes{DataType::bf16, DataType::f16, DataType::e4m3, DataType::s8, DataType::f32};
+        const DataType type = kTypes.at(static_cast<std::size_t>(below(5)));
+        const bool may_turn = bytes(type) == 2 && below(2) == 0;
+        GemmSpec spec =
+            groups_of(1 + below(i % 5 == 0 ? 1024 : 40), {1 + below(4000), 16 * (1 + below(60)), 16 * (1 + below(60))},
+                      type, may_turn ? GemmLayout::tt : GemmLayout::tn);
+        if (type == DataType::f32) spec.math = Math::tf32;
+        if (below(3) == 0) spec.group_rows = 1 + below(90), spec.m = spec.groups * spec.group_rows;
+        if (below(3) == 0) spec.expected_rows = 1 + below(300);
+        if (below(4) == 0 && type != DataType::s8) spec.epilogue = "w: f32[m]; d = (acc + bias[b,n]) * w[m]";
+        INFO(to_string(spec));
+        static_cast<void>(check_chosen(context, spec, {.seed = i}));
+    }
+}
+
+TEST_CASE("groups on a GPU: a graph replays with other sizes, which the host never reads") {
+    REQUIRE_GPU();
+    Context context;
+    REQUIRE_WGMMA(context);
+    Device& device = *state_of(context).device;
+    constexpr int kGroups = 4, kRows = 256, kColumns = 64, kDepth = 64;
+    const ScopedContext current(cuda_context(device));
+    const GemmKernel kernel = context.kernel(groups_of(kGroups, {kRows, kColumns, kDepth}));
+    // A is all ones. B of group g has g + 1 on its diagonal.
+    std::vector<std::uint16_t> a(kRows * kDepth, 0x3f80), b(kGroups * kDepth * kColumns), d(kRows * kColumns);
+    constexpr std::array<std::uint16_t, kGroups> kValues{0x3f80, 0x4000, 0x4040, 0x4080};
+    for (std::size_t g = 0; g < kGroups; ++g)
+        for (std::size_t i = 0; i < kDepth; ++i) b[(g * kColumns + i) * kDepth + i] = kValues.at(g);
+    DeviceBuffer on_device[] = {context.allocate(2 * a.size()), context.allocate(2 * b.size()),
+                                context.allocate(2 * d.size()), context.allocate(4 * kGroups)};
+    on_device[0].copy_from_host(a.data(), 2 * a.size());
+    on_device[1].copy_from_host(b.data(), 2 * b.size());
+    const GemmArguments arguments{
+        .a = on_device[0].data(), .b = on_device[1].data(), .d = on_device[2].data(), .offsets = on_device[3].data()};
+    const CudaStream stream;
+    const CudaGraph graph(stream, [&](CUstream handle) { kernel.launch(arguments, handle); });
+    for (const auto& ends : {std::array{10, 10, 100, 200}, std::array{256, 256, 256, 256}, std::array{0, 0, 0, 7},
+                             std::array{1, 2, 3, 4}, std::array{0, 0, 0, 0}}) {
+        on_device[3].copy_from_host(ends.data(), 4 * kGroups);
+        device.fill_bytes(on_device[2].data(), 0x55, 2 * d.size());
+        device.synchronize(nullptr);
+        graph.launch(stream);
+        stream.synchronize();
+        on_device[2].copy_to_host(d.data(), 2 * d.size());
+        int wrong = 0;
+        for (int row = 0; row < kRows; ++row) {
+            std::size_t group = 0;
+            while (group < kGroups && row >= ends.at(group)) ++group;
+            const std::uint16_t expected = group == kGroups ? 0x5555 : kValues.at(group);
+            for (int column = 0; column < kColumns; ++column)
+                wrong += d[static_cast<std::size_t>(row * kColumns + column)] != expected ? 1 : 0;
+        }
+        INFO(ends[0] << ", " << ends[1] << ", " << ends[2] << ", " << ends[3]);
+        CHECK(wrong == 0);
+    }
+}
