@@ -118,8 +118,9 @@ void check_groups(const GemmSpec& spec, Reasons& reasons) {
                 reasons.push_back(fmt::format("{} is {}, but there are no groups: name their number", name, rows));
         return;
     }
-    if (spec.expected_rows < 0)
-        reasons.push_back(fmt::format("expected_rows is {}: it cannot be negative", spec.expected_rows));
+    if (spec.expected_rows < 0 || spec.expected_rows > kLargestExtent)
+        reasons.push_back(
+            fmt::format("expected_rows is {}: it must be from 0 to {}", spec.expected_rows, kLargestExtent));
     const bool is_full = spec.group_rows == 0 || (spec.group_rows > 0 && spec.m % spec.group_rows == 0 &&
                                                   spec.m / spec.group_rows == spec.groups);
     if (!is_full)
@@ -141,8 +142,6 @@ void check_groups(const GemmSpec& spec, Reasons& reasons) {
     const EpilogueParts* const text = parts_of(spec);
     if (text == nullptr) return;
     const auto check = [&](const std::string& name, const EpilogueIndex& index) {
-        if (name == "offsets")
-            reasons.emplace_back("the epilogue has a value named offsets, which are the ends of groups: rename it");
         if (index.of_problem && index.row)
             reasons.push_back(
                 fmt::format("{} has the index [{}]: m counts the rows of all groups, so that b, the group, "
@@ -459,7 +458,7 @@ bool has_promoted_sums(const GemmSpec& spec) {
 GemmSpec gemm_spec_of_type(DataType type) { return {.a = type}; }
 
 double flops(const GemmSpec& spec) {
-    return 2.0 * static_cast<double>(spec.m) * static_cast<double>(spec.n) * static_cast<double>(spec.k) *
+    return 2.0 * static_cast<double>(expected_rows(spec)) * static_cast<double>(spec.n) * static_cast<double>(spec.k) *
            static_cast<double>(spec.batch);
 }
 

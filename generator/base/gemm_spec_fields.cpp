@@ -296,7 +296,7 @@ constexpr GemmSpecField kFields[] = {
         "Groups of rows of A and D, each with its own B; the operand 'offsets' says where they end (default: none)"),
     group_size<&GemmSpec::group_rows>(
         "group-rows",
-        "Rows that each group has room for; 'offsets' then has their numbers (default: groups lie one "
+        "Rows that each group has room for; 'offsets' then holds how many rows each group has (default: groups lie one "
         "behind the other)"),
     group_size<&GemmSpec::expected_rows>("expected-rows",
                                          "Rows of a group for which a kernel is chosen (default: m / groups)"),

@@ -202,9 +202,15 @@ std::string operand_types(const GemmSpec& spec) {
     return fmt::format("{}*{}", to_string(spec.a), to_string(spec.b));
 }
 
+static std::string groups_text(const GemmSpec& spec) {
+    return fmt::format(" groups={}{}{}", spec.groups,
+                       spec.group_rows == 0 ? "" : fmt::format(" group-rows={}", spec.group_rows),
+                       spec.expected_rows == 0 ? "" : fmt::format(" expected-rows={}", spec.expected_rows));
+}
+
 std::string shape_line(const GemmSpec& spec) {
     return fmt::format("{} {} {} {} {}{}", operand_types(spec), to_string(spec.layout), spec.m, spec.n, spec.k,
-                       is_grouped(spec)   ? fmt::format(" groups={}", spec.groups)
+                       is_grouped(spec)   ? groups_text(spec)
                        : is_batched(spec) ? fmt::format(" batch={}", spec.batch)
                                           : "");
 }

@@ -169,6 +169,12 @@ private:
     return pitch > kMost / lines ? kMost : lines * pitch;  // wrong leading dimensions have their own message
 }
 
+/// The rows that costs count: m, or as many as all groups are expected to have.
+[[nodiscard]] constexpr std::int64_t expected_rows(const GemmSpec& spec) {
+    if (!is_grouped(spec) || spec.expected_rows == 0) return spec.m;
+    return std::min(spec.m, spec.groups * spec.expected_rows);
+}
+
 /// The problems that may have a matrix each: those of the batch; of grouped rows, the groups.
 [[nodiscard]] constexpr std::int64_t problems_of(bool is_of_group, const GemmSpec& spec) {
     return is_of_group && is_grouped(spec) ? spec.groups : spec.batch;
@@ -184,7 +190,8 @@ private:
     if (operand.pitch_field != nullptr && !operand.is_repeated()) operand.pitch = spec.*operand.pitch_field;
     operand.alignment = operand.alignment_field != nullptr ? spec.*operand.alignment_field : bytes(operand.type);
     // A batch-invariant row has its kernel, whether or not others stand beside it.
-    const bool turns = operand.is_factor() || (!spec.c && spec.epilogue.empty());  // they have D's order
+    const bool turns =
+        !is_grouped(spec) && (operand.is_factor() || (!spec.c && spec.epilogue.empty()));  // they have D's order
     operand.is_one_line = turns && operand.lines() > 1 && operand.run() == 1 && operand.leading_dimension() == 1 &&
                           spec.deterministic != Determinism::batch_invariant;
     operand.batch = problems_of(operand.is_of_group, spec);

@@ -14,20 +14,24 @@ double matrices(const GemmSpec& spec, std::int64_t stride) { return static_cast<
 
 /// Every group of rows has its B. There are no more of them than rows.
 double matrices_of_b(const GemmSpec& spec) {
-    return is_grouped(spec) ? static_cast<double>(std::min(spec.groups, spec.m)) : matrices(spec, spec.batch_stride_b);
+    return is_grouped(spec)
+               ? spec.batch_stride_b == 0 ? 1 : static_cast<double>(std::min(spec.groups, expected_rows(spec)))
+               : matrices(spec, spec.batch_stride_b);
 }
 
 }  // namespace
 
 double operand_bytes(const GemmSpec& spec) {
     const auto k = static_cast<double>(spec.k);
-    return static_cast<double>(spec.m) * k * bytes(spec.a) * matrices(spec, spec.batch_stride_a) +
+    return static_cast<double>(expected_rows(spec)) * k * bytes(spec.a) * matrices(spec, spec.batch_stride_a) +
            k * static_cast<double>(spec.n) * bytes(spec.b) * matrices_of_b(spec);
 }
 
 double bytes_of_d(const GemmSpec& spec) {
-    const auto [rows, columns] = size_of_d(spec);
-    return static_cast<double>(rows) * static_cast<double>(columns) * bytes(spec.d) * static_cast<double>(spec.batch);
+    const double rows =
+        is_grouped(spec) ? static_cast<double>(expected_rows(spec)) : static_cast<double>(size_of_d(spec).rows);
+    const std::int64_t columns = size_of_d(spec).columns;
+    return rows * static_cast<double>(columns) * bytes(spec.d) * static_cast<double>(spec.batch);
 }
 
 double compulsory_bytes(const GemmSpec& spec) {

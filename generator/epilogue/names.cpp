@@ -35,10 +35,10 @@ constexpr std::array<std::string_view, 121> kKeywords{
 
 /// Names of a kernel's arguments and their types, and of functions that its epilogue calls. The pitches have names, too
 /// (is_pitch_field).
-constexpr std::array<std::string_view, 19> kKernelNames{
-    "a",      "k",        "args",     "counters", "workspace", "reduction_parts", "stream",
-    "finish", "Results",  "Reduced",  "reduced",  "fmaf",      "fabsf",           "power",
-    "Bits",   "ElementC", "ElementD", "GemmArgs", "TensorMap"};
+constexpr std::array<std::string_view, 23> kKernelNames{
+    "a",        "k",        "args",      "counters", "workspace", "reduction_parts", "stream", "finish",
+    "Results",  "Reduced",  "reduced",   "fmaf",     "fabsf",     "power",           "Bits",   "ElementC",
+    "ElementD", "GemmArgs", "TensorMap", "batch",    "groups",    "group_rows",      "offsets"};
 
 template <typename List>
 bool is_in(const List& list, std::string_view name) {
@@ -51,9 +51,9 @@ bool is_device_function(std::string_view name) {
     return std::ranges::any_of(epilogue_functions(), row) || std::ranges::any_of(epilogue_casts(), cast);
 }
 
-/// Whether a kernel may have this field for an operand's pitch: "ldx" of x, "ld_up" of up.
+/// Whether a kernel may have this field for where an operand lies: "ldx" of x, "ld_up" or "batch_stride_up" of up.
 bool is_pitch_field(std::string_view name) {
-    return name.starts_with("ld_") || (name.starts_with("ld") && name.size() == 3);
+    return name.starts_with("ld_") || name.starts_with("batch_stride_") || (name.starts_with("ld") && name.size() == 3);
 }
 
 }  // namespace

@@ -35,11 +35,11 @@ std::vector<std::string> unserved_batch(const GemmSignature& s, bool serves_batc
     std::vector<std::string> reasons;
     if (!s.batched) return reasons;
     if (s.grouped && !serves_groups)
-        reasons.emplace_back("no kernel of this family serves groups of rows");
+        reasons.emplace_back("groups of rows need wgmma and TMA");
     else if (!serves_batches)
         reasons.emplace_back("no kernel of this family serves a batch");
-    if (has_reductions(s)) reasons.emplace_back("no kernel of a batch makes reductions (sum, max, min)");
-    if (has_block_scales(s)) reasons.emplace_back("no kernel of a batch scales blocks of K");
+    if (has_reductions(s)) reasons.emplace_back("no kernel of a batch or of groups makes reductions (sum, max, min)");
+    if (has_block_scales(s)) reasons.emplace_back("no kernel of a batch or of groups scales blocks of K");
     return reasons;
 }
 

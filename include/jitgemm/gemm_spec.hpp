@@ -91,8 +91,8 @@ struct GemmSpec {
     /// from one to the next. m is the number of rows in all, or of those that there is room for. Only the device knows
     /// where groups end: GemmArguments::offsets.
     std::int64_t groups = 0;
-    /// 0: groups lie one behind the other, at any row. Else the rows that each group has room for: group i begins at row
-    /// i · group_rows, and m is groups · group_rows.
+    /// 0: groups lie one behind the other, at any row. Else the rows that each group has room for: group i begins at
+    /// row i · group_rows, and m is groups · group_rows.
     std::int64_t group_rows = 0;
     std::int64_t expected_rows = 0;  ///< of a group, for the choice of a kernel; 0: m / groups. Every number is right
     /// What is stored, from the sums of products `acc` on: "d = silu(acc + bias[n]) * up[m,n]". Without a text it is
@@ -169,7 +169,8 @@ struct OperandExtents {
 /// Whether the rows of A and D are cut into groups. Its kernels take the groups' ends, and any number of groups.
 [[nodiscard]] constexpr bool is_grouped(const GemmSpec& spec) { return spec.groups != 0; }
 
-/// Floating-point operations: 2 · m · n · k for each problem of a batch.
+/// Floating-point operations: 2 · m · n · k for each problem of a batch. Of groups, m is as many rows as they are
+/// expected to have.
 [[nodiscard]] double flops(const GemmSpec& spec);
 
 }  // namespace jitgemm

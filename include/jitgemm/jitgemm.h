@@ -40,8 +40,8 @@
 extern "C" {
 #endif
 
-typedef struct jg_context jg_context;       /* kernels for one device */
-typedef struct jg_kernel jg_kernel;         /* a kernel ready to launch for one problem */
+typedef struct jg_context jg_context; /* kernels for one device */
+typedef struct jg_kernel jg_kernel;   /* a kernel ready to launch for one problem */
 typedef struct jg_kernel_set jg_kernel_set; /* a few kernels that serve a problem for each m of a range */
 
 /* ---- status ------------------------------------------------------------------------------------------------------ */
@@ -61,19 +61,19 @@ enum {
 /* Why the calling thread's last call failed: the request, and every broken rule on a line of its own. "" if the call
  * succeeded. The text stays valid until the thread calls another function than this one and jg_version. Never NULL.
  * Thread-safe: each thread has its own text. */
-JG_API const char* jg_last_error(void);
+JG_API const char *jg_last_error(void);
 
 /* The version of the loaded library: "0.1.0". Thread-safe. */
-JG_API const char* jg_version(void);
+JG_API const char *jg_version(void);
 
 /* The library logs to stderr. The level belongs to the process and starts as "warning"; the context option `log` sets
  * it. A callback receives the messages instead. They come from any thread, one at a time. `message` is valid during the
  * call. A callback must not throw. Messages of jitgemm calls within a callback are dropped. */
 enum { JG_LOG_TRACE = 0, JG_LOG_DEBUG = 1, JG_LOG_INFO = 2, JG_LOG_WARNING = 3, JG_LOG_ERROR = 4 };
-typedef void jg_log_callback(int32_t level, const char* message, void* user);
+typedef void jg_log_callback(int32_t level, const char *message, void *user);
 /* Sets the callback of the process; NULL restores stderr. After the return the previous callback neither runs nor is
  * called again. A call from within a callback returns JG_FAILED. Thread-safe. */
-JG_API jg_status jg_set_log(jg_log_callback* callback, void* user);
+JG_API jg_status jg_set_log(jg_log_callback *callback, void *user);
 
 /* ---- contexts ---------------------------------------------------------------------------------------------------- */
 
@@ -81,10 +81,10 @@ JG_API jg_status jg_set_log(jg_log_callback* callback, void* user);
  * ("cuda": the current CUcontext's device, else GPU 0; "cuda:N"; "emulator:ARCH": the CPU runs and checks the kernel,
  * about a million times slower), cache-dir, log, nvrtc, kernel, family, param, tuning-seconds ... (docs/c.md lists
  * all). On failure *context is NULL. Thread-safe. */
-JG_API jg_status jg_context_create(const char* options, jg_context** context);
+JG_API jg_status jg_context_create(const char *options, jg_context **context);
 /* Destroys the context. Its kernels stay usable. NULL is allowed. Call this once per context, from any thread, when no
  * other call uses it. */
-JG_API void jg_context_destroy(jg_context* context);
+JG_API void jg_context_destroy(jg_context *context);
 
 /* ---- kernels ----------------------------------------------------------------------------------------------------- */
 
@@ -94,33 +94,31 @@ JG_API void jg_context_destroy(jg_context* context);
 typedef struct jg_gemm {
     size_t size; /* sizeof(jg_gemm) */
     int64_t m, n, k;
-    const char *a, *b, *c, *d;  /* f16 bf16 f32 tf32 e4m3 e5m2 s8; NULL: a bf16, b and d by a, no C */
-    const char* acc;            /* type of the accumulator */
-    const char* layout;         /* order of A and B: tn (the default), nn, nt, tt; t is row-major, n column-major */
-    const char* d_layout;       /* order of C and D: t (the default) or n */
-    int64_t lda, ldb, ldc, ldd; /* in elements; 0: packed */
+    const char *a, *b, *c, *d; /* f16 bf16 f32 tf32 e4m3 e5m2 s8; NULL: a bf16, b and d by a, no C */
+    const char *acc;           /* type of the accumulator */
+    const char *layout;        /* order of A and B: tn (the default), nn, nt, tt; t is row-major, n column-major */
+    const char *d_layout;      /* order of C and D: t (the default) or n */
+    int64_t lda, ldb, ldc, ldd;                 /* in elements; 0: packed */
     int64_t align_a, align_b, align_c, align_d; /* in bytes; 0: as the pitch allows, with a base aligned to 256 bytes */
     /* Must be 0 and NULL. Earlier headers gave these members names, but no kernel served them (docs/c.md). */
     int64_t reserved_1, reserved_2, reserved_3, reserved_4, reserved_5;
     const char *reserved_6, *reserved_7, *reserved_8, *reserved_9, *reserved_10, *reserved_11;
     const char *constant_a, *constant_b; /* yes: no kernel still running on the stream writes it (weights) */
-    const char* deterministic;           /* run_to_run, or batch_invariant: the bits of a row of D do not depend on m */
-    const char* broadcast_c; /* yes: treat C as a bias, one row added to every row of D (d_layout n: one column) */
-    const char* epilogue;    /* what is stored: "d = silu(acc + bias[n]) * up[m,n]"; NULL: alpha * acc + beta * C */
-    const char* sums;        /* fast or promoted: who adds up products of e4m3 and e5m2 (docs/eight-bits.md) */
-    const char* math; /* ieee (default), f16x3, bf16x3 or tf32: how f32 is multiplied (docs/single-precision.md) */
-    int64_t batch;    /* problems of this size in one launch; 0: one */
+    const char *deterministic; /* run_to_run, or batch_invariant: the bits of a row of D do not depend on m */
+    const char *broadcast_c;   /* yes: treat C as a bias, one row added to every row of D (d_layout n: one column) */
+    const char *epilogue; /* what is stored: "d = silu(acc + bias[n]) * up[m,n]"; NULL: alpha * acc + beta * C */
+    const char *sums;     /* fast or promoted: who adds up products of e4m3 and e5m2 (docs/eight-bits.md) */
+    const char *math;     /* ieee (default), f16x3, bf16x3 or tf32: how f32 is multiplied (docs/single-precision.md) */
+    int64_t batch;        /* problems of this size in one launch; 0: one */
     /* Elements from one problem's matrix to the next one's; 0: packed; JG_SAME: all problems have one. */
     int64_t batch_stride_a, batch_stride_b, batch_stride_c, batch_stride_d;
     int64_t groups; /* groups of rows of A and D, each with its own B, batch_stride_b apart (docs/groups.md); 0: none */
     int64_t group_rows;    /* rows that each group has room for; 0: groups lie one behind the other */
     int64_t expected_rows; /* of a group, for the choice of a kernel; 0: m / groups */
 } jg_gemm;
-#define JG_GEMM_INIT                                                                                               \
-    {                                                                                                              \
-        sizeof(jg_gemm), 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, \
-            NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0   \
-    }
+#define JG_GEMM_INIT \
+    {sizeof(jg_gemm), 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, \
+     NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0}
 /* A batch stride: all problems have one matrix. reserved_2 to reserved_5 may have this value; it has no effect. */
 #define JG_SAME (-1)
 
@@ -129,33 +127,32 @@ typedef struct jg_gemm {
  * "gemm-v3 m=4096 n=4096 k=4096 a=f16 epilogue='d = acc + x[m,n]' ld-x=4224 ..." (other keys have defaults). On failure
  * *kernel is NULL. Thread-safe: threads that request one kernel share one compile; different kernels compile at the
  * same time. */
-JG_API jg_status jg_kernel_create(jg_context* context, const char* spec, jg_kernel** kernel);
+JG_API jg_status jg_kernel_create(jg_context *context, const char *spec, jg_kernel **kernel);
 /* Creates the kernel for a struct: jg_gemm gemm = JG_GEMM_INIT; gemm.m = 4096; ... Thread-safe. */
-JG_API jg_status jg_kernel_create_from_gemm(jg_context* context, const jg_gemm* gemm, jg_kernel** kernel);
+JG_API jg_status jg_kernel_create_from_gemm(jg_context *context, const jg_gemm *gemm, jg_kernel **kernel);
 /* A request that says what a miss does, that is, a kernel that is not loaded. */
 typedef struct jg_request {
-    size_t size;      /* sizeof(jg_request) */
-    const char* spec; /* the problem as for jg_kernel_create; NULL: `gemm` is the problem */
-    const jg_gemm* gemm;
+    size_t size;        /* sizeof(jg_request) */
+    const char *spec;   /* the problem as for jg_kernel_create; NULL: `gemm` is the problem */
+    const jg_gemm *gemm;
     /* NULL: the context's option on-miss. "wait": load or compile the kernel. "serve": return at once with another
      * loaded kernel that computes the problem, and replace it in all jg_kernels of the problem when the chosen one has
      * been compiled in the background; the bits of D may change then. If no loaded kernel fits, wait. "fail": return
      * JG_NOT_READY; nothing is compiled, and no cache is read. */
-    const char* on_miss;
+    const char *on_miss;
 } jg_request;
-#define JG_REQUEST_INIT \
-    { sizeof(jg_request), NULL, NULL, NULL }
+#define JG_REQUEST_INIT {sizeof(jg_request), NULL, NULL, NULL}
 /* Creates the kernel for a request. Otherwise as jg_kernel_create. Thread-safe. */
-JG_API jg_status jg_kernel_request(jg_context* context, const jg_request* request, jg_kernel** kernel);
+JG_API jg_status jg_kernel_request(jg_context *context, const jg_request *request, jg_kernel **kernel);
 /* Destroys the kernel. NULL is allowed. Call this once per kernel, from any thread, when no other call uses it. An
  * enqueued launch needs the kernel until it has ended, a captured one as long as the graph is launched. */
-JG_API void jg_kernel_destroy(jg_kernel* kernel);
+JG_API void jg_kernel_destroy(jg_kernel *kernel);
 
 /* Searches for a faster kernel for the problem. Processes of the program `jitgemm` measure on the context's device, up
  * to the option tuning-seconds. Afterwards this kernel and all others of the context for the same problem launch the
  * winner, and later contexts find it in the store. Nothing happens if the problem was tuned before. Thread-safe: a
  * context runs one search at a time, and launches go on meanwhile. */
-JG_API jg_status jg_kernel_tune(jg_kernel* kernel);
+JG_API jg_status jg_kernel_tune(jg_kernel *kernel);
 
 /* Answers a question about a kernel. `what` is one of
  *     "name"       canonical name                                  text
@@ -167,7 +164,7 @@ JG_API jg_status jg_kernel_tune(jg_kernel* kernel);
  * *size is the capacity of `buffer` in bytes; the call sets it to the size of the answer. A text includes its closing
  * 0. With a NULL `buffer` only *size is set. If the capacity is too small, the call returns JG_INVALID, sets *size and
  * leaves the buffer unchanged. Tuning may change the answer between two calls. Thread-safe. */
-JG_API jg_status jg_kernel_query(const jg_kernel* kernel, const char* what, void* buffer, size_t* size);
+JG_API jg_status jg_kernel_query(const jg_kernel *kernel, const char *what, void *buffer, size_t *size);
 
 /* Operands of a launch; launchers that `jitgemm export` writes take the same struct. Pointers are device addresses; on
  * the emulator they are host addresses. */
@@ -175,28 +172,28 @@ JG_API jg_status jg_kernel_query(const jg_kernel* kernel, const char* what, void
 /* An operand of the problem's epilogue, or an output beside D. The struct never grows, because they stand in an
  * array. */
 typedef struct jg_operand {
-    const char* name;    /* as the epilogue's text has it; it must live until the launch returns */
-    const void* pointer; /* device address; NULL of a scalar of the launch */
+    const char *name;    /* as the epilogue's text has it; it must live until the launch returns */
+    const void *pointer; /* device address; NULL of a scalar of the launch */
     float value;         /* of a scalar of the launch; else ignored */
 } jg_operand;
 typedef struct jg_arguments {
     size_t size;   /* sizeof(jg_arguments) */
-    const void* a; /* A and B are not read if alpha or k is 0 */
-    const void* b;
-    const void* c; /* not read if beta is 0 */
-    void* d;       /* equal to c, or no overlap with any input */
+    const void *a; /* A and B are not read if alpha or k is 0 */
+    const void *b;
+    const void *c; /* not read if beta is 0 */
+    void *d;       /* equal to c, or no overlap with any input */
     float alpha;
     float beta;      /* 0 unless the problem has a C */
-    void* workspace; /* aligned to 16 bytes, no overlap with operands; NULL: the context's own for the stream */
+    void *workspace; /* aligned to 16 bytes, no overlap with operands; NULL: the context's own for the stream */
     size_t workspace_bytes;
-    int64_t dependent_launch;   /* start before the previous kernel has ended? 0: if generated for it, 1: no, 2: yes */
-    int64_t broadcast_c;        /* 1: treat C as a bias, one row added to every row of D (d_layout n: one column) */
-    const jg_operand* operands; /* each that the epilogue's text names, except alpha and beta, in any order */
+    int64_t dependent_launch; /* start before the previous kernel has ended? 0: if generated for it, 1: no, 2: yes */
+    int64_t broadcast_c;      /* 1: treat C as a bias, one row added to every row of D (d_layout n: one column) */
+    const jg_operand *operands; /* each that the epilogue's text names, except alpha and beta, in any order */
     size_t operand_count;       /* at most 16 */
-    const int32_t* offsets;     /* of a problem with groups, on the device: where each ends, or its number of rows */
+    const int32_t *offsets;     /* of a problem with groups, on the device: where each ends, or its number of rows */
 } jg_arguments;
 #define JG_ARGUMENTS_INIT \
-    { sizeof(jg_arguments), NULL, NULL, NULL, NULL, 1.0f, 0.0f, NULL, 0, 0, 0, NULL, 0, NULL } /* alpha 1 */
+    {sizeof(jg_arguments), NULL, NULL, NULL, NULL, 1.0f, 0.0f, NULL, 0, 0, 0, NULL, 0, NULL} /* alpha 1 */
 #endif
 
 /* Whether the kernel may start before the previous kernel of the stream has ended (programmatic dependent launch).
@@ -209,21 +206,21 @@ enum { JG_DEPENDENT_AUTO = 0, JG_DEPENDENT_OFF = 1, JG_DEPENDENT_ON = 2 };
  * graph. Nothing is enqueued if m or n is 0, or if the call fails. On the emulator the kernel has ended when the call
  * returns. A misaligned workspace is JG_INVALID even if this kernel needs none, because tuning may replace the kernel.
  * Thread-safe. A launch takes no lock if it brings its workspace or needs none. */
-JG_API jg_status jg_kernel_launch(const jg_kernel* kernel, const jg_arguments* arguments, void* stream);
+JG_API jg_status jg_kernel_launch(const jg_kernel *kernel, const jg_arguments *arguments, void *stream);
 
 /* Creates a few kernels that serve a problem for each m from first_m to last_m, and compiles them. `spec` is as for
  * jg_kernel_create; its m does not count. On failure *set is NULL. Thread-safe. */
-JG_API jg_status jg_kernel_set_create(jg_context* context, const char* spec, int64_t first_m, int64_t last_m,
-                                      jg_kernel_set** set);
+JG_API jg_status jg_kernel_set_create(jg_context *context, const char *spec, int64_t first_m, int64_t last_m,
+                                      jg_kernel_set **set);
 /* Destroys the set, but not the kernels that it gave. NULL is allowed. Call this once per set, from any thread. */
-JG_API void jg_kernel_set_destroy(jg_kernel_set* set);
+JG_API void jg_kernel_set_destroy(jg_kernel_set *set);
 /* Creates a handle to the kernel for m rows. Nothing is compiled. jg_kernel_tune does not change it. Thread-safe. */
-JG_API jg_status jg_kernel_set_kernel(const jg_kernel_set* set, int64_t m, jg_kernel** kernel);
+JG_API jg_status jg_kernel_set_kernel(const jg_kernel_set *set, int64_t m, jg_kernel **kernel);
 /* Launches the kernel for m rows, as jg_kernel_launch does. Thread-safe. */
-JG_API jg_status jg_kernel_set_launch(const jg_kernel_set* set, int64_t m, const jg_arguments* arguments, void* stream);
+JG_API jg_status jg_kernel_set_launch(const jg_kernel_set *set, int64_t m, const jg_arguments *arguments, void *stream);
 /* Answers a question about a set, as jg_kernel_query does. `what` is "text", a table for people, or "json", which has
  * its kernels and the ranges of m that they serve. Thread-safe. */
-JG_API jg_status jg_kernel_set_query(const jg_kernel_set* set, const char* what, void* buffer, size_t* size);
+JG_API jg_status jg_kernel_set_query(const jg_kernel_set *set, const char *what, void *buffer, size_t *size);
 
 #ifdef __cplusplus
 }

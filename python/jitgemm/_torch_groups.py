@@ -90,6 +90,7 @@ def grouped_matmul(
     if torch._C._is_any_autocast_enabled():
         a, b = cast_under_autocast(a, b)  # type: ignore[assignment]
     if _is_plain(a, b, offs, *(text.tensors or ())):
+        _check_shapes(a, b, offs)
         try:
             return _product(a, b, offs, options, text)
         except OperandError:  # a tensor whose memory only the dispatcher finds; or the operator raises this, too

@@ -84,6 +84,8 @@ void read(bool is_grouped, PyObject* const* arguments, Py_ssize_t count, PyObjec
                 dependent_launch, out_dtype, on_miss, epilogue, operands, sums, math] = values;
     const Formula* const formula = formula_given(epilogue);
     check_arguments(signature, values.data(), request.named, formula != nullptr);
+    if (is_grouped && offs == Py_None)
+        throw OperandError("no product of these arrays", {"offs is None: it must hold where the groups end"});
     request.product = {a,         b,       out,           alpha,
                        beta,      c,       accumulate,    stream,
                        device,    nullptr, deterministic, dependent_launch,

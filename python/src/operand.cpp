@@ -344,6 +344,8 @@ void read(PyObject* object, const char* name, PyObject* stream, Operand& operand
     Ref word = operand.exchange == nullptr ? Ref::borrowed(PyTuple_GetItem(operand.keeper.get(), kType))
                                            : Ref::owned(PyObject_GetAttrString(operand.object, "dtype"));
     word = Ref::owned(PyObject_Str(word.get()));
+    if (operand.name == std::string_view("offs"))
+        refuse(operand.name, fmt::format("is of type {}: ends of groups are int32", words_of(word.get())));
     refuse(operand.name,
            fmt::format("is of type {}: kernels take float16, bfloat16 and float32", words_of(word.get())));
 }

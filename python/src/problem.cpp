@@ -296,13 +296,19 @@ private:
     }
 
     void read_matrices() {
+        const bool has_groups = arrays_.offsets.given();  // A and D have their rows one after the other
         const auto preferred = [&](Order order) { return like_ != nullptr ? std::optional(order) : std::nullopt; };
         const GemmSpec usual = like_ != nullptr ? *like_ : GemmSpec();
         GemmSpec& spec = problem_.spec;
-        const Lie a = read(arrays_.a, a_, preferred(order_a(usual.layout)), 0, spec.lda, spec.align_a);
+        const Lie a =
+            read(arrays_.a, a_, has_groups ? Order::row : preferred(order_a(usual.layout)), 0, spec.lda, spec.align_a);
         const Lie b = read(arrays_.b, b_, preferred(order_b(usual.layout)), 1, spec.ldb, spec.align_b);
         const std::optional<Order> repeats = c_has_rows_ ? repeated_run(c_) : std::nullopt;
-        const Lie d = read(arrays_.out, d_, repeats ? repeats : preferred_order_of_d(), 3, spec.ldd, spec.align_d);
+        const Lie d = read(arrays_.out, d_,
+                           has_groups ? Order::row
+                           : repeats  ? repeats
+                                      : preferred_order_of_d(),
+                           3, spec.ldd, spec.align_d);
         spec.layout = layout_of(a.order, b.order);
         spec.d_order = d.order;
         if (arrays_.c.given()) read_c(repeats, d.order);

@@ -23,11 +23,11 @@ namespace {
 using Reasons = std::vector<std::string>;
 
 /// Sizes, layout and leading dimensions lie in the files.
-constexpr std::array<std::string_view, 28> kAllowedOptions{
-    "type",        "a-type",        "b-type",     "c-type",         "d-type", "acc-type", "align-a",
-    "align-b",     "align-c",       "align-d",    "alpha",          "beta",   "d-layout", "epilogue",
-    "broadcast-c", "deterministic", "constant-a", "constant-b",     "kernel", "family",   "param",
-    "templates",   "device",        "arch",       "emulator-limit", "sums",   "math",     "groups"};
+constexpr std::array<std::string_view, 30> kAllowedOptions{
+    "type",           "a-type",     "b-type", "c-type", "d-type",     "acc-type",     "align-a",     "align-b",
+    "align-c",        "align-d",    "alpha",  "beta",   "d-layout",   "epilogue",     "broadcast-c", "deterministic",
+    "constant-a",     "constant-b", "kernel", "family", "param",      "templates",    "device",      "arch",
+    "emulator-limit", "sums",       "math",   "groups", "group-rows", "expected-rows"};
 
 void check_usage(const ArrayFiles& files, const ProblemOptions& options) {
     Reasons reasons;

@@ -13,8 +13,8 @@
 
 namespace jitgemm::cli {
 
-/// The operands of an epilogue on the command line: --operand bias=bias.npy, --operand scale=0.5. The ends of groups are
-/// among them: --operand offsets=ends.npy.
+/// The operands of an epilogue on the command line: --operand bias=bias.npy, --operand scale=0.5. The ends of groups
+/// are among them: --operand offsets=ends.npy.
 class OperandFiles {
 public:
     /// Throws UsageError for a word that is not NAME=FILE.npy or NAME=NUMBER, for a name that stands twice, and for a

@@ -97,6 +97,7 @@ std::string overlap_rule(const GemmOperand& input, const GemmOperand& written) {
     if (input.is_repeated() && input.pointer == nullptr)  // of a text
         return fmt::format("; many elements of {0} are made of one of {1}, so {0} must lie apart from it",
                            written.title, input.title);
+    if (input.column == OperandIndex::groups) return "; the ends of groups must lie apart";
     if (input.is_repeated()) return fmt::format(", one row that is added to all of {}'s", written.title);
     if (!may_be_one(input, written)) return {};
     return fmt::format("; {} may only be exactly {}, of the same type{}", written.title, input.title,

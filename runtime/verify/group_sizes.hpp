@@ -9,8 +9,8 @@
 
 namespace jitgemm {
 
-/// How rows are divided among groups where nobody has offsets. uniform: evenly. random: by random shares, of which a
-/// third is empty. skewed: by Zipf's law, the n-th largest group having 1/n of the largest one's rows, in random order.
+/// How rows are divided among groups where nobody has offsets. uniform: evenly. random: by random shares; a third of
+/// them is empty. skewed: by Zipf's law, the n-th largest group having 1/n of the largest one's rows, in random order.
 enum class GroupSizes : std::uint8_t { uniform, random, skewed };
 [[nodiscard]] std::string_view to_string(GroupSizes sizes);
 [[nodiscard]] std::optional<GroupSizes> parse_group_sizes(std::string_view name);

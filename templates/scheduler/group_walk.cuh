@@ -1,7 +1,6 @@
 #pragma once
 #include "common/rasterization.cuh"
 #include "common/tile.cuh"
-#include "wgmma/wgmma_operands.cuh"
 // ---- groups
 #if GEMM_CLUSTER > 1
 constexpr int kTileRows = kClusterM * kBlockM;  // of D, that a cluster takes at once
@@ -20,7 +19,10 @@ struct GroupEnd {
 // Entry 0 of the table is for what lies before the first group.
 __device__ __forceinline__ GroupEnd group_end(unsigned table, int entry) {
     GroupEnd end;
-    asm volatile("ld.shared.v2.b32 {%0, %1}, [%2];" : "=r"(end.tiles), "=r"(end.row) : "r"(table + entry * 8));
+    asm volatile("ld.shared.v2.b32 {%0, %1}, [%2];"
+                 : "=r"(end.tiles), "=r"(end.row)
+                 : "r"(table + entry * 8)
+                 : "memory");
     return end;
 }
 
@@ -46,11 +48,11 @@ __device__ __forceinline__ void find_group_ends(const GemmArgs& args, unsigned t
         for (int distance = 1; distance < 32; distance *= 2) row = max(row, __shfl_up_sync(0xffffffff, row, distance));
         const int above = __shfl_up_sync(0xffffffff, row, 1);
         int first_row = lane == 0 ? before.row : above;
-        if (args.group_rows != 0) {
+        if (args.group_rows != 0 && group < args.groups) {
             first_row = group * args.group_rows;
-            row = first_row + (group < args.groups ? rows_in_room : 0);
+            row = first_row + rows_in_room;
         }
-        unsigned tiles = (row - first_row + kTileRows - 1u) / kTileRows * tiles_n;
+        unsigned tiles = group < args.groups ? (row - first_row + kTileRows - 1u) / kTileRows * tiles_n : 0;
 #pragma unroll
         for (int distance = 1; distance < 32; distance *= 2) {
             const unsigned of_earlier = __shfl_up_sync(0xffffffff, tiles, distance);
@@ -71,7 +73,7 @@ __device__ __forceinline__ void find_group_ends(const GemmArgs& args, unsigned t
 // group in the order of rasterization. A tile's last rows may be those of the next group, which are not stored.
 #endif
 struct TileWalk {
-    const int &rows, &columns;  // of D
+    const int& columns;  // of D
     bool no_products;  // K is 0, and there are no maps of A and B
 #if GEMM_OVERLAPPED
     int k_tiles;  // of each tile, at least two: beyond K they hold zeros
@@ -87,8 +89,7 @@ struct TileWalk {
     GroupEnd before, end;  // of the group
 
     __device__ __forceinline__ TileWalk(const GemmArgs& args, const SharedMemory& shared)
-        : rows(args.m),
-          columns(args.n),
+        : columns(args.n),
           no_products(args.k == 0),
           table(shared.group_ends),
           tiles_n((args.n + kTileColumns - 1u) / kTileColumns),

@@ -1,6 +1,5 @@
 #pragma once
 #include "scheduler/block_tiles.cuh"
-#include "wgmma/wgmma_operands.cuh"
 
 // Deals out the work evenly (stream-K; Osama et al., PPoPP 2023). Most tiles go in whole waves, one tile to each
 // cluster. The tiles that fill no wave, and one wave more, are streamed: their k-tiles lie end to end, and each cluster

@@ -1,6 +1,5 @@
 #pragma once
 #include "scheduler/block_tiles.cuh"
-#include "wgmma/wgmma_operands.cuh"
 
 // Deals out the tiles of D: cluster c takes tiles c, c + clusters, ... in the order of rasterization.
 struct TileWalk : BlockTiles {

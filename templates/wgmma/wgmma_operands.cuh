@@ -47,8 +47,13 @@ struct RingPosition {
 constexpr int kRingBytes = kStages * kStageBytes + (kStages * kScaleBytes + 1023) / 1024 * 1024;
 #endif
 
+#if GEMM_GROUPED
+// Addresses in shared memory: the ring's stages, each with a tile of A and a tile of B; the epilogue's staging; two
+// barriers for each stage; where groups end.
+#else
 // Addresses in shared memory: the ring's stages, each with a tile of A and a tile of B; the epilogue's staging; two
 // barriers for each stage.
+#endif
 struct SharedMemory {
     unsigned ring;
     unsigned staging;

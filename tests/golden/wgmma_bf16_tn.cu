@@ -389,7 +389,7 @@ struct TileWalk : BlockTiles {
     unsigned count;
     int k_tiles;  // of each tile, at least one, which holds zeros where K is 0
 
-    __device__ __forceinline__ explicit TileWalk(const GemmArgs& args)
+    __device__ __forceinline__ TileWalk(const GemmArgs& args, const SharedMemory& /*shared*/)
         : BlockTiles(args), index(cluster), count(tiles.m * tiles.n) {
         k_tiles = max(1, static_cast<int>((args.k + (kBlockK - 1ll)) / kBlockK));
     }
@@ -600,7 +600,7 @@ __device__ __forceinline__ Multiplied multiply_k_tiles(Accumulator (&rC)[kTilesM
 
 // Each consumer multiplies its part of every tile, then stores it.
 __device__ __forceinline__ void multiply_tiles(const GemmArgs& args, const SharedMemory& shared, int warpgroup) {
-    TileWalk walk(args);
+    TileWalk walk(args, shared);
     const int warp = threadIdx.x / 32 % 4;
     const int lane = threadIdx.x % 32;
     const int warpgroup_row = warpgroup / kConsumersN * kWarpgroupM;  // of the warpgroup tile in the block tile
@@ -660,7 +660,7 @@ __device__ __forceinline__ void copy_tile(const GemmArgs& args, const SharedMemo
 // One thread of the block copies. It fills the ring with the k-tiles of this block's tiles, as consumers release the
 // stages.
 __device__ __forceinline__ void copy_tiles(const GemmArgs& args, const SharedMemory& shared) {
-    TileWalk walk(args);
+    TileWalk walk(args, shared);
     if (walk.no_products) shared.clear_ring();
     RingPosition ring;
 #pragma unroll 1

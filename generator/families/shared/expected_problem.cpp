@@ -11,7 +11,8 @@ Problem expected_problem(const Problem& problem) {
     GemmSpec& spec = expected.row_major;
     spec.batch = spec.expected_rows != 0 ? spec.groups : std::clamp<std::int64_t>(spec.m, 1, spec.groups);
     spec.m = spec.expected_rows != 0 ? spec.expected_rows : ceil_div(spec.m, spec.batch);
-    spec.m = std::max<std::int64_t>(1, spec.m);  // kernels are for every number of rows
+    spec.m = std::max<std::int64_t>(1, spec.m);  // kernels are for every size
+    spec.n = std::max<std::int64_t>(1, spec.n);
     spec.groups = spec.group_rows = spec.expected_rows = 0;
     spec.batch_stride_a = order_a(spec.layout) == Order::row ? spec.m * spec.lda : spec.m;
     spec.batch_stride_d = spec.m * spec.ldd;

@@ -174,8 +174,9 @@ void check_shares(Reasons& reasons, const Config& c, const StreamK& deal) {
 /// Persistent blocks take the tiles of a batch. Their number must fit in 32 bits.
 void check_batch(Reasons& reasons, const GemmSpec& spec, const Config& c) {
     if (!is_batched(spec) && !is_grouped(spec)) return;
-    if (c.stream_k != 0) reasons.push_back(fmt::format("stream_k = {}: tiles of a batch are not cut", c.stream_k));
-    if (!c.persistent) reasons.emplace_back("persistent = 0: blocks of a batch take several tiles");
+    if (c.stream_k != 0)
+        reasons.push_back(fmt::format("stream_k = {}: tiles of a batch or of groups are not cut", c.stream_k));
+    if (!c.persistent) reasons.emplace_back("persistent = 0: blocks of a batch or of groups take several tiles");
     check_grid(reasons, spec,
                {.tile_m = c.block.m * c.cluster.m,
                 .tile_n = c.block.n * c.cluster.n,
@@ -183,7 +184,8 @@ void check_batch(Reasons& reasons, const GemmSpec& spec, const Config& c) {
                 .batch = GridBatch::tiles});
 }
 
-/// What no config serves of groups. TMA stores boxes, of which one at a group's end would reach the next group.
+/// The rules of groups that hold for every config. A box of TMA at a group's end would reach the next group, so threads
+/// store there.
 void check_groups(Reasons& reasons, const GemmSpec& spec) {
     if (order_a(spec.layout) == Order::column)
         reasons.push_back(
@@ -191,8 +193,22 @@ void check_groups(Reasons& reasons, const GemmSpec& spec) {
                         "group begins at "
                         "any row: layout {}",
                         to_string(spec.layout), to_string(layout_of(Order::row, order_b(spec.layout)))));
-    if (pack_for_tma(spec) != Pack::none)
-        reasons.emplace_back("groups: no kernel copies or splits A or B first, so TMA must be able to read both");
+    if (has_parts(spec))
+        reasons.push_back(
+            fmt::format("groups: no kernel splits A and B first, as math={} needs it", to_string(spec.math)));
+    const auto check = [&](std::string_view name, int alignment, bool is_copied) {
+        if (!is_copied || has_parts(spec)) return;
+        reasons.push_back(
+            alignment < kTmaAlignment
+                ? fmt::format("groups: {} is aligned to {} bytes, but TMA needs {}, and no kernel copies it first",
+                              name, alignment, kTmaAlignment)
+                : fmt::format(
+                      "groups: K is not contiguous in {} (layout {}), and no kernel transposes elements of {} bits "
+                      "first",
+                      name, to_string(spec.layout), 8 * bytes(spec.a)));
+    };
+    check("A", spec.align_a, copies_a(spec));
+    check("B", spec.align_b, copies_b(spec));
     if (bytes(spec.d) == 1)
         reasons.push_back(
             fmt::format("groups: threads store D at a group's end, and they store no {}", to_string(spec.d)));

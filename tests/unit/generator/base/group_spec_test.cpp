@@ -83,7 +83,11 @@ TEST_CASE("groups: the rules name the value") {
         CHECK(mentions(refusal(spec), "m counts the rows of all groups"));
     }
     spec.epilogue = "d = acc + offsets[n]";
-    CHECK(mentions(refusal(spec), "rename it"));
+    CHECK(mentions(refusal(spec), "offsets"));
+    spec = groups_of(3);
+    spec.expected_rows = std::int64_t{1} << 62;
+    CHECK(mentions(refusal(spec), "expected_rows is 4611686018427387904"));
+    spec = groups_of(3);
     spec.epilogue = "d = acc + bias[b,n]";
     CHECK(refusal(spec).empty());
 }

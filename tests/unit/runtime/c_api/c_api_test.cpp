@@ -288,10 +288,10 @@ void set_member(jg_gemm& gemm, const c_api::GemmMember& member, std::string& tex
     }
     const std::int64_t value = 16;
     std::memcpy(place, &value, sizeof value);
-    text = member.key == "m"   ? "gemm-v6 m=16 n=4 k=5"
-           : member.key == "n" ? "gemm-v6 m=3 n=16 k=5"
-           : member.key == "k" ? "gemm-v6 m=3 n=4 k=16"
-                               : fmt::format("gemm-v6 m=3 n=4 k=5 {}=16", member.key);
+    text = member.key == "m"   ? "gemm-v7 m=16 n=4 k=5"
+           : member.key == "n" ? "gemm-v7 m=3 n=16 k=5"
+           : member.key == "k" ? "gemm-v7 m=3 n=4 k=16"
+                               : fmt::format("gemm-v7 m=3 n=4 k=5 {}=16", member.key);
 }
 
 jg_gemm small() {
@@ -346,8 +346,8 @@ TEST_CASE("the epilogue of a struct has blanks and lines, but no quote") {
 }
 
 TEST_CASE("structs end with their last member: a later one must not lie in what is padding now") {
-    CHECK(offsetof(jg_arguments, operand_count) + sizeof(jg_arguments::operand_count) == sizeof(jg_arguments));
-    CHECK(offsetof(jg_gemm, batch_stride_d) + sizeof(jg_gemm::batch_stride_d) == sizeof(jg_gemm));
+    CHECK(offsetof(jg_arguments, offsets) + sizeof(jg_arguments::offsets) == sizeof(jg_arguments));
+    CHECK(offsetof(jg_gemm, expected_rows) + sizeof(jg_gemm::expected_rows) == sizeof(jg_gemm));
 }
 
 TEST_CASE("a struct says its size: an older one is taken, a newer one while it sets nothing new") {

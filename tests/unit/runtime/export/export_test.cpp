@@ -449,7 +449,7 @@ TEST_CASE("the launcher asks the driver for what jitgemm's own launch asks for")
         check_launcher(exported({.m = 1, .n = 64, .k = 777, .a = f32, .b = f32, .d = f32}));
     }
     SECTION("packed operands without elements") {
-        const Exported kernel = exported({.m = 300, .n = 40, .k = 0}, {{"pack", "ab"}});
+        const Exported kernel = exported({.m = 300, .n = 40, .k = 0, .align_a = 2, .align_b = 2}, {{"pack", "ab"}});
         REQUIRE(kernel.source.entries.size() == 2);
         CHECK_THAT(launcher_output(kernel),
                    StartsWith("load taken.cubin\n" + expected_grants(kernel) + expected_launch(kernel, 2) + "0\n"));
