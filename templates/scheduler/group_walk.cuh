@@ -19,10 +19,7 @@ struct GroupEnd {
 // Entry 0 of the table is for what lies before the first group.
 __device__ __forceinline__ GroupEnd group_end(unsigned table, int entry) {
     GroupEnd end;
-    asm volatile("ld.shared.v2.b32 {%0, %1}, [%2];"
-                 : "=r"(end.tiles), "=r"(end.row)
-                 : "r"(table + entry * 8)
-                 : "memory");
+    asm volatile("ld.shared.v2.b32 {%0, %1}, [%2];" : "=r"(end.tiles), "=r"(end.row) : "r"(table + entry * 8));
     return end;
 }
 
@@ -73,35 +70,29 @@ __device__ __forceinline__ void find_group_ends(const GemmArgs& args, unsigned t
 // group in the order of rasterization. A tile's last rows may be those of the next group, which are not stored.
 #endif
 struct TileWalk {
-    const int& columns;  // of D
+    const int &columns, &groups;
+    const int& group_rows;  // that each group has room for
     bool no_products;  // K is 0, and there are no maps of A and B
 #if GEMM_OVERLAPPED
     int k_tiles;  // of each tile, at least two: beyond K they hold zeros
 #else
     int k_tiles;  // of each tile, at least one, which holds zeros where K is 0
 #endif
-    unsigned table;  // of group_end
-    unsigned tiles_n;
+    unsigned table;  // of group_end: shared memory holds what registers have no room for
     unsigned index;  // of the current tile
-    unsigned count;
-    const int& group_rows;  // that each group has room for
     int group = 0;  // of the current tile
-    GroupEnd before, end;  // of the group
 
     __device__ __forceinline__ TileWalk(const GemmArgs& args, const SharedMemory& shared)
         : columns(args.n),
+          groups(args.groups),
+          group_rows(args.group_rows),
           no_products(args.k == 0),
           table(shared.group_ends),
-          tiles_n((args.n + kTileColumns - 1u) / kTileColumns),
 #if GEMM_CLUSTER > 1
-          index(blockIdx.x / kCluster),
+          index(blockIdx.x / kCluster) {
 #else
-          index(blockIdx.x),
+          index(blockIdx.x) {
 #endif
-          count(group_end(shared.group_ends, args.groups).tiles),
-          group_rows(args.group_rows),
-          before(group_end(shared.group_ends, 0)),
-          end(group_end(shared.group_ends, 1)) {
 #if GEMM_OVERLAPPED
         k_tiles = max(2, static_cast<int>((args.k + (kBlockK - 1ll)) / kBlockK));
 #else
@@ -110,7 +101,7 @@ struct TileWalk {
         find_group();
     }
 
-    __device__ __forceinline__ bool has_tile() const { return index < count; }
+    __device__ __forceinline__ bool has_tile() const { return index < group_end(table, groups).tiles; }
     __device__ __forceinline__ void next() {
 #if GEMM_CLUSTER > 1
         index += gridDim.x / kCluster;
@@ -123,8 +114,10 @@ struct TileWalk {
     __device__ __forceinline__ bool ends_tile() const { return true; }
 #endif
     __device__ __forceinline__ Tile tile() const {
+        const GroupEnd before = group_end(table, group), end = group_end(table, group + 1);
         const int first_row = group_rows == 0 ? before.row : group * group_rows;
-        const TileCoord tiles{(end.row - first_row + kTileRows - 1u) / kTileRows, tiles_n};
+        const TileCoord tiles{(end.row - first_row + kTileRows - 1u) / kTileRows,
+                              (columns + kTileColumns - 1u) / kTileColumns};
         const TileCoord at = tile_of_block(index - before.tiles, tiles);
         const int row = first_row + static_cast<int>(at.m * kTileRows), column = at.n * kTileColumns;
 #if GEMM_CLUSTER > 1
@@ -144,11 +137,8 @@ struct TileWalk {
 
 private:
     __device__ __forceinline__ void find_group() {
+        if (!has_tile()) return;
 #pragma unroll 1
-        while (has_tile() && index >= end.tiles) {
-            before = end;
-            ++group;
-            end = group_end(table, group + 1);
-        }
+        while (index >= group_end(table, group + 1).tiles) ++group;
     }
 };

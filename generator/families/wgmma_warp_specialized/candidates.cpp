@@ -82,6 +82,7 @@ bool reaches_beyond(const TileRange& range, int n, const GemmSpec& spec) {
 // Accumulators of warpgroup tiles of 128 rows leave few registers: wider ones than these spill.
 constexpr int kWidestInCluster = 192;
 constexpr int kWidestStreamed = 176;
+constexpr int kWidestOverlappedOfGroups = 176;  // a consumer knows where the last tile's group ends
 constexpr int kWidestStreamedWithC = 152;
 constexpr int kMostStreamedByRow = 128 * 96;      // sums of a warpgroup
 constexpr int kWidestStreamedByRowOfThree = 176;  // of three consumers, which have fewer registers each
@@ -197,6 +198,9 @@ void add_cluster(const Search& search, Config config, const TileShape& cluster) 
     if (tiles.m < cluster.m || tiles.n < cluster.n) return;
     if (cluster.m * cluster.n > 1 && has_block_scales(signature)) return;
     if (cluster.m * cluster.n > 1 && !leaves_registers(config, kWidestInCluster)) return;
+    if (signature.grouped && config.schedule == WarpgroupSchedule::overlapped &&
+        !leaves_registers(config, kWidestOverlappedOfGroups))
+        return;
     const int most = count_of_reductions(signature) > 1 ? kWidestWithReductions : kWidestWithOutput;
     if (reads_and_stores_more(signature) && !leaves_registers(config, most)) return;
     if (!should_multicast_b(cluster, config, is_k_major(Operand::b, signature.layout) || transposes_b(signature)))
