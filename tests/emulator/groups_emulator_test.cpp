@@ -146,14 +146,14 @@ TEST_CASE("emulated groups: planted faults are found") {
                                Fault{"if (lane >= distance) tiles", "if (lane > distance) tiles"},
                                Fault{"tile_of_block(index - before.tiles", "tile_of_block(index"},
                                Fault{"int row = first_row + static_cast<int>(at.m", "int row = static_cast<int>(at.m"},
-                               Fault{"index >= end.tiles", "index > end.tiles"},
+                               Fault{"index >= group_end(table", "index > group_end(table"},
                                Fault{"args.offsets[group + 32]", "args.offsets[group + 31]"}}) {
         INFO(fault.text);
         CHECK_FALSE(complaint_about(on_hopper(), spec, config, fault.text, fault.instead).empty());
     }
     GemmSpec with_room = groups_of(40, spec_of(GemmLayout::tn, 1200, 40, 64));
     with_room.group_rows = 30;
-    for (const Fault& fault : {Fault{"row = first_row + (group", "row = first_row + args.group_rows + 0 * (group"},
+    for (const Fault& fault : {Fault{"row = first_row + rows_in_room", "row = first_row + args.group_rows"},
                                Fault{"first_row = group * args.group_rows", "first_row = before.row"},
                                Fault{"group_rows == 0 ? before.row : ", "group_rows == 0 ? 0 : before.row + 0 * "}}) {
         INFO(fault.text);
