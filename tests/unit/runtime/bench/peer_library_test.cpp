@@ -222,16 +222,16 @@ TEST_CASE("a peer is not asked for a row of C, of which its interface says nothi
 
 TEST_CASE("only a peer that takes batches is asked for one") {
     struct OneWay final : Peer {
-        explicit OneWay(bool takes) : takes_(takes) {}
+        explicit OneWay(bool it_takes) : takes(it_takes) {}
         [[nodiscard]] std::string name() const override { return "one way"; }
-        [[nodiscard]] bool takes_batch() const override { return takes_; }
+        [[nodiscard]] bool takes_batch() const override { return takes; }
         [[nodiscard]] std::vector<BenchCandidate> candidates_of_one(const GemmSpec& spec, std::string&) override {
             asked = spec;
             BenchCandidate only;
             only.name = "it";
             return {only};
         }
-        bool takes_;
+        bool takes;
         GemmSpec asked;
     };
     GemmSpec batch = float_problem();
