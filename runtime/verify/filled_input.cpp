@@ -48,8 +48,12 @@ CheckResult FilledInput::changed_values() const {
     std::vector<std::int32_t> held(values_.size());
     device_->copy_to_host(held.data(), memory_.matrix().data, held.size() * sizeof(std::int32_t));
     CheckResult found;
-    for (std::size_t i = 0; i < held.size(); ++i)
-        if (held[i] != values_[i] && found.wrong++ == 0) found.first = i;
+    for (std::size_t i = 0; i < held.size(); ++i) {
+        if (held[i] == values_[i] || found.wrong++ != 0) continue;
+        found.first = i;
+        found.expected = static_cast<std::uint32_t>(values_[i]);
+        found.got = static_cast<std::uint32_t>(held[i]);
+    }
     return found;
 }
 
@@ -59,20 +63,20 @@ InputDamage FilledInput::damage(const Reference& reference) const {
                        .outside = reference.guard_damage(memory_.guarded_lines(), kNanByte),
                        .text = {}};
     if (damage.elements != 0)
-        damage.text = fmt::format("{} elements of {} were changed, first {}", damage.elements, name_,
-                                  change(reference, found.first));
+        damage.text =
+            fmt::format("{} elements of {} were changed, first {}", damage.elements, name_, change(reference, found));
     if (damage.outside != 0)
         damage.text += fmt::format("{}{} bytes outside {} were overwritten", damage.text.empty() ? "" : "\n",
                                    damage.outside, name_);
     return damage;
 }
 
-std::string FilledInput::change(const Reference& reference, std::uint64_t number) const {
+std::string FilledInput::change(const Reference& reference, const CheckResult& found) const {
     const DeviceMatrix matrix = memory_.disjoint_matrix();
-    const CheckResult bits = reference.compared_element(matrix, fill_, number);
+    const CheckResult bits = values_.empty() ? reference.compared_element(matrix, fill_, found.first) : found;
     const BitTexts texts =
         texts_of(static_cast<std::uint32_t>(bits.expected), static_cast<std::uint32_t>(bits.got), matrix.type);
-    return fmt::format("{}: was {}, is {}", element_name(name_, place_of(matrix, number), matrix.matrices > 1),
+    return fmt::format("{}: was {}, is {}", element_name(name_, place_of(matrix, found.first), matrix.matrices > 1),
                        texts.was, texts.is);
 }
 

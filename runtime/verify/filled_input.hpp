@@ -35,7 +35,7 @@ public:
 
 private:
     [[nodiscard]] CheckResult changed_values() const;
-    [[nodiscard]] std::string change(const Reference& reference, std::uint64_t number) const;
+    [[nodiscard]] std::string change(const Reference& reference, const CheckResult& found) const;
 
     std::shared_ptr<Device> device_;
     std::string name_;
