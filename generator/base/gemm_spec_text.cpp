@@ -15,7 +15,8 @@ namespace {
 
 constexpr std::array<std::string_view, 7> kFormats{"gemm-v1", "gemm-v2", "gemm-v3", "gemm-v4",
                                                    "gemm-v5", "gemm-v6", "gemm-v7"};
-constexpr int kFirstWithLayouts = 3;  // of an epilogue's operands
+constexpr int kFirstWithLayouts = 3;   // of an epilogue's operands
+constexpr int kFirstOfShapeLines = 6;  // whose fields, and later ones, a shape line may have: batches and groups
 
 /// The name of one of an enumeration; a number that was cast to it may be none.
 template <typename Names, typename Enumeration>
@@ -123,9 +124,8 @@ void read_behind_sizes(GemmSpec& spec, std::span<const std::string_view> words) 
     for (const std::string_view word : words) {
         const std::string_view key = split_assignment(word).key;
         const auto field = std::ranges::find(gemm_spec_fields(), key, &GemmSpecField::key);
-        if (key == "epilogue" || key == "groups" || key == "group-rows" || key == "expected-rows" ||
-            key.starts_with("batch") || (field == gemm_spec_fields().end() && is_layout_key(key)))
-            continue;
+        const bool is_field = field != gemm_spec_fields().end();
+        if (key == "epilogue" || (is_field ? field->format >= kFirstOfShapeLines : is_layout_key(key))) continue;
         throw WordError(
             fmt::format("'{}' stands behind the sizes: a shape line has only batch=, batch-stride-A=, groups=, "
                         "group-rows= and expected-rows= there, "
@@ -156,6 +156,15 @@ GemmSpec read_shape_line(std::string_view line) {
     read_word(spec, "k", words[4]);
     read_behind_sizes(spec, std::span(words).subspan(kWords));
     return spec;
+}
+
+/// What a shape line says of several problems.
+std::string problems_text(const GemmSpec& spec) {
+    if (is_batched(spec)) return fmt::format(" batch={}", spec.batch);
+    if (!is_grouped(spec)) return {};
+    return fmt::format(" groups={}{}{}", spec.groups,
+                       spec.group_rows == 0 ? "" : fmt::format(" group-rows={}", spec.group_rows),
+                       spec.expected_rows == 0 ? "" : fmt::format(" expected-rows={}", spec.expected_rows));
 }
 
 }  // namespace
@@ -202,17 +211,9 @@ std::string operand_types(const GemmSpec& spec) {
     return fmt::format("{}*{}", to_string(spec.a), to_string(spec.b));
 }
 
-static std::string groups_text(const GemmSpec& spec) {
-    return fmt::format(" groups={}{}{}", spec.groups,
-                       spec.group_rows == 0 ? "" : fmt::format(" group-rows={}", spec.group_rows),
-                       spec.expected_rows == 0 ? "" : fmt::format(" expected-rows={}", spec.expected_rows));
-}
-
 std::string shape_line(const GemmSpec& spec) {
     return fmt::format("{} {} {} {} {}{}", operand_types(spec), to_string(spec.layout), spec.m, spec.n, spec.k,
-                       is_grouped(spec)   ? groups_text(spec)
-                       : is_batched(spec) ? fmt::format(" batch={}", spec.batch)
-                                          : "");
+                       problems_text(spec));
 }
 
 }  // namespace jitgemm

@@ -22,10 +22,10 @@ std::optional<Epilogue> sound_meaning(const GemmSpec& spec) { return reading_of(
 
 /// A value of an epilogue, with the sizes of the problem. A matrix has a pitch, and lies as D does. Scales of blocks
 /// have a pitch, too, and lie as their index is written.
-GemmOperand laid_out(const GemmOperand& of, bool of_problem, const GemmSpec& spec) {
+GemmOperand laid_out(const GemmOperand& of, const GemmSpec& spec) {
     GemmOperand operand = placed(of, spec);
     const auto take_batch_stride = [&] {
-        if (!has_batch_stride(of_problem, spec) || !of_problem) return;
+        if (!of.is_of_group || !has_batch_stride(of.is_of_group, spec)) return;
         const std::int64_t stride = spec.epilogue.layout_of(of.name).batch_stride;
         operand.batch_stride = stride == kPackedBatch ? behind_one_another(operand) : stride;
     };
@@ -70,7 +70,7 @@ GemmOperand epilogue_operand(const EpilogueOperand& of, const EpilogueParts& par
                      .guards = &of.guards,
                      .type = of.type,
                      .order = spec.d_order},
-                    of.index.of_problem, spec);
+                    spec);
 }
 
 GemmOperand epilogue_output(const EpilogueOutput& of, const EpilogueParts& parts, const GemmSpec& spec) {
@@ -83,7 +83,7 @@ GemmOperand epilogue_output(const EpilogueOutput& of, const EpilogueParts& parts
                      .epilogue = &parts,
                      .type = of.type.value_or(spec.d),
                      .order = spec.d_order},
-                    of.index.of_problem, spec);
+                    spec);
 }
 
 MatrixSize size_of(const EpilogueIndex& index, const EpilogueParts& parts, const GemmSpec& spec) {

@@ -34,7 +34,7 @@ struct GemmOperand {
     OperandIndex row = OperandIndex::one;
     OperandIndex column = OperandIndex::one;
     bool is_written = false;
-    bool is_of_group = false;  ///< where rows are in groups, each group has its own
+    bool is_of_group = false;  ///< where rows are in groups, each group has its own: B, and values of a text with b
     OperandGuard guard = OperandGuard::none;
     std::int64_t GemmSpec::*pitch_field = nullptr;         ///< null: packed
     int GemmSpec::*alignment_field = nullptr;              ///< null: the alignment of one element

@@ -14,9 +14,8 @@ double matrices(const GemmSpec& spec, std::int64_t stride) { return static_cast<
 
 /// Every group of rows has its B. There are no more of them than rows.
 double matrices_of_b(const GemmSpec& spec) {
-    return is_grouped(spec)
-               ? spec.batch_stride_b == 0 ? 1 : static_cast<double>(std::min(spec.groups, expected_rows(spec)))
-               : matrices(spec, spec.batch_stride_b);
+    if (!is_grouped(spec) || spec.batch_stride_b == 0) return matrices(spec, spec.batch_stride_b);
+    return static_cast<double>(std::min(spec.groups, expected_rows(spec)));
 }
 
 }  // namespace
@@ -28,10 +27,9 @@ double operand_bytes(const GemmSpec& spec) {
 }
 
 double bytes_of_d(const GemmSpec& spec) {
-    const double rows =
-        is_grouped(spec) ? static_cast<double>(expected_rows(spec)) : static_cast<double>(size_of_d(spec).rows);
-    const std::int64_t columns = size_of_d(spec).columns;
-    return rows * static_cast<double>(columns) * bytes(spec.d) * static_cast<double>(spec.batch);
+    const auto [all_rows, columns] = size_of_d(spec);
+    const std::int64_t rows = is_grouped(spec) ? expected_rows(spec) : all_rows;
+    return static_cast<double>(rows) * static_cast<double>(columns) * bytes(spec.d) * static_cast<double>(spec.batch);
 }
 
 double compulsory_bytes(const GemmSpec& spec) {

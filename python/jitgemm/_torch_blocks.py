@@ -177,10 +177,10 @@ def _new(kind: type) -> Any:
     return object.__new__(_fused_class(kind))
 
 
-def base_of(module: Any) -> type:
-    """The class that a module has without us."""
+def base_of(module: Any, ours: type = Fused) -> Any:
+    """The class that a module has without ours."""
     kinds = type(module).__mro__
-    return kinds[kinds.index(Fused) + 1] if Fused in kinds else type(module)
+    return kinds[kinds.index(ours) + 1] if ours in kinds else type(module)
 
 
 def fuse(module: nn.Module, pattern: Chain | Gated | None) -> None:

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from torch.autograd import forward_ad
 
 from . import _core
-from ._torch_blocks import activation_at
+from ._torch_blocks import activation_at, base_of
 from ._torch_dispatch import PLAIN
 from ._torch_groups import grouped_matmul, needs_gradient
 from ._torch_linear import cast_under_autocast
@@ -48,7 +48,7 @@ def replace_experts(
         if reason is not None:
             report.not_fused[name] = reason
             continue
-        module.__class__ = _class_of(_base_of(module))
+        module.__class__ = _class_of(base_of(module, Experts))
         step = Step("act_fn", _name_of(module.act_fn), type(module.act_fn))
         set_options(module, jitgemm_device=device, jitgemm_deterministic=deterministic, jitgemm_activation=step)
         report.fused[name] = f"{module.gate_up_proj.shape[0]} experts: gate_up_proj with its activation, then down_proj"
@@ -59,7 +59,7 @@ def restore_experts(model: nn.Module, *, only: Filter | None = None) -> list[str
     """The modules that replace_experts replaced have their own class and forward again. Returns their names."""
     found = chosen_modules(model, lambda module: isinstance(module, Experts), only)
     for _, module in found:
-        module.__class__ = _base_of(module)
+        module.__class__ = base_of(module, Experts)
         set_options(module, jitgemm_device=None, jitgemm_deterministic=None, jitgemm_activation=None)
     return [name for name, _ in found]
 
@@ -86,7 +86,7 @@ def _holds_experts(module: nn.Module) -> bool:
 
 
 def _why_not(module: Any) -> str | None:
-    kind = _base_of(module)
+    kind = base_of(module, Experts)
     if "forward" in module.__dict__:
         return "it has a forward of its own"
     if [*inspect.signature(kind.forward).parameters] != _ARGUMENTS:
@@ -136,7 +136,7 @@ class Experts:
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         reduced: Any = super().__reduce_ex__(protocol)
-        return (_new, (_base_of(self),), *reduced[2:])
+        return (_new, (base_of(self, Experts),), *reduced[2:])
 
 
 @cache
@@ -154,12 +154,6 @@ def _class_of(kind: Any) -> type:
 
 def _new(kind: type) -> Any:
     return object.__new__(_class_of(kind))
-
-
-def _base_of(module: Any) -> Any:
-    """The class that a module has without us."""
-    kinds = type(module).__mro__
-    return kinds[kinds.index(Experts) + 1] if Experts in kinds else type(module)
 
 
 def _are_served(module: Any, x: Any, gate_up: Any, down: Any) -> bool:

@@ -191,7 +191,7 @@ def _launch(a: Tensor, b: Tensor, offs: Tensor, *more: Any) -> Tensor:
 
 
 def _read(more: tuple[Any, ...]) -> tuple[Options, Text]:
-    """Of an operator's arguments behind the tensors, the last of which may be missing."""
+    """Of an operator's arguments behind the tensors. The last ones may be missing."""
     count = len(Options._fields)
     return Options(*more[:count]), Text(*more[count:])
 

@@ -10,55 +10,49 @@
 #include <algorithm>
 #include <array>
 #include <utility>
+#include <vector>
 
 namespace jitgemm::python {
 namespace {
 
-constexpr std::size_t kMatmulArguments = 17, kGroupedArguments = kMatmulArguments + 2;
+/// Of grouped_matmul. matmul has all but the two behind b.
+constexpr std::array kArgumentNames{"a",
+                                    "b",
+                                    "offs",
+                                    "expected_rows",
+                                    "out",
+                                    "alpha",
+                                    "beta",
+                                    "c",
+                                    "accumulate",
+                                    "stream",
+                                    "device",
+                                    "deterministic",
+                                    "dependent_launch",
+                                    "out_dtype",
+                                    "on_miss",
+                                    "epilogue",
+                                    "operands",
+                                    "sums",
+                                    "math"};
+constexpr std::size_t kFirstOfGroups = 2, kOfGroups = 2;
+
+std::vector<Name> names_of(bool is_grouped) {
+    std::vector<Name> names;
+    for (std::size_t i = 0; i < kArgumentNames.size(); ++i)
+        if (is_grouped || i < kFirstOfGroups || i >= kFirstOfGroups + kOfGroups)
+            names.emplace_back(kArgumentNames.at(i));
+    return names;
+}
 
 const Signature& matmul_signature() {
-    static const std::array<Name, kMatmulArguments> names{"a",
-                                                          "b",
-                                                          "out",
-                                                          "alpha",
-                                                          "beta",
-                                                          "c",
-                                                          "accumulate",
-                                                          "stream",
-                                                          "device",
-                                                          "deterministic",
-                                                          "dependent_launch",
-                                                          "out_dtype",
-                                                          "on_miss",
-                                                          "epilogue",
-                                                          "operands",
-                                                          "sums",
-                                                          "math"};
+    static const std::vector<Name> names = names_of(false);
     static const Signature signature{.function = "matmul", .names = names, .positional = 2, .required = 2};
     return signature;
 }
 
-/// The same with two more behind b.
 const Signature& grouped_signature() {
-    static const std::array<Name, kGroupedArguments> names{"a",
-                                                           "b",
-                                                           "offs",
-                                                           "expected_rows",
-                                                           "out",
-                                                           "alpha",
-                                                           "beta",
-                                                           "c",
-                                                           "accumulate",
-                                                           "stream",
-                                                           "device",
-                                                           "deterministic",
-                                                           "dependent_launch",
-                                                           "out_dtype",
-                                                           "on_miss",
-                                                           "epilogue",
-                                                           "operands",
-                                                           "sums",
-                                                           "math"};
+    static const std::vector<Name> names = names_of(true);
     static const Signature signature{.function = "grouped_matmul", .names = names, .positional = 3, .required = 3};
     return signature;
 }
@@ -77,9 +71,9 @@ const Formula* formula_given(PyObject* epilogue) {
 /// Into a new one, in place: the product refers to the keywords.
 void read(bool is_grouped, PyObject* const* arguments, Py_ssize_t count, PyObject* names, Request& request) {
     const Signature& signature = is_grouped ? grouped_signature() : matmul_signature();
-    std::array<PyObject*, kGroupedArguments> values{};
+    std::array<PyObject*, kArgumentNames.size()> values{};
     read_arguments(signature, arguments, count, names, values.data(), request.named);
-    if (!is_grouped) std::rotate(values.begin() + 2, values.end() - 2, values.end());  // which are not there
+    if (!is_grouped) std::rotate(values.begin() + kFirstOfGroups, values.end() - kOfGroups, values.end());
     const auto [a, b, offs, expected_rows, out, alpha, beta, c, accumulate, stream, device, deterministic,
                 dependent_launch, out_dtype, on_miss, epilogue, operands, sums, math] = values;
     const Formula* const formula = formula_given(epilogue);

@@ -68,9 +68,8 @@ void RotatingOperands::divide_rows(Device& device, const GemmSpec& spec, GroupSi
     const auto offsets =
         std::ranges::find(operands_, OperandIndex::groups, [](const Copies& copies) { return copies.operand.column; });
     for (std::int64_t copy = 0; copy < plan_.copies; ++copy) {
-        const std::int64_t rows = spec.expected_rows != 0 ? std::min(spec.groups * spec.expected_rows, spec.m) : spec.m;
         const std::vector<std::int32_t> values =
-            group_offsets(spec, rows, sizes, seed + static_cast<std::uint64_t>(copy));
+            group_offsets(spec, expected_rows(spec), sizes, seed + static_cast<std::uint64_t>(copy));
         device.copy_to_device(offsets->at(copy), values.data(), values.size() * sizeof(std::int32_t));
     }
 }

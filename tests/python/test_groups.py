@@ -15,7 +15,7 @@ def small_integers(shape, seed=0, dtype="float16"):
 
 
 def weights(groups, k=K, n=N, seed=1):
-    """(groups, k, n), of which each column is contiguous."""
+    """(groups, k, n). Each column is contiguous."""
     return small_integers((groups, n, k), seed).transpose(0, 2, 1)
 
 

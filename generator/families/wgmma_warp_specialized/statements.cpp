@@ -148,17 +148,13 @@ std::string_view launch_order(const Config& c, bool early) {
     return early ? "launch_dependent_grids();\n" : "launch_dependent_grids();\nwait_on_dependent_grids();\n";
 }
 
-/// The ends of groups may come from the previous kernel.
-std::string blocks_of_groups_begin(const Config& c, bool in_cluster) {
-    return std::string(launch_order(c, false)) + "find_group_ends(args, shared.group_ends);\n" +
-           (in_cluster ? "cluster_sync();  // all barriers exist before any block copies into another\n"
-                       : "__syncthreads();\n");
-}
-
-std::string blocks_begin(const Config& c, bool in_cluster, bool early) {
-    std::string text = in_cluster ? "cluster_sync();  // all barriers exist before any block copies into another\n"
-                                  : "__syncthreads();\n";
-    return text += launch_order(c, early);
+/// The ends of groups may come from the previous kernel, so that blocks of groups wait for it first.
+std::string blocks_begin(const Config& c, bool in_cluster, bool early, bool grouped) {
+    const std::string order(launch_order(c, early));
+    const std::string sync = in_cluster
+                                 ? "cluster_sync();  // all barriers exist before any block copies into another\n"
+                                 : "__syncthreads();\n";
+    return grouped ? order + "find_group_ends(args, shared.group_ends);\n" + sync : sync + order;
 }
 
 std::string_view blocks_end(bool in_cluster) {
@@ -196,8 +192,7 @@ void add_statements(RenderInput& input, const TileOperands& operands, const Conf
     input.generated["GEMM_PREPARE_STORE"] = read_operands(c, operands);
     input.generated["GEMM_STORE_SUMS"] = store_sums(c, operands, g.terms > 1);
     input.generated["GEMM_END_STORES"] = end_stores(c);
-    input.generated["GEMM_BLOCKS_BEGIN"] =
-        operands.grouped ? blocks_of_groups_begin(c, in_cluster) : blocks_begin(c, in_cluster, early);
+    input.generated["GEMM_BLOCKS_BEGIN"] = blocks_begin(c, in_cluster, early, operands.grouped);
     input.generated["GEMM_BLOCKS_END"] = blocks_end(in_cluster);
     input.generated["GEMM_PRODUCER_BEGINS"] = deals ? "give_up_registers<kProducerRegisters>();\n" : "";
     input.generated["GEMM_CONSUMERS_BEGIN"] = consumers_begin(deals, early);
