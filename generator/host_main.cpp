@@ -3,6 +3,7 @@
 #include "generator/base/packed_lines.hpp"
 #include "generator/families/kernel_name.hpp"
 #include "generator/generate.hpp"
+#include "jitgemm/error.hpp"
 
 #include <fmt/format.h>
 
@@ -25,6 +26,19 @@ std::int64_t sparsity(std::int64_t k) {
     return one_in;
 }
 
+/// "kBatchStrideA" of "a".
+std::string stride_constant(std::string_view operand) {
+    return fmt::format("kBatchStride{}", static_cast<char>(std::toupper(static_cast<unsigned char>(operand.front()))));
+}
+
+std::string batch_constants(const GemmSpec& spec) {
+    if (!is_batched(spec)) return {};
+    std::string text = constant("kBatch", spec.batch);
+    for (const GemmOperand& operand : gemm_operands(spec))
+        text += constant(stride_constant(operand.name), operand.batch_stride);
+    return text;
+}
+
 std::string extents(const GemmSpec& spec) {
     const bool a_rows = order_a(spec.layout) == Order::row;
     const bool b_rows = order_b(spec.layout) == Order::row;
@@ -33,7 +47,7 @@ std::string extents(const GemmSpec& spec) {
            constant("kLdb", spec.ldb) + constant("kLdd", spec.ldd) + constant("kAStrideM", a_rows ? "kLda" : "1") +
            constant("kAStrideK", a_rows ? "1" : "kLda") + constant("kBStrideK", b_rows ? "kLdb" : "1") +
            constant("kBStrideN", b_rows ? "1" : "kLdb") + constant("kElementsA", elements.a) +
-           constant("kElementsB", elements.b) + constant("kElementsD", elements.d) +
+           constant("kElementsB", elements.b) + constant("kElementsD", elements.d) + batch_constants(spec) +
            constant("kSparsity", sparsity(spec.k)) +
            // With an alpha of 1, a D of s32 holds the sums themselves.
            (spec.d == DataType::s32 ? "constexpr float kAlpha = 1.0f;\n" : "constexpr float kAlpha = 2.0f;\n") +
@@ -124,7 +138,11 @@ long long sm_count(int cluster) {
 )";
 
 /// The name in main() of an argument of the kernel.
-std::string value_in_main(ArgumentRole role, const WorkspaceLayout& workspace) {
+std::string value_in_main(ArgumentRole role, const Problem& problem, const WorkspaceLayout& workspace) {
+    const bool is_number = role.part == ArgumentPart::matrices || role == ArgumentRole::workspace_stride;
+    if (is_number || (role.is_packed && role.part != ArgumentPart::pointer))
+        return std::to_string(extent(role, problem));
+    if (role.part == ArgumentPart::batch_stride) return stride_constant(role.name);
     if (role == ArgumentRole::counters)
         return fmt::format("reinterpret_cast<unsigned*>(workspace + {})", workspace.bytes - workspace.counters);
     if (role.part == ArgumentPart::pointer) return to_string(role);
@@ -145,6 +163,17 @@ std::string blocks_text(const KernelEntry& entry, const GemmSpec& spec) {
     return fmt::format("std::min({0}ll, std::max({1} / {2}, 1ll)) * {2}", most / cluster, blocks, cluster);
 }
 
+/// The struct that the kernels take by value. In a batch, one with maps is made into that of each problem.
+std::string_view argument_type(const KernelSource& source, const GemmSpec& spec) {
+    return is_batched(spec) && has_tensor_maps(source.entries.front()) ? "BatchArgs" : "GemmArgs";
+}
+
+/// Along grid x, or along all axes where each problem of a batch has its own blocks.
+std::string grid_text(const KernelEntry& entry, const GemmSpec& spec, const std::string& blocks) {
+    const ProblemGrid grid = problem_grid(entry.grid, spec);
+    return grid.y == 1 && grid.z == 1 ? blocks : fmt::format("dim3({}, {}, {})", blocks, grid.y, grid.z);
+}
+
 /// launch() calls the entries as the runtime does.
 std::string launch_text(const KernelSource& source, const GemmSpec& spec) {
     std::string statements;
@@ -157,12 +186,13 @@ std::string launch_text(const KernelSource& source, const GemmSpec& spec) {
             statements += fmt::format("    const long long blocks = {};\n", blocks);
             blocks = "blocks";
         }
-        statements +=
-            fmt::format("    {}<<<{}, {}, {}>>>(args);\n", entry.function, blocks, entry.threads, entry.shared_bytes);
+        statements += fmt::format("    {}<<<{}, {}, {}>>>(args);\n", entry.function, grid_text(entry, spec, blocks),
+                                  entry.threads, entry.shared_bytes);
     }
-    if (statements.empty()) return "\nvoid launch(const GemmArgs&) {}\n";
-    if (!fits_a_line) return fmt::format("\nvoid launch(const GemmArgs& args) {{\n{}}}\n", statements);
-    return fmt::format("\nvoid launch(const GemmArgs& args) {{ {} }}\n", statements.substr(4, statements.size() - 5));
+    const std::string_view type = argument_type(source, spec);
+    if (statements.empty()) return fmt::format("\nvoid launch(const {}&) {{}}\n", type);
+    if (!fits_a_line) return fmt::format("\nvoid launch(const {}& args) {{\n{}}}\n", type, statements);
+    return fmt::format("\nvoid launch(const {}& args) {{ {} }}\n", type, statements.substr(4, statements.size() - 5));
 }
 
 /// encode_tensor_map() with stars placed as in C++, and a check of its result.
@@ -222,11 +252,9 @@ TensorText tensor_in_main(const TensorMapArgument& map, const Problem& problem, 
     const GemmSpec& spec = problem.row_major;
     const std::int64_t offset = role.is_packed ? packed_offset(role, spec) : 0;
     TensorText text{role.is_packed ? "(CUdeviceptr)workspace" + (offset > 0 ? fmt::format(" + {}", offset) : "")
-                                   : "(CUdeviceptr)" + value_in_main(role, workspace),
+                                   : "(CUdeviceptr)" + value_in_main(role, problem, workspace),
                     {}};
-    const auto number = [&](const ArgumentRole& one) {
-        return one.is_packed ? std::to_string(extent(one, problem)) : value_in_main(one, workspace);
-    };
+    const auto number = [&](const ArgumentRole& one) { return value_in_main(one, problem, workspace); };
     for (const TensorMapDimension& dimension : named_dimensions(map, storage_of(role, spec)))
         text.dimensions.push_back({number(dimension.extent), number(dimension.pitch)});
     if (role == ArgumentRole::c && spec.broadcast_c) text.dimensions.at(1).extent = "1";
@@ -247,8 +275,11 @@ std::string tensor_maps_text(const KernelEntry& entry, const Problem& problem, c
 /// The statements that fill GemmArgs and prepare a launch.
 std::string arguments_text(const KernelSource& source, const Problem& problem, const WorkspaceLayout& workspace) {
     const KernelEntry& entry = source.entries.front();
-    const auto value = [&](const KernelArgument& argument) { return value_in_main(role_of(argument), workspace); };
-    return argument_assignments(entry, "args", value) + tensor_maps_text(entry, problem, workspace) +
+    const auto value = [&](const KernelArgument& argument) {
+        return value_in_main(role_of(argument), problem, workspace);
+    };
+    return fmt::format("    {} args = {{}};\n", argument_type(source, problem.row_major)) +
+           argument_assignments(entry, "args", value) + tensor_maps_text(entry, problem, workspace) +
            attributes_text(source);
 }
 
@@ -267,9 +298,24 @@ bool takes_workspace(const KernelEntry& entry) {
 
 }  // namespace
 
+namespace {
+
+/// main() fills and checks the matrices of plain problems.
+void require_plain_problem(const GemmSpec& spec) {
+    std::string reason;
+    if (is_grouped(spec))
+        reason = fmt::format("groups is {}, and main() gives no offsets: leave the groups out", spec.groups);
+    else if (!spec.epilogue.empty())
+        reason = fmt::format("it has the epilogue '{}', and main() gives no operands of a text: leave it out",
+                             spec.epilogue.text());
+    if (!reason.empty()) throw SpecError("no main() for this problem", {reason});
+}
+
+}  // namespace
+
 std::string host_main(const KernelSource& source, const Problem& problem) {
     const GemmSpec& spec = problem.row_major;
-    require_plain_launch(problem.asked);
+    require_plain_problem(problem.asked);
     const Family& family = family_of(source.id.config);
     RenderInput input = family.render_input(source.id.signature, source.id.config);
     const WorkspaceLayout workspace = workspace_layout(problem, source.id.config);

@@ -75,7 +75,6 @@ std::int64_t blocks_of_batch(GridRule rule, const GemmSpec& spec) {
 }
 
 ProblemGrid problem_grid(const GridRule& rule, const GemmSpec& spec) {
-    constexpr std::int64_t kMostAlongY = 65535;
     if (rule.batch != GridBatch::blocks) return {};
     return {static_cast<std::int32_t>(std::clamp<std::int64_t>(spec.batch, 1, kMostAlongY)),
             static_cast<std::int32_t>(ceil_div<std::int64_t>(spec.batch, kMostAlongY))};
@@ -83,10 +82,11 @@ ProblemGrid problem_grid(const GridRule& rule, const GemmSpec& spec) {
 
 bool needs_sm_count(const GridRule& rule) { return std::holds_alternative<PersistentBlocks>(rule.blocks); }
 
-std::string block_count_expression(const GridRule& rule, std::string_view m, std::string_view n, std::string_view k) {
+std::string block_count_expression(const GridRule& rule, const SizeExpressions& sizes) {
     const auto tiles_along = [&](std::string_view rows, std::string_view columns) {
         return fmt::format("tiles({}, {}) * tiles({}, {}) * {}", rows, rule.tile_m, columns, rule.tile_n, rule.splits);
     };
+    const auto& [m, n, k, problems] = sizes;
     std::string tiles;
     switch (rule.matrix) {
         case GridMatrix::a: tiles = tiles_along(m, k); break;
@@ -98,6 +98,7 @@ std::string block_count_expression(const GridRule& rule, std::string_view m, std
             tiles = fmt::format("tiles({} * tiles({}, 4) * 4, {}) * {}", m, n, rule.tile_n, rule.splits);
             break;
     }
+    if (rule.batch == GridBatch::tiles && !problems.empty()) tiles += " * " + problems;
     return std::visit(
         Overloaded{
             [&](BlockPerTile) { return std::move(tiles); },

@@ -65,6 +65,9 @@ struct GridRule {
 /// The blocks of all problems.
 [[nodiscard]] std::int64_t blocks_of_batch(GridRule rule, const GemmSpec& spec);
 
+/// Most blocks along grid y (CUDA C++ Programming Guide, "Compute Capabilities").
+inline constexpr std::int64_t kMostAlongY = 65535;
+
 /// Blocks along grid y and z, if each problem has its own. The last ones along z may be behind the last problem.
 struct ProblemGrid {
     std::int32_t y = 1;
@@ -75,9 +78,13 @@ struct ProblemGrid {
 /// Whether the count depends on the GPU.
 [[nodiscard]] bool needs_sm_count(const GridRule& rule);
 
-/// The count as a C expression of 64 bits. It calls `tiles(extent, tile)` (the quotient rounded up), `least(x, y)`,
-/// `greatest(x, y)` and `sm_count(cluster)` (the SMs that clusters of this many blocks reach).
-[[nodiscard]] std::string block_count_expression(const GridRule& rule, std::string_view m, std::string_view n,
-                                                 std::string_view k);
+/// Expressions in C for a problem's sizes. `problems`: those of a batch; empty where there is one.
+struct SizeExpressions {
+    std::string m, n, k;
+    std::string problems{};
+};
+/// The count along grid x as a C expression of 64 bits. It calls `tiles(extent, tile)` (the quotient rounded up),
+/// `least(x, y)`, `greatest(x, y)` and `sm_count(cluster)` (the SMs that clusters of this many blocks reach).
+[[nodiscard]] std::string block_count_expression(const GridRule& rule, const SizeExpressions& sizes);
 
 }  // namespace jitgemm

@@ -110,6 +110,8 @@ struct TensorMapArgument {
     }
     friend bool operator==(const TensorMapArgument&, const TensorMapArgument&) = default;
 };
+/// First lines of pairs that lie side by side in a box.
+inline constexpr std::uint32_t kLinesOfGroup = 8;
 /// The dimensions of an operand's own map. `box` holds the box's elements along the contiguous extent, and across it.
 [[nodiscard]] std::vector<TensorMapDimension> box_of_matrix(const std::array<int, 2>& box);
 

@@ -3,14 +3,15 @@
 #include "generator/base/matrix_storage.hpp"
 #include "generator/base/packed_lines.hpp"
 #include "generator/base/packed_operand.hpp"
-#include "jitgemm/error.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <set>
+#include <utility>
 
 namespace jitgemm {
 namespace {
@@ -67,20 +68,50 @@ std::string pointer_text(ArgumentRole role, const GemmSpec& spec, const RoleName
 TensorText tensor_text(const TensorMapArgument& map, const GemmSpec& spec, const RoleName& name) {
     const MatrixStorage matrix = storage_of(map.role, spec);
     TensorText text{pointer_text(map.role, spec, name), {}};
-    for (const TensorMapDimension& dimension : named_dimensions(map, matrix))
-        text.dimensions.push_back({dimension.extent.is_packed ? whole_groups(name) : name(dimension.extent),
-                                   pitch_text(dimension.pitch, matrix.run, matrix.type, name)});
+    for (const TensorMapDimension& dimension : named_dimensions(map, matrix)) {
+        const bool has_parts = dimension.extent.is_packed && dimension.extent.part == ArgumentPart::pitch;
+        const bool is_line = dimension.pitch.part == ArgumentPart::pitch;
+        text.dimensions.push_back(
+            {has_parts ? whole_groups(name) : name(dimension.extent),
+             is_line ? pitch_text(dimension.pitch, matrix.run, matrix.type, name) : name(dimension.pitch)});
+    }
     return text;
 }
 
-// What is not read may be anywhere, and has no map then.
+/// When a launch does not read the operand, which may then be anywhere and has no map. Empty: it always reads it.
 std::string unread(const ArgumentRole& role, const GemmSpec& spec, const RoleName& name) {
-    switch (gemm_operands(spec).find(role.name)->guard) {
-        case OperandGuard::alpha:
-            return fmt::format("{} == 0 || {} == 0", name(ArgumentRole::alpha), name(ArgumentRole::k));
-        case OperandGuard::beta: return name(ArgumentRole::beta) + " == 0";
-        default: return {};
-    }
+    const OperandList operands = gemm_operands(spec);
+    std::string text;
+    for (const std::string& guard : guards_text(*operands.find(role.name), name))
+        text += fmt::format("{}{} == 0", text.empty() ? "" : " || ", guard);
+    return text;
+}
+
+/// The map's dimensions where lines lie by pairs (TensorMapArgument::pairs), as argument_plan.cpp makes them.
+void make_pairs(TensorText& tensor, EpiloguePairs pairs) {
+    const auto [lines, pitch] = tensor.dimensions.at(1);
+    const std::string pairs_of_lines = fmt::format("{} / 2", lines);
+    const bool in_halves = pairs == EpiloguePairs::halves;
+    const std::string to_next = in_halves ? pitch : "2 * " + pitch;
+    const std::string to_second = in_halves ? fmt::format("{} * {}", pairs_of_lines, pitch) : pitch;
+    std::vector<TensorDimensionText> dimensions{
+        tensor.dimensions.front(),
+        {std::to_string(kLinesOfGroup), to_next},
+        {"2", to_second},
+        {fmt::format("{} / {}", pairs_of_lines, kLinesOfGroup), fmt::format("{} * {}", kLinesOfGroup, to_next)}};
+    dimensions.insert(dimensions.end(), tensor.dimensions.begin() + 2, tensor.dimensions.end());
+    tensor.dimensions = std::move(dimensions);
+}
+
+/// The boxes of the map's dimensions.
+std::vector<std::uint32_t> boxes_of(const TensorMapArgument& map) {
+    std::vector<std::uint32_t> boxes;
+    for (const TensorMapDimension& dimension : map.dimensions) boxes.push_back(dimension.box);
+    if (map.pairs == EpiloguePairs::none) return boxes;
+    const std::uint32_t lines = boxes.at(1);
+    boxes.at(1) = kLinesOfGroup;
+    boxes.insert(boxes.begin() + 2, {2, lines / (2 * kLinesOfGroup)});
+    return boxes;
 }
 
 constexpr std::string_view kEncodeBody =
@@ -139,7 +170,7 @@ std::string encode_call(const TensorMapArgument& map, const GemmSpec& row_major,
     std::string numbers;
     for (const TensorDimensionText& dimension : tensor.dimensions) numbers += dimension.extent + ", ";
     for (std::size_t i = 1; i < tensor.dimensions.size(); ++i) numbers += tensor.dimensions[i].pitch + ", ";
-    for (const TensorMapDimension& dimension : map.dimensions) numbers += fmt::format("{}, ", dimension.box);
+    for (const std::uint32_t box : boxes_of(map)) numbers += fmt::format("{}, ", box);
     return fmt::format(
         "{}(&{}.{}, CU_TENSOR_MAP_DATA_TYPE_{}, {}, {}, {}CU_TENSOR_MAP_SWIZZLE_{}, "
         "CU_TENSOR_MAP_L2_PROMOTION_{})",
@@ -147,21 +178,15 @@ std::string encode_call(const TensorMapArgument& map, const GemmSpec& row_major,
         swizzle_name(map.swizzle), promotion_name(map.promotion));
 }
 
-void require_plain_launch(const GemmSpec& spec) {
-    if (is_batched(spec))
-        throw SpecError(
-            "no launcher in C for this problem",
-            {fmt::format("batch is {}, and launchers in C pass no batch strides: leave the batch out", spec.batch)});
-    if (is_grouped(spec))
-        throw SpecError(
-            "no launcher in C for this problem",
-            {fmt::format("groups is {}, and launchers in C pass no offsets: leave the groups out", spec.groups)});
-    if (spec.epilogue.empty()) return;
-    throw SpecError(
-        "no launcher in C for this problem",
-        {fmt::format("it has the epilogue '{}', and launchers in C do not pass a text's operands: leave the "
-                     "epilogue out",
-                     spec.epilogue.text())});
+std::vector<std::string> guards_text(const GemmOperand& operand, const RoleName& name) {
+    std::vector<std::string> guards;
+    if (operand.guard == OperandGuard::alpha) guards.push_back(name(ArgumentRole::alpha));
+    if (operand.guard == OperandGuard::beta) guards.push_back(name(ArgumentRole::beta));
+    if (operand.guards != nullptr)
+        for (const int place : *operand.guards)
+            guards.push_back(name({operand.epilogue->operands[static_cast<std::size_t>(place)].name}));
+    if (operand.needs_k()) guards.push_back(name(ArgumentRole::k));
+    return guards;
 }
 
 bool has_tensor_maps(const KernelEntry& entry) {
@@ -192,6 +217,7 @@ std::string tensor_map_statements(const KernelEntry& entry, const GemmSpec& row_
             std::string& runs = tensor.dimensions.at(1).extent;
             runs = row_major.broadcast_c ? "1" : fmt::format("{} ? 1 : {}", is_one_row, runs);
         }
+        if (map->pairs != EpiloguePairs::none) make_pairs(tensor, map->pairs);
         const std::string call = encode_call(*map, row_major, target, tensor);
         text += statement(unless.empty() ? call : fmt::format("{} ? CUDA_SUCCESS : {}", unless, call));
     }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "generator/base/kernel_entry.hpp"
+#include "generator/base/operand.hpp"
 
 #include <cstddef>
 #include <functional>
@@ -30,6 +31,9 @@ struct TensorText {
 [[nodiscard]] std::string encode_call(const TensorMapArgument& map, const GemmSpec& row_major, std::string_view target,
                                       const TensorText& tensor);
 
+/// The scalars that must not be 0, and K, if a launch is to read an operand: "problem->alpha".
+[[nodiscard]] std::vector<std::string> guards_text(const GemmOperand& operand, const RoleName& name);
+
 /// The expressions for all tensor maps of `target`. Each is evaluated only if the launch reads the matrix. `is_one_row`
 /// is an expression: whether C is one row, if the spec leaves that open. `statement(expression)` makes a line of an
 /// expression.
@@ -37,10 +41,6 @@ struct TensorText {
                                                 std::string_view target, const RoleName& name,
                                                 std::string_view is_one_row,
                                                 const std::function<std::string(std::string)>& statement);
-
-/// Throws SpecError for a problem with the text of an epilogue, whose operands a launcher in C does not pass, and for a
-/// batch.
-void require_plain_launch(const GemmSpec& spec);
 
 [[nodiscard]] bool has_tensor_maps(const KernelEntry& entry);
 

@@ -57,10 +57,10 @@ def is_read_as_it_lies(bias: Tensor, x: Tensor, weight: Tensor) -> bool:
 def _check_bias(bias: Tensor, x: Tensor, weight: Tensor) -> None:
     """A bias has the result's type and is repeated to its shape, as torch.nn.functional.linear demands."""
     if bias.dtype != x.dtype:
-        _refuse(f"bias is of type {bias.dtype}, but x is of type {x.dtype}: bias.to(x.dtype) converts it")
+        refuse(f"bias is of type {bias.dtype}, but x is of type {x.dtype}: bias.to(x.dtype) converts it")
     shape = x.shape[:-1] + weight.shape[:-1]
     if not _is_repeated_to(bias.shape, shape):
-        _refuse(f"bias has shape {tuple(bias.shape)}, which is not repeated to the product's {tuple(shape)}")
+        refuse(f"bias has shape {tuple(bias.shape)}, which is not repeated to the product's {tuple(shape)}")
 
 
 def _is_repeated_to(shape: Sequence[int], whole: Sequence[int]) -> bool:
@@ -71,7 +71,7 @@ def _is_repeated_to(shape: Sequence[int], whole: Sequence[int]) -> bool:
 def as_matrix(x: Tensor) -> Tensor:
     """(..., k) as rows of one matrix that kernels read as it lies: a view where there is one, else a copy."""
     if x.dim() == 0:
-        _refuse("x has no dimension: a linear layer multiplies the last one of x by the weight")
+        refuse("x has no dimension: a linear layer multiplies the last one of x by the weight")
     if x.dim() != 2:
         x = x.reshape(prod(x.shape[:-1]), x.shape[-1])
     return x if lies_as_matrix(x) else x.contiguous()
@@ -115,21 +115,21 @@ def check_shapes(a: Tensor, b: Tensor, bias: Tensor | None) -> None:
     """Of the operator's operands."""
     for name, tensor in (("a", a), ("b", b)):
         if tensor.dim() < 2:
-            _refuse(f"{name} has shape {tuple(tensor.shape)}: the operator's tensors have two dimensions or more")
+            refuse(f"{name} has shape {tuple(tensor.shape)}: the operator's tensors have two dimensions or more")
     if bias is not None and (bias.dim() != 1 or bias.shape[0] != b.shape[-1]):
-        _refuse(f"bias has shape {tuple(bias.shape)}: the operator's bias has one element per column, ({b.shape[-1]},)")
+        refuse(f"bias has shape {tuple(bias.shape)}: the operator's bias has one element per column, ({b.shape[-1]},)")
 
 
 def check_stack(gate_up: Tensor) -> None:
     if gate_up.dim() != 2 or gate_up.shape[0] % 2 != 0:
-        _refuse(f"gate_up has shape {tuple(gate_up.shape)}: it is a matrix with a row of gate for each row of up")
+        refuse(f"gate_up has shape {tuple(gate_up.shape)}: it is a matrix with a row of gate for each row of up")
 
 
 def check_tensors(**operands: Any) -> None:
     for name, x in operands.items():
         if not isinstance(x, Tensor):
-            _refuse(f"{name} is of type {type(x).__name__}: a torch.Tensor")
+            refuse(f"{name} is of type {type(x).__name__}: a torch.Tensor")
 
 
-def _refuse(reason: str) -> None:
+def refuse(reason: str) -> None:
     raise OperandError(f"invalid array: {reason}", (reason,))

@@ -14,7 +14,15 @@ from ._errors import OperandError
 from ._torch_derivatives import gradient_of_bias, gradients, keep_factors, kept_factors, tangent
 from ._torch_dispatch import PLAIN, is_observed
 from ._torch_fused import Options
-from ._torch_linear import cast_under_autocast, check_shapes, check_stack, check_tensors, linear_by, math_of
+from ._torch_linear import (
+    cast_under_autocast,
+    check_shapes,
+    check_stack,
+    check_tensors,
+    linear_by,
+    math_of,
+    refuse,
+)
 from ._torch_mlp import Weights, composed, mlp
 from ._torch_operator import LINEAR, MATMUL
 
@@ -46,6 +54,60 @@ def matmul(
     check_tensors(a=a, b=b)
     _core.check_words(word(device), deterministic, math)
     return _matmul_by_operator(a, b, device, deterministic, math)
+
+
+def bmm(
+    a: Tensor, b: Tensor, *, device: str | None = None, deterministic: str | None = None, math: str | None = None
+) -> Tensor:
+    """torch.bmm: a @ b of each problem, with derivatives. a: (batch, m, k), b: (batch, k, n). Options as for matmul."""
+    _check_batches(a, b)
+    return matmul(a, b, device=device, deterministic=deterministic, math=math)
+
+
+def baddbmm(
+    c: Tensor,
+    a: Tensor,
+    b: Tensor,
+    *,
+    beta: float = 1,
+    alpha: float = 1,
+    device: str | None = None,
+    deterministic: str | None = None,
+    math: str | None = None,
+) -> Tensor:
+    """torch.baddbmm: beta * c + alpha * (a @ b) of each problem, with derivatives. Options as for matmul.
+
+    a: (batch, m, k), b: (batch, k, n), and c broadcasts to (batch, m, n). Where beta is 0, c is not read. Without
+    derivatives, the kernel adds a c of (batch, m, n) or (n,) in f32. Otherwise c is added to the rounded product.
+    """
+    _check_batches(a, b)
+    shape = (a.shape[0], a.shape[1], b.shape[2])
+    if not _broadcasts(c, shape):
+        refuse(f"c has shape {tuple(c.shape)}: it must broadcast to {shape}")
+    options: dict[str, Any] = {"device": device, "deterministic": deterministic, "math": math}
+    needs_gradient = torch.is_grad_enabled() and (a.requires_grad or b.requires_grad or c.requires_grad)
+    is_plain = not (torch.compiler.is_compiling() or has_torch_function_variadic(c, a, b) or needs_gradient)
+    if is_plain and beta != 0 and type(c) in PLAIN and not _autocast_is_active() and not is_observed(a, b):
+        try:
+            of_kernel = {**options, "math": math_of(a, math)}
+            return _core.matmul(a, b, c=c, alpha=float(alpha), beta=float(beta), **of_kernel)
+        except OperandError:  # a c that no kernel adds
+            pass
+    d = matmul(a, b, **options)
+    if alpha != 1:
+        d = d * alpha
+    return d if beta == 0 else torch.add(d, c.to(d.dtype), alpha=beta)
+
+
+def _check_batches(a: Tensor, b: Tensor) -> None:
+    check_tensors(a=a, b=b)
+    if a.dim() != 3 or b.dim() != 3 or a.shape[0] != b.shape[0]:
+        refuse(f"a has shape {tuple(a.shape)} and b {tuple(b.shape)}: they must be (batch, m, k) and (batch, k, n)")
+
+
+def _broadcasts(c: Tensor, shape: tuple[int, ...]) -> bool:
+    behind = shape[len(shape) - c.dim() :]
+    return c.dim() <= len(shape) and all(size in (1, full) for size, full in zip(c.shape, behind, strict=True))
 
 
 def linear(
@@ -119,7 +181,7 @@ def _mlp(options: Options, x: Tensor, weights: Weights) -> Tensor:
 
 
 # Tracers write these names.
-for _function in (matmul, linear, gated_mlp):
+for _function in (matmul, bmm, baddbmm, linear, gated_mlp):
     _function.__module__ = "jitgemm.torch"
 
 

@@ -11,13 +11,15 @@ from ._torch_experts import replace_experts, restore_experts
 from ._torch_groups import grouped_matmul
 from ._torch_layer import Linear
 from ._torch_models import GatedMLP, Replaced, replace_linear, restore_linear
-from ._torch_products import gated_mlp, linear, matmul
+from ._torch_products import baddbmm, bmm, gated_mlp, linear, matmul
 from ._torch_warm import warm
 
 __all__ = [
     "GatedMLP",
     "Linear",
     "Replaced",
+    "baddbmm",
+    "bmm",
     "gated_mlp",
     "grouped_matmul",
     "linear",

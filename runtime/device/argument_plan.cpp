@@ -18,8 +18,7 @@ namespace jitgemm {
 namespace {
 
 constexpr std::uint64_t kMostMaps = kMaxArgumentBytes / sizeof(EncodedTensorMap);
-constexpr std::uint64_t kPitchUnit = 16;    // of a tensor map, bytes
-constexpr std::uint64_t kLinesOfGroup = 8;  // first lines of pairs that lie side by side in a box
+constexpr std::uint64_t kPitchUnit = 16;  // of a tensor map, bytes
 
 /// The map of a matrix whose lines are pairs: an element of a line, one of eight pairs, which of its two lines, and a
 /// group of eight pairs; behind these the problem of a batch. `matrix` has the rank of the whole map.
@@ -31,8 +30,7 @@ TiledTensorMap by_pairs(const TiledTensorMap& matrix, EpiloguePairs pairs) {
     TiledTensorMap map = matrix;
     map.extents = {matrix.extents[0], kLinesOfGroup, 2, count / kLinesOfGroup, matrix.extents[2]};
     map.pitches = {to_next, in_halves ? count * line : line, kLinesOfGroup * to_next, matrix.pitches[1]};
-    map.box = {matrix.box[0], kLinesOfGroup, 2, matrix.box[1] / (2 * static_cast<std::uint32_t>(kLinesOfGroup)),
-               matrix.box[2]};
+    map.box = {matrix.box[0], kLinesOfGroup, 2, matrix.box[1] / (2 * kLinesOfGroup), matrix.box[2]};
     return map;
 }
 

@@ -39,7 +39,6 @@ std::string meta_json(const LauncherInput& input, const CompiledKernel& compiled
 }  // namespace
 
 std::string checked_export_name(const ExportOptions& options, const GemmSpec& spec) {
-    require_plain_launch(spec);
     if (options.name.empty()) return fmt::format("gemm_{}_{}", to_string(spec.a), to_string(spec.layout));
     const auto is_part = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; };
     const bool starts_well = std::isdigit(static_cast<unsigned char>(options.name.front())) == 0;

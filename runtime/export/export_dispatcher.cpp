@@ -53,10 +53,8 @@ std::string pitches_of(const LauncherInput& launcher) {
     std::string text;
     if (launcher.first_m == launcher.last_m) return text;
     for (const GemmOperand& operand : launcher.operands) {
-        const bool is_m = operand.pitch_field != nullptr && !operand.is_repeated() &&
-                          operand.leading_dimension() == launcher.problem.asked.m &&
-                          (operand.order == Order::row ? operand.column : operand.row) == OperandIndex::m;
-        if (is_m) text += fmt::format("    problem.ld{} = m;\n", operand.name);
+        if (is_pitched_by_m(operand, launcher.problem.asked))
+            text += fmt::format("    problem.{} = m;\n", to_string({operand.name, ArgumentPart::pitch}));
     }
     return text;
 }
@@ -123,7 +121,7 @@ std::string dispatcher_header(const DispatcherInput& input) {
                   {{"INCLUDES", launchers.includes},
                    {"KERNEL_FIELDS", launchers.fields},
                    {"SPEC", range_text(input.set.spec, input.set.first_m, input.set.last_m)},
-                   {"BETA_C", beta_c(input.set.spec)},
+                   {"FORMULA", formula(input.set.spec)},
                    {"FIRST_M", std::to_string(input.set.first_m)},
                    {"LAST_M", std::to_string(input.set.last_m)},
                    {"N", std::to_string(input.set.spec.n)},

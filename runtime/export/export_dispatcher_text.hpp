@@ -8,7 +8,7 @@
 namespace jitgemm::export_text {
 
 inline constexpr std::string_view kDispatcherHeader =
-    R"(/* @NAME@: D (m, n) = alpha * A (m, k) * B (k, n)@BETA_C@
+    R"(/* @NAME@: @FORMULA@
  * for each m from @FIRST_M@ to @LAST_M@, n = @N@, k = @K@.
  *
  *     @SPEC@

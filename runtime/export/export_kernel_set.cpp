@@ -45,6 +45,19 @@ WorkspaceLayout workspace_of(const SetKernel& kernel, const ServedRows& rows) {
     return {std::max(first.bytes - first.counters, last.bytes - last.counters) + counters, counters, 0};
 }
 
+/// A matrix of a text whose lines are as long as m: the kernel asks for the alignment of as many elements as of D.
+OperandList operands_for_any_m(const LauncherInput& input) {
+    const GemmSignature& signature = input.source.id.signature;
+    const int elements = signature.align_d / bytes(signature.d);
+    OperandList operands;
+    for (GemmOperand operand : input.operands) {
+        if (operand.pointer == nullptr && is_pitched_by_m(operand, input.problem.asked))
+            operand.alignment = std::min(operand.alignment, elements * bytes(operand.type));
+        operands.add(operand);
+    }
+    return operands;
+}
+
 /// Sources and launchers of all kernels. The launchers refer to the sources.
 class SetLaunchers {
 public:
@@ -59,6 +72,7 @@ public:
             input.cubin = cubins_.emplace(source.body, input.name).first->second;
             input.first_m = rows.first;
             input.last_m = rows.last;
+            if (rows.first != rows.last) input.operands = operands_for_any_m(input);
             launchers_.push_back(input);
         }
     }

@@ -23,12 +23,15 @@ struct LauncherInput {
     std::int64_t last_m = problem.asked.m;
 };
 
+/// Whether the operand's leading dimension is m.
+[[nodiscard]] bool is_pitched_by_m(const GemmOperand& operand, const GemmSpec& spec);
+
 using TextValue = std::pair<std::string_view, std::string>;
 
 /// The text with each @KEY@ replaced by its value.
 [[nodiscard]] std::string filled(std::string_view text, std::initializer_list<TextValue> values);
-/// " + beta * C (m, n)" where the problem has a C.
-[[nodiscard]] std::string beta_c(const GemmSpec& spec);
+/// "D (m, n) = alpha * A (m, k) * B (k, n)", or the text of the epilogue: for a comment.
+[[nodiscard]] std::string formula(const GemmSpec& spec);
 [[nodiscard]] std::string upper(std::string text);
 
 /// NAME.h and NAME.c: C99 that only needs cuda.h and libcuda.

@@ -6,7 +6,7 @@
 
 namespace jitgemm::export_text {
 
-inline constexpr std::string_view kHeader = R"(/* @NAME@: D (m, n) = alpha * A (m, k) * B (k, n)@BETA_C@.
+inline constexpr std::string_view kHeader = R"(/* @NAME@: @FORMULA@.
  *
 @OPERANDS@ *
  * Kernel @KERNEL@,
@@ -165,14 +165,14 @@ static int is_operand(CUdeviceptr pointer, int64_t lines, int64_t run, int64_t p
            (lines == 1 || pitch % alignment * element_bytes % alignment == 0);
 }
 
-static int is_sound(const full_problem *problem) {
+@IS_STRIDE@static int is_sound(const full_problem *problem) {
 @CHECKS@    return 1;
 }
 @ENTRIES@
 static CUresult launch(const @NAME@_kernel *kernel, const full_problem *problem, CUstream stream) {
     CUresult result = CUDA_SUCCESS;
-    if (problem->m < 0 || problem->n < 0 || problem->k < 0) return CUDA_ERROR_INVALID_VALUE;
-    if (problem->m == 0 || problem->n == 0) return CUDA_SUCCESS;
+    if (problem->m < 0 || problem->n < 0 || problem->k < 0@IS_NEGATIVE@) return CUDA_ERROR_INVALID_VALUE;
+    if (problem->m == 0 || problem->n == 0@IS_EMPTY@) return CUDA_SUCCESS;
     if (!is_sound(problem)) return CUDA_ERROR_INVALID_VALUE;
 @LAUNCHES@    return result;
 }
@@ -191,12 +191,13 @@ static int has_operands(const jg_arguments *arguments) {
     return arguments->size > offsetof(jg_arguments, operands);
 }
 
-static int is_known(const jg_arguments *arguments) {
+@HAS_OFFSETS@static int is_known(const jg_arguments *arguments) {
     const unsigned char *bytes = (const unsigned char *)arguments;
     size_t i;
     if (arguments == NULL || arguments->size > 4096) return 0;
     if (arguments->size < sizeof(*arguments) && arguments->size != offsetof(jg_arguments, dependent_launch) &&
-        arguments->size != offsetof(jg_arguments, broadcast_c) && arguments->size != offsetof(jg_arguments, operands))
+        arguments->size != offsetof(jg_arguments, broadcast_c) && arguments->size != offsetof(jg_arguments, operands) &&
+        arguments->size != offsetof(jg_arguments, offsets))
         return 0;
     if (has_dependent_launch(arguments) &&
         (arguments->dependent_launch < 0 || arguments->dependent_launch > @MOST_DEPENDENT@))
@@ -204,7 +205,7 @@ static int is_known(const jg_arguments *arguments) {
     if (has_broadcast_c(arguments) &&
         (arguments->broadcast_c < 0 || arguments->broadcast_c > @MOST_BROADCAST_C@))
         return 0;
-    if (has_operands(arguments) && arguments->operand_count != 0) return 0; /* this kernel has none */
+    if (has_operands(arguments) && arguments->operand_count > @MOST_OPERANDS@) return 0;
     for (i = sizeof(*arguments); i < arguments->size; ++i)
         if (bytes[i] != 0) return 0;
     return 1;
@@ -214,9 +215,9 @@ static CUdeviceptr address(const void *pointer) {
     return (CUdeviceptr)(uintptr_t)pointer;
 }
 
-CUresult @NAME@_launch_problem(const @NAME@_kernel *kernel, const @NAME@_problem *problem,
+@LOOKUP@CUresult @NAME@_launch_problem(const @NAME@_kernel *kernel, const @NAME@_problem *problem,
                                const jg_arguments *arguments, void *stream) {
-    full_problem full;
+    full_problem full;@GIVEN@
     if (!is_known(arguments)) return CUDA_ERROR_INVALID_VALUE;
     memset(&full, 0, sizeof(full));
 @FULL_PROBLEM@    return launch(kernel, &full, (CUstream)stream);
@@ -226,6 +227,53 @@ CUresult @NAME@_launch(const @NAME@_kernel *kernel, const jg_arguments *argument
     const @NAME@_problem problem = @NAME@_exported_problem();
     return @NAME@_launch_problem(kernel, &problem, arguments, stream);
 }
+)";
+
+inline constexpr std::string_view kIsStride =
+    R"(/* Whether the matrices of all problems are aligned as the first one. No two problems write one matrix. */
+static int is_stride(int64_t problems, int64_t stride, int element_bytes, int alignment, int is_written) {
+    return problems <= 1 || (stride >= is_written && stride % alignment * element_bytes % alignment == 0);
+}
+
+)";
+
+inline constexpr std::string_view kHasOffsets = R"(static int has_offsets(const jg_arguments *arguments) {
+    return arguments->size > offsetof(jg_arguments, offsets);
+}
+
+)";
+
+inline constexpr std::string_view kFindOperand = R"(/* What a launch gives under a name of the text, or NULL. */
+static const jg_operand *find_operand(const jg_arguments *arguments, const char *name, size_t *given) {
+    size_t i;
+    if (!has_operands(arguments) || arguments->operands == NULL) return NULL;
+    for (i = 0; i < arguments->operand_count; ++i) {
+        const jg_operand *operand = &arguments->operands[i];
+        if (operand->name == NULL || strcmp(operand->name, name) != 0) continue;
+        *given += 1;
+        return operand;
+    }
+    return NULL;
+}
+
+)";
+
+inline constexpr std::string_view kAddressOf =
+    R"(static CUdeviceptr address_of(const jg_arguments *arguments, const char *name, size_t *given) {
+    const jg_operand *operand = find_operand(arguments, name, given);
+    return operand == NULL ? 0 : address(operand->pointer);
+}
+
+)";
+
+inline constexpr std::string_view kGetValue =
+    R"(static int get_value(const jg_arguments *arguments, const char *name, float *value, size_t *given) {
+    const jg_operand *operand = find_operand(arguments, name, given);
+    if (operand == NULL || operand->pointer != NULL) return 0;
+    *value = operand->value;
+    return 1;
+}
+
 )";
 
 inline constexpr std::string_view kEntry = R"(
@@ -264,7 +312,7 @@ static int64_t sm_count(int cluster) {
 )";
 
 inline constexpr std::string_view kPlainCall =
-    R"(    return cuLaunchKernel(function, (unsigned)blocks, 1, 1, @THREADS@, 1, 1, @SHARED_BYTES@, stream,
+    R"(    return cuLaunchKernel(function, (unsigned)blocks, @GRID_Y@, @GRID_Z@, @THREADS@, 1, 1, @SHARED_BYTES@, stream,
                           parameters, NULL);
 )";
 
@@ -274,7 +322,8 @@ inline constexpr std::string_view kCallWithAttributes = R"(    CUlaunchAttribute
     memset(&config, 0, sizeof(config));
     config.attrs = attributes;
 @ATTRIBUTES@    config.gridDimX = (unsigned)blocks;
-    config.gridDimY = config.gridDimZ = 1;
+    config.gridDimY = @GRID_Y@;
+    config.gridDimZ = @GRID_Z@;
     config.blockDimX = @THREADS@;
     config.blockDimY = config.blockDimZ = 1;
     config.sharedMemBytes = @SHARED_BYTES@;

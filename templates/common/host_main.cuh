@@ -48,18 +48,33 @@ __global__ void fill_c(ElementC* matrix, long long elements) {
 }
 #endif
 
+#if GEMM_BATCHED
+constexpr long long kResults = kBatch * kM * kN;
+#else
+constexpr long long kResults = kM * kN;
+#endif
+
 __global__ void count_wrong(const Input* a, const Input* b, const ElementD* d, unsigned long long* wrong) {
-    const long long elements = kM * kN;
-    for (long long i = blockIdx.x * 256ll + threadIdx.x; i < elements; i += gridDim.x * 256ll) {
+    for (long long i = blockIdx.x * 256ll + threadIdx.x; i < kResults; i += gridDim.x * 256ll) {
+#if GEMM_BATCHED
+        const long long problem = i / kN / kM, row = i / kN % kM, column = i % kN;
+        const long long in_a = problem * kBatchStrideA + row * kAStrideM;
+        const long long in_b = problem * kBatchStrideB + column * kBStrideN;
+        const long long in_d = problem * kBatchStrideD + row * kLdd + column;
+#else
         const long long row = i / kN, column = i % kN;
+        const long long in_a = row * kAStrideM, in_b = column * kBStrideN, in_d = row * kLdd + column;
+#endif
         float sum = 0;
         for (long long k = 0; k < kK; ++k)
-            sum += input_value(a[row * kAStrideM + k * kAStrideK]) * input_value(b[k * kBStrideK + column * kBStrideN]);
+            sum += input_value(a[in_a + k * kAStrideK]) * input_value(b[in_b + k * kBStrideK]);
         sum *= kAlpha;
-#if GEMM_HAS_C
+#if GEMM_HAS_C && GEMM_BATCHED
+        sum += kBeta * small_integer(problem * kBatchStrideC + row * kLdc + column, 3);  // what fill_c wrote there
+#elif GEMM_HAS_C
         sum += kBeta * small_integer(row * kLdc + column, 3);  // what fill_c wrote there
 #endif
-        if (!equal(d[row * kLdd + column], rounded(sum))) atomicAdd(wrong, 1ull);
+        if (!equal(d[in_d], rounded(sum))) atomicAdd(wrong, 1ull);
     }
 }
 
@@ -90,7 +105,6 @@ int main() {
     check(cudaMemset(workspace, 0, kWorkspaceBytes), "zero the counters");
 #endif
 
-    GemmArgs args = {};
     GEMM_SET_ARGUMENTS();
 
     launch(args);
@@ -99,7 +113,7 @@ int main() {
     check(cudaDeviceSynchronize(), "run");
     count_wrong<<<4096, 256>>>(a, b, d, wrong);
     check(cudaDeviceSynchronize(), "verify");
-    std::printf("%s: %llu of %lld elements wrong\n", *wrong == 0 ? "verified" : "WRONG", *wrong, 1ll * kM * kN);
+    std::printf("%s: %llu of %lld elements wrong\n", *wrong == 0 ? "verified" : "WRONG", *wrong, kResults);
 
     cudaEvent_t begin, end;
     check(cudaEventCreate(&begin), "event");
@@ -118,6 +132,6 @@ int main() {
     std::sort(microseconds.begin(), microseconds.end());
     const double median = microseconds[microseconds.size() / 2];
     std::printf("%.2f us, %.1f TFLOP/s (small integers in L2: real data is slower)\n", median,
-                2.0 * kM * kN * kK / median * 1e-6);
+                2.0 * kResults * kK / median * 1e-6);
     return *wrong == 0 ? 0 : 1;
 }

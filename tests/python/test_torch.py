@@ -705,3 +705,31 @@ for _ in range(3):
 """
     ended = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, timeout=300)
     assert (ended.returncode, ended.stdout.split()) == (0, ["True"] * 3), ended.stderr
+
+
+@pytest.mark.parametrize("c_shape", [(3, 6, 4), (4,), (6, 1), (3, 1, 4), ()])
+@pytest.mark.parametrize(("beta", "alpha"), [(1, 1), (0.5, 2), (0, 1)])
+def test_bmm_and_baddbmm(c_shape, beta, alpha):
+    a, b, c = tensor(3, 6, 5), tensor(3, 5, 4, seed=1), tensor(*c_shape, seed=2)
+    if beta == 0:
+        c = torch.full_like(c, torch.nan)  # not read
+    expected = torch.baddbmm(c, a, b, beta=beta, alpha=alpha)
+    options = {"beta": beta, "alpha": alpha, "device": EMULATOR}
+    torch.testing.assert_close(jg.torch.bmm(a, b, device=EMULATOR), torch.bmm(a, b), rtol=0, atol=0)
+    torch.testing.assert_close(jg.torch.baddbmm(c, a, b, **options), expected, rtol=0, atol=0)
+    ours, theirs = ([x.clone().requires_grad_() for x in (c, a, b)] for _ in range(2))
+    jg.torch.baddbmm(*ours, **options).square().sum().backward()
+    torch.baddbmm(*theirs, beta=beta, alpha=alpha).square().sum().backward()
+    for mine, other in zip(ours[beta == 0 :], theirs[beta == 0 :], strict=True):
+        torch.testing.assert_close(mine.grad, other.grad, rtol=0, atol=0)
+
+
+def test_bmm_and_baddbmm_refuse_other_shapes():
+    a, b = tensor(3, 6, 5), tensor(3, 5, 4)
+    with pytest.raises(jg.OperandError, match=r"\(2, 6, 5\) and b \(3, 5, 4\)"):
+        jg.torch.bmm(a[:2], b, device=EMULATOR)
+    with pytest.raises(jg.OperandError, match=r"\(batch, m, k\)"):
+        jg.torch.bmm(a[0], b[0], device=EMULATOR)
+    for shape in [(3, 6, 5), (2, 6, 4), (1, 3, 6, 4)]:
+        with pytest.raises(jg.OperandError, match="must broadcast to"):
+            jg.torch.baddbmm(tensor(*shape), a, b, device=EMULATOR)

@@ -23,7 +23,9 @@ TEST_CASE("the C expression of a block count counts as block_count does") {
         {.tile_n = 256, .matrix = GridMatrix::d_quads, .blocks = CappedBlocks{1 << 20}},
         {.tile_m = 64, .tile_n = 64, .blocks = PersistentBlocks{2, 4}},
         {.tile_m = 16, .tile_n = 16, .blocks = PersistentBlocks{1, 16}},
-        {.tile_m = 64, .tile_n = 32, .blocks = RemainderBlocks{132}}};
+        {.tile_m = 64, .tile_n = 32, .blocks = RemainderBlocks{132}},
+        {.tile_m = 64, .tile_n = 64, .blocks = PersistentBlocks{1, 2}, .batch = GridBatch::tiles},
+        {.tile_m = 64, .tile_n = 64, .batch = GridBatch::blocks}};
     const std::vector<std::array<std::int64_t, 3>> sizes{
         {1, 1, 1}, {1000, 777, 555}, {40'000'000, 8, 300}, {63, 4097, 4095}};
     std::string program =
@@ -31,19 +33,19 @@ TEST_CASE("the C expression of a block count counts as block_count does") {
         "static int64_t tiles(int64_t e, int64_t t) { return (e + t - 1) / t; }\n"
         "static int64_t least(int64_t x, int64_t y) { return x < y ? x : y; }\n"
         "static int64_t greatest(int64_t x, int64_t y) { return x > y ? x : y; }\n"
-        "static int64_t sm_count(int cluster) { return cluster > 0 ? 10 : 0; }\nint main(void) {\n    int64_t m, n, "
-        "k;\n";
+        "static int64_t sm_count(int cluster) { return cluster > 0 ? 10 : 0; }\nint main(void) {\n    int64_t m, n, k, "
+        "batch = 3;\n";
     std::string expected;
     for (const auto& [m, n, k] : sizes) {
         program += fmt::format("    m = {}, n = {}, k = {};\n", m, n, k);
         for (const GridRule& rule : rules) {
-            program +=
-                fmt::format("    printf(\"%lld\\n\", (long long)({}));\n", block_count_expression(rule, "m", "n", "k"));
-            expected += fmt::format("{}\n", block_count(rule, resolved({.m = m, .n = n, .k = k}), 10));
+            program += fmt::format("    printf(\"%lld\\n\", (long long)({}));\n",
+                                   block_count_expression(rule, {"m", "n", "k", "batch"}));
+            expected += fmt::format("{}\n", block_count(rule, resolved({.m = m, .n = n, .k = k, .batch = 3}), 10));
         }
     }
     const jitgemm::testing::TemporaryFolder folder;
-    std::ofstream(folder / "count.c") << program + "    return (int)(m - m);\n}\n";
+    std::ofstream(folder / "count.c") << program + "    return (int)(batch - 3);\n}\n";
     const std::string out = folder / "counts";
     REQUIRE(std::system(
                 fmt::format("cd {} && cc -std=c99 -Wall -Wextra -Wconversion -Werror count.c -o count && ./count > {}",

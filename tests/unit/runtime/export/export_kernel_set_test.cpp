@@ -34,6 +34,8 @@ constexpr std::uint64_t kPlaceOfA = 0x100000000;
 constexpr std::uint64_t kPlaceOfB = 0x200000000;
 constexpr std::uint64_t kPlaceOfD = 0x400000000;
 constexpr std::uint64_t kPlaceOfWorkspace = 0x500000000;
+constexpr std::uint64_t kPlaceOfBias = 0x600000000;
+constexpr std::uint64_t kPlaceOfUp = 0x700000000;
 
 KernelSet set_for(const GemmSpec& spec, std::int64_t first_m, std::int64_t last_m) {
     return build_kernel_set(spec, first_m, last_m, find_gpu("a100"));
@@ -135,6 +137,8 @@ CUresult cuLaunchKernel(CUfunction f, unsigned x, unsigned y, unsigned z, unsign
 int main(int count, char **words) {
     taken_kernels kernels;
     jg_arguments arguments = JG_ARGUMENTS_INIT;
+    const jg_operand given[2] = {{"bias", (const void *)(uintptr_t)0x600000000, 0},
+                                 {"up", (const void *)(uintptr_t)0x700000000, 0}};
     int64_t m;
     (void)count;
     refuse_at = 1;
@@ -147,6 +151,10 @@ int main(int count, char **words) {
     arguments.d = (void *)(uintptr_t)0x400000000;
     arguments.workspace = TAKEN_WORKSPACE_BYTES > 0 ? (void *)(uintptr_t)0x500000000 : NULL;
     arguments.workspace_bytes = TAKEN_WORKSPACE_BYTES;
+    if (HAS_OPERANDS) {
+        arguments.operands = given;
+        arguments.operand_count = 2;
+    }
     for (m = atoll(words[1]); m <= atoll(words[2]); m += atoll(words[3])) {
         const int kernel = taken_kernel_of(m);
         CUresult result;
@@ -203,8 +211,8 @@ public:
         write_new_file(folder_ / "set/sizes.h", sizes_text(set));
         output_of(
             fmt::format("cd {}/set && cc -std=c99 -Wall -Wextra -Wconversion -pedantic -Werror -I. -I{}/include "
-                        "taken*.c main.c -o main",
-                        folder_.path(), JITGEMM_SOURCE_DIR));
+                        "-DHAS_OPERANDS={} taken*.c main.c -o main",
+                        folder_.path(), JITGEMM_SOURCE_DIR, set.spec.epilogue.empty() ? 0 : 1));
     }
     [[nodiscard]] std::vector<std::string> lines(std::int64_t first, std::int64_t last, std::int64_t step = 1) const {
         std::istringstream output(output_of(fmt::format("{}/set/main {} {} {}", folder_.path(), first, last, step)));
@@ -224,6 +232,8 @@ GemmArguments arguments_of(const KernelSet& set, std::int64_t m) {
                             .d = kPlaceOfD};
     if (workspace_layout(problem, set.kernels[set.range_of(m).kernel].id.config).bytes != 0)
         arguments.workspace = kPlaceOfWorkspace;
+    if (!set.spec.epilogue.empty())
+        arguments.operands = {{"bias", DevicePointer(kPlaceOfBias)}, {"up", DevicePointer(kPlaceOfUp)}};
     return arguments;
 }
 
@@ -283,19 +293,15 @@ TEST_CASE("an exported set has a launcher for each kernel, a cubin for each text
                       ContainsSubstring("'2fast' cannot name C functions"));
 }
 
-TEST_CASE("a set with an epilogue's text is not exported, and nothing is compiled for it") {
-    const testing::TemporaryFolder folder;
-    KernelSet set = set_for({.m = 0, .n = 512, .k = 512}, 1, 64);
-    set.spec.epilogue = "d = relu(acc + bias[n])";
-    const auto compile = [](const KernelSource&, const Problem&) -> CompiledKernel { throw Error("compiled"); };
-    CHECK_THROWS_AS(export_kernel_set(set, find_arch("sm_90a"), TemplateSet::embedded(), compile, folder / "out", {}),
-                    SpecError);
-    CHECK_FALSE(fs::exists(folder / "out"));
-}
-
 TEST_CASE("the dispatcher launches the kernel that the set names, as jitgemm does") {
     if (!has_cc()) SKIP_TEST("no C compiler 'cc'");
     SECTION("weights") { check_dispatcher(set_for({.m = 0, .n = 512, .k = 512}, 1, 3000), 0, 3001); }
+    SECTION("operands of a text, of which one has D's order") {
+        GemmSpec spec{.m = 0, .n = 512, .k = 512, .epilogue = "d = relu(acc + bias[n]) * up[m,n]"};
+        check_dispatcher(set_for(spec, 1, 600), 0, 601);
+        spec.d_order = Order::column;
+        check_dispatcher(set_for(spec, 1, 300), 0, 301, 7);
+    }
     SECTION("odd n and k, a range from 5") { check_dispatcher(set_for({.m = 0, .n = 257, .k = 129}, 5, 700), 3, 703); }
     SECTION("sums of several splits in a workspace") {
         const KernelSet set = set_for({.m = 0, .n = 96, .k = 16384}, 1, 600);
