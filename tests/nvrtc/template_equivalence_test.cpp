@@ -17,6 +17,7 @@
 #include <filesystem>
 #include <iterator>
 #include <map>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -339,6 +340,19 @@ TEST_CASE("a dump with its main is a program that nvcc and g++ compile without a
                                 host_main(sample.source(), problem_of(sample.spec)));
         no_products = !no_products;
     }
+}
+
+TEST_CASE("the dump of a batch with its main is a program that nvcc builds without a warning") {
+    if (!has_nvcc()) SKIP_TEST("no nvcc: dumps with their main are not compiled");
+    std::set<std::string_view> families;
+    for (const DumpSample& sample : dump_samples(SampleExtent::alignments_by_turns)) {
+        if (!is_batched(sample.spec) || is_grouped(sample.spec) || !sample.spec.epilogue.empty()) continue;
+        if (!families.insert(family_name(sample.config)).second) continue;
+        INFO(sample.source().name << ", " << to_string(sample.spec));
+        compile_without_warning(dump(sample.source(), problem_of(sample.spec)) +
+                                host_main(sample.source(), problem_of(sample.spec)));
+    }
+    CHECK(families.size() >= 3);
 }
 
 TEST_CASE("the dump of wgmma_warp_specialized with its main is a program that nvcc builds without a warning") {
