@@ -52,10 +52,11 @@ constexpr int kMostSlices = 8;
 void fill_shared_memory(const GemmSignature& problem, Config& config, const Arch& arch, int least_slices) {
     config.stages = config.slices = 1;
     const WgmmaGeometry g = geometry(problem, config);
-    const std::int64_t per_stage = g.shared_bytes - g.staging_bytes;
-    const std::int64_t room = arch.shared_bytes_per_block - least_slices * g.staging_bytes;
+    const std::int64_t per_stage = g.shared_bytes - g.staging_bytes - g.group_bytes;
+    const std::int64_t all = arch.shared_bytes_per_block - g.group_bytes;
+    const std::int64_t room = all - least_slices * g.staging_bytes;
     config.stages = static_cast<int>(std::clamp<std::int64_t>(room / per_stage, 1, kMostStages));
-    const std::int64_t left = arch.shared_bytes_per_block - config.stages * per_stage;
+    const std::int64_t left = all - config.stages * per_stage;
     const int of_tile =
         config.store == OutputStore::shared ? 2 : config.warpgroup.m / kWgmmaM * ceil_div(g.output_n, g.slice_columns);
     config.slices = static_cast<int>(std::min<std::int64_t>(left / g.staging_bytes, std::min(of_tile, kMostSlices)));

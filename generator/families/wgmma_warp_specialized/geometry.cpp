@@ -186,8 +186,8 @@ WgmmaGeometry geometry(const GemmSignature& signature, const WgmmaWarpSpecialize
     g.staging_bytes = std::int64_t{bounded_product(g.consumers, staged_rows, c.slices)} * g.slice_columns *
                       (g.staged_bytes + g.output_bytes);
     g.c_stages = stages_of_c(signature, c, g);
-    const std::int64_t group_bytes = signature.grouped ? (kMostGroups + 1) * kGroupEndBytes : 0;
-    g.shared_bytes = g.pipeline_bytes + g.staging_bytes + std::int64_t{2} * c.stages * kBarrierBytes + group_bytes;
+    if (signature.grouped) g.group_bytes = (kMostGroups + 1) * kGroupEndBytes;
+    g.shared_bytes = g.pipeline_bytes + g.staging_bytes + std::int64_t{2} * c.stages * kBarrierBytes + g.group_bytes;
     return g;
 }
 

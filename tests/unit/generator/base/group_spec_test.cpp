@@ -3,6 +3,7 @@
 #include "generator/base/grid_rule.hpp"
 #include "generator/base/operand.hpp"
 #include "generator/base/problem.hpp"
+#include "generator/families/family.hpp"
 #include "generator/families/kernel_name.hpp"
 #include "generator/families/shared/expected_problem.hpp"
 #include "generator/heuristics.hpp"
@@ -137,6 +138,16 @@ TEST_CASE("groups: candidates are chosen for the rows that a group has on averag
     };
     CHECK(height(4) == 64);
     CHECK(height(2048) > 64);
+}
+
+TEST_CASE("groups: the table of their ends takes the room of no stage") {
+    const Problem problem = problem_of(groups_of(4, spec_of(GemmLayout::tn, 16384, 4096, 4096)));
+    int most = 0;
+    for (const KernelConfig& config : find_family("wgmma_warp_specialized").candidates(problem, find_gpu("h200"))) {
+        const auto& own = config.as<WgmmaWarpSpecializedConfig>();
+        if (own.block == TileShape{128, 128, 64}) most = std::max(most, own.stages);
+    }
+    CHECK(most == 5);
 }
 
 TEST_CASE("groups: rows are divided evenly, at random with empty groups, or by Zipf's law") {
