@@ -5,6 +5,9 @@
 // D's rows begin at any multiple of 2 bytes, vectors at multiples of 4. Where a row begins between these, its first
 // element is stored by itself, and the vectors begin at the second.
 #endif
+#if GEMM_TYPE_D > 3 && GEMM_TYPE_D < 7
+// D's rows are whole vectors.
+#endif
 #if GEMM_VECTOR_BYTES == 4
 using Vector = unsigned;
 __device__ __forceinline__ Vector load_vector(unsigned address) {
@@ -19,7 +22,9 @@ __device__ __forceinline__ Vector load_vector(unsigned address) {
     asm volatile("ld.shared.v2.b32 {%0, %1}, [%2];" : "=r"(vector.x), "=r"(vector.y) : "r"(address) : "memory");
     return vector;
 }
+#if GEMM_TYPE_D < 4 || GEMM_TYPE_D == 7
 __device__ __forceinline__ unsigned word(Vector vector, int i) { return i == 0 ? vector.x : vector.y; }
+#endif
 #else
 using Vector = uint4;
 __device__ __forceinline__ Vector load_vector(unsigned address) {
@@ -30,14 +35,16 @@ __device__ __forceinline__ Vector load_vector(unsigned address) {
                  : "memory");
     return vector;
 }
+#if GEMM_TYPE_D < 4 || GEMM_TYPE_D == 7
 __device__ __forceinline__ unsigned word(const Vector& vector, int i) {
     return i == 0 ? vector.x : i == 1 ? vector.y : i == 2 ? vector.z : vector.w;
 }
 #endif
+#endif
 constexpr int kVectorBytes = sizeof(Vector);
 constexpr int kVectorElements = kVectorBytes / sizeof(ElementD);
 
-#if GEMM_VECTOR_BYTES > 4 || GEMM_TYPE_D != 2 && GEMM_TYPE_D != 7
+#if GEMM_TYPE_D < 2 || GEMM_VECTOR_BYTES > 4 && (GEMM_TYPE_D == 2 || GEMM_TYPE_D == 7)
 // Stores the first `elements` of a vector, at the end of a row.
 __device__ __forceinline__ void store_elements(ElementD* d, const Vector& vector, int elements) {
 #if GEMM_VECTOR_BYTES == 4
@@ -104,7 +111,7 @@ __device__ __forceinline__ void store_slice(unsigned slice, const GemmArgs& args
             const int left = columns - element;  // elements of the row from here on
 #endif
             if (is_row && left >= kVectorElements) *reinterpret_cast<Vector*>(target) = vector;
-#if GEMM_VECTOR_BYTES > 4 || GEMM_TYPE_D != 2 && GEMM_TYPE_D != 7
+#if GEMM_TYPE_D < 2 || GEMM_VECTOR_BYTES > 4 && (GEMM_TYPE_D == 2 || GEMM_TYPE_D == 7)
             if (is_row && left < kVectorElements) store_elements(target, vector, left);
 #endif
         }

@@ -93,6 +93,39 @@ TEST_CASE("emulated groups: eight bits, integers and tf32") {
     }
 }
 
+TEST_CASE("emulated groups: D of eight bits") {
+    std::uint64_t seed = 0;
+    for (const DataType type : {DataType::e4m3, DataType::e5m2, DataType::s8})
+        for (const std::string_view variant :
+             {"block=64x48x128,warpgroup=64x48,stages=4", "block=128x80x128,warpgroup=64x80,stages=3,slices=1",
+              "block=128x32x128,warpgroup=128x32,schedule=pingpong,stages=4",
+              "block=64x16x128,warpgroup=64x16,stages=4,dependent_launch=1"}) {
+            GemmSpec spec =
+                groups_of(static_cast<std::int64_t>(3 + seed % 7), spec_of(GemmLayout::tn, 200, 112, 96, type));
+            spec.d = type;
+            if (seed % 3 == 0) spec.group_rows = 37, spec.m = 37 * spec.groups;
+            const std::string promote = type == DataType::s8 ? "" : ",promote=128";
+            INFO(variant << ", " << to_string(spec));
+            check_wgmma(on_hopper(), spec, std::string(variant) + promote, {.seed = ++seed});
+            if (type == DataType::s8) continue;
+            spec.epilogue = seed % 2 == 0
+                                ? "w: f32[m]; bias: f16[b,n]; d = (acc + bias[b,n]) * w[m]"
+                                : "x: f16[m,n]; pre: f32[m,n]; t = acc * sa[k/128,m]; pre[m,n] = t; d = t + x[m,n]";
+            check_wgmma(on_hopper(), spec,
+                        std::string(variant) + promote + ",scales=" + (seed % 2 == 0 ? "ring" : "direct"),
+                        {.seed = seed});
+        }
+    GemmSpec spec = groups_of(7, spec_of(GemmLayout::tn, 400, 48, 64, DataType::e4m3));
+    spec.d = DataType::e4m3;
+    const KernelConfig config{wgmma_config("block=64x48x128,warpgroup=64x48,stages=4,promote=128")};
+    CHECK(complaint_about(on_hopper(), resolved(spec), config, "min(16, edges.end_row - row)",
+                          "min(16, edges.end_row - row)")
+              .empty());
+    CHECK_FALSE(
+        complaint_about(on_hopper(), resolved(spec), config, "min(16, edges.end_row - row)", "min(16, args.m - row)")
+            .empty());
+}
+
 TEST_CASE("emulated groups: texts with values of each group and each row") {
     constexpr std::array<std::string_view, 6> kTexts{"d = relu(acc + bias[b,n])",
                                                      "w: f32[m]; x: f16[m,n]; d = acc * w[m] + x[m,n]",

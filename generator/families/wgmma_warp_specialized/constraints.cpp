@@ -209,9 +209,6 @@ void check_groups(Reasons& reasons, const GemmSpec& spec) {
     };
     check("A", spec.align_a, copies_a(spec));
     check("B", spec.align_b, copies_b(spec));
-    if (bytes(spec.d) == 1)
-        reasons.push_back(
-            fmt::format("groups: threads store D at a group's end, and they store no {}", to_string(spec.d)));
 }
 
 /// A block knows its tiles when it has read where groups end.
