@@ -142,10 +142,16 @@ void check_groups(const GemmSpec& spec, Reasons& reasons) {
     const EpilogueParts* const text = parts_of(spec);
     if (text == nullptr) return;
     const auto check = [&](const std::string& name, const EpilogueIndex& index) {
-        if (index.of_problem && index.row)
+        const std::optional<EpiloguePlace> rows = index.place_of('m');
+        if (index.of_problem && rows)
             reasons.push_back(
                 fmt::format("{} has the index [{}]: m counts the rows of all groups, so that b, the group, "
                             "stands beside n alone",
+                            name, to_string(index)));
+        if (index.has_k() && rows && rows->over != 1)
+            reasons.push_back(
+                fmt::format("{} has the index [{}]: a group may begin at any row, so that a scale of A "
+                            "is for one row",
                             name, to_string(index)));
     };
     for (const EpilogueOperand& operand : text->operands) check(operand.name, operand.index);

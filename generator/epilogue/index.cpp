@@ -28,7 +28,7 @@ std::string with_index(std::string_view name, const EpilogueIndex& index) {
 }
 
 EpilogueIndex transposed(const EpilogueIndex& index) {
-    if (index.has_k()) return {exchanged(index.row), exchanged(index.column)};
+    if (index.has_k()) return {exchanged(index.row), exchanged(index.column), index.of_problem};
     return {exchanged(index.column), exchanged(index.row), index.of_problem};
 }
 

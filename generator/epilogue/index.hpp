@@ -26,8 +26,12 @@ struct EpilogueIndex {
     bool of_problem = false;  ///< b: each problem of a batch has its own
 
     [[nodiscard]] bool is_element() const { return !row && !column; }
+    /// The place that names a size; of two, the first.
+    [[nodiscard]] std::optional<EpiloguePlace> place_of(char size) const {
+        return row && row->size == size ? row : column && column->size == size ? column : std::nullopt;
+    }
     /// A factor of the products of a block of K.
-    [[nodiscard]] bool has_k() const { return (row && row->size == 'k') || (column && column->size == 'k'); }
+    [[nodiscard]] bool has_k() const { return place_of('k').has_value(); }
     [[nodiscard]] bool is_over_blocks() const { return (row && row->over > 1) || (column && column->over > 1); }
     /// One element for each of D.
     [[nodiscard]] bool is_matrix() const { return row && column && !is_over_blocks(); }

@@ -51,7 +51,7 @@ bool in_order(const std::vector<EpiloguePlace>& places) {
 }
 
 EpilogueIndex index_of(const std::vector<EpiloguePlace>& places) {
-    if (has_k(places)) return {places[0], places[1]};
+    if (has_k(places)) return {places[places.size() - 2], places.back(), places.size() > 2};
     EpilogueIndex index;
     for (const EpiloguePlace& place : places) {
         if (place.size == 'b')
@@ -62,10 +62,11 @@ EpilogueIndex index_of(const std::vector<EpiloguePlace>& places) {
     return index;
 }
 
-/// A scale has a row of A or a column of B and a block of K, or blocks of both.
-std::string_view wrong_scale(const std::vector<EpiloguePlace>& places) {
+/// A scale has a row of A or a column of B and a block of K, or blocks of both, behind the problem.
+std::string_view wrong_scale(std::span<const EpiloguePlace> places) {
     constexpr std::string_view kRule =
-        "k stands over 128, beside one of m, m/128, n and n/128, as in [m,k/128] or [k/128,m]";
+        "k stands over 128, beside one of m, m/128, n and n/128, as in [m,k/128] or [k/128,m]; b may stand before both";
+    if (places.size() > 2 && places.front() == EpiloguePlace{'b', 1}) places = places.subspan(1);
     if (places.size() != 2) return kRule;
     const bool k_is_first = places[0].size == 'k';
     const EpiloguePlace &k = places[k_is_first ? 0 : 1], &other = places[k_is_first ? 1 : 0];

@@ -39,7 +39,6 @@ std::vector<std::string> unserved_batch(const GemmSignature& s, bool serves_batc
     else if (!serves_batches)
         reasons.emplace_back("no kernel of this family serves a batch");
     if (has_reductions(s)) reasons.emplace_back("no kernel of a batch or of groups makes reductions (sum, max, min)");
-    if (has_block_scales(s)) reasons.emplace_back("no kernel of a batch or of groups scales blocks of K");
     return reasons;
 }
 

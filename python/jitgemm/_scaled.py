@@ -41,57 +41,115 @@ def scaled_matmul(
     sums: "promoted" (default) or "fast", as torch's use_fast_accum=True.
     out_dtype: bf16 by default.
     out and further options are those of jitgemm.matmul.
+
+    a and b may be batches. Where b is one, scales have a's and b's leading dimensions, or serve all products.
     """
+    _check_ranks(a, b)
+    of_problems = len(b.shape) > 2
+    text, operands = _text(a, b, (scale_a, of_problems), (scale_b, of_problems), bias)
+    out_dtype = _type_of(a, out, out_dtype)
+    return _core.matmul(a, b, out=out, out_dtype=out_dtype, sums=sums, epilogue=text, operands=operands, **options)
+
+
+def scaled_groups(positional: tuple[Any, ...], named: dict[str, Any]) -> Any:
+    """grouped_matmul with scales, and without a text."""
+    return _scaled_groups(*positional, **named)
+
+
+def _scaled_groups(
+    a: Any,
+    b: Any,
+    offs: Any,
+    *,
+    scale_a: Any = 1.0,
+    scale_b: Any = 1.0,
+    bias: Any = None,
+    out: Any = None,
+    out_dtype: Any = None,
+    **options: Any,
+) -> Any:
+    _check_ranks(a, b)
+    text, operands = _text(a, b, (scale_a, False), (scale_b, True), bias)
+    out_dtype = _type_of(a, out, out_dtype)
+    return _core.grouped_matmul(a, b, offs, out=out, out_dtype=out_dtype, epilogue=text, operands=operands, **options)
+
+
+def _check_ranks(a: Any, b: Any) -> None:
     for name, array in (("a", a), ("b", b)):
-        if len(array.shape) != 2:
+        if len(array.shape) < 2:
             raise _refusal(f"{name} has shape {tuple(array.shape)}: a matrix has two dimensions")
+
+
+def _text(
+    a: Any, b: Any, scale_a: tuple[Any, bool], scale_b: tuple[Any, bool], bias: Any
+) -> tuple[str, dict[str, Any]]:
+    """The text of the product, and its operands. Beside a scale: whether each problem may have its own."""
     operands: dict[str, Any] = {}
     declared, factors = [], ["acc"]
-    for side, scale, extent in (("a", scale_a, a.shape[0]), ("b", scale_b, b.shape[-1])):
-        index, operands[f"scale_{side}"] = _scale(side, scale, extent)
+    for side, (scale, of_problems), matrix in (("a", scale_a, a), ("b", scale_b, b)):
+        index, operands[f"scale_{side}"] = _scale(side, scale, tuple(matrix.shape), of_problems)
         declared.append(f"scale_{side}: f32{index}; ")
         factors.insert(1 if "k" in index else len(factors), f"scale_{side}{index}")  # beside acc
     text = "".join(declared) + "d = " + " * ".join(factors)
     if bias is not None:
         operands["bias"] = bias
-        text += " + bias[n]"
+        text += " + bias[b,n]" if len(bias.shape) > 1 else " + bias[n]"
+    return text, operands
+
+
+def _type_of(a: Any, out: Any, out_dtype: Any) -> Any:
+    """That of a new result."""
     if out is None and out_dtype is None and str(a.dtype).endswith("int8"):
-        out_dtype = "bf16"  # else that of sums, int32
-    return _core.matmul(a, b, out=out, out_dtype=out_dtype, sums=sums, epilogue=text, operands=operands, **options)
+        return "bf16"  # else that of sums, int32
+    return out_dtype
 
 
-def _scale(side: str, scale: Any, extent: int) -> tuple[str, Any]:
+def _scale(side: str, scale: Any, matrix: tuple[int, ...], of_problems: bool) -> tuple[str, Any]:
     """The index of a scale in the text, and the operand."""
     name, letter, word = f"scale_{side}", _LETTERS[side], _WORDS[side]
+    extent = matrix[-2] if side == "a" else matrix[-1]
     if isinstance(scale, tuple):
         if len(scale) == 2 and scale[1] in _BLOCKS:
-            return _of_blocks(side, *scale)
+            return _of_blocks(side, *scale, of_problems)
         if len(scale) != 2 or scale[1] != word:
             mode = repr(scale[1]) if len(scale) == 2 else f"a tuple of {len(scale)}"
             raise _refusal(f'{name} is {mode}: expected (array, "{word}"), (array, "1x128") or (array, "128x128")')
-        return f"[{letter}]", _vector(name, scale[0], extent, letter)
+        return _index(letter, of_problems and len(scale[0].shape) > 1), _vector(name, scale[0], extent, letter)
     if not hasattr(scale, "shape"):
         return "", float(scale)
     shape = tuple(scale.shape)
-    if extent > 1 and shape == ((extent, 1) if side == "a" else (1, extent)):
+    of_lines = (extent, 1) if side == "a" else (1, extent)
+    if extent > 1 and shape == of_lines:
         return f"[{letter}]", scale.reshape(-1)
     if shape in ((), (1,), (1, 1)):
         return "[0]", scale.reshape(1)
-    expected = f"({extent}, 1)" if side == "a" else f"(1, {extent})"
+    if extent > 1 and shape == matrix[:-2] + of_lines:
+        return _index(letter, of_problems), scale.reshape((*matrix[:-2], extent))
     raise _refusal(
-        f"{name} has shape {shape}: expected one element, {expected} or (array, \"{word}\") with a vector of {extent}"
+        f'{name} has shape {shape}: expected one element, {of_lines} or (array, "{word}") with a vector of {extent}'
     )
 
 
-def _of_blocks(side: str, scale: Any, mode: str) -> tuple[str, Any]:
-    """The order of the index is that of memory: its last place is contiguous."""
-    if len(scale.shape) != 2:
+def _index(places: str, of_problem: bool) -> str:
+    return f"[b,{places}]" if of_problem else f"[{places}]"
+
+
+def _of_blocks(side: str, scale: Any, mode: str, of_problems: bool) -> tuple[str, Any]:
+    """The order of the index is that of memory: its last place is contiguous. Rows of a may have several dimensions."""
+    if len(scale.shape) < 2:
         raise _refusal(f"scale_{side} has shape {tuple(scale.shape)}: scales of blocks have two dimensions")
     blocks = _LETTERS[side] + _BLOCKS[mode]
     places = [blocks, "k/128"] if side == "a" else ["k/128", blocks]
-    if _is_contiguous(scale):
-        return f"[{places[0]},{places[1]}]", scale
-    return f"[{places[1]},{places[0]}]", scale.T
+    of_problem = of_problems and len(scale.shape) > 2
+    if not _is_contiguous(scale):
+        places.reverse()
+        scale = scale.swapaxes(-1, -2) if of_problem else _last_first(scale)
+    return _index(",".join(places), of_problem), scale
+
+
+def _last_first(array: Any) -> Any:
+    order = (len(array.shape) - 1, *range(len(array.shape) - 1))
+    return array.permute(order) if hasattr(array, "permute") else array.transpose(order)
 
 
 def _is_contiguous(array: Any) -> bool:
@@ -99,12 +157,12 @@ def _is_contiguous(array: Any) -> bool:
     strides = array.stride() if callable(getattr(array, "stride", None)) else getattr(array, "strides", None)
     if strides is None:
         return True
-    rows, columns = strides
-    return bool(array.shape[1] == 1 or columns < rows or (array.shape[0] == 1 and columns == rows))
+    rows, columns = strides[-2:]
+    return bool(array.shape[-1] == 1 or columns < rows or (array.shape[-2] == 1 and columns == rows))
 
 
 def _vector(name: str, scale: Any, extent: int, letter: str) -> Any:
-    if tuple(scale.shape) != (extent,):
+    if tuple(scale.shape)[-1:] != (extent,):
         raise _refusal(f"{name} has shape {tuple(scale.shape)}: a vector of {letter} has {extent} elements")
     return scale
 

@@ -86,19 +86,33 @@ EpilogueLayout matrix_layout(const Named& named, const Operand& array, const Res
     return {.ld = lie->leading == packed ? 0 : lie->leading, .align = alignment_of(array, lie->leading, reasons)};
 }
 
-/// Where scales of blocks lie: as their index is written.
+/// Where scales of blocks lie: as their index is written. Rows of A may have several dimensions, as A has them.
 EpilogueLayout scale_layout(const Named& named, const Operand& array, const ResultPlace& d, Reasons& reasons) {
     const auto size = [&](const EpiloguePlace& place) {
         const std::int64_t all = place.size == 'm' ? d.m : place.size == 'n' ? d.n : d.k;
         return (all + place.over - 1) / place.over;
     };
-    const std::array shape{size(*named.index.row), size(*named.index.column)};
-    if (!std::ranges::equal(array.extents(), shape)) {
+    const std::array places{*named.index.row, *named.index.column};
+    const std::array shape{size(places[0]), size(places[1])};
+    const auto rows = d.shape.first(d.shape.size() - (d.has_columns ? 1 : 0));
+    std::vector<std::int64_t> as_a;
+    std::array<std::size_t, 2> ranks{1, 1};
+    for (std::size_t i = 0; i < places.size(); ++i) {
+        const bool is_row = places.at(i) == EpiloguePlace{'m'};
+        const auto sizes = is_row ? rows : std::span(shape).subspan(i, 1);
+        as_a.insert(as_a.end(), sizes.begin(), sizes.end());
+        ranks.at(i) = sizes.size();
+    }
+    const bool is_as_a = std::ranges::equal(array.extents(), as_a);
+    if (!is_as_a && !std::ranges::equal(array.extents(), shape)) {
         reasons.push_back(wrong_shape(named, array, shape_text(shape)));
         return {};
     }
-    const MatrixView view = result_view(dimensions(array), true, true);
-    const std::optional<Lie> lie = lie_of(view.rows, view.columns, Order::row);
+    const std::vector<Extent> all = dimensions(array);
+    const std::size_t of_rows = is_as_a ? ranks[0] : 1;
+    const std::optional<Extent> first = joined(std::span(all).first(of_rows));
+    const std::optional<Extent> second = joined(std::span(all).subspan(of_rows));
+    const std::optional<Lie> lie = first && second ? lie_of(*first, *second, Order::row) : std::nullopt;
     if (!lie || lie->order != Order::row) {
         reasons.push_back(fmt::format("{}: {}, whose rows must be contiguous; {}, or exchange the places of the index",
                                       with_strides(array), named.use(), contiguous_copy(array)));
@@ -162,7 +176,7 @@ std::string without_one_stride(const Named& named) {
                        named.use());
 }
 
-/// A vector for each group.
+/// A vector, or scales of blocks, for each group.
 EpilogueLayout layout_in_groups(const Named& named, const Operand& array, const ResultPlace& d, Reasons& reasons) {
     if (!named.index.of_problem) return layout_in_product(named, array, d, reasons);
     if (array.rank == 0 || array.extents().front() != d.groups) {
@@ -175,7 +189,11 @@ EpilogueLayout layout_in_groups(const Named& named, const Operand& array, const 
     if (stride < 0)
         reasons.push_back(
             fmt::format("{}: its vectors lie backwards; {}", with_strides(array), contiguous_copy(array)));
-    if (d.groups > 1 && stride >= 0 && stride != product_of(first.extents())) layout.batch_stride = stride;
+    if (d.groups <= 1 || stride < 0) return layout;
+    if (layout.align != 0) layout.align = std::min(layout.align, alignment_of_pitch(stride, *array.type));
+    const std::int64_t packed =
+        layout.ld == 0 ? product_of(first.extents()) : product_of(first.extents().front(), layout.ld);
+    if (stride != packed) layout.batch_stride = stride;
     return layout;
 }
 

@@ -133,8 +133,31 @@ std::shared_ptr<const Plan> plan_for(const std::shared_ptr<Session>& session, co
     return plan;
 }
 
+/// Whether scales are given without a text that reads them.
+bool has_scales(PyObject* names) {
+    bool found = false;
+    for (Py_ssize_t i = 0; names != nullptr && i < PyTuple_Size(names); ++i) {
+        const std::string_view name = text_of(PyTuple_GetItem(names, i));
+        if (name == "epilogue") return false;
+        found = found || name == "scale_a" || name == "scale_b";
+    }
+    return found;
+}
+
+/// Calls this function again, with a text for the scales.
+PyObject* scaled(PyObject* const* arguments, Py_ssize_t count, PyObject* names) {
+    Ref positional = Ref::owned(PyTuple_New(count)), named = Ref::owned(PyDict_New());
+    for (Py_ssize_t i = 0; i < count; ++i)
+        check(PyTuple_SetItem(positional.get(), i, Ref::borrowed(arguments[i]).release()));
+    for (Py_ssize_t i = 0; i < PyTuple_Size(names); ++i)
+        check(PyDict_SetItem(named.get(), PyTuple_GetItem(names, i), arguments[count + i]));
+    static KeptMember scaled_groups("_scaled", "scaled_groups");
+    return called(scaled_groups.get(), Py_BuildValue("(NN)", positional.release(), named.release())).release();
+}
+
 PyObject* multiplied(bool is_grouped, PyObject* const* arguments, Py_ssize_t count, PyObject* names) {
     return guarded([&] {
+        if (is_grouped && has_scales(names)) return scaled(arguments, count, names);
         Request request;
         read(is_grouped, arguments, count, names, request);
         Product product;
@@ -242,6 +265,9 @@ const char* const kGroupedMatmulDoc =
     "expected_rows: of a group, for which a kernel is chosen (default: m / groups). Every number gives right results.\n"
     "epilogue: in its text, b is the group, and m counts the rows of all groups: \"d = w[m] * silu(acc + "
     "bias[b,n])\".\n"
+    "scale_a, scale_b, bias: without a text, those of scaled_matmul. scale_b has the groups first: (array, "
+    "\"128x128\")\n"
+    "  of shape (groups, ceil(k / 128), ceil(n / 128)).\n"
     "All other arguments and errors are those of matmul. Kernels need a GPU with wgmma (sm_90a), and a and b whose\n"
     "lines and matrices begin at multiples of 16 bytes.";
 

@@ -45,6 +45,12 @@ DeviceMatrix rows_of(DeviceMatrix matrix, const GroupRows& rows) {
     return matrix;
 }
 
+DeviceMatrix columns_of(DeviceMatrix matrix, const GroupRows& columns) {
+    matrix.data.address += static_cast<std::uint64_t>(columns.first * matrix.column_stride * bytes(matrix.type));
+    matrix.columns = columns.count;
+    return matrix;
+}
+
 /// A matrix that a kernel writes.
 struct GuardedOutput {
     std::string_view name;
@@ -71,7 +77,8 @@ struct GuardedProblem::Impl {
     [[nodiscard]] std::optional<EpilogueInputs> epilogue_inputs(std::int64_t group = 0) const;
     [[nodiscard]] DeviceMatrix matrix(std::string_view name, std::int64_t group) const;
     [[nodiscard]] Check request(std::int64_t group = 0) const;
-    [[nodiscard]] DeviceMatrix in_group(DeviceMatrix matrix, OperandIndex row, std::int64_t group) const;
+    [[nodiscard]] DeviceMatrix in_group(DeviceMatrix matrix, OperandIndex row, OperandIndex column,
+                                        std::int64_t group) const;
     [[nodiscard]] std::vector<GroupRows> rows_outside() const;
     void check_rows_outside(Verification& verdict, std::vector<std::string>& complaints) const;
     [[nodiscard]] const GuardedMatrix* output(std::string_view name) const;
@@ -185,16 +192,19 @@ DeviceMatrix GuardedProblem::Impl::matrix(std::string_view name, std::int64_t gr
     for (const GemmOperand& operand : operands) {
         if (operand.is_written) continue;
         if (operand.name == name)
-            return uses(operand) ? in_group(filled[place].memory().matrix(), operand.row, group) : DeviceMatrix{};
+            return uses(operand) ? in_group(filled[place].memory().matrix(), operand.row, operand.column, group)
+                                 : DeviceMatrix{};
         ++place;
     }
     return {};
 }
 
 /// The rows of a group, of a matrix that has all groups' rows; else the group's matrix, if each has one.
-DeviceMatrix GuardedProblem::Impl::in_group(DeviceMatrix matrix, OperandIndex row, std::int64_t group) const {
+DeviceMatrix GuardedProblem::Impl::in_group(DeviceMatrix matrix, OperandIndex row, OperandIndex column,
+                                            std::int64_t group) const {
     if (!is_grouped(spec)) return matrix;
     if (row == OperandIndex::m) return rows_of(matrix, rows_of_group(offsets, spec, group));
+    if (column == OperandIndex::m) return columns_of(matrix, rows_of_group(offsets, spec, group));
     return matrix.matrices > 1 ? matrix.part(group, 1) : matrix;
 }
 
@@ -216,7 +226,7 @@ Check GuardedProblem::Impl::request(std::int64_t group) const {
     return {.a = a,
             .b = matrix("b", group),
             .c = matrix("c", group),
-            .d = in_group(d().matrix(), OperandIndex::m, group),
+            .d = in_group(d().matrix(), OperandIndex::m, OperandIndex::n, group),
             .k = a.data ? spec.k : 0,
             .alpha = static_cast<double>(scalars.alpha),
             .beta = static_cast<double>(scalars.beta),
@@ -233,7 +243,7 @@ std::optional<EpilogueInputs> GuardedProblem::Impl::epilogue_inputs(std::int64_t
         text.scalars.push_back(operand.is_scalar ? scalar_of(operand.name, scalars) : 0.0F);
     }
     for (const EpilogueOutput& one : meaning->parts().outputs)
-        text.outputs.push_back(in_group(output(one.name)->matrix(), OperandIndex::m, group));
+        text.outputs.push_back(in_group(output(one.name)->matrix(), OperandIndex::m, OperandIndex::n, group));
     return text;
 }
 

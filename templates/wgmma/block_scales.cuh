@@ -47,12 +47,24 @@ struct ScalesOfBlocks {
 // Scales that threads load from global memory: one for kRows rows (or columns).
 template <int kRows, bool kAlongK>
 struct ScalesInMemory {
+#if GEMM_BATCHED
+    const float* scales;  // of the first problem, then of the tile's; null where K is 0
+#else
     const float* scales;  // null where K is 0
+#endif
     long long pitch;
+#if GEMM_BATCHED
+    long long batch_stride;  // from a problem's scales to the next one's; 0: all have the same
+#endif
     int row_in_tile;  // the thread's first row
     int first_row, last_row;  // that row in D, and D's last one
 
+#if GEMM_BATCHED
+    __device__ __forceinline__ void begin_tile(int row, int end_row, int problem) {
+        if (scales != nullptr) scales += problem * batch_stride;
+#else
     __device__ __forceinline__ void begin_tile(int row, int end_row) {
+#endif
         first_row = row + row_in_tile;
         last_row = end_row - 1;
     }

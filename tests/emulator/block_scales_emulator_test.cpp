@@ -1,5 +1,5 @@
 /// Scales of blocks of K on the emulator: every pair of kinds, in both orders of memory, in every variant that serves
-/// them; edges; planted faults.
+/// them; batches and groups of rows; edges; planted faults.
 
 #include "tests/catch.hpp"
 #include "tests/emulator/emulator.hpp"
@@ -9,6 +9,7 @@
 
 #include <array>
 #include <cstdint>
+#include <random>
 #include <string>
 #include <string_view>
 
@@ -42,6 +43,34 @@ GemmSpec scaled(std::string_view of_a, std::string_view of_b, std::int64_t m, st
         if (!scale.empty()) text += " * " + std::string(scale);
     spec.epilogue = text + " + bias[n]";
     return spec;
+}
+
+constexpr std::array<std::string_view, 3> kOfRows{"sa[m,k/128]", "sa[k/128,m]", ""};
+constexpr std::array<std::string_view, 6> kOfGroups{"sb[b,n,k/128]",     "sb[b,k/128,n]",   "sb[b,n/128,k/128]",
+                                                    "sb[b,k/128,n/128]", "sb[n/128,k/128]", ""};
+
+/// Of kScaledVariants, those that take one tile after the other.
+constexpr std::size_t kVariantsOfGroups = 6;
+
+GemmSpec in_groups(std::int64_t groups, GemmSpec spec) {
+    spec.constant_b = false;
+    spec.groups = groups;
+    return spec;
+}
+
+/// Every kind of scales that groups have.
+void check_groups(const Sizes& size, std::string_view more) {
+    std::size_t i = 0;
+    for (const std::string_view of_a : kOfRows)
+        for (const std::string_view of_b : kOfGroups) {
+            if (of_a.empty() && of_b.empty()) continue;
+            const auto variant = std::string(kScaledVariants.at(++i % kVariantsOfGroups)) + ",promote=128";
+            GemmSpec spec =
+                in_groups(static_cast<std::int64_t>(2 + 5 * i % 12), scaled(of_a, of_b, size[0], size[1], size[2]));
+            spec.d = std::array{DataType::bf16, DataType::f32, DataType::f16}.at(i % 3);
+            INFO(variant << ", " << to_string(spec));
+            check_wgmma(on_hopper(), spec, variant + std::string(more), {.seed = i});
+        }
 }
 
 /// Every variant, the kinds of scales from one to the next.
@@ -86,6 +115,111 @@ TEST_CASE("emulated scales of blocks: nothing is read where alpha is 0") {
         for (const std::string_view way : {"ring", "direct"})
             check_wgmma(on_hopper(), spec, std::string(variant) + ",promote=128,scales=" + std::string(way),
                         {.alpha = 0.0F, .beta = 0.0F});
+}
+
+TEST_CASE("emulated scales of blocks: groups of rows, copied by TMA") { check_groups({268, 400, 512}, ""); }
+
+TEST_CASE("emulated scales of blocks: groups of rows, loaded by threads") {
+    check_groups({131, 200, 208}, ",scales=direct");
+}
+
+TEST_CASE("emulated scales of blocks: a tile begins at any row of the scales") {
+    for (const std::string_view variant :
+         {"block=256x64x128,warpgroup=128x64,stages=2,slices=1", "block=256x32x128,warpgroup=256x32,stages=2,slices=1",
+          "block=192x64x128,warpgroup=64x64,stages=2", "block=128x32x128,warpgroup=128x32,schedule=pingpong,stages=4"})
+        for (std::uint64_t seed = 1; seed <= 2; ++seed) {
+            const GemmSpec spec = in_groups(3, scaled("sa[k/128,m]", "sb[b,n/128,k/128]", 700, 40, 512));
+            INFO(variant << ", " << seed);
+            check_wgmma(on_hopper(), spec, std::string(variant) + ",promote=128", {.seed = seed});
+        }
+}
+
+TEST_CASE("emulated scales of blocks: random groups, with room for rows and without") {
+    std::mt19937_64 random(19);
+    const auto below = [&](std::uint64_t end) { return static_cast<std::int64_t>(random() % end); };
+    for (std::uint64_t i = 0; i < 24; ++i) {
+        const std::string_view of_a = kOfRows.at(static_cast<std::size_t>(below(3)));
+        const std::string_view of_b = kOfGroups.at(static_cast<std::size_t>(below(of_a.empty() ? 5 : 6)));
+        GemmSpec spec = in_groups(1 + below(i % 6 == 0 ? 90 : 9),
+                                  scaled(of_a, of_b, 1 + below(250), 8 * (1 + below(20)), 16 * (1 + below(24))));
+        if (below(3) == 0) spec.group_rows = 1 + below(50), spec.m = spec.groups * spec.group_rows;
+        if (below(3) == 0) spec.expected_rows = 1 + below(200);
+        if (!of_a.empty() && below(2) == 0)
+            spec.epilogue = spec.epilogue.with("sa", {.ld = (of_a == "sa[m,k/128]" ? 8 : spec.m) + below(9)});
+        if (!of_b.empty() && of_b != "sb[n/128,k/128]" && below(2) == 0)
+            spec.epilogue = spec.epilogue.with("sb", {.ld = 208, .batch_stride = 208 * 208 + 4 * below(3)});
+        if (below(3) == 0) spec.batch_stride_b = 0;
+        INFO(to_string(spec));
+        static_cast<void>(check_chosen(on_hopper(), spec, {.seed = i}));
+    }
+}
+
+TEST_CASE("emulated scales of blocks: groups without K, without alpha, with texts") {
+    for (const std::string_view way : {"ring", "direct"}) {
+        const std::string variant = "block=64x64x128,warpgroup=64x64,stages=3,promote=128,scales=" + std::string(way);
+        GemmSpec spec = in_groups(5, scaled("", "", 144, 136, 512));
+        spec.epilogue = "d = alpha * (acc * sa[k/128,m] * sb[b,k/128,n])";
+        check_wgmma(on_hopper(), spec, variant, {.alpha = 0.0F, .beta = 0.0F});
+        spec.epilogue =
+            "w: f32[m]; x: bf16[m,n]; t = acc * sa[k/128,m] * sb[b,n/128,k/128]; pre[m,n] = t; "
+            "d = silu(t + bias[b,n]) * w[m] + x[m,n]";
+        check_wgmma(on_hopper(), spec, variant);
+    }
+    static_cast<void>(check_chosen(on_hopper(), in_groups(5, scaled("sa[k/128,m]", "sb[b,k/128,n]", 72, 144, 0))));
+}
+
+TEST_CASE("emulated scales of blocks: batches, with scales of each problem and of all") {
+    constexpr std::array<std::string_view, 4> kOfEach{"sa[b,m,k/128]", "sa[b,k/128,m]", "sa[b,m/128,k/128]",
+                                                      "sa[m,k/128]"};
+    std::size_t i = 0;
+    for (const std::string_view of_a : kOfEach)
+        for (const std::string_view of_b : kOfGroups)
+            for (const std::string_view way : {"ring", "direct"}) {
+                const std::string_view variant = kScaledVariants.at(++i % kScaledVariants.size());
+                if (variant.find("stream_k") != std::string_view::npos) continue;
+                if (variant.find("x24x") != variant.npos && of_a.find("m/128") != std::string_view::npos) continue;
+                GemmSpec spec = scaled(of_a, of_b, way == "ring" ? 80 : 77, way == "ring" ? 392 : 72, 512);
+                spec.batch = 2;
+                if (i % 3 == 0 && of_a.starts_with("sa[b"))
+                    spec.epilogue = spec.epilogue.with("sa", {.batch_stride = 0});
+                if (i % 4 == 0) spec.d_order = Order::column;
+                INFO(variant << ", " << to_string(spec));
+                check_wgmma(on_hopper(), spec, std::string(variant) + ",promote=128,scales=" + std::string(way));
+            }
+    GemmSpec chosen = scaled("sa[b,k/128,m]", "sb[b,n/128,k/128]", 40, 200, 384);
+    chosen.batch = 4;
+    static_cast<void>(check_chosen(on_hopper(), chosen));
+    chosen.epilogue = chosen.epilogue.with("sb", {.ld = 5, .batch_stride = 37});
+    static_cast<void>(check_chosen(on_hopper(), chosen));
+}
+
+TEST_CASE("emulated scales of blocks: planted faults in groups and batches are found") {
+    constexpr std::string_view kRing = "block=64x96x128,warpgroup=64x96,stages=3,promote=128";
+    constexpr std::string_view kTall = "block=256x32x128,warpgroup=128x32,stages=2,slices=1,promote=128";
+    constexpr std::string_view kDirect = "block=64x96x128,warpgroup=64x96,stages=3,promote=128,scales=direct";
+    struct Fault {
+        std::string_view name, parameters, text, instead;
+    };
+    constexpr std::array kFaults{
+        Fault{"boxes of scales begin at the tile", kRing, "tile.row & ~3", "tile.row"},
+        Fault{"the box's first scale is the tile's", kRing, "tile.row % 4 * 4;", "0;"},
+        Fault{"the second box is the first", kTall, "+ part * kRowScaleStep, k_block", ", k_block"},
+        Fault{"the first group's scales of B", kRing, "args.map_sb.problem = ", "args.map_sb.problem = 0 * "},
+        Fault{"the first group's scales of B", kDirect, "scales += problem * batch_stride", "scales += 0"},
+    };
+    for (const Fault& fault : kFaults) {
+        INFO(fault.name);
+        const KernelConfig config =
+            with_parameters({WgmmaWarpSpecializedConfig{}}, parse_parameters(std::string(fault.parameters)));
+        GemmSpec spec = in_groups(3, scaled("sa[k/128,m]", "sb[b,n/128,k/128]", 560, 64, 512));
+        CHECK_FALSE(complaint_about(on_hopper(), resolved(spec), config, fault.text, fault.instead).empty());
+        spec.epilogue = "d = acc * sa[k/128,m] * sb[b,n/128,k/128]";
+        CHECK(complaint_about(on_hopper(), resolved(spec), config, fault.text, fault.text).empty());
+        CHECK_FALSE(complaint_about(on_hopper(), resolved(spec), config, fault.text, fault.instead).empty());
+        if (fault.text.find("problem") == std::string_view::npos) continue;
+        spec.groups = 0, spec.batch = 3, spec.m = 72;
+        CHECK_FALSE(complaint_about(on_hopper(), resolved(spec), config, fault.text, fault.instead).empty());
+    }
 }
 
 TEST_CASE("emulated scales of blocks: planted faults are found") {

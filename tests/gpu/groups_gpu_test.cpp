@@ -10,6 +10,7 @@
 #include <array>
 #include <cstdint>
 #include <random>
+#include <string>
 #include <vector>
 
 namespace {
@@ -74,6 +75,49 @@ TEST_CASE("groups on a GPU: random problems of every type") {
         INFO(to_string(spec));
         static_cast<void>(check_chosen(context, spec, {.seed = i}));
     }
+}
+
+TEST_CASE("groups and batches on a GPU: scales of blocks of K") {
+    REQUIRE_GPU();
+    Context context;
+    REQUIRE_WGMMA(context);
+    std::mt19937_64 random(23);
+    const auto below = [&](std::uint64_t end) { return static_cast<std::int64_t>(random() % end); };
+    constexpr std::array kOfA{"sa[k/128,m]", "sa[m,k/128]", "sa[b,k/128,m]", "sa[b,m/128,k/128]"};
+    constexpr std::array kOfB{"sb[b,n/128,k/128]", "sb[b,k/128,n/128]", "sb[b,n,k/128]", "sb[b,k/128,n]",
+                              "sb[n,k/128]"};
+    for (std::uint64_t i = 0; i < 80; ++i) {
+        const bool in_groups = i % 4 != 0;
+        GemmSpec spec = groups_of(1 + below(i % 5 == 0 ? 300 : 40),
+                                  {1 + below(4000), 8 * (1 + below(120)), 16 * (1 + below(120))}, DataType::e4m3);
+        spec.d = std::array{DataType::bf16, DataType::f16, DataType::f32}.at(i % 3);
+        if (below(3) == 0) spec.group_rows = 1 + below(90), spec.m = spec.groups * spec.group_rows;
+        if (below(2) == 0) spec.m += (4 - spec.m % 4) * (spec.group_rows == 0 ? 1 : 0);
+        if (below(3) == 0) spec.expected_rows = 1 + below(300);
+        if (!in_groups) {
+            spec.batch = 1 + spec.groups % 9;
+            spec.m = 1 + below(500);
+            spec.groups = spec.group_rows = spec.expected_rows = 0;
+        }
+        spec.epilogue = std::string("d = acc * ") + kOfA.at(static_cast<std::size_t>(below(in_groups ? 2 : 4))) +
+                        " * " + kOfB.at(static_cast<std::size_t>(below(5))) + (below(2) == 0 ? "" : " + bias[b,n]");
+        INFO(to_string(spec));
+        static_cast<void>(check_chosen(context, spec, {.seed = i}));
+    }
+    for (const char* const parameters :
+         {"block=256x128x128,warpgroup=128x128,stages=3,slices=1",
+          "block=128x192x128,warpgroup=64x192,stages=3,slices=2",
+          "block=64x256x128,warpgroup=64x256,schedule=pingpong,stages=3,slices=2",
+          "block=192x128x128,warpgroup=64x128,stages=3,slices=2", "block=64x24x128,warpgroup=64x24,stages=6"})
+        for (const char* const way : {"ring", "direct"}) {
+            GemmSpec spec = groups_of(30, {6000, 520, 1000}, DataType::e4m3);
+            spec.lda = spec.ldb = 1008;
+            spec.epilogue = "d = acc * sa[k/128,m] * sb[b,n/128,k/128]";
+            INFO(parameters << ", " << way);
+            static_cast<void>(check_kernel(
+                context, spec,
+                KernelConfig{wgmma_config(std::string(parameters) + ",promote=128,scales=" + std::string(way))}));
+        }
 }
 
 TEST_CASE("groups on a GPU: a graph replays with other sizes, which the host never reads") {

@@ -1,14 +1,30 @@
 #include "generator/families/shared/expected_problem.hpp"
 
+#include "generator/base/operand.hpp"
 #include "generator/base/round_up.hpp"
 
 #include <algorithm>
 
 namespace jitgemm {
+namespace {
+
+/// Scales of blocks lie as those of all groups, however few rows or problems there are.
+EpilogueText with_layouts_of_scales(const GemmSpec& spec) {
+    EpilogueText text = spec.epilogue;
+    for (const GemmOperand& operand : gemm_operands(spec))
+        if (operand.is_block_scale())
+            text = text.with(operand.name, {.ld = operand.leading_dimension(),
+                                            .align = operand.alignment,
+                                            .batch_stride = text.layout_of(operand.name).batch_stride});
+    return text;
+}
+
+}  // namespace
 
 Problem expected_problem(const Problem& problem) {
     Problem expected = problem;
     GemmSpec& spec = expected.row_major;
+    spec.epilogue = with_layouts_of_scales(spec);
     spec.batch = spec.expected_rows != 0 ? spec.groups : std::clamp<std::int64_t>(spec.m, 1, spec.groups);
     spec.m = spec.expected_rows != 0 ? spec.expected_rows : ceil_div(spec.m, spec.batch);
     spec.m = std::max<std::int64_t>(1, spec.m);  // kernels are for every size

@@ -17,14 +17,26 @@ namespace {
 
 constexpr int kLeastBox = 4;  // floats that TMA copies side by side
 
-WgmmaScale scale_of(const EpilogueOperand& operand, const WgmmaWarpSpecializedConfig& config) {
+/// TMA copies from multiples of 16 bytes on, so that up to three rows before the tile come along. Boxes of a tile lie
+/// one behind the other in shared memory.
+void shift_boxes(WgmmaScale& scale, int extent) {
+    const int rows = extent + kLeastBox - 1;
+    scale.is_shifted = true;
+    scale.boxes = ceil_div(rows, kMaxBoxExtent);
+    scale.step = round_up(ceil_div(rows, scale.boxes), scale.boxes > 1 ? kScaleSlotBytes / 4 : kLeastBox);
+    scale.box = {scale.step, 1};
+}
+
+WgmmaScale scale_of(const EpilogueOperand& operand, const GemmSignature& signature,
+                    const WgmmaWarpSpecializedConfig& config) {
     const bool k_is_first = operand.index.row->size == 'k';
     const EpiloguePlace& other = k_is_first ? *operand.index.column : *operand.index.row;
     WgmmaScale scale{.operand = &operand,
                      .is_of_rows = (other.size == 'm') != config.swap_ab,
                      .is_by_block = other.over == kScaledBlock,
                      .is_k_contiguous = !k_is_first,
-                     .is_in_ring = config.scales == ScaleSource::ring};
+                     .is_in_ring = config.scales == ScaleSource::ring,
+                     .has_problems = signature.batched && operand.index.of_problem};
     const int extent = scale.is_of_rows ? config.block.m : config.block.n;
     if (scale.is_by_block) {
         scale.step = std::gcd(extent, kScaledBlock);
@@ -35,6 +47,8 @@ WgmmaScale scale_of(const EpilogueOperand& operand, const WgmmaWarpSpecializedCo
         scale.step = extent;
         scale.boxes = 1;
         scale.box = scale.is_k_contiguous ? std::array{kLeastBox, extent} : std::array{extent, 1};
+        if (signature.grouped && scale.is_in_ring && scale.is_of_rows && !scale.is_k_contiguous)
+            shift_boxes(scale, extent);
         scale.bytes = round_up(scale.copied_bytes(), kScaleSlotBytes);
     }
     if (!scale.is_in_ring) scale.box = {}, scale.bytes = 0;
@@ -47,7 +61,7 @@ std::vector<WgmmaScale> block_scales(const GemmSignature& signature, const Wgmma
     std::vector<WgmmaScale> scales;
     if (!signature.epilogue) return scales;
     for (const EpilogueOperand& operand : signature.epilogue->parts().operands)
-        if (operand.is_block_scale()) scales.push_back(scale_of(operand, config));
+        if (operand.is_block_scale()) scales.push_back(scale_of(operand, signature, config));
     if (scales.size() == 2 && !scales.front().is_of_rows) std::swap(scales.front(), scales.back());
     return scales;
 }
@@ -81,6 +95,9 @@ std::string scale_lines(const std::vector<WgmmaScale>& scales) {
         }
         if (scale.is_of_rows && scale.is_in_ring && scales.size() > 1)
             text += constant_line("kRowScaleBytes", scale.bytes, fmt::format("{} of a k-tile in shared memory", name));
+        if (scale.is_shifted && scale.boxes > 1)
+            text += constant_line("kRowScales", scale.boxes, fmt::format("boxes of {} for a tile", name)) +
+                    constant_line("kRowScaleStep", scale.step, "rows of a box");
         bytes += scale.bytes;
         copied += scale.copied_bytes();
     }
@@ -97,8 +114,22 @@ bool has_begin(const WgmmaScale& scale) { return scale.is_by_block || !scale.is_
 
 constexpr std::size_t kInLoop = 2 * kTextIndent;
 
+/// The rows of a tile of groups are in one box, or in several.
+std::string copy_of_shifted(const WgmmaScale& scale, const std::string& target) {
+    std::vector<std::string> rest{fmt::format("args.map_{}", scale.operand->name), "tile.row & ~3", "k_block", "full"};
+    if (scale.boxes == 1) return call_statement("tma_load", target, rest, kInLoop);
+    rest[1] = "(tile.row & ~3) + part * kRowScaleStep";
+    return fmt::format(
+        "#pragma unroll\n"
+        "for (int part = 0; part < kRowScales; ++part)\n"
+        "{}",
+        indented(static_cast<int>(kTextIndent),
+                 call_statement("tma_load", target + " + part * kRowScaleStep * 4", rest, kInLoop + kTextIndent)));
+}
+
 /// Copies a scale's box of a k-tile. It begins at a multiple of 16 bytes.
 std::string copy_of_lines(const WgmmaScale& scale, const std::string& target) {
+    if (scale.is_shifted) return copy_of_shifted(scale, target);
     const std::string origin = fmt::format("tile.{}", member(scale));
     std::vector<std::string> rest{fmt::format("args.map_{}", scale.operand->name), "k_block & ~3", origin, "full"};
     if (!scale.is_k_contiguous) rest[1] = origin, rest[2] = "k_block";
@@ -159,13 +190,16 @@ std::string_view first_line(const WgmmaScale& scale) {
     return scale.is_of_rows ? "row + threadIdx.x / 32 % 4 * 16 + threadIdx.x % 32 / 4" : "threadIdx.x % 4 * 2";
 }
 
-std::string found(const std::vector<WgmmaScale>& scales) {
+std::string found(const std::vector<WgmmaScale>& scales, bool is_batched) {
     std::string text;
     for (const WgmmaScale& scale : scales) {
         const std::string place = fmt::format("place.{}_scales", member(scale));
         if (!scale.is_in_ring) {
             text += fmt::format("{}.scales = args.k == 0 ? nullptr : args.{};\n", place, scale.operand->name);
             text += fmt::format("{}.pitch = args.ld_{};\n", place, scale.operand->name);
+            if (is_batched)
+                text += fmt::format("{}.batch_stride = {};\n", place,
+                                    scale.has_problems ? "args.batch_stride_" + scale.operand->name : "0");
         } else {
             const std::string_view start = &scale != scales.data() ? " + kRowScaleBytes" : "";
             text += fmt::format("{}.address = shared.scales_of(0){};\n", place, start);
@@ -179,11 +213,15 @@ std::string found(const std::vector<WgmmaScale>& scales) {
     return text;
 }
 
-std::string begun(const std::vector<WgmmaScale>& scales) {
+std::string begun(const std::vector<WgmmaScale>& scales, bool is_batched) {
     if (scales.empty()) return {};
     std::string text = "a.k_block = tile.first_k / kBlockK;\n";
     for (const WgmmaScale& scale : scales)
-        if (has_begin(scale)) text += fmt::format("a.{0}_scales.begin_tile(tile.{0}, tile.end_{0});\n", member(scale));
+        if (has_begin(scale))
+            text += fmt::format("a.{0}_scales.begin_tile(tile.{0}, tile.end_{0}{1});\n", member(scale),
+                                is_batched && !scale.is_in_ring ? ", tile.problem" : "");
+        else if (scale.is_shifted)
+            text += "a.row_scales.address += tile.row % 4 * 4;  // the box begins up to three rows before the tile\n";
     return text;
 }
 
@@ -246,12 +284,12 @@ std::string of_sum(const std::vector<WgmmaScale>& scales) {
 
 }  // namespace
 
-void add_scale_statements(RenderInput& input, const std::vector<WgmmaScale>& scales) {
+void add_scale_statements(RenderInput& input, const std::vector<WgmmaScale>& scales, bool is_batched) {
     input.generated["GEMM_COPY_SCALES"] = copied(scales);
     input.generated["GEMM_SCALE_TYPES"] = types(scales);
     input.generated["GEMM_SCALE_PLACES"] = places(scales);
-    input.generated["GEMM_FIND_SCALES"] = found(scales);
-    input.generated["GEMM_BEGIN_SCALES"] = begun(scales);
+    input.generated["GEMM_FIND_SCALES"] = found(scales, is_batched);
+    input.generated["GEMM_BEGIN_SCALES"] = begun(scales, is_batched);
     input.generated["GEMM_SCALES_OF_WAVE"] = of_wave(scales);
     input.generated["GEMM_READ_SCALES"] = read(scales);
     input.generated["GEMM_SCALE_OF_SUM"] = of_sum(scales);

@@ -18,13 +18,15 @@ inline constexpr int kScaleSlotBytes = 128;
 inline constexpr int kMostScaleBoxes = 4;
 
 /// Scales of blocks of one operand, as wgmmas see it. TMA copies those of a k-tile behind the ring, in boxes. A box is
-/// for the rows of the tile. Where a scale is for 128 rows, it is for a part of the tile that lies within such a block.
+/// for the rows of the tile, or for a part of them. Where a scale is for 128 rows, that part lies within such a block.
 struct WgmmaScale {
     const EpilogueOperand* operand = nullptr;
     bool is_of_rows = true;       ///< of wgmma's A; else of its B
     bool is_by_block = false;     ///< one scale for 128 rows (columns), else one for each
     bool is_k_contiguous = true;  ///< k-blocks lie side by side in memory
     bool is_in_ring = true;       ///< else there are no boxes, and nothing in shared memory
+    bool is_shifted = false;      ///< boxes begin at rows of the tile's first 16 bytes: a group begins at any row
+    bool has_problems = false;    ///< of a batch, whose problems may have scales of their own
     int boxes = 0;
     int step = 0;              ///< rows (columns) of the tile from a box to the next
     std::array<int, 2> box{};  ///< elements that lie side by side in memory, and lines of these
@@ -48,6 +50,6 @@ struct WgmmaScale {
 /// The constants of scales.
 [[nodiscard]] std::string scale_lines(const std::vector<WgmmaScale>& scales);
 /// The statements of templates/wgmma/block_scales.cuh, and the one that copies a k-tile's scales.
-void add_scale_statements(RenderInput& input, const std::vector<WgmmaScale>& scales);
+void add_scale_statements(RenderInput& input, const std::vector<WgmmaScale>& scales, bool is_batched);
 
 }  // namespace jitgemm

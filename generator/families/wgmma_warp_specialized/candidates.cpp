@@ -103,6 +103,7 @@ constexpr int kWidestStreamedOfIntegers = 144;
 // epilogue, the second without these.
 constexpr int kWidestPromoted = 128;
 constexpr int kWidestPromotedAlone = 160;
+constexpr int kWidestWithColumnScales = 152;  // one for each column
 
 bool reads_matrix(const GemmSignature& signature) {
     return signature.c || (signature.epilogue && signature.epilogue->counts().matrices != 0);
@@ -113,7 +114,9 @@ int widest(const GemmSignature& signature, const Config& config, bool is_streame
     bool adds_matrix = signature.c.has_value();
     if (config.promote != 0) {
         const bool is_alone = !is_streamed && !reads_matrix(signature) && config.cluster.m * config.cluster.n == 1;
-        return is_alone ? kWidestPromotedAlone : kWidestPromoted;
+        const bool has_column_scales = std::ranges::any_of(
+            block_scales(signature, config), [](const WgmmaScale& one) { return !one.is_of_rows && !one.is_by_block; });
+        return !is_alone ? kWidestPromoted : has_column_scales ? kWidestWithColumnScales : kWidestPromotedAlone;
     }
     if (signature.epilogue && signature.epilogue->counts().matrices != 0) {
         const bool through_ring = geometry(signature, config).c_stages != 0;

@@ -45,9 +45,14 @@ struct Waves {
     int sets = 0;     ///< of partial sums
 };
 
+/// Whether a thread has an address, or a scale for each column. Where it also knows where a group ends, ptxas spills
+/// with no more than kScratchRegisters.
+bool is_read_often(const WgmmaScale& scale) { return !scale.is_in_ring || (!scale.is_of_rows && !scale.is_by_block); }
+constexpr int kScratchOfGroups = 12;  // beside kScratchRegisters
+
 /// Two sets, if registers have room for them beside the tile's own sums and waves are wide enough: with fewer columns
 /// wgmmas are bound by shared memory. Else one set of the widest waves.
-Waves waves_of(int warpgroup_n, int held, int registers, const std::vector<WgmmaScale>& scales) {
+Waves waves_of(int warpgroup_n, int held, int registers, const std::vector<WgmmaScale>& scales, int scratch) {
     constexpr int kMostWaves = 4;  // along N
     constexpr int kWideWave = 80;
     Waves best;
@@ -55,7 +60,7 @@ Waves waves_of(int warpgroup_n, int held, int registers, const std::vector<Wgmma
         const int columns = warpgroup_n / waves;
         if (columns < 8 || warpgroup_n % waves != 0 || columns % 8 != 0) continue;
         const int of_set = columns / 2 + scale_registers(scales, columns);
-        const auto has_room = [&](int sets) { return held + sets * of_set + kScratchRegisters <= registers; };
+        const auto has_room = [&](int sets) { return held + sets * of_set + scratch <= registers; };
         if (has_room(2) && (waves == 1 || columns >= kWideWave)) return {columns, 2};
         if (best.columns == 0 && has_room(1)) best = {columns, 1};
     }
@@ -158,7 +163,9 @@ WgmmaGeometry geometry(const GemmSignature& signature, const WgmmaWarpSpecialize
     g.wave_n = c.warpgroup.n;
     if (c.promote != 0) {
         g.scales = block_scales(signature, c);
-        const Waves waves = waves_of(c.warpgroup.n, g.accumulator_registers, deal(g.consumers, 0).consumer, g.scales);
+        const bool is_tight = signature.grouped && std::ranges::any_of(g.scales, is_read_often);
+        const Waves waves = waves_of(c.warpgroup.n, g.accumulator_registers, deal(g.consumers, 0).consumer, g.scales,
+                                     kScratchRegisters + (is_tight ? kScratchOfGroups : 0));
         g.terms = has_parts(signature) ? kTermsOfParts : 1;
         g.wave_n = waves.columns;
         g.partial_sets = waves.sets;

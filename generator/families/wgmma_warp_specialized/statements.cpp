@@ -181,7 +181,7 @@ void add_statements(RenderInput& input, const TileOperands& operands, const Conf
     input.generated["GEMM_ANNOUNCE_PREFETCHED"] =
         fmt::format("mbarrier_arrive_expect(shared.full_barrier(prefetched), {});  // of both operands\n",
                     k_tile_bytes(has_scales));
-    add_scale_statements(input, g.scales);
+    add_scale_statements(input, g.scales, operands.batched);
     const bool has_panels = operands.has(OperandReader::panels);
     const bool deals = deals_out_registers(c, g);
     const bool early = c.early_a || c.early_b;

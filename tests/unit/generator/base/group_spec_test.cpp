@@ -140,6 +140,26 @@ TEST_CASE("groups: candidates are chosen for the rows that a group has on averag
     CHECK(height(2048) > 64);
 }
 
+TEST_CASE("groups: scales of blocks keep the pitch of all rows, whatever a group has") {
+    const auto chosen = [](std::int64_t m, std::int64_t expected_rows) {
+        GemmSpec spec = groups_of(16, spec_of(GemmLayout::tn, m, 4096, 4096, DataType::e4m3));
+        spec.epilogue = "d = acc * sa[k/128,m] * sb[b,n/128,k/128]";
+        spec.expected_rows = expected_rows;
+        return choose_config(problem_of(spec), find_gpu("h200")).as<WgmmaWarpSpecializedConfig>();
+    };
+    CHECK(chosen(16000, 0).scales == ScaleSource::ring);
+    CHECK(chosen(16000, 33).scales == ScaleSource::ring);
+    CHECK(chosen(16001, 0).scales == ScaleSource::direct);
+    CHECK(chosen(16001, 40).scales == ScaleSource::direct);
+    CHECK(chosen(16000, 20).block.m == 64);
+    for (const char* const scale : {"sa[m,k/128]", "sb[b,n/128,k/128]", "sb[n,k/128]"}) {
+        GemmSpec spec = groups_of(16, spec_of(GemmLayout::tn, 2, 128, 640, DataType::e4m3));
+        spec.epilogue = std::string("d = acc * ") + scale;
+        CHECK(choose_config(problem_of(spec), find_gpu("h200")).as<WgmmaWarpSpecializedConfig>().scales ==
+              ScaleSource::direct);
+    }
+}
+
 TEST_CASE("groups: the table of their ends takes the room of no stage") {
     const Problem problem = problem_of(groups_of(4, spec_of(GemmLayout::tn, 16384, 4096, 4096)));
     int most = 0;

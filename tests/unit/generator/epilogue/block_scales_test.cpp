@@ -6,6 +6,7 @@
 #include "tests/catch.hpp"
 
 #include <string>
+#include <vector>
 
 namespace {
 
@@ -21,7 +22,8 @@ std::string complaint(std::string_view text) {
 TEST_CASE("scales of blocks are factors of acc, in any order and grouping") {
     for (const char* text : {"d = acc * x[m,k/128]", "d = x[k/128,n/128] * acc", "d = acc * (x[m,k/128] * y[k/128,n])",
                              "t = acc * y[n/128,k/128] * x[m/128,k/128]; d = t * t + bias[n]",
-                             "s = x[m,k/128] * acc; d = silu(s); pre[m,n] = s; r[m] = sum(s)"}) {
+                             "s = x[m,k/128] * acc; d = silu(s); pre[m,n] = s; r[m] = sum(s)",
+                             "d = acc * x[m,k/128] * y[b,n/128,k/128]", "d = acc * x[b,k/128,m] * y[b,k/128,n]"}) {
         INFO(text);
         CHECK(complaint(text).empty());
         const Epilogue meaning = read_epilogue(text);
@@ -51,8 +53,8 @@ TEST_CASE("scales of blocks that stand elsewhere are refused") {
         INFO(text);
         CHECK_FALSE(complaint(text).empty());
     }
-    for (const char* index :
-         {"k/128", "m,k", "m,k/64", "m/64,k/128", "m,n,k/128", "k/128,k/128", "b,k/128", "h,k/128"}) {
+    for (const char* index : {"k/128", "m,k", "m,k/64", "m/64,k/128", "m,n,k/128", "k/128,k/128", "b,k/128", "h,k/128",
+                              "m,b,k/128", "b/2,m,k/128", "b,b,k/128", "b,m,n,k/128"}) {
         INFO(index);
         CHECK(complaint("d = acc * x[" + std::string(index) + "]").find(index) != std::string::npos);
     }
@@ -79,4 +81,35 @@ TEST_CASE("scales of blocks lie as their index is written") {
     CHECK(gemm_operands(resolved(spec)).find("x")->extent() == 199 * 12 + 8);
     spec.epilogue = spec.epilogue.with("x", {.ld = 7});
     CHECK_FALSE(problems(spec).empty());
+}
+
+TEST_CASE("problems and groups have scales of blocks behind one another, or at a stride") {
+    GemmSpec spec{.m = 200, .n = 300, .k = 1000, .a = DataType::e4m3};
+    spec.epilogue = "d = acc * x[b,m,k/128] * y[b,n/128,k/128]";
+    spec.batch = 5;
+    CHECK(gemm_operands(resolved(spec)).find("x")->extent() == 5 * 200 * 8);
+    spec.epilogue = spec.epilogue.with("y", {.batch_stride = 0});
+    CHECK(gemm_operands(resolved(spec)).find("y")->extent() == 3 * 8);
+    spec.epilogue = "d = acc * x[m,k/128] * y[b,n/128,k/128]";
+    spec.batch = 1;
+    spec.groups = 7;
+    CHECK(gemm_operands(resolved(spec)).find("x")->extent() == 200 * 8);
+    CHECK(gemm_operands(resolved(spec)).find("y")->extent() == 7 * 3 * 8);
+    spec.epilogue = spec.epilogue.with("y", {.ld = 9, .batch_stride = 30});
+    CHECK(gemm_operands(resolved(spec)).find("y")->extent() == 6 * 30 + 2 * 9 + 8);
+    CHECK(gemm_operands(resolved(spec)).find("y")->alignment == 4);
+}
+
+TEST_CASE("scales of A are for rows of all groups") {
+    GemmSpec spec{.m = 200, .n = 300, .k = 1000, .a = DataType::e4m3, .groups = 7};
+    const auto complaint_about = [&](std::string_view text) {
+        spec.epilogue = text;
+        const std::vector<std::string> reasons = problems(spec);
+        return reasons.size() == 1 ? reasons.front() : std::to_string(reasons.size());
+    };
+    CHECK(complaint_about("d = acc * x[m,k/128] * y[n,k/128]") == "0");
+    CHECK(complaint_about("d = acc * x[m/128,k/128]").find("x has the index [m/128,k/128]") == 0);
+    CHECK(complaint_about("d = acc * x[k/128,m/128]").find("one row") != std::string::npos);
+    CHECK(complaint_about("d = acc * x[b,m,k/128]").find("x has the index [b,m,k/128]") == 0);
+    CHECK(complaint_about("d = acc * x[b,k/128,m]").find("stands beside n alone") != std::string::npos);
 }
