@@ -303,7 +303,7 @@ namespace {
 /// main() fills and checks the matrices of plain problems.
 void require_plain_problem(const GemmSpec& spec) {
     std::string reason;
-    if (is_grouped(spec))
+    if (has_groups(spec))
         reason = fmt::format("groups is {}, and main() gives no offsets: leave the groups out", spec.groups);
     else if (!spec.epilogue.empty())
         reason = fmt::format("it has the epilogue '{}', and main() gives no operands of a text: leave it out",

@@ -109,9 +109,21 @@ bool check_batch(const GemmSpec& spec, Reasons& reasons) {
     return reasons.size() == before;
 }
 
+/// Groups of K lie one behind the other, in one A and one B.
+void check_groups_of_k(const GemmSpec& spec, Reasons& reasons) {
+    if (spec.group_rows != 0)
+        reasons.push_back(
+            fmt::format("group_rows is {}, but ragged is k: groups of K lie one behind the other", spec.group_rows));
+    for (const auto& [name, stride] : {std::pair{'a', spec.batch_stride_a}, std::pair{'b', spec.batch_stride_b}})
+        if (stride != kPackedBatch && stride != 0)
+            reasons.push_back(fmt::format("batch_stride_{} is {}, but ragged is k: groups are parts of one A and one B",
+                                          name, stride));
+}
+
 /// The rules of groups that hold for every kernel.
 void check_groups(const GemmSpec& spec, Reasons& reasons) {
-    if (!is_grouped(spec)) {
+    if (!has_groups(spec)) {
+        if (spec.ragged == Ragged::k) reasons.emplace_back("ragged is k, but there are no groups: name their number");
         for (const auto& [name, rows] :
              {std::pair{"group_rows", spec.group_rows}, std::pair{"expected_rows", spec.expected_rows}})
             if (rows != 0)
@@ -121,17 +133,19 @@ void check_groups(const GemmSpec& spec, Reasons& reasons) {
     if (spec.expected_rows < 0 || spec.expected_rows > kLargestExtent)
         reasons.push_back(
             fmt::format("expected_rows is {}: it must be from 0 to {}", spec.expected_rows, kLargestExtent));
+    if (spec.groups < 0 || spec.groups > kMostGroups)
+        reasons.push_back(
+            fmt::format("groups is {}: it must be from 1 to {}, or 0 for none", spec.groups, kMostGroups));
+    const bool is_batch_of_groups = is_grouped_by_k(spec) && spec.batch == spec.groups;
+    if (is_batched(spec) && !is_batch_of_groups)
+        reasons.push_back(
+            fmt::format("groups is {} and batch is {}: one of them must be left out", spec.groups, spec.batch));
+    if (is_grouped_by_k(spec)) return check_groups_of_k(spec, reasons);
     const bool is_full = spec.group_rows == 0 || (spec.group_rows > 0 && spec.m % spec.group_rows == 0 &&
                                                   spec.m / spec.group_rows == spec.groups);
     if (!is_full)
         reasons.push_back(fmt::format("group_rows is {} and m is {}: m must be group_rows times the {} groups",
                                       spec.group_rows, spec.m, spec.groups));
-    if (spec.groups < 0 || spec.groups > kMostGroups)
-        reasons.push_back(
-            fmt::format("groups is {}: it must be from 1 to {}, or 0 for none", spec.groups, kMostGroups));
-    if (is_batched(spec))
-        reasons.push_back(
-            fmt::format("groups is {} and batch is {}: one of them must be left out", spec.groups, spec.batch));
     if (spec.d_order == Order::column)
         reasons.emplace_back("D is column-major, but groups are rows that lie one after the other: leave d_layout out");
     for (const auto& [name, stride] : {std::pair{'a', spec.batch_stride_a}, std::pair{'c', spec.batch_stride_c},
@@ -397,6 +411,7 @@ GemmSpec resolved(const GemmSpec& spec) {
         throw SpecError("invalid problem", std::move(reasons));
     }
     GemmSpec result = spec;
+    if (is_grouped_by_k(spec)) result.batch = spec.groups;
     if (!spec.c) result.ldc = 0, result.align_c = 0;
     for (const GemmOperand& operand : gemm_operands(spec)) {
         if (operand.pitch_field != nullptr)
@@ -410,7 +425,7 @@ GemmSpec resolved(const GemmSpec& spec) {
     if (!spec.c) result.batch_stride_c = kPackedBatch;
     result.epilogue = stores_sums_alone(spec) ? EpilogueText() : canonical(spec.epilogue, spec.d);
     for (const auto& [name, layout] : layouts_of(result.epilogue))
-        if (!is_batched(spec) && !is_grouped(spec))
+        if (!is_batched(spec) && !has_groups(spec))
             result.epilogue = result.epilogue.with(name, {.ld = layout.ld, .align = layout.align});
     if (result.sums == usual_sums(spec)) result.sums = Summation::usual;
     return result;
@@ -419,7 +434,7 @@ GemmSpec resolved(const GemmSpec& spec) {
 GemmSpec as_lines(const GemmSpec& spec) {
     GemmSpec result = spec;
     const bool may_have_lines = spec.m == 1 || spec.n == 1 || spec.k == 1;
-    if (!may_have_lines || is_grouped(spec)) return result;  // costs ask this of thousands of candidates
+    if (!may_have_lines || has_groups(spec)) return result;  // costs ask this of thousands of candidates
     std::array<Order, 2> factors{order_a(spec.layout), order_b(spec.layout)};
     std::size_t place = 0;
     for (const GemmOperand& operand : gemm_operands(spec)) {
@@ -464,8 +479,9 @@ bool has_promoted_sums(const GemmSpec& spec) {
 GemmSpec gemm_spec_of_type(DataType type) { return {.a = type}; }
 
 double flops(const GemmSpec& spec) {
-    return 2.0 * static_cast<double>(expected_rows(spec)) * static_cast<double>(spec.n) * static_cast<double>(spec.k) *
-           static_cast<double>(spec.batch);
+    const std::int64_t problems = is_grouped_by_k(spec) ? 1 : spec.batch;  // which have all of K together
+    return 2.0 * static_cast<double>(expected_rows(spec)) * static_cast<double>(spec.n) *
+           static_cast<double>(expected_k(spec)) * static_cast<double>(problems);
 }
 
 }  // namespace jitgemm

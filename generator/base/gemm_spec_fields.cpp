@@ -21,10 +21,12 @@ using Names = std::span<const std::string_view>;
 constexpr std::array<std::string_view, 2> kFlags{"no", "yes"};  // each in the order of its enumeration
 constexpr std::array<std::string_view, 2> kDeterminisms{"run_to_run", "batch_invariant"};
 constexpr std::array<std::string_view, 3> kSums{"usual", "fast", "promoted"};
+constexpr std::array<std::string_view, 2> kRagged{"m", "k"};
 
 constexpr int kNever = 1000;
 constexpr int kFirstWithBatches = 6;
 constexpr int kFirstWithGroups = 7;
+constexpr int kFirstWithGroupsOfK = 8;
 
 // Each with the words that say nothing.
 constexpr FormerField kFormerFields[] = {
@@ -298,8 +300,18 @@ constexpr GemmSpecField kFields[] = {
         "group-rows",
         "Rows that each group has room for; 'offsets' then holds how many rows each group has (default: groups lie one "
         "behind the other)"),
-    group_size<&GemmSpec::expected_rows>("expected-rows",
-                                         "Rows of a group for which a kernel is chosen (default: m / groups)"),
+    group_size<&GemmSpec::expected_rows>(
+        "expected-rows", "Rows of a group, or its K, for which a kernel is chosen (default: m / groups, k / groups)"),
+    {.key = "ragged",
+     .option = "ragged",
+     .help = "m (default): --groups cut the rows of A and D. k: they cut K, and each has a D",
+     .format = kFirstWithGroupsOfK,
+     .print = [](const GemmSpec& spec) { return name_text(spec.ragged, kRagged); },
+     .read = [](GemmSpec& spec, std::string_view word) { spec.ragged = read_name<Ragged>(word, kRagged); },
+     .value = [](const GemmSpec& spec) { return static_cast<std::int64_t>(spec.ragged); },
+     .is_known = [](const GemmSpec& spec) { return is_named(spec.ragged, kRagged); },
+     .is_number = false,
+     .is_of_c = false},
 };
 
 // Of an epilogue's operands.

@@ -13,8 +13,8 @@
 namespace jitgemm {
 namespace {
 
-constexpr std::array<std::string_view, 7> kFormats{"gemm-v1", "gemm-v2", "gemm-v3", "gemm-v4",
-                                                   "gemm-v5", "gemm-v6", "gemm-v7"};
+constexpr std::array<std::string_view, 8> kFormats{"gemm-v1", "gemm-v2", "gemm-v3", "gemm-v4",
+                                                   "gemm-v5", "gemm-v6", "gemm-v7", "gemm-v8"};
 constexpr int kFirstWithLayouts = 3;   // of an epilogue's operands
 constexpr int kFirstOfShapeLines = 6;  // whose fields, and later ones, a shape line may have: batches and groups
 
@@ -128,7 +128,7 @@ void read_behind_sizes(GemmSpec& spec, std::span<const std::string_view> words) 
         if (key == "epilogue" || (is_field ? field->format >= kFirstOfShapeLines : is_layout_key(key))) continue;
         throw WordError(
             fmt::format("'{}' stands behind the sizes: a shape line has only batch=, batch-stride-A=, groups=, "
-                        "group-rows= and expected-rows= there, "
+                        "group-rows=, expected-rows= and ragged= there, "
                         "epilogue='…', and ld-NAME=, align-NAME= and batch-stride-NAME= of its operands",
                         word));
     }
@@ -160,9 +160,8 @@ GemmSpec read_shape_line(std::string_view line) {
 
 /// What a shape line says of several problems.
 std::string problems_text(const GemmSpec& spec) {
-    if (is_batched(spec)) return fmt::format(" batch={}", spec.batch);
-    if (!is_grouped(spec)) return {};
-    return fmt::format(" groups={}{}{}", spec.groups,
+    if (!has_groups(spec)) return is_batched(spec) ? fmt::format(" batch={}", spec.batch) : std::string();
+    return fmt::format(" groups={}{}{}{}", spec.groups, spec.ragged == Ragged::k ? " ragged=k" : "",
                        spec.group_rows == 0 ? "" : fmt::format(" group-rows={}", spec.group_rows),
                        spec.expected_rows == 0 ? "" : fmt::format(" expected-rows={}", spec.expected_rows));
 }

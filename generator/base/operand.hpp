@@ -175,12 +175,18 @@ private:
     return std::min(spec.m, spec.groups * spec.expected_rows);
 }
 
-/// The problems that may have a matrix each: those of the batch; of grouped rows, the groups.
+/// The K that costs count, of all groups likewise.
+[[nodiscard]] constexpr std::int64_t expected_k(const GemmSpec& spec) {
+    if (!is_grouped_by_k(spec) || spec.expected_rows == 0) return spec.k;
+    return std::min(spec.k, spec.groups * spec.expected_rows);
+}
+
+/// The problems that may have a matrix each: those of the batch; of grouped rows, the groups. Groups of K are a batch.
 [[nodiscard]] constexpr std::int64_t problems_of(bool is_of_group, const GemmSpec& spec) {
-    return is_of_group && is_grouped(spec) ? spec.groups : spec.batch;
+    return is_grouped_by_k(spec) || (is_of_group && is_grouped(spec)) ? spec.groups : spec.batch;
 }
 [[nodiscard]] constexpr bool has_batch_stride(bool is_of_group, const GemmSpec& spec) {
-    return is_batched(spec) || (is_of_group && is_grouped(spec));
+    return is_batched(spec) || is_grouped_by_k(spec) || (is_of_group && is_grouped(spec));
 }
 
 /// The operand with the sizes, the pitch and the alignment of the spec. A repeated operand has one line and no pitch.
@@ -191,15 +197,17 @@ private:
     operand.alignment = operand.alignment_field != nullptr ? spec.*operand.alignment_field : bytes(operand.type);
     // A batch-invariant row has its kernel, whether or not others stand beside it.
     const bool turns =
-        !is_grouped(spec) && (operand.is_factor() || (!spec.c && spec.epilogue.empty()));  // they have D's order
+        !has_groups(spec) && (operand.is_factor() || (!spec.c && spec.epilogue.empty()));  // they have D's order
     operand.is_one_line = turns && operand.lines() > 1 && operand.run() == 1 && operand.leading_dimension() == 1 &&
                           spec.deterministic != Determinism::batch_invariant;
     operand.batch = problems_of(operand.is_of_group, spec);
     if (operand.batch_stride_field != nullptr && has_batch_stride(operand.is_of_group, spec)) {
         const std::int64_t stride = spec.*operand.batch_stride_field;
-        operand.batch_stride = stride != kPackedBatch  ? stride
-                               : operand.is_repeated() ? 0  // the one row of a broadcast C serves all problems
-                                                       : behind_one_another(operand);
+        const bool is_cut = is_grouped_by_k(spec) && operand.is_factor();  // each problem has a part of the one matrix
+        operand.batch_stride = is_cut                   ? 0
+                               : stride != kPackedBatch ? stride
+                               : operand.is_repeated()  ? 0  // the one row of a broadcast C serves all problems
+                                                        : behind_one_another(operand);
     }
     return operand;
 }
@@ -288,7 +296,7 @@ void for_each_operand(const GemmSpec& spec, bool broadcasts_c, Visit visit) {
                       .type = *spec.c,
                       .order = spec.d_order},
                      spec));
-    if (is_grouped(spec))
+    if (has_groups(spec))
         visit(placed({.name = "offsets",
                       .title = "offsets",
                       .column = groups,

@@ -34,8 +34,9 @@ GemmSignature signature_of(const GemmSpec& row_major) {
             .align_b = row_major.align_b,
             .align_d = d_alignment(row_major),
             .math = row_major.math,
-            .batched = is_batched(row_major) || is_grouped(row_major),
+            .batched = is_batched(row_major) || has_groups(row_major),
             .grouped = is_grouped(row_major),
+            .grouped_by_k = is_grouped_by_k(row_major),
             .epilogue = meaning_of(row_major.epilogue, row_major.d)};
 }
 

@@ -21,7 +21,7 @@ double matrices_of_b(const GemmSpec& spec) {
 }  // namespace
 
 double operand_bytes(const GemmSpec& spec) {
-    const auto k = static_cast<double>(spec.k);
+    const auto k = static_cast<double>(expected_k(spec));
     return static_cast<double>(expected_rows(spec)) * k * bytes(spec.a) * matrices(spec, spec.batch_stride_a) +
            k * static_cast<double>(spec.n) * bytes(spec.b) * matrices_of_b(spec);
 }

@@ -34,8 +34,8 @@ void check_sum_order(std::vector<std::string>& reasons, const GemmSpec& spec, co
 std::vector<std::string> unserved_batch(const GemmSignature& s, bool serves_batches, bool serves_groups) {
     std::vector<std::string> reasons;
     if (!s.batched) return reasons;
-    if (s.grouped && !serves_groups)
-        reasons.emplace_back("groups of rows need wgmma and TMA");
+    if ((s.grouped || s.grouped_by_k) && !serves_groups)
+        reasons.emplace_back("groups need wgmma and TMA");
     else if (!serves_batches)
         reasons.emplace_back("no kernel of this family serves a batch");
     if (has_reductions(s)) reasons.emplace_back("no kernel of a batch or of groups makes reductions (sum, max, min)");
@@ -268,6 +268,7 @@ struct Adapter {
         add_launch_order(input, all.front().programmatic_launch, signature.batched);
         input.macros["GEMM_BATCHED"] = signature.batched;
         input.macros["GEMM_GROUPED"] = signature.grouped;
+        input.macros["GEMM_GROUPED_BY_K"] = signature.grouped_by_k;
         add_rulers(input);
         return input;
     }

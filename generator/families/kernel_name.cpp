@@ -20,6 +20,7 @@ constexpr std::string_view kCAsD = "c";  // has D's type
 constexpr std::string_view kEpilogue = "ep";
 constexpr std::string_view kBatch = "batch";
 constexpr std::string_view kGroups = "groups";
+constexpr std::string_view kGroupsOfK = "kgroups";
 constexpr std::size_t kHashDigits = 8;
 constexpr int kUsualAlignment = 16;
 
@@ -92,7 +93,8 @@ private:
         signature.accumulator = take_type(tokens, "acc").value_or(default_accumulator(signature.a));
         signature.math = take_math(tokens);
         signature.grouped = take_word(tokens, kGroups);
-        signature.batched = signature.grouped || take_word(tokens, kBatch);
+        signature.grouped_by_k = !signature.grouped && take_word(tokens, kGroupsOfK);
+        signature.batched = signature.grouped || signature.grouped_by_k || take_word(tokens, kBatch);
         signature.epilogue = take_epilogue(tokens);
         return signature;
     }
@@ -222,7 +224,8 @@ std::string math_token(const GemmSignature& s) {
 }
 
 std::string batch_token(const GemmSignature& s) {
-    return s.batched ? fmt::format("_{}", s.grouped ? kGroups : kBatch) : std::string();
+    if (!s.batched) return {};
+    return fmt::format("_{}", s.grouped ? kGroups : s.grouped_by_k ? kGroupsOfK : kBatch);
 }
 
 std::string epilogue_token(const GemmSignature& s) {

@@ -87,8 +87,9 @@ struct GemmArguments {
     bool broadcast_c = false;
     /// Of a spec with groups: s32 (groups). Without group_rows they are ends in rising order: group i ends before row
     /// offsets[i] and begins where the previous group ends, the first one at row 0. With group_rows, offsets[i] is the
-    /// number of rows of group i. Rows of D outside the groups are not written. If ends fall, or there are more rows
-    /// than room, results are wrong, but no other memory is touched.
+    /// number of rows of group i. Rows of D outside the groups are not written. With Ragged::k, ends are those of
+    /// groups along K. If ends fall, or there are more rows than room, results are wrong, but no other memory is
+    /// touched.
     DevicePointer offsets{};
     /// Of the spec's epilogue: each that its text names, except alpha and beta.
     OperandArguments operands = {};

@@ -20,7 +20,7 @@ inline constexpr std::int64_t kLargestExtent = std::numeric_limits<std::int32_t>
 /// Order of a matrix in memory. The BLAS letter of `row` is `t`, that of `column` is `n`.
 enum class Order : std::uint8_t { row, column };
 
-/// Most groups of rows.
+/// Most groups.
 inline constexpr std::int64_t kMostGroups = 1024;
 
 /// Orders of A and B. The default is tn: A (M×K) and B (K×N) both have K contiguous, as in PyTorch's `x @ w.T`. tt is
@@ -44,6 +44,9 @@ enum class Summation : std::uint8_t { usual, fast, promoted };
 /// 1e-5. tf32: elements are rounded to 11 bits, which tensor cores multiply. A kernel that multiplies more exactly may
 /// serve a problem, too.
 enum class Math : std::uint8_t { ieee, f16x3, bf16x3, tf32 };
+
+/// What groups cut: the rows of A and D, or K, that is the columns of A and the rows of B.
+enum class Ragged : std::uint8_t { m, k };
 
 /// A problem: D (M×N) = alpha · A (M×K) · B (K×N) + beta · C (M×N). alpha and beta belong to the launch.
 ///
@@ -82,6 +85,7 @@ struct GemmSpec {
     Determinism deterministic = Determinism::run_to_run;  ///< limits the choice; every kernel is run_to_run
     Summation sums = Summation::usual;
     Math math = Math::ieee;                      ///< of f32 operands
+    Ragged ragged = Ragged::m;                   ///< what groups cut
     std::int64_t batch = 1;                      ///< problems in one launch
     std::int64_t batch_stride_a = kPackedBatch;  ///< elements from a problem's A to the next problem's A
     std::int64_t batch_stride_b = kPackedBatch;
@@ -90,11 +94,17 @@ struct GemmSpec {
     /// 0, or the number of groups of rows, at most kMostGroups. Each group has its own B (k×n): B's batch stride leads
     /// from one to the next. m is the number of rows in all, or of those that there is room for. Only the device knows
     /// where groups end: GemmArguments::offsets.
+    ///
+    /// With Ragged::k, the groups cut K instead. Each has a D (m×n), and a C: their batch strides lead from one to the
+    /// next. k is the K of all groups, or that there is room for. Such a spec is a batch of its groups: resolved() sets
+    /// `batch` to their number, and the batch strides of A and B to 0.
     std::int64_t groups = 0;
     /// 0: groups lie one behind the other, at any row. Else the rows that each group has room for: group i begins at
     /// row i · group_rows, and m is groups · group_rows.
     std::int64_t group_rows = 0;
-    std::int64_t expected_rows = 0;  ///< of a group, for the choice of a kernel; 0: m / groups. Every number is right
+    /// Of a group (of its K with Ragged::k), for the choice of a kernel; 0: m / groups (k / groups). Every number is
+    /// right.
+    std::int64_t expected_rows = 0;
     /// What is stored, from the sums of products `acc` on: "d = silu(acc + bias[n]) * up[m,n]". Without a text it is
     /// alpha · acc + beta · C. A text reads its own operands, so that `c` is then unset.
     EpilogueText epilogue = {};
@@ -138,7 +148,7 @@ struct OperandExtents {
 
 /// The spec as one line, which parse_gemm_spec reads: "gemm-v1 m=.. n=.. k=.. a=bf16 ... align-d=16". It names every
 /// field of the first format. If a field of a later format differs from its default, the line begins with that format
-/// ("gemm-v2" to "gemm-v7") and names the field.
+/// ("gemm-v2" to "gemm-v8") and names the field.
 [[nodiscard]] std::string to_string(const GemmSpec& spec);
 
 /// Reads a line of to_string() in either format. Keys may stand in any order. m, n and k are required; other keys have
@@ -167,10 +177,18 @@ struct OperandExtents {
 [[nodiscard]] constexpr bool is_batched(const GemmSpec& spec) { return spec.batch != 1; }
 
 /// Whether the rows of A and D are cut into groups. Its kernels take the groups' ends, and any number of groups.
-[[nodiscard]] constexpr bool is_grouped(const GemmSpec& spec) { return spec.groups != 0; }
+[[nodiscard]] constexpr bool is_grouped(const GemmSpec& spec) { return spec.groups != 0 && spec.ragged == Ragged::m; }
 
-/// Floating-point operations: 2 · m · n · k for each problem of a batch. Of groups, m is as many rows as they are
-/// expected to have.
+/// Whether K is cut into groups.
+[[nodiscard]] constexpr bool is_grouped_by_k(const GemmSpec& spec) {
+    return spec.groups != 0 && spec.ragged == Ragged::k;
+}
+
+/// Whether only the device knows the sizes: GemmArguments::offsets.
+[[nodiscard]] constexpr bool has_groups(const GemmSpec& spec) { return spec.groups != 0; }
+
+/// Floating-point operations: 2 · m · n · k for each problem of a batch. Of groups, m (or k) is as many rows as they
+/// are expected to have.
 [[nodiscard]] double flops(const GemmSpec& spec);
 
 }  // namespace jitgemm

@@ -115,10 +115,11 @@ typedef struct jg_gemm {
     int64_t groups; /* groups of rows of A and D, each with its own B, batch_stride_b apart (docs/groups.md); 0: none */
     int64_t group_rows;    /* rows that each group has room for; 0: groups lie one behind the other */
     int64_t expected_rows; /* of a group, for the choice of a kernel; 0: m / groups */
+    const char *ragged;    /* m (default), or k: groups cut K, and each has a D */
 } jg_gemm;
 #define JG_GEMM_INIT \
     {sizeof(jg_gemm), 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, \
-     NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0}
+     NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, NULL}
 /* A batch stride: all problems have one matrix. reserved_2 to reserved_5 may have this value; it has no effect. */
 #define JG_SAME (-1)
 

@@ -35,7 +35,7 @@ RotationPlan rotation_plan(const GemmSpec& spec, std::int64_t wanted_bytes, std:
 RotatingOperands::RotatingOperands(ContextState& context, const GemmSpec& spec, std::int64_t wanted_bytes,
                                    std::uint64_t seed, float alpha, float beta, GroupSizes sizes)
     : RotatingOperands(context, gemm_operands(spec), wanted_bytes, seed, alpha, spec.c ? beta : 0.0F) {
-    if (is_grouped(spec)) divide_rows(*context.device, spec, sizes, seed);
+    if (has_groups(spec)) divide_rows(*context.device, spec, sizes, seed);
     if (!spec.epilogue.empty()) scalars_ = scalar_arguments(spec, alpha, beta);
 }
 
@@ -67,9 +67,10 @@ RotatingOperands::Copies RotatingOperands::allocate(const std::shared_ptr<Device
 void RotatingOperands::divide_rows(Device& device, const GemmSpec& spec, GroupSizes sizes, std::uint64_t seed) const {
     const auto offsets =
         std::ranges::find(operands_, OperandIndex::groups, [](const Copies& copies) { return copies.operand.column; });
+    const std::int64_t all = is_grouped(spec) ? expected_rows(spec) : expected_k(spec);
     for (std::int64_t copy = 0; copy < plan_.copies; ++copy) {
         const std::vector<std::int32_t> values =
-            group_offsets(spec, expected_rows(spec), sizes, seed + static_cast<std::uint64_t>(copy));
+            group_offsets(spec, all, sizes, seed + static_cast<std::uint64_t>(copy));
         device.copy_to_device(offsets->at(copy), values.data(), values.size() * sizeof(std::int32_t));
     }
 }

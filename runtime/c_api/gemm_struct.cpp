@@ -71,6 +71,7 @@ constexpr std::array kMembers{
     JITGEMM_MEMBER("groups", groups, number),
     JITGEMM_MEMBER("group-rows", group_rows, number),
     JITGEMM_MEMBER("expected-rows", expected_rows, number),
+    JITGEMM_MEMBER("ragged", ragged, word),
 };
 
 #undef JITGEMM_MEMBER
@@ -119,7 +120,7 @@ std::span<const ReservedMember> reserved_members() { return kReserved; }
 std::string text_of(const jg_gemm* gemm) {
     const jg_gemm known = read_struct(gemm, "jg_gemm", kFirstVersionBytes);
     check_reserved(known);
-    std::string text = "gemm-v7";
+    std::string text = "gemm-v8";
     for (const GemmMember& member : kMembers)
         if (const std::string value = member.word(known); !value.empty())
             text += fmt::format(" {}={}", member.key, text_word(member.key, value));

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -23,11 +24,11 @@ namespace {
 using Reasons = std::vector<std::string>;
 
 /// Sizes, layout and leading dimensions lie in the files.
-constexpr std::array<std::string_view, 30> kAllowedOptions{
-    "type",           "a-type",     "b-type", "c-type", "d-type",     "acc-type",     "align-a",     "align-b",
-    "align-c",        "align-d",    "alpha",  "beta",   "d-layout",   "epilogue",     "broadcast-c", "deterministic",
-    "constant-a",     "constant-b", "kernel", "family", "param",      "templates",    "device",      "arch",
-    "emulator-limit", "sums",       "math",   "groups", "group-rows", "expected-rows"};
+constexpr std::array<std::string_view, 31> kAllowedOptions{
+    "type",           "a-type",     "b-type", "c-type", "d-type",     "acc-type",      "align-a",     "align-b",
+    "align-c",        "align-d",    "alpha",  "beta",   "d-layout",   "epilogue",      "broadcast-c", "deterministic",
+    "constant-a",     "constant-b", "kernel", "family", "param",      "templates",     "device",      "arch",
+    "emulator-limit", "sums",       "math",   "groups", "group-rows", "expected-rows", "ragged"};
 
 void check_usage(const ArrayFiles& files, const ProblemOptions& options) {
     Reasons reasons;
@@ -109,14 +110,31 @@ void take_batch(const ArrayProblem& arrays, GemmSpec& spec) {
     if (arrays.c && !arrays.c->is_batch()) spec.batch_stride_c = 0;
 }
 
-/// Each group of A's rows has one of B's matrices.
-void check_groups(const ArrayProblem& arrays, const ProblemOptions& options, Reasons& reasons) {
+/// Each group of A's rows has one of B's matrices. Groups of K are parts of one A and one B.
+void take_groups(const ArrayProblem& arrays, const ProblemOptions& options, GemmSpec& spec, Reasons& reasons) {
+    if (options.text("ragged") == "k") {
+        if (arrays.c && !arrays.c->is_batch()) spec.batch_stride_c = 0;
+        for (const auto& [name, file] : {std::pair{'A', &arrays.a}, std::pair{'B', &arrays.b}})
+            if (file->is_batch())
+                reasons.push_back(fmt::format("{} ({}) has three dimensions, but groups of K are parts of one matrix",
+                                              name, file->path()));
+        return;
+    }
     if (arrays.a.is_batch())
         reasons.push_back(
             fmt::format("A ({}) has three dimensions, but groups are rows of one matrix", arrays.a.path()));
     if (options.text("groups") != std::to_string(arrays.b.matrices()))
         reasons.push_back(fmt::format("--groups is {}, but B ({}) has {} matrices: each group has one",
                                       options.text("groups").value_or(""), arrays.b.path(), arrays.b.matrices()));
+}
+
+/// Groups of K, whose number the files don't say.
+std::optional<std::int64_t> groups_of_k(const ProblemOptions& options) {
+    if (options.text("ragged") != "k") return std::nullopt;
+    const std::string text = options.text("groups").value_or("");
+    std::int64_t groups = 0;
+    std::from_chars(text.data(), text.data() + text.size(), groups);
+    return groups;
 }
 
 /// What the files alone say; D and C lie in the order of C's file.
@@ -129,7 +147,7 @@ GemmSpec spec_of(const ArrayProblem& arrays, const ProblemOptions& options, Reas
     spec.k = arrays.a.columns();
     spec.layout = layout_of(arrays.a.order(), arrays.b.order());
     if (options.given("groups"))
-        check_groups(arrays, options, reasons);
+        take_groups(arrays, options, spec, reasons);
     else if (arrays.a.is_batch() || arrays.b.is_batch())
         take_batch(arrays, spec);
     if (arrays.c && !options.given("broadcast-c")) spec.d_order = arrays.c->order();  // one row lies both ways
@@ -212,7 +230,8 @@ std::size_t bytes_of(const GemmOperand& operand) {
 
 /// Of a product, or of a batch of them, which may be one.
 std::vector<std::int64_t> shape_of(const GemmOperand& operand, const ArrayProblem& arrays) {
-    const bool of_batch = !is_grouped(arrays.request.spec) && (arrays.a.is_batch() || arrays.b.is_batch());
+    const GemmSpec& spec = arrays.request.spec;
+    const bool of_batch = is_grouped_by_k(spec) || (!is_grouped(spec) && (arrays.a.is_batch() || arrays.b.is_batch()));
     if (!of_batch || !operand.is_matrix()) return {operand.rows, operand.columns};
     return {operand.batch, operand.rows, operand.columns};
 }
@@ -292,7 +311,8 @@ ArrayProblem read_arrays(const ArrayFiles& files, const ProblemOptions& options,
     if (!files.c.empty()) arrays.c = open_array(files.c, DataType::bf16);
 
     const bool may_be_row = options.given("broadcast-c");
-    Reasons reasons = operand_mismatches(arrays.a, arrays.b, may_be_row ? nullptr : pointer_to(arrays.c));
+    Reasons reasons =
+        operand_mismatches(arrays.a, arrays.b, may_be_row ? nullptr : pointer_to(arrays.c), groups_of_k(options));
     const GemmSpec spec = spec_of(arrays, options, reasons);
     refuse(reasons);
     arrays.request = options.problem_over(spec, arrays.c.has_value());
@@ -300,7 +320,8 @@ ArrayProblem read_arrays(const ArrayFiles& files, const ProblemOptions& options,
     reasons = arrays.operands.mismatches(arrays.request.spec);
     std::ranges::move(arrays.outputs.mismatches(arrays.request.spec), std::back_inserter(reasons));
     refuse(reasons);
-    if (is_batched(arrays.request.spec) && arrays.request.spec.d_order == Order::column)
+    const bool is_batch = is_batched(arrays.request.spec) || is_grouped_by_k(arrays.request.spec);
+    if (is_batch && arrays.request.spec.d_order == Order::column)
         refuse({"--d-layout is n, but the D of a batch is written in C order: leave it out"});
     if (arrays.request.spec.c && !arrays.c) refuse({"C is to be read (--c-type or --beta), but --c names no file"});
     check_c(arrays, options);

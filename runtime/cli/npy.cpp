@@ -295,7 +295,8 @@ std::vector<std::byte> NpyMatrix::elements_as(DataType type) const {
     return elements;
 }
 
-std::vector<std::string> operand_mismatches(const NpyMatrix& a, const NpyMatrix& b, const NpyMatrix* c) {
+std::vector<std::string> operand_mismatches(const NpyMatrix& a, const NpyMatrix& b, const NpyMatrix* c,
+                                            std::optional<std::int64_t> problems) {
     std::vector<std::string> reasons;
     if (a.columns() != b.rows()) {
         reasons.push_back(fmt::format("A ({}) is {}x{} and B ({}) is {}x{}: A's columns and B's rows must be one K",
@@ -304,8 +305,9 @@ std::vector<std::string> operand_mismatches(const NpyMatrix& a, const NpyMatrix&
     if (a.is_batch() && b.is_batch() && a.matrices() != b.matrices())
         reasons.push_back(fmt::format("A ({}) has {} matrices and B ({}) has {}: a batch has one number of problems",
                                       a.path(), a.matrices(), b.path(), b.matrices()));
-    const std::int64_t batch = a.is_batch() ? a.matrices() : b.matrices();
-    if (c != nullptr && c->is_batch() && (c->matrices() != batch || !(a.is_batch() || b.is_batch())))
+    const bool is_batch = problems || a.is_batch() || b.is_batch();
+    const std::int64_t batch = problems.value_or(a.is_batch() ? a.matrices() : b.matrices());
+    if (c != nullptr && c->is_batch() && (c->matrices() != batch || !is_batch))
         reasons.push_back(fmt::format("C ({}) has {} matrices, but A and B make {}", c->path(), c->matrices(), batch));
     if (c != nullptr && (c->rows() != a.rows() || c->columns() != b.columns())) {
         reasons.push_back(fmt::format("C ({}) is {}x{} where A's rows and B's columns make D {}x{}", c->path(),

@@ -62,9 +62,10 @@ private:
 };
 
 /// Reasons why `a` (M×K), `b` (K×N) and perhaps `c` (M×N) are not the operands of one product, each with the shapes.
-/// Empty if they are.
+/// Empty if they are. `problems`: how many there are, where A and B don't say so.
 [[nodiscard]] std::vector<std::string> operand_mismatches(const NpyMatrix& a, const NpyMatrix& b,
-                                                          const NpyMatrix* c = nullptr);
+                                                          const NpyMatrix* c = nullptr,
+                                                          std::optional<std::int64_t> problems = std::nullopt);
 
 /// A shape as numpy writes it: "(3, 5)".
 [[nodiscard]] std::string npy_shape_text(const std::vector<std::int64_t>& shape);

@@ -93,8 +93,8 @@ constexpr std::string_view kOffsets = "offsets";
 void check_offsets(const std::map<std::string, NpyMatrix, std::less<>>& files, const GemmSpec& spec, Reasons& reasons) {
     const auto found = files.find(kOffsets);
     if (found == files.end())
-        return reasons.push_back(fmt::format(
-            "offsets is missing: --operand offsets=ENDS.npy says where the {} groups of rows end", spec.groups));
+        return reasons.push_back(
+            fmt::format("offsets is missing: --operand offsets=ENDS.npy says where the {} groups end", spec.groups));
     const NpyMatrix& file = found->second;
     if (file.type() != DataType::s32 || file.rows() * file.columns() != spec.groups || file.is_batch())
         return reasons.push_back(
@@ -136,7 +136,7 @@ std::vector<std::string> OperandFiles::mismatches(const GemmSpec& spec) const {
     Reasons reasons;
     const EpilogueParts* const parts = parts_of(spec);
     std::vector<std::string_view> known;
-    if (is_grouped(spec)) {
+    if (has_groups(spec)) {
         known.emplace_back(kOffsets);
         check_offsets(files_, spec, reasons);
     }
@@ -185,7 +185,7 @@ OperandFiles::Uploaded OperandFiles::upload(Context& context, const GemmSpec& sp
         DeviceBuffer& buffer =
             uploaded.buffers.emplace_back(context.allocate(std::max<std::size_t>(1, elements.size())));
         buffer.copy_from_host(elements.data(), elements.size());
-        if (name == kOffsets && is_grouped(spec))
+        if (name == kOffsets && has_groups(spec))
             uploaded.offsets = buffer.data();
         else
             uploaded.arguments.set({name, buffer.data()});

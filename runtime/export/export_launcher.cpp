@@ -71,15 +71,19 @@ std::string size_expression(OperandIndex index) {
 OperandIndex lines_of(const GemmOperand& operand) { return operand.order == Order::row ? operand.row : operand.column; }
 OperandIndex run_of(const GemmOperand& operand) { return operand.order == Order::row ? operand.column : operand.row; }
 
+/// Groups of K are a batch that `groups` counts.
+bool has_batch_field(const GemmSpec& spec) { return is_batched(spec) && !has_groups(spec); }
+
 /// The problem's sizes that a launch gives.
 std::vector<std::string_view> size_names(const GemmSpec& spec) {
     std::vector<std::string_view> names{"m", "n", "k"};
-    if (is_batched(spec)) names.emplace_back("batch");
-    if (is_grouped(spec)) names.insert(names.end(), {"groups", "group_rows"});
+    if (has_batch_field(spec)) names.emplace_back("batch");
+    if (has_groups(spec)) names.emplace_back("groups");
+    if (is_grouped(spec)) names.emplace_back("group_rows");
     return names;
 }
 /// The number of them that may have a matrix each.
-std::string_view problems_name(const GemmSpec& spec) { return is_grouped(spec) ? "groups" : "batch"; }
+std::string_view problems_name(const GemmSpec& spec) { return has_groups(spec) ? "groups" : "batch"; }
 
 std::string_view order_words(Order order) { return order == Order::row ? "row-major" : "column-major"; }
 
@@ -88,6 +92,7 @@ std::string stride_name(const GemmOperand& operand) { return to_string({operand.
 
 /// Whether a launch says where the problems' matrices begin.
 bool has_stride(const GemmOperand& operand, const GemmSpec& spec) {
+    if (is_grouped_by_k(spec) && operand.is_factor()) return false;  // groups have parts of one matrix
     const bool is_of_problem = operand.batch_stride_field != nullptr || operand.is_of_group;
     return is_of_problem && has_batch_stride(operand.is_of_group, spec);
 }
@@ -178,8 +183,9 @@ std::string problem_fields(const LauncherInput& input) {
         if (has_stride(operand, spec)) strides.push_back(stride_name(operand));
     }
     std::string text = "    int64_t m, n, k;\n" + integer_fields(pitches, "in elements");
-    if (is_batched(spec)) text += integer_fields({"batch"}, "problems");
+    if (has_batch_field(spec)) text += integer_fields({"batch"}, "problems");
     if (is_grouped(spec)) text += integer_fields({"groups", "group_rows"}, "group_rows 0: offsets are ends");
+    if (is_grouped_by_k(spec)) text += integer_fields({"groups"}, "of K");
     return text + integer_fields(strides, "in elements; 0: all have one matrix");
 }
 
@@ -267,11 +273,9 @@ std::string exported_problem(const LauncherInput& input) {
     set("m", spec.m);
     set("n", spec.n);
     set("k", spec.k);
-    if (is_batched(spec)) set("batch", spec.batch);
-    if (is_grouped(spec)) {
-        set("groups", spec.groups);
-        set("group_rows", spec.group_rows);
-    }
+    if (has_batch_field(spec)) set("batch", spec.batch);
+    if (has_groups(spec)) set("groups", spec.groups);
+    if (is_grouped(spec)) set("group_rows", spec.group_rows);
     for (const GemmOperand& operand : input.operands) {
         if (!operand.is_repeated()) set(pitch_name(operand), operand.leading_dimension());
         if (has_stride(operand, spec)) set(stride_name(operand), operand.batch_stride);
@@ -305,6 +309,7 @@ std::string value_name(ArgumentRole role, const LauncherInput& input) {
     for (const OperandIndex index : {OperandIndex::blocks_m, OperandIndex::blocks_n, OperandIndex::blocks_k})
         if (role == size_role(index)) return size_expression(index);
     if (role == ArgumentRole::beta && !has_beta(input)) return "0";
+    if (role == ArgumentRole::batch) return fmt::format("problem->{}", problems_name(input.problem.asked));
     const std::vector<std::string_view> scalars = given_scalars(input);
     const bool is_given = std::ranges::find(scalars, role.name) != scalars.end();
     return fmt::format("problem->{}{}", is_given ? "text." : "", role.name);
@@ -378,7 +383,7 @@ std::string shape_checks(const LauncherInput& input) {
     if (!own_shape_reason(input).empty()) {
         checks += fmt::format("    if ({} || problem->n != {} || problem->k != {}) return 0;\n", other_rows(input),
                               input.problem.asked.n, input.problem.asked.k);
-        if (is_batched(input.problem.asked) && input.workspace.bytes != 0)
+        if (has_batch_field(input.problem.asked) && input.workspace.bytes != 0)
             checks += fmt::format("    if (problem->batch != {}) return 0;\n", input.problem.asked.batch);
     }
     if (input.workspace.bytes != 0) {
@@ -392,14 +397,15 @@ std::string shape_checks(const LauncherInput& input) {
     if (std::any_of(arguments.begin(), arguments.end(), is_narrow)) {
         checks += fmt::format("    if (problem->m > {0} || problem->n > {0} || problem->k > {0}) return 0;\n",
                               kLargestExtent);
-        if (is_batched(input.problem.asked))
+        if (has_batch_field(input.problem.asked))
             checks += fmt::format("    if (problem->batch > {}) return 0;\n", kLargestExtent);
     }
+    if (has_groups(input.problem.asked))
+        checks += fmt::format("    if (problem->groups < 1 || problem->groups > {}) return 0;\n", kMostGroups);
     if (is_grouped(input.problem.asked))
-        checks += fmt::format(
-            "    if (problem->groups < 1 || problem->groups > {} || problem->group_rows < 0) return 0;\n"
-            "    if (problem->group_rows != 0 && problem->m != problem->groups * problem->group_rows) return 0;\n",
-            kMostGroups);
+        checks +=
+            "    if (problem->group_rows < 0) return 0;\n"
+            "    if (problem->group_rows != 0 && problem->m != problem->groups * problem->group_rows) return 0;\n";
     return checks;
 }
 
@@ -494,7 +500,7 @@ SizeExpressions grid_sizes(const GridRule& grid, const LauncherInput& input) {
     SizeExpressions sizes{name_of(ArgumentRole::m, input), name_of(ArgumentRole::n, input),
                           name_of(ArgumentRole::k, input)};
     const GemmSpec& spec = input.problem.asked;
-    if (is_batched(spec)) sizes.problems = "problem->batch";
+    if (is_batched(spec)) sizes.problems = name_of(ArgumentRole::batch, input);
     if (is_grouped(spec) && grid.batch == GridBatch::tiles)
         sizes.m = fmt::format("({0} + least(problem->groups, {0}) * {1})", sizes.m, grid.tile_m - 1);
     return sizes;
@@ -584,7 +590,7 @@ std::string launcher_header(const LauncherInput& input) {
 
 std::string launcher_source(const LauncherInput& input) {
     const EntriesText entries = entries_text(input);
-    const bool batched = is_batched(input.problem.asked), grouped = is_grouped(input.problem.asked);
+    const bool batched = has_batch_field(input.problem.asked), grouped = has_groups(input.problem.asked);
     const std::string most_operands = std::to_string(OperandArguments::kMost);
     return filled(export_text::kSource, {{"EXPORTED_PROBLEM", exported_problem(input)},
                                          {"FULL_FIELDS", full_fields(input)},

@@ -26,8 +26,9 @@ BitTexts texts_of(std::uint32_t was, std::uint32_t is, DataType type) {
 
 }  // namespace
 
-FilledInput::FilledInput(std::shared_ptr<Device> device, const MatrixForm& form, std::string name, const Fill& fill)
-    : device_(std::move(device)), name_(std::move(name)), fill_(fill), memory_(device_, form, name_) {}
+FilledInput::FilledInput(std::shared_ptr<Device> device, const MatrixForm& form, std::string name, const Fill& fill,
+                         std::optional<MatrixSize> read)
+    : device_(std::move(device)), name_(std::move(name)), fill_(fill), read_(read), memory_(device_, form, name_) {}
 
 FilledInput::FilledInput(std::shared_ptr<Device> device, const MatrixForm& form, std::string name,
                          std::vector<std::int32_t> values)
@@ -38,9 +39,26 @@ FilledInput::FilledInput(std::shared_ptr<Device> device, const MatrixForm& form,
 void FilledInput::fill(const Reference& reference) const {
     device_->fill_bytes(memory_.memory().data(), kNanByte, static_cast<std::size_t>(memory_.memory().size_bytes()));
     if (values_.empty())
-        reference.fill(memory_.disjoint_matrix(), fill_);
+        reference.fill(read_part(), fill_);
     else
         device_->copy_to_device(memory_.matrix().data, values_.data(), values_.size() * sizeof(std::int32_t));
+}
+
+DeviceMatrix FilledInput::read_part() const {
+    DeviceMatrix part = memory_.disjoint_matrix();
+    if (read_) part.rows = read_->rows, part.columns = read_->columns;
+    return part;
+}
+
+/// Some rows are not read, or some columns.
+DeviceMatrix FilledInput::unread_part() const {
+    const DeviceMatrix all = memory_.disjoint_matrix(), part = read_part();
+    DeviceMatrix rest = all;
+    const bool by_row = part.rows != all.rows;
+    const std::int64_t read = by_row ? part.rows * all.row_stride : part.columns * all.column_stride;
+    rest.data.address += static_cast<std::uint64_t>(read * bytes(all.type));
+    (by_row ? rest.rows : rest.columns) -= by_row ? part.rows : part.columns;
+    return rest;
 }
 
 /// Compares with the values.
@@ -58,9 +76,13 @@ CheckResult FilledInput::changed_values() const {
 }
 
 InputDamage FilledInput::damage(const Reference& reference) const {
-    const CheckResult found = values_.empty() ? reference.compare(memory_.disjoint_matrix(), fill_) : changed_values();
+    const CheckResult found = values_.empty() ? reference.compare(read_part(), fill_) : changed_values();
+    const DeviceMatrix unread = unread_part();
+    const bool has_unread = read_ && unread.rows != 0 && unread.columns != 0;
+    const Fill nan{.kind = FillKind::constant, .constant = kNanBits};
+    const auto changed = has_unread ? static_cast<std::int64_t>(reference.compare(unread, nan).wrong) : 0;
     InputDamage damage{.elements = static_cast<std::int64_t>(found.wrong),
-                       .outside = reference.guard_damage(memory_.guarded_lines(), kNanByte),
+                       .outside = changed + reference.guard_damage(memory_.guarded_lines(), kNanByte),
                        .text = {}};
     if (damage.elements != 0)
         damage.text =
@@ -72,7 +94,7 @@ InputDamage FilledInput::damage(const Reference& reference) const {
 }
 
 std::string FilledInput::change(const Reference& reference, const CheckResult& found) const {
-    const DeviceMatrix matrix = memory_.disjoint_matrix();
+    const DeviceMatrix matrix = read_part();
     const CheckResult bits = values_.empty() ? reference.compared_element(matrix, fill_, found.first) : found;
     const BitTexts texts =
         texts_of(static_cast<std::uint32_t>(bits.expected), static_cast<std::uint32_t>(bits.got), matrix.type);

@@ -1,10 +1,12 @@
 #pragma once
 
+#include "generator/base/operand.hpp"
 #include "runtime/verify/guarded_matrix.hpp"
 #include "runtime/verify/reference.hpp"
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,7 +25,9 @@ struct InputDamage {
 /// An operand that a kernel may only read. It is NaN except the matrix itself, which is filled.
 class FilledInput {
 public:
-    FilledInput(std::shared_ptr<Device> device, const MatrixForm& form, std::string name, const Fill& fill);
+    /// `read`: the first rows and columns, which results depend on. The others are NaN as well. Unset: all.
+    FilledInput(std::shared_ptr<Device> device, const MatrixForm& form, std::string name, const Fill& fill,
+                std::optional<MatrixSize> read);
     /// A vector with these values.
     FilledInput(std::shared_ptr<Device> device, const MatrixForm& form, std::string name,
                 std::vector<std::int32_t> values);
@@ -34,12 +38,15 @@ public:
     [[nodiscard]] InputDamage damage(const Reference& reference) const;
 
 private:
+    [[nodiscard]] DeviceMatrix read_part() const;
+    [[nodiscard]] DeviceMatrix unread_part() const;
     [[nodiscard]] CheckResult changed_values() const;
     [[nodiscard]] std::string change(const Reference& reference, const CheckResult& found) const;
 
     std::shared_ptr<Device> device_;
     std::string name_;
     Fill fill_;
+    std::optional<MatrixSize> read_;
     std::vector<std::int32_t> values_;  ///< if not empty, in place of the fill
     GuardedMatrix memory_;
 };

@@ -76,7 +76,9 @@ std::string offsets_problem(const std::vector<std::int32_t>& offsets, const Gemm
         if (one < before)
             return fmt::format("offsets[{}] is {}, but the previous group ends at {}: ends must not fall", i, one,
                                before);
-        if (one > spec.m)
+        if (is_grouped_by_k(spec) && one > spec.k)
+            return fmt::format("offsets[{}] is {}, but K is {}: no group may end behind it", i, one, spec.k);
+        if (is_grouped(spec) && one > spec.m)
             return fmt::format("offsets[{}] is {}, but A has {} rows: no group may end behind them", i, one, spec.m);
         before = one;
     }

@@ -24,7 +24,7 @@ enum class GroupSizes : std::uint8_t { uniform, random, skewed };
 [[nodiscard]] std::vector<std::int32_t> group_offsets(const GemmSpec& spec, std::int64_t rows, GroupSizes sizes,
                                                       std::uint64_t seed);
 
-/// The rows of one group.
+/// The rows of one group, or its part of K.
 struct GroupRows {
     std::int64_t first = 0;
     std::int64_t count = 0;

@@ -55,15 +55,16 @@ DeviceMatrix columns_of(DeviceMatrix matrix, const GroupRows& columns) {
 struct GuardedOutput {
     std::string_view name;
     std::string title;  ///< in messages
-    OperandIndex row;
+    MatrixIndex index;
     GuardedMatrix memory;
 };
 
-/// Some rows lie behind the last group. Where sums are exact, a third of the groups is empty.
+/// Some rows, or some of K, lie behind the last group. Where sums are exact, a third of the groups is empty.
 std::vector<std::int32_t> offsets_of(const GemmSpec& spec, InputKind kind, std::uint64_t seed) {
-    if (!is_grouped(spec)) return {};
+    if (!has_groups(spec)) return {};
     const GroupSizes sizes = kind == InputKind::integers ? GroupSizes::random : GroupSizes::skewed;
-    return group_offsets(spec, spec.m - spec.m / 16, sizes, seed);
+    const std::int64_t all = is_grouped(spec) ? spec.m : spec.k;
+    return group_offsets(spec, all - all / 16, sizes, seed);
 }
 
 }  // namespace
@@ -73,18 +74,18 @@ struct GuardedProblem::Impl {
          float alpha_value, float beta_value, Placement placement);
 
     [[nodiscard]] bool uses(const GemmOperand& operand) const { return is_used(operand, spec, scalars); }
-    /// Of all problems, or of one group of rows.
+    /// Of all problems, or of one group.
     [[nodiscard]] std::optional<EpilogueInputs> epilogue_inputs(std::int64_t group = 0) const;
     [[nodiscard]] DeviceMatrix matrix(std::string_view name, std::int64_t group) const;
     [[nodiscard]] Check request(std::int64_t group = 0) const;
-    [[nodiscard]] DeviceMatrix in_group(DeviceMatrix matrix, OperandIndex row, OperandIndex column,
-                                        std::int64_t group) const;
+    [[nodiscard]] DeviceMatrix in_group(DeviceMatrix matrix, const MatrixIndex& index, std::int64_t group) const;
     [[nodiscard]] std::vector<GroupRows> rows_outside() const;
     void check_rows_outside(Verification& verdict, std::vector<std::string>& complaints) const;
     [[nodiscard]] const GuardedMatrix* output(std::string_view name) const;
     [[nodiscard]] const GuardedMatrix& d() const { return *output("d"); }
     [[nodiscard]] bool has_outputs_of(const Impl& right) const;
     [[nodiscard]] Fill fill_of(const GemmOperand& operand) const;
+    [[nodiscard]] std::optional<MatrixSize> read_part(const GemmOperand& operand) const;
     [[nodiscard]] std::size_t workspace_bytes() const { return static_cast<std::size_t>(workspace.form().columns); }
     void poison_bands(const GuardedMatrix& memory) const;
     void poison(const GuardedMatrix& output) const;
@@ -132,12 +133,19 @@ GuardedProblem::Impl::Impl(ContextState& context, const GemmSpec& asked, const O
         const MatrixForm form = form_of(operand, placement == Placement::generous);
         const std::string title(operand.title);
         if (operand.is_written)
-            outputs.push_back({operand.name, title, operand.row, GuardedMatrix(device, form, title)});
+            outputs.push_back({operand.name, title, {operand.row, operand.column}, GuardedMatrix(device, form, title)});
         else if (operand.column == OperandIndex::groups)
             filled.emplace_back(device, form, title, offsets).fill(*reference);
         else
-            filled.emplace_back(device, form, title, fill_of(operand)).fill(*reference);
+            filled.emplace_back(device, form, title, fill_of(operand), read_part(operand)).fill(*reference);
     }
+}
+
+/// K behind the last group is not read.
+std::optional<MatrixSize> GuardedProblem::Impl::read_part(const GemmOperand& operand) const {
+    if (!is_grouped_by_k(spec) || !operand.is_factor()) return std::nullopt;
+    const std::int64_t k = offsets.back();
+    return operand.row == OperandIndex::k ? MatrixSize{k, operand.columns} : MatrixSize{operand.rows, k};
 }
 
 /// A row of the first factor may have only one nonzero element in each group of this many.
@@ -192,19 +200,24 @@ DeviceMatrix GuardedProblem::Impl::matrix(std::string_view name, std::int64_t gr
     for (const GemmOperand& operand : operands) {
         if (operand.is_written) continue;
         if (operand.name == name)
-            return uses(operand) ? in_group(filled[place].memory().matrix(), operand.row, operand.column, group)
+            return uses(operand) ? in_group(filled[place].memory().matrix(), {operand.row, operand.column}, group)
                                  : DeviceMatrix{};
         ++place;
     }
     return {};
 }
 
-/// The rows of a group, of a matrix that has all groups' rows; else the group's matrix, if each has one.
-DeviceMatrix GuardedProblem::Impl::in_group(DeviceMatrix matrix, OperandIndex row, OperandIndex column,
-                                            std::int64_t group) const {
-    if (!is_grouped(spec)) return matrix;
-    if (row == OperandIndex::m) return rows_of(matrix, rows_of_group(offsets, spec, group));
-    if (column == OperandIndex::m) return columns_of(matrix, rows_of_group(offsets, spec, group));
+/// The rows (or the part of K) of a group, of a matrix that has those of all groups; else the group's matrix, if each
+/// has one. Without data if it has no element.
+DeviceMatrix GuardedProblem::Impl::in_group(DeviceMatrix matrix, const MatrixIndex& index, std::int64_t group) const {
+    if (!has_groups(spec)) return matrix;
+    const GroupRows part = rows_of_group(offsets, spec, group);
+    const bool has_k = index.row == OperandIndex::k || index.column == OperandIndex::k;
+    if (is_grouped_by_k(spec) && has_k && part.count == 0) return {};
+    if (is_grouped_by_k(spec) && has_k)
+        return index.row == OperandIndex::k ? rows_of(matrix, part) : columns_of(matrix, part);
+    if (is_grouped(spec) && index.row == OperandIndex::m) return rows_of(matrix, part);
+    if (is_grouped(spec) && index.column == OperandIndex::m) return columns_of(matrix, part);
     return matrix.matrices > 1 ? matrix.part(group, 1) : matrix;
 }
 
@@ -226,8 +239,10 @@ Check GuardedProblem::Impl::request(std::int64_t group) const {
     return {.a = a,
             .b = matrix("b", group),
             .c = matrix("c", group),
-            .d = in_group(d().matrix(), OperandIndex::m, OperandIndex::n, group),
-            .k = a.data ? spec.k : 0,
+            .d = in_group(d().matrix(), {}, group),
+            .k = !a.data                 ? 0
+                 : is_grouped_by_k(spec) ? rows_of_group(offsets, spec, group).count
+                                         : spec.k,
             .alpha = static_cast<double>(scalars.alpha),
             .beta = static_cast<double>(scalars.beta),
             .bound = error_bound(spec),
@@ -243,7 +258,7 @@ std::optional<EpilogueInputs> GuardedProblem::Impl::epilogue_inputs(std::int64_t
         text.scalars.push_back(operand.is_scalar ? scalar_of(operand.name, scalars) : 0.0F);
     }
     for (const EpilogueOutput& one : meaning->parts().outputs)
-        text.outputs.push_back(in_group(output(one.name)->matrix(), OperandIndex::m, OperandIndex::n, group));
+        text.outputs.push_back(in_group(output(one.name)->matrix(), {}, group));
     return text;
 }
 
@@ -290,7 +305,8 @@ void GuardedProblem::Impl::check_written(const EmulatorDevice& emulator, const G
     };
     std::string place;  // of the first element
     std::int64_t all = 0;
-    const std::vector<GroupRows> outside = output.row == OperandIndex::m ? rows_outside() : std::vector<GroupRows>();
+    const std::vector<GroupRows> outside =
+        output.index.row == OperandIndex::m ? rows_outside() : std::vector<GroupRows>();
     const auto is_outside = [&](std::int64_t line) {
         return std::ranges::any_of(
             outside, [&](const GroupRows& rows) { return line >= rows.first && line < rows.first + rows.count; });
@@ -342,11 +358,11 @@ std::vector<std::string> GuardedProblem::Impl::check_surroundings(Verification& 
 }
 
 void GuardedProblem::Impl::check_elements(Verification& verdict, const Reference& judge) const {
-    for (std::int64_t group = 0; group < (is_grouped(spec) ? spec.groups : 1); ++group)
+    for (std::int64_t group = 0; group < (has_groups(spec) ? spec.groups : 1); ++group)
         check_group(verdict, group, judge);
 }
 
-/// All problems of a batch, or one group of rows.
+/// All problems of a batch, or one group.
 void GuardedProblem::Impl::check_group(Verification& verdict, std::int64_t group, const Reference& judge) const {
     const Check check = request(group);
     if (const std::optional<EpilogueInputs> text = epilogue_inputs(group)) {
@@ -374,7 +390,8 @@ void GuardedProblem::Impl::add(Verification& verdict, std::int64_t group, const 
     if (found.wrong == 0 || verdict.first) return;
     const auto [problem, row, column] = place_of(output, found.first);
     const std::int64_t above = is_grouped(spec) ? rows_of_group(offsets, spec, group).first : 0;
-    verdict.first = Mismatch{std::string(name), problem, above + row, column, found.expected, found.got, {}};
+    const std::int64_t before = is_grouped_by_k(spec) ? group : 0;
+    verdict.first = Mismatch{std::string(name), before + problem, above + row, column, found.expected, found.got, {}};
 }
 
 GuardedProblem::GuardedProblem(ContextState& context, const GemmSpec& resolved_spec, InputKind inputs,

@@ -37,7 +37,7 @@ bool is_reduction(const GemmSpec& spec, std::string_view output) {
 void add_owner(Verification& verdict, const GemmKernel& kernel) {
     if (!verdict.first) return;
     const KernelState& state = state_of(kernel);
-    if (is_grouped(state.problem.asked)) return;  // whose tiles only the device knows
+    if (has_groups(state.problem.asked)) return;  // whose tiles only the device knows
     Mismatch& first = *verdict.first;
     if (is_reduction(state.problem.asked, first.output)) return;
     const std::int64_t row = state.problem.transposed ? first.column : first.row;

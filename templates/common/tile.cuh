@@ -26,6 +26,10 @@ struct Tile : Edges {
 #endif
 #if GEMM_GROUPED
     int problem;  // the group
+#elif GEMM_GROUPED_BY_K
+    int problem;  // the group
+    int end_k = 0;  // of the group
+    int behind_k = 0;  // the K of all groups: from there on, TMA brings zeros
 #elif GEMM_BATCHED && GEMM_TENSOR_MAPS
     int problem;  // of the batch
 #endif

@@ -94,6 +94,7 @@
 #define GEMM_ANNOUNCE_PREFETCHED() mbarrier_arrive_expect(shared.full_barrier(prefetched), kStageBytes)
 #define GEMM_COPY_SCALES()
 #define GEMM_COPY_TILE_OPERANDS()
+#define GEMM_SKIP_PANELS()
 
 // ---- wgmma: consumers
 #define GEMM_PREPARE_STORE()

@@ -48,4 +48,15 @@ struct MNMajorTile {
             tma_load(tile + panel * kBlockK * kPanelBytes, map, row + panel * kPanelElements, k, full);
     }
 #endif
+#if GEMM_GROUPED_BY_K
+
+    // A warp sets the k of the tile from `k` on to zero.
+    static __device__ __forceinline__ void clear_from(unsigned tile, int k, int lane) {
+#pragma unroll 1
+        for (int panel = 0; panel < kPanels; ++panel, tile += kBlockK * kPanelBytes)
+#pragma unroll 1
+            for (int byte = k * kPanelBytes + lane * 16; byte < kBlockK * kPanelBytes; byte += 32 * 16)
+                asm volatile("st.shared.v4.b32 [%0], {%1, %1, %1, %1};" ::"r"(tile + byte), "r"(0) : "memory");
+    }
+#endif
 };

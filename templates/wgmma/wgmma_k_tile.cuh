@@ -26,8 +26,16 @@ __device__ __forceinline__ void release_earlier(const SharedMemory& shared, int 
 #endif
 
 // Waits until the next stage of the ring has been read, and announces the bytes that the copies will bring.
+#if GEMM_GROUPED_BY_K
+__device__ __forceinline__ void announce_k_tile(const SharedMemory& shared, const RingPosition& ring, unsigned barrier,
+                                                int bytes) {
+    mbarrier_wait(shared.empty_barrier(ring.stage), ring.phase ^ 1);
+    mbarrier_arrive_expect(barrier, bytes);
+}
+#else
 __device__ __forceinline__ void announce_k_tile(const SharedMemory& shared, const RingPosition& ring, int bytes) {
     mbarrier_wait(shared.empty_barrier(ring.stage), ring.phase ^ 1);
     mbarrier_arrive_expect(shared.full_barrier(ring.stage), bytes);
 }
+#endif
 #endif

@@ -20,7 +20,7 @@ struct RingPosition {
             phase ^= 1;
         }
     }
-#if GEMM_PINGPONG || GEMM_OVERLAPPED && GEMM_TILE_PANELS
+#if GEMM_PINGPONG || GEMM_GROUPED_BY_K || GEMM_OVERLAPPED && GEMM_TILE_PANELS
     // Skips stages that another warpgroup reads, or that are read later.
     __device__ __forceinline__ void skip(int stages) {
         const int rounds = (stage + stages) / kStages;
@@ -50,6 +50,9 @@ constexpr int kRingBytes = kStages * kStageBytes + (kStages * kScaleBytes + 1023
 #if GEMM_GROUPED
 // Addresses in shared memory: the ring's stages, each with a tile of A and a tile of B; the epilogue's staging; two
 // barriers for each stage; where groups end.
+#elif GEMM_GROUPED_BY_K
+// Addresses in shared memory: the ring's stages, each with a tile of A and a tile of B; the epilogue's staging; three
+// barriers for each stage; where groups end.
 #else
 // Addresses in shared memory: the ring's stages, each with a tile of A and a tile of B; the epilogue's staging; two
 // barriers for each stage.
@@ -61,6 +64,9 @@ struct SharedMemory {
     unsigned empty;  // (kStages) all warps that read the stage have done so
 #if GEMM_GROUPED
     unsigned group_ends;  // a table of GroupEnd
+#elif GEMM_GROUPED_BY_K
+    unsigned landed;  // (kStages) all bytes of a stage in which a group ends have arrived; it is not full yet
+    unsigned group_ends;  // a table of group_end
 #endif
 
     __device__ __forceinline__ explicit SharedMemory(unsigned first) : ring(first) {
@@ -73,6 +79,9 @@ struct SharedMemory {
         empty = full + kStages * 8;
 #if GEMM_GROUPED
         group_ends = empty + kStages * 8;
+#elif GEMM_GROUPED_BY_K
+        landed = empty + kStages * 8;
+        group_ends = landed + kStages * 8;
 #endif
     }
 
@@ -85,6 +94,9 @@ struct SharedMemory {
 #endif
     __device__ __forceinline__ unsigned full_barrier(int stage) const { return full + stage * 8; }
     __device__ __forceinline__ unsigned empty_barrier(int stage) const { return empty + stage * 8; }
+#if GEMM_GROUPED_BY_K
+    __device__ __forceinline__ unsigned landed_barrier(int stage) const { return landed + stage * 8; }
+#endif
 
 #if GEMM_TILE_PANELS
     // One thread calls this where K is 0.
@@ -112,6 +124,9 @@ struct SharedMemory {
         for (int stage = 0; stage < kStages; ++stage) {
             mbarrier_init(full_barrier(stage), 1);
             mbarrier_init(empty_barrier(stage), kReaders);
+#if GEMM_GROUPED_BY_K
+            mbarrier_init(landed_barrier(stage), 1);
+#endif
         }
         asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
         fence_proxy_async();  // TMA arrives at the barriers, too

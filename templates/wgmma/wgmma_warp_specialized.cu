@@ -38,6 +38,9 @@
 #include "multiply.cuh"
 #include "consumers.cuh"
 #include "producer.cuh"
+#if GEMM_GROUPED_BY_K
+#include "wgmma/clear_group_ends.cuh"
+#endif
 
 // ---- kernel
 #if GEMM_CLUSTER > 1 && GEMM_BATCHED
@@ -65,6 +68,9 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const __grid_cons
     if (warpgroup == kConsumers) {
         GEMM_PRODUCER_BEGINS();
         if (threadIdx.x / 32 == kConsumers * 4 && elect_one()) copy_tiles(args, shared);
+#if GEMM_GROUPED_BY_K
+        if (threadIdx.x / 32 == kConsumers * 4 + 1) clear_group_ends(args, shared);
+#endif
     } else {
         GEMM_CONSUMERS_BEGIN();
         multiply_tiles(args, shared, warpgroup);

@@ -1,4 +1,4 @@
-/// Groups of rows on a GPU: schedules, sizes, texts, and graphs whose offsets change between replays.
+/// Groups of rows and of K on a GPU: schedules, sizes, texts, and graphs whose offsets change between replays.
 
 #include "runtime/context/context_state.hpp"
 #include "runtime/cuda/cuda_timing.hpp"
@@ -7,6 +7,7 @@
 #include "tests/support/kernel_checks.hpp"
 #include "tests/support/wgmma_configs.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <random>
@@ -155,6 +156,85 @@ TEST_CASE("groups on a GPU: a graph replays with other sizes, which the host nev
             std::size_t group = 0;
             while (group < kGroups && row >= ends.at(group)) ++group;
             wrong += d[i] != (group == kGroups ? 0x5555 : kValues.at(group)) ? 1 : 0;
+        }
+        INFO(ends[0] << ", " << ends[1] << ", " << ends[2] << ", " << ends[3]);
+        CHECK(wrong == 0);
+    }
+}
+
+TEST_CASE("groups of K on a GPU: all schedules, clusters, random problems") {
+    REQUIRE_GPU();
+    Context context;
+    REQUIRE_WGMMA(context);
+    std::uint64_t seed = 0;
+    for (const char* const parameters :
+         {"block=128x128x64,warpgroup=64x128,stages=4", "block=128x192x64,warpgroup=128x192,schedule=pingpong,stages=4",
+          "block=256x128x64,warpgroup=128x128,schedule=overlapped,stages=3",
+          "block=128x256x64,warpgroup=64x256,stages=4,cluster=2x1",
+          "block=64x64x128,warpgroup=64x64,schedule=pingpong,stages=4,cluster=1x2",
+          "block=64x40x64,warpgroup=64x40,stages=6,cluster=2x2"})
+        for (const Sizes& size : {Sizes{1032, 520, 3001}, Sizes{264, 1096, 250}}) {
+            ++seed;
+            GemmSpec spec = groups_of(seed % 2 == 0 ? 5 : 40, size, DataType::bf16, GemmLayout::nt);
+            spec.ragged = Ragged::k;
+            if (seed % 2 == 0) spec.c = spec.d = DataType::f32;
+            INFO(parameters);
+            static_cast<void>(check_kernel(context, spec, KernelConfig{wgmma_config(parameters)},
+                                           {.beta = spec.c ? 1.0F : 0.0F, .seed = seed}));
+        }
+    std::mt19937_64 random(19);
+    const auto below = [&](std::uint64_t end) { return static_cast<std::int64_t>(random() % end); };
+    for (std::uint64_t i = 0; i < 40; ++i) {
+        GemmSpec spec =
+            groups_of(1 + below(i % 5 == 0 ? 1024 : 20), {8 * (1 + below(80)), 8 * (1 + below(80)), 1 + below(9000)},
+                      below(2) == 0 ? DataType::bf16 : DataType::f16, GemmLayout::nt);
+        spec.ragged = Ragged::k;
+        if (below(2) == 0) spec.d = DataType::f32;
+        if (below(3) == 0) spec.c = spec.d;
+        if (below(3) == 0) spec.d_order = Order::column;
+        if (below(3) == 0) spec.expected_rows = 1 + below(3000);
+        if (!spec.c && below(3) == 0) spec.epilogue = "d = relu(acc + bias[b,n])";
+        INFO(to_string(spec));
+        static_cast<void>(check_chosen(context, spec, {.beta = spec.c ? 1.0F : 0.0F, .seed = i}));
+    }
+}
+
+TEST_CASE("groups of K on a GPU: a graph replays with other ends, and nothing outside a group counts") {
+    REQUIRE_GPU();
+    Context context;
+    REQUIRE_WGMMA(context);
+    Device& device = *state_of(context).device;
+    constexpr int kGroups = 4, kRows = 64, kColumns = 128, kDepth = 1000, kUsed = 900;
+    const ScopedContext current(cuda_context(device));
+    GemmSpec spec = groups_of(kGroups, {kRows, kColumns, kDepth}, DataType::bf16, GemmLayout::nt);
+    spec.ragged = Ragged::k;
+    spec.d = DataType::f32;
+    const GemmKernel kernel = context.kernel(spec);
+    // All ones, so that an element is the size of its group. Behind kUsed, all is NaN.
+    std::vector<std::uint16_t> a(kRows * kDepth, 0x3f80), b(kColumns * kDepth, 0x3f80);
+    std::fill(a.begin() + kRows * kUsed, a.end(), std::uint16_t{0x7fff});
+    std::fill(b.begin() + kColumns * kUsed, b.end(), std::uint16_t{0x7fff});
+    std::vector<float> d(kGroups * kRows * kColumns);
+    DeviceBuffer on_device[] = {context.allocate(2 * a.size()), context.allocate(2 * b.size()),
+                                context.allocate(4 * d.size()), context.allocate(4 * kGroups)};
+    on_device[0].copy_from_host(a.data(), 2 * a.size());
+    on_device[1].copy_from_host(b.data(), 2 * b.size());
+    const GemmArguments arguments{
+        .a = on_device[0].data(), .b = on_device[1].data(), .d = on_device[2].data(), .offsets = on_device[3].data()};
+    const CudaStream stream;
+    const CudaGraph graph(stream, [&](CUstream handle) { kernel.launch(arguments, handle); });
+    for (const auto& ends : {std::array{10, 10, 100, 200}, std::array{900, 900, 900, 900}, std::array{0, 0, 0, 7},
+                             std::array{1, 65, 66, 899}, std::array{0, 0, 0, 0}, std::array{64, 128, 192, 900}}) {
+        on_device[3].copy_from_host(ends.data(), 4 * kGroups);
+        device.fill_bytes(on_device[2].data(), 0x55, 4 * d.size());
+        device.synchronize(nullptr);
+        graph.launch(stream);
+        stream.synchronize();
+        on_device[2].copy_to_host(d.data(), 4 * d.size());
+        int wrong = 0;
+        for (std::size_t i = 0; i < d.size(); ++i) {
+            const std::size_t group = i / (kRows * kColumns);
+            wrong += d[i] != static_cast<float>(ends.at(group) - (group == 0 ? 0 : ends.at(group - 1))) ? 1 : 0;
         }
         INFO(ends[0] << ", " << ends[1] << ", " << ends[2] << ", " << ends[3]);
         CHECK(wrong == 0);

@@ -96,6 +96,23 @@ TEST_CASE("wgmma: no candidate spills, nor are its wgmmas serialised, of MN-majo
     check_candidates(spec_of(GemmLayout::nt, 4000, 6000, 3000));
 }
 
+TEST_CASE("wgmma: no candidate spills, nor are its wgmmas serialised, of groups of K") {
+    GemmSpec spec = spec_of(GemmLayout::nt, 4000, 6000, 30000);
+    spec.groups = 4;
+    spec.ragged = Ragged::k;
+    GemmSpec added = spec;
+    added.c = added.d = DataType::f32;
+    GemmSpec odd = spec_of(GemmLayout::nt, 1000, 1000, 5000, DataType::f16);
+    odd.groups = 7;
+    odd.ragged = Ragged::k;
+    odd.ldd = 1001;
+    for (const GemmSpec& one : {resolved(spec), resolved(added), resolved(odd)}) {
+        const std::vector<Config> configs = widest_candidates(one, {});
+        CHECK(configs.size() >= 4);
+        for (const Config& config : configs) check_no_spills(generate(problem_of(one), {config}, hopper()), 60);
+    }
+}
+
 TEST_CASE(
     "wgmma: no candidate spills, nor are its wgmmas serialised, for few tiles in large clusters, with a constant B") {
     GemmSpec spec = spec_of(GemmLayout::nn, 1000, 1000, 1000);

@@ -68,7 +68,9 @@ struct ArgumentComments {
         if (role == Role::b) return fmt::format("B (k, {}), {}", is_transposed() ? 'm' : 'n', order(role));
         if (role == Role::d) return "D (m, n), row-major";
         if (role == Role::reduction_parts) return "in the workspace";
-        if (role == Role::offsets) return "where groups end (groups), or how many rows they have";
+        if (role == Role::offsets)
+            return signature.grouped_by_k ? "where groups end along K (groups)"
+                                          : "where groups end (groups), or how many rows they have";
         if (role == Role::counters) return "zeros, before a launch and after it";
         if (role != Role::c) return {};
         if (has_one_row_of_c()) return is_transposed() ? "C (m), added to each column" : "C (n), added to each row";
@@ -100,14 +102,16 @@ struct ArgumentComments {
         const std::string title =
             name.size() == 1 ? std::string(1, static_cast<char>(std::toupper(static_cast<unsigned char>(name.front()))))
                              : std::string(name);
-        return fmt::format("elements from a {0}'s {1} to the next one's{2}", signature.grouped ? "group" : "problem",
-                           title, name == "d" ? "" : fmt::format("; 0: all have one {}", title));
+        return fmt::format("elements from a {0}'s {1} to the next one's{2}",
+                           signature.grouped || signature.grouped_by_k ? "group" : "problem", title,
+                           name == "d" ? "" : fmt::format("; 0: all have one {}", title));
     }
 
     [[nodiscard]] std::string of_extent(const ExtentArgument& extent) const {
         if (extent.role == Role::h) return "columns of D: pairs of the product's columns";
         if (extent.role == Role::batch) return "problems";
-        if (extent.role == Role::groups) return "groups of rows of A and D";
+        if (extent.role == Role::groups)
+            return signature.grouped_by_k ? "groups, each with a part of K" : "groups of rows of A and D";
         if (extent.role == Role::group_rows) return "that a group has room for; 0: groups lie one behind the other";
         if (extent.role == Role::workspace_stride)
             return "bytes from a problem's part of the workspace to the next one's";
@@ -186,9 +190,10 @@ std::string arguments_text(std::span<const KernelArgument> arguments, const Gemm
             value && is_pointer ? pointer_type_of_text(*value) : std::string(device_type(argument, signature));
         text += fmt::format("    {} {};{}\n", type, field_name(argument), comment.empty() ? "" : "  // " + comment);
     }
-    const std::string_view of_batch = signature.grouped   ? "// For each group of rows of A and D, and its own B:\n"
-                                      : signature.batched ? "// For each problem of the batch:\n"
-                                                          : "";
+    const std::string_view of_batch = signature.grouped ? "// For each group of rows of A and D, and its own B:\n"
+                                      : signature.grouped_by_k ? "// For each group, a part of K, and its own D:\n"
+                                      : signature.batched      ? "// For each problem of the batch:\n"
+                                                               : "";
     return std::string(of_batch) + comments.formula() +
            (signature.batched ? batch_arguments_text(arguments, text)
                               : fmt::format("struct GemmArgs {{\n{}}};\n", text));

@@ -14,9 +14,10 @@ using Role = ArgumentRole;
 constexpr std::array<std::string_view, 4> kMatrices{"a", "b", "c", "d"};
 
 /// Whether the problems of a batch may have matrices of their own: those of a text have, where its index names b.
-/// Groups have nothing but B.
+/// Groups of rows have nothing but B, and groups of K share A and B.
 bool has_stride(std::string_view name, const GemmSignature& signature) {
     if (signature.grouped && (name == "a" || name == "c" || name == "d")) return false;
+    if (signature.grouped_by_k && (name == "a" || name == "b")) return false;
     if (!signature.epilogue) return std::ranges::find(kMatrices, name) != kMatrices.end();
     const EpilogueParts& parts = signature.epilogue->parts();
     for (const EpilogueOperand& operand : parts.operands)
@@ -40,7 +41,7 @@ std::string moves(std::span<const KernelArgument> arguments) {
         if (std::holds_alternative<PointerArgument>(argument) && has(arguments, stride))
             text += fmt::format("    args.{} += problem * args.{};\n", field, to_string(stride));
         if (!std::holds_alternative<TensorMapArgument>(argument)) continue;
-        if (role.is_packed || (role == Role::d && !has(arguments, Role::groups)))
+        if (role.is_packed || (role == Role::d && !has(arguments, Role::group_rows)))
             text += fmt::format("    args.{}.problem = static_cast<int>(problem);\n", field);
         else if (has(arguments, stride))
             text += fmt::format("    args.{}.problem = args.{} == 0 ? 0 : static_cast<int>(problem);\n", field,
@@ -83,8 +84,9 @@ std::vector<KernelArgument> with_batch(std::vector<KernelArgument> arguments, co
                                          Role{role.name, ArgumentPart::batch_stride, role.is_packed});
     }
     const bool has_workspace = has(arguments, Role::workspace);
-    if (signature.grouped) arguments.emplace_back(PointerArgument{Role::offsets});
-    arguments.emplace_back(ExtentArgument{signature.grouped ? Role::groups : Role::batch});
+    const bool has_groups = signature.grouped || signature.grouped_by_k;
+    if (has_groups) arguments.emplace_back(PointerArgument{Role::offsets});
+    arguments.emplace_back(ExtentArgument{has_groups ? Role::groups : Role::batch});
     if (signature.grouped) arguments.emplace_back(ExtentArgument{Role::group_rows});
     for (const std::string_view operand : operands)
         arguments.emplace_back(ExtentArgument{{operand, ArgumentPart::batch_stride}, 8});

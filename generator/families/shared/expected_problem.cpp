@@ -25,11 +25,20 @@ Problem expected_problem(const Problem& problem) {
     Problem expected = problem;
     GemmSpec& spec = expected.row_major;
     spec.epilogue = with_layouts_of_scales(spec);
-    spec.batch = spec.expected_rows != 0 ? spec.groups : std::clamp<std::int64_t>(spec.m, 1, spec.groups);
-    spec.m = spec.expected_rows != 0 ? spec.expected_rows : ceil_div(spec.m, spec.batch);
+    const bool by_k = is_grouped_by_k(spec);
+    std::int64_t& cut = by_k ? spec.k : spec.m;
+    spec.batch = spec.expected_rows != 0 ? spec.groups : std::clamp<std::int64_t>(cut, 1, spec.groups);
+    cut = spec.expected_rows != 0 ? spec.expected_rows : ceil_div(cut, spec.batch);
+    cut = std::max<std::int64_t>(1, cut);
     spec.m = std::max<std::int64_t>(1, spec.m);  // kernels are for every size
     spec.n = std::max<std::int64_t>(1, spec.n);
     spec.groups = spec.group_rows = spec.expected_rows = 0;
+    spec.ragged = Ragged::m;
+    if (by_k) {
+        spec.batch_stride_a = order_a(spec.layout) == Order::row ? spec.k : spec.k * spec.lda;
+        spec.batch_stride_b = order_b(spec.layout) == Order::row ? spec.k * spec.ldb : spec.k;
+        return expected;
+    }
     spec.batch_stride_a = order_a(spec.layout) == Order::row ? spec.m * spec.lda : spec.m;
     spec.batch_stride_d = spec.m * spec.ldd;
     if (spec.c) spec.batch_stride_c = spec.m * spec.ldc;

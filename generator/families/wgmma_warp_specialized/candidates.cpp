@@ -84,6 +84,7 @@ bool reaches_beyond(const TileRange& range, int n, const GemmSpec& spec) {
 constexpr int kWidestInCluster = 192;
 constexpr int kWidestStreamed = 176;
 constexpr int kWidestOverlappedOfGroups = 176;  // a consumer knows where the last tile's group ends
+constexpr int kLeastProducerOfGroupsOfK = 40;   // registers: with 32 or 24 it spills up to five
 constexpr int kWidestStreamedWithC = 152;
 constexpr int kMostStreamedByRow = 128 * 96;      // sums of a warpgroup
 constexpr int kWidestStreamedByRowOfThree = 176;  // of three consumers, which have fewer registers each
@@ -245,7 +246,7 @@ Config common_fields(const Problem& problem, const GpuModel& gpu, bool swap_ab) 
     // SMs keep the division of L1 of a kernel that a dependent one follows. The large shared memory of the kernel that
     // multiplies would leave the one that splits little L1: H200, nn 693x366x6388, 132 us, without 62.
     config.dependent_launch = !has_parts(spec) && dependent_launch_pays(spec, *gpu.arch);
-    const bool knows_tiles = !problem.signature.grouped;
+    const bool knows_tiles = !problem.signature.grouped && !problem.signature.grouped_by_k;
     config.early_a = knows_tiles && config.dependent_launch && multiplied.constant_a && !copies_a(multiplied);
     config.early_b = knows_tiles && config.dependent_launch && multiplied.constant_b && !copies_b(multiplied);
     config.broadcast_c = spec.broadcast_c;
@@ -278,6 +279,7 @@ void add_tiles(std::vector<CandidateGroup<Config>>& groups, const Problem& probl
             config.warpgroup = {range.warpgroup_m, n, config.block.k};
             const WgmmaGeometry g = geometry(problem.signature, config);
             if (g.wave_n == 0) continue;  // no room for partial sums
+            if (problem.signature.grouped_by_k && g.producer_registers < kLeastProducerOfGroupsOfK) continue;
             if (std::ranges::any_of(g.scales, [](const WgmmaScale& one) { return one.boxes > kMostScaleBoxes; }))
                 continue;
             if (bytes(multiplied.d) == 1 && n % kTmaAlignment != 0) continue;

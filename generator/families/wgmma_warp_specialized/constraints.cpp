@@ -173,7 +173,7 @@ void check_shares(Reasons& reasons, const Config& c, const StreamK& deal) {
 
 /// Persistent blocks take the tiles of a batch. Their number must fit in 32 bits.
 void check_batch(Reasons& reasons, const GemmSpec& spec, const Config& c) {
-    if (!is_batched(spec) && !is_grouped(spec)) return;
+    if (!is_batched(spec) && !has_groups(spec)) return;
     if (c.stream_k != 0)
         reasons.push_back(fmt::format("stream_k = {}: tiles of a batch or of groups are not cut", c.stream_k));
     if (!c.persistent) reasons.emplace_back("persistent = 0: blocks of a batch or of groups take several tiles");
@@ -184,18 +184,8 @@ void check_batch(Reasons& reasons, const GemmSpec& spec, const Config& c) {
                 .batch = GridBatch::tiles});
 }
 
-/// The rules of groups that hold for every config. A box of TMA at a group's end would reach the next group, so threads
-/// store there.
-void check_groups(Reasons& reasons, const GemmSpec& spec) {
-    if (order_a(spec.layout) == Order::column)
-        reasons.push_back(
-            fmt::format("A is column-major (layout {}), but TMA reads a column from multiples of 16 bytes on, and a "
-                        "group begins at "
-                        "any row: layout {}",
-                        to_string(spec.layout), to_string(layout_of(Order::row, order_b(spec.layout)))));
-    if (has_parts(spec))
-        reasons.push_back(
-            fmt::format("groups: no kernel splits A and B first, as math={} needs it", to_string(spec.math)));
+/// TMA copies A and B as they are.
+void check_uncopied(Reasons& reasons, const GemmSpec& spec) {
     const auto check = [&](std::string_view name, int alignment, bool is_copied) {
         if (!is_copied || has_parts(spec)) return;
         reasons.push_back(
@@ -211,10 +201,42 @@ void check_groups(Reasons& reasons, const GemmSpec& spec) {
     check("B", spec.align_b, copies_b(spec));
 }
 
+/// The rules of groups of K that hold for every config.
+void check_groups_of_k(Reasons& reasons, const GemmSpec& spec) {
+    const bool is_a = order_a(spec.layout) == Order::row;
+    if (is_a || order_b(spec.layout) == Order::column)
+        reasons.push_back(
+            fmt::format("ragged=k: K is contiguous in {} (layout {}), but TMA reads a line from multiples of 16 bytes "
+                        "on, and a group begins at any k: layout {}",
+                        is_a ? "A" : "B", to_string(spec.layout), to_string(GemmLayout::nt)));
+    else if (!has_16_bits(spec))
+        reasons.push_back(
+            fmt::format("ragged=k: wgmma needs a contiguous K for {}, and a group may begin at any k: "
+                        "f16 or bf16",
+                        to_string(spec.a)));
+    else
+        check_uncopied(reasons, spec);
+}
+
+/// The rules of groups that hold for every config. A box of TMA at a group's end would reach the next group, so threads
+/// store there.
+void check_groups(Reasons& reasons, const GemmSpec& spec) {
+    if (order_a(spec.layout) == Order::column)
+        reasons.push_back(
+            fmt::format("A is column-major (layout {}), but TMA reads a column from multiples of 16 bytes on, and a "
+                        "group begins at "
+                        "any row: layout {}",
+                        to_string(spec.layout), to_string(layout_of(Order::row, order_b(spec.layout)))));
+    if (has_parts(spec))
+        reasons.push_back(
+            fmt::format("groups: no kernel splits A and B first, as math={} needs it", to_string(spec.math)));
+    check_uncopied(reasons, spec);
+}
+
 /// A block knows its tiles when it has read where groups end.
 void check_groups(Reasons& reasons, const GemmSpec& spec, const Config& c) {
-    if (!is_grouped(spec)) return;
-    if (c.swap_ab) reasons.emplace_back("swap_ab: groups are rows of D");
+    if (!has_groups(spec)) return;
+    if (c.swap_ab && is_grouped(spec)) reasons.emplace_back("swap_ab: groups are rows of D");
     if (c.early_a || c.early_b) reasons.emplace_back("early: tiles of groups are known when the offsets are");
 }
 
@@ -387,6 +409,7 @@ Reasons WgmmaWarpSpecialized::unsupported(const Problem& problem, const Arch& ar
     check_tma_operand(reasons, "B", copies_b(spec), spec.ldb, packed_b(spec));
     if (problem.signature.batched) check_batch_strides(reasons, spec);
     if (problem.signature.grouped) check_groups(reasons, spec);
+    if (problem.signature.grouped_by_k) check_groups_of_k(reasons, spec);
     check_pairs(reasons, problem);
     check_block_scales(reasons, problem);
     return reasons;

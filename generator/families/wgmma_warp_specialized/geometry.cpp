@@ -15,7 +15,7 @@ namespace jitgemm {
 namespace {
 
 constexpr int kBarrierBytes = 8;
-constexpr int kGroupEndBytes = 8;
+constexpr int kGroupEndBytes = 8, kGroupEndBytesOfK = 4;
 constexpr int kSwizzleBytes = 1024;    // alignment of tiles and slices
 constexpr int kWarps = 4;              // of a warpgroup
 constexpr int kSmallestRow = 16;       // bytes of a box
@@ -193,8 +193,10 @@ WgmmaGeometry geometry(const GemmSignature& signature, const WgmmaWarpSpecialize
     g.staging_bytes = std::int64_t{bounded_product(g.consumers, staged_rows, c.slices)} * g.slice_columns *
                       (g.staged_bytes + g.output_bytes);
     g.c_stages = stages_of_c(signature, c, g);
-    if (signature.grouped) g.group_bytes = (kMostGroups + 1) * kGroupEndBytes;
-    g.shared_bytes = g.pipeline_bytes + g.staging_bytes + std::int64_t{2} * c.stages * kBarrierBytes + g.group_bytes;
+    const int group_end_bytes = signature.grouped ? kGroupEndBytes : signature.grouped_by_k ? kGroupEndBytesOfK : 0;
+    g.group_bytes = (kMostGroups + 1) * group_end_bytes;
+    const int barrier_bytes = (signature.grouped_by_k ? 3 : 2) * c.stages * kBarrierBytes;
+    g.shared_bytes = g.pipeline_bytes + g.staging_bytes + barrier_bytes + g.group_bytes;
     return g;
 }
 

@@ -504,9 +504,10 @@ RenderInput WgmmaWarpSpecialized::render_input(const GemmSignature& asked, const
     input.pieces["consumers.cuh"] = consumers_template(c);
     input.pieces["mainloop.cuh"] = mainloop_template(c, g);
     input.pieces["producer.cuh"] = producer_template(c);
-    input.pieces["tile_walk.cuh"] = c.stream_k != 0     ? "scheduler/partial_sums.cuh"
-                                    : signature.grouped ? "scheduler/group_walk.cuh"
-                                                        : "scheduler/tile_walk.cuh";
+    input.pieces["tile_walk.cuh"] = c.stream_k != 0          ? "scheduler/partial_sums.cuh"
+                                    : signature.grouped      ? "scheduler/group_walk.cuh"
+                                    : signature.grouped_by_k ? "scheduler/group_k_walk.cuh"
+                                                             : "scheduler/tile_walk.cuh";
     input.pieces["epilogue.cuh"] = epilogue_template(c);
     add_workspace(input, {.pack = pack_for_tma(asked),
                           .element_bytes = bytes(signature.a),

@@ -29,6 +29,13 @@ std::string_view clear_stage(bool has_panels) {
            "}\n";
 }
 
+/// The stages that hold panels of a tile operand.
+std::string_view skip_panels(const Config& c, bool has_panels) {
+    if (!has_panels) return "";
+    return is_overlapped(c) ? "ring.skip(2 * stages_of_panels(args, walk));\n"
+                            : "ring.skip(stages_of_panels(args, walk));\n";
+}
+
 /// The bytes that TMA brings for a k-tile.
 std::string_view k_tile_bytes(bool has_scales) {
     return has_scales ? "kStageBytes + kCopiedScaleBytes" : "kStageBytes";
@@ -149,12 +156,12 @@ std::string_view launch_order(const Config& c, bool early) {
 }
 
 /// The ends of groups may come from the previous kernel, so that blocks of groups wait for it first.
-std::string blocks_begin(const Config& c, bool in_cluster, bool early, bool grouped) {
+std::string blocks_begin(const Config& c, bool in_cluster, bool early, bool has_groups) {
     const std::string order(launch_order(c, early));
     const std::string sync = in_cluster
                                  ? "cluster_sync();  // all barriers exist before any block copies into another\n"
                                  : "__syncthreads();\n";
-    return grouped ? order + "find_group_ends(args, shared.group_ends);\n" + sync : sync + order;
+    return has_groups ? order + "find_group_ends(args, shared.group_ends);\n" + sync : sync + order;
 }
 
 std::string_view blocks_end(bool in_cluster) {
@@ -177,7 +184,8 @@ bool deals_out_registers(const Config& c, const WgmmaGeometry& g) { return c.war
 void add_statements(RenderInput& input, const TileOperands& operands, const Config& c, const WgmmaGeometry& g) {
     const bool has_scales = !g.scales.empty() && c.scales == ScaleSource::ring;
     input.generated["GEMM_ANNOUNCE_K_TILE"] =
-        fmt::format("announce_k_tile(shared, ring, walk.no_products ? 0 : {});\n", k_tile_bytes(has_scales));
+        fmt::format("announce_k_tile(shared, ring, {}walk.no_products ? 0 : {});\n",
+                    operands.grouped_by_k ? "from.barrier, " : "", k_tile_bytes(has_scales));
     input.generated["GEMM_ANNOUNCE_PREFETCHED"] =
         fmt::format("mbarrier_arrive_expect(shared.full_barrier(prefetched), {});  // of both operands\n",
                     k_tile_bytes(has_scales));
@@ -188,11 +196,13 @@ void add_statements(RenderInput& input, const TileOperands& operands, const Conf
     const bool in_cluster = bounded_product(c.cluster.m, c.cluster.n) > 1;
     input.generated["GEMM_CLEAR_RING"] = clear_ring(has_panels);
     input.generated["GEMM_CLEAR_STAGE"] = clear_stage(has_panels);
+    input.generated["GEMM_SKIP_PANELS"] = skip_panels(c, has_panels);
     input.generated["GEMM_COPY_TILE_OPERANDS"] = copy_operands(c, operands);
     input.generated["GEMM_PREPARE_STORE"] = read_operands(c, operands);
     input.generated["GEMM_STORE_SUMS"] = store_sums(c, operands, g.terms > 1);
     input.generated["GEMM_END_STORES"] = end_stores(c);
-    input.generated["GEMM_BLOCKS_BEGIN"] = blocks_begin(c, in_cluster, early, operands.grouped);
+    input.generated["GEMM_BLOCKS_BEGIN"] =
+        blocks_begin(c, in_cluster, early, operands.grouped || operands.grouped_by_k);
     input.generated["GEMM_BLOCKS_END"] = blocks_end(in_cluster);
     input.generated["GEMM_PRODUCER_BEGINS"] = deals ? "give_up_registers<kProducerRegisters>();\n" : "";
     input.generated["GEMM_CONSUMERS_BEGIN"] = consumers_begin(deals, early);

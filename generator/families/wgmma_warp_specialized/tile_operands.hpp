@@ -59,6 +59,7 @@ struct TileOperands {
     bool odd_edges = false;                     ///< a pair's second element may lie beyond D's last column
     bool batched = false;                       ///< a tile belongs to one of many problems
     bool grouped = false;                       ///< which are groups of rows
+    bool grouped_by_k = false;                  ///< or which have parts of K
 
     [[nodiscard]] const TileOperand* find(OperandReader reader) const;
     [[nodiscard]] bool has(OperandReader reader) const { return find(reader) != nullptr; }

@@ -44,7 +44,8 @@ std::string other_value(const GemmSpecField& field) {
         {"deterministic", "batch_invariant"},
         {"epilogue", "x: f32[m,n]; d[m,n] = acc + x[m,n]"},
         {"sums", "fast"},
-        {"math", "f16x3"}};
+        {"math", "f16x3"},
+        {"ragged", "k"}};
     const auto found = kOthers.find(field.key);
     return found == kOthers.end() ? "16" : std::string(found->second);
 }

@@ -1,4 +1,4 @@
-/// Specs with groups of rows: their rules, text, kernels' names and grids, and how rows are divided.
+/// Specs with groups of rows and of K: their rules, text, kernels' names and grids, and how rows are divided.
 
 #include "generator/base/grid_rule.hpp"
 #include "generator/base/operand.hpp"
@@ -203,4 +203,91 @@ TEST_CASE("groups: wrong ends are named") {
     CHECK(mentions(offsets_problem({1, 2, 481}, spec), "offsets[2] is 481"));
     CHECK(mentions(offsets_problem({-1, 2, 3}, spec), "offsets[0] is -1"));
     CHECK(offsets_problem({0, 480, 480}, spec).empty());
+}
+
+// ---- groups of K ----------------------------------------------------------------------------------------------------
+
+namespace {
+
+GemmSpec groups_of_k(std::int64_t groups, GemmSpec spec = spec_of(GemmLayout::nt, 48, 40, 480)) {
+    spec.groups = groups;
+    spec.ragged = Ragged::k;
+    return spec;
+}
+
+std::string first_reason(const GemmSpec& spec) {
+    try {
+        return kernel_name({problem_of(spec).signature, choose_config(problem_of(spec), find_gpu("h200"))});
+    } catch (const Error& error) {
+        return error.what();
+    }
+}
+
+}  // namespace
+
+TEST_CASE("groups of K: a batch of D, whose problems have parts of one A and one B") {
+    const GemmSpec spec = resolved(groups_of_k(3));
+    CHECK(spec.batch == 3);
+    CHECK(spec.batch_stride_a == 0);
+    CHECK(spec.batch_stride_b == 0);
+    CHECK(spec.batch_stride_d == 48 * 40);
+    CHECK(resolved(spec) == spec);
+    const OperandExtents extents = operand_extents(spec);
+    CHECK(extents.a == 480 * 48);
+    CHECK(extents.b == 480 * 40);
+    CHECK(extents.d == 3 * 48 * 40);
+    CHECK(flops(spec) == 2.0 * 480 * 40 * 48);
+    CHECK(flops(groups_of_k(3)) == flops(spec));
+    const Problem expected = expected_problem(problem_of(spec));
+    CHECK(expected.row_major.batch == 3);
+    CHECK(expected.row_major.k == 160);
+    CHECK(expected.row_major.batch_stride_a == 160 * 48);
+    CHECK(expected.row_major.batch_stride_b == 160 * 40);
+    GemmSpec turned = groups_of_k(3);
+    turned.d_order = Order::column;
+    const Problem problem = problem_of(turned);
+    CHECK(problem.transposed);
+    CHECK(problem.row_major.layout == GemmLayout::nt);
+    CHECK(problem.signature.grouped_by_k);
+}
+
+TEST_CASE("groups of K: the text names them, and kernels have a name of their own") {
+    const GemmSpec spec = resolved(groups_of_k(12));
+    CHECK(mentions(to_string(spec), "gemm-v8 "));
+    CHECK(parse_gemm_spec(to_string(spec)) == spec);
+    CHECK(shape_line(spec) == "bf16 nt 48 40 480 groups=12 ragged=k");
+    CHECK(resolved(parse_shape_line(shape_line(spec))) == spec);
+    CHECK_FALSE(mentions(to_string(resolved(groups_of(12))), "ragged"));
+    CHECK_THROWS_AS(parse_gemm_spec("gemm-v7 m=8 n=8 k=8 groups=2 ragged=k"), SpecError);
+    const Problem problem = problem_of(spec);
+    const KernelId id{problem.signature, choose_config(problem, find_gpu("h200"))};
+    CHECK(mentions(kernel_name(id), "_kgroups_"));
+    CHECK(parse_kernel_name(kernel_name(id)) == id);
+    CHECK(problem_of(groups_of_k(900, spec_of(GemmLayout::nt, 48, 40, 7))).signature == problem.signature);
+}
+
+TEST_CASE("groups of K: the rules name the value") {
+    GemmSpec spec = spec_of(GemmLayout::nt, 48, 40, 480);
+    spec.ragged = Ragged::k;
+    CHECK(mentions(refusal(spec), "ragged is k, but there are no groups"));
+    CHECK(mentions(refusal(groups_of_k(1025)), "groups is 1025"));
+    spec = groups_of_k(3);
+    spec.group_rows = 5;
+    CHECK(mentions(refusal(spec), "group_rows is 5, but ragged is k"));
+    spec = groups_of_k(3);
+    spec.batch = 2;
+    CHECK(mentions(refusal(spec), "groups is 3 and batch is 2"));
+    spec = groups_of_k(3);
+    spec.batch_stride_b = 64;
+    CHECK(mentions(refusal(spec), "batch_stride_b is 64, but ragged is k"));
+    spec = groups_of_k(3);
+    spec.epilogue = "d = acc + x[b,m,n]";
+    CHECK(refusal(spec).empty());
+    CHECK(mentions(first_reason(groups_of_k(3, spec_of(GemmLayout::tn, 48, 40, 480))), "K is contiguous in A"));
+    CHECK(mentions(first_reason(groups_of_k(3, spec_of(GemmLayout::nn, 48, 40, 480))), "K is contiguous in B"));
+    CHECK(mentions(first_reason(groups_of_k(3, spec_of(GemmLayout::nt, 48, 48, 480, DataType::e4m3))), "e4m3"));
+    CHECK(mentions(first_reason(groups_of_k(3, spec_of(GemmLayout::nt, 44, 40, 480))), "A is aligned to 8 bytes"));
+    CHECK(offsets_problem({1, 481, 481}, groups_of_k(3)) ==
+          "offsets[1] is 481, but K is 480: no group may end behind it");
+    CHECK(offsets_problem({1, 480, 480}, groups_of_k(3)).empty());
 }

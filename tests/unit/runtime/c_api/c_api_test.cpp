@@ -279,19 +279,20 @@ void set_member(jg_gemm& gemm, const c_api::GemmMember& member, std::string& tex
                                                                 {"deterministic", "batch_invariant"},
                                                                 {"epilogue", "d = relu(acc)"},
                                                                 {"sums", "fast"},
-                                                                {"math", "f16x3"}};
+                                                                {"math", "f16x3"},
+                                                                {"ragged", "k"}};
     auto* const place = reinterpret_cast<std::byte*>(&gemm) + member.offset;
     if (const auto found = kWords.find(member.key); found != kWords.end()) {
         std::memcpy(place, static_cast<const void*>(&found->second), sizeof found->second);
-        text = fmt::format("gemm-v5 m=3 n=4 k=5 {}='{}'", member.key, found->second);
+        text = fmt::format("gemm-v8 m=3 n=4 k=5 {}='{}'", member.key, found->second);
         return;
     }
     const std::int64_t value = 16;
     std::memcpy(place, &value, sizeof value);
-    text = member.key == "m"   ? "gemm-v7 m=16 n=4 k=5"
-           : member.key == "n" ? "gemm-v7 m=3 n=16 k=5"
-           : member.key == "k" ? "gemm-v7 m=3 n=4 k=16"
-                               : fmt::format("gemm-v7 m=3 n=4 k=5 {}=16", member.key);
+    text = member.key == "m"   ? "gemm-v8 m=16 n=4 k=5"
+           : member.key == "n" ? "gemm-v8 m=3 n=16 k=5"
+           : member.key == "k" ? "gemm-v8 m=3 n=4 k=16"
+                               : fmt::format("gemm-v8 m=3 n=4 k=5 {}=16", member.key);
 }
 
 jg_gemm small() {
@@ -347,7 +348,7 @@ TEST_CASE("the epilogue of a struct has blanks and lines, but no quote") {
 
 TEST_CASE("structs end with their last member: a later one must not lie in what is padding now") {
     CHECK(offsetof(jg_arguments, offsets) + sizeof(jg_arguments::offsets) == sizeof(jg_arguments));
-    CHECK(offsetof(jg_gemm, expected_rows) + sizeof(jg_gemm::expected_rows) == sizeof(jg_gemm));
+    CHECK(offsetof(jg_gemm, ragged) + sizeof(jg_gemm::ragged) == sizeof(jg_gemm));
 }
 
 TEST_CASE("a struct says its size: an older one is taken, a newer one while it sets nothing new") {

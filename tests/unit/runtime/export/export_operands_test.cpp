@@ -142,7 +142,7 @@ SoundLaunch sound_launch(const GemmSpec& spec, bool has_workspace) {
         launch.arguments.c = 3 * kGiga;
         launch.arguments.beta = 0.5F;
     }
-    if (is_grouped(spec)) {
+    if (has_groups(spec)) {
         launch.c_text += fmt::format("    arguments.offsets = (const int32_t *)at({}u);\n", kOffsets);
         launch.arguments.offsets = kOffsets;
     }
@@ -277,6 +277,7 @@ TEST_CASE("launchers of groups ask the driver for what jitgemm's own launch asks
     if (!has_c_compiler()) SKIP_TEST("no C compiler 'cc'");
     check_sound({.m = 1000, .n = 512, .k = 256, .groups = 13});
     check_sound({.m = 640, .n = 512, .k = 256, .groups = 10, .group_rows = 64});
+    check_sound({.m = 640, .n = 512, .k = 1000, .layout = GemmLayout::nt, .ragged = Ragged::k, .groups = 10});
     check_sound({.m = 1000, .n = 512, .k = 256, .groups = 13, .epilogue = "d = w[m] * relu(acc + bias[b,n])"});
 }
 
