@@ -20,7 +20,7 @@ from torch.overrides import handle_torch_function, has_torch_function
 from torch.utils.flop_counter import register_flop_formula
 
 from . import _core
-from ._errors import OperandError
+from ._errors import ConfigError, OperandError
 from ._torch_dispatch import PLAIN, is_observed
 from ._torch_linear import cast_under_autocast, check_tensors, math_of, readable
 from ._torch_operator import LIBRARY, tell_inductor
@@ -68,8 +68,9 @@ def grouped_matmul(
     """Rows of a in groups, each multiplied by its own matrix of b, with derivatives of a and b.
 
     a: (m, k), b: (groups, k, n), offs: (groups,), the ends of the groups as int32 on a's device. The result is (m, n).
-    Its rows behind the last group are undefined, and the gradient of a is zero there. The host reads no offs for the
-    result and the gradient of a. For the gradient of b it reads them where torch.nn.functional.grouped_mm does.
+    Its rows behind the last group are undefined, and the gradient of a is zero there. The host reads no offs where
+    jitgemm has kernels, which is for a and b of 16 bits.
+    Or b is (k, n), and the groups are parts of k. The result is then (groups, m, n), without an epilogue.
     epilogue: a text that stores d alone, without derivatives: give it under torch.no_grad(). operands: its tensors and
     numbers by name.
     out_dtype, device, deterministic and math are those of jitgemm.grouped_matmul. Under torch.autocast a and b are of
@@ -79,7 +80,7 @@ def grouped_matmul(
     options = Options(word(device), deterministic, math, out_dtype)
     if torch.compiler.is_compiling():
         a, b = cast_under_autocast(a, b)  # type: ignore[assignment]
-        return GROUPED(a, b, offs, *options, *text)
+        return _grouped(a, b, offs, options, text)
     tensors = (a, b, offs, *(text.tensors or ()))
     if has_torch_function(tensors):
         more: dict[str, Any] = {"epilogue": epilogue, "operands": operands, "out_dtype": out_dtype}
@@ -89,16 +90,25 @@ def grouped_matmul(
     _core.check_words(options.device, deterministic, math)
     if torch._C._is_any_autocast_enabled():
         a, b = cast_under_autocast(a, b)  # type: ignore[assignment]
-    if _is_plain(a, b, offs, *(text.tensors or ())):
+    if b.dim() != 2 and _is_plain(a, b, offs, *(text.tensors or ())):
         _check_shapes(a, b, offs)
         try:
             return _product(a, b, offs, options, text)
         except OperandError:  # a tensor whose memory only the dispatcher finds; or the operator raises this, too
             pass
-    return GROUPED(a, b, offs, *options, *text)
+    return _grouped(a, b, offs, options, text)
 
 
 grouped_matmul.__module__ = "jitgemm.torch"  # tracers write the name
+
+
+def _grouped(a: Tensor, b: Tensor, offs: Tensor, options: Options, text: Text) -> Tensor:
+    """By the operator of groups of rows, or of K."""
+    if b.dim() != 2:
+        return GROUPED(a, b, offs, *options, *text)
+    if text.epilogue is not None:
+        _refuse("b is one matrix, and its groups are parts of k: jitgemm.grouped_matmul takes an epilogue for these")
+    return OUTER(_lines(a.mT), _lines(b), offs, *options[:_OF_OUTER])
 
 
 def _is_plain(a: Tensor, b: Tensor, *others: Tensor) -> bool:
@@ -153,12 +163,12 @@ def _refuse(reason: str) -> None:
 # ---- the product ---------------------------------------------------------------------------------
 
 _TEXT = "str? epilogue=None, str[]? names=None, Tensor[]? operands=None, float[]? numbers=None"
-_WORDS = 3  # of the options, that both operators have
-_WORDS_OF_OPTIONS = "str? device=None, str? deterministic=None, str? math=None"
-_OPTIONS = f"{_WORDS_OF_OPTIONS}, ScalarType? out_dtype=None, bool zeroed=False"
+_WORDS, _OF_OUTER = 3, 4  # the options that a derivative takes, and those of grouped_outer
+_OPTIONS_OF_OUTER = "str? device=None, str? deterministic=None, str? math=None, ScalarType? out_dtype=None"
+_OPTIONS = f"{_OPTIONS_OF_OUTER}, bool zeroed=False"
 
 LIBRARY.define(f"grouped_matmul(Tensor a, Tensor b, Tensor offs, {_OPTIONS}, {_TEXT}) -> Tensor")
-LIBRARY.define(f"grouped_outer(Tensor a, Tensor gradient, Tensor offs, {_WORDS_OF_OPTIONS}) -> Tensor")
+LIBRARY.define(f"grouped_outer(Tensor a, Tensor gradient, Tensor offs, {_OPTIONS_OF_OUTER}) -> Tensor")
 
 GROUPED = torch.ops.jitgemm.grouped_matmul.default
 OUTER = torch.ops.jitgemm.grouped_outer.default
@@ -225,21 +235,61 @@ def _flops(a: Any, b: Any, *_: Any, out_shape: Any = None, **__: Any) -> int:
 # ---- a product per group along its rows ----------------------------------------------------------
 
 
-def _outer(a: Tensor, gradient: Tensor, offs: Tensor, *_: Any) -> Tensor:
+def _outer(a: Tensor, gradient: Tensor, offs: Tensor, *words: Any) -> Tensor:
     """(groups, k, n): a's rows of each group, transposed, by the gradient's."""
-    grouped_mm = getattr(functional, "grouped_mm", None)
+    _check_outer(a, gradient, offs)
+    options = Options(*words)
     with torch.no_grad(), forward_ad._set_fwd_grad_enabled(False):
-        if grouped_mm is not None and a.shape[0] > 0:
-            d: Tensor = grouped_mm(a.mT, gradient, offs=offs)
-            return d
-        result = a.new_zeros((offs.shape[0], a.shape[1], gradient.shape[1]))
-        for d, (begin, end) in zip(result, pairwise([0, *offs.tolist()])):
-            torch.mm(a[begin:end].mT, gradient[begin:end], out=d)
-        return result
+        d = _outer_by_kernel(a, gradient, offs, options)
+        if d is None:
+            d = _outer_by_pytorch(a, gradient, offs)
+            d = d if options.out_dtype is None else d.to(options.out_dtype)
+        return d
 
 
-def _fake_outer(a: Tensor, gradient: Tensor, offs: Tensor, *_: Any) -> Tensor:
-    return a.new_empty((offs.shape[0], a.shape[1], gradient.shape[1]))
+def _outer_by_kernel(a: Tensor, gradient: Tensor, offs: Tensor, options: Options) -> Tensor | None:
+    """None where no kernel serves it: of other types than those of 16 bits, or before Hopper."""
+    if a.dtype not in (torch.bfloat16, torch.float16):
+        return None
+    try:
+        d: Tensor = _core.grouped_matmul(
+            a.mT,
+            gradient,
+            offs,
+            out_dtype=options.out_dtype,
+            device=options.device,
+            deterministic=options.deterministic,
+        )
+        return d
+    except (OperandError, ConfigError):
+        return None
+
+
+def _outer_by_pytorch(a: Tensor, gradient: Tensor, offs: Tensor) -> Tensor:
+    grouped_mm = getattr(functional, "grouped_mm", None)
+    if grouped_mm is not None and a.shape[0] > 0:
+        d: Tensor = grouped_mm(a.mT, gradient, offs=offs)
+        return d
+    result = a.new_zeros((offs.shape[0], a.shape[1], gradient.shape[1]))
+    for d, (begin, end) in zip(result, pairwise([0, *offs.tolist()])):
+        torch.mm(a[begin:end].mT, gradient[begin:end], out=d)
+    return result
+
+
+def _check_outer(a: Tensor, gradient: Tensor, offs: Tensor) -> None:
+    if a.dim() != 2 or gradient.dim() != 2 or offs.dim() != 1:
+        _refuse(
+            f"shapes are {tuple(a.mT.shape) if a.dim() == 2 else tuple(a.shape)}, {tuple(gradient.shape)} and "
+            f"{tuple(offs.shape)}: they must be (m, k), (k, n) and (groups,)"
+        )
+    torch._check(a.shape[0] == gradient.shape[0], lambda: f"a has {a.shape[0]} of k and b {gradient.shape[0]}")
+    torch._check(a.dtype == gradient.dtype, lambda: f"a is of type {a.dtype} and b of {gradient.dtype}")
+
+
+def _fake_outer(a: Tensor, gradient: Tensor, offs: Tensor, *words: Any) -> Tensor:
+    _check_outer(a, gradient, offs)
+    tell_inductor(a)
+    return a.new_empty((offs.shape[0], a.shape[1], gradient.shape[1]), dtype=Options(*words).out_dtype)
 
 
 for _kind in ("CPU", "CUDA"):
@@ -300,17 +350,17 @@ class _Outer(torch.autograd.Function):
         ctx.save_for_backward(a if of_gradient else None, gradient if of_a else None, offs)
         ctx.save_for_forward(a, gradient, offs)
         ctx.set_materialize_grads(False)
-        ctx.options = Options(*words)
+        ctx.dtype, ctx.options = a.dtype, Options(*words)
         with torch.enable_grad(), forward_ad._set_fwd_grad_enabled(True), torch._C._AutoDispatchBelowAutograd():
             return OUTER.redispatch(keys & torch._C._after_autograd_keyset, a, gradient, offs, *words)
 
     @staticmethod
     def backward(ctx: Any, of_b: Tensor) -> Any:
-        none = (None,) * (1 + _WORDS)
+        none = (None,) * (1 + _OF_OUTER)
         if of_b is None:
             return (None, None, None, *none)
         a, gradient, offs = ctx.saved_tensors
-        of_b = readable(of_b)
+        of_b = readable(of_b.to(ctx.dtype))
         of_a = None if gradient is None else _product_of(ctx.options, gradient, of_b.mT, offs)
         return (None, of_a, None if a is None else _product_of(ctx.options, a, of_b, offs), *none)
 
@@ -319,7 +369,7 @@ class _Outer(torch.autograd.Function):
         of_a, of_gradient = tangents[1:3]
         with forward_ad._set_fwd_grad_enabled(True):
             a, gradient, offs = (torch._VF._unpack_dual(x, level=0)[0] for x in ctx.saved_tensors)
-            words = ctx.options[:_WORDS]
+            words = ctx.options[:_OF_OUTER]
             parts = [] if of_a is None else [OUTER(_rows(of_a), gradient, offs, *words)]
             parts += [] if of_gradient is None else [OUTER(a, _rows(of_gradient), offs, *words)]
             return sum(parts[1:], parts[0])
@@ -328,6 +378,11 @@ class _Outer(torch.autograd.Function):
 def _product_of(options: Options, a: Tensor, b: Tensor, offs: Tensor) -> Tensor:
     """A derivative, of a's type. Rows of no group are zeros."""
     return GROUPED(a, b, offs, *options._replace(out_dtype=None, zeroed=True))
+
+
+def _lines(x: Tensor) -> Tensor:
+    """With contiguous rows, as kernels of groups of k read it."""
+    return x if x.dim() != 2 or x.stride(1) == 1 else x.contiguous()
 
 
 def _rows(x: Tensor) -> Tensor:
@@ -344,7 +399,7 @@ def _differentiate(keys: Any, a: Tensor, b: Tensor, offs: Tensor, *more: Any) ->
 
 
 def _differentiate_outer(keys: Any, a: Tensor, gradient: Tensor, offs: Tensor, *words: Any) -> Tensor:
-    return _one_level(_Outer, keys, a, gradient, offs, *Options(*words)[:_WORDS])
+    return _one_level(_Outer, keys, a, gradient, offs, *Options(*words)[:_OF_OUTER])
 
 
 def _one_level(function: Any, *arguments: Any) -> Tensor:

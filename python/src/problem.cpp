@@ -81,6 +81,9 @@ public:
         else
             fold_rows();
         if (problem_.batch > 1) lay_out_batch();
+        if (cuts_k_ && !problem_.launches.empty())
+            reasons_.push_back(with_strides(arrays_.out.given() ? arrays_.out : arrays_.c) +
+                               ": its matrices lie backwards");
         if (!problem_.launches.empty()) check_results_are_apart();
         read_matrices();
         if (arrays_.epilogue) read_epilogue();
@@ -102,7 +105,7 @@ private:
                                            described(arrays_.b), a_.columns.size, b_.rows.size));
         if (arrays_.offsets.given()) take_groups();
         if (!reasons_.empty()) refuse(std::move(reasons_));
-        leading_ = broadcast(arrays_, a_, b_, reasons_);
+        leading_ = cuts_k_ ? Shape{groups_.size} : broadcast(arrays_, a_, b_, reasons_);
         if (!reasons_.empty()) refuse(std::move(reasons_));
 
         problem_.shape = leading_;
@@ -124,13 +127,16 @@ private:
         if (!reasons_.empty()) refuse(std::move(reasons_));
     }
 
-    /// Each group of A's rows has one of B's matrices.
+    /// Each group of A's rows has one of B's matrices. Where B is one matrix, groups cut K, and each has a result.
     void take_groups() {
-        const Operand &a = arrays_.a, &b = arrays_.b, &offsets = arrays_.offsets;
+        const Operand &a = arrays_.a, &b = arrays_.b;
+        cuts_k_ = a.rank == 2 && b.rank == 2;
+        if (cuts_k_) return take_groups_of_k();
         const bool has_rows = a.rank == 2 || a.rank == 3;
         if (!has_rows)
             reasons_.push_back(described(a) + ": groups are rows of one matrix (m, k), or (groups, rows, k)");
-        if (b.rank != 3) reasons_.push_back(described(b) + ": each group has a matrix, (groups, k, n)");
+        if (b.rank != 3)
+            reasons_.push_back(described(b) + ": each group has a matrix, (groups, k, n), or a part of one, (k, n)");
         if (!has_rows || b.rank != 3) return;
         groups_ = b_.leading.front();
         b_.leading.clear();
@@ -140,6 +146,19 @@ private:
         if (groups_.size == 0) reasons_.push_back(described(b) + ": there must be a group");
         if (groups_.size > 1 && groups_.stride < 0)
             reasons_.push_back(with_strides(b) + ": its matrices lie backwards");
+        check_offsets();
+    }
+
+    /// As many as there are ends.
+    void take_groups_of_k() {
+        const Operand& offsets = arrays_.offsets;
+        groups_.size = offsets.rank == 0 ? 0 : offsets.extents().front();
+        if (groups_.size == 0) return reasons_.push_back(described(offsets) + ": there must be a group");
+        check_offsets();
+    }
+
+    void check_offsets() {
+        const Operand& offsets = arrays_.offsets;
         if (offsets.rank != 1 || offsets.extents().front() != groups_.size)
             reasons_.push_back(fmt::format("{}: {} groups have as many ends", described(offsets), groups_.size));
         else if (offsets.type != DataType::s32)
@@ -152,6 +171,10 @@ private:
     void lay_out_groups() {
         problem_.spec.groups = groups_.size;
         problem_.spec.expected_rows = arrays_.expected_rows;
+        if (cuts_k_) {
+            problem_.spec.ragged = Ragged::k;
+            return;
+        }
         if (arrays_.a.rank == 3) {
             problem_.spec.group_rows = problem_.spec.m;
             fold();
@@ -296,13 +319,16 @@ private:
     }
 
     void read_matrices() {
-        const bool has_groups = arrays_.offsets.given();  // A and D have their rows one after the other
+        const bool has_groups = arrays_.offsets.given() && !cuts_k_;  // A and D have their rows one after the other
         const auto preferred = [&](Order order) { return like_ != nullptr ? std::optional(order) : std::nullopt; };
         const GemmSpec usual = like_ != nullptr ? *like_ : GemmSpec();
         GemmSpec& spec = problem_.spec;
-        const Lie a =
-            read(arrays_.a, a_, has_groups ? Order::row : preferred(order_a(usual.layout)), 0, spec.lda, spec.align_a);
-        const Lie b = read(arrays_.b, b_, preferred(order_b(usual.layout)), 1, spec.ldb, spec.align_b);
+        const std::optional<Order> usual_a = cuts_k_      ? Order::column
+                                             : has_groups ? Order::row
+                                                          : preferred(order_a(usual.layout));
+        const Lie a = read(arrays_.a, a_, usual_a, 0, spec.lda, spec.align_a);
+        const Lie b =
+            read(arrays_.b, b_, cuts_k_ ? Order::row : preferred(order_b(usual.layout)), 1, spec.ldb, spec.align_b);
         const std::optional<Order> repeats = c_has_rows_ ? repeated_run(c_) : std::nullopt;
         const Lie d = read(arrays_.out, d_,
                            has_groups ? Order::row
@@ -334,7 +360,7 @@ private:
                 .batch_rank = is_folded_ ? 0 : leading_.size(),
                 .batch = problem_.batch,
                 .has_one_stride = problem_.launches.empty(),
-                .groups = spec.groups,
+                .groups = cuts_k_ ? 0 : spec.groups,
                 .m = spec.m,
                 .n = spec.n,
                 .k = spec.k,
@@ -401,6 +427,7 @@ private:
     MatrixView a_, b_, c_, d_;
     Shape leading_;
     Extent groups_{};
+    bool cuts_k_ = false;  ///< groups are parts of K
     bool has_rows_ = true, has_columns_ = true;
     std::int64_t columns_of_d_ = 0;
     bool is_folded_ = false;                            ///< leading dimensions are rows

@@ -19,7 +19,7 @@ namespace jitgemm::python {
 /// The arrays of a product and what is asked of it; C and out may be absent. With accumulate C is out.
 struct Arrays {
     Operand a, b, c, out;
-    Operand offsets;                 ///< of groups of A's rows: where they end
+    Operand offsets;                 ///< of groups of A's rows, or of K: where they end
     std::int64_t expected_rows = 0;  ///< of a group; 0: unknown
     bool accumulates = false;
     std::optional<DataType> out_type;  ///< of a result that is to be made; nothing: the usual

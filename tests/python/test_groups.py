@@ -1,4 +1,4 @@
-"""Groups of rows, each with its own matrix: ends of groups, layouts, epilogues, refusals."""
+"""Groups of rows, each with its own matrix, and groups of K: ends of groups, layouts, epilogues, refusals."""
 
 import pytest
 
@@ -163,7 +163,7 @@ def test_wrong_ends_touch_no_other_memory():
         ({"a": (2, 20, K)}, "different numbers of groups"),
         ({"expected_rows": -1}, "expected_rows is -1"),
         ({"expected_rows": "many"}, "expected_rows is 'many'"),
-        ({"b": (K, N)}, "each group has a matrix"),
+        ({"b": (2, 3, K, N)}, "each group has a matrix"),
         ({"b": (0, K, N)}, "there must be a group"),
         ({"turned": True}, "A is column-major"),
         ({"ends": [5, 9]}, "3 groups have as many ends"),
@@ -181,3 +181,87 @@ def test_what_makes_no_groups_is_refused_with_the_reason(change, words):
     ends = np.array(change.pop("ends", [5, 9, 20]), change.pop("type", "int32"))
     with pytest.raises(jg.Error, match=words.replace("[", r"\[")):
         grouped(a, b, ends, **change)
+
+
+# ---- groups of K -----------------------------------------------------------------------------------
+
+
+M = 40
+
+
+def factors(k, m=M, n=N, seed=1, dtype="float16"):
+    """a is the transpose of (k, m)."""
+    return small_integers((k, m), seed, dtype).T, small_integers((k, n), seed + 1, dtype)
+
+
+def expected_of_k(a, b, ends):
+    begins = [0, *ends[:-1]]
+    return np.stack([a[:, i:j].astype("float64") @ b[i:j].astype("float64") for i, j in zip(begins, ends)])
+
+
+@pytest.mark.parametrize(
+    "sizes", [(5,), (1, 1, 1), (0, 0), (64, 65, 63), (0, 200, 0), (130, 0, 1, 7), (3, 0, 0, 0), (7,) * 40]
+)
+def test_groups_may_cut_k_and_nothing_of_another_one_counts(sizes):
+    ends = ends_of(*sizes)
+    a, b = factors(sum(sizes) + 9)
+    result = expected_of_k(a, b, ends)
+    a[:, ends[-1] :] = np.nan  # behind the last group
+    b[ends[-1] :] = np.inf
+    np.testing.assert_array_equal(grouped(a, b, ends), result)
+    for group, end in enumerate(ends[:4]):
+        alone, other = a.copy("A"), b.copy()
+        outside = np.ones(len(b), bool)
+        outside[end - sizes[group] : end] = False
+        alone[:, outside] = np.nan
+        other[outside] = np.nan
+        np.testing.assert_array_equal(grouped(alone, other, ends)[group], result[group])
+
+
+def test_results_of_groups_of_k_may_be_added_to():
+    a, b = factors(150)
+    ends = ends_of(70, 0, 60)
+    out = small_integers((3, M, N), 7, "float32")
+    result = expected_of_k(a, b, ends) + out
+    assert grouped(a, b, ends, out=out, accumulate=True, expected_rows=50) is out
+    np.testing.assert_array_equal(out, result)
+    bias = small_integers((3, N), 4)
+    scaled = grouped(a, b, ends, epilogue="d = acc + bias[b,n]", bias=bias, out_dtype="float32")
+    np.testing.assert_array_equal(scaled, expected_of_k(a, b, ends) + bias[:, None, :])
+    turned = np.zeros((3, N, M), "float32").transpose(0, 2, 1)
+    grouped(a, b, ends, out=turned)
+    np.testing.assert_array_equal(turned, expected_of_k(a, b, ends))
+    one = small_integers((M, N), 8, "float32")
+    summed = grouped(a, b, ends, c=one, out_dtype="float32")
+    np.testing.assert_array_equal(summed, expected_of_k(a, b, ends) + one)
+
+
+def test_wrong_ends_of_k_touch_no_other_memory():
+    """The emulator stops a kernel that leaves its operands."""
+    a, b = factors(100)
+    for ends in ([50, 20, 100], [-5, -1, 100], [2**31 - 1, -(2**31), 40], [101, 102, 103]):
+        assert grouped(a, b, np.array(ends, "int32")).shape == (3, M, N)
+
+
+def test_groups_of_k_are_empty_without_k():
+    a, b = factors(0)
+    np.testing.assert_array_equal(grouped(a, b, ends_of(0, 0)), np.zeros((2, M, N)))
+
+
+@pytest.mark.parametrize(
+    "change, words",
+    [
+        ({"a": np.zeros((M, 20), "float16")}, "K is contiguous in A"),
+        ({"b": np.zeros((N, 20), "float16").T}, "K is contiguous in B"),
+        ({"b": np.zeros((21, N), "float16")}, "are not B's rows"),
+        ({"ends": np.array([[5, 9, 20]], "int32")}, "1 groups have as many ends"),
+        ({"ends": np.array([], "int32")}, "there must be a group"),
+        ({"ends": np.array([5, 20], "int64")}, "int32"),
+        ({"out": np.zeros((3, M, N), "float16")}, "the product has"),
+    ],
+)
+def test_what_makes_no_groups_of_k_is_refused_with_the_reason(change, words):
+    a, b = factors(20)
+    given = {"a": a, "b": b, "ends": ends_of(5, 15), **change}
+    with pytest.raises(jg.Error, match=words.replace("[", r"\[")):
+        grouped(given.pop("a"), given.pop("b"), given.pop("ends"), **given)

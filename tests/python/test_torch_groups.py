@@ -11,6 +11,7 @@ import pytest
 torch = pytest.importorskip("torch", minversion="2.6")
 
 import jitgemm.torch
+from jitgemm import _torch_groups
 from torch import func, library
 from torch.autograd import forward_ad
 from torch.overrides import TorchFunctionMode
@@ -109,9 +110,38 @@ def test_a_gradient_where_pytorch_has_no_grouped_product(monkeypatch):
     a, b, offs = operands(rows=ROWS + 9)
     gradient = numbers(ROWS + 9, N, seed=2)
     (of_b,) = torch.autograd.grad(ours(a, b.requires_grad_(), offs), b, gradient)
+    monkeypatch.setattr(_torch_groups, "_outer_by_kernel", lambda *_: None)
     monkeypatch.delattr(torch.nn.functional, "grouped_mm", raising=False)
     (alone,) = torch.autograd.grad(ours(a, b, offs), b, gradient)
     assert torch.equal(alone, of_b) and of_b.any()
+
+
+def test_a_kernel_makes_the_gradient_of_matrices(monkeypatch):
+    a, b, offs = operands()
+    monkeypatch.delattr(_torch_groups, "_outer_by_pytorch")
+    (of_b,) = torch.autograd.grad(ours(a, b.requires_grad_(), offs).sum(), b)
+    assert of_b.any()
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_groups_of_k(place):
+    a, b = numbers(ROWS + 9, K, place=place), numbers(ROWS + 9, N, seed=1, place=place)
+    a[ROWS:], b[ROWS:] = torch.nan, torch.inf
+    given, expected = leaves(a, b), leaves(a[:ROWS], b[:ROWS])
+    parts = zip(*(x.split(list(SIZES)) for x in expected))
+    d, reference = ours(given[0].mT, given[1], ends(*SIZES, place=place)), torch.stack([x.mT @ y for x, y in parts])
+    assert torch.equal(d, reference) and not d[1].any()  # of the empty group
+    weights = numbers(len(SIZES), K, N, seed=2, place=place)
+    (d * weights).sum().backward()
+    (reference * weights).sum().backward()
+    for x, y in zip(given, expected):
+        assert torch.equal(x.grad[:ROWS], y.grad) and not x.grad[ROWS:].any()
+    wide = ours(a.mT, b, ends(*SIZES, place=place), out_dtype=torch.float32)
+    assert wide.dtype is torch.float32 and torch.equal(wide, reference.float())
+    rows = ours(a.mT.contiguous(), b, ends(*SIZES, place=place))  # which is copied first
+    assert torch.equal(rows, reference)
+    with pytest.raises(jg.OperandError, match="parts of k"):
+        ours(a.mT, b, ends(*SIZES, place=place), epilogue="d = relu(acc)")
 
 
 def test_gradients_of_gradients():
@@ -221,7 +251,7 @@ def test_autocast():
     "change",
     [
         {"a": (2, ROWS, K)},
-        {"b": (K, N)},
+        {"b": (N,)},
         {"b": (len(SIZES), K + 8, N)},
         {"offs": ends(*SIZES).long()},
         {"offs": ends(*SIZES[1:])},
@@ -254,6 +284,7 @@ def test_opcheck():
     library.opcheck(torch.ops.jitgemm.grouped_matmul.default, (a, b, offs, EMULATOR), more)
     rows = leaves(a, numbers(ROWS, N, seed=2))
     library.opcheck(torch.ops.jitgemm.grouped_outer.default, (*rows, offs, EMULATOR))
+    library.opcheck(torch.ops.jitgemm.grouped_outer.default, (*rows, offs, EMULATOR, None, None, torch.float32))
 
 
 @pytest.mark.parametrize("place", PLACES)
@@ -292,6 +323,7 @@ def test_meta_tensors():
     assert jg.torch.grouped_matmul(a, b, offs).shape == (ROWS, N)
     assert jg.torch.grouped_matmul(a, b, offs, epilogue="d = even(acc) + odd(acc)").shape == (ROWS, N // 2)
     assert jg.torch.grouped_matmul(a, b, offs, out_dtype=torch.float32).dtype is torch.float32
+    assert jg.torch.grouped_matmul(a.mT, a, offs).shape == (len(SIZES), K, K)
 
 
 def test_a_function_mode_sees_the_call():
