@@ -11,9 +11,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <sstream>
 #include <string>
 #include <utility>
@@ -165,6 +167,37 @@ TEST_CASE("cli emulator: real arrays") {
     std::vector<float> values(4);
     std::memcpy(values.data(), d.data(), values.size() * sizeof(float));
     CHECK(values == std::vector<float>{5, 8, 14, 14});
+}
+
+TEST_CASE("cli emulator: groups of K in files have a D each, and their ends are checked") {
+    const Tool tool;
+    const auto file = [&](const char* name) { return tool.folder() / name; };
+    std::vector<float> a(std::size_t{20} * 8, 1.0F);  // (8, 20), in Fortran order
+    const std::vector<float> b(std::size_t{20} * 8, 2.0F), c(std::size_t{3} * 8 * 8, 0.5F);
+    std::fill(a.begin() + std::ptrdiff_t{15} * 8, a.end(), std::numeric_limits<float>::quiet_NaN());
+    write_npy(file("a.npy"), DataType::f32, {8, 20}, Order::column, a.data());
+    write_npy(file("b.npy"), DataType::f32, {20, 8}, Order::row, b.data());
+    write_npy(file("c.npy"), DataType::f32, {3, 8, 8}, Order::row, c.data());
+    const auto run = [&](const std::vector<std::int32_t>& ends) {
+        write_npy(file("ends.npy"), DataType::s32, {3}, Order::row, ends.data());
+        return tool.run("run --device emulator:sm_90a --type f16 --d-type f32 --c-type f32 --beta 1 --a '" +
+                        file("a.npy") + "' --b '" + file("b.npy") + "' --c '" + file("c.npy") + "' --out '" +
+                        file("d.npy") + "' --groups 3 --ragged k --operand offsets='" + file("ends.npy") + "'");
+    };
+    const ToolResult result = run({3, 3, 15});
+    INFO(result.err);
+    REQUIRE(result.exit_code == 0);
+    const NpyMatrix d = NpyMatrix::open(file("d.npy"));
+    CHECK(d.matrices() == 3);
+    std::vector<float> values(c.size());
+    std::memcpy(values.data(), d.data(), values.size() * sizeof(float));
+    std::vector<float> expected(64, 6.5F);
+    expected.insert(expected.end(), 64, 0.5F);
+    expected.insert(expected.end(), 64, 24.5F);
+    CHECK(values == expected);
+    const ToolResult wrong = run({3, 2, 15});
+    CHECK(wrong.exit_code == 2);
+    CHECK_THAT(wrong.err, ContainsSubstring("offsets[1] is 2, but the previous group ends at 3"));
 }
 
 TEST_CASE("cli emulator: a batch of one in files makes a batch of one") {
