@@ -43,11 +43,12 @@ std::string pad_line(const KernelId& id) {
 
 std::string operands_line(const Problem& problem) {
     const GemmSpec& spec = problem.row_major;
+    const std::string_view b = spec.symmetric ? "A^T" : "B";
     if (!spec.epilogue.empty())
-        return fmt::format("acc = A B, D {}-major, and {}", problem.transposed ? "column" : "row",
+        return fmt::format("acc = A {}, D {}-major, and {}", b, problem.transposed ? "column" : "row",
                            problem.asked.epilogue.text());
     const std::string_view plus_c = !spec.c ? "" : spec.broadcast_c ? " + beta C, one row" : " + beta C";
-    return fmt::format("D = alpha A B{}, D {}-major", plus_c, problem.transposed ? "column" : "row");
+    return fmt::format("D = alpha A {}{}, D {}-major", b, plus_c, problem.transposed ? "column" : "row");
 }
 
 std::string turned_line(const KernelSource& source, const Problem& problem) {

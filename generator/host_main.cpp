@@ -305,6 +305,8 @@ void require_plain_problem(const GemmSpec& spec) {
     std::string reason;
     if (has_groups(spec))
         reason = fmt::format("groups is {}, and main() gives no offsets: leave the groups out", spec.groups);
+    else if (spec.symmetric)
+        reason = "symmetric is yes, and main() gives a B: leave symmetric out";
     else if (!spec.epilogue.empty())
         reason = fmt::format("it has the epilogue '{}', and main() gives no operands of a text: leave it out",
                              spec.epilogue.text());

@@ -25,6 +25,7 @@ struct GemmSignature {
     bool batched = false;                             ///< takes batch strides, and any number of problems
     bool grouped = false;                             ///< batched, and the problems are groups of rows
     bool grouped_by_k = false;                        ///< batched, and each problem has a part of K
+    bool symmetric = false;                           ///< B is A transposed, and half of D's elements are computed
     std::optional<Epilogue> epilogue = std::nullopt;  ///< unset: alpha · acc + beta · C
 
     friend bool operator==(const GemmSignature&, const GemmSignature&) = default;

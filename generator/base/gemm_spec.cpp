@@ -2,6 +2,7 @@
 
 #include "generator/base/gemm_spec_fields.hpp"
 #include "generator/base/operand.hpp"
+#include "generator/base/operand_parts.hpp"
 #include "generator/epilogue/epilogue_text.hpp"
 #include "jitgemm/error.hpp"
 
@@ -21,6 +22,8 @@ constexpr std::int64_t kMaxBytes = std::numeric_limits<std::int64_t>::max();
 constexpr int kMaxAlignment = 16;
 
 using Reasons = std::vector<std::string>;
+
+Order flipped(Order order) { return order == Order::row ? Order::column : Order::row; }
 
 std::string_view line_name(const GemmOperand& x) { return x.order == Order::row ? "row" : "column"; }
 
@@ -170,6 +173,57 @@ void check_groups(const GemmSpec& spec, Reasons& reasons) {
     };
     for (const EpilogueOperand& operand : text->operands) check(operand.name, operand.index);
     for (const EpilogueOutput& output : text->outputs) check(output.name, output.index);
+}
+
+/// The text of a symmetric product makes an element of D of its own sum alone: the element across has the same one.
+void check_symmetric_epilogue(const GemmSpec& spec, Reasons& reasons) {
+    const EpilogueParts* const text = parts_of(spec);
+    if (text == nullptr) return;
+    for (const EpilogueOperand& operand : text->operands)
+        if (!operand.is_scalar)
+            reasons.push_back(
+                fmt::format("symmetric is yes, but the epilogue reads {}: it may read scalars of the launch alone",
+                            with_index(operand.name, operand.index)));
+    for (const EpilogueOutput& output : text->outputs)
+        if (is_beside_d(output))
+            reasons.push_back(fmt::format("symmetric is yes, but the epilogue makes {}: it may make d alone",
+                                          with_index(output.name, output.index)));
+    if (text->pairs != EpiloguePairs::none)
+        reasons.emplace_back("symmetric is yes, but the epilogue makes pairs of columns, which have no transpose");
+}
+
+/// What is said of B must be so of A.
+void check_symmetric(const GemmSpec& spec, Reasons& reasons) {
+    if (!spec.symmetric) return;
+    if (spec.m != spec.n)
+        reasons.push_back(fmt::format("symmetric is yes, but m is {} and n is {}: they must be equal", spec.m, spec.n));
+    if (spec.b != spec.a)
+        reasons.push_back(fmt::format("symmetric is yes, but a is {} and b is {}: B is A transposed", to_string(spec.a),
+                                      to_string(spec.b)));
+    const Order of_a = order_a(spec.layout);
+    if (order_b(spec.layout) == of_a)
+        reasons.push_back(fmt::format("symmetric is yes, but the layout is {}: B is A transposed, which is {}",
+                                      to_string(spec.layout), to_string(layout_of(of_a, flipped(of_a)))));
+    const auto check = [&](std::string_view name, std::int64_t of_b, std::int64_t given, std::int64_t usual) {
+        if (of_b != given && of_b != usual)
+            reasons.push_back(
+                fmt::format("symmetric is yes, but {0}b is {1} and {0}a is {2}: B is A transposed, so leave {0}b out",
+                            name, of_b, given));
+    };
+    check("ld", spec.ldb, spec.lda, 0);
+    check("align_", spec.align_b, spec.align_a, 0);
+    check("batch_stride_", spec.batch_stride_b, spec.batch_stride_a, kPackedBatch);
+    if (spec.c)
+        reasons.push_back(
+            fmt::format("symmetric is yes, but c is {}: no kernel adds C to a symmetric product", to_string(*spec.c)));
+    if (is_grouped(spec))
+        reasons.push_back(fmt::format("symmetric is yes, but groups is {}: groups have a B", spec.groups));
+    if (has_parts(spec))
+        reasons.push_back(
+            fmt::format("symmetric is yes, but math is {}: products of parts are added in another order across the "
+                        "diagonal. It must be ieee or tf32",
+                        to_string(spec.math)));
+    check_symmetric_epilogue(spec, reasons);
 }
 
 void check_alignment(const GemmOperand& x, bool strides_are_sound, Reasons& reasons) {
@@ -369,8 +423,6 @@ Summation usual_sums(const GemmSpec& spec) {
     return is_float8(spec.a) && spec.accumulator == DataType::f32 ? Summation::promoted : Summation::fast;
 }
 
-Order flipped(Order order) { return order == Order::row ? Order::column : Order::row; }
-
 }  // namespace
 
 Order order_a(GemmLayout layout) {
@@ -395,6 +447,7 @@ std::vector<std::string> problems(const GemmSpec& spec) {
     check_extent('k', spec.k, reasons);
     if (!check_batch(spec, reasons)) return reasons;
     check_groups(spec, reasons);
+    check_symmetric(spec, reasons);
     check_types(spec, reasons);
     check_sums(spec, reasons);
     check_math(spec, reasons);
@@ -423,6 +476,12 @@ GemmSpec resolved(const GemmSpec& spec) {
                 has_batch_stride(operand.is_of_group, spec) ? operand.batch_stride : kPackedBatch;
     }
     if (!spec.c) result.batch_stride_c = kPackedBatch;
+    if (spec.symmetric) {
+        result.ldb = result.lda;
+        result.align_b = result.align_a;
+        result.batch_stride_b = result.batch_stride_a;
+        result.constant_b = result.constant_a;
+    }
     result.epilogue = stores_sums_alone(spec) ? EpilogueText() : canonical(spec.epilogue, spec.d);
     for (const auto& [name, layout] : layouts_of(result.epilogue))
         if (!is_batched(spec) && !has_groups(spec))
@@ -434,7 +493,8 @@ GemmSpec resolved(const GemmSpec& spec) {
 GemmSpec as_lines(const GemmSpec& spec) {
     GemmSpec result = spec;
     const bool may_have_lines = spec.m == 1 || spec.n == 1 || spec.k == 1;
-    if (!may_have_lines || has_groups(spec)) return result;  // costs ask this of thousands of candidates
+    if (!may_have_lines || has_groups(spec) || spec.symmetric)
+        return result;  // costs ask this of thousands of candidates
     std::array<Order, 2> factors{order_a(spec.layout), order_b(spec.layout)};
     std::size_t place = 0;
     for (const GemmOperand& operand : gemm_operands(spec)) {
@@ -479,6 +539,9 @@ bool has_promoted_sums(const GemmSpec& spec) {
 GemmSpec gemm_spec_of_type(DataType type) { return {.a = type}; }
 
 double flops(const GemmSpec& spec) {
+    if (spec.symmetric)
+        return static_cast<double>(spec.m) * static_cast<double>(spec.m + 1) * static_cast<double>(spec.k) *
+               static_cast<double>(spec.batch);
     const std::int64_t problems = is_grouped_by_k(spec) ? 1 : spec.batch;  // which have all of K together
     return 2.0 * static_cast<double>(expected_rows(spec)) * static_cast<double>(spec.n) *
            static_cast<double>(expected_k(spec)) * static_cast<double>(problems);

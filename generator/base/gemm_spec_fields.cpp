@@ -27,6 +27,7 @@ constexpr int kNever = 1000;
 constexpr int kFirstWithBatches = 6;
 constexpr int kFirstWithGroups = 7;
 constexpr int kFirstWithGroupsOfK = 8;
+constexpr int kFirstWithSymmetry = 8;
 
 // Each with the words that say nothing.
 constexpr FormerField kFormerFields[] = {
@@ -134,11 +135,11 @@ constexpr GemmSpecField type(std::string_view key, std::string_view option, std:
 }
 
 template <auto Member>
-constexpr GemmSpecField flag(std::string_view key, std::string_view help, bool is_of_c = false) {
+constexpr GemmSpecField flag(std::string_view key, std::string_view help, bool is_of_c = false, int format = 2) {
     return {.key = key,
             .option = key,
             .help = help,
-            .format = 2,
+            .format = format,
             .print = [](const GemmSpec& spec) { return std::string(kFlags[spec.*Member ? 1 : 0]); },
             .read = [](GemmSpec& spec, std::string_view word) { spec.*Member = read_name<int>(word, kFlags) != 0; },
             .value = [](const GemmSpec& spec) { return static_cast<std::int64_t>(spec.*Member); },
@@ -312,6 +313,10 @@ constexpr GemmSpecField kFields[] = {
      .is_known = [](const GemmSpec& spec) { return is_named(spec.ragged, kRagged); },
      .is_number = false,
      .is_of_c = false},
+    flag<&GemmSpec::symmetric>("symmetric",
+                               "yes: D = alpha A A^T at half the work. B is A transposed, n is m, and the layout is tn "
+                               "or nt",
+                               false, kFirstWithSymmetry),
 };
 
 // Of an epilogue's operands.

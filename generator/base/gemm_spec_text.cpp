@@ -128,7 +128,7 @@ void read_behind_sizes(GemmSpec& spec, std::span<const std::string_view> words) 
         if (key == "epilogue" || (is_field ? field->format >= kFirstOfShapeLines : is_layout_key(key))) continue;
         throw WordError(
             fmt::format("'{}' stands behind the sizes: a shape line has only batch=, batch-stride-A=, groups=, "
-                        "group-rows=, expected-rows= and ragged= there, "
+                        "group-rows=, expected-rows=, ragged= and symmetric= there, "
                         "epilogue='…', and ld-NAME=, align-NAME= and batch-stride-NAME= of its operands",
                         word));
     }
@@ -160,6 +160,7 @@ GemmSpec read_shape_line(std::string_view line) {
 
 /// What a shape line says of several problems.
 std::string problems_text(const GemmSpec& spec) {
+    if (spec.symmetric) return " symmetric=yes" + (is_batched(spec) ? fmt::format(" batch={}", spec.batch) : "");
     if (!has_groups(spec)) return is_batched(spec) ? fmt::format(" batch={}", spec.batch) : std::string();
     return fmt::format(" groups={}{}{}{}", spec.groups, spec.ragged == Ragged::k ? " ragged=k" : "",
                        spec.group_rows == 0 ? "" : fmt::format(" group-rows={}", spec.group_rows),

@@ -80,7 +80,7 @@ TensorText tensor_text(const TensorMapArgument& map, const GemmSpec& spec, const
 
 /// When a launch does not read the operand, which may then be anywhere and has no map. Empty: it always reads it.
 std::string unread(const ArgumentRole& role, const GemmSpec& spec, const RoleName& name) {
-    const OperandList operands = gemm_operands(spec);
+    const OperandList operands = kernel_operands(spec);
     std::string text;
     for (const std::string& guard : guards_text(*operands.find(role.name), name))
         text += fmt::format("{}{} == 0", text.empty() ? "" : " || ", guard);

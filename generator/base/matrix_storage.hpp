@@ -45,7 +45,7 @@ struct MatrixStorage {
 }
 /// The same, with a C in full, whatever a launch brings.
 [[nodiscard]] inline MatrixStorage storage_of(const ArgumentRole& role, const GemmSpec& spec) {
-    return storage_of(role, gemm_operands(spec, false), spec.math);
+    return storage_of(role, kernel_operands(spec), spec.math);
 }
 
 /// The dimensions of an operand's map, with all their numbers named.
@@ -95,7 +95,7 @@ struct MatrixStorage {
     }
 }
 [[nodiscard]] inline std::int64_t extent(const ArgumentRole& role, const Problem& problem) {
-    return extent(role, problem, gemm_operands(problem.row_major, false));
+    return extent(role, problem, kernel_operands(problem.row_major));
 }
 
 }  // namespace jitgemm

@@ -196,8 +196,8 @@ private:
     if (operand.pitch_field != nullptr && !operand.is_repeated()) operand.pitch = spec.*operand.pitch_field;
     operand.alignment = operand.alignment_field != nullptr ? spec.*operand.alignment_field : bytes(operand.type);
     // A batch-invariant row has its kernel, whether or not others stand beside it.
-    const bool turns =
-        !has_groups(spec) && (operand.is_factor() || (!spec.c && spec.epilogue.empty()));  // they have D's order
+    const bool turns = !has_groups(spec) && !spec.symmetric &&
+                       (operand.is_factor() || (!spec.c && spec.epilogue.empty()));  // they have D's order
     operand.is_one_line = turns && operand.lines() > 1 && operand.run() == 1 && operand.leading_dimension() == 1 &&
                           spec.deterministic != Determinism::batch_invariant;
     operand.batch = problems_of(operand.is_of_group, spec);
@@ -277,7 +277,7 @@ void for_each_operand(const GemmSpec& spec, bool broadcasts_c, Visit visit) {
                   .pitch_field = &GemmSpec::ldb,
                   .alignment_field = &GemmSpec::align_b,
                   .batch_stride_field = &GemmSpec::batch_stride_b,
-                  .pointer = &GemmArguments::b,
+                  .pointer = spec.symmetric ? &GemmArguments::a : &GemmArguments::b,
                   .epilogue = epilogue,
                   .guards = guards,
                   .type = spec.b,
@@ -323,13 +323,21 @@ void for_each_operand(const GemmSpec& spec, bool broadcasts_c, Visit visit) {
         if (is_beside_d(output)) visit(epilogue_output(output, *epilogue, spec));
 }
 
-/// The operands of a spec, as for_each_operand() has them.
+/// The operands of a spec, as for_each_operand() has them, but each memory once: a symmetric product has no B.
 [[nodiscard]] inline OperandList gemm_operands(const GemmSpec& spec, bool broadcasts_c) {
     OperandList list;
-    for_each_operand(spec, broadcasts_c, [&](const GemmOperand& operand) { list.add(operand); });
+    for_each_operand(spec, broadcasts_c, [&](const GemmOperand& operand) {
+        if (!spec.symmetric || operand.name != "b") list.add(operand);
+    });
     return list;
 }
 [[nodiscard]] inline OperandList gemm_operands(const GemmSpec& spec) { return gemm_operands(spec, spec.broadcast_c); }
+/// The operands that a kernel takes: C in full, whatever a launch brings, and B, which may be A's memory.
+[[nodiscard]] inline OperandList kernel_operands(const GemmSpec& spec) {
+    OperandList list;
+    for_each_operand(spec, false, [&](const GemmOperand& operand) { list.add(operand); });
+    return list;
+}
 
 /// Whether a scalar of an epilogue that guards something is 0.
 [[nodiscard]] inline bool is_guarded_off(const EpilogueParts& epilogue, const std::vector<int>& guards,

@@ -35,7 +35,7 @@ PackedOperand packed_b(const GemmSpec& spec) {
 
 std::int64_t packed_bytes(const GemmSpec& spec) {
     return (copies_a(spec) ? packed_a(spec).workspace_bytes() : 0) +
-           (copies_b(spec) ? packed_b(spec).workspace_bytes() : 0);
+           (has_copy_of_b(spec) ? packed_b(spec).workspace_bytes() : 0);
 }
 
 std::int64_t packed_offset(ArgumentRole role, const GemmSpec& spec) {

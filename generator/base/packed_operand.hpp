@@ -73,6 +73,8 @@ inline constexpr int kTmaAlignment = 16;
 /// Whether a kernel that reads by TMA reads a copy: packed, transposed or in parts.
 [[nodiscard]] bool copies_a(const auto& of) { return needs_packing(of.align_a) || transposes_a(of) || has_parts(of); }
 [[nodiscard]] bool copies_b(const auto& of) { return needs_packing(of.align_b) || transposes_b(of) || has_parts(of); }
+/// That of a symmetric product is A's.
+[[nodiscard]] bool has_copy_of_b(const auto& of) { return copies_b(of) && !of.symmetric; }
 
 /// Bytes of the workspace that the copies of one problem take, by a kernel that reads by TMA. Those of the next problem
 /// of a batch lie behind them.

@@ -15,7 +15,7 @@ constexpr int kLongestVector = 16;
 /// aligned of them allows.
 int d_alignment(const GemmSpec& spec) {
     int elements = spec.align_d / bytes(spec.d);
-    for (const GemmOperand& operand : gemm_operands(spec, false)) {
+    for (const GemmOperand& operand : kernel_operands(spec)) {
         if (operand.needs_k() || !operand.is_matrix()) continue;
         if (operand.epilogue != nullptr && operand.alignment == kLongestVector) continue;
         elements = std::min(elements, operand.alignment / bytes(operand.type));
@@ -37,6 +37,7 @@ GemmSignature signature_of(const GemmSpec& row_major) {
             .batched = is_batched(row_major) || has_groups(row_major),
             .grouped = is_grouped(row_major),
             .grouped_by_k = is_grouped_by_k(row_major),
+            .symmetric = row_major.symmetric,
             .epilogue = meaning_of(row_major.epilogue, row_major.d)};
 }
 
@@ -47,7 +48,8 @@ Problem problem_of(const GemmSpec& spec) {
     problem.asked = resolved(spec);
     problem.row_major = with_row_major_d(problem.asked);
     problem.signature = signature_of(problem.row_major);
-    problem.transposed = as_lines(problem.asked).d_order == Order::column;
+    // A symmetric D is its own transpose, and has one factor.
+    problem.transposed = as_lines(problem.asked).d_order == Order::column && !problem.asked.symmetric;
     return problem;
 }
 

@@ -22,8 +22,10 @@ double matrices_of_b(const GemmSpec& spec) {
 
 double operand_bytes(const GemmSpec& spec) {
     const auto k = static_cast<double>(expected_k(spec));
-    return static_cast<double>(expected_rows(spec)) * k * bytes(spec.a) * matrices(spec, spec.batch_stride_a) +
-           k * static_cast<double>(spec.n) * bytes(spec.b) * matrices_of_b(spec);
+    const double of_a =
+        static_cast<double>(expected_rows(spec)) * k * bytes(spec.a) * matrices(spec, spec.batch_stride_a);
+    if (spec.symmetric) return of_a;
+    return of_a + k * static_cast<double>(spec.n) * bytes(spec.b) * matrices_of_b(spec);
 }
 
 double bytes_of_d(const GemmSpec& spec) {

@@ -43,7 +43,7 @@ std::vector<std::string> unserved_batch(const GemmSignature& s, bool serves_batc
 }
 
 std::vector<std::string> unserved(const Problem& problem, bool serves_pairs, bool serves_block_scales,
-                                  bool serves_batches, bool serves_groups) {
+                                  bool serves_batches, bool serves_groups, bool serves_symmetric) {
     std::vector<std::string> reasons = unserved_types(problem.row_major);
     std::ranges::move(unserved_8_bits(problem.asked), std::back_inserter(reasons));
     if (problem.signature.epilogue)
@@ -53,6 +53,8 @@ std::vector<std::string> unserved(const Problem& problem, bool serves_pairs, boo
         reasons.emplace_back("no kernel of this family makes an element of D of two columns (left, right, even, odd)");
     if (!serves_block_scales && has_block_scales(problem.signature))
         reasons.emplace_back("no kernel of this family scales blocks of K");
+    if (problem.signature.symmetric && !serves_symmetric)
+        reasons.emplace_back("no kernel of this family computes a symmetric product");
     std::ranges::move(unserved_batch(problem.signature, serves_batches, serves_groups), std::back_inserter(reasons));
     return reasons;
 }
@@ -166,6 +168,11 @@ struct Adapter {
         return false;
     }
 
+    static constexpr bool serves_symmetric() {
+        if constexpr (requires { Typed::kServesSymmetric; }) return Typed::kServesSymmetric;
+        return false;
+    }
+
     static std::vector<std::string_view> parameter_names() {
         std::vector<std::string_view> names;
         for (const ConfigParameter<Config>& row : Typed::parameter_table()) names.push_back(row.name);
@@ -275,13 +282,13 @@ struct Adapter {
 
     /// What no family serves, or why this one does not; each family's own checks know nothing of the former.
     static std::vector<std::string> unsupported(const Problem& problem, const Arch& arch) {
-        std::vector<std::string> reasons =
-            unserved(problem, serves_pairs(), serves_block_scales(), serves_batches(), serves_groups());
+        std::vector<std::string> reasons = unserved(problem, serves_pairs(), serves_block_scales(), serves_batches(),
+                                                    serves_groups(), serves_symmetric());
         return reasons.empty() ? Typed::unsupported(problem, arch) : reasons;
     }
     static std::vector<std::string> violations(const Problem& problem, const KernelConfig& config, const Arch& arch) {
-        std::vector<std::string> reasons =
-            unserved(problem, serves_pairs(), serves_block_scales(), serves_batches(), serves_groups());
+        std::vector<std::string> reasons = unserved(problem, serves_pairs(), serves_block_scales(), serves_batches(),
+                                                    serves_groups(), serves_symmetric());
         if (reasons.empty()) reasons = Typed::violations(problem, own(config), arch);
         check_sum_order(reasons, problem.row_major, sum_order(multiplied_type(problem.row_major), config), arch);
         return reasons;

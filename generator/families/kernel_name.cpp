@@ -21,6 +21,7 @@ constexpr std::string_view kEpilogue = "ep";
 constexpr std::string_view kBatch = "batch";
 constexpr std::string_view kGroups = "groups";
 constexpr std::string_view kGroupsOfK = "kgroups";
+constexpr std::string_view kSymmetric = "symmetric";
 constexpr std::size_t kHashDigits = 8;
 constexpr int kUsualAlignment = 16;
 
@@ -92,6 +93,7 @@ private:
         if (c_as_d) signature.c = signature.d;
         signature.accumulator = take_type(tokens, "acc").value_or(default_accumulator(signature.a));
         signature.math = take_math(tokens);
+        signature.symmetric = take_word(tokens, kSymmetric);
         signature.grouped = take_word(tokens, kGroups);
         signature.grouped_by_k = !signature.grouped && take_word(tokens, kGroupsOfK);
         signature.batched = signature.grouped || signature.grouped_by_k || take_word(tokens, kBatch);
@@ -224,8 +226,9 @@ std::string math_token(const GemmSignature& s) {
 }
 
 std::string batch_token(const GemmSignature& s) {
-    if (!s.batched) return {};
-    return fmt::format("_{}", s.grouped ? kGroups : s.grouped_by_k ? kGroupsOfK : kBatch);
+    const std::string symmetric = s.symmetric ? fmt::format("_{}", kSymmetric) : std::string();
+    const std::string_view problems = s.grouped ? kGroups : s.grouped_by_k ? kGroupsOfK : kBatch;
+    return symmetric + (s.batched ? fmt::format("_{}", problems) : std::string());
 }
 
 std::string epilogue_token(const GemmSignature& s) {

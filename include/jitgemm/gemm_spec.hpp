@@ -84,8 +84,11 @@ struct GemmSpec {
     bool broadcast_c = false;
     Determinism deterministic = Determinism::run_to_run;  ///< limits the choice; every kernel is run_to_run
     Summation sums = Summation::usual;
-    Math math = Math::ieee;                      ///< of f32 operands
-    Ragged ragged = Ragged::m;                   ///< what groups cut
+    Math math = Math::ieee;     ///< of f32 operands
+    Ragged ragged = Ragged::m;  ///< what groups cut
+    /// D = alpha · A · A^T at about half the work. B is A transposed: there is no B, and n is m. The layout is tn, or nt
+    /// for the product A^T · A of a matrix with K rows. D is stored in full, and equals its transpose bit for bit.
+    bool symmetric = false;
     std::int64_t batch = 1;                      ///< problems in one launch
     std::int64_t batch_stride_a = kPackedBatch;  ///< elements from a problem's A to the next problem's A
     std::int64_t batch_stride_b = kPackedBatch;
@@ -187,8 +190,8 @@ struct OperandExtents {
 /// Whether only the device knows the sizes: GemmArguments::offsets.
 [[nodiscard]] constexpr bool has_groups(const GemmSpec& spec) { return spec.groups != 0; }
 
-/// Floating-point operations: 2 · m · n · k for each problem of a batch. Of groups, m (or k) is as many rows as they
-/// are expected to have.
+/// Floating-point operations: 2 · m · n · k for each problem of a batch, or m · (m + 1) · k of a symmetric product. Of
+/// groups, m (or k) is as many rows as they are expected to have.
 [[nodiscard]] double flops(const GemmSpec& spec);
 
 }  // namespace jitgemm

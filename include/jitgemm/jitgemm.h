@@ -116,10 +116,12 @@ typedef struct jg_gemm {
     int64_t group_rows;    /* rows that each group has room for; 0: groups lie one behind the other */
     int64_t expected_rows; /* of a group, for the choice of a kernel; 0: m / groups */
     const char *ragged;    /* m (default), or k: groups cut K, and each has a D */
+    const char *symmetric; /* yes: D = alpha * A * A^T. n is m, B is not there (docs/batches.md) */
 } jg_gemm;
 #define JG_GEMM_INIT \
     {sizeof(jg_gemm), 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, \
-     NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, NULL}
+     NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, NULL, \
+     NULL}
 /* A batch stride: all problems have one matrix. reserved_2 to reserved_5 may have this value; it has no effect. */
 #define JG_SAME (-1)
 

@@ -104,12 +104,28 @@ std::vector<std::size_t> turns_of_round(int round, std::size_t candidates) {
     return turns;
 }
 
+namespace {
+
+/// Peers take a B. That of a symmetric product is A's memory.
+std::vector<BenchCandidate> with_b(const GemmSpec& spec, std::vector<BenchCandidate> candidates) {
+    for (BenchCandidate& one : candidates)
+        if (spec.symmetric)
+            one.launch = [launch = std::move(one.launch)](GemmArguments arguments, Stream stream) {
+                arguments.b = arguments.a;
+                launch(arguments, stream);
+            };
+    return candidates;
+}
+
+}  // namespace
+
 std::vector<BenchCandidate> Peer::candidates(const GemmSpec& spec, std::string& reason) {
     GemmSpec told = spec;
     told.deterministic = Determinism::run_to_run;  // ours to keep: a peer is what one would have without it
     told.constant_a = told.constant_b = false;     // a promise that it may leave unused
     if (told.math == Math::tf32) told.a = told.b = DataType::tf32;
     told.math = Math::ieee;  // otherwise f32 operands are f32 to it
+    told.symmetric = false;  // the full product, whose B is A's memory
     GemmSpec plain = told;
     if (takes_row_of_c()) plain.broadcast_c = false;
     if (takes_epilogue()) plain.epilogue = {};
@@ -119,7 +135,7 @@ std::vector<BenchCandidate> Peer::candidates(const GemmSpec& spec, std::string& 
         plain.batch_stride_a = plain.batch_stride_b = plain.batch_stride_c = plain.batch_stride_d = kPackedBatch;
     }
     const std::string untold = later_formats_text(plain);
-    if (untold.empty()) return candidates_of_one(told, reason);
+    if (untold.empty()) return with_b(spec, candidates_of_one(told, reason));
     reason = fmt::format("{} computes only plain problems, without{}", name(), untold);
     return {};
 }

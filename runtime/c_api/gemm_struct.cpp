@@ -72,6 +72,7 @@ constexpr std::array kMembers{
     JITGEMM_MEMBER("group-rows", group_rows, number),
     JITGEMM_MEMBER("expected-rows", expected_rows, number),
     JITGEMM_MEMBER("ragged", ragged, word),
+    JITGEMM_MEMBER("symmetric", symmetric, word),
 };
 
 #undef JITGEMM_MEMBER

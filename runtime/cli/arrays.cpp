@@ -28,12 +28,16 @@ constexpr std::array<std::string_view, 31> kAllowedOptions{
     "type",           "a-type",     "b-type", "c-type", "d-type",     "acc-type",      "align-a",     "align-b",
     "align-c",        "align-d",    "alpha",  "beta",   "d-layout",   "epilogue",      "broadcast-c", "deterministic",
     "constant-a",     "constant-b", "kernel", "family", "param",      "templates",     "device",      "arch",
-    "emulator-limit", "sums",       "math",   "groups", "group-rows", "expected-rows", "ragged"};
+    "emulator-limit", "sums",       "math",   "groups", "group-rows", "expected-rows", "ragged",      "symmetric"};
+
+bool is_symmetric(const ProblemOptions& options) { return options.text("symmetric") == "yes"; }
 
 void check_usage(const ArrayFiles& files, const ProblemOptions& options) {
     Reasons reasons;
     if (files.a.empty()) reasons.emplace_back("--a is missing");
-    if (files.b.empty()) reasons.emplace_back("--b is missing");
+    if (files.b.empty() && !is_symmetric(options)) reasons.emplace_back("--b is missing");
+    if (!files.b.empty() && is_symmetric(options))
+        reasons.emplace_back("--symmetric is yes, and --b is given: B is A transposed, so leave --b out");
     if (files.outs.empty()) reasons.emplace_back("--out is missing");
     if (!reasons.empty())
         throw UsageError("arrays from files take --a A.npy --b B.npy [--c C.npy] [--operand NAME=X.npy] --out D.npy",
@@ -54,6 +58,11 @@ NpyMatrix open_array(const std::string& path, DataType raw) {
     } catch (const Error& error) {
         throw UsageError(error.what());
     }
+}
+
+/// B's file; of a symmetric product, A's.
+NpyMatrix open_b(const ArrayFiles& files, const NpyMatrix& a, const ProblemOptions& options) {
+    return is_symmetric(options) ? a.transposed() : open_array(files.b, type_of_raw(options, "b-type"));
 }
 
 /// The type an operand is multiplied in: what the options say, else its file's. f32 files are converted on the way in.
@@ -254,7 +263,7 @@ Outputs allocate_outputs(Context& context, const GemmSpec& spec, GemmArguments& 
 Outputs multiply(Context& context, const GemmKernel& kernel, const ArrayProblem& arrays, Output& output) {
     const GemmSpec& spec = arrays.request.spec;
     const DeviceBuffer a = upload(context, arrays.a, spec.a, output);
-    const DeviceBuffer b = upload(context, arrays.b, spec.b, output);
+    const DeviceBuffer b = spec.symmetric ? DeviceBuffer() : upload(context, arrays.b, spec.b, output);
     const DeviceBuffer c = arrays.c && spec.c ? upload(context, *arrays.c, *spec.c, output) : DeviceBuffer();
     const OperandFiles::Uploaded operands = arrays.operands.upload(context, spec);
     GemmArguments arguments{.a = a.data(),
@@ -302,12 +311,9 @@ void ArrayFiles::declare(CLI::App& app) {
 
 ArrayProblem read_arrays(const ArrayFiles& files, const ProblemOptions& options, Output& output) {
     check_usage(files, options);
-    ArrayProblem arrays{open_array(files.a, type_of_raw(options, "a-type")),
-                        open_array(files.b, type_of_raw(options, "b-type")),
-                        std::nullopt,
-                        OperandFiles(files.operands),
-                        OutputFiles(files.outs),
-                        {}};
+    const NpyMatrix a = open_array(files.a, type_of_raw(options, "a-type"));
+    ArrayProblem arrays{
+        a, open_b(files, a, options), std::nullopt, OperandFiles(files.operands), OutputFiles(files.outs), {}};
     if (!files.c.empty()) arrays.c = open_array(files.c, DataType::bf16);
 
     const bool may_be_row = options.given("broadcast-c");
@@ -327,7 +333,7 @@ ArrayProblem read_arrays(const ArrayFiles& files, const ProblemOptions& options,
     check_c(arrays, options);
 
     tell_conversion(arrays.a, arrays.request.spec.a, output);
-    tell_conversion(arrays.b, arrays.request.spec.b, output);
+    if (!arrays.request.spec.symmetric) tell_conversion(arrays.b, arrays.request.spec.b, output);
     if (arrays.c && arrays.request.spec.c) tell_conversion(*arrays.c, *arrays.request.spec.c, output);
     return arrays;
 }

@@ -288,6 +288,13 @@ NpyMatrix NpyMatrix::open(const std::string& path, std::optional<DataType> type,
     }
 }
 
+NpyMatrix NpyMatrix::transposed() const {
+    NpyMatrix matrix = *this;
+    std::swap(matrix.rows_, matrix.columns_);
+    matrix.order_ = order_ == Order::row ? Order::column : Order::row;
+    return matrix;
+}
+
 std::vector<std::byte> NpyMatrix::elements_as(DataType type) const {
     const std::size_t count = bytes_ / static_cast<std::size_t>(bytes(type_));
     std::vector<std::byte> elements(count * static_cast<std::size_t>(bytes(type)));

@@ -45,6 +45,7 @@ public:
     [[nodiscard]] const std::byte* data() const { return data_; }
     [[nodiscard]] std::size_t size_bytes() const { return bytes_; }
     [[nodiscard]] const std::string& path() const { return path_; }
+    [[nodiscard]] NpyMatrix transposed() const;
     /// The elements as `type` (f16, bf16 or f32), in the file's order.
     [[nodiscard]] std::vector<std::byte> elements_as(DataType type) const;
 

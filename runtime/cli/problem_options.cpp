@@ -147,6 +147,7 @@ GemmSpec spec_of_kernel(const GemmSignature& kernel) {
     spec.c = kernel.c;
     spec.d = kernel.d;
     spec.accumulator = kernel.accumulator;
+    spec.symmetric = kernel.symmetric;
     return spec;
 }
 

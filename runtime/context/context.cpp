@@ -53,7 +53,7 @@ LaunchShape launch_shape(const KernelEntry& entry, const Function& function, con
 
 std::shared_ptr<const EntryPlan> new_plan(const KernelEntry& entry, Function function, const Problem& problem) {
     return std::make_shared<const EntryPlan>(
-        EntryPlan{entry, std::move(function), ArgumentPlan(entry.arguments, gemm_operands(problem.row_major, false))});
+        EntryPlan{entry, std::move(function), ArgumentPlan(entry.arguments, kernel_operands(problem.row_major))});
 }
 
 void check_grid(const std::string& kernel, const LaunchShape& shape, const GemmSpec& spec) {

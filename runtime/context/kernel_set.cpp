@@ -80,7 +80,7 @@ private:
         for (std::size_t i = 0; i < kernel.plans.size(); ++i)
             kernel.plans[i] = std::make_shared<const EntryPlan>(
                 EntryPlan{source.entries[i], kernel.functions[i],
-                          ArgumentPlan(source.entries[i].arguments, gemm_operands(problem.row_major, false))});
+                          ArgumentPlan(source.entries[i].arguments, kernel_operands(problem.row_major))});
         return kernel;
     }
 

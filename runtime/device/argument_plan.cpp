@@ -173,7 +173,7 @@ void ArgumentPlan::add(const KernelArgument& argument, const ArgumentField& fiel
 }
 
 OperandList ArgumentPlan::operands_of(const Problem& problem) const {
-    return only_operands_ != nullptr ? *only_operands_ : gemm_operands(problem.row_major, false);
+    return only_operands_ != nullptr ? *only_operands_ : kernel_operands(problem.row_major);
 }
 
 std::int64_t ArgumentPlan::value_of(const ExtentPatch& patch, const Problem& problem) const {

@@ -326,7 +326,9 @@ std::string name_of(const ArgumentRole& role, const LauncherInput& input) {
     const bool is_of_problem = role.part == ArgumentPart::matrices || role.part == ArgumentPart::batch_stride;
     if (is_of_problem && (role.is_packed || role.name == ArgumentRole::workspace.name))
         return std::to_string(extent(role, input.problem));
-    const GemmOperand* const operand = input.operands.find(as_caller_sees(role, input.problem.transposed).name);
+    const std::string_view seen = as_caller_sees(role, input.problem.transposed).name;
+    const bool is_a = input.problem.asked.symmetric && seen == ArgumentRole::b.name;  // B is A transposed
+    const GemmOperand* const operand = input.operands.find(is_a ? ArgumentRole::a.name : seen);
     if (operand == nullptr) return "0";
     if (role.part == ArgumentPart::pointer) return "problem->" + field_of(*operand);
     if (role.part == ArgumentPart::pitch) return operand->is_repeated() ? "0" : "problem->" + pitch_name(*operand);

@@ -65,7 +65,7 @@ MatrixForm form_of(const GemmOperand& operand, bool generous) {
 }
 
 MatrixForm form_of(const GemmSpec& spec, std::string_view name, bool generous) {
-    return form_of(*gemm_operands(spec).find(name), generous);
+    return form_of(*kernel_operands(spec).find(name), generous);
 }
 
 MatrixForm workspace_form(std::int64_t bytes) {

@@ -51,6 +51,12 @@ DeviceMatrix columns_of(DeviceMatrix matrix, const GroupRows& columns) {
     return matrix;
 }
 
+DeviceMatrix transposed(DeviceMatrix matrix) {
+    std::swap(matrix.rows, matrix.columns);
+    std::swap(matrix.row_stride, matrix.column_stride);
+    return matrix;
+}
+
 /// A matrix that a kernel writes.
 struct GuardedOutput {
     std::string_view name;
@@ -237,7 +243,7 @@ std::vector<GroupRows> GuardedProblem::Impl::rows_outside() const {
 Check GuardedProblem::Impl::request(std::int64_t group) const {
     const DeviceMatrix a = matrix("a", group);
     return {.a = a,
-            .b = matrix("b", group),
+            .b = spec.symmetric ? transposed(a) : matrix("b", group),
             .c = matrix("c", group),
             .d = in_group(d().matrix(), {}, group),
             .k = !a.data                 ? 0

@@ -17,6 +17,9 @@ struct GemmArgs {
 #if GEMM_REST_COLUMNS
     TensorMap map_d_rest;
 #endif
+#if GEMM_SYMMETRIC
+    TensorMap map_mirror;
+#endif
 #endif
 #if GEMM_TILE_PANELS
     TensorMap map_c;

@@ -40,6 +40,9 @@
 #ifndef GEMM_GROUPED_BY_K
 #define GEMM_GROUPED_BY_K 0  // each problem has a part of K
 #endif
+#ifndef GEMM_SYMMETRIC
+#define GEMM_SYMMETRIC 0  // B is A transposed, and half of D's elements are computed
+#endif
 #ifndef GEMM_CLUSTER
 #define GEMM_CLUSTER 1  // blocks of a cluster that takes tiles together and shares operands
 #endif

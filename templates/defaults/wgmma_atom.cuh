@@ -93,3 +93,10 @@ __device__ __forceinline__ void stmatrix(unsigned address, const unsigned (&r)[2
                  : "memory");
 }
 #endif
+#if GEMM_SYMMETRIC && GEMM_STMATRIX
+__device__ __forceinline__ void stmatrix_transposed(unsigned address, const unsigned (&r)[4]) {
+    asm volatile("stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(address), "r"(r[0]),
+                 "r"(r[1]), "r"(r[2]), "r"(r[3])
+                 : "memory");
+}
+#endif

@@ -152,7 +152,11 @@ constexpr int kPanelRows = kBlockM;
 constexpr int kTilePanels = kBlockN / kWarpgroupN * ((kWarpgroupN + kSliceColumns - 1) / kSliceColumns);
 constexpr int kTilesOfVector = kTilesM;
 #endif
+#if GEMM_SYMMETRIC
+constexpr int kStagingBytes = kConsumers * 4 * kSlices * 16 * kSliceColumns * 2 * static_cast<int>(sizeof(Staged));
+#else
 constexpr int kStagingBytes = kConsumers * 4 * kSlices * 16 * kSliceColumns * static_cast<int>(sizeof(Staged));
+#endif
 
 // sA and sB hold panels of rows of kPanelBytes: what TMA's swizzle spans.
 constexpr int kPanelElements = kPanelBytes / GEMM_ELEMENT_BYTES;

@@ -28,6 +28,9 @@ __device__ __forceinline__ unsigned chunk_address(unsigned slice, int row, int c
 }
 constexpr bool kSwizzledSlices = kSliceColumns * sizeof(Staged) > 16;
 
+#if GEMM_SYMMETRIC
+#include "epilogue/mirror.cuh"
+#endif
 #include "epilogue/stage_slice.cuh"
 #include "tile_outputs.inl"
 #if GEMM_STORE_TMA
@@ -46,8 +49,14 @@ __device__ __forceinline__ void store_rows(const Accumulator (&rC)[kTilesN][kReg
                                            TileOperands operands, int lane) {
 #pragma unroll
     for (int i = 0; i < kSlicesOfRow; ++i) {
+#if GEMM_SYMMETRIC
+        const int slice_column = column + i * kSliceColumns;
+        if (is_below_diagonal(row, slice_column)) continue;
+        const unsigned slice = staging.take();
+#else
         const unsigned slice = staging.take();
         const int slice_column = column + i * kSliceColumns;
+#endif
 #if GEMM_READ_SLICES
         operands.read_slice(args, row, slice_column, lane);
 #endif

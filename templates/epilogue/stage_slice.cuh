@@ -6,7 +6,15 @@
 template <int kColumns, bool kSwizzled, typename Finished>
 __device__ __forceinline__ void stage_slice(unsigned slice, const Finished& finished, int lane) {
 #pragma unroll
+#if GEMM_SYMMETRIC
+    for (int j = 0; j < kColumns / 8; ++j) {
+        const Atom atom = finished(j);
+        stage_floats<kColumns>(slice, atom, j, lane);
+        stage_mirror(slice, atom, j, lane);
+    }
+#else
     for (int j = 0; j < kColumns / 8; ++j) stage_floats<kColumns>(slice, finished(j), j, lane);
+#endif
 }
 #elif GEMM_TYPE_D >= 4
 
@@ -38,6 +46,9 @@ __device__ __forceinline__ void stage_slice(unsigned slice, const Finished& fini
             store_shared(chunk + byte % 16, pack_d(atom.pair[pair].x, atom.pair[pair].y));
 #endif
         }
+#if GEMM_SYMMETRIC
+        stage_mirror(slice, atom, j, lane);
+#endif
     }
 }
 #else
@@ -51,8 +62,15 @@ __device__ __forceinline__ void stage_slice(unsigned slice, const Finished& fini
 #pragma unroll
     for (int j = 0; j + 1 < kColumns / 8; j += 2) {
         const Atom left = finished(j), right = finished(j + 1);
+#if GEMM_SYMMETRIC
+        const unsigned words[4] = {packed(left.pair[0]), packed(left.pair[1]), packed(right.pair[0]),
+                                   packed(right.pair[1])};
+        stmatrix(chunk_address<kRowBytes, kSwizzled>(slice, lane % 16, j + lane / 16), words);
+        stmatrix_transposed(mirror_address(slice, j * 8 + lane / 16 * 8 + lane % 8, lane / 8 % 2), words);
+#else
         stmatrix(chunk_address<kRowBytes, kSwizzled>(slice, lane % 16, j + lane / 16),
                  {packed(left.pair[0]), packed(left.pair[1]), packed(right.pair[0]), packed(right.pair[1])});
+#endif
     }
 #endif
 #if GEMM_STMATRIX_X2

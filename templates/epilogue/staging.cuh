@@ -5,6 +5,9 @@ constexpr int kSliceBytes = kStagers / 4 * kSliceColumns * static_cast<int>(size
 #elif GEMM_STAGED_OUTPUTS
 constexpr int kSliceBytesOfD = kStagers / 2 * kSliceColumns * static_cast<int>(sizeof(Staged));  // 16 rows per warp
 constexpr int kSliceBytes = kSliceBytesOfD + kStagers / 2 * kSliceColumns * kOutputBytes;  // with the other outputs'
+#elif GEMM_SYMMETRIC
+constexpr int kSliceBytesOfD = kStagers / 2 * kSliceColumns * static_cast<int>(sizeof(Staged));  // 16 rows per warp
+constexpr int kSliceBytes = 2 * kSliceBytesOfD;  // with the mirror
 #else
 constexpr int kSliceBytes = kStagers / 2 * kSliceColumns * static_cast<int>(sizeof(Staged));  // 16 rows per warp
 #endif

@@ -66,7 +66,7 @@ __device__ __forceinline__ void store_elements(ElementD* d, const Vector& vector
 // Stores from (row, column) of D on, but nothing beyond D. A lane reads kBatch vectors before it stores the first: no
 // other warp of the consumer would run while it waits.
 template <int kColumns, bool kSwizzled>
-#if GEMM_STORE_TMA
+#if GEMM_STORE_TMA || GEMM_SYMMETRIC
 __device__ __forceinline__ void store_slice_by_threads(unsigned slice, const GemmArgs& args, const Edges& edges,
                                                        int row, int column, int lane) {
 #else
@@ -117,3 +117,17 @@ __device__ __forceinline__ void store_slice(unsigned slice, const GemmArgs& args
         }
     }
 }
+#if GEMM_SYMMETRIC && !GEMM_STORE_TMA
+
+// The same, and the mirror of a slice above the diagonal, 16 of its rows at a time.
+template <int kColumns, bool kSwizzled>
+__device__ __forceinline__ void store_slice(unsigned slice, const GemmArgs& args, const Edges& edges, int row,
+                                            int column, int lane) {
+    store_slice_by_threads<kColumns, kSwizzled>(slice, args, edges, row, column, lane);
+    if (!is_above_diagonal(row, column)) return;
+#pragma unroll 1
+    for (int below = 0; below < kColumns; below += 16)
+        store_slice_by_threads<16, kSwizzledMirrors>(slice + kSliceBytesOfD + below * kMirrorRowBytes, args, edges,
+                                                     column + below, row, lane);
+}
+#endif

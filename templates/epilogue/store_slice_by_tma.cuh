@@ -30,6 +30,9 @@ __device__ __forceinline__ void store_slice(unsigned slice, const GemmArgs& args
 #if GEMM_STAGED_OUTPUTS
         store_outputs<kColumns>(slice, args, row, column);
 #endif
+#if GEMM_SYMMETRIC
+        if (is_above_diagonal(row, column)) tma_store(slice + kSliceBytesOfD, args.map_mirror, row, column);
+#endif
         tma_store_commit();
     }
 }

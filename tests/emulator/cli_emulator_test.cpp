@@ -200,6 +200,37 @@ TEST_CASE("cli emulator: groups of K in files have a D each, and their ends are 
     CHECK_THAT(wrong.err, ContainsSubstring("offsets[1] is 2, but the previous group ends at 3"));
 }
 
+TEST_CASE("cli emulator: a symmetric product of one array") {
+    const Tool tool;
+    const auto file = [&](const char* name) { return tool.folder() / name; };
+    const std::vector<float> a{1, 2, 3, 4, 5, 6};
+    write_npy(file("a.npy"), DataType::f32, {2, 3}, Order::row, a.data());
+    write_npy(file("columns.npy"), DataType::f32, {3, 2}, Order::column, a.data());
+    const auto product = [&](const std::string& arguments) {
+        const ToolResult result =
+            tool.run("run --device emulator:sm_90a --symmetric yes " + arguments + " --out '" + file("d.npy") + "'");
+        INFO(result.err);
+        REQUIRE(result.exit_code == 0);
+        const NpyMatrix d = NpyMatrix::open(file("d.npy"));
+        std::vector<float> values(static_cast<std::size_t>(d.rows() * d.columns()));
+        std::memcpy(values.data(), d.data(), values.size() * sizeof(float));
+        return values;
+    };
+    CHECK(product("--type f16 --d-type f32 --a '" + file("a.npy") + "'") == std::vector<float>{14, 32, 32, 77});
+    CHECK(product("--a '" + file("columns.npy") + "'") == std::vector<float>{17, 22, 27, 22, 29, 36, 27, 36, 45});
+    const ToolResult both = tool.run("run --device emulator --symmetric yes --a '" + file("a.npy") + "' --b '" +
+                                     file("a.npy") + "' --out '" + file("d.npy") + "'");
+    CHECK(both.exit_code == 2);
+    CHECK_THAT(both.err, ContainsSubstring("--symmetric is yes, and --b is given"));
+    CHECK(tool.json("run bf16 tn 200 200 72 symmetric=yes --device emulator:sm_90a", 0).at("verified") == true);
+    const ToolResult wrong = tool.run("run bf16 tn 200 201 72 symmetric=yes --device emulator:sm_90a");
+    CHECK(wrong.exit_code == 2);
+    CHECK_THAT(wrong.err, ContainsSubstring("m is 200 and n is 201"));
+    const ToolResult exported = tool.run("dump bf16 tn 200 200 72 symmetric=yes --arch sm_90a --main");
+    CHECK(exported.exit_code == 2);
+    CHECK_THAT(exported.err, ContainsSubstring("leave symmetric out"));
+}
+
 TEST_CASE("cli emulator: a batch of one in files makes a batch of one") {
     const Tool tool;
     const auto file = [&](const char* name) { return tool.folder() / name; };

@@ -251,6 +251,22 @@ void add_simt_kernels(Samples& samples, const GemmSpec& f32, const GemmSpec& hal
     }
 }
 
+/// Where D is its own transpose: its order and its types by turns.
+void add_symmetric_kernels(Samples& samples, GemmSpec spec) {
+    if (spec.layout != GemmLayout::tn && spec.layout != GemmLayout::nt) return;
+    spec.symmetric = true;
+    spec.n = spec.m;
+    for (const char* parameters :
+         {"block=128x128x64,warpgroup=128x128,schedule=pingpong,stages=4",
+          "block=128x256x64,warpgroup=64x256,stages=3,slices=1,cluster=2x1",
+          "block=128x64x64,warpgroup=128x64,schedule=overlapped,stages=4", "block=64x32x64,warpgroup=64x32,stages=4"}) {
+        samples.add_choice(spec, "wgmma_warp_specialized", parameters);
+        spec.d = spec.d == DataType::f32 ? spec.a : DataType::f32;
+    }
+    spec.batch = 3;
+    samples.add_choice(spec, "wgmma_warp_specialized", "");
+}
+
 void add_kernels(Samples& samples, std::string_view layout, int size) {
     const GemmSpec half =
         problem(fmt::format("{} {} {} {} {}", size == 510 ? "f16" : "bf16", layout, size, size, size + 4));
@@ -264,6 +280,7 @@ void add_kernels(Samples& samples, std::string_view layout, int size) {
     add_tf32_kernels(samples, f32);
     add_simt_kernels(samples, f32, half);
     add_batched_kernels(samples, half, f32);
+    add_symmetric_kernels(samples, half);
     for (const char* parameters : kLongKParameters)
         samples.add_choice(problem(fmt::format("f32 {} 40 40 {}", layout, 100000 + size)), "simt_long_k", parameters);
 }

@@ -17,6 +17,7 @@ struct MmaMultistage {
     static constexpr MathUnit kMathUnit = MathUnit::tensor_cores;
     static constexpr bool kServesPairs = true;
     static constexpr bool kServesBatches = true;
+    static constexpr bool kServesSymmetric = true;
     static constexpr std::array kRemovedOptions{kHilbertRasterization, RemovedOption{"stream_k", "streamk"},
                                                 RemovedOption{"store", "store-", "reg"},
                                                 RemovedOption{"double_buffer", "db"}};

@@ -84,6 +84,8 @@ struct ArgumentComments {
         const std::string_view rounded = signature.math == Math::tf32 ? ", rounded to tf32" : "";
         if (field == "map_a" && is_transposed()) return fmt::format("{}B^T (m, k){}{}", packed, rounded, by_pairs);
         if (field == "map_a") return fmt::format("{}A (m, k){}", packed, rounded);
+        if (signature.symmetric && field == "map_b") return fmt::format("{}A (n, k){}", packed, rounded);
+        if (field == "map_mirror") return "D (m, n), in boxes of a slice's mirror";
         if (field == "map_b" && !by_pairs.empty()) return fmt::format("B (k, 2 * n){}", by_pairs);
         if (field == "map_b") return fmt::format("{}{} (k, n){}", packed, is_transposed() ? "A^T" : "B", rounded);
         if (field == "map_d")
@@ -135,11 +137,12 @@ struct ArgumentComments {
     }
 
     [[nodiscard]] std::string formula() const {
+        const std::string_view is_a = signature.symmetric ? ", B is A^T" : "";
         if (signature.epilogue)
-            return fmt::format("// {}\n// acc = A (m, k) * B (k, {}), D is d.\n", signature.epilogue->text(),
-                               signature.epilogue->parts().pairs == EpiloguePairs::none ? "n" : "2 * n");
+            return fmt::format("// {}\n// acc = A (m, k) * B (k, {}){}, D is d.\n", signature.epilogue->text(),
+                               signature.epilogue->parts().pairs == EpiloguePairs::none ? "n" : "2 * n", is_a);
         const std::string_view plus_c = !has(Role::c) ? "" : has_one_row_of_c() ? " + beta * C" : " + beta * C (m, n)";
-        if (!is_transposed()) return fmt::format("// D (m, n) = alpha * A (m, k) * B (k, n){}.\n", plus_c);
+        if (!is_transposed()) return fmt::format("// D (m, n) = alpha * A (m, k) * B (k, n){}{}.\n", plus_c, is_a);
         return fmt::format(
             "// D^T (m, n) = alpha * B^T (m, k) * A^T (k, n){}. All of this kernel is written for the transposed "
             "problem:\n"

@@ -29,7 +29,7 @@ inline constexpr int kPackThreads = 256;
 
 /// The operands that TMA cannot address, and those that tensor cores cannot read as they lie. `of` is a GemmSpec or a
 /// GemmSignature.
-[[nodiscard]] Pack pack_for_tma(const auto& of) { return pack_of(copies_a(of), copies_b(of)); }
+[[nodiscard]] Pack pack_for_tma(const auto& of) { return pack_of(copies_a(of), has_copy_of_b(of)); }
 
 /// The bytes at the beginning of the workspace that the copies take.
 [[nodiscard]] std::int64_t packed_workspace_bytes(const GemmSpec& spec, Pack pack);

@@ -198,7 +198,7 @@ std::string cp_async_groups() {
            "}\n";
 }
 
-std::string stmatrix_wrappers(const std::vector<int>& widths, bool trans) {
+std::string stmatrix_wrappers(const std::vector<int>& widths, bool trans, std::string_view name) {
     if (widths.empty()) return {};
     std::string text = fmt::format(
         "\n// Stores 8x8 matrices of 16-bit elements{}: each is one register of every lane. Lane l gives the address\n"
@@ -217,7 +217,7 @@ std::string stmatrix_wrappers(const std::vector<int>& widths, bool trans) {
         const bool fits =
             statement.find('\n') == std::string::npos && statement.size() + 1 + kEnd.size() <= kLineColumns;
         text += fmt::format(
-            "__device__ __forceinline__ void stmatrix(unsigned address, const unsigned (&r)[{}]) {{\n{}{}{}\n}}\n", x,
+            "__device__ __forceinline__ void {}(unsigned address, const unsigned (&r)[{}]) {{\n{}{}{}\n}}\n", name, x,
             statement, fits ? " " : "\n" + std::string(indent, ' '), kEnd);
     }
     return text;

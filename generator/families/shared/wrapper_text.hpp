@@ -6,6 +6,7 @@
 #include "generator/layout/wmma_atom.hpp"
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace jitgemm {
@@ -19,8 +20,9 @@ namespace jitgemm {
 /// `cp_async_commit()` and `cp_async_wait<kPending>()`: groups of copies.
 [[nodiscard]] std::string cp_async_groups();
 
-/// `stmatrix(unsigned address, const unsigned (&r)[x])` for each width x, or nothing.
-[[nodiscard]] std::string stmatrix_wrappers(const std::vector<int>& widths, bool trans);
+/// `stmatrix(unsigned address, const unsigned (&r)[x])` for each width x, or nothing. `name` stands for stmatrix.
+[[nodiscard]] std::string stmatrix_wrappers(const std::vector<int>& widths, bool trans,
+                                            std::string_view name = "stmatrix");
 
 /// kRegistersA, kRegistersB and kRegistersC of a fragment, and the wmma instructions as inline functions:
 /// load_fragment_a, load_fragment_b, mma, store_fragment. K-major operands lie in shared memory with K contiguous.

@@ -82,6 +82,10 @@ void check_wave(Reasons& reasons, const GemmSpec& spec, const Config& c) {
         reasons.push_back(
             fmt::format("blocks_per_wave = {} adds the partial sums of remainder tiles to D, which must be f32, not {}",
                         c.blocks_per_wave, to_string(spec.d)));
+    if (spec.symmetric)
+        reasons.push_back(
+            fmt::format("blocks_per_wave = {} cuts some tiles alone: a symmetric product must add all in one order",
+                        c.blocks_per_wave));
     if (remainder_tiles(spec, c.block, c.blocks_per_wave) == 0)
         reasons.push_back(fmt::format("blocks_per_wave = {}: {} tiles fill whole waves, and no tile is left to cut",
                                       c.blocks_per_wave, block_count({c.block.m, c.block.n, 1}, spec)));

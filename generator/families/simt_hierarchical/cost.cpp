@@ -90,7 +90,7 @@ bool has_no_edges(const GemmSpec& spec, const TileShape& block) {
 
 /// Tiles are cut where they are few waves of long ones, so that the time saved covers the second entry.
 bool cutting_may_pay(const GemmSpec& spec, const Config& config) {
-    if (!is_full_tile(config) || spec.d != DataType::f32 || spec.k < kShortestCut) return false;
+    if (!is_full_tile(config) || spec.d != DataType::f32 || spec.k < kShortestCut || spec.symmetric) return false;
     const std::int64_t tiles = blocks_of_batch({config.block.m, config.block.n, 1}, spec);
     return kFewestCut * tiles > config.blocks_per_wave && tiles < kMostCutWaves * config.blocks_per_wave &&
            remainder_tiles(spec, config.block, config.blocks_per_wave) > 0;

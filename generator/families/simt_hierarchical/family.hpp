@@ -16,6 +16,7 @@ struct SimtHierarchical {
     static constexpr std::string_view kTemplateFile = "simt_hierarchical/simt_hierarchical.cu";
     static constexpr MathUnit kMathUnit = MathUnit::fp32_cores;
     static constexpr bool kServesBatches = true;
+    static constexpr bool kServesSymmetric = true;
     static constexpr std::array kRemovedOptions{kHilbertRasterization};
 
     [[nodiscard]] static bool selected_by_default(const Problem& problem);

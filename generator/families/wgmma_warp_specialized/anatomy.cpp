@@ -4,6 +4,7 @@
 #include "generator/families/shared/packing.hpp"
 #include "generator/families/wgmma_warp_specialized/geometry.hpp"
 #include "generator/families/wgmma_warp_specialized/stream_k.hpp"
+#include "generator/families/wgmma_warp_specialized/triangle.hpp"
 #include "generator/layout/bank_conflicts.hpp"
 #include "generator/layout/swizzle.hpp"
 #include "generator/layout/wgmma_atom.hpp"
@@ -119,12 +120,12 @@ ElementOwner WgmmaWarpSpecialized::owner(const Problem& problem, const Config& c
     if (has_pairs(problem.signature)) column = first_sum_of(EpiloguePairs::halves, column);  // neighbours lie as halves
     if (c.swap_ab) std::swap(row, column);
     const WgmmaGeometry g = geometry(as_multiplied(problem.signature, c.swap_ab), c);
+    if (spec.symmetric && row / g.slice_columns > column / g.slice_columns) std::swap(row, column);  // in a mirror
     ElementOwner owner;
     owner.tile_m = row / c.block.m;
     owner.tile_n = column / c.block.n;
     const TileIndex cluster{owner.tile_m / c.cluster.m, owner.tile_n / c.cluster.n};
-    const TileShape cluster_tile{c.block.m * c.cluster.m, c.block.n * c.cluster.n, c.block.k};
-    std::int64_t taker = block_of_tile(c, cluster, tiles_of(cluster_tile, spec.m, spec.n));
+    std::int64_t taker = block_of_tile(c, place_among_dealt(cluster, spec, c), dealt_tiles(spec, c));
     if (c.stream_k != 0) taker = stream_k(spec, c).taker_of(taker);
     owner.block =
         taker * c.cluster.m * c.cluster.n + owner.tile_m % c.cluster.m + owner.tile_n % c.cluster.n * c.cluster.m;

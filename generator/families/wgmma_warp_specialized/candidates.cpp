@@ -10,6 +10,7 @@
 #include "generator/families/wgmma_warp_specialized/least_time.hpp"
 #include "generator/families/wgmma_warp_specialized/operand_traffic.hpp"
 #include "generator/families/wgmma_warp_specialized/stream_k.hpp"
+#include "generator/families/wgmma_warp_specialized/triangle.hpp"
 #include "generator/families/wgmma_warp_specialized/write_order.hpp"
 #include "generator/layout/wgmma_atom.hpp"
 
@@ -215,6 +216,7 @@ void add_cluster(const Search& search, Config config, const TileShape& cluster) 
         if (shared % kSumsOfEightPairs != 0) return;
     }
     config.cluster = cluster;
+    if (signature.symmetric && !has_squares(config)) return;
     if (least.in_cluster(config, tile, cluster) > limit_us) return;
     config.group = best_group(config, resident_clusters(gpu, cluster.m * cluster.n));
     int stages = 0;
@@ -225,6 +227,7 @@ void add_cluster(const Search& search, Config config, const TileShape& cluster) 
         stages = config.stages;
         if (stages < kFewestStages && (stages != 2 || config.block.k * bytes(signature.a) != kLongRowBytes)) continue;
         add_streamed(search, config);
+        if (spec.symmetric) continue;
         if (const auto by_row = along_rows(spec, config, gpu)) add_streamed(search, *by_row);
     }
 }
@@ -280,6 +283,7 @@ void add_tiles(std::vector<CandidateGroup<Config>>& groups, const Problem& probl
             const WgmmaGeometry g = geometry(problem.signature, config);
             if (g.wave_n == 0) continue;  // no room for partial sums
             if (problem.signature.grouped_by_k && g.producer_registers < kLeastProducerOfGroupsOfK) continue;
+            if (problem.signature.symmetric && !has_mirrors(config, g)) continue;
             if (std::ranges::any_of(g.scales, [](const WgmmaScale& one) { return one.boxes > kMostScaleBoxes; }))
                 continue;
             if (bytes(multiplied.d) == 1 && n % kTmaAlignment != 0) continue;
@@ -294,7 +298,7 @@ std::vector<CandidateGroup<Config>> WgmmaWarpSpecialized::groups(const Problem& 
     std::vector<CandidateGroup<Config>> groups;
     const Config config = common_fields(problem, gpu, false);
     add_tiles(groups, problem, gpu, config);
-    if (!problem.signature.grouped && may_swap_ab(problem.row_major, config))
+    if (!problem.signature.grouped && !problem.signature.symmetric && may_swap_ab(problem.row_major, config))
         add_tiles(groups, problem, gpu, common_fields(problem, gpu, true));
     return groups;
 }

@@ -8,6 +8,7 @@
 #include "generator/families/shared/tensor_core_constraints.hpp"
 #include "generator/families/wgmma_warp_specialized/geometry.hpp"
 #include "generator/families/wgmma_warp_specialized/stream_k.hpp"
+#include "generator/families/wgmma_warp_specialized/triangle.hpp"
 #include "generator/layout/wgmma_atom.hpp"
 
 #include <fmt/format.h>
@@ -240,6 +241,22 @@ void check_groups(Reasons& reasons, const GemmSpec& spec, const Config& c) {
     if (c.early_a || c.early_b) reasons.emplace_back("early: tiles of groups are known when the offsets are");
 }
 
+void check_symmetric(Reasons& reasons, const GemmSpec& spec, const Config& c, const WgmmaGeometry& g) {
+    if (!spec.symmetric) return;
+    if (c.swap_ab) reasons.emplace_back("swap_ab: a symmetric D is its own transpose");
+    if (!c.persistent) reasons.emplace_back("persistent = 0: blocks of a symmetric product take several tiles");
+    if (!has_squares(c))
+        reasons.push_back(
+            fmt::format("block_tile = {}x{}, cluster = {}x{}: in a symmetric product the rows of a cluster's tile must "
+                        "divide its columns, or its columns divide its rows",
+                        c.block.m, c.block.n, c.cluster.m, c.cluster.n));
+    if (!has_mirrors(c, g))
+        reasons.push_back(
+            fmt::format("warpgroup_tile.n = {}: a symmetric D is stored in slices of {} columns, which must be whole "
+                        "and have at least {}",
+                        c.warpgroup.n, g.slice_columns, kSliceRows));
+}
+
 void check_stream_k(Reasons& reasons, const GemmSpec& spec, const Config& c) {
     if (c.stream_k == 0) return;
     const int blocks = bounded_product(c.cluster.m, c.cluster.n);
@@ -434,6 +451,7 @@ Reasons WgmmaWarpSpecialized::violations(const Problem& problem, const Config& c
     check_stream_k(reasons, multiplied, c);
     check_batch(reasons, multiplied, c);
     check_groups(reasons, spec, c);
+    check_symmetric(reasons, spec, c, g);
     check_early(reasons, multiplied, c);
     check_a_source(reasons, c, g);
     check_operand_bits(reasons, spec, c);

@@ -99,7 +99,8 @@ double store_slowdown(const GemmSpec& spec, const Config& c, const WgmmaCosts& c
 }
 
 double store_cycles(const GemmSpec& spec, const Config& c, double slowdown, const WgmmaCosts& costs) {
-    const double tile_bytes = static_cast<double>(c.block.m) * c.block.n * bytes_per_sum(spec) * slowdown;
+    const int stores = spec.symmetric ? 2 : 1;  // of most tiles
+    const double tile_bytes = static_cast<double>(c.block.m) * c.block.n * bytes_per_sum(spec) * slowdown * stores;
     if (c.store == OutputStore::tma) return tile_bytes / costs["store_bytes_per_cycle"];
     return costs["row_store_cycles"] +
            tile_bytes / std::min(costs["store_bytes_per_cycle"], costs["row_store_bytes_per_cycle"] * spec.align_d);

@@ -21,6 +21,7 @@ struct WgmmaWarpSpecialized {
     static constexpr bool kServesPairs = true;
     static constexpr bool kServesBlockScales = true;
     static constexpr bool kServesBatches = true;
+    static constexpr bool kServesSymmetric = true;
     static constexpr bool kServesGroups = true;
     static constexpr std::array kRemovedOptions{kHilbertRasterization, RemovedOption{"store", "", "reg"},
                                                 RemovedOption{"swizzle", "swizzle"}};

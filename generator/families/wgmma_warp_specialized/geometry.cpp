@@ -190,8 +190,9 @@ WgmmaGeometry geometry(const GemmSignature& signature, const WgmmaWarpSpecialize
     g.slice_columns = slice_row_bytes(g.output_n, widest) / widest;
     g.rest_columns = g.output_n % g.slice_columns;
     const std::int64_t staged_rows = c.swap_ab ? rows_of_wgmma(signature, c) : kWarps * kSliceRows;
+    const int mirror_bytes = signature.symmetric ? g.staged_bytes : 0;
     g.staging_bytes = std::int64_t{bounded_product(g.consumers, staged_rows, c.slices)} * g.slice_columns *
-                      (g.staged_bytes + g.output_bytes);
+                      (g.staged_bytes + mirror_bytes + g.output_bytes);
     g.c_stages = stages_of_c(signature, c, g);
     const int group_end_bytes = signature.grouped ? kGroupEndBytes : signature.grouped_by_k ? kGroupEndBytesOfK : 0;
     g.group_bytes = (kMostGroups + 1) * group_end_bytes;

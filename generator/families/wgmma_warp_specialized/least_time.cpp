@@ -166,7 +166,8 @@ double LeastTime::launched(const Config& c, const Tile& tile, const Sharing& sha
 
 double LeastTime::in_sharing(const Config& c, const Tile& tile, const Sharing& sharing) {
     const TileShape cluster = is_large(sharing.cluster) ? TileShape{1, 1, 1} : sharing.cluster;
-    const std::int64_t count = cluster_tiles(tile.count, cluster);
+    const std::int64_t of_d = cluster_tiles(tile.count, cluster);
+    const std::int64_t count = spec_.symmetric ? ceil_div<std::int64_t>(of_d, 2) : of_d;
     const double waves = static_cast<double>(count) / sharing.clusters;
     const std::int64_t at_work = std::min<std::int64_t>(count * cluster.m * cluster.n, sharing.blocks_at_work);
     const double mainloop = tile.k_tiles * k_tile_cycles(tile, sharing, waves, at_work);

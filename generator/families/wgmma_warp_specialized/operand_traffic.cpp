@@ -3,6 +3,7 @@
 #include "generator/base/roofline.hpp"
 #include "generator/base/round_up.hpp"
 #include "generator/families/wgmma_warp_specialized/piece_sharing.hpp"
+#include "generator/families/wgmma_warp_specialized/triangle.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -34,7 +35,7 @@ double lost_share(double lateness) { return lateness * lateness / (1 + lateness 
 double bytes_of_pieces(const GemmSpec& spec, const Config& c, const StreamK& deal, double lost) {
     if (deal.streamed == 0) return 0;
     const TileShape tile{c.block.m * c.cluster.m, c.block.n * c.cluster.n, c.block.k};
-    const LinesOfPieces lines = lines_of_pieces(deal, c, tiles_of(tile, spec.m, spec.n));
+    const LinesOfPieces lines = lines_of_pieces(deal, c, dealt_tiles(spec, c));
     const auto fetched = [&](double first, double later) {
         return first + later + lost * (lines.late_clusters - later);
     };

@@ -109,6 +109,7 @@ std::map<std::string, int, std::less<>> macros(const GemmSignature& s, const Con
         {"GEMM_STMATRIX_X2", stages_by(2)},
         {"GEMM_STMATRIX_X1", stages_by(1)},
         {"GEMM_SWAP_AB", c.swap_ab},
+        {"GEMM_SYMMETRIC", s.symmetric},
         {"GEMM_WARP_SPECIALIZED", c.warp_specialized},
         {"GEMM_STREAM_K", c.stream_k != 0},
         {"GEMM_WORKSPACE", c.stream_k != 0 || pack_for_tma(s) != Pack::none},
@@ -367,7 +368,8 @@ std::string instructions(const GemmSignature& s, const TileOperands& operands, c
     if (has_a_in_registers(c)) text += "\n" + ldmatrix_wrapper(Operand::a, 4, !g.a.k_major);
     std::vector<int> widths = stmatrix_widths(s, c, g);
     if (stages_outputs_by_x2(operands) && std::ranges::find(widths, 2) == widths.end()) widths.push_back(2);
-    return text + stmatrix_wrappers(widths, c.swap_ab);
+    text += stmatrix_wrappers(widths, c.swap_ab);
+    return s.symmetric ? text + stmatrix_wrappers(widths, true, "stmatrix_transposed") : text;
 }
 
 std::string operand_include(const PanelledTile& tile, bool has_pairs) {
@@ -421,7 +423,8 @@ std::vector<KernelArgument> arguments(const GemmSignature& s, const Config& c, c
     const auto map = [&](Role role, const std::array<int, 2>& box, int swizzle, std::string_view field = {}) {
         return TensorMapArgument{role, box_of_matrix(box), swizzle_of(swizzle), L2Promotion::bytes128, field, {}};
     };
-    const Role a = packs_a(pack) ? Role::packed_a : Role::a, b = packs_b(pack) ? Role::packed_b : Role::b;
+    const Role a = packs_a(pack) ? Role::packed_a : Role::a;
+    const Role b = s.symmetric ? a : packs_b(pack) ? Role::packed_b : Role::b;
     TensorMapArgument map_a = map(c.swap_ab ? b : a, g.a.box, kPanelBytes, "map_a");
     TensorMapArgument map_b = map(c.swap_ab ? a : b, g.b.box, kPanelBytes, "map_b");
     (c.swap_ab ? map_a : map_b).pairs = pairs_of(s);
@@ -437,6 +440,8 @@ std::vector<KernelArgument> arguments(const GemmSignature& s, const Config& c, c
     } else if (stores_by_tma(c)) {
         list.emplace_back(map(Role::d, {g.slice_columns, kSliceRows}, g.slice_columns * bytes(s.d)));
         if (g.rest_columns != 0) list.emplace_back(map(Role::d, {g.rest_columns, kSliceRows}, 0, "map_d_rest"));
+        if (s.symmetric)
+            list.emplace_back(map(Role::d, {kSliceRows, g.slice_columns}, kSliceRows * bytes(s.d), "map_mirror"));
     }
     if (g.c_stages != 0) {
         const Role role = s.epilogue ? Role{ring_operand(s)->name, ArgumentPart::pointer} : Role::c;

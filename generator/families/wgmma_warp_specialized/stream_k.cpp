@@ -2,6 +2,7 @@
 
 #include "generator/base/round_up.hpp"
 #include "generator/families/shared/bounded.hpp"
+#include "generator/families/wgmma_warp_specialized/triangle.hpp"
 
 #include <algorithm>
 
@@ -9,13 +10,10 @@ namespace jitgemm {
 namespace {
 
 StreamK whole_tiles_of(const GemmSpec& spec, const WgmmaWarpSpecializedConfig& c, int clusters) {
-    const auto tiles_along = [](std::int64_t extent, int block, int cluster) {
-        return ceil_div(extent, std::max<std::int64_t>(std::int64_t{block} * cluster, 1));
-    };
     const std::int64_t least = c.schedule == WarpgroupSchedule::overlapped ? 2 : 1;
-    return whole_tiles(tiles_along(spec.m, c.block.m, c.cluster.m) * tiles_along(spec.n, c.block.n, c.cluster.n) *
-                           std::max<std::int64_t>(1, spec.batch),
-                       std::max(least, tiles_along(spec.k, c.block.k, 1)), clusters);
+    const TileIndex tiles = dealt_tiles(spec, c);
+    return whole_tiles(tiles.m * tiles.n * std::max<std::int64_t>(1, spec.batch),
+                       std::max(least, ceil_div(spec.k, std::max<std::int64_t>(c.block.k, 1))), clusters);
 }
 
 }  // namespace

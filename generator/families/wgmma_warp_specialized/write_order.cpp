@@ -3,6 +3,7 @@
 #include "generator/base/roofline.hpp"
 #include "generator/families/wgmma_warp_specialized/cost_terms.hpp"
 #include "generator/families/wgmma_warp_specialized/stream_k.hpp"
+#include "generator/families/wgmma_warp_specialized/triangle.hpp"
 
 #include <cstdint>
 
@@ -12,8 +13,6 @@ namespace {
 using Config = WgmmaWarpSpecializedConfig;
 
 constexpr double kShortRowBytes = 128;  // the length that short_row speaks of; longer rows lose less
-
-TileShape cluster_tile(const Config& c) { return {c.block.m * c.cluster.m, c.block.n * c.cluster.n, c.block.k}; }
 
 double row_bytes(const GemmSpec& multiplied, const Config& c) {
     return static_cast<double>(c.swap_ab ? c.block.m : c.block.n) * bytes_per_sum(multiplied);
@@ -28,7 +27,7 @@ bool is_bound_by_writes(const GemmSpec& spec, const GpuModel& gpu) {
 }
 
 double row_in_flight(const GemmSpec& multiplied, const Config& c, const StreamK& deal) {
-    const TileIndex tiles = tiles_of(cluster_tile(c), multiplied.m, multiplied.n);
+    const TileIndex tiles = dealt_tiles(multiplied, c);
     const std::int64_t of_row = c.swap_ab ? tiles.m : tiles.n;
     const auto is_in_flight = [&](std::int64_t at) {  // of the first row
         return block_of_tile(c, c.swap_ab ? TileIndex{at, 0} : TileIndex{0, at}, tiles) < deal.clusters;

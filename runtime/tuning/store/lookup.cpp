@@ -337,6 +337,7 @@ std::multimap<double, KnownWinner> TunedChoices::installed_over(const Request& r
     const GemmSpec& spec = request.problem.row_major;
     for (Winner& winner : installed_(heuristic)) {
         if (winner.spec.a != spec.a || winner.spec.b != spec.b || winner.spec.layout != spec.layout) continue;
+        if (winner.spec.symmetric != spec.symmetric) continue;  // their tiles fill other waves
         KnownWinner known(std::move(winner));
         if (!known.kernel || !known.heuristic || known.heuristic->config != heuristic) continue;
         const double distance = distance_between(spec, known.record.spec);

@@ -45,7 +45,8 @@ std::string other_value(const GemmSpecField& field) {
         {"epilogue", "x: f32[m,n]; d[m,n] = acc + x[m,n]"},
         {"sums", "fast"},
         {"math", "f16x3"},
-        {"ragged", "k"}};
+        {"ragged", "k"},
+        {"symmetric", "yes"}};
     const auto found = kOthers.find(field.key);
     return found == kOthers.end() ? "16" : std::string(found->second);
 }

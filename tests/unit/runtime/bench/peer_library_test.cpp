@@ -251,6 +251,30 @@ TEST_CASE("only a peer that takes batches is asked for one") {
     }
 }
 
+TEST_CASE("a peer computes the full product of a symmetric one, with A's memory as B") {
+    struct Full final : Peer {
+        [[nodiscard]] std::string name() const override { return "full"; }
+        [[nodiscard]] std::vector<BenchCandidate> candidates_of_one(const GemmSpec& spec, std::string&) override {
+            asked = spec;
+            BenchCandidate only;
+            only.launch = [this](const GemmArguments& arguments, Stream) { given = arguments; };
+            return {only};
+        }
+        GemmSpec asked;
+        GemmArguments given;
+    };
+    const GemmSpec spec{
+        .m = 16, .n = 16, .k = 24, .a = DataType::f32, .b = DataType::f32, .d = DataType::f32, .symmetric = true};
+    std::string reason;
+    Full full;
+    const std::vector<BenchCandidate> candidates = full.candidates(resolved(spec), reason);
+    REQUIRE(candidates.size() == 1);
+    CHECK_FALSE(full.asked.symmetric);
+    CHECK(problems(full.asked).empty());
+    candidates[0].launch({.a = DevicePointer{4096}, .d = DevicePointer{8192}}, nullptr);
+    CHECK(full.given.b.address == 4096);
+}
+
 TEST_CASE("what is no peer library is refused with the reason") {
     const TemporaryFolder folder;
     CHECK_THROWS_WITH(open_peer_library(folder / "absent.so", nullptr), ContainsSubstring("absent.so"));

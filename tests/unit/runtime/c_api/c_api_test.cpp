@@ -280,7 +280,8 @@ void set_member(jg_gemm& gemm, const c_api::GemmMember& member, std::string& tex
                                                                 {"epilogue", "d = relu(acc)"},
                                                                 {"sums", "fast"},
                                                                 {"math", "f16x3"},
-                                                                {"ragged", "k"}};
+                                                                {"ragged", "k"},
+                                                                {"symmetric", "yes"}};
     auto* const place = reinterpret_cast<std::byte*>(&gemm) + member.offset;
     if (const auto found = kWords.find(member.key); found != kWords.end()) {
         std::memcpy(place, static_cast<const void*>(&found->second), sizeof found->second);
@@ -348,7 +349,7 @@ TEST_CASE("the epilogue of a struct has blanks and lines, but no quote") {
 
 TEST_CASE("structs end with their last member: a later one must not lie in what is padding now") {
     CHECK(offsetof(jg_arguments, offsets) + sizeof(jg_arguments::offsets) == sizeof(jg_arguments));
-    CHECK(offsetof(jg_gemm, ragged) + sizeof(jg_gemm::ragged) == sizeof(jg_gemm));
+    CHECK(offsetof(jg_gemm, symmetric) + sizeof(jg_gemm::symmetric) == sizeof(jg_gemm));
 }
 
 TEST_CASE("a struct says its size: an older one is taken, a newer one while it sets nothing new") {

@@ -281,6 +281,13 @@ TEST_CASE("launchers of groups ask the driver for what jitgemm's own launch asks
     check_sound({.m = 1000, .n = 512, .k = 256, .groups = 13, .epilogue = "d = w[m] * relu(acc + bias[b,n])"});
 }
 
+TEST_CASE("launchers of symmetric products ask the driver for what jitgemm's own launch asks for") {
+    if (!has_c_compiler()) SKIP_TEST("no C compiler 'cc'");
+    for (const GemmLayout layout : {GemmLayout::tn, GemmLayout::nt})
+        for (const Order order : {Order::row, Order::column})
+            check_sound({.m = 512, .n = 512, .k = 256, .layout = layout, .d_order = order, .symmetric = true});
+}
+
 TEST_CASE("launchers of texts ask the driver for what jitgemm's own launch asks for") {
     if (!has_c_compiler()) SKIP_TEST("no C compiler 'cc'");
     for (const char* const gpu : {"h200", "a100"})
