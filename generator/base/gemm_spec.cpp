@@ -216,7 +216,7 @@ void check_symmetric(const GemmSpec& spec, Reasons& reasons) {
     if (spec.c)
         reasons.push_back(
             fmt::format("symmetric is yes, but c is {}: no kernel adds C to a symmetric product", to_string(*spec.c)));
-    if (is_grouped(spec))
+    if (has_groups(spec))
         reasons.push_back(fmt::format("symmetric is yes, but groups is {}: groups have a B", spec.groups));
     if (has_parts(spec))
         reasons.push_back(

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import typing as _typing
 
-from ._core import Kernel, KernelSet, grouped_matmul, matmul
+from ._core import Kernel, KernelSet, grouped_matmul, matmul, syrk
 from ._core import version as __version__
 from ._errors import (
     CompileError,
@@ -71,6 +71,7 @@ __all__ = [
     "scaled_matmul",
     "set_device",
     "stop_recording",
+    "syrk",
     "tune",
     "warm",
 ]

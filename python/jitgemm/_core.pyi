@@ -176,6 +176,25 @@ def grouped_matmul(
     **arrays: Any,
 ) -> Any: ...
 
+def syrk(
+    a: Any,
+    /,
+    *,
+    out: Any = None,
+    alpha: float = 1.0,
+    stream: Any = None,
+    device: Any = None,
+    deterministic: str | None = None,
+    dependent_launch: str | None = None,
+    out_dtype: Any = None,
+    on_miss: str | None = None,
+    epilogue: str | None = None,
+    operands: dict[str, Any] | None = None,
+    sums: str | None = None,
+    math: str | None = None,
+    **scalars: Any,
+) -> Any: ...
+
 class KernelSet(KernelSetText):
     def __init__(
         self,

@@ -110,6 +110,11 @@ const Signature& call_signature() {
     return signature;
 }
 
+/// A symmetric product has no b: None stands in its place.
+PyObject* b_for(const Loaded& loaded, PyObject* b) {
+    return b == Py_None && loaded.kernel.spec().symmetric ? nullptr : b;
+}
+
 /// One line for each matrix of an epilogue that lies otherwise than the kernel's.
 void compare_layouts(const GemmSpec& asked, const GemmSpec& made, std::vector<std::string>& found) {
     const OperandList of_kernel = gemm_operands(made);
@@ -131,6 +136,7 @@ std::vector<std::string> differences(const GemmSpec& asked, const GemmSpec& made
     compare("n", asked.n, made.n);
     compare("k", asked.k, made.k);
     compare("batch", asked.batch, made.batch);
+    compare("symmetric", asked.symmetric, made.symmetric);
     compare("the type of a", to_string(asked.a), to_string(made.a));
     compare("the type of b", to_string(asked.b), to_string(made.b));
     compare("the type of out", to_string(asked.d), to_string(made.d));
@@ -158,7 +164,7 @@ std::vector<std::string> differences(const GemmSpec& asked, const GemmSpec& made
 std::vector<std::int64_t> result_shape(const Arrays& arrays, const GemmSpec& spec) {
     std::vector<std::int64_t> shape;
     for (int i = 0; i < arrays.a.rank - 1; ++i) shape.push_back(arrays.a.shape[static_cast<std::size_t>(i)]);
-    if (arrays.b.rank > 1) shape.push_back(size_of_d(spec).columns);
+    if (arrays.is_symmetric || arrays.b.rank > 1) shape.push_back(size_of_d(spec).columns);
     return shape;
 }
 
@@ -167,6 +173,7 @@ void take_idle_pitches(GemmSpec& asked, const GemmSpec& made) {
     for (const GemmOperand& operand : gemm_operands(asked))
         if (operand.pitch_field != nullptr && operand.lines() <= 1)
             asked.*operand.pitch_field = made.*operand.pitch_field;
+    if (asked.symmetric) asked.ldb = asked.lda;
 }
 
 /// Sets broadcast_c as well. A C that no kernel reads as it lies is copied first, where the launch is ours.
@@ -226,8 +233,8 @@ PyObject* call(PyObject* self, PyObject* positional, PyObject* named) {
         check_arguments(call_signature(), values.data(), others, loaded.formula != nullptr);
         const auto [a, b, out, alpha, beta, c, accumulate, stream, workspace, dependent_launch, operands] = values;
         Product product;
-        read_product({a, b, out, alpha, beta, c, accumulate, stream, nullptr, workspace, nullptr, dependent_launch,
-                      nullptr, loaded.formula, operands, &others},
+        read_product({a, b_for(loaded, b), out, alpha, beta, c, accumulate, stream, nullptr, workspace, nullptr,
+                      dependent_launch, nullptr, loaded.formula, operands, &others},
                      product);
         check_places(loaded, product.arrays);
         check_fits(loaded, product, true);
@@ -291,8 +298,8 @@ PyObject* pack(PyObject* self, PyObject* positional, PyObject* named) {
         check_arguments(pack_signature(), values.data(), others, loaded.formula != nullptr);
         const auto [a, b, out, alpha, beta, c, accumulate, workspace, operands] = values;
         Product product;
-        read_product({a, b, out, alpha, beta, c, accumulate, nullptr, nullptr, workspace, nullptr, nullptr, nullptr,
-                      loaded.formula, operands, &others},
+        read_product({a, b_for(loaded, b), out, alpha, beta, c, accumulate, nullptr, nullptr, workspace, nullptr,
+                      nullptr, nullptr, loaded.formula, operands, &others},
                      product);
         check_places(loaded, product.arrays);
         check_fits(loaded, product, false);

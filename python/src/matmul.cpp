@@ -15,7 +15,10 @@
 namespace jitgemm::python {
 namespace {
 
-/// Of grouped_matmul. matmul has all but the two behind b.
+/// The functions that multiply.
+enum class Function : std::uint8_t { matmul, grouped_matmul, syrk };
+
+/// Of all functions.
 constexpr std::array kArgumentNames{"a",
                                     "b",
                                     "offs",
@@ -35,26 +38,42 @@ constexpr std::array kArgumentNames{"a",
                                     "operands",
                                     "sums",
                                     "math"};
-constexpr std::size_t kFirstOfGroups = 2, kOfGroups = 2;
+constexpr std::array<std::string_view, 2> kOfGroups{"offs", "expected_rows"};
+constexpr std::array<std::string_view, 4> kOfTwoFactors{"b", "beta", "c", "accumulate"};
 
-std::vector<Name> names_of(bool is_grouped) {
+/// The places of a function's arguments among those of all.
+std::vector<std::size_t> places_of(Function function) {
+    const auto is_among = [](const auto& names, std::string_view name) {
+        return std::ranges::find(names, name) != names.end();
+    };
+    std::vector<std::size_t> places;
+    for (std::size_t i = 0; i < kArgumentNames.size(); ++i) {
+        const std::string_view name = kArgumentNames.at(i);
+        if (function != Function::grouped_matmul && is_among(kOfGroups, name)) continue;
+        if (function == Function::syrk && is_among(kOfTwoFactors, name)) continue;
+        places.push_back(i);
+    }
+    return places;
+}
+
+struct Declared {
+    std::vector<std::size_t> places;
     std::vector<Name> names;
-    for (std::size_t i = 0; i < kArgumentNames.size(); ++i)
-        if (is_grouped || i < kFirstOfGroups || i >= kFirstOfGroups + kOfGroups)
-            names.emplace_back(kArgumentNames.at(i));
-    return names;
+    Signature signature;
+};
+
+Declared declared(Function function, const char* name, std::size_t required) {
+    Declared all{.places = places_of(function), .names = {}, .signature = {}};
+    for (const std::size_t place : all.places) all.names.emplace_back(kArgumentNames.at(place));
+    all.signature = {.function = name, .names = all.names, .positional = required, .required = required};
+    return all;
 }
 
-const Signature& matmul_signature() {
-    static const std::vector<Name> names = names_of(false);
-    static const Signature signature{.function = "matmul", .names = names, .positional = 2, .required = 2};
-    return signature;
-}
-
-const Signature& grouped_signature() {
-    static const std::vector<Name> names = names_of(true);
-    static const Signature signature{.function = "grouped_matmul", .names = names, .positional = 3, .required = 3};
-    return signature;
+const Declared& declared(Function function) {
+    static const Declared matmul = declared(Function::matmul, "matmul", 2);
+    static const Declared grouped = declared(Function::grouped_matmul, "grouped_matmul", 3);
+    static const Declared syrk = declared(Function::syrk, "syrk", 1);
+    return function == Function::matmul ? matmul : function == Function::syrk ? syrk : grouped;
 }
 
 struct Request {
@@ -69,16 +88,16 @@ const Formula* formula_given(PyObject* epilogue) {
 }
 
 /// Into a new one, in place: the product refers to the keywords.
-void read(bool is_grouped, PyObject* const* arguments, Py_ssize_t count, PyObject* names, Request& request) {
-    const Signature& signature = is_grouped ? grouped_signature() : matmul_signature();
-    std::array<PyObject*, kArgumentNames.size()> values{};
-    read_arguments(signature, arguments, count, names, values.data(), request.named);
-    if (!is_grouped) std::rotate(values.begin() + kFirstOfGroups, values.end() - kOfGroups, values.end());
+void read(Function function, PyObject* const* arguments, Py_ssize_t count, PyObject* names, Request& request) {
+    const auto& [places, unused_names, signature] = declared(function);
+    std::array<PyObject*, kArgumentNames.size()> given{}, values{};
+    read_arguments(signature, arguments, count, names, given.data(), request.named);
+    for (std::size_t i = 0; i < places.size(); ++i) values.at(places[i]) = given.at(i);
     const auto [a, b, offs, expected_rows, out, alpha, beta, c, accumulate, stream, device, deterministic,
                 dependent_launch, out_dtype, on_miss, epilogue, operands, sums, math] = values;
     const Formula* const formula = formula_given(epilogue);
-    check_arguments(signature, values.data(), request.named, formula != nullptr);
-    if (is_grouped && offs == Py_None)
+    check_arguments(signature, given.data(), request.named, formula != nullptr);
+    if (function == Function::grouped_matmul && offs == Py_None)
         throw OperandError("no product of these arrays", {"offs is None: it must hold where the groups end"});
     request.product = {a,         b,       out,           alpha,
                        beta,      c,       accumulate,    stream,
@@ -155,11 +174,11 @@ PyObject* scaled(PyObject* const* arguments, Py_ssize_t count, PyObject* names) 
     return called(scaled_groups.get(), Py_BuildValue("(NN)", positional.release(), named.release())).release();
 }
 
-PyObject* multiplied(bool is_grouped, PyObject* const* arguments, Py_ssize_t count, PyObject* names) {
+PyObject* multiplied(Function function, PyObject* const* arguments, Py_ssize_t count, PyObject* names) {
     return guarded([&] {
-        if (is_grouped && has_scales(names)) return scaled(arguments, count, names);
+        if (function == Function::grouped_matmul && has_scales(names)) return scaled(arguments, count, names);
         Request request;
-        read(is_grouped, arguments, count, names, request);
+        read(function, arguments, count, names, request);
         Product product;
         read_product(request.product, product);
         const std::shared_ptr<Session> session = session_for(product.arrays, request.product.device);
@@ -178,11 +197,15 @@ PyObject* multiplied(bool is_grouped, PyObject* const* arguments, Py_ssize_t cou
 }  // namespace
 
 PyObject* matmul(PyObject* /*module*/, PyObject* const* arguments, Py_ssize_t count, PyObject* names) {
-    return multiplied(false, arguments, count, names);
+    return multiplied(Function::matmul, arguments, count, names);
 }
 
 PyObject* grouped_matmul(PyObject* /*module*/, PyObject* const* arguments, Py_ssize_t count, PyObject* names) {
-    return multiplied(true, arguments, count, names);
+    return multiplied(Function::grouped_matmul, arguments, count, names);
+}
+
+PyObject* syrk(PyObject* /*module*/, PyObject* const* arguments, Py_ssize_t count, PyObject* names) {
+    return multiplied(Function::syrk, arguments, count, names);
 }
 
 const char* const kMatmulDoc =
@@ -273,5 +296,15 @@ const char* const kGroupedMatmulDoc =
     "  of shape (groups, ceil(k / 128), ceil(n / 128)).\n"
     "All other arguments and errors are those of matmul. Kernels need a GPU with wgmma (sm_90a), and a and b whose\n"
     "lines and matrices begin at multiples of 16 bytes.";
+
+const char* const kSyrkDoc =
+    "syrk($module, a, /, *, out=None, alpha=1.0, stream=None, device=None, deterministic=None, dependent_launch=None,\n"
+    "out_dtype=None, on_miss=None, epilogue=None, operands=None, sums=None, math=None, **scalars)\n"
+    "--\n\n"
+    "alpha * (a @ a.mT), at about half of matmul's work. All of it is stored, and equals its transpose bit for bit.\n\n"
+    "a: (..., m, k). syrk(a.mT) is a.mT @ a, and copies nothing. The result is (..., m, m).\n"
+    "epilogue: a text that reads scalars alone, and stores d alone: \"d = relu(alpha * acc)\".\n"
+    "math: \"ieee\" or \"tf32\".\n\n"
+    "All else is as in matmul.";
 
 }  // namespace jitgemm::python

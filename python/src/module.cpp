@@ -92,6 +92,8 @@ PyMethodDef functions[] = {
      kMatmulDoc},
     {"grouped_matmul", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(grouped_matmul)),
      METH_FASTCALL | METH_KEYWORDS, kGroupedMatmulDoc},
+    {"syrk", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(syrk)), METH_FASTCALL | METH_KEYWORDS,
+     kSyrkDoc},
     {"layout_evaluate", layout_evaluate, METH_O, nullptr},
     {"layout_text", layout_text, METH_O, nullptr},
     {"layout_table", layout_table, METH_O, nullptr},

@@ -48,6 +48,11 @@ std::vector<Extent> repeated(const std::vector<Extent>& dimensions, const Shape&
     return extents;
 }
 
+MatrixView transposed(MatrixView view) {
+    std::swap(view.rows, view.columns);
+    return view;
+}
+
 /// Whether numpy would repeat an array of that shape to the other one.
 bool can_be_repeated(std::span<const std::int64_t> shape, const Shape& to) {
     const auto goes_with = [](std::int64_t size, std::int64_t other) { return size == other || size == 1; };
@@ -94,12 +99,14 @@ public:
 private:
     void read_shapes() {
         for (const Operand* operand : {&arrays_.a, &arrays_.b})
-            if (operand->rank == 0)
+            if (operand->rank == 0 && (operand == &arrays_.a || !arrays_.is_symmetric))
                 reasons_.push_back(
                     fmt::format("{} is 0-D: a product's arrays have one dimension or more", operand->name));
+        if (arrays_.is_symmetric && arrays_.a.rank == 1)
+            reasons_.push_back(described(arrays_.a) + ": a symmetric product is of a matrix (..., m, k)");
         if (!reasons_.empty()) refuse(std::move(reasons_));
         a_ = matrix_view(arrays_.a, true);
-        b_ = matrix_view(arrays_.b, false);
+        b_ = arrays_.is_symmetric ? transposed(a_) : matrix_view(arrays_.b, false);
         if (a_.columns.size != b_.rows.size)
             reasons_.push_back(fmt::format("{} and {}: A's columns, {}, are not B's rows, {}", described(arrays_.a),
                                            described(arrays_.b), a_.columns.size, b_.rows.size));
@@ -110,7 +117,7 @@ private:
 
         problem_.shape = leading_;
         has_rows_ = arrays_.a.rank > 1;
-        has_columns_ = arrays_.b.rank > 1;
+        has_columns_ = arrays_.is_symmetric || arrays_.b.rank > 1;
         if (has_rows_) problem_.shape.push_back(a_.rows.size);
         columns_of_d_ = b_.columns.size / (has_pairs() ? 2 : 1);
         if (has_pairs() && b_.columns.size % 2 != 0)
@@ -223,8 +230,9 @@ private:
         spec.deterministic = like_ != nullptr ? like_->deterministic : arrays_.deterministic;
         spec.sums = like_ != nullptr ? like_->sums : arrays_.sums;
         spec.math = like_ != nullptr ? like_->math : arrays_.math;
+        spec.symmetric = arrays_.is_symmetric;
         spec.a = *arrays_.a.type;
-        spec.b = *arrays_.b.type;
+        spec.b = spec.symmetric ? spec.a : *arrays_.b.type;
         spec.accumulator = like_ != nullptr ? like_->accumulator : default_accumulator(spec.a);
         const DataType usual = like_ != nullptr ? like_->d : default_output(spec.a);
         spec.d = arrays_.out.given() ? *arrays_.out.type : arrays_.out_type.value_or(usual);
@@ -239,6 +247,7 @@ private:
     void fold_rows() {
         const bool b_is_one =
             std::ranges::all_of(b_.leading, [](Extent extent) { return extent.size == 1 || extent.stride == 0; });
+        if (arrays_.is_symmetric) return;  // rows of all would make columns of all
         if (problem_.batch == 1 || !b_is_one || names_problem() || (like_ != nullptr && is_batched(*like_))) return;
         fold();
     }
@@ -327,8 +336,9 @@ private:
                                              : has_groups ? Order::row
                                                           : preferred(order_a(usual.layout));
         const Lie a = read(arrays_.a, a_, usual_a, 0, spec.lda, spec.align_a);
-        const Lie b =
-            read(arrays_.b, b_, cuts_k_ ? Order::row : preferred(order_b(usual.layout)), 1, spec.ldb, spec.align_b);
+        const std::optional<Order> usual_b = cuts_k_ ? Order::row : preferred(order_b(usual.layout));
+        const Lie b = arrays_.is_symmetric ? Lie{a.order == Order::row ? Order::column : Order::row, a.leading}
+                                           : read(arrays_.b, b_, usual_b, 1, spec.ldb, spec.align_b);
         const std::optional<Order> repeats = c_has_rows_ ? repeated_run(c_) : std::nullopt;
         const Lie d = read(arrays_.out, d_,
                            has_groups ? Order::row
@@ -455,9 +465,10 @@ void describe_operand(const Operand& operand, Push push) {
 
 ProblemKey::ProblemKey(const Arrays& arrays) {
     const std::int64_t out_type = arrays.out_type ? 1 + static_cast<std::int64_t>(*arrays.out_type) : 0;
-    words_[count_++] =
-        static_cast<std::int64_t>(arrays.accumulates) | static_cast<std::int64_t>(arrays.deterministic) << 1 |
-        static_cast<std::int64_t>(arrays.sums) << 2 | static_cast<std::int64_t>(arrays.math) << 4 | out_type << 8;
+    words_[count_++] = static_cast<std::int64_t>(arrays.accumulates) |
+                       static_cast<std::int64_t>(arrays.deterministic) << 1 |
+                       static_cast<std::int64_t>(arrays.sums) << 2 | static_cast<std::int64_t>(arrays.math) << 4 |
+                       static_cast<std::int64_t>(arrays.is_symmetric) << 7 | out_type << 8;
     const auto push = [this](std::int64_t word) { words_[count_++] = word; };
     describe_operand(arrays.a, push);
     describe_operand(arrays.b, push);

@@ -22,6 +22,7 @@ struct Arrays {
     Operand offsets;                 ///< of groups of A's rows, or of K: where they end
     std::int64_t expected_rows = 0;  ///< of a group; 0: unknown
     bool accumulates = false;
+    bool is_symmetric = false;         ///< there is no b: it is a transposed
     std::optional<DataType> out_type;  ///< of a result that is to be made; nothing: the usual
     Determinism deterministic = Determinism::run_to_run;
     Summation sums = Summation::usual;

@@ -190,7 +190,8 @@ void read_product(const ProductArguments& given, Product& product) {
     Arrays& arrays = product.arrays;
     read_operand(given.a, "a", product.stream, arrays.a);
     refuse_if_traced(arrays.a);
-    read_operand(given.b, "b", product.stream, arrays.b, &arrays.a);
+    arrays.is_symmetric = given.b == nullptr;
+    if (!arrays.is_symmetric) read_operand(given.b, "b", product.stream, arrays.b, &arrays.a);
     read_if_given(given.c, "c", product, arrays.c);
     read_if_given(given.out, "out", product, arrays.out);
     read_if_given(given.offsets, "offs", product, arrays.offsets);
