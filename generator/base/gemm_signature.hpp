@@ -26,6 +26,7 @@ struct GemmSignature {
     bool grouped = false;                             ///< batched, and the problems are groups of rows
     bool grouped_by_k = false;                        ///< batched, and each problem has a part of K
     bool symmetric = false;                           ///< B is A transposed, and half of D's elements are computed
+    bool gathered = false;                            ///< grouped, and an index names the rows of A
     std::optional<Epilogue> epilogue = std::nullopt;  ///< unset: alpha · acc + beta · C
 
     friend bool operator==(const GemmSignature&, const GemmSignature&) = default;

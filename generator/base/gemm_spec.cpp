@@ -114,6 +114,9 @@ bool check_batch(const GemmSpec& spec, Reasons& reasons) {
 
 /// Groups of K lie one behind the other, in one A and one B.
 void check_groups_of_k(const GemmSpec& spec, Reasons& reasons) {
+    if (is_gathered(spec))
+        reasons.push_back(
+            fmt::format("source_rows is {}, but ragged is k: only groups of rows have a row_index", spec.source_rows));
     if (spec.group_rows != 0)
         reasons.push_back(
             fmt::format("group_rows is {}, but ragged is k: groups of K lie one behind the other", spec.group_rows));
@@ -128,7 +131,8 @@ void check_groups(const GemmSpec& spec, Reasons& reasons) {
     if (!has_groups(spec)) {
         if (spec.ragged == Ragged::k) reasons.emplace_back("ragged is k, but there are no groups: name their number");
         for (const auto& [name, rows] :
-             {std::pair{"group_rows", spec.group_rows}, std::pair{"expected_rows", spec.expected_rows}})
+             {std::pair{"group_rows", spec.group_rows}, std::pair{"expected_rows", spec.expected_rows},
+              std::pair{"source_rows", spec.source_rows}})
             if (rows != 0)
                 reasons.push_back(fmt::format("{} is {}, but there are no groups: name their number", name, rows));
         return;
@@ -136,6 +140,9 @@ void check_groups(const GemmSpec& spec, Reasons& reasons) {
     if (spec.expected_rows < 0 || spec.expected_rows > kLargestExtent)
         reasons.push_back(
             fmt::format("expected_rows is {}: it must be from 0 to {}", spec.expected_rows, kLargestExtent));
+    if (spec.source_rows < 0 || spec.source_rows > kLargestExtent)
+        reasons.push_back(fmt::format("source_rows is {}: it must be from 1 to {}, or 0 for an A of m rows",
+                                      spec.source_rows, kLargestExtent));
     if (spec.groups < 0 || spec.groups > kMostGroups)
         reasons.push_back(
             fmt::format("groups is {}: it must be from 1 to {}, or 0 for none", spec.groups, kMostGroups));
@@ -170,6 +177,11 @@ void check_groups(const GemmSpec& spec, Reasons& reasons) {
                 fmt::format("{} has the index [{}]: a group may begin at any row, so that a scale of A "
                             "is for one row",
                             name, to_string(index)));
+        if (is_gathered(spec) && index.has_k() && rows)
+            reasons.push_back(
+                fmt::format("{} has the index [{}], but source_rows is {}: m counts rows of D, and no kernel gathers "
+                            "the scales of A's rows",
+                            name, to_string(index), spec.source_rows));
     };
     for (const EpilogueOperand& operand : text->operands) check(operand.name, operand.index);
     for (const EpilogueOutput& output : text->outputs) check(output.name, output.index);

@@ -26,8 +26,7 @@ constexpr std::array<std::string_view, 2> kRagged{"m", "k"};
 constexpr int kNever = 1000;
 constexpr int kFirstWithBatches = 6;
 constexpr int kFirstWithGroups = 7;
-constexpr int kFirstWithGroupsOfK = 8;
-constexpr int kFirstWithSymmetry = 8;
+constexpr int kFirstWithGroupsOfK = 8;  // gathered rows, and symmetric products
 
 // Each with the words that say nothing.
 constexpr FormerField kFormerFields[] = {
@@ -149,11 +148,11 @@ constexpr GemmSpecField flag(std::string_view key, std::string_view help, bool i
 }
 
 template <auto Member>
-constexpr GemmSpecField group_size(std::string_view key, std::string_view help) {
+constexpr GemmSpecField group_size(std::string_view key, std::string_view help, int format = kFirstWithGroups) {
     return {.key = key,
             .option = key,
             .help = help,
-            .format = kFirstWithGroups,
+            .format = format,
             .print = [](const GemmSpec& spec) { return std::to_string(spec.*Member); },
             .read = [](GemmSpec& spec, std::string_view word) { spec.*Member = read_integer<std::int64_t>(word); },
             .value = [](const GemmSpec& spec) { return spec.*Member; },
@@ -316,7 +315,12 @@ constexpr GemmSpecField kFields[] = {
     flag<&GemmSpec::symmetric>("symmetric",
                                "yes: D = alpha A A^T at half the work. B is A transposed, n is m, and the layout is tn "
                                "or nt",
-                               false, kFirstWithSymmetry),
+                               false, kFirstWithGroupsOfK),
+    group_size<&GemmSpec::source_rows>(
+        "source-rows",
+        "Rows of A; the operand 'row_index' names one for each of the m rows of D, or -1 for zeros (default: A has m "
+        "rows)",
+        kFirstWithGroupsOfK),
 };
 
 // Of an epilogue's operands.

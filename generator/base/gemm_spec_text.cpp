@@ -128,7 +128,7 @@ void read_behind_sizes(GemmSpec& spec, std::span<const std::string_view> words) 
         if (key == "epilogue" || (is_field ? field->format >= kFirstOfShapeLines : is_layout_key(key))) continue;
         throw WordError(
             fmt::format("'{}' stands behind the sizes: a shape line has only batch=, batch-stride-A=, groups=, "
-                        "group-rows=, expected-rows=, ragged= and symmetric= there, "
+                        "group-rows=, expected-rows=, ragged=, source-rows= and symmetric= there, "
                         "epilogue='…', and ld-NAME=, align-NAME= and batch-stride-NAME= of its operands",
                         word));
     }
@@ -162,9 +162,10 @@ GemmSpec read_shape_line(std::string_view line) {
 std::string problems_text(const GemmSpec& spec) {
     if (spec.symmetric) return " symmetric=yes" + (is_batched(spec) ? fmt::format(" batch={}", spec.batch) : "");
     if (!has_groups(spec)) return is_batched(spec) ? fmt::format(" batch={}", spec.batch) : std::string();
-    return fmt::format(" groups={}{}{}{}", spec.groups, spec.ragged == Ragged::k ? " ragged=k" : "",
+    return fmt::format(" groups={}{}{}{}{}", spec.groups, spec.ragged == Ragged::k ? " ragged=k" : "",
                        spec.group_rows == 0 ? "" : fmt::format(" group-rows={}", spec.group_rows),
-                       spec.expected_rows == 0 ? "" : fmt::format(" expected-rows={}", spec.expected_rows));
+                       spec.expected_rows == 0 ? "" : fmt::format(" expected-rows={}", spec.expected_rows),
+                       spec.source_rows == 0 ? "" : fmt::format(" source-rows={}", spec.source_rows));
 }
 
 }  // namespace

@@ -29,7 +29,7 @@ struct ArgumentRole {
     // NOLINTBEGIN(readability-identifier-naming): written as enumerators are, ArgumentRole::a
     static const ArgumentRole a, b, c, d, packed_a, packed_b, lda, ldb, ldc, ldd, packed_lda, packed_ldb;
     static const ArgumentRole workspace, workspace_stride, counters, reduction_parts, m, n, k, h, alpha, beta, batch,
-        groups, group_rows, offsets;
+        groups, group_rows, offsets, source_rows, row_index;
 };  // NOLINTEND(readability-identifier-naming)
 inline constexpr ArgumentRole ArgumentRole::a{"a", ArgumentPart::pointer};
 inline constexpr ArgumentRole ArgumentRole::b{"b", ArgumentPart::pointer};
@@ -55,6 +55,8 @@ inline constexpr ArgumentRole ArgumentRole::batch{"batch"};
 inline constexpr ArgumentRole ArgumentRole::groups{"groups"};
 inline constexpr ArgumentRole ArgumentRole::group_rows{"group_rows"};
 inline constexpr ArgumentRole ArgumentRole::offsets{"offsets", ArgumentPart::pointer};
+inline constexpr ArgumentRole ArgumentRole::source_rows{"source_rows"};
+inline constexpr ArgumentRole ArgumentRole::row_index{"row_index", ArgumentPart::pointer};
 inline constexpr ArgumentRole ArgumentRole::alpha{"alpha"};
 inline constexpr ArgumentRole ArgumentRole::beta{"beta"};
 

@@ -23,10 +23,10 @@ struct MatrixStorage {
 };
 
 [[nodiscard]] inline ArgumentRole size_role(OperandIndex index) {
-    constexpr std::array<ArgumentRole, 10> kRoles{
-        ArgumentRole{"1"},        ArgumentRole{"m"},   ArgumentRole{"n"},        ArgumentRole{"k"},
-        ArgumentRole{"h"},        ArgumentRole{"h"},   ArgumentRole{"m_blocks"}, ArgumentRole{"n_blocks"},
-        ArgumentRole{"k_blocks"}, ArgumentRole::groups};
+    constexpr std::array<ArgumentRole, 11> kRoles{
+        ArgumentRole{"1"},        ArgumentRole{"m"},    ArgumentRole{"n"},        ArgumentRole{"k"},
+        ArgumentRole{"h"},        ArgumentRole{"h"},    ArgumentRole{"m_blocks"}, ArgumentRole{"n_blocks"},
+        ArgumentRole{"k_blocks"}, ArgumentRole::groups, ArgumentRole::source_rows};
     return kRoles.at(static_cast<std::size_t>(index));
 }
 
@@ -73,7 +73,7 @@ struct MatrixStorage {
     if (role.part == ArgumentPart::value) {
         constexpr std::array kSizes{OperandIndex::m,        OperandIndex::n,        OperandIndex::k,
                                     OperandIndex::half_n,   OperandIndex::blocks_m, OperandIndex::blocks_n,
-                                    OperandIndex::blocks_k, OperandIndex::groups};
+                                    OperandIndex::blocks_k, OperandIndex::groups,   OperandIndex::source_rows};
         const auto* const index = std::ranges::find(kSizes, role, size_role);
         return index == kSizes.end() ? 1 : size_of(*index, spec);
     }

@@ -20,8 +20,20 @@ namespace jitgemm {
 
 /// The size of the problem that is the number of an operand's rows or columns. `one`: a single row or column stands for
 /// all. half_n: the pairs of columns that an epilogue makes one of. half_m: the same of the transposed product.
-/// blocks_m: blocks of kScaledBlock rows. The last one may have fewer.
-enum class OperandIndex : std::uint8_t { one, m, n, k, half_m, half_n, blocks_m, blocks_n, blocks_k, groups };
+/// blocks_m: blocks of kScaledBlock rows. The last one may have fewer. source_rows: rows of A that an index names.
+enum class OperandIndex : std::uint8_t {
+    one,
+    m,
+    n,
+    k,
+    half_m,
+    half_n,
+    blocks_m,
+    blocks_n,
+    blocks_k,
+    groups,
+    source_rows
+};
 
 /// The scalar that must not be 0 if a launch is to read an operand, as in BLAS: alpha, beta, or those that an
 /// epilogue's text gives it. Of a factor, k must not be 0 either.
@@ -80,6 +92,10 @@ struct GemmOperand {
     /// Whether it scales blocks of A or B.
     [[nodiscard]] constexpr bool is_block_scale() const {
         return row == OperandIndex::blocks_k || column == OperandIndex::blocks_k;
+    }
+    /// Whether it holds numbers of rows: it says where groups end, or names rows of A.
+    [[nodiscard]] constexpr bool has_row_numbers() const {
+        return pointer == &GemmArguments::offsets || pointer == &GemmArguments::row_index;
     }
     /// Whether it has no element where K is 0.
     [[nodiscard]] constexpr bool needs_k() const { return is_factor() || is_block_scale(); }
@@ -142,7 +158,7 @@ public:
     }
 
 private:
-    static constexpr std::size_t kMost = 5 + OperandArguments::kMost;
+    static constexpr std::size_t kMost = 6 + OperandArguments::kMost;
     std::array<GemmOperand, kMost> operands_{};
     std::size_t size_ = 0;
 };
@@ -158,6 +174,7 @@ private:
         case OperandIndex::blocks_n: return ceil_div<std::int64_t>(spec.n, kScaledBlock);
         case OperandIndex::blocks_k: return ceil_div<std::int64_t>(spec.k, kScaledBlock);
         case OperandIndex::groups: return spec.groups;
+        case OperandIndex::source_rows: return spec.source_rows;
         default: return spec.m > 0 && spec.n > 0 ? 1 : 0;  // stands for none where there is none
     }
 }
@@ -256,7 +273,7 @@ void for_each_operand(const GemmSpec& spec, bool broadcasts_c, Visit visit) {
     const OperandGuard guard = epilogue == nullptr ? OperandGuard::alpha : OperandGuard::epilogue;
     visit(placed({.name = "a",
                   .title = "A",
-                  .row = m,
+                  .row = is_gathered(spec) ? source_rows : m,
                   .column = k,
                   .guard = guard,
                   .pitch_field = &GemmSpec::lda,
@@ -301,6 +318,13 @@ void for_each_operand(const GemmSpec& spec, bool broadcasts_c, Visit visit) {
                       .title = "offsets",
                       .column = groups,
                       .pointer = &GemmArguments::offsets,
+                      .type = DataType::s32},
+                     spec));
+    if (is_gathered(spec))
+        visit(placed({.name = "row_index",
+                      .title = "row_index",
+                      .column = m,
+                      .pointer = &GemmArguments::row_index,
                       .type = DataType::s32},
                      spec));
     const MatrixIndex index = index_of_d(epilogue);

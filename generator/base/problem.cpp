@@ -38,6 +38,7 @@ GemmSignature signature_of(const GemmSpec& row_major) {
             .grouped = is_grouped(row_major),
             .grouped_by_k = is_grouped_by_k(row_major),
             .symmetric = row_major.symmetric,
+            .gathered = is_gathered(row_major),
             .epilogue = meaning_of(row_major.epilogue, row_major.d)};
 }
 

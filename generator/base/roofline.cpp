@@ -12,6 +12,11 @@ namespace {
 /// The matrices that the problems of a batch have: all one where the stride is 0.
 double matrices(const GemmSpec& spec, std::int64_t stride) { return static_cast<double>(stride == 0 ? 1 : spec.batch); }
 
+/// Rows of A that are read, at most. No row is read twice.
+std::int64_t read_rows(const GemmSpec& spec) {
+    return is_gathered(spec) ? std::min(spec.source_rows, expected_rows(spec)) : expected_rows(spec);
+}
+
 /// Every group of rows has its B. There are no more of them than rows.
 double matrices_of_b(const GemmSpec& spec) {
     if (!is_grouped(spec) || spec.batch_stride_b == 0) return matrices(spec, spec.batch_stride_b);
@@ -22,8 +27,7 @@ double matrices_of_b(const GemmSpec& spec) {
 
 double operand_bytes(const GemmSpec& spec) {
     const auto k = static_cast<double>(expected_k(spec));
-    const double of_a =
-        static_cast<double>(expected_rows(spec)) * k * bytes(spec.a) * matrices(spec, spec.batch_stride_a);
+    const double of_a = static_cast<double>(read_rows(spec)) * k * bytes(spec.a) * matrices(spec, spec.batch_stride_a);
     if (spec.symmetric) return of_a;
     return of_a + k * static_cast<double>(spec.n) * bytes(spec.b) * matrices_of_b(spec);
 }

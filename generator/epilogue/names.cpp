@@ -35,10 +35,11 @@ constexpr std::array<std::string_view, 121> kKeywords{
 
 /// Names of a kernel's arguments and their types, and of functions that its epilogue calls. The pitches have names, too
 /// (is_pitch_field).
-constexpr std::array<std::string_view, 23> kKernelNames{
-    "a",        "k",        "args",      "counters", "workspace", "reduction_parts", "stream", "finish",
-    "Results",  "Reduced",  "reduced",   "fmaf",     "fabsf",     "power",           "Bits",   "ElementC",
-    "ElementD", "GemmArgs", "TensorMap", "batch",    "groups",    "group_rows",      "offsets"};
+constexpr std::array<std::string_view, 25> kKernelNames{
+    "a",          "k",        "args",        "counters", "workspace", "reduction_parts", "stream",
+    "finish",     "Results",  "Reduced",     "reduced",  "fmaf",      "fabsf",           "power",
+    "Bits",       "ElementC", "ElementD",    "GemmArgs", "TensorMap", "batch",           "groups",
+    "group_rows", "offsets",  "source_rows", "row_index"};
 
 template <typename List>
 bool is_in(const List& list, std::string_view name) {

@@ -22,6 +22,7 @@ constexpr std::string_view kBatch = "batch";
 constexpr std::string_view kGroups = "groups";
 constexpr std::string_view kGroupsOfK = "kgroups";
 constexpr std::string_view kSymmetric = "symmetric";
+constexpr std::string_view kGathered = "gathered";  // groups of rows whose A is gathered
 constexpr std::size_t kHashDigits = 8;
 constexpr int kUsualAlignment = 16;
 
@@ -94,7 +95,8 @@ private:
         signature.accumulator = take_type(tokens, "acc").value_or(default_accumulator(signature.a));
         signature.math = take_math(tokens);
         signature.symmetric = take_word(tokens, kSymmetric);
-        signature.grouped = take_word(tokens, kGroups);
+        signature.gathered = take_word(tokens, kGathered);
+        signature.grouped = signature.gathered || take_word(tokens, kGroups);
         signature.grouped_by_k = !signature.grouped && take_word(tokens, kGroupsOfK);
         signature.batched = signature.grouped || signature.grouped_by_k || take_word(tokens, kBatch);
         signature.epilogue = take_epilogue(tokens);
@@ -227,7 +229,10 @@ std::string math_token(const GemmSignature& s) {
 
 std::string batch_token(const GemmSignature& s) {
     const std::string symmetric = s.symmetric ? fmt::format("_{}", kSymmetric) : std::string();
-    const std::string_view problems = s.grouped ? kGroups : s.grouped_by_k ? kGroupsOfK : kBatch;
+    const std::string_view problems = s.gathered       ? kGathered
+                                      : s.grouped      ? kGroups
+                                      : s.grouped_by_k ? kGroupsOfK
+                                                       : kBatch;
     return symmetric + (s.batched ? fmt::format("_{}", problems) : std::string());
 }
 

@@ -91,6 +91,9 @@ struct GemmArguments {
     /// groups along K. If ends fall, or there are more rows than room, results are wrong, but no other memory is
     /// touched.
     DevicePointer offsets{};
+    /// Of a spec with source_rows: s32 (m). Row i of D is made of row row_index[i] of A. A number outside 0 to
+    /// source_rows - 1, -1 for example, stands for a row of zeros. Only the numbers of rows in groups are read.
+    DevicePointer row_index{};
     /// Of the spec's epilogue: each that its text names, except alpha and beta.
     OperandArguments operands = {};
 };

@@ -108,6 +108,8 @@ struct GemmSpec {
     /// Of a group (of its K with Ragged::k), for the choice of a kernel; 0: m / groups (k / groups). Every number is
     /// right.
     std::int64_t expected_rows = 0;
+    /// 0, or the rows of A. A is then (source_rows, k), and GemmArguments::row_index names a row of it for each of D.
+    std::int64_t source_rows = 0;
     /// What is stored, from the sums of products `acc` on: "d = silu(acc + bias[n]) * up[m,n]". Without a text it is
     /// alpha · acc + beta · C. A text reads its own operands, so that `c` is then unset.
     EpilogueText epilogue = {};
@@ -186,6 +188,9 @@ struct OperandExtents {
 [[nodiscard]] constexpr bool is_grouped_by_k(const GemmSpec& spec) {
     return spec.groups != 0 && spec.ragged == Ragged::k;
 }
+
+/// Whether an index names the rows of A.
+[[nodiscard]] constexpr bool is_gathered(const GemmSpec& spec) { return spec.source_rows != 0; }
 
 /// Whether only the device knows the sizes: GemmArguments::offsets.
 [[nodiscard]] constexpr bool has_groups(const GemmSpec& spec) { return spec.groups != 0; }

@@ -117,11 +117,12 @@ typedef struct jg_gemm {
     int64_t expected_rows; /* of a group, for the choice of a kernel; 0: m / groups */
     const char *ragged;    /* m (default), or k: groups cut K, and each has a D */
     const char *symmetric; /* yes: D = alpha * A * A^T. n is m, B is not there (docs/batches.md) */
+    int64_t source_rows;   /* rows of A, which row_index picks for the rows of D; 0: A has m rows */
 } jg_gemm;
 #define JG_GEMM_INIT \
     {sizeof(jg_gemm), 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, \
      NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, NULL, \
-     NULL}
+     NULL, 0}
 /* A batch stride: all problems have one matrix. reserved_2 to reserved_5 may have this value; it has no effect. */
 #define JG_SAME (-1)
 
@@ -194,9 +195,10 @@ typedef struct jg_arguments {
     const jg_operand *operands; /* each that the epilogue's text names, except alpha and beta, in any order */
     size_t operand_count;       /* at most 16 */
     const int32_t *offsets;     /* of a problem with groups, on the device: where each ends, or its number of rows */
+    const int32_t *row_index;   /* of a problem with source_rows, on the device: a row of A for each row of D, or -1 */
 } jg_arguments;
 #define JG_ARGUMENTS_INIT \
-    {sizeof(jg_arguments), NULL, NULL, NULL, NULL, 1.0f, 0.0f, NULL, 0, 0, 0, NULL, 0, NULL} /* alpha 1 */
+    {sizeof(jg_arguments), NULL, NULL, NULL, NULL, 1.0f, 0.0f, NULL, 0, 0, 0, NULL, 0, NULL, NULL} /* alpha 1 */
 #endif
 
 /* Whether the kernel may start before the previous kernel of the stream has ended (programmatic dependent launch).

@@ -73,6 +73,7 @@ constexpr std::array kMembers{
     JITGEMM_MEMBER("expected-rows", expected_rows, number),
     JITGEMM_MEMBER("ragged", ragged, word),
     JITGEMM_MEMBER("symmetric", symmetric, word),
+    JITGEMM_MEMBER("source-rows", source_rows, number),
 };
 
 #undef JITGEMM_MEMBER

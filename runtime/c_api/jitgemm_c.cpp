@@ -121,6 +121,7 @@ GemmArguments arguments_of(const jg_arguments* given) {
             .dependent_launch = static_cast<DependentLaunch>(known.dependent_launch),
             .broadcast_c = known.broadcast_c == 1,
             .offsets = known.offsets,
+            .row_index = known.row_index,
             .operands = operands_of(known)};
 }
 

@@ -97,7 +97,7 @@ std::string overlap_rule(const GemmOperand& input, const GemmOperand& written) {
     if (input.is_repeated() && input.pointer == nullptr)  // of a text
         return fmt::format("; many elements of {0} are made of one of {1}, so {0} must lie apart from it",
                            written.title, input.title);
-    if (input.column == OperandIndex::groups) return "; the ends of groups must lie apart";
+    if (input.has_row_numbers()) return fmt::format("; {} must lie apart", input.title);
     if (input.is_repeated()) return fmt::format(", one row that is added to all of {}'s", written.title);
     if (!may_be_one(input, written)) return {};
     return fmt::format("; {} may only be exactly {}, of the same type{}", written.title, input.title,
@@ -161,7 +161,8 @@ void check_operands(const OperandList& operands, const GemmSpec& spec, const Gem
 }
 
 /// Of the operands that each launch has a place for.
-constexpr std::array kAddresses{&GemmArguments::a, &GemmArguments::b, &GemmArguments::c, &GemmArguments::d};
+constexpr std::array kAddresses{&GemmArguments::a, &GemmArguments::b,       &GemmArguments::c,
+                                &GemmArguments::d, &GemmArguments::offsets, &GemmArguments::row_index};
 
 bool lie_apart(std::uint64_t x, std::uint64_t x_bytes, std::uint64_t y, std::uint64_t y_bytes) {
     return x + x_bytes <= y || y + y_bytes <= x;

@@ -45,7 +45,7 @@ private:
     struct Place {
         std::uint64_t bytes;   ///< from the first to one past the last
         std::uint32_t guards;  ///< bits of the zeros of a launch; none may be set if this is to be read
-        std::uint8_t operand;  ///< of a, b, c and d; behind them, a place in the text
+        std::uint8_t operand;  ///< of kAddresses; behind them, a place in the text
         std::uint8_t alignment;
         bool is_written;
         std::uint8_t
@@ -64,7 +64,7 @@ private:
     [[nodiscard]] bool have_sound_scalars(const GemmArguments& arguments, const GivenOperands& given) const;
     [[nodiscard]] std::uint32_t zeros(const GemmArguments& arguments, const GivenOperands& given) const;
 
-    std::array<Place, 5> places_{};  ///< in place: a problem is to cost little memory
+    std::array<Place, 6> places_{};  ///< in place: a problem is to cost little memory
     std::unique_ptr<OfText> of_text_;
     std::uint8_t count_ = 0;
     bool has_k_ = false;

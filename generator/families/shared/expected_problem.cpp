@@ -32,7 +32,7 @@ Problem expected_problem(const Problem& problem) {
     cut = std::max<std::int64_t>(1, cut);
     spec.m = std::max<std::int64_t>(1, spec.m);  // kernels are for every size
     spec.n = std::max<std::int64_t>(1, spec.n);
-    spec.groups = spec.group_rows = spec.expected_rows = 0;
+    spec.groups = spec.group_rows = spec.expected_rows = spec.source_rows = 0;
     spec.ragged = Ragged::m;
     if (by_k) {
         spec.batch_stride_a = order_a(spec.layout) == Order::row ? spec.k : spec.k * spec.lda;

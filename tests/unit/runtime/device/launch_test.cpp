@@ -404,6 +404,29 @@ TEST_CASE("regions know the usual launches to be sound, and leave the others to 
     CHECK_FALSE(LaunchRegions().are_sound(arguments, 0));
 }
 
+TEST_CASE("groups: where they end, and which rows of A they read, is to be given and lies apart") {
+    constexpr std::uint64_t kOffsets = 0x50000000, kRowIndex = 0x60000000, kOfText = 0x70000000;
+    for (const char* const text : {"", "d = acc * w[m]"}) {
+        const GemmSpec spec = resolved({.m = 64, .n = 96, .k = 128, .groups = 3, .source_rows = 20, .epilogue = text});
+        GemmArguments sound{.a = kA, .b = kB, .d = kD, .offsets = kOffsets, .row_index = kRowIndex};
+        if (!spec.epilogue.empty()) sound.operands.set({"w", DevicePointer(kOfText)});
+        CHECK(launch_problems(spec, sound, 0).empty());
+        CHECK(LaunchRegions(spec).are_sound(sound, 0));
+        for (const auto member : {&GemmArguments::offsets, &GemmArguments::row_index}) {
+            const std::string name = member == &GemmArguments::offsets ? "offsets" : "row_index";
+            GemmArguments wrong = sound;
+            wrong.*member = {};
+            CHECK_THAT(only_problem(spec, wrong), ContainsSubstring(name + " is null"));
+            wrong.*member = kD + 64;
+            CHECK_THAT(only_problem(spec, wrong),
+                       ContainsSubstring("overlaps " + name) && ContainsSubstring(name + " must lie apart"));
+        }
+        GemmArguments near = sound;
+        near.a = kD - 20 * 256;  // A has 20 rows
+        CHECK(launch_problems(spec, near, 0).empty());
+    }
+}
+
 TEST_CASE("regions call no launch sound that the list of operands refuses") {
     std::mt19937 random(17);
     const auto below = [&](int limit) { return static_cast<int>(random() % static_cast<unsigned>(limit)); };
