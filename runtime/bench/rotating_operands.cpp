@@ -46,7 +46,7 @@ RotatingOperands::RotatingOperands(ContextState& context, const OperandList& ope
     const ReferenceKernels kernels(context);
     for (std::size_t i = 0; i < operands.size(); ++i) {
         const Copies& copies = operands_.emplace_back(allocate(context.device, operands[i], plan_.strides[i]));
-        if (!operands[i].is_written && operands[i].column != OperandIndex::groups)
+        if (!operands[i].is_written && !operands[i].has_row_numbers())
             fill(kernels, copies, operands[i].type, 3 * seed + i);
         else
             context.device->fill_bytes(copies.memory.data(), 0, static_cast<std::size_t>(copies.memory.size_bytes()));
@@ -65,13 +65,16 @@ RotatingOperands::Copies RotatingOperands::allocate(const std::shared_ptr<Device
 }
 
 void RotatingOperands::divide_rows(Device& device, const GemmSpec& spec, GroupSizes sizes, std::uint64_t seed) const {
-    const auto offsets =
-        std::ranges::find(operands_, OperandIndex::groups, [](const Copies& copies) { return copies.operand.column; });
     const std::int64_t all = is_grouped(spec) ? expected_rows(spec) : expected_k(spec);
-    for (std::int64_t copy = 0; copy < plan_.copies; ++copy) {
-        const std::vector<std::int32_t> values =
-            group_offsets(spec, all, sizes, seed + static_cast<std::uint64_t>(copy));
-        device.copy_to_device(offsets->at(copy), values.data(), values.size() * sizeof(std::int32_t));
+    for (const Copies& copies : operands_) {
+        if (!copies.operand.has_row_numbers()) continue;
+        for (std::int64_t copy = 0; copy < plan_.copies; ++copy) {
+            const std::uint64_t own_seed = seed + static_cast<std::uint64_t>(copy);
+            const std::vector<std::int32_t> values = copies.operand.column == OperandIndex::groups
+                                                         ? group_offsets(spec, all, sizes, own_seed)
+                                                         : row_index(spec, own_seed, false);
+            device.copy_to_device(copies.at(copy), values.data(), values.size() * sizeof(std::int32_t));
+        }
     }
 }
 

@@ -34,7 +34,7 @@ inline constexpr std::int64_t kMostCopies = 2048;
 /// Placement::generous puts them.
 class RotatingOperands {
 public:
-    /// With groups, the rows of each copy are divided anew.
+    /// With groups, the rows of each copy are divided anew, and rows of A drawn.
     RotatingOperands(ContextState& context, const GemmSpec& resolved_spec, std::int64_t wanted_bytes,
                      std::uint64_t seed, float alpha, float beta, GroupSizes sizes = GroupSizes::uniform);
     RotatingOperands(ContextState& context, const OperandList& operands, std::int64_t wanted_bytes, std::uint64_t seed,

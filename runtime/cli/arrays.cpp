@@ -137,6 +137,24 @@ void take_groups(const ArrayProblem& arrays, const ProblemOptions& options, Gemm
                                       options.text("groups").value_or(""), arrays.b.path(), arrays.b.matrices()));
 }
 
+/// Rows of D are as many as the index names rows of A.
+void take_row_index(const ArrayProblem& arrays, const NpyMatrix& index, GemmSpec& spec, Reasons& reasons) {
+    spec.source_rows = spec.m;
+    spec.m = index.rows() * index.columns();
+    if (index.type() != DataType::s32 || index.is_batch() || (index.rows() != 1 && index.columns() != 1))
+        reasons.push_back(fmt::format("row_index ({}) is {}x{} of {}: expected a vector of int32", index.path(),
+                                      index.rows(), index.columns(), to_string(index.type())));
+    if (arrays.c && (arrays.c->rows() != spec.m || arrays.c->columns() != spec.n))
+        reasons.push_back(fmt::format("C ({}) is {}x{} where row_index and B's columns make D {}x{}", arrays.c->path(),
+                                      arrays.c->rows(), arrays.c->columns(), spec.m, spec.n));
+}
+
+/// The C whose shape that of A and B tells.
+const NpyMatrix* c_as_wide_as_a(const ArrayProblem& arrays, const ProblemOptions& options) {
+    const bool may_be_row = options.given("broadcast-c");
+    return may_be_row || arrays.operands.row_index() != nullptr ? nullptr : pointer_to(arrays.c);
+}
+
 /// Groups of K, whose number the files don't say.
 std::optional<std::int64_t> groups_of_k(const ProblemOptions& options) {
     if (options.text("ragged") != "k") return std::nullopt;
@@ -159,6 +177,7 @@ GemmSpec spec_of(const ArrayProblem& arrays, const ProblemOptions& options, Reas
         take_groups(arrays, options, spec, reasons);
     else if (arrays.a.is_batch() || arrays.b.is_batch())
         take_batch(arrays, spec);
+    if (arrays.operands.row_index() != nullptr) take_row_index(arrays, *arrays.operands.row_index(), spec, reasons);
     if (arrays.c && !options.given("broadcast-c")) spec.d_order = arrays.c->order();  // one row lies both ways
     hint_at_conversion(arrays, spec, reasons);
     return spec;
@@ -272,6 +291,7 @@ Outputs multiply(Context& context, const GemmKernel& kernel, const ArrayProblem&
                             .alpha = arrays.request.alpha,
                             .beta = arrays.request.beta,
                             .offsets = operands.offsets,
+                            .row_index = operands.row_index,
                             .operands = operands.arguments};
     Outputs outputs = allocate_outputs(context, spec, arguments);
     kernel.launch(arguments);
@@ -316,9 +336,7 @@ ArrayProblem read_arrays(const ArrayFiles& files, const ProblemOptions& options,
         a, open_b(files, a, options), std::nullopt, OperandFiles(files.operands), OutputFiles(files.outs), {}};
     if (!files.c.empty()) arrays.c = open_array(files.c, DataType::bf16);
 
-    const bool may_be_row = options.given("broadcast-c");
-    Reasons reasons =
-        operand_mismatches(arrays.a, arrays.b, may_be_row ? nullptr : pointer_to(arrays.c), groups_of_k(options));
+    Reasons reasons = operand_mismatches(arrays.a, arrays.b, c_as_wide_as_a(arrays, options), groups_of_k(options));
     const GemmSpec spec = spec_of(arrays, options, reasons);
     refuse(reasons);
     arrays.request = options.problem_over(spec, arrays.c.has_value());

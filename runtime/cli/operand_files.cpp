@@ -87,7 +87,7 @@ void check_file(const GemmOperand& operand, const NpyMatrix& file, Reasons& reas
     check_type(operand, file, reasons);
 }
 
-constexpr std::string_view kOffsets = "offsets";
+constexpr std::string_view kOffsets = "offsets", kRowIndex = "row_index";
 
 /// The ends of groups: one for each, in rising order.
 void check_offsets(const std::map<std::string, NpyMatrix, std::less<>>& files, const GemmSpec& spec, Reasons& reasons) {
@@ -124,6 +124,11 @@ OperandFiles::OperandFiles(const std::vector<std::string>& words) {
     }
 }
 
+const NpyMatrix* OperandFiles::row_index() const {
+    const auto found = files_.find(kRowIndex);
+    return found == files_.end() ? nullptr : &found->second;
+}
+
 EpilogueText OperandFiles::with_types(EpilogueText text, DataType d) const {
     if (text.empty()) return text;
     EpilogueTypes types{.d = d, .given = {}};
@@ -140,6 +145,7 @@ std::vector<std::string> OperandFiles::mismatches(const GemmSpec& spec) const {
         known.emplace_back(kOffsets);
         check_offsets(files_, spec, reasons);
     }
+    if (is_gathered(spec)) known.emplace_back(kRowIndex);
     if (parts == nullptr) {
         if (files_.size() > known.size() || !scalars_.empty())
             reasons.emplace_back("--operand is given, but there is no --epilogue that reads it");
@@ -187,6 +193,8 @@ OperandFiles::Uploaded OperandFiles::upload(Context& context, const GemmSpec& sp
         buffer.copy_from_host(elements.data(), elements.size());
         if (name == kOffsets && has_groups(spec))
             uploaded.offsets = buffer.data();
+        else if (name == kRowIndex && is_gathered(spec))
+            uploaded.row_index = buffer.data();
         else
             uploaded.arguments.set({name, buffer.data()});
     }

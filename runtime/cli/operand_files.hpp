@@ -14,7 +14,7 @@
 namespace jitgemm::cli {
 
 /// The operands of an epilogue on the command line: --operand bias=bias.npy, --operand scale=0.5. The ends of groups
-/// are among them: --operand offsets=ends.npy.
+/// are among them, --operand offsets=ends.npy, and the rows of A that are gathered.
 class OperandFiles {
 public:
     /// Throws UsageError for a word that is not NAME=FILE.npy or NAME=NUMBER, for a name that stands twice, and for a
@@ -24,6 +24,8 @@ public:
     /// The text with its operands' types: as declared, else as the files have them. Throws UsageError for a broken
     /// text.
     [[nodiscard]] EpilogueText with_types(EpilogueText text, DataType d) const;
+    /// The rows of A that are gathered; null if it is not among the files.
+    [[nodiscard]] const NpyMatrix* row_index() const;
     /// What does not fit: a name that the text does not have or that is missing, a wrong shape or order, a file for a
     /// scalar.
     [[nodiscard]] std::vector<std::string> mismatches(const GemmSpec& spec) const;
@@ -32,6 +34,7 @@ public:
         std::vector<DeviceBuffer> buffers;
         OperandArguments arguments;  ///< names are those of this object
         DevicePointer offsets{};     ///< of groups
+        DevicePointer row_index{};   ///< rows of A
     };
     [[nodiscard]] Uploaded upload(Context& context, const GemmSpec& spec) const;
 

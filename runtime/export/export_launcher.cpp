@@ -50,8 +50,8 @@ namespace {
 
 /// "m", "n / 2", "k / 128 rounded up".
 std::string words_of(OperandIndex index) {
-    constexpr std::array<std::string_view, 10> kWords{"1",     "m",     "n",     "k",     "m / 2",
-                                                      "n / 2", "m/128", "n/128", "k/128", "groups"};
+    constexpr std::array<std::string_view, 11> kWords{"1",     "m",     "n",     "k",      "m / 2",      "n / 2",
+                                                      "m/128", "n/128", "k/128", "groups", "source_rows"};
     return std::string(kWords.at(static_cast<std::size_t>(index)));
 }
 
@@ -80,6 +80,7 @@ std::vector<std::string_view> size_names(const GemmSpec& spec) {
     if (has_batch_field(spec)) names.emplace_back("batch");
     if (has_groups(spec)) names.emplace_back("groups");
     if (is_grouped(spec)) names.emplace_back("group_rows");
+    if (is_gathered(spec)) names.emplace_back("source_rows");
     return names;
 }
 /// The number of them that may have a matrix each.
@@ -186,6 +187,7 @@ std::string problem_fields(const LauncherInput& input) {
     if (has_batch_field(spec)) text += integer_fields({"batch"}, "problems");
     if (is_grouped(spec)) text += integer_fields({"groups", "group_rows"}, "group_rows 0: offsets are ends");
     if (is_grouped_by_k(spec)) text += integer_fields({"groups"}, "of K");
+    if (is_gathered(spec)) text += integer_fields({"source_rows"}, "of A");
     return text + integer_fields(strides, "in elements; 0: all have one matrix");
 }
 
@@ -250,6 +252,8 @@ std::string full_problem(const LauncherInput& input) {
     for (const GemmOperand& operand : input.operands) {
         if (operand.pointer == &GemmArguments::offsets)
             text += "    if (has_offsets(arguments)) full.offsets = address(arguments->offsets);\n";
+        else if (operand.pointer == &GemmArguments::row_index)
+            text += "    if (has_row_index(arguments)) full.row_index = address(arguments->row_index);\n";
         else if (!is_of_text(operand))
             text += fmt::format("    full.{0} = address(arguments->{0});\n", operand.name);
         if (!operand.is_repeated()) take(pitch_name(operand));
@@ -276,6 +280,7 @@ std::string exported_problem(const LauncherInput& input) {
     if (has_batch_field(spec)) set("batch", spec.batch);
     if (has_groups(spec)) set("groups", spec.groups);
     if (is_grouped(spec)) set("group_rows", spec.group_rows);
+    if (is_gathered(spec)) set("source_rows", spec.source_rows);
     for (const GemmOperand& operand : input.operands) {
         if (!operand.is_repeated()) set(pitch_name(operand), operand.leading_dimension());
         if (has_stride(operand, spec)) set(stride_name(operand), operand.batch_stride);
@@ -408,6 +413,9 @@ std::string shape_checks(const LauncherInput& input) {
         checks +=
             "    if (problem->group_rows < 0) return 0;\n"
             "    if (problem->group_rows != 0 && problem->m != problem->groups * problem->group_rows) return 0;\n";
+    if (is_gathered(input.problem.asked))
+        checks +=
+            fmt::format("    if (problem->source_rows < 1 || problem->source_rows > {}) return 0;\n", kLargestExtent);
     return checks;
 }
 
@@ -594,24 +602,26 @@ std::string launcher_source(const LauncherInput& input) {
     const EntriesText entries = entries_text(input);
     const bool batched = has_batch_field(input.problem.asked), grouped = has_groups(input.problem.asked);
     const std::string most_operands = std::to_string(OperandArguments::kMost);
-    return filled(export_text::kSource, {{"EXPORTED_PROBLEM", exported_problem(input)},
-                                         {"FULL_FIELDS", full_fields(input)},
-                                         {"FULL_PROBLEM", full_problem(input)},
-                                         {"MOST_DEPENDENT", begins_early(input) ? "2" : "1"},
-                                         {"MOST_BROADCAST_C", input.problem.asked.c ? "1" : "0"},
-                                         {"LOOKUP", lookup(input)},
-                                         {"GIVEN", looks_names_up(input) ? "\n    size_t given;" : ""},
-                                         {"MOST_OPERANDS", looks_names_up(input) ? most_operands : "0"},
-                                         {"HAS_OFFSETS", std::string(grouped ? export_text::kHasOffsets : "")},
-                                         {"IS_STRIDE", std::string(has_strides(input) ? export_text::kIsStride : "")},
-                                         {"IS_NEGATIVE", batched ? " || problem->batch < 0" : ""},
-                                         {"IS_EMPTY", batched ? " || problem->batch == 0" : ""},
-                                         {"CHECKS", checks(input)},
-                                         {"ENTRIES", entries.functions},
-                                         {"GET_FUNCTIONS", entries.lookups},
-                                         {"HELPERS", helpers(input.source.entries)},
-                                         {"LAUNCHES", zero_counters(input) + entries.launches},
-                                         {"NAME", input.name}});
+    return filled(export_text::kSource,
+                  {{"EXPORTED_PROBLEM", exported_problem(input)},
+                   {"FULL_FIELDS", full_fields(input)},
+                   {"FULL_PROBLEM", full_problem(input)},
+                   {"MOST_DEPENDENT", begins_early(input) ? "2" : "1"},
+                   {"MOST_BROADCAST_C", input.problem.asked.c ? "1" : "0"},
+                   {"LOOKUP", lookup(input)},
+                   {"GIVEN", looks_names_up(input) ? "\n    size_t given;" : ""},
+                   {"MOST_OPERANDS", looks_names_up(input) ? most_operands : "0"},
+                   {"HAS_OFFSETS", std::string(grouped ? export_text::kHasOffsets : "")},
+                   {"HAS_ROW_INDEX", std::string(is_gathered(input.problem.asked) ? export_text::kHasRowIndex : "")},
+                   {"IS_STRIDE", std::string(has_strides(input) ? export_text::kIsStride : "")},
+                   {"IS_NEGATIVE", batched ? " || problem->batch < 0" : ""},
+                   {"IS_EMPTY", batched ? " || problem->batch == 0" : ""},
+                   {"CHECKS", checks(input)},
+                   {"ENTRIES", entries.functions},
+                   {"GET_FUNCTIONS", entries.lookups},
+                   {"HELPERS", helpers(input.source.entries)},
+                   {"LAUNCHES", zero_counters(input) + entries.launches},
+                   {"NAME", input.name}});
 }
 
 }  // namespace jitgemm

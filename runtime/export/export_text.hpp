@@ -91,9 +91,10 @@ typedef struct jg_arguments {
     const jg_operand *operands; /* each that the epilogue's text names, except alpha and beta, in any order */
     size_t operand_count;       /* at most 16 */
     const int32_t *offsets;     /* of a problem with groups, on the device: where each ends, or its number of rows */
+    const int32_t *row_index;   /* of a problem with source_rows, on the device: a row of A for each row of D, or -1 */
 } jg_arguments;
 #define JG_ARGUMENTS_INIT \
-    {sizeof(jg_arguments), NULL, NULL, NULL, NULL, 1.0f, 0.0f, NULL, 0, 0, 0, NULL, 0, NULL} /* alpha 1 */
+    {sizeof(jg_arguments), NULL, NULL, NULL, NULL, 1.0f, 0.0f, NULL, 0, 0, 0, NULL, 0, NULL, NULL} /* alpha 1 */
 #endif
 )";
 
@@ -191,13 +192,13 @@ static int has_operands(const jg_arguments *arguments) {
     return arguments->size > offsetof(jg_arguments, operands);
 }
 
-@HAS_OFFSETS@static int is_known(const jg_arguments *arguments) {
+@HAS_OFFSETS@@HAS_ROW_INDEX@static int is_known(const jg_arguments *arguments) {
     const unsigned char *bytes = (const unsigned char *)arguments;
     size_t i;
     if (arguments == NULL || arguments->size > 4096) return 0;
     if (arguments->size < sizeof(*arguments) && arguments->size != offsetof(jg_arguments, dependent_launch) &&
         arguments->size != offsetof(jg_arguments, broadcast_c) && arguments->size != offsetof(jg_arguments, operands) &&
-        arguments->size != offsetof(jg_arguments, offsets))
+        arguments->size != offsetof(jg_arguments, offsets) && arguments->size != offsetof(jg_arguments, row_index))
         return 0;
     if (has_dependent_launch(arguments) &&
         (arguments->dependent_launch < 0 || arguments->dependent_launch > @MOST_DEPENDENT@))
@@ -239,6 +240,12 @@ static int is_stride(int64_t problems, int64_t stride, int element_bytes, int al
 
 inline constexpr std::string_view kHasOffsets = R"(static int has_offsets(const jg_arguments *arguments) {
     return arguments->size > offsetof(jg_arguments, offsets);
+}
+
+)";
+
+inline constexpr std::string_view kHasRowIndex = R"(static int has_row_index(const jg_arguments *arguments) {
+    return arguments->size > offsetof(jg_arguments, row_index);
 }
 
 )";

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <random>
 
@@ -59,6 +60,19 @@ std::vector<std::int32_t> group_offsets(const GemmSpec& spec, std::int64_t rows,
     return list;
 }
 
+std::vector<std::int32_t> row_index(const GemmSpec& spec, std::uint64_t seed, bool zeros) {
+    constexpr std::int64_t kOneOf = 8;  // rows of D is zeros
+    constexpr auto kMost = std::numeric_limits<std::int32_t>::max();
+    const std::array<std::int64_t, 4> outside{-1, spec.source_rows, -kMost, kMost};
+    std::mt19937_64 random(seed);
+    const auto below = [&](std::int64_t end) { return static_cast<std::int64_t>(random() >> 1) % end; };
+    std::vector<std::int32_t> list(static_cast<std::size_t>(spec.m));
+    for (std::int32_t& row : list)
+        row = static_cast<std::int32_t>(zeros && below(kOneOf) == 0 ? outside.at(static_cast<std::size_t>(below(4)))
+                                                                    : below(spec.source_rows));
+    return list;
+}
+
 GroupRows rows_of_group(const std::vector<std::int32_t>& offsets, const GemmSpec& spec, std::int64_t group) {
     const auto place = static_cast<std::size_t>(group);
     if (spec.group_rows != 0) return {group * spec.group_rows, offsets[place]};
@@ -79,7 +93,8 @@ std::string offsets_problem(const std::vector<std::int32_t>& offsets, const Gemm
         if (is_grouped_by_k(spec) && one > spec.k)
             return fmt::format("offsets[{}] is {}, but K is {}: no group may end behind it", i, one, spec.k);
         if (is_grouped(spec) && one > spec.m)
-            return fmt::format("offsets[{}] is {}, but A has {} rows: no group may end behind them", i, one, spec.m);
+            return fmt::format("offsets[{}] is {}, but {} has {} rows: no group may end behind them", i, one,
+                               is_gathered(spec) ? 'D' : 'A', spec.m);
         before = one;
     }
     return {};

@@ -32,6 +32,9 @@ struct GroupRows {
 [[nodiscard]] GroupRows rows_of_group(const std::vector<std::int32_t>& offsets, const GemmSpec& spec,
                                       std::int64_t group);
 
+/// A row of A for each row of D. Rows repeat. `zeros`: for some rows of D there is none, so that they are zeros.
+[[nodiscard]] std::vector<std::int32_t> row_index(const GemmSpec& spec, std::uint64_t seed, bool zeros);
+
 /// The first rule that given offsets break, with the values; empty if they are right for the spec.
 [[nodiscard]] std::string offsets_problem(const std::vector<std::int32_t>& offsets, const GemmSpec& spec);
 

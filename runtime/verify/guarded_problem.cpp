@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -73,6 +74,10 @@ std::vector<std::int32_t> offsets_of(const GemmSpec& spec, InputKind kind, std::
     return group_offsets(spec, all - all / 16, sizes, seed);
 }
 
+std::vector<std::int32_t> rows_of_a(const GemmSpec& spec, std::uint64_t seed) {
+    return is_gathered(spec) ? row_index(spec, seed, true) : std::vector<std::int32_t>();
+}
+
 }  // namespace
 
 struct GuardedProblem::Impl {
@@ -92,6 +97,7 @@ struct GuardedProblem::Impl {
     [[nodiscard]] bool has_outputs_of(const Impl& right) const;
     [[nodiscard]] Fill fill_of(const GemmOperand& operand) const;
     [[nodiscard]] std::optional<MatrixSize> read_part(const GemmOperand& operand) const;
+    void gather_rows();
     [[nodiscard]] std::size_t workspace_bytes() const { return static_cast<std::size_t>(workspace.form().columns); }
     void poison_bands(const GuardedMatrix& memory) const;
     void poison(const GuardedMatrix& output) const;
@@ -118,6 +124,8 @@ struct GuardedProblem::Impl {
     std::uint64_t seed;
     OperandList operands;
     std::vector<std::int32_t> offsets;   ///< of the groups
+    std::vector<std::int32_t> sources;   ///< rows of A, if an index names them
+    DeviceMemory gathered;               ///< these rows (m, k), which the reference multiplies
     std::vector<FilledInput> filled;     ///< the inputs in their order
     std::vector<GuardedOutput> outputs;  ///< D and others in their order
     GuardedMatrix workspace;             ///< empty until a kernel wants one
@@ -134,17 +142,35 @@ GuardedProblem::Impl::Impl(ContextState& context, const GemmSpec& asked, const O
       exact(kind == InputKind::integers && integers.exact),
       seed(3 * base_seed),
       operands(list),
-      offsets(offsets_of(asked, kind, base_seed)) {
+      offsets(offsets_of(asked, kind, base_seed)),
+      sources(rows_of_a(asked, base_seed)) {
     for (const GemmOperand& operand : operands) {
         const MatrixForm form = form_of(operand, placement == Placement::generous);
         const std::string title(operand.title);
         if (operand.is_written)
             outputs.push_back({operand.name, title, {operand.row, operand.column}, GuardedMatrix(device, form, title)});
-        else if (operand.column == OperandIndex::groups)
-            filled.emplace_back(device, form, title, offsets).fill(*reference);
+        else if (operand.has_row_numbers())
+            filled.emplace_back(device, form, title, operand.column == OperandIndex::groups ? offsets : sources)
+                .fill(*reference);
         else
             filled.emplace_back(device, form, title, fill_of(operand), read_part(operand)).fill(*reference);
     }
+    if (is_gathered(spec) && uses(operands[0])) gather_rows();
+}
+
+/// A row that A does not have is zeros.
+void GuardedProblem::Impl::gather_rows() {
+    const GuardedMatrix& a = filled.front().memory();
+    const auto line = static_cast<std::size_t>(spec.k * bytes(spec.a));
+    std::vector<std::byte> held(static_cast<std::size_t>(a.form().extent_bytes())), rows(sources.size() * line);
+    device->copy_to_host(held.data(), a.matrix().data, held.size());
+    for (std::size_t i = 0; i < sources.size(); ++i) {
+        if (sources[i] < 0 || sources[i] >= spec.source_rows) continue;
+        const std::int64_t first = sources[i] * a.matrix().row_stride * bytes(spec.a);
+        std::memcpy(rows.data() + i * line, held.data() + first, line);
+    }
+    gathered = DeviceMemory(device, static_cast<std::int64_t>(rows.size()));
+    device->copy_to_device(gathered.data(), rows.data(), rows.size());
 }
 
 /// K behind the last group is not read.
@@ -205,6 +231,9 @@ DeviceMatrix GuardedProblem::Impl::matrix(std::string_view name, std::int64_t gr
     std::size_t place = 0;
     for (const GemmOperand& operand : operands) {
         if (operand.is_written) continue;
+        if (operand.row == OperandIndex::source_rows && operand.name == name && uses(operand))
+            return in_group({gathered.data(), spec.m, spec.k, spec.k, 1, spec.a}, {OperandIndex::m, OperandIndex::k},
+                            group);
         if (operand.name == name)
             return uses(operand) ? in_group(filled[place].memory().matrix(), {operand.row, operand.column}, group)
                                  : DeviceMatrix{};

@@ -28,7 +28,7 @@ using Catch::Matchers::ContainsSubstring;
 namespace {
 
 constexpr std::uint64_t kGiga = std::uint64_t{1} << 32;  // each operand lies at a multiple of it
-constexpr std::uint64_t kOffsets = 5 * kGiga;
+constexpr std::uint64_t kOffsets = 5 * kGiga, kRowIndex = kOffsets + 4096;
 constexpr std::uint64_t kWorkspace = 6 * kGiga;
 constexpr std::uint64_t kFirstOfText = 7 * kGiga;
 
@@ -145,6 +145,10 @@ SoundLaunch sound_launch(const GemmSpec& spec, bool has_workspace) {
     if (has_groups(spec)) {
         launch.c_text += fmt::format("    arguments.offsets = (const int32_t *)at({}u);\n", kOffsets);
         launch.arguments.offsets = kOffsets;
+    }
+    if (is_gathered(spec)) {
+        launch.c_text += fmt::format("    arguments.row_index = (const int32_t *)at({}u);\n", kRowIndex);
+        launch.arguments.row_index = kRowIndex;
     }
     if (has_workspace) {
         launch.c_text += fmt::format(
@@ -279,6 +283,7 @@ TEST_CASE("launchers of groups ask the driver for what jitgemm's own launch asks
     check_sound({.m = 640, .n = 512, .k = 256, .groups = 10, .group_rows = 64});
     check_sound({.m = 640, .n = 512, .k = 1000, .layout = GemmLayout::nt, .ragged = Ragged::k, .groups = 10});
     check_sound({.m = 1000, .n = 512, .k = 256, .groups = 13, .epilogue = "d = w[m] * relu(acc + bias[b,n])"});
+    check_sound({.m = 1000, .n = 512, .k = 256, .groups = 13, .source_rows = 300});
 }
 
 TEST_CASE("launchers of symmetric products ask the driver for what jitgemm's own launch asks for") {
@@ -318,6 +323,11 @@ TEST_CASE("a launcher refuses operands that it could not launch with") {
     for (const char* const change : {"problem.groups = 0;", "problem.groups = 1025;", "problem.group_rows = 63;",
                                      "arguments.offsets = NULL;", "arguments.size = offsetof(jg_arguments, offsets);"})
         check_refused(groups, change);
+    const GemmSpec gathered{.m = 1000, .n = 512, .k = 256, .groups = 13, .source_rows = 300};
+    for (const char* const change :
+         {"problem.source_rows = 0;", "problem.source_rows = -1;", "arguments.row_index = NULL;",
+          "arguments.size = offsetof(jg_arguments, row_index);"})
+        check_refused(gathered, change);
     const GemmSpec text{.m = 200, .n = 256, .k = 128, .epilogue = "gate: f32; d = gate * acc + bias[n]"};
     for (const char* const change :
          {"arguments.operand_count = 1;", "arguments.operands = NULL;", "arguments.alpha = 2;", "arguments.beta = 1;",
