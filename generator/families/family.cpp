@@ -276,6 +276,7 @@ struct Adapter {
         input.macros["GEMM_BATCHED"] = signature.batched;
         input.macros["GEMM_GROUPED"] = signature.grouped;
         input.macros["GEMM_GROUPED_BY_K"] = signature.grouped_by_k;
+        input.macros["GEMM_GATHERED"] = signature.gathered;
         add_rulers(input);
         return input;
     }

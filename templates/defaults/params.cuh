@@ -43,6 +43,9 @@
 #ifndef GEMM_SYMMETRIC
 #define GEMM_SYMMETRIC 0  // B is A transposed, and half of D's elements are computed
 #endif
+#ifndef GEMM_GATHERED
+#define GEMM_GATHERED 0  // an index names the rows of A
+#endif
 #ifndef GEMM_CLUSTER
 #define GEMM_CLUSTER 1  // blocks of a cluster that takes tiles together and shares operands
 #endif

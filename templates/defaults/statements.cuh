@@ -95,6 +95,7 @@
 #define GEMM_COPY_SCALES()
 #define GEMM_COPY_TILE_OPERANDS()
 #define GEMM_SKIP_PANELS()
+#define GEMM_PASS_PANELS()
 
 // ---- wgmma: consumers
 #define GEMM_PREPARE_STORE()

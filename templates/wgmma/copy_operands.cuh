@@ -44,6 +44,10 @@ __device__ __forceinline__ void copy_b(const GemmArgs& args, const SharedMemory&
 }
 #endif
 #elif GEMM_CLUSTER > 1
+#if GEMM_GATHERED
+
+// Copies B's part of a k-tile. The full barrier of the stage counts its bytes, and those of A.
+#else
 
 // Copies A's part of a k-tile, or B's. The full barrier of the stage counts their bytes.
 __device__ __forceinline__ void copy_a(const GemmArgs& args, const SharedMemory& shared, const Tile& tile, int k_tile,
@@ -55,6 +59,7 @@ __device__ __forceinline__ void copy_a(const GemmArgs& args, const SharedMemory&
                    row_of_blocks);
 }
 
+#endif
 __device__ __forceinline__ void copy_b(const GemmArgs& args, const SharedMemory& shared, const Tile& tile, int k_tile,
                                        int stage) {
     const int k = tile.first_k + k_tile * kBlockK;
@@ -62,6 +67,10 @@ __device__ __forceinline__ void copy_b(const GemmArgs& args, const SharedMemory&
     OperandB::load(shared.stage_b(stage), args.map_b, tile.column, k, shared.full_barrier(stage), tile.cluster_row,
                    column_of_blocks);
 }
+#else
+#if GEMM_GATHERED
+
+// Copies B's part of a k-tile. The full barrier of the stage counts its bytes, and those of A.
 #else
 
 // Copies A's part of a k-tile, or B's. The full barrier of the stage counts their bytes.
@@ -71,6 +80,7 @@ __device__ __forceinline__ void copy_a(const GemmArgs& args, const SharedMemory&
     OperandA::load(shared.stage_a(stage), args.map_a, tile.row, k, shared.full_barrier(stage));
 }
 
+#endif
 __device__ __forceinline__ void copy_b(const GemmArgs& args, const SharedMemory& shared, const Tile& tile, int k_tile,
                                        int stage) {
     const int k = tile.first_k + k_tile * kBlockK;

@@ -26,7 +26,9 @@ __device__ __forceinline__ void copy_tile(const GemmArgs& args, const SharedMemo
         copy_a(args, shared, tile, from, stage);
         copy_b(args, shared, tile, from, stage);
 #else
+#if !GEMM_GATHERED
         copy_a(args, shared, tile, k_tile, stage);
+#endif
         copy_b(args, shared, tile, k_tile, stage);
 #endif
         GEMM_COPY_SCALES();

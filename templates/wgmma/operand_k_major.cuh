@@ -35,6 +35,7 @@ struct KMajorTile {
 #endif
 
 #endif
+#if GEMM_B_K_MAJOR || !GEMM_GATHERED
     // Copies the tile at (row, k) of the matrix. `full` counts its bytes.
 #if GEMM_CLUSTER > 1
     // kShares blocks of a cluster want this tile. Each copies its share of the rows to all of them.
@@ -55,6 +56,18 @@ struct KMajorTile {
 #pragma unroll
         for (int panel = 0; panel < kPanels; ++panel)
             tma_load(tile + panel * kRows * kPanelBytes, map, k + panel * kPanelElements, row, full);
+    }
+#endif
+#endif
+#if GEMM_GATHERED
+
+    // Copies the part at k of row `from` of the matrix to a row of the tile. Of a row that the matrix does not have,
+    // TMA brings zeros. `full` counts the bytes.
+    static __device__ __forceinline__ void load_row(unsigned tile, const TensorMap& map, int row, int from, int k,
+                                                    unsigned full) {
+#pragma unroll
+        for (int panel = 0; panel < kPanels; ++panel)
+            tma_load(tile + (panel * kRows + row) * kPanelBytes, map, k + panel * kPanelElements, from, full);
     }
 #endif
 };

@@ -40,6 +40,8 @@
 #include "producer.cuh"
 #if GEMM_GROUPED_BY_K
 #include "wgmma/clear_group_ends.cuh"
+#elif GEMM_GATHERED
+#include "wgmma/copy_gathered_rows.cuh"
 #endif
 
 // ---- kernel
@@ -70,6 +72,8 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const __grid_cons
         if (threadIdx.x / 32 == kConsumers * 4 && elect_one()) copy_tiles(args, shared);
 #if GEMM_GROUPED_BY_K
         if (threadIdx.x / 32 == kConsumers * 4 + 1) clear_group_ends(args, shared);
+#elif GEMM_GATHERED
+        if (threadIdx.x / 32 >= kConsumers * 4 + 2) copy_gathered_rows(args, shared);
 #endif
     } else {
         GEMM_CONSUMERS_BEGIN();

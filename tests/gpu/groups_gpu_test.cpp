@@ -78,6 +78,43 @@ TEST_CASE("groups on a GPU: random problems of every type") {
     }
 }
 
+TEST_CASE("gathered rows on a GPU: all schedules, rows that repeat and rows that A does not have") {
+    REQUIRE_GPU();
+    Context context;
+    REQUIRE_WGMMA(context);
+    std::uint64_t seed = 0;
+    for (const char* const parameters :
+         {"block=128x128x64,warpgroup=64x128,stages=4", "block=128x192x64,warpgroup=128x192,schedule=pingpong,stages=4",
+          "block=256x128x64,warpgroup=128x128,schedule=overlapped,stages=3",
+          "block=64x256x64,warpgroup=64x256,schedule=pingpong,stages=4",
+          "block=192x104x64,warpgroup=64x104,stages=4,store=smem",
+          "block=128x128x64,warpgroup=64x128,stages=4,cluster=2x1",
+          "block=64x40x128,warpgroup=64x40,stages=6,cluster=4x1"})
+        for (const Sizes& size : {Sizes{3000, 520, 264}, Sizes{130, 1096, 72}}) {
+            ++seed;
+            GemmSpec spec = groups_of(seed % 2 == 0 ? 30 : 200, size, DataType::bf16,
+                                      seed % 3 == 0 ? GemmLayout::tt : GemmLayout::tn);
+            spec.source_rows = seed % 4 == 1 ? 1 : 1000;
+            if (seed % 2 == 0) spec.c = spec.d;
+            if (seed % 4 == 0) spec.group_rows = 25, spec.m = 25 * spec.groups;
+            INFO(parameters << ", " << to_string(spec));
+            static_cast<void>(check_kernel(context, spec, KernelConfig{wgmma_config(parameters)},
+                                           {.beta = spec.c ? 2.0F : 0.0F, .seed = seed}));
+        }
+    std::mt19937_64 random(29);
+    const auto below = [&](std::uint64_t end) { return static_cast<std::int64_t>(random() % end); };
+    for (std::uint64_t i = 0; i < 40; ++i) {
+        constexpr std::array kTypes{DataType::bf16, DataType::f16, DataType::e4m3, DataType::s8};
+        GemmSpec spec = groups_of(1 + below(i % 5 == 0 ? 1024 : 40),
+                                  {1 + below(4000), 16 * (1 + below(60)), 16 * (1 + below(60))}, kTypes.at(i % 4));
+        spec.source_rows = 1 + below(5000);
+        if (below(3) == 0) spec.group_rows = 1 + below(90), spec.m = spec.groups * spec.group_rows;
+        if (below(4) == 0 && i % 4 != 3) spec.epilogue = "w: f32[m]; d = (acc + bias[b,n]) * w[m]";
+        INFO(to_string(spec));
+        static_cast<void>(check_chosen(context, spec, {.seed = i}));
+    }
+}
+
 TEST_CASE("groups and batches on a GPU: scales of blocks of K") {
     REQUIRE_GPU();
     Context context;

@@ -71,6 +71,7 @@ struct ArgumentComments {
         if (role == Role::offsets)
             return signature.grouped_by_k ? "where groups end along K (groups)"
                                           : "where groups end (groups), or how many rows they have";
+        if (role == Role::row_index) return "the row of A for each row of D, or -1 (m)";
         if (role == Role::counters) return "zeros, before a launch and after it";
         if (role != Role::c) return {};
         if (has_one_row_of_c()) return is_transposed() ? "C (m), added to each column" : "C (n), added to each row";
@@ -83,6 +84,7 @@ struct ArgumentComments {
         const std::string_view packed = map.role.is_packed ? "packed " : "";
         const std::string_view rounded = signature.math == Math::tf32 ? ", rounded to tf32" : "";
         if (field == "map_a" && is_transposed()) return fmt::format("{}B^T (m, k){}{}", packed, rounded, by_pairs);
+        if (field == "map_a" && signature.gathered) return "A (source_rows, k), in boxes of one row";
         if (field == "map_a") return fmt::format("{}A (m, k){}", packed, rounded);
         if (signature.symmetric && field == "map_b") return fmt::format("{}A (n, k){}", packed, rounded);
         if (field == "map_mirror") return "D (m, n), in boxes of a slice's mirror";
@@ -166,7 +168,7 @@ std::string_view pointer_type(Role role, const GemmSignature& s) {
     if (role == Role::c) return "const ElementC*";
     if (role == Role::d) return "ElementD*";
     if (role == Role::reduction_parts) return "float*";
-    if (role == Role::offsets) return "const int*";
+    if (role == Role::offsets || role == Role::row_index) return "const int*";
     return role == Role::counters ? "unsigned*" : "char*";
 }
 

@@ -86,6 +86,7 @@ std::vector<KernelArgument> with_batch(std::vector<KernelArgument> arguments, co
     const bool has_workspace = has(arguments, Role::workspace);
     const bool has_groups = signature.grouped || signature.grouped_by_k;
     if (has_groups) arguments.emplace_back(PointerArgument{Role::offsets});
+    if (signature.gathered) arguments.emplace_back(PointerArgument{Role::row_index});
     arguments.emplace_back(ExtentArgument{has_groups ? Role::groups : Role::batch});
     if (signature.grouped) arguments.emplace_back(ExtentArgument{Role::group_rows});
     for (const std::string_view operand : operands)

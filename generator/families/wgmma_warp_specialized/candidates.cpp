@@ -86,6 +86,7 @@ constexpr int kWidestInCluster = 192;
 constexpr int kWidestStreamed = 176;
 constexpr int kWidestOverlappedOfGroups = 176;  // a consumer knows where the last tile's group ends
 constexpr int kLeastProducerOfGroupsOfK = 40;   // registers: with 32 or 24 it spills up to five
+constexpr int kFewestToGather = 32;             // registers of a producer: with 24, ptxas spills
 constexpr int kWidestStreamedWithC = 152;
 constexpr int kMostStreamedByRow = 128 * 96;      // sums of a warpgroup
 constexpr int kWidestStreamedByRowOfThree = 176;  // of three consumers, which have fewer registers each
@@ -203,10 +204,12 @@ void add_cluster(const Search& search, Config config, const TileShape& cluster) 
     const TileIndex tiles = tiles_of(config.block, spec.m, spec.n);
     if (tiles.m < cluster.m || tiles.n < cluster.n) return;
     if (cluster.m * cluster.n > 1 && has_block_scales(signature)) return;
+    if (cluster.n > 1 && signature.gathered) return;
     if (cluster.m * cluster.n > 1 && !leaves_registers(config, kWidestInCluster)) return;
     if (signature.grouped && config.schedule == WarpgroupSchedule::overlapped &&
         !leaves_registers(config, kWidestOverlappedOfGroups))
         return;
+    if (signature.gathered && geometry(signature, config).producer_registers < kFewestToGather) return;
     const int most = count_of_reductions(signature) > 1 ? kWidestWithReductions : kWidestWithOutput;
     if (reads_and_stores_more(signature) && !leaves_registers(config, most)) return;
     if (!should_multicast_b(cluster, config, is_k_major(Operand::b, signature.layout) || transposes_b(signature)))

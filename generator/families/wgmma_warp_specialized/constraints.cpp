@@ -238,6 +238,9 @@ void check_groups(Reasons& reasons, const GemmSpec& spec) {
 void check_groups(Reasons& reasons, const GemmSpec& spec, const Config& c) {
     if (!has_groups(spec)) return;
     if (c.swap_ab && is_grouped(spec)) reasons.emplace_back("swap_ab: groups are rows of D");
+    if (is_gathered(spec) && c.cluster.n > 1)
+        reasons.push_back(fmt::format("cluster = {}x{}: blocks side by side don't share rows of A that are gathered",
+                                      c.cluster.m, c.cluster.n));
     if (c.early_a || c.early_b) reasons.emplace_back("early: tiles of groups are known when the offsets are");
 }
 

@@ -179,6 +179,7 @@ WgmmaGeometry geometry(const GemmSignature& signature, const WgmmaWarpSpecialize
     const bool b_k_major = is_k_major(Operand::b, signature.layout) || transposes_b(signature);
     g.a = panelled(a_k_major, bytes(signature.a), c.block.m, c.block.k, c.cluster.n);
     g.b = panelled(b_k_major, bytes(signature.b), c.block.n, c.block.k, c.cluster.m);
+    if (signature.gathered) g.a.box[1] = 1;  // rows come one by one
     g.stage_bytes = std::int64_t{g.a.bytes} + g.b.bytes;
     std::int64_t scale_bytes = 0;
     for (const WgmmaScale& scale : g.scales) scale_bytes += scale.bytes;

@@ -219,8 +219,9 @@ std::string derived_lines(const GemmSignature& s, const TileOperands& operands, 
         text += constant_line("kCluster", blocks, "blocks of a cluster");
         text += fmt::format(
             "constexpr unsigned kColumnOfBlocks = {};  // a bit for each block of a cluster's first column\n", column);
-        text += fmt::format("constexpr unsigned kRowOfBlocks = {};  // a bit for each block of its first row\n",
-                            ((1 << blocks) - 1) / column);
+        if (!s.gathered)
+            text += fmt::format("constexpr unsigned kRowOfBlocks = {};  // a bit for each block of its first row\n",
+                                ((1 << blocks) - 1) / column);
     }
     text +=
         constant_line("kStagingBytes", static_cast<int>(g.staging_bytes), "shared memory for the slices of all warps");

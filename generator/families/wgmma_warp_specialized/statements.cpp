@@ -30,10 +30,16 @@ std::string_view clear_stage(bool has_panels) {
 }
 
 /// The stages that hold panels of a tile operand.
-std::string_view skip_panels(const Config& c, bool has_panels) {
-    if (!has_panels) return "";
-    return is_overlapped(c) ? "ring.skip(2 * stages_of_panels(args, walk));\n"
-                            : "ring.skip(stages_of_panels(args, walk));\n";
+std::string_view stages_of_panels(const Config& c) {
+    return is_overlapped(c) ? "2 * stages_of_panels(args, walk)" : "stages_of_panels(args, walk)";
+}
+
+std::string skip_panels(const Config& c, bool has_panels) {
+    return has_panels ? fmt::format("ring.skip({});\n", stages_of_panels(c)) : std::string();
+}
+
+std::string pass_panels(const Config& c, bool has_panels) {
+    return has_panels ? fmt::format("pass_stages(shared, ring, {});\n", stages_of_panels(c)) : std::string();
 }
 
 /// The bytes that TMA brings for a k-tile.
@@ -197,6 +203,7 @@ void add_statements(RenderInput& input, const TileOperands& operands, const Conf
     input.generated["GEMM_CLEAR_RING"] = clear_ring(has_panels);
     input.generated["GEMM_CLEAR_STAGE"] = clear_stage(has_panels);
     input.generated["GEMM_SKIP_PANELS"] = skip_panels(c, has_panels);
+    input.generated["GEMM_PASS_PANELS"] = pass_panels(c, has_panels);
     input.generated["GEMM_COPY_TILE_OPERANDS"] = copy_operands(c, operands);
     input.generated["GEMM_PREPARE_STORE"] = read_operands(c, operands);
     input.generated["GEMM_STORE_SUMS"] = store_sums(c, operands, g.terms > 1);

@@ -3,13 +3,16 @@
 #include "generator/base/grid_rule.hpp"
 #include "generator/base/operand.hpp"
 #include "generator/base/problem.hpp"
+#include "generator/base/roofline.hpp"
 #include "generator/families/family.hpp"
 #include "generator/families/kernel_name.hpp"
 #include "generator/families/shared/expected_problem.hpp"
+#include "generator/families/wgmma_warp_specialized/family.hpp"
 #include "generator/heuristics.hpp"
 #include "jitgemm/error.hpp"
 #include "runtime/verify/group_sizes.hpp"
 #include "tests/catch.hpp"
+#include "tests/support/says.hpp"
 #include "tests/support/specs.hpp"
 
 #include <fmt/format.h>
@@ -290,4 +293,94 @@ TEST_CASE("groups of K: the rules name the value") {
     CHECK(offsets_problem({1, 481, 481}, groups_of_k(3)) ==
           "offsets[1] is 481, but K is 480: no group may end behind it");
     CHECK(offsets_problem({1, 480, 480}, groups_of_k(3)).empty());
+}
+
+TEST_CASE("gathered rows: A has its own number of rows, and an index has one for each row of D") {
+    GemmSpec spec = groups_of(3);
+    spec.source_rows = 50;
+    const GemmSpec whole = resolved(spec);
+    const OperandList list = gemm_operands(whole);
+    CHECK(operand_extents(whole).a == 50 * 64);
+    CHECK(operand_extents(whole).d == 480 * 40);
+    REQUIRE(list.find("row_index") != nullptr);
+    CHECK(list.find("row_index")->extent() == 480);
+    CHECK(list.find("row_index")->type == DataType::s32);
+    CHECK(gemm_operands(groups_of(3)).find("row_index") == nullptr);
+    CHECK(flops(whole) == flops(resolved(groups_of(3))));
+    CHECK(operand_bytes(resolved(groups_of(3))) - operand_bytes(whole) == 430 * 64 * 2);
+}
+
+TEST_CASE("gathered rows: the text names them, and reads back") {
+    GemmSpec spec = resolved(groups_of(12));
+    spec.source_rows = 4096;
+    CHECK(mentions(to_string(spec), "gemm-v8 "));
+    CHECK(mentions(to_string(spec), " source-rows=4096"));
+    CHECK(parse_gemm_spec(to_string(spec)) == spec);
+    CHECK(shape_line(spec) == "bf16 tn 480 40 64 groups=12 source-rows=4096");
+    CHECK(parse_shape_line(shape_line(spec)).source_rows == 4096);
+    CHECK_THROWS_AS(parse_gemm_spec("gemm-v7 m=8 n=8 k=8 groups=2 source-rows=3"), SpecError);
+}
+
+TEST_CASE("gathered rows: the rules name the value") {
+    GemmSpec spec = groups_of(3);
+    spec.source_rows = -1;
+    CHECK(mentions(refusal(spec), "source_rows is -1"));
+    spec.source_rows = kLargestExtent + 1;
+    CHECK(mentions(refusal(spec), "source_rows is 2147418112: it must be from 1 to 2147418111"));
+    spec = spec_of(GemmLayout::tn, 480, 40, 64);
+    spec.source_rows = 7;
+    CHECK(mentions(refusal(spec), "source_rows is 7, but there are no groups"));
+    spec = groups_of(3, spec_of(GemmLayout::nt, 480, 40, 64));
+    spec.source_rows = 7;
+    spec.ragged = Ragged::k;
+    CHECK(mentions(refusal(spec), "source_rows is 7, but ragged is k"));
+    spec = groups_of(3);
+    spec.source_rows = 7;
+    spec.epilogue = "d = acc + row_index[n]";
+    CHECK(mentions(refusal(spec), "row_index"));
+    spec = groups_of(3, spec_of(GemmLayout::tn, 480, 128, 256, DataType::e4m3));
+    spec.source_rows = 7;
+    spec.epilogue = "d = acc * sb[b,n/128,k/128]";
+    CHECK(refusal(spec).empty());
+    spec.epilogue = "d = acc * sa[k/128,m] * sb[b,n/128,k/128]";
+    CHECK(mentions(refusal(spec), "sa has the index [k/128,m], but source_rows is 7"));
+    spec.source_rows = 0;
+    CHECK(refusal(spec).empty());
+}
+
+TEST_CASE("gathered rows: kernels have a name of their own, and no block shares rows of A") {
+    GemmSpec spec = groups_of(12, spec_of(GemmLayout::tn, 4800, 512, 256));
+    spec.source_rows = 100;
+    const Problem problem = problem_of(spec);
+    const GpuModel& gpu = find_gpu("h200");
+    const KernelId id{problem.signature, choose_config(problem, gpu)};
+    CHECK(mentions(kernel_name(id), "_gathered_"));
+    CHECK(parse_kernel_name(kernel_name(id)) == id);
+    spec.source_rows = 9000;
+    CHECK(problem_of(spec).signature == problem.signature);  // one kernel serves any number of rows
+    const auto violations = [&](TileShape cluster) {
+        WgmmaWarpSpecializedConfig config = id.config.as<WgmmaWarpSpecializedConfig>();
+        config.cluster = cluster;
+        return fmt::format("{}",
+                           fmt::join(WgmmaWarpSpecialized::violations(problem, config, find_arch("sm_90a")), "; "));
+    };
+    CHECK_FALSE(mentions(violations({2, 1, 1}), "gathered"));
+    CHECK(
+        mentions(violations({1, 2, 1}), "cluster = 1x2: blocks side by side don't share rows of A that are gathered"));
+    spec.layout = GemmLayout::nn;
+    CHECK_THROWS_WITH(choose_config(problem_of(spec), gpu), Says("A is column-major"));
+}
+
+TEST_CASE("gathered rows: a drawn index repeats rows, and names zeros where it may") {
+    GemmSpec spec = groups_of(3);
+    spec.source_rows = 20;
+    const auto is_outside = [](std::int32_t row) { return row < 0 || row >= 20; };
+    const std::vector<std::int32_t> with_zeros = row_index(spec, 3, true), without = row_index(spec, 3, false);
+    CHECK(with_zeros.size() == 480);
+    CHECK(std::ranges::count_if(with_zeros, is_outside) > 20);
+    CHECK(std::ranges::count(with_zeros, -1) > 5);
+    CHECK(std::ranges::count_if(without, is_outside) == 0);
+    for (std::int32_t row = 0; row < 20; ++row) CHECK(std::ranges::count(without, row) > 5);
+    CHECK(row_index(spec, 3, true) == with_zeros);
+    CHECK(row_index(spec, 4, true) != with_zeros);
 }
