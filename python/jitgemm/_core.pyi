@@ -158,6 +158,7 @@ def grouped_matmul(
     offs: Any,
     *,
     expected_rows: int | None = None,
+    rows: Any = None,
     out: Any = None,
     alpha: float = 1.0,
     beta: float | None = None,

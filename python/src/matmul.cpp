@@ -19,26 +19,11 @@ namespace {
 enum class Function : std::uint8_t { matmul, grouped_matmul, syrk };
 
 /// Of all functions.
-constexpr std::array kArgumentNames{"a",
-                                    "b",
-                                    "offs",
-                                    "expected_rows",
-                                    "out",
-                                    "alpha",
-                                    "beta",
-                                    "c",
-                                    "accumulate",
-                                    "stream",
-                                    "device",
-                                    "deterministic",
-                                    "dependent_launch",
-                                    "out_dtype",
-                                    "on_miss",
-                                    "epilogue",
-                                    "operands",
-                                    "sums",
-                                    "math"};
-constexpr std::array<std::string_view, 2> kOfGroups{"offs", "expected_rows"};
+constexpr std::array kArgumentNames{
+    "a",         "b",       "offs",       "expected_rows", "rows",   "out",           "alpha",
+    "beta",      "c",       "accumulate", "stream",        "device", "deterministic", "dependent_launch",
+    "out_dtype", "on_miss", "epilogue",   "operands",      "sums",   "math"};
+constexpr std::array<std::string_view, 3> kOfGroups{"offs", "expected_rows", "rows"};
 constexpr std::array<std::string_view, 4> kOfTwoFactors{"b", "beta", "c", "accumulate"};
 
 /// The places of a function's arguments among those of all.
@@ -93,7 +78,7 @@ void read(Function function, PyObject* const* arguments, Py_ssize_t count, PyObj
     std::array<PyObject*, kArgumentNames.size()> given{}, values{};
     read_arguments(signature, arguments, count, names, given.data(), request.named);
     for (std::size_t i = 0; i < places.size(); ++i) values.at(places[i]) = given.at(i);
-    const auto [a, b, offs, expected_rows, out, alpha, beta, c, accumulate, stream, device, deterministic,
+    const auto [a, b, offs, expected_rows, rows, out, alpha, beta, c, accumulate, stream, device, deterministic,
                 dependent_launch, out_dtype, on_miss, epilogue, operands, sums, math] = values;
     const Formula* const formula = formula_given(epilogue);
     check_arguments(signature, given.data(), request.named, formula != nullptr);
@@ -103,7 +88,8 @@ void read(Function function, PyObject* const* arguments, Py_ssize_t count, PyObj
                        beta,      c,       accumulate,    stream,
                        device,    nullptr, deterministic, dependent_launch,
                        out_dtype, formula, operands,      &request.named,
-                       sums,      math,    offs,          expected_rows};
+                       sums,      math,    offs,          expected_rows,
+                       rows};
     request.on_miss = on_miss_of(on_miss);
 }
 
@@ -270,8 +256,8 @@ const char* const kMatmulDoc =
     "stream.";
 
 const char* const kGroupedMatmulDoc =
-    "grouped_matmul($module, a, b, /, offs, *, expected_rows=None, out=None, alpha=1.0, beta=None, c=None,\n"
-    "accumulate=False, stream=None, device=None, deterministic=None, dependent_launch=None, out_dtype=None,\n"
+    "grouped_matmul($module, a, b, /, offs, *, expected_rows=None, rows=None, out=None, alpha=1.0, beta=None,\n"
+    "c=None, accumulate=False, stream=None, device=None, deterministic=None, dependent_launch=None, out_dtype=None,\n"
     "on_miss=None, epilogue=None, operands=None, sums=None, math=None, **arrays)\n"
     "--\n\n"
     "Rows of a in groups, each multiplied by its own matrix of b, as torch.nn.functional.grouped_mm does it.\n\n"
@@ -289,6 +275,9 @@ const char* const kGroupedMatmulDoc =
     "  a is the transpose of an array (k, m), of f16 or bf16. A group of no k gives zeros.\n"
     "expected_rows: of a group, for which a kernel is chosen (default: m / groups, or k / groups). Every number gives\n"
     "  right results.\n"
+    "rows: (m,) of int32, on the device of a, where a is (source rows, k) and the result (m, n). Row i of the result "
+    "is\n"
+    "  made of row rows[i] of a. Where a has no such row, -1 for example, it is made of zeros.\n"
     "epilogue: in its text, b is the group, and m counts the rows of all groups: \"d = w[m] * silu(acc + "
     "bias[b,n])\".\n"
     "scale_a, scale_b, bias: without a text, those of scaled_matmul. scale_b has the groups first: (array, "

@@ -118,13 +118,15 @@ private:
         problem_.shape = leading_;
         has_rows_ = arrays_.a.rank > 1;
         has_columns_ = arrays_.is_symmetric || arrays_.b.rank > 1;
-        if (has_rows_) problem_.shape.push_back(a_.rows.size);
+        const std::int64_t rows = arrays_.rows.given() ? arrays_.rows.extents().front() : a_.rows.size;
+        if (has_rows_) problem_.shape.push_back(rows);
         columns_of_d_ = b_.columns.size / (has_pairs() ? 2 : 1);
         if (has_pairs() && b_.columns.size % 2 != 0)
             reasons_.push_back(fmt::format("{} has {} columns, but the epilogue makes pairs of them",
                                            described(arrays_.b), b_.columns.size));
         if (has_columns_) problem_.shape.push_back(columns_of_d_);
-        problem_.spec.m = a_.rows.size;
+        problem_.spec.m = rows;
+        if (arrays_.rows.given()) problem_.spec.source_rows = a_.rows.size;
         problem_.spec.n = b_.columns.size;
         problem_.spec.k = a_.columns.size;
         problem_.batch = product_of(leading_);
@@ -138,6 +140,7 @@ private:
     void take_groups() {
         const Operand &a = arrays_.a, &b = arrays_.b;
         cuts_k_ = a.rank == 2 && b.rank == 2;
+        if (arrays_.rows.given()) check_rows();
         if (cuts_k_) return take_groups_of_k();
         const bool has_rows = a.rank == 2 || a.rank == 3;
         if (!has_rows)
@@ -154,6 +157,24 @@ private:
         if (groups_.size > 1 && groups_.stride < 0)
             reasons_.push_back(with_strides(b) + ": its matrices lie backwards");
         check_offsets();
+    }
+
+    /// Rows of one matrix, in any order.
+    void check_rows() {
+        const Operand &rows = arrays_.rows, &a = arrays_.a;
+        if (cuts_k_)
+            reasons_.push_back(described(arrays_.b) +
+                               ": rows of a are gathered where each group has a matrix, "
+                               "(groups, k, n)");
+        if (a.rank != 2) reasons_.push_back(described(a) + ": rows are those of one matrix, (source rows, k)");
+        if (rows.rank != 1)
+            reasons_.push_back(described(rows) + ": the result has a row for each element of one dimension");
+        else if (rows.type != DataType::s32)
+            reasons_.push_back(fmt::format("{} is of type {}: rows are int32", rows.name, to_string(*rows.type)));
+        else if (rows.extents().front() > 1 && rows.strides.front() != 1)
+            reasons_.push_back(with_strides(rows) + ": rows must lie one behind the other");
+        else if (a.rank == 2 && a_.rows.size == 0 && rows.extents().front() != 0)
+            reasons_.push_back(described(a) + ": it has no row");
     }
 
     /// As many as there are ends.
@@ -477,6 +498,7 @@ ProblemKey::ProblemKey(const Arrays& arrays) {
     if (arrays.epilogue) add(*arrays.epilogue);
     if (arrays.offsets.given())
         describe_operand(arrays.offsets, [this](std::int64_t word) { of_epilogue_.push_back(word); });
+    if (arrays.rows.given()) describe_operand(arrays.rows, [this](std::int64_t word) { of_epilogue_.push_back(word); });
     if (arrays.expected_rows != 0) of_epilogue_.push_back(arrays.expected_rows);
 }
 

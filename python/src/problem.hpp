@@ -20,6 +20,7 @@ namespace jitgemm::python {
 struct Arrays {
     Operand a, b, c, out;
     Operand offsets;                 ///< of groups of A's rows, or of K: where they end
+    Operand rows;                    ///< of A, in the order of the result's
     std::int64_t expected_rows = 0;  ///< of a group; 0: unknown
     bool accumulates = false;
     bool is_symmetric = false;         ///< there is no b: it is a transposed
@@ -32,7 +33,7 @@ struct Arrays {
     /// Calls `visit` with each array that there may be.
     template <typename Visit>
     void for_each(Visit visit) const {
-        for (const Operand* operand : {&a, &b, &c, &out, &offsets}) visit(*operand);
+        for (const Operand* operand : {&a, &b, &c, &out, &offsets, &rows}) visit(*operand);
         if (!epilogue) return;
         for (const EpilogueArray& operand : epilogue->operands) visit(operand.array);
         for (const EpilogueArray& output : epilogue->outputs) visit(output.array);

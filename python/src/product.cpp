@@ -195,6 +195,7 @@ void read_product(const ProductArguments& given, Product& product) {
     read_if_given(given.c, "c", product, arrays.c);
     read_if_given(given.out, "out", product, arrays.out);
     read_if_given(given.offsets, "offs", product, arrays.offsets);
+    read_if_given(given.rows, "rows", product, arrays.rows);
     arrays.expected_rows = count_of(given.expected_rows, "expected_rows");
     arrays.accumulates = truth(given.accumulate);
     arrays.deterministic = determinism_of(given.deterministic);
@@ -393,7 +394,8 @@ void launch(Session& session, const GemmKernel& kernel, const Product& product, 
                             .workspace_bytes = place.workspace_bytes,
                             .dependent_launch = product.dependent_launch,
                             .broadcast_c = product.broadcast_c,
-                            .offsets = arrays.offsets.data};
+                            .offsets = arrays.offsets.data,
+                            .row_index = arrays.rows.data};
     if (arrays.epilogue) add_operands(*arrays.epilogue, arguments.operands);
     const Stream stream = stream_for(product);
     if (session.emulated)

@@ -18,6 +18,7 @@ struct ProductArguments {
     PyObject* math = nullptr;
     PyObject* offsets = nullptr;        ///< of groups
     PyObject* expected_rows = nullptr;  ///< of a group
+    PyObject* rows = nullptr;           ///< of a
 };
 
 /// Arrays, factors and stream of one product, as read.

@@ -265,3 +265,71 @@ def test_what_makes_no_groups_of_k_is_refused_with_the_reason(change, words):
     given = {"a": a, "b": b, "ends": ends_of(5, 15), **change}
     with pytest.raises(jg.Error, match=words.replace("[", r"\[")):
         grouped(given.pop("a"), given.pop("b"), given.pop("ends"), **given)
+
+
+# ---- gathered rows -------------------------------------------------------------------------------
+
+
+def gathered(a, index):
+    """These rows of a. Others than a has are zeros."""
+    is_row = (index >= 0) & (index < len(a))
+    return np.where(is_row[:, None], a[np.where(is_row, index, 0)], 0).astype(a.dtype)
+
+
+def test_rows_are_gathered_by_their_index():
+    random = np.random.default_rng(8)
+    for sizes in ((64, 65, 63), (0, 200, 0), (3,), (7,) * 30):
+        m = sum(sizes) + 5  # some lie behind the last group
+        a, b, ends = small_integers((37, K)), weights(len(sizes)), ends_of(*sizes)
+        rows = random.integers(0, 37, m).astype("int32")
+        rows[::7], rows[1::7] = -1, 37
+        out = np.full((m, N), 77, "float16")
+        assert grouped(a, b, ends, rows=rows, out=out) is out
+        np.testing.assert_array_equal(out, expected(gathered(a, rows), b, ends, np.full((m, N), 77)))
+    assert grouped(a, b, ends, rows=rows).shape == (m, N)
+
+
+def test_gathered_rows_go_with_a_text_and_with_c():
+    a, b, ends = small_integers((20, K)), weights(3), ends_of(10, 0, 25)
+    rows = np.arange(35, dtype="int32") % 23 - 1
+    w = small_integers(35, 3, "float32")
+    product = expected(gathered(a, rows), b, ends, np.zeros((35, N)))
+    d = grouped(a, b, ends, rows=rows, epilogue="d = w[m] * acc", w=w, out_dtype="float32")
+    np.testing.assert_array_equal(d, w[:, None] * product)
+    c = small_integers((35, N), 4)
+    np.testing.assert_array_equal(grouped(a, b, ends, rows=rows, c=c, out_dtype="float32"), product + c)
+
+
+def test_rows_that_no_index_names_may_hold_nan():
+    a, b, ends = small_integers((50, K)), weights(2), ends_of(10, 20)
+    a[5:] = np.nan
+    rows = np.arange(30, dtype="int32") % 5
+    np.testing.assert_array_equal(grouped(a, b, ends, rows=rows), expected(gathered(a, rows), b, ends, np.zeros((30, N))))
+
+
+def test_calls_with_other_rows_are_other_problems():
+    a, b, ends = small_integers((40, K)), weights(2), ends_of(10, 30)
+    for count in (40, 30, 35):
+        rows = np.arange(count, dtype="int32")[::-1].copy()
+        d = grouped(a, b, ends, rows=rows, out=np.zeros((count, N), "float16"))
+        np.testing.assert_array_equal(d, expected(gathered(a, rows), b, ends, np.zeros((count, N))))
+    np.testing.assert_array_equal(grouped(a[:30], b, ends), expected(a[:30], b, ends, np.zeros((30, N))))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"rows": np.zeros(9, "int64")}, "rows is of type|rows.*int64"),
+        ({"rows": np.zeros((3, 3), "int32")}, "rows has shape \\(3, 3\\)"),
+        ({"rows": np.zeros(18, "int32")[::2]}, "rows must lie one behind the other"),
+        ({"rows": np.zeros(9, "int32"), "a": np.zeros((2, 4, K), "float16")}, "rows are those of one matrix"),
+        ({"rows": np.zeros(9, "int32"), "b": np.zeros((K, N), "float16")}, "each group has a matrix"),
+        ({"rows": np.zeros(9, "int32"), "a": np.zeros((0, K), "float16")}, "it has no row"),
+        ({"rows": np.zeros(9, "int32"), "a": np.zeros((K, 20), "float16").T}, "column-major"),
+    ],
+)
+def test_wrong_rows_are_named(change, message):
+    arrays = {"a": np.zeros((20, K), "float16"), "b": np.zeros((2, K, N), "float16"), **change}
+    with pytest.raises(jg.Error, match=message):
+        grouped(arrays["a"], arrays["b"], ends_of(4, 5), rows=arrays["rows"])
+    assert grouped(np.zeros((0, K), "float16"), weights(2), ends_of(0, 0), rows=np.zeros(0, "int32")).shape == (0, N)
