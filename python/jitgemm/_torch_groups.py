@@ -58,6 +58,7 @@ def grouped_matmul(
     b: Tensor,
     offs: Tensor,
     *,
+    rows: Tensor | None = None,
     epilogue: str | None = None,
     operands: Operands | None = None,
     out_dtype: torch.dtype | None = None,
@@ -71,6 +72,9 @@ def grouped_matmul(
     Its rows behind the last group are undefined, and the gradient of a is zero there. The host reads no offs where
     jitgemm has kernels, which is for a and b of 16 bits.
     Or b is (k, n), and the groups are parts of k. The result is then (groups, m, n), without an epilogue.
+    rows: (m,), int32 on a's device, where a is (source rows, k). Row i of the result is made of row rows[i] of a. Where
+    a has no such row, -1 for example, it is made of zeros. Gradients then need a copy of these rows, and that of a is
+    summed as PyTorch's index_add sums.
     epilogue: a text that stores d alone, without derivatives: give it under torch.no_grad(). operands: its tensors and
     numbers by name.
     out_dtype, device, deterministic and math are those of jitgemm.grouped_matmul. Under torch.autocast a and b are of
@@ -80,32 +84,32 @@ def grouped_matmul(
     options = Options(word(device), deterministic, math, out_dtype)
     if torch.compiler.is_compiling():
         a, b = cast_under_autocast(a, b)  # type: ignore[assignment]
-        return _grouped(a, b, offs, options, text)
-    tensors = (a, b, offs, *(text.tensors or ()))
+        return _grouped(a, b, offs, rows, options, text)
+    tensors = (a, b, offs, *([] if rows is None else [rows]), *(text.tensors or ()))
     if has_torch_function(tensors):
         more: dict[str, Any] = {"epilogue": epilogue, "operands": operands, "out_dtype": out_dtype}
-        more |= {"device": device, "deterministic": deterministic, "math": math}
+        more |= {"device": device, "deterministic": deterministic, "math": math, "rows": rows}
         return handle_torch_function(grouped_matmul, tensors, a, b, offs, **more)
-    check_tensors(a=a, b=b, offs=offs)
+    check_tensors(a=a, b=b, offs=offs, **({} if rows is None else {"rows": rows}))
     _core.check_words(options.device, deterministic, math)
     if torch._C._is_any_autocast_enabled():
         a, b = cast_under_autocast(a, b)  # type: ignore[assignment]
-    if b.dim() != 2 and _is_plain(a, b, offs, *(text.tensors or ())):
-        _check_shapes(a, b, offs)
+    if b.dim() != 2 and _is_plain(a, b, *tensors[2:]):
+        _check_shapes(a, b, offs, rows)
         try:
-            return _product(a, b, offs, options, text)
+            return _product(a, b, offs, options, text, rows)
         except OperandError:  # a tensor whose memory only the dispatcher finds; or the operator raises this, too
             pass
-    return _grouped(a, b, offs, options, text)
+    return _grouped(a, b, offs, rows, options, text)
 
 
 grouped_matmul.__module__ = "jitgemm.torch"  # tracers write the name
 
 
-def _grouped(a: Tensor, b: Tensor, offs: Tensor, options: Options, text: Text) -> Tensor:
-    """By the operator of groups of rows, or of K."""
-    if b.dim() != 2:
-        return GROUPED(a, b, offs, *options, *text)
+def _grouped(a: Tensor, b: Tensor, offs: Tensor, rows: Tensor | None, options: Options, text: Text) -> Tensor:
+    """By the operator of groups of rows, of gathered rows, or of K."""
+    if b.dim() != 2 or rows is not None:
+        return GROUPED(a, b, offs, *options, *text) if rows is None else GATHERED(a, b, offs, rows, *options, *text)
     if text.epilogue is not None:
         _refuse("b is one matrix, and its groups are parts of k: jitgemm.grouped_matmul takes an epilogue for these")
     return OUTER(_lines(a.mT), _lines(b), offs, *options[:_OF_OUTER])
@@ -168,20 +172,23 @@ _OPTIONS_OF_OUTER = "str? device=None, str? deterministic=None, str? math=None, 
 _OPTIONS = f"{_OPTIONS_OF_OUTER}, bool zeroed=False"
 
 LIBRARY.define(f"grouped_matmul(Tensor a, Tensor b, Tensor offs, {_OPTIONS}, {_TEXT}) -> Tensor")
+LIBRARY.define(f"gathered_matmul(Tensor a, Tensor b, Tensor offs, Tensor rows, {_OPTIONS}, {_TEXT}) -> Tensor")
 LIBRARY.define(f"grouped_outer(Tensor a, Tensor gradient, Tensor offs, {_OPTIONS_OF_OUTER}) -> Tensor")
 
 GROUPED = torch.ops.jitgemm.grouped_matmul.default
+GATHERED = torch.ops.jitgemm.gathered_matmul.default
 OUTER = torch.ops.jitgemm.grouped_outer.default
 
 
-def _product(a: Tensor, b: Tensor, offs: Tensor, options: Options, text: Text) -> Tensor:
+def _product(a: Tensor, b: Tensor, offs: Tensor, options: Options, text: Text, rows: Tensor | None = None) -> Tensor:
     out = None
     if options.zeroed:
-        out = a.new_zeros((a.shape[0], _width(b.shape[-1], text)), dtype=options.out_dtype)
+        out = a.new_zeros(((a if rows is None else rows).shape[0], _width(b.shape[-1], text)), dtype=options.out_dtype)
     d: Tensor = _core.grouped_matmul(
         a,
         b,
         offs,
+        rows=rows,
         out=out,
         out_dtype=None if options.zeroed else options.out_dtype,
         epilogue=text.epilogue,
@@ -200,6 +207,13 @@ def _launch(a: Tensor, b: Tensor, offs: Tensor, *more: Any) -> Tensor:
         return _product(a, b, offs, options, text)
 
 
+def _launch_gathered(a: Tensor, b: Tensor, offs: Tensor, rows: Tensor, *more: Any) -> Tensor:
+    _check_shapes(a, b, offs, rows)
+    options, text = _read(more)
+    with torch.no_grad(), forward_ad._set_fwd_grad_enabled(False):
+        return _product(a, b, offs, options, text, rows)
+
+
 def _read(more: tuple[Any, ...]) -> tuple[Options, Text]:
     """Of an operator's arguments behind the tensors. The last ones may be missing."""
     count = len(Options._fields)
@@ -207,29 +221,48 @@ def _read(more: tuple[Any, ...]) -> tuple[Options, Text]:
 
 
 def _fake(a: Tensor, b: Tensor, offs: Tensor, *more: Any) -> Tensor:
-    _check_shapes(a, b, offs)
+    return _fake_gathered(a, b, offs, None, *more)
+
+
+def _fake_gathered(a: Tensor, b: Tensor, offs: Tensor, rows: Tensor | None, *more: Any) -> Tensor:
+    _check_shapes(a, b, offs, rows)
     options, text = _read(more)
     torch._check(a.shape[1] == b.shape[1], lambda: f"a has shape {tuple(a.shape)} and b {tuple(b.shape)}")
     torch._check(a.dtype == b.dtype, lambda: f"a is of type {a.dtype} and b of {b.dtype}")
     tell_inductor(a)
-    return a.new_empty((a.shape[0], _width(b.shape[2], text)), dtype=options.out_dtype)
+    m = (a if rows is None else rows).shape[0]
+    return a.new_empty((m, _width(b.shape[2], text)), dtype=options.out_dtype)
 
 
-def _check_shapes(a: Tensor, b: Tensor, offs: Tensor) -> None:
-    for name, x, rank, shape in (("a", a, 2, "(m, k)"), ("b", b, 3, "(groups, k, n)"), ("offs", offs, 1, "(groups,)")):
-        if x.dim() != rank:
+def _check_shapes(a: Tensor, b: Tensor, offs: Tensor, rows: Tensor | None = None) -> None:
+    for name, x, rank, shape in (
+        ("a", a, 2, "(m, k)"),
+        ("b", b, 3, "(groups, k, n)"),
+        ("offs", offs, 1, "(groups,)"),
+        ("rows", rows, 1, "(m,)"),
+    ):
+        if x is not None and x.dim() != rank:
             _refuse(f"{name} has shape {tuple(x.shape)}: it must be {shape}")
+    if rows is not None and rows.dtype is not torch.int32:
+        _refuse(f"rows is of type {rows.dtype}: it must be torch.int32")
     torch._check(offs.shape[0] == b.shape[0], lambda: f"b has shape {tuple(b.shape)} and offs {tuple(offs.shape)}")
 
 
 for _kind in ("CPU", "CUDA"):
     LIBRARY.impl("grouped_matmul", _launch, _kind)
+    LIBRARY.impl("gathered_matmul", _launch_gathered, _kind)
 library.register_fake("jitgemm::grouped_matmul", _fake, lib=LIBRARY)
+library.register_fake("jitgemm::gathered_matmul", _fake_gathered, lib=LIBRARY)
 
 
 @register_flop_formula(torch.ops.jitgemm.grouped_matmul)
 def _flops(a: Any, b: Any, *_: Any, out_shape: Any = None, **__: Any) -> int:
     return int(2 * a[0] * a[1] * b[2])
+
+
+@register_flop_formula(torch.ops.jitgemm.gathered_matmul)
+def _flops_of_gathered(a: Any, b: Any, offs: Any, rows: Any, *_: Any, out_shape: Any = None, **__: Any) -> int:
+    return int(2 * rows[0] * a[1] * b[2])
 
 
 # ---- a product per group along its rows ----------------------------------------------------------
@@ -398,6 +431,23 @@ def _differentiate(keys: Any, a: Tensor, b: Tensor, offs: Tensor, *more: Any) ->
     return _one_level(_Grouped, keys, a, b, offs, *options)
 
 
+def _differentiate_gathered(keys: Any, a: Tensor, b: Tensor, offs: Tensor, rows: Tensor, *more: Any) -> Tensor:
+    """Derivatives are those of a copy of the rows."""
+    _check_shapes(a, b, offs, rows)
+    options, text = _read(more)
+    if text.epilogue is not None:
+        _check_no_derivatives(a, b, *(text.tensors or ()))
+    elif needs_gradient(a, b) or _has_tangent(a) or _has_tangent(b):
+        return GROUPED(_gathered(a, rows), b, offs, *options)
+    return GATHERED.redispatch(keys & torch._C._after_autograd_keyset, a, b, offs, rows, *options, *text)
+
+
+def _gathered(a: Tensor, rows: Tensor) -> Tensor:
+    """These rows of a. Others than a has are zeros."""
+    is_row = (rows >= 0) & (rows < a.shape[0])
+    return torch.where(is_row[:, None], a.index_select(0, torch.where(is_row, rows, 0)), 0)
+
+
 def _differentiate_outer(keys: Any, a: Tensor, gradient: Tensor, offs: Tensor, *words: Any) -> Tensor:
     return _one_level(_Outer, keys, a, gradient, offs, *Options(*words)[:_OF_OUTER])
 
@@ -409,4 +459,5 @@ def _one_level(function: Any, *arguments: Any) -> Tensor:
 
 
 LIBRARY.impl("grouped_matmul", _differentiate, "Autograd", with_keyset=True)
+LIBRARY.impl("gathered_matmul", _differentiate_gathered, "Autograd", with_keyset=True)
 LIBRARY.impl("grouped_outer", _differentiate_outer, "Autograd", with_keyset=True)

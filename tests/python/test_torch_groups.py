@@ -359,3 +359,61 @@ def test_a_cuda_graph_takes_other_ends():
         offs.copy_(ends(*sizes))
         graph.replay()
         assert torch.equal(d, theirs(a, b, sizes))
+
+
+# ---- gathered rows -------------------------------------------------------------------------------
+
+
+def gathered_operands(place="cpu", sources=11):
+    """a has fewer rows than the result. Some rows of the result are made of none of a's."""
+    a, b, offs = operands(place)
+    rows = torch.arange(ROWS, dtype=torch.int32, device=place) * 5 % (sources + 2) - 1
+    return a[:sources].contiguous(), b, offs, rows
+
+
+def rows_of(a, rows):
+    padded = torch.cat([a, a.new_zeros(1, a.shape[1])])
+    return padded[torch.where((rows >= 0) & (rows < len(a)), rows, len(a))]
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_gathered_rows_and_their_gradients(place):
+    a, b, offs, rows = gathered_operands(place)
+    weights = numbers(ROWS, N, seed=2, place=place)
+    given, expected = leaves(a, b), leaves(a.double(), b.double())
+    d, reference = ours(*given, offs, rows=rows), theirs(rows_of(expected[0], rows), expected[1])
+    assert torch.equal(d.double(), reference)
+    assert torch.equal(ours(a, b, offs, rows=rows).double(), reference)
+    w = numbers(ROWS, seed=3, place=place)
+    scaled = ours(a, b, offs, rows=rows, epilogue="d = w[m] * acc", operands={"w": w})
+    assert torch.equal(scaled.double(), reference * w.double()[:, None])
+    (d * weights).sum().backward()
+    (reference * weights.double()).sum().backward()
+    for x, y in zip(given, expected):
+        assert torch.allclose(x.grad.double(), y.grad, rtol=2**-7, atol=0.5) and x.grad.dtype is torch.bfloat16
+    assert x.grad.any()
+
+
+def test_gathered_rows_as_an_operator():
+    a, b, offs, rows = gathered_operands()
+    library.opcheck(torch.ops.jitgemm.gathered_matmul.default, (*leaves(a, b), offs, rows, EMULATOR))
+    compiled = torch.compile(partial(ours, rows=rows), backend="aot_eager", fullgraph=True)
+    assert torch.equal(compiled(a, b, offs), theirs(rows_of(a, rows), b))
+    of_a = numbers(*a.shape, seed=3)
+    tangent = func.jvp(lambda a: ours(a, b, offs, rows=rows), (a,), (of_a,))[1]
+    assert torch.equal(tangent, theirs(rows_of(of_a, rows), b))
+    with FlopCounterMode(display=False) as counter:
+        ours(a, b, offs, rows=rows)
+    assert counter.get_total_flops() == 2 * ROWS * K * N
+
+
+@pytest.mark.parametrize("change", [{"rows": (2, 5)}, {"rows": (5,), "dtype": torch.int64}, {"b": (K, N)}])
+@pytest.mark.parametrize("needs_gradient", [False, True])
+def test_wrong_rows(change, needs_gradient):
+    a, b, offs, rows = gathered_operands()
+    rows = torch.zeros(change.get("rows", rows.shape), dtype=change.get("dtype", torch.int32))
+    b = numbers(*change.get("b", b.shape))
+    if needs_gradient:
+        a.requires_grad_()
+    with pytest.raises((jg.Error, RuntimeError)):
+        ours(a, b, offs, rows=rows)
