@@ -22,6 +22,7 @@ struct GemmSignature {
     /// alignment allows.
     int align_d = 16;
     Math math = Math::ieee;
+    Prepared prepared = Prepared::none;               ///< of copies in parts: those that a launch does not make
     bool batched = false;                             ///< takes batch strides, and any number of problems
     bool grouped = false;                             ///< batched, and the problems are groups of rows
     bool grouped_by_k = false;                        ///< batched, and each problem has a part of K

@@ -3,6 +3,7 @@
 #include "generator/base/gemm_spec_fields.hpp"
 #include "generator/base/operand.hpp"
 #include "generator/base/operand_parts.hpp"
+#include "generator/base/packed_operand.hpp"
 #include "generator/epilogue/epilogue_text.hpp"
 #include "jitgemm/error.hpp"
 
@@ -430,6 +431,37 @@ void check_math(const GemmSpec& spec, Reasons& reasons) {
             fmt::format("math is {}: with {} inputs it must be ieee", to_string(spec.math), to_string(spec.a)));
 }
 
+/// One preparation serves all problems of a launch.
+void check_prepared(const GemmSpec& spec, Reasons& reasons) {
+    if (spec.prepared == Prepared::none) return;
+    const std::string_view prepared = to_string(spec.prepared);
+    if (spec.symmetric)
+        reasons.push_back(
+            fmt::format("prepared is {} and symmetric is yes: A is both factors, and is copied once in a "
+                        "launch",
+                        prepared));
+    if (has_groups(spec))
+        reasons.push_back(fmt::format("prepared is {} and groups is {}: no kernel of groups takes prepared operands",
+                                      prepared, spec.groups));
+    if (!is_batched(spec)) return;
+    if (has_parts(spec))
+        reasons.push_back(
+            fmt::format("prepared is {} and batch is {}: no kernel of a batch with math={} takes prepared "
+                        "operands",
+                        prepared, spec.batch, to_string(spec.math)));
+    const auto check = [&](bool is_prepared, char name, std::int64_t stride) {
+        if (!is_prepared || stride == 0) return;
+        const char title = static_cast<char>(name - 'a' + 'A');
+        const std::string given = stride == kPackedBatch ? "packed" : std::to_string(stride);
+        reasons.push_back(
+            fmt::format("prepared is {} and batch_stride_{} is {}: the problems of a batch must share a "
+                        "prepared {}, so its batch stride must be 0",
+                        prepared, name, given, title));
+    };
+    check(is_prepared_a(spec), 'a', spec.batch_stride_a);
+    check(is_prepared_b(spec), 'b', spec.batch_stride_b);
+}
+
 /// The meaning of Summation::usual. f16 accumulators are those of tensor cores alone.
 Summation usual_sums(const GemmSpec& spec) {
     return is_float8(spec.a) && spec.accumulator == DataType::f32 ? Summation::promoted : Summation::fast;
@@ -463,6 +495,7 @@ std::vector<std::string> problems(const GemmSpec& spec) {
     check_types(spec, reasons);
     check_sums(spec, reasons);
     check_math(spec, reasons);
+    check_prepared(spec, reasons);
     check_integer_sums(spec, reasons);
     const OperandList operands = gemm_operands(spec);
     for (const GemmOperand& operand : operands) check_operand(operand, reasons);
@@ -528,6 +561,8 @@ GemmSpec with_row_major_d(const GemmSpec& spec) {
     std::swap(result.align_a, result.align_b);
     std::swap(result.batch_stride_a, result.batch_stride_b);
     std::swap(result.constant_a, result.constant_b);
+    if (result.prepared == Prepared::a || result.prepared == Prepared::b)
+        result.prepared = result.prepared == Prepared::a ? Prepared::b : Prepared::a;
     // The new A is B transposed: the same memory, so what were rows are now columns.
     result.layout = layout_of(flipped(order_b(result.layout)), flipped(order_a(result.layout)));
     result.d_order = Order::row;

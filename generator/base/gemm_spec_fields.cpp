@@ -26,7 +26,7 @@ constexpr std::array<std::string_view, 2> kRagged{"m", "k"};
 constexpr int kNever = 1000;
 constexpr int kFirstWithBatches = 6;
 constexpr int kFirstWithGroups = 7;
-constexpr int kFirstWithGroupsOfK = 8;  // gathered rows, and symmetric products
+constexpr int kFirstWithGroupsOfK = 8;  // gathered rows, symmetric products and prepared operands
 
 // Each with the words that say nothing.
 constexpr FormerField kFormerFields[] = {
@@ -321,6 +321,16 @@ constexpr GemmSpecField kFields[] = {
         "Rows of A; the operand 'row_index' names one for each of the m rows of D, or -1 for zeros (default: A has m "
         "rows)",
         kFirstWithGroupsOfK),
+    {.key = "prepared",
+     .option = "prepared",
+     .help = "a, b or ab: operands that are split, transposed or packed once, and not in each launch (default: none)",
+     .format = kFirstWithGroupsOfK,
+     .print = [](const GemmSpec& spec) { return name_text(spec.prepared, kPreparedNames); },
+     .read = [](GemmSpec& spec, std::string_view word) { spec.prepared = read_name<Prepared>(word, kPreparedNames); },
+     .value = [](const GemmSpec& spec) { return static_cast<std::int64_t>(spec.prepared); },
+     .is_known = [](const GemmSpec& spec) { return is_named(spec.prepared, kPreparedNames); },
+     .is_number = false,
+     .is_of_c = false},
 };
 
 // Of an epilogue's operands.

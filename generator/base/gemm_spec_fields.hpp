@@ -16,6 +16,7 @@ namespace jitgemm {
 inline constexpr std::array<std::string_view, 4> kLayoutNames{"tn", "nn", "nt", "tt"};
 inline constexpr std::array<std::string_view, 2> kOrderNames{"t", "n"};
 inline constexpr std::array<std::string_view, 4> kMathNames{"ieee", "f16x3", "bf16x3", "tf32"};
+inline constexpr std::array<std::string_view, 4> kPreparedNames{"none", "a", "b", "ab"};
 
 /// A field of GemmSpec, with everything that its text, JSON, hash, options and checks need. This table is the only list
 /// of the fields.

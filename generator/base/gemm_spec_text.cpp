@@ -128,7 +128,7 @@ void read_behind_sizes(GemmSpec& spec, std::span<const std::string_view> words) 
         if (key == "epilogue" || (is_field ? field->format >= kFirstOfShapeLines : is_layout_key(key))) continue;
         throw WordError(
             fmt::format("'{}' stands behind the sizes: a shape line has only batch=, batch-stride-A=, groups=, "
-                        "group-rows=, expected-rows=, ragged=, source-rows= and symmetric= there, "
+                        "group-rows=, expected-rows=, ragged=, source-rows=, symmetric= and prepared= there, "
                         "epilogue='…', and ld-NAME=, align-NAME= and batch-stride-NAME= of its operands",
                         word));
     }
@@ -175,6 +175,8 @@ std::string_view to_string(GemmLayout layout) { return name_in(kLayoutNames, "Ge
 std::string_view to_string(Order order) { return name_in(kOrderNames, "Order", order); }
 
 std::string_view to_string(Math math) { return name_in(kMathNames, "Math", math); }
+
+std::string_view to_string(Prepared prepared) { return name_in(kPreparedNames, "Prepared", prepared); }
 
 std::optional<GemmLayout> parse_gemm_layout(std::string_view name) { return value_of<GemmLayout>(kLayoutNames, name); }
 

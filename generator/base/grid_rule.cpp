@@ -43,7 +43,7 @@ std::int64_t blocks_of(const GridRule& rule, std::int64_t tiles, int sm_count) {
 }  // namespace
 
 std::string_view to_string(GridMatrix matrix) {
-    constexpr std::array<std::string_view, 6> kNames{"a", "b", "d", "ab", "d_quads", "lines"};
+    constexpr std::array<std::string_view, 8> kNames{"a", "b", "d", "ab", "d_quads", "lines", "lines_a", "lines_b"};
     return kNames.at(static_cast<std::size_t>(matrix));
 }
 
@@ -62,6 +62,8 @@ std::int64_t block_count(const GridRule& rule, const GemmSpec& spec, int sm_coun
             case GridMatrix::b: return tile_count(rule, n, k);
             case GridMatrix::ab: return std::min(tile_count(rule, m, k) + tile_count(rule, n, k), kMostBlocks);
             case GridMatrix::lines: return tile_count(rule, m, 1) + tile_count(rule, n, 1);
+            case GridMatrix::lines_a: return tile_count(rule, m, 1);
+            case GridMatrix::lines_b: return tile_count(rule, n, 1);
             case GridMatrix::d_quads: return tile_count(rule, 1, product(m, round_up<std::int64_t>(n, 4)));
             default: return tile_count(rule, m, n);
         }
@@ -94,6 +96,8 @@ std::string block_count_expression(const GridRule& rule, const SizeExpressions& 
         case GridMatrix::d: tiles = tiles_along(m, n); break;
         case GridMatrix::ab: tiles = fmt::format("({} + {})", tiles_along(m, k), tiles_along(n, k)); break;
         case GridMatrix::lines: tiles = fmt::format("({} + {})", tiles_along(m, "1"), tiles_along(n, "1")); break;
+        case GridMatrix::lines_a: tiles = tiles_along(m, "1"); break;
+        case GridMatrix::lines_b: tiles = tiles_along(n, "1"); break;
         case GridMatrix::d_quads:
             tiles = fmt::format("tiles({} * tiles({}, 4) * 4, {}) * {}", m, n, rule.tile_n, rule.splits);
             break;

@@ -11,8 +11,8 @@ namespace jitgemm {
 
 /// The matrix whose elements the blocks of an entry divide among them: A is (m, k), B is (n, k), and D is (m, n). `ab`
 /// is A followed by B. `d_quads` is all rows of D as one row, each padded to whole quads of columns. `lines` is the
-/// rows of A, then the columns of B, each one element.
-enum class GridMatrix : std::uint8_t { a, b, d, ab, d_quads, lines };
+/// rows of A, then the columns of B, each one element. `lines_a` and `lines_b` are one of these.
+enum class GridMatrix : std::uint8_t { a, b, d, ab, d_quads, lines, lines_a, lines_b };
 [[nodiscard]] std::string_view to_string(GridMatrix matrix);
 
 /// Each block takes one tile.

@@ -47,7 +47,8 @@ std::string to_string(const ArgumentRole& role) {
             default: return "";
         }
     };
-    return fmt::format("{}{}{}", role.is_packed ? "packed_" : "", prefix(), role.name);
+    const std::string_view copy = role.is_prepared ? "prepared_" : role.is_packed ? "packed_" : "";
+    return fmt::format("{}{}{}", copy, prefix(), role.name);
 }
 
 std::vector<TensorMapDimension> box_of_matrix(const std::array<int, 2>& box) {

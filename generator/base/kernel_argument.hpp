@@ -24,10 +24,12 @@ enum class ArgumentPart : std::uint8_t { value, pointer, pitch, matrices, batch_
 struct ArgumentRole {
     std::string_view name;  ///< the operand's, "a", or the value's, "m"
     ArgumentPart part = ArgumentPart::value;
-    bool is_packed = false;  ///< whether it is the copy's
+    bool is_packed = false;    ///< whether it is the copy's
+    bool is_prepared = false;  ///< whether the caller has made that copy: it is not in the workspace
     friend constexpr bool operator==(const ArgumentRole&, const ArgumentRole&) = default;
     // NOLINTBEGIN(readability-identifier-naming): written as enumerators are, ArgumentRole::a
-    static const ArgumentRole a, b, c, d, packed_a, packed_b, lda, ldb, ldc, ldd, packed_lda, packed_ldb;
+    static const ArgumentRole a, b, c, d, packed_a, packed_b, prepared_a, prepared_b, lda, ldb, ldc, ldd, packed_lda,
+        packed_ldb;
     static const ArgumentRole workspace, workspace_stride, counters, reduction_parts, m, n, k, h, alpha, beta, batch,
         groups, group_rows, offsets, source_rows, row_index;
 };  // NOLINTEND(readability-identifier-naming)
@@ -37,6 +39,8 @@ inline constexpr ArgumentRole ArgumentRole::c{"c", ArgumentPart::pointer};
 inline constexpr ArgumentRole ArgumentRole::d{"d", ArgumentPart::pointer};
 inline constexpr ArgumentRole ArgumentRole::packed_a{"a", ArgumentPart::pointer, true};
 inline constexpr ArgumentRole ArgumentRole::packed_b{"b", ArgumentPart::pointer, true};
+inline constexpr ArgumentRole ArgumentRole::prepared_a{"a", ArgumentPart::pointer, true, true};
+inline constexpr ArgumentRole ArgumentRole::prepared_b{"b", ArgumentPart::pointer, true, true};
 inline constexpr ArgumentRole ArgumentRole::lda{"a", ArgumentPart::pitch};
 inline constexpr ArgumentRole ArgumentRole::ldb{"b", ArgumentPart::pitch};
 inline constexpr ArgumentRole ArgumentRole::ldc{"c", ArgumentPart::pitch};

@@ -34,12 +34,12 @@ PackedOperand packed_b(const GemmSpec& spec) {
 }
 
 std::int64_t packed_bytes(const GemmSpec& spec) {
-    return (copies_a(spec) ? packed_a(spec).workspace_bytes() : 0) +
-           (has_copy_of_b(spec) ? packed_b(spec).workspace_bytes() : 0);
+    return (makes_copy_a(spec) ? packed_a(spec).workspace_bytes() : 0) +
+           (makes_copy_b(spec) ? packed_b(spec).workspace_bytes() : 0);
 }
 
 std::int64_t packed_offset(ArgumentRole role, const GemmSpec& spec) {
-    const bool behind_a = role.name == "b" && copies_a(spec);
+    const bool behind_a = role.name == "b" && makes_copy_a(spec);
     return behind_a ? packed_a(spec).workspace_bytes() : 0;
 }
 

@@ -70,18 +70,28 @@ inline constexpr int kFactorBytes = 8;
 inline constexpr int kTmaAlignment = 16;
 [[nodiscard]] inline bool needs_packing(int alignment) { return alignment < kTmaAlignment; }
 
+/// Whether the caller has prepared the operand. Kernels know it only of copies in parts (Problem::asked).
+[[nodiscard]] constexpr bool is_prepared_a(const auto& of) {
+    return of.prepared == Prepared::a || of.prepared == Prepared::ab;
+}
+[[nodiscard]] constexpr bool is_prepared_b(const auto& of) {
+    return of.prepared == Prepared::b || of.prepared == Prepared::ab;
+}
+
 /// Whether a kernel that reads by TMA reads a copy: packed, transposed or in parts.
 [[nodiscard]] bool copies_a(const auto& of) { return needs_packing(of.align_a) || transposes_a(of) || has_parts(of); }
 [[nodiscard]] bool copies_b(const auto& of) { return needs_packing(of.align_b) || transposes_b(of) || has_parts(of); }
-/// That of a symmetric product is A's.
-[[nodiscard]] bool has_copy_of_b(const auto& of) { return copies_b(of) && !of.symmetric; }
+
+/// Whether a launch of this kernel makes that copy, in the workspace. That of a symmetric product's B is A's.
+[[nodiscard]] bool makes_copy_a(const auto& of) { return copies_a(of) && !is_prepared_a(of); }
+[[nodiscard]] bool makes_copy_b(const auto& of) { return copies_b(of) && !is_prepared_b(of) && !of.symmetric; }
 
 /// Bytes of the workspace that the copies of one problem take, by a kernel that reads by TMA. Those of the next problem
 /// of a batch lie behind them.
 [[nodiscard]] std::int64_t packed_bytes(const GemmSpec& spec);
 
-/// The offset in the workspace of the copy of role packed_a or packed_b. All operands that need a copy have one: A's
-/// comes first, then B's.
+/// The offset in the workspace of the copy of role packed_a or packed_b. All operands that a launch copies have one:
+/// A's comes first, then B's.
 [[nodiscard]] std::int64_t packed_offset(ArgumentRole role, const GemmSpec& spec);
 
 }  // namespace jitgemm

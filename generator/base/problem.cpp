@@ -1,9 +1,11 @@
 #include "generator/base/problem.hpp"
 
 #include "generator/base/operand.hpp"
+#include "generator/base/prepared_form.hpp"
 #include "generator/epilogue/epilogue_text.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace jitgemm {
 namespace {
@@ -34,6 +36,7 @@ GemmSignature signature_of(const GemmSpec& row_major) {
             .align_b = row_major.align_b,
             .align_d = d_alignment(row_major),
             .math = row_major.math,
+            .prepared = row_major.prepared,
             .batched = is_batched(row_major) || has_groups(row_major),
             .grouped = is_grouped(row_major),
             .grouped_by_k = is_grouped_by_k(row_major),
@@ -47,6 +50,10 @@ GemmSignature signature_of(const GemmSpec& row_major) {
 Problem problem_of(const GemmSpec& spec) {
     Problem problem;
     problem.asked = resolved(spec);
+    if (problem.asked.prepared != Prepared::none) {
+        const GemmSpec prepared = as_prepared(problem.asked);
+        if (prepared != problem.asked) problem.before_preparation = RareSpec(std::exchange(problem.asked, prepared));
+    }
     problem.row_major = with_row_major_d(problem.asked);
     problem.signature = signature_of(problem.row_major);
     // A symmetric D is its own transpose, and has one factor.

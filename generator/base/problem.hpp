@@ -2,15 +2,41 @@
 
 #include "generator/base/gemm_signature.hpp"
 
+#include <memory>
+
 namespace jitgemm {
+
+/// A spec, or none, in the room of a pointer: few problems have one, and a context keeps thousands of problems.
+class RareSpec {
+public:
+    RareSpec() = default;
+    explicit RareSpec(const GemmSpec& spec) : spec_(std::make_unique<const GemmSpec>(spec)) {}
+    RareSpec(const RareSpec& other) : spec_(other.spec_ ? std::make_unique<const GemmSpec>(*other.spec_) : nullptr) {}
+    RareSpec(RareSpec&&) noexcept = default;
+    RareSpec& operator=(const RareSpec& other) { return *this = RareSpec(other); }
+    RareSpec& operator=(RareSpec&&) noexcept = default;
+    ~RareSpec() = default;
+
+    [[nodiscard]] explicit operator bool() const { return spec_ != nullptr; }
+    [[nodiscard]] const GemmSpec& operator*() const { return *spec_; }
+
+private:
+    std::unique_ptr<const GemmSpec> spec_;
+};
 
 /// A problem in the form in which kernels are chosen and made for it. problem_of() makes it once, when a request comes
 /// in.
 struct Problem {
-    GemmSpec asked;           ///< the caller's problem, with all leading dimensions and alignments as numbers
-    GemmSpec row_major;       ///< the problem that kernels compute: the same one with a row-major D
-    GemmSignature signature;  ///< of row_major
-    bool transposed = false;  ///< whether row_major computes the transpose of D: its A is then the caller's B
+    /// The caller's problem, with all leading dimensions and alignments as numbers. A prepared operand has the layout
+    /// that its preparation gives it, and is then like any other. Only one in parts remains `prepared`.
+    GemmSpec asked;
+    GemmSpec row_major;                ///< the problem that kernels compute: the same one with a row-major D
+    GemmSignature signature;           ///< of row_major
+    bool transposed = false;           ///< whether row_major computes the transpose of D: its A is then the caller's B
+    RareSpec before_preparation = {};  ///< where preparations change `asked`, the problem before
+
+    /// As the caller asked, with operands as they lie before they are prepared.
+    [[nodiscard]] const GemmSpec& requested() const { return before_preparation ? *before_preparation : asked; }
 };
 
 /// Throws SpecError with all problems() of the spec.

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <type_traits>
@@ -18,6 +19,7 @@ namespace {
 constexpr std::string_view kAlign = "_align";
 constexpr std::string_view kCAsD = "c";  // has D's type
 constexpr std::string_view kEpilogue = "ep";
+constexpr std::string_view kPrepared = "prepared";
 constexpr std::string_view kBatch = "batch";
 constexpr std::string_view kGroups = "groups";
 constexpr std::string_view kGroupsOfK = "kgroups";
@@ -94,6 +96,7 @@ private:
         if (c_as_d) signature.c = signature.d;
         signature.accumulator = take_type(tokens, "acc").value_or(default_accumulator(signature.a));
         signature.math = take_math(tokens);
+        signature.prepared = take_prepared(tokens);
         signature.symmetric = take_word(tokens, kSymmetric);
         signature.gathered = take_word(tokens, kGathered);
         signature.grouped = signature.gathered || take_word(tokens, kGroups);
@@ -130,6 +133,17 @@ private:
         if (math.value_or(Math::ieee) == Math::ieee) return Math::ieee;
         tokens = ahead;
         return *math;
+    }
+
+    /// "preparedb"
+    static Prepared take_prepared(TextReader& tokens) {
+        TextReader ahead = tokens;
+        const std::string_view token = ahead.take_token();
+        if (!token.starts_with(kPrepared)) return Prepared::none;
+        const auto found = std::ranges::find(kPreparedNames, token.substr(kPrepared.size()));
+        if (found == kPreparedNames.end() || found == kPreparedNames.begin()) return Prepared::none;
+        tokens = ahead;
+        return static_cast<Prepared>(found - kPreparedNames.begin());
     }
 
     /// Of a text that a problem of this process has, "ep2a1ce583".
@@ -227,6 +241,10 @@ std::string math_token(const GemmSignature& s) {
     return s.math == Math::ieee ? std::string() : fmt::format("_{}", to_string(s.math));
 }
 
+std::string prepared_token(const GemmSignature& s) {
+    return s.prepared == Prepared::none ? std::string() : fmt::format("_{}{}", kPrepared, to_string(s.prepared));
+}
+
 std::string batch_token(const GemmSignature& s) {
     const std::string symmetric = s.symmetric ? fmt::format("_{}", kSymmetric) : std::string();
     const std::string_view problems = s.gathered       ? kGathered
@@ -251,10 +269,10 @@ std::string alignment_token(const GemmSignature& s) {
 std::string kernel_name(const KernelId& id) {
     const GemmSignature& s = id.signature;
     const Family& family = family_of(id.config);
-    return fmt::format("{}_{}{}_{}{}{}{}{}{}{}_{}{}", family.name_in_kernels, to_string(s.a),
+    return fmt::format("{}_{}{}_{}{}{}{}{}{}{}{}_{}{}", family.name_in_kernels, to_string(s.a),
                        token_unless(s.a, "b-", s.b), to_string(s.layout), c_token(s), token_unless(s.a, "d-", s.d),
-                       token_unless(default_accumulator(s.a), "acc", s.accumulator), math_token(s), batch_token(s),
-                       epilogue_token(s), family.config_name(id.config), alignment_token(s));
+                       token_unless(default_accumulator(s.a), "acc", s.accumulator), math_token(s), prepared_token(s),
+                       batch_token(s), epilogue_token(s), family.config_name(id.config), alignment_token(s));
 }
 
 KernelId parse_kernel_name(std::string_view name) { return NameParser(name).parse(); }

@@ -67,6 +67,8 @@ private:
     std::size_t size_ = 0;
 };
 
+class PreparedOperand;
+
 /// Operands of one launch. Pointers are device addresses. C is read only if the spec has a C and beta is not 0.
 struct GemmArguments {
     DevicePointer a{};
@@ -94,6 +96,10 @@ struct GemmArguments {
     /// Of a spec with source_rows: s32 (m). Row i of D is made of row row_index[i] of A. A number outside 0 to
     /// source_rows - 1, -1 for example, stands for a row of zeros. Only the numbers of rows in groups are read.
     DevicePointer row_index{};
+    /// In place of a and b, if the spec says that they are prepared. They must live until the launch returns, and what
+    /// they refer to until it has ended.
+    const PreparedOperand* prepared_a = nullptr;
+    const PreparedOperand* prepared_b = nullptr;
     /// Of the spec's epilogue: each that its text names, except alpha and beta.
     OperandArguments operands = {};
 };

@@ -3,6 +3,7 @@
 #include "jitgemm/gemm_arguments.hpp"
 #include "jitgemm/gemm_spec.hpp"
 #include "jitgemm/kernel_info.hpp"
+#include "jitgemm/prepared_operand.hpp"
 
 #include <cstddef>
 #include <memory>
@@ -34,6 +35,18 @@ public:
     ///
     /// `stream` may be capturing a graph. A copy of this handle must then live as long as the graph is launched.
     void launch(const GemmArguments& arguments, Stream stream = nullptr) const;
+
+    /// Enqueues the preparation of A, or of B, on `stream`, and waits for it if the spec has constant_a, or constant_b.
+    /// The spec must have `prepared` for it, and says how it lies. If kernels read it as it lies, nothing is enqueued.
+    /// `memory` is optional: prepared_a_bytes() on the device, aligned to 256 bytes, which stay the caller's. A graph
+    /// that is being captured needs it. Throws as launch() does.
+    [[nodiscard]] PreparedOperand prepare_a(DevicePointer a, Stream stream = nullptr, DevicePointer memory = {},
+                                            std::size_t bytes = 0) const;
+    [[nodiscard]] PreparedOperand prepare_b(DevicePointer b, Stream stream = nullptr, DevicePointer memory = {},
+                                            std::size_t bytes = 0) const;
+    /// Bytes of the copy that prepare_a() makes; 0 if it makes none.
+    [[nodiscard]] std::size_t prepared_a_bytes() const;
+    [[nodiscard]] std::size_t prepared_b_bytes() const;
 
     [[nodiscard]] const GemmSpec& spec() const;  ///< resolved
     [[nodiscard]] std::string source() const;    ///< the CUDA file that was compiled, with its banner

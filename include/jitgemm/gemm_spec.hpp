@@ -48,6 +48,9 @@ enum class Math : std::uint8_t { ieee, f16x3, bf16x3, tf32 };
 /// What groups cut: the rows of A and D, or K, that is the columns of A and the rows of B.
 enum class Ragged : std::uint8_t { m, k };
 
+/// The operands that a launch takes as GemmKernel::prepare_a() and prepare_b() have made them.
+enum class Prepared : std::uint8_t { none, a, b, ab };
+
 /// A problem: D (M×N) = alpha · A (M×K) · B (K×N) + beta · C (M×N). alpha and beta belong to the launch.
 ///
 /// A batch is `batch` problems of one size in one launch. The matrices of problem i begin i batch strides behind those
@@ -89,6 +92,10 @@ struct GemmSpec {
     /// D = alpha · A · A^T at about half the work. B is A transposed: there is no B, and n is m. The layout is tn, or nt
     /// for the product A^T · A of a matrix with K rows. D is stored in full, and equals its transpose bit for bit.
     bool symmetric = false;
+    /// Operands that do not change from launch to launch, as weights, and are prepared once: split, transposed or
+    /// packed, if kernels read them so. Launches then take GemmArguments::prepared_a and prepared_b. The problems of a
+    /// batch must share them.
+    Prepared prepared = Prepared::none;
     std::int64_t batch = 1;                      ///< problems in one launch
     std::int64_t batch_stride_a = kPackedBatch;  ///< elements from a problem's A to the next problem's A
     std::int64_t batch_stride_b = kPackedBatch;
@@ -123,6 +130,7 @@ struct GemmSpec {
 [[nodiscard]] std::string_view to_string(GemmLayout layout);  ///< throws SpecError for an unknown value
 [[nodiscard]] std::string_view to_string(Order order);        ///< "t" or "n"; throws SpecError for an unknown value
 [[nodiscard]] std::string_view to_string(Math math);          ///< throws SpecError for an unknown value
+[[nodiscard]] std::string_view to_string(Prepared prepared);  ///< throws SpecError for an unknown value
 [[nodiscard]] std::optional<GemmLayout> parse_gemm_layout(std::string_view name);
 [[nodiscard]] std::optional<Order> parse_order(std::string_view name);
 [[nodiscard]] std::optional<Math> parse_math(std::string_view name);

@@ -118,11 +118,12 @@ typedef struct jg_gemm {
     const char *ragged;    /* m (default), or k: groups cut K, and each has a D */
     const char *symmetric; /* yes: D = alpha * A * A^T. n is m, B is not there (docs/batches.md) */
     int64_t source_rows;   /* rows of A, which row_index picks for the rows of D; 0: A has m rows */
+    const char *prepared;  /* a, b or ab: operands of launches that jg_kernel_prepare makes ready; NULL: none */
 } jg_gemm;
 #define JG_GEMM_INIT \
     {sizeof(jg_gemm), 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, \
      NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, NULL, \
-     NULL, 0}
+     NULL, 0, NULL}
 /* A batch stride: all problems have one matrix. reserved_2 to reserved_5 may have this value; it has no effect. */
 #define JG_SAME (-1)
 
@@ -165,6 +166,8 @@ JG_API jg_status jg_kernel_tune(jg_kernel *kernel);
  *     "json"       problem, kernel, registers, choice ...          text, one object
  *     "cubin"      the loaded binary; PTX on the emulator          bytes
  *     "workspace"  bytes of workspace that a launch needs          uint64_t
+ *     "prepared-a" bytes of a prepared A; 0: it is read as it lies uint64_t
+ *     "prepared-b" the same of B                                   uint64_t
  * *size is the capacity of `buffer` in bytes; the call sets it to the size of the answer. A text includes its closing
  * 0. With a NULL `buffer` only *size is set. If the capacity is too small, the call returns JG_INVALID, sets *size and
  * leaves the buffer unchanged. Tuning may change the answer between two calls. Thread-safe. */
@@ -212,6 +215,26 @@ enum { JG_DEPENDENT_AUTO = 0, JG_DEPENDENT_OFF = 1, JG_DEPENDENT_ON = 2 };
  * returns. A misaligned workspace is JG_INVALID even if this kernel needs none, because tuning may replace the kernel.
  * Thread-safe. A launch takes no lock if it brings its workspace or needs none. */
 JG_API jg_status jg_kernel_launch(const jg_kernel *kernel, const jg_arguments *arguments, void *stream);
+
+/* Prepared operands: weights are split, transposed or packed once, and launches skip that pass. The problem has
+ * prepared = "b" (or "a", "ab"). */
+typedef struct jg_prepared jg_prepared;
+/* Enqueues the preparation of `matrix`, the kernel's A or B: `operand` is 'a' or 'b'. All kernels that read the operand
+ * in the same form take the result. `memory` is optional: "prepared-b" bytes on the device, aligned to 256 bytes, which
+ * stay the caller's; with NULL the library allocates them. Where kernels read the operand as it lies, the result refers
+ * to `matrix`. With math f16x3 and bf16x3, kernels for few rows read `matrix`, too. So it must stay, unchanged, until
+ * the last launch has ended. (On the emulator the library copies it.) On failure *prepared is NULL. Thread-safe. */
+JG_API jg_status jg_kernel_prepare(const jg_kernel *kernel, char operand, const void *matrix, void *memory,
+                                   size_t bytes, void *stream, jg_prepared **prepared);
+/* Destroys it. NULL is allowed. Call this once, from any thread, when the last launch with it has ended. */
+JG_API void jg_prepared_destroy(jg_prepared *prepared);
+/* Writes the form, "e4m3, 4096 lines of k=7168, K contiguous, pitch 7168", as jg_kernel_query writes a text.
+ * Thread-safe. */
+JG_API jg_status jg_prepared_form(const jg_prepared *prepared, char *buffer, size_t *size);
+/* jg_kernel_launch with prepared operands in place of arguments->a and ->b. Of an operand that is not prepared, NULL.
+ * JG_INVALID if the kernel reads another form. Thread-safe. */
+JG_API jg_status jg_kernel_launch_prepared(const jg_kernel *kernel, const jg_arguments *arguments, const jg_prepared *a,
+                                           const jg_prepared *b, void *stream);
 
 /* Creates a few kernels that serve a problem for each m from first_m to last_m, and compiles them. `spec` is as for
  * jg_kernel_create; its m does not count. On failure *set is NULL. Thread-safe. */

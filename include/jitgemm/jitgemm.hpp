@@ -18,6 +18,7 @@
 #include "jitgemm/gemm_kernel.hpp"
 #include "jitgemm/gemm_kernel_set.hpp"
 #include "jitgemm/gemm_spec.hpp"
+#include "jitgemm/prepared_operand.hpp"
 #include "jitgemm/version.hpp"
 
 #endif  // C++20

@@ -3,6 +3,7 @@
 #include "generator/base/gemm_spec_fields.hpp"
 #include "jitgemm/error.hpp"
 #include "runtime/bench/prepared_timing.hpp"
+#include "runtime/context/preparation.hpp"
 #include "runtime/cuda/cuda_timing.hpp"
 #include "runtime/verify/trials.hpp"
 
@@ -61,6 +62,16 @@ std::vector<TrialInputs> trials_of(const GemmSpec& spec, const VerifyOptions& op
 }
 
 }  // namespace
+
+BenchCandidate candidate_of(std::string name, const GemmKernel& kernel) {
+    const auto launch = std::make_shared<PreparingLaunch>(kernel);
+    BenchCandidate candidate{
+        .name = std::move(name),
+        .launch = [launch](const GemmArguments& arguments, Stream stream) { launch->launch(arguments, stream); }};
+    if (kernel.spec().prepared != Prepared::none)
+        candidate.prepare = [launch](const GemmArguments& arguments) { launch->prepare(arguments); };
+    return candidate;
+}
 
 Verification verify_candidate(ContextState& context, const GemmSpec& asked, const BenchCandidate& candidate,
                               const VerifyOptions& options) {
@@ -123,6 +134,7 @@ std::vector<BenchCandidate> Peer::candidates(const GemmSpec& spec, std::string& 
     GemmSpec told = spec;
     told.deterministic = Determinism::run_to_run;  // ours to keep: a peer is what one would have without it
     told.constant_a = told.constant_b = false;     // a promise that it may leave unused
+    told.prepared = Prepared::none;                // it reads operands as they lie
     if (told.math == Math::tf32) told.a = told.b = DataType::tf32;
     told.math = Math::ieee;  // otherwise f32 operands are f32 to it
     told.symmetric = false;  // the full product, whose B is A's memory

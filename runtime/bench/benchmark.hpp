@@ -53,6 +53,9 @@ struct BenchCandidate {
     std::function<void(const GemmArguments&)> prepare = {};
 };
 
+/// A kernel that is given all operands as they lie. Those that its spec has prepared are prepared outside of the times.
+[[nodiscard]] BenchCandidate candidate_of(std::string name, const GemmKernel& kernel);
+
 /// Runs one candidate as verify() runs a kernel, on both kinds of input with generous placement. If the candidate
 /// throws, the verification has failed, with the error's text as message. Errors of the device itself are thrown.
 [[nodiscard]] Verification verify_candidate(ContextState& context, const GemmSpec& resolved_spec,

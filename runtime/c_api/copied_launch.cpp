@@ -1,8 +1,10 @@
 #include "runtime/c_api/copied_launch.hpp"
 
 #include "jitgemm/error.hpp"
+#include "runtime/c_api/copied_operand.hpp"
 #include "runtime/c_api/host_rows.hpp"
 #include "runtime/context/context_state.hpp"
+#include "runtime/context/preparation.hpp"
 #include "runtime/device/launch.hpp"
 
 #include <algorithm>
@@ -44,7 +46,7 @@ private:
 
 /// The rules of a launch are those of the caller's arrays, which copies would hide.
 void check_host_arrays(const KernelState& state, const GemmArguments& arguments) {
-    if (auto problems = launch_problems(state.problem, arguments, 0); !problems.empty())
+    if (auto problems = launch_problems(state.problem, with_prepared(state, arguments), 0); !problems.empty())
         throw SpecError("cannot launch " + state.info().name, std::move(problems));
 }
 
@@ -74,7 +76,7 @@ void launch_on_copies(const GemmKernel& kernel, const GemmArguments& arguments) 
     for (const GemmOperand& input : operands) {
         if (input.is_written) continue;
         set_address(input, there, nullptr);
-        if (!is_used(input, spec, arguments)) continue;
+        if (!is_used(input, spec, arguments) || is_given_prepared(input.name, arguments)) continue;
         const DevicePointer host = address_of(input, arguments);
         DeviceCopy* const same = written_at(host, written);
         DeviceCopy& copy = same != nullptr ? *same : read.emplace_back(*state.device, input, host);

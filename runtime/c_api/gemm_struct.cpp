@@ -74,6 +74,7 @@ constexpr std::array kMembers{
     JITGEMM_MEMBER("ragged", ragged, word),
     JITGEMM_MEMBER("symmetric", symmetric, word),
     JITGEMM_MEMBER("source-rows", source_rows, number),
+    JITGEMM_MEMBER("prepared", prepared, word),
 };
 
 #undef JITGEMM_MEMBER

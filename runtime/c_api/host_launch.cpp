@@ -1,8 +1,10 @@
 #include "runtime/c_api/host_launch.hpp"
 
 #include "jitgemm/error.hpp"
+#include "runtime/c_api/copied_operand.hpp"
 #include "runtime/c_api/host_rows.hpp"
 #include "runtime/context/context_state.hpp"
+#include "runtime/context/preparation.hpp"
 #include "runtime/device/launch.hpp"
 #include "runtime/emulator_device/emulator_device.hpp"
 
@@ -64,7 +66,8 @@ Shadow workspace_of(EmulatorDevice& device, const KernelState& state, const Gemm
 }
 
 void check(const KernelState& state, const GemmArguments& arguments) {
-    if (auto problems = launch_problems(state.problem, arguments, state.workspace_bytes); !problems.empty())
+    const GemmArguments seen = with_prepared(state, arguments);
+    if (auto problems = launch_problems(state.problem, seen, state.workspace_bytes); !problems.empty())
         throw SpecError("cannot launch " + state.info().name, std::move(problems));
 }
 
@@ -81,7 +84,9 @@ void launch_on_host(const GemmKernel& kernel, const GemmArguments& arguments) {
     std::vector<Shadow> shadows;
     GemmArguments emulated = arguments;
     for (const GemmOperand& operand : operands) {
-        const Shadow& shadow = shadows.emplace_back(shadow_of(device, operand, spec, arguments));
+        const bool is_prepared = is_given_prepared(operand.name, arguments);
+        const Shadow& shadow =
+            shadows.emplace_back(is_prepared ? Shadow() : shadow_of(device, operand, spec, arguments));
         set_address(operand, emulated, shadow.pointer());
     }
     Shadow workspace = workspace_of(device, state, arguments);

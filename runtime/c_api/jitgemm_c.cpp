@@ -5,6 +5,7 @@
 #include "jitgemm/context.hpp"
 #include "jitgemm/jitgemm.h"
 #include "jitgemm/version.hpp"
+#include "runtime/c_api/copied_operand.hpp"
 #include "runtime/c_api/gemm_struct.hpp"
 #include "runtime/c_api/host_launch.hpp"
 #include "runtime/c_api/kernel_query.hpp"
@@ -12,6 +13,7 @@
 #include "runtime/c_api/sized_struct.hpp"
 #include "runtime/c_api/status.hpp"
 #include "runtime/context/context_state.hpp"
+#include "runtime/context/preparation.hpp"
 #include "runtime/support/log.hpp"
 #include "runtime/support/on_miss_name.hpp"
 
@@ -30,6 +32,10 @@ struct jg_kernel {
     jitgemm::GemmSpec asked;  ///< the context's kernels are known by it
     jitgemm::GemmKernel kernel;
     bool emulated = false;
+};
+
+struct jg_prepared {
+    jitgemm::PreparedOperand operand;
 };
 
 struct jg_kernel_set {
@@ -125,8 +131,21 @@ GemmArguments arguments_of(const jg_arguments* given) {
             .operands = operands_of(known)};
 }
 
-void launch_kernel(const GemmKernel& kernel, bool emulated, const jg_arguments* arguments, void* stream) {
-    const GemmArguments operands = arguments_of(arguments);
+const PreparedOperand* operand_of(const jg_prepared* prepared) {
+    return prepared == nullptr ? nullptr : &prepared->operand;
+}
+
+Prepared operand_named(char letter) {
+    if (letter == 'a') return Prepared::a;
+    if (letter == 'b') return Prepared::b;
+    throw InvalidArgument(fmt::format("operand is '{}': expected 'a' or 'b'", letter));
+}
+
+void launch_kernel(const GemmKernel& kernel, bool emulated, const jg_arguments* arguments, void* stream,
+                   const jg_prepared* a = nullptr, const jg_prepared* b = nullptr) {
+    GemmArguments operands = arguments_of(arguments);
+    operands.prepared_a = operand_of(a);
+    operands.prepared_b = operand_of(b);
     if (emulated)
         launch_on_host(kernel, operands);
     else
@@ -215,6 +234,37 @@ jg_status jg_kernel_launch(const jg_kernel* kernel, const jg_arguments* argument
     return guarded([&] {
         const jg_kernel& known = checked(kernel, "kernel");
         launch_kernel(known.kernel, known.emulated, arguments, stream);
+    });
+}
+
+jg_status jg_kernel_prepare(const jg_kernel* kernel, char operand, const void* matrix, void* memory, size_t bytes,
+                            void* stream, jg_prepared** prepared) {
+    return guarded([&] {
+        checked(prepared, "prepared") = nullptr;
+        const jg_kernel& known = checked(kernel, "kernel");
+        const Prepared which = operand_named(operand);
+        PreparedOperand made = known.emulated ? prepare_copied(known.kernel, which, matrix)
+                                              : prepare(known.kernel, which, matrix, stream, memory, bytes);
+        *prepared = std::make_unique<jg_prepared>(jg_prepared{std::move(made)}).release();
+    });
+}
+
+void jg_prepared_destroy(jg_prepared* prepared) {
+    forget_error();
+    delete prepared;
+}
+
+jg_status jg_prepared_form(const jg_prepared* prepared, char* buffer, size_t* size) {
+    return guarded([&] {
+        write_answer(checked(prepared, "prepared").operand.form() + '\0', "form", buffer, checked(size, "size"));
+    });
+}
+
+jg_status jg_kernel_launch_prepared(const jg_kernel* kernel, const jg_arguments* arguments, const jg_prepared* a,
+                                    const jg_prepared* b, void* stream) {
+    return guarded([&] {
+        const jg_kernel& known = checked(kernel, "kernel");
+        launch_kernel(known.kernel, known.emulated, arguments, stream, a, b);
     });
 }
 

@@ -64,6 +64,8 @@ constexpr std::array kQuestions{
     Question{"source", [](const GemmKernel& kernel) { return text(kernel.source()); }},
     Question{"json", [](const GemmKernel& kernel) { return text(json_of(kernel)); }},
     Question{"cubin", [](const GemmKernel& kernel) { return state_of(kernel).compiled().binary; }},
+    Question{"prepared-a", [](const GemmKernel& kernel) { return bytes_of(kernel.prepared_a_bytes()); }},
+    Question{"prepared-b", [](const GemmKernel& kernel) { return bytes_of(kernel.prepared_b_bytes()); }},
     Question{"workspace", [](const GemmKernel& kernel) { return bytes_of(kernel.workspace_bytes()); }},
 };
 

@@ -5,6 +5,7 @@
 #include "jitgemm/error.hpp"
 #include "runtime/cli/exit_codes.hpp"
 #include "runtime/cli/files.hpp"
+#include "runtime/context/preparation.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -24,7 +25,7 @@ namespace {
 using Reasons = std::vector<std::string>;
 
 /// Sizes, layout and leading dimensions lie in the files.
-constexpr std::array<std::string_view, 31> kAllowedOptions{
+constexpr std::array<std::string_view, 32> kAllowedOptions{
     "type",           "a-type",     "b-type", "c-type", "d-type",     "acc-type",      "align-a",     "align-b",
     "align-c",        "align-d",    "alpha",  "beta",   "d-layout",   "epilogue",      "broadcast-c", "deterministic",
     "constant-a",     "constant-b", "kernel", "family", "param",      "templates",     "device",      "arch",
@@ -294,7 +295,7 @@ Outputs multiply(Context& context, const GemmKernel& kernel, const ArrayProblem&
                             .row_index = operands.row_index,
                             .operands = operands.arguments};
     Outputs outputs = allocate_outputs(context, spec, arguments);
-    kernel.launch(arguments);
+    PreparingLaunch(kernel).launch(arguments);
     context.synchronize();
     return outputs;
 }

@@ -73,11 +73,21 @@ void explain_choice(ExplainReport& report, const ProblemOptions& options) {
     report.explanation = jitgemm::explain(problem, report.target.gpu, selection);
 }
 
+void add_unprepared(ExplainReport& report, const ProblemOptions& options) {
+    const Selection selection = options.selection();
+    GemmSpec spec = report.problem().requested();
+    if (spec.prepared == Prepared::none || selection.kernel) return;
+    spec.prepared = Prepared::none;
+    const Problem problem = problem_of(spec);
+    report.unprepared_us = jitgemm::explain(problem, report.target.gpu, selection).cost.total_us;
+}
+
 int explain(const ExplainOptions& options, Output& output) {
     ExplainReport report;
     report.explanation.problem = problem_of(options.problem.problem().spec);
     report.target = choose_target(options.problem);
     explain_choice(report, options.problem);
+    add_unprepared(report, options.problem);
     add_registers(report, options);
     output.text(to_text(report));
     output.document(to_json(report));

@@ -1,3 +1,4 @@
+#include "generator/families/preparation.hpp"
 #include "runtime/cli/explain_report.hpp"
 #include "runtime/cli/json_fields.hpp"
 
@@ -123,38 +124,54 @@ Json kernel_json(const KernelAnatomy& a) {
             {"warp_roles", json_array(a.roles, role_json)}};
 }
 
+Json preparation_json(std::string_view operand, const Preparation& made) {
+    return {{"operand", operand}, {"form", to_string(made.form)}, {"bytes", made.bytes()}};
+}
+
+Json prepared_json(const ExplainReport& report) {
+    const GemmSpec& spec = report.problem().requested();
+    const Arch& arch = *report.target.gpu.arch;
+    Json operands = Json::array();
+    if (is_prepared_a(spec)) operands.push_back(preparation_json("a", preparation_of(Prepared::a, spec, arch)));
+    if (is_prepared_b(spec)) operands.push_back(preparation_json("b", preparation_of(Prepared::b, spec, arch)));
+    return {{"operands", operands},
+            {"unprepared_microseconds", report.unprepared_us ? Json(*report.unprepared_us) : Json()}};
+}
+
 }  // namespace
 
 Json to_json(const ExplainReport& report) {
     const Explanation& e = report.explanation;
     const auto alternative = [&](const Alternative& one) { return alternative_json(report, one); };
     const auto rejection = [&](const RejectionGroup& group) { return rejection_json(report, group); };
-    return {{"spec", to_json(report.problem().asked)},
-            {"gpu", to_json(report.target.gpu)},
-            {"gpu_origin", report.target.origin},
-            {"operands_swapped", e.problem.transposed},
-            {"kernel", report.name_of(e.config)},
-            {"family", family_name(e.config)},
-            {"parameters", parameters_of(e.config)},
-            {"predicted_microseconds", e.cost.total_us},
-            {"predicted_tflops", tflops(e.problem.row_major, e.cost.total_us)},
-            {"cost", to_json(e.cost)},
-            {"bound_by", to_string(e.bound, e.roofline.unit())},
-            {"roofline", roofline_json(e)},
-            {"waves", waves_json(e.waves)},
-            {"occupancy", occupancy_json(e.occupancy)},
-            {"registers", registers_json(report)},
-            {"shared_memory", shared_memory_json(e.anatomy)},
-            {"tiles", kernel_json(e.anatomy)},
-            {"operands", json_array(e.anatomy.operands, operand_json)},
-            {"bank_conflicts", json_array(e.anatomy.accesses, access_json)},
-            {"runners_up", json_array(e.runners_up, alternative)},
-            {"free_choice", e.free_choice ? alternative(*e.free_choice) : Json()},
-            {"accepted_count", e.accepted_count},
-            {"rejected_count", e.rejected_count},
-            {"rejections", json_array(e.rejections, rejection)},
-            {"unsupported", e.unsupported},
-            {"choice", to_json(report.choice)}};
+    Json json{{"spec", to_json(report.problem().asked)},
+              {"gpu", to_json(report.target.gpu)},
+              {"gpu_origin", report.target.origin},
+              {"operands_swapped", e.problem.transposed},
+              {"kernel", report.name_of(e.config)},
+              {"family", family_name(e.config)},
+              {"parameters", parameters_of(e.config)},
+              {"predicted_microseconds", e.cost.total_us},
+              {"predicted_tflops", tflops(e.problem.row_major, e.cost.total_us)},
+              {"cost", to_json(e.cost)},
+              {"bound_by", to_string(e.bound, e.roofline.unit())},
+              {"roofline", roofline_json(e)},
+              {"waves", waves_json(e.waves)},
+              {"occupancy", occupancy_json(e.occupancy)},
+              {"registers", registers_json(report)},
+              {"shared_memory", shared_memory_json(e.anatomy)},
+              {"tiles", kernel_json(e.anatomy)},
+              {"operands", json_array(e.anatomy.operands, operand_json)},
+              {"bank_conflicts", json_array(e.anatomy.accesses, access_json)},
+              {"runners_up", json_array(e.runners_up, alternative)},
+              {"free_choice", e.free_choice ? alternative(*e.free_choice) : Json()},
+              {"accepted_count", e.accepted_count},
+              {"rejected_count", e.rejected_count},
+              {"rejections", json_array(e.rejections, rejection)},
+              {"unsupported", e.unsupported},
+              {"choice", to_json(report.choice)}};
+    if (report.problem().requested().prepared != Prepared::none) json["prepared"] = prepared_json(report);
+    return json;
 }
 
 }  // namespace jitgemm::cli

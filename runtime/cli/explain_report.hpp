@@ -5,6 +5,7 @@
 #include "runtime/cli/output.hpp"
 #include "runtime/cli/target.hpp"
 
+#include <optional>
 #include <string>
 
 namespace jitgemm::cli {
@@ -15,6 +16,9 @@ struct ExplainReport {
     Explanation explanation;
     tuning::TunedChoice choice;
     std::string no_registers;  ///< why ptxas gave no figure; empty if it did
+    /// Of launches that make the copies of prepared operands themselves: the predicted time of their best kernel. Unset
+    /// if nothing is prepared, or if a kernel is named.
+    std::optional<double> unprepared_us{};
 
     [[nodiscard]] const Problem& problem() const { return explanation.problem; }
     [[nodiscard]] std::string name_of(const KernelConfig& config) const { return kernel_name(problem(), config); }

@@ -1,4 +1,5 @@
 #include "generator/families/family.hpp"
+#include "generator/families/preparation.hpp"
 #include "jitgemm/kernel_info.hpp"
 #include "runtime/cli/explain_report.hpp"
 #include "runtime/cli/json_fields.hpp"
@@ -35,7 +36,10 @@ double busy_us(const CostEstimate& cost) {
 std::string problem_text(const ExplainReport& report) {
     const GemmSpec& asked = report.problem().asked;
     const std::string math = asked.math == Math::ieee ? "" : fmt::format(" math={}", to_string(asked.math));
-    std::string text = fmt::format("{}{} on {}\n", shape_text(asked), math, describe(report.target));
+    const GemmSpec& requested = report.problem().requested();
+    const bool has_prepared = requested.prepared != Prepared::none;
+    const std::string prepared = has_prepared ? fmt::format(" prepared={}", to_string(requested.prepared)) : "";
+    std::string text = fmt::format("{}{}{} on {}\n", shape_text(requested), math, prepared, describe(report.target));
     if (report.problem().transposed)
         text += "D is column-major: the kernel computes its transpose, so A and M below are your B and N.\n";
     return text + report.name_of(report.explanation.config) + "\n";
@@ -248,6 +252,26 @@ std::string operands_text(const KernelAnatomy& anatomy) {
     return text;
 }
 
+std::string preparation_text(std::string_view title, const Preparation& made) {
+    return row(title,
+               fmt::format("{}; {}", to_string(made.form),
+                           made.copies ? fmt::format("a copy of {:.4g} MB", static_cast<double>(made.bytes()) / 1e6)
+                                       : "kernels read it as it lies"));
+}
+
+std::string prepared_text(const ExplainReport& report) {
+    const GemmSpec& spec = report.problem().requested();
+    if (spec.prepared == Prepared::none) return {};
+    const Arch& arch = *report.target.gpu.arch;
+    std::string text = heading("Prepared once, and not in each launch");
+    if (is_prepared_a(spec)) text += preparation_text("A", preparation_of(Prepared::a, spec, arch));
+    if (is_prepared_b(spec)) text += preparation_text("B", preparation_of(Prepared::b, spec, arch));
+    if (report.unprepared_us)
+        text += row("otherwise",
+                    fmt::format("{:.2f} us, predicted of the best kernel whose launches do it", *report.unprepared_us));
+    return text;
+}
+
 std::string access_text(const SharedAccess& access) {
     std::string text =
         fmt::format("  {:<16}{:<24}{:>12}{:>12}{:>9}{:>7}{:>8}\n", access.what, access.instruction, access.instructions,
@@ -304,8 +328,8 @@ std::string rejections_text(const Explanation& e) {
 std::string to_text(const ExplainReport& report) {
     const Explanation& e = report.explanation;
     return problem_text(report) + why_text(report) + kernel_text(e) + prediction_text(report) + roofline_text(e) +
-           waves_text(e) + resources_text(report) + operands_text(e.anatomy) + conflicts_text(e.anatomy) +
-           alternatives_text(e) + rejections_text(e);
+           waves_text(e) + resources_text(report) + prepared_text(report) + operands_text(e.anatomy) +
+           conflicts_text(e.anatomy) + alternatives_text(e) + rejections_text(e);
 }
 
 }  // namespace jitgemm::cli

@@ -75,8 +75,7 @@ std::vector<Team> gather(const Trial& trial, const Peers& peers) {
 
 std::vector<Timing> time_all(const Trial& trial, const GemmKernel& kernel, const std::vector<Team>& teams) {
     std::vector<BenchCandidate> all;
-    all.push_back(
-        {"jitgemm", [kernel](const GemmArguments& arguments, Stream stream) { kernel.launch(arguments, stream); }});
+    all.push_back(candidate_of("jitgemm", kernel));
     for (const Team& team : teams) all.insert(all.end(), team.candidates.begin(), team.candidates.end());
     trial.step("timing");
     return time_candidates(trial.context, trial.spec, all, trial.timing);

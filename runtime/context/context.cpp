@@ -6,7 +6,7 @@
 #include "jitgemm/kernel_info.hpp"
 #include "jitgemm/options.hpp"
 #include "runtime/context/context_state.hpp"
-
+#include "runtime/context/preparation.hpp"
 #include "runtime/emulator_device/emulator_device.hpp"
 #include "runtime/support/default_math.hpp"
 #include "runtime/support/log.hpp"
@@ -123,6 +123,10 @@ LoadedEntry::LoadedEntry(std::shared_ptr<const EntryPlan> of, const Problem& pro
 LoadedEntry::LoadedEntry(const KernelEntry& of, Function loaded, const Problem& problem, Device& device)
     : LoadedEntry(new_plan(of, std::move(loaded), problem), problem, device) {}
 
+KernelState::KernelState(const Problem& of) : problem(of), regions(problem.asked) {}
+
+KernelState::~KernelState() { delete info_.load(std::memory_order_acquire); }
+
 const KernelInfo& KernelState::info() const {
     if (const KernelInfo* const known = info_.load(std::memory_order_acquire)) return *known;
     auto made = std::make_unique<KernelInfo>(kernel->facts);
@@ -213,6 +217,7 @@ GemmKernel ContextState::assemble(const Problem& problem, const SharedLoad& shar
     auto state = std::make_shared<KernelState>(problem);
     state->kernel = shared.kernel;
     state->entries = loaded_entries(kernel, problem, *device);
+    state->preparations = preparations_of(problem, *this);
     const WorkspaceLayout workspace = workspace_layout(problem, kernel.source->id.config);
     state->workspace_bytes = workspace.bytes;
     state->counter_bytes = workspace.counters;

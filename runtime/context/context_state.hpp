@@ -65,13 +65,15 @@ struct LoadedKernel {
     std::vector<std::shared_ptr<const EntryPlan>> plans;
 };
 
+struct KernelPreparations;  // preparation.hpp
+
 /// What a launch of a kernel needs for one problem: less than 1 KB beside the kernel.
 class KernelState {
 public:
-    explicit KernelState(const Problem& of = {}) : problem(of), regions(problem.asked) {}
+    explicit KernelState(const Problem& of = {});
     KernelState(const KernelState&) = delete;
     KernelState& operator=(const KernelState&) = delete;
-    ~KernelState() { delete info_.load(std::memory_order_acquire); }
+    ~KernelState();
 
     /// Put together when it is first asked for.
     [[nodiscard]] const KernelInfo& info() const;
@@ -84,6 +86,7 @@ public:
     std::uint64_t id = new_problem_id();
     std::shared_ptr<const LoadedKernel> kernel;
     std::vector<LoadedEntry> entries;
+    std::unique_ptr<const KernelPreparations> preparations;  ///< null if launches take no prepared operand
     std::size_t workspace_bytes = 0;
     std::size_t reduction_parts = 0;  ///< where they begin in the workspace
     std::size_t counter_bytes = 0;    ///< at the end of the workspace: zeros whenever the kernel begins
@@ -96,6 +99,9 @@ public:
 private:
     mutable std::atomic<const KernelInfo*> info_ = nullptr;
 };
+
+/// What the kernel calls A is the caller's B if D is column-major: D^T = B^T · A^T.
+[[nodiscard]] KernelOperands as_kernel_sees(const KernelState& state, const GemmArguments& arguments);
 
 /// What a context has and does.
 struct ContextState {

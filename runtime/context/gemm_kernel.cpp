@@ -4,6 +4,7 @@
 #include "jitgemm/gemm_arguments.hpp"
 #include "jitgemm/kernel_info.hpp"
 #include "runtime/context/context_state.hpp"
+#include "runtime/context/preparation.hpp"
 #include "runtime/emulator_device/emulator_device.hpp"
 
 #include <algorithm>
@@ -50,13 +51,6 @@ namespace {
 constexpr std::array<std::string_view, 3> kCacheSources{"memory", "disk", "compiled"};
 constexpr std::array<std::string_view, 7> kChoiceSources{"exact", "nearest",   "heuristic", "forced",
                                                          "hint",  "installed", "stand_in"};
-
-// What the kernel calls A is the caller's B when D is column-major: D^T = B^T · A^T.
-KernelOperands as_kernel_sees(const KernelState& state, const GemmArguments& arguments) {
-    KernelOperands operands{arguments};
-    if (state.problem.transposed) std::swap(operands.a, operands.b);
-    return operands;
-}
 
 bool begins_early(const KernelState& state) { return state.entries.front().shape.programmatic; }
 
@@ -131,7 +125,34 @@ void enqueue_with_workspace(const KernelState& state, KernelOperands operands, S
     enqueue_emulated(state, operands, stream);
 }
 
+void launch_on(const KernelState& state, const GemmArguments& arguments, Stream stream) {
+    if (!is_sound(state, arguments)) [[unlikely]]
+        require_sound(state, arguments);
+    if (is_empty(state.problem.asked)) return;
+
+    const KernelOperands operands = as_kernel_sees(state, arguments);
+    if (state.workspace_bytes != 0 && !arguments.workspace) {
+        enqueue_with_own_workspace(state, operands, stream);
+    } else {
+        enqueue_with_workspace(state, operands, stream);
+    }
+}
+
+bool has_prepared(const KernelState& state, const GemmArguments& arguments) {
+    return state.preparations != nullptr || arguments.prepared_a != nullptr || arguments.prepared_b != nullptr;
+}
+
 }  // namespace
+
+KernelOperands as_kernel_sees(const KernelState& state, const GemmArguments& arguments) {
+    KernelOperands operands{arguments};
+    if (arguments.prepared_a != nullptr) operands.copy_a = arguments.prepared_a->data();
+    if (arguments.prepared_b != nullptr) operands.copy_b = arguments.prepared_b->data();
+    if (!state.problem.transposed) return operands;
+    std::swap(operands.a, operands.b);
+    std::swap(operands.copy_a, operands.copy_b);
+    return operands;
+}
 
 GemmKernel::GemmKernel(std::shared_ptr<KernelSlot> slot) : slot_(std::move(slot)) {}
 
@@ -193,19 +214,11 @@ const KernelState& KernelAccess::state_for(const GemmKernel& kernel, const GemmA
 
 void GemmKernel::launch(const GemmArguments& arguments, Stream stream) const {
     const KernelState& state = KernelAccess::state_for(*this, arguments);
-    if (!is_sound(state, arguments)) [[unlikely]]
-        require_sound(state, arguments);
-    if (is_empty(state.problem.asked)) return;
-
-    const KernelOperands operands = as_kernel_sees(state, arguments);
-    if (state.workspace_bytes != 0 && !arguments.workspace) {
-        enqueue_with_own_workspace(state, operands, stream);
-    } else {
-        enqueue_with_workspace(state, operands, stream);
-    }
+    if (has_prepared(state, arguments)) return launch_on(state, with_prepared(state, arguments), stream);
+    launch_on(state, arguments, stream);
 }
 
-const GemmSpec& GemmKernel::spec() const { return state_of(*this).problem.asked; }
+const GemmSpec& GemmKernel::spec() const { return state_of(*this).problem.requested(); }
 
 std::string GemmKernel::source() const { return dump(state_of(*this).source(), state_of(*this).problem); }
 

@@ -3,6 +3,7 @@
 #include "generator/kernel_set_rows.hpp"
 #include "jitgemm/context.hpp"
 #include "jitgemm/error.hpp"
+#include "runtime/context/preparation.hpp"
 #include "runtime/support/default_math.hpp"
 #include "runtime/support/request_record.hpp"
 #include "runtime/support/thread_state.hpp"
@@ -131,6 +132,8 @@ GemmKernel KernelSetState::kernel(std::int64_t m) const {
         entry.shape.blocks = block_count(entry.entry().grid, state->problem.row_major, of_set.sms[i]);
         entry.shape.problems = problem_grid(entry.entry().grid, state->problem.row_major);
     }
+    if (known.preparations != nullptr)
+        state->preparations = preparations_of(state->problem, *known.preparations, *known.device);
     const WorkspaceLayout workspace = workspace_layout(state->problem, known.source().id.config);
     state->workspace_bytes = workspace.bytes;
     state->counter_bytes = workspace.counters;

@@ -2,6 +2,7 @@
 
 #include "jitgemm/error.hpp"
 #include "runtime/context/context_state.hpp"
+#include "runtime/context/preparation.hpp"
 #include "runtime/context/stand_in.hpp"
 #include "runtime/support/log.hpp"
 #include "runtime/support/thread_state.hpp"
@@ -37,15 +38,15 @@ GemmKernel ContextState::kernel(const GemmSpec& spec, OnMiss on_miss) {
         return *std::move(known);
     const UsualThreadState kept;
     const Problem problem = problem_of(spec);
-    if (!known) known = kernels.find(problem.asked);
+    if (!known) known = kernels.find(problem.requested());
     if (!known) return first_kernel(spec, problem, on_miss);
     if (on_miss != OnMiss::serve) settle(*known, on_miss);
-    return kernels.add(spec, problem.asked, *known).kernel;
+    return kernels.add(spec, problem.requested(), *known).kernel;
 }
 
 GemmKernel ContextState::first_kernel(const GemmSpec& spec, const Problem& problem, OnMiss on_miss) {
     const tuning::TunedChoice choice = choose(problem);
-    const auto [kernel, is_new] = kernels.add(spec, problem.asked, obtain(problem, choice, on_miss));
+    const auto [kernel, is_new] = kernels.add(spec, problem.requested(), obtain(problem, choice, on_miss));
     if (on_miss != OnMiss::serve) settle(kernel, on_miss);  // another thread may have put a stand-in there
     if (on_miss == OnMiss::serve && is_new && is_stand_in(kernel)) settle_later(kernel, choice);
     return kernel;
@@ -75,8 +76,10 @@ std::vector<KernelId> ContextState::loaded_ids() {
 
 GemmKernel ContextState::obtain(const Problem& problem, const tuning::TunedChoice& choice, OnMiss on_miss) {
     const std::string name = kernel_name(problem, choice.config);
-    if (on_miss == OnMiss::wait || is_loaded(name)) return build(problem, choice);
-    if (on_miss == OnMiss::fail) throw_not_ready(name);
+    const bool must_be_loaded = on_miss == OnMiss::fail;
+    const bool is_ready = is_loaded(name) && (!must_be_loaded || are_preparations_loaded(problem, *this));
+    if (on_miss == OnMiss::wait || is_ready) return build(problem, choice);
+    if (must_be_loaded) throw_not_ready(name);
     if (!selection.takes_all() || is_cached(problem, choice.config)) return build(problem, choice);
     const std::vector<KernelId> ids = loaded_ids();
     if (const auto config = best_stand_in(problem, choice.config, ids, device->model()))

@@ -129,6 +129,7 @@ std::optional<ArgumentPlan::Address> ArgumentPlan::address_of(const ArgumentRole
                                                               const OperandList& operands) const {
     if (role == ArgumentRole::counters) return Address{&KernelOperands::counters};
     if (role == ArgumentRole::reduction_parts) return Address{&KernelOperands::reduction_parts};
+    if (role.is_prepared) return Address{role.name == "a" ? &KernelOperands::copy_a : &KernelOperands::copy_b};
     if (role == ArgumentRole::workspace || role.is_packed) return Address{&GemmArguments::workspace};
     const GemmOperand* const operand = operands.find(role.name);
     if (operand == nullptr) return std::nullopt;
@@ -161,7 +162,7 @@ void ArgumentPlan::add(const KernelArgument& argument, const ArgumentField& fiel
                           [&](const TensorMapArgument& of) {
                               check_rank(of);
                               maps_.push_back({field.offset, address_of(of.role, operands).value_or(Address{}),
-                                               *operands.find(of.role.name), of.role.is_packed,
+                                               *operands.find(of.role.name), of.role.is_packed && !of.role.is_prepared,
                                                of.role == ArgumentRole::c, of});
                           },
                           [&](ExtentArgument of) {
@@ -221,7 +222,7 @@ void ArgumentPlan::pack_map(std::size_t index, const PackedProblem& packed_probl
     const ArgumentRole& role = patch.argument.role;
     if (!reads(patch.operand, spec.k != 0, launch)) return;
     const bool of_one_row = patch.is_c && (launch.operands.broadcast_c || spec.broadcast_c);
-    const auto in_workspace = patch.is_packed ? static_cast<std::uint64_t>(packed_offset(role, spec)) : 0;
+    const auto in_workspace = patch.is_in_workspace ? static_cast<std::uint64_t>(packed_offset(role, spec)) : 0;
     const std::uint64_t address = patch.address.in(launch) + in_workspace;
     const TensorMapCache::Key key{address, (packed_problem.id * kMostMaps + index) * 2 + (of_one_row ? 1 : 0)};
     if (kept_->find(key, bytes)) [[likely]]

@@ -31,6 +31,8 @@ struct PackedArguments {
 struct KernelOperands : GemmArguments {
     DevicePointer counters{};
     DevicePointer reduction_parts{};
+    DevicePointer copy_a{};  ///< prepared by the caller
+    DevicePointer copy_b{};
 };
 
 /// A problem whose arguments are packed.
@@ -93,7 +95,7 @@ private:
         std::size_t offset;
         Address address;
         GemmOperand operand;  ///< for its guards
-        bool is_packed;
+        bool is_in_workspace;
         bool is_c;
         TensorMapArgument argument;
     };

@@ -39,6 +39,10 @@ std::string meta_json(const LauncherInput& input, const CompiledKernel& compiled
 }  // namespace
 
 std::string checked_export_name(const ExportOptions& options, const GemmSpec& spec) {
+    if (spec.prepared != Prepared::none)
+        throw SpecError("no launcher in C for this problem",
+                        {fmt::format("prepared is {}, and launchers in C pass no operands in parts: leave it out",
+                                     to_string(spec.prepared))});
     if (options.name.empty()) return fmt::format("gemm_{}_{}", to_string(spec.a), to_string(spec.layout));
     const auto is_part = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; };
     const bool starts_well = std::isdigit(static_cast<unsigned char>(options.name.front())) == 0;

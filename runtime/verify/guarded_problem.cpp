@@ -2,6 +2,7 @@
 
 #include "jitgemm/device_pointer.hpp"
 #include "jitgemm/error.hpp"
+#include "runtime/context/preparation.hpp"
 #include "runtime/emulator_device/emulator_device.hpp"
 #include "runtime/support/element_codec.hpp"
 #include "runtime/verify/epilogue_check.hpp"
@@ -465,7 +466,7 @@ void GuardedProblem::poison_outputs() { impl_->poison_outputs(); }
 void GuardedProblem::run(const GemmKernel& kernel) {
     poison_outputs();
     impl_->poison_workspace(kernel.workspace_bytes());
-    kernel.launch(arguments());
+    PreparingLaunch(kernel).launch(arguments());
     impl_->device->synchronize(nullptr);
 }
 

@@ -1,5 +1,6 @@
 #include "runtime/warm/warm_cache.hpp"
 
+#include "generator/families/preparation.hpp"
 #include "generator/generate.hpp"
 #include "jitgemm/error.hpp"
 #include "runtime/cache/kernel_cache.hpp"
@@ -145,7 +146,18 @@ private:
         if (result.directory.empty())
             throw Error(fmt::format("the cache {} keeps no kernels: {}", cache_.root(),
                                     hindrance(cache_.root(), result.kernel.binary)));
+        fetch_preparations(kernel.problem.requested());
         return result.source;
+    }
+
+    /// They are short, so that no other process need compile them.
+    void fetch_preparations(const GemmSpec& spec) {
+        for (const Prepared operand : {Prepared::a, Prepared::b}) {
+            const bool is_prepared = spec.prepared == operand || spec.prepared == Prepared::ab;
+            if (!is_prepared || !preparation_of(operand, spec, arch_).copies) continue;
+            const KernelText text = preparing_text(preparing_problem(operand, spec), arch_, templates_);
+            static_cast<void>(cache_.get_or_compile(compile_request(text), compiling_.versions(), text.body));
+        }
     }
 
     template <typename Change>

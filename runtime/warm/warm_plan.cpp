@@ -5,6 +5,8 @@
 #include "runtime/tuning/store/tuned_kernel_set.hpp"
 #include "runtime/warm/on_threads.hpp"
 
+#include <fmt/format.h>
+
 #include <optional>
 #include <string>
 #include <unordered_set>
@@ -42,6 +44,13 @@ std::vector<WarmKernel> kernels_of_range(const WarmRequest& request, const WarmC
     return kernels;
 }
 
+/// A kernel whose operands are prepared brings the files that prepare them. It may be one without preparation, too.
+std::string preparations_of(const Problem& problem) {
+    if (!problem.before_preparation) return {};
+    const GemmSpec& spec = *problem.before_preparation;
+    return fmt::format(" {} {} {} {}", to_string(spec.prepared), to_string(spec.layout), spec.align_a, spec.align_b);
+}
+
 Planned planned(const WarmRequest& request, const WarmChooser& chooser) {
     try {
         if (!request.is_range) return {{kernel_of_problem(request.spec, chooser)}, {}};
@@ -62,7 +71,8 @@ WarmPlan plan_warm(const std::vector<WarmRequest>& requests, const WarmChooser& 
     for (std::size_t i = 0; i < requests.size(); ++i) {
         plan.problems += requests[i].last_m - requests[i].spec.m + 1;
         for (WarmKernel& kernel : found[i].kernels)
-            if (names.insert(kernel.name).second) plan.kernels.push_back(std::move(kernel));
+            if (names.insert(kernel.name + preparations_of(kernel.problem)).second)
+                plan.kernels.push_back(std::move(kernel));
         if (found[i].unserved) plan.unserved.push_back({requests[i], *std::move(found[i].unserved)});
     }
     return plan;

@@ -4,32 +4,74 @@
 // which its largest element lies between 2^14 and 2^15. Then each element is the sum of an upper part, which is the
 // element rounded to 16 bits, and a lower part, which is the rest rounded to 16 bits.
 //
+#if GEMM_SPLIT_A || GEMM_SPLIT_B
 // The workspace holds, each on a 256-byte boundary:
+#endif
+#if GEMM_SPLIT_A
 // - A in parts: (m, groups of 32 of K), a group's upper parts first. What lies beyond K is zero.
 // - two factors for each row of A, whose product undoes its power of two
+#endif
+#if GEMM_SPLIT_A && GEMM_SPLIT_B
 // - B in parts: (n, groups of 32 of K)
 // - two factors for each column of B
+#elif GEMM_SPLIT_B
+// - B in parts: (n, groups of 32 of K), a group's upper parts first. What lies beyond K is zero.
+// - two factors for each column of B, whose product undoes its power of two
+#endif
+#if GEMM_TAKE_A
+// An earlier kernel has written A in parts to args.prepared_a: (m, groups of 32 of K), a group's upper parts first.
+// Behind them, on a 256-byte boundary, lie two factors for each row, whose product undoes its power of two.
+#endif
+#if GEMM_TAKE_B
+// An earlier kernel has written B in parts to args.prepared_b: (n, groups of 32 of K), a group's upper parts first.
+// Behind them, on a 256-byte boundary, lie two factors for each column, whose product undoes its power of two.
+#endif
 __device__ __forceinline__ int groups_of(int k) { return max(1, static_cast<int>((k + 31ll) / 32)); }
 __device__ __forceinline__ long long bytes_of_parts(int lines, int k) {
     return (lines * (groups_of(k) * 128ll) + 255) / 256 * 256;
 }
+#if GEMM_SPLIT_A && GEMM_SPLIT_B || (GEMM_SPLIT_A || GEMM_SPLIT_B) && GEMM_STREAM_K
 __device__ __forceinline__ long long bytes_of_factors(int lines) { return (lines * 8ll + 255) / 256 * 256; }
+#endif
 
+#if GEMM_SPLIT_A
 __device__ __forceinline__ uint4* parts_a(const GemmArgs& args) { return reinterpret_cast<uint4*>(args.workspace); }
 __device__ __forceinline__ float2* factors_a(const GemmArgs& args) {
     return reinterpret_cast<float2*>(args.workspace + bytes_of_parts(args.m, args.k));
 }
+#elif GEMM_TAKE_A
+__device__ __forceinline__ const float2* factors_a(const GemmArgs& args) {
+    return reinterpret_cast<const float2*>(args.prepared_a + bytes_of_parts(args.m, args.k));
+}
+#endif
+#if GEMM_SPLIT_A && GEMM_SPLIT_B
 __device__ __forceinline__ uint4* parts_b(const GemmArgs& args) {
     return reinterpret_cast<uint4*>(reinterpret_cast<char*>(factors_a(args)) + bytes_of_factors(args.m));
 }
+#elif GEMM_SPLIT_B
+__device__ __forceinline__ uint4* parts_b(const GemmArgs& args) { return reinterpret_cast<uint4*>(args.workspace); }
+#endif
+#if GEMM_SPLIT_B
 __device__ __forceinline__ float2* factors_b(const GemmArgs& args) {
     return reinterpret_cast<float2*>(reinterpret_cast<char*>(parts_b(args)) + bytes_of_parts(args.n, args.k));
 }
-#if GEMM_STREAM_K
-__device__ __forceinline__ char* sums_of_pieces(const GemmArgs& args) {
-    return reinterpret_cast<char*>(factors_b(args)) + bytes_of_factors(args.n);
+#elif GEMM_TAKE_B
+__device__ __forceinline__ const float2* factors_b(const GemmArgs& args) {
+    return reinterpret_cast<const float2*>(args.prepared_b + bytes_of_parts(args.n, args.k));
 }
 #endif
+#if GEMM_STREAM_K
+__device__ __forceinline__ char* sums_of_pieces(const GemmArgs& args) {
+#if GEMM_SPLIT_B
+    return reinterpret_cast<char*>(factors_b(args)) + bytes_of_factors(args.n);
+#elif GEMM_SPLIT_A
+    return reinterpret_cast<char*>(factors_a(args)) + bytes_of_factors(args.m);
+#else
+    return args.workspace;
+#endif
+}
+#endif
+#if GEMM_SPLIT_A || GEMM_SPLIT_B
 
 // 2^exponent, for exponents from -126 to 127.
 __device__ __forceinline__ float power_of_two(int exponent) {
@@ -257,12 +299,9 @@ extern "C" __global__ void __launch_bounds__(kPackThreads) gemm_split(const Gemm
 #endif
     GEMM_LAUNCH_ORDER();
     GEMM_SPLITS();
-    const unsigned units_a = a.units(), units = units_a + b.units();
 #pragma unroll 1
     for (unsigned unit = blockIdx.x; unit < units; unit += gridDim.x) {
-        if (unit < units_a)
-            a.split(unit);
-        else
-            b.split(unit - units_a);
+        GEMM_SPLIT_UNIT();
     }
 }
+#endif

@@ -37,6 +37,7 @@ constexpr const char* kOptions = "device=emulator:sm_80; cache-dir=; cache-reado
 struct Destroy {
     void operator()(jg_context* context) const { jg_context_destroy(context); }
     void operator()(jg_kernel* kernel) const { jg_kernel_destroy(kernel); }
+    void operator()(jg_prepared* prepared) const { jg_prepared_destroy(prepared); }
 };
 using OwnedContext = std::unique_ptr<jg_context, Destroy>;
 using OwnedKernel = std::unique_ptr<jg_kernel, Destroy>;
@@ -689,4 +690,46 @@ TEST_CASE("C API: sixteen threads make, launch, ask and destroy at once", "[thre
         });
     for (std::thread& thread : threads) thread.join();
     CHECK(failures == 0);
+}
+
+TEST_CASE("C: a prepared weight gives the same bits, and another form is refused") {
+    const OwnedContext context = new_context("device=emulator:sm_90a; cache-dir=; cache-readonly=");
+    const OwnedKernel plain = new_kernel(context.get(), "s8 tt 40 48 80");
+    const OwnedKernel kernel = new_kernel(context.get(), "s8 tt 40 48 80 prepared=b");
+    std::vector<std::int8_t> a(40 * 80), b(80 * 48);
+    for (std::size_t i = 0; i < a.size(); ++i) a[i] = static_cast<std::int8_t>(i * 7 % 23);
+    for (std::size_t i = 0; i < b.size(); ++i) b[i] = static_cast<std::int8_t>(i * 5 % 19);
+    std::vector<std::int32_t> expected(40 * 48), d(40 * 48);
+    jg_arguments arguments = JG_ARGUMENTS_INIT;
+    arguments.a = a.data();
+    arguments.b = b.data();
+    arguments.d = expected.data();
+    REQUIRE(jg_kernel_launch(plain.get(), &arguments, nullptr) == JG_OK);
+
+    std::uint64_t bytes = 0;
+    std::size_t size = sizeof bytes;
+    REQUIRE(jg_kernel_query(kernel.get(), "prepared-b", &bytes, &size) == JG_OK);
+    CHECK(bytes == 48 * 128);
+    CHECK(jg_kernel_query(plain.get(), "prepared-b", &bytes, &size) == JG_INVALID);
+    jg_prepared* made = nullptr;
+    REQUIRE(jg_kernel_prepare(kernel.get(), 'b', b.data(), nullptr, 0, nullptr, &made) == JG_OK);
+    const std::unique_ptr<jg_prepared, Destroy> prepared(made);
+    std::array<char, 100> form{};
+    size = form.size();
+    REQUIRE(jg_prepared_form(made, form.data(), &size) == JG_OK);
+    CHECK(std::string(form.data()) == "s8, 48 lines of k=80, K contiguous, pitch 128");
+    std::fill(b.begin(), b.end(), std::int8_t{1});  // no longer read
+    arguments.b = nullptr;
+    arguments.d = d.data();
+    REQUIRE(jg_kernel_launch_prepared(kernel.get(), &arguments, nullptr, made, nullptr) == JG_OK);
+    CHECK(d == expected);
+
+    CHECK(jg_kernel_launch(kernel.get(), &arguments, nullptr) == JG_INVALID);
+    CHECK_THAT(jg_last_error(), ContainsSubstring("prepared_b is not given"));
+    const OwnedKernel other = new_kernel(context.get(), "s8 tt 40 48 96 prepared=b");
+    CHECK(jg_kernel_launch_prepared(other.get(), &arguments, nullptr, made, nullptr) == JG_INVALID);
+    CHECK_THAT(jg_last_error(), ContainsSubstring("k=80") && ContainsSubstring("k=96"));
+    CHECK(jg_kernel_prepare(kernel.get(), 'c', b.data(), nullptr, 0, nullptr, &made) == JG_INVALID);
+    CHECK_THAT(jg_last_error(), ContainsSubstring("operand is 'c'"));
+    CHECK(made == nullptr);
 }

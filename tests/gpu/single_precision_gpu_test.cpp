@@ -1,4 +1,5 @@
-/// f32 as tf32 on a GPU: elements are rounded as the emulator assumes, and products are right in every layout.
+/// f32 as tf32 on a GPU: elements are rounded as the emulator assumes, and products are right in every layout. Operands
+/// that are prepared once, of f32 and of 8 bits.
 
 #include "runtime/context/context_state.hpp"
 #include "tests/catch.hpp"
@@ -64,4 +65,54 @@ TEST_CASE("tf32: every layout, pitches that TMA can address and others, all sche
                                         "block=128x128x32,warpgroup=128x128,schedule=pingpong,stages=4",
                                         "block=128x64x64,warpgroup=64x64,stages=4,stream_k=24"})
                 check_wgmma(context, tf32_spec(layout, size[0], size[1], size[2]), variant);
+}
+
+TEST_CASE("prepared operands on a GPU: products are right, of f32 in parts and as tf32, and of 8 bits") {
+    REQUIRE_GPU();
+    Context context;
+    if (!state_of(context).device->model().arch->has_wgmma) SKIP_TEST("this GPU has no wgmma");
+    for (const GemmLayout layout : {GemmLayout::tn, GemmLayout::nn, GemmLayout::nt, GemmLayout::tt})
+        for (const Prepared operands : {Prepared::b, Prepared::ab}) {
+            GemmSpec spec = tf32_spec(layout, 1031, 520, 387);
+            spec.prepared = operands;
+            check_wgmma(context, spec, "block=128x256x32,warpgroup=64x256,stages=4,cluster=2x1");
+            spec.math = Math::f16x3;
+            check_wgmma(context, spec, "block=128x128x32,warpgroup=64x128,stages=3,promote=32");
+            spec = spec_of(layout, 1024, 528, 387, DataType::e4m3);
+            spec.prepared = operands;
+            check_wgmma(context, spec, "block=128x128x128,warpgroup=64x128,stages=4,promote=128");
+        }
+}
+
+TEST_CASE("a prepared operand on a GPU: its bits are those of launches that prepare, for each m of a set") {
+    REQUIRE_GPU();
+    Context context;
+    if (!state_of(context).device->model().arch->has_wgmma) SKIP_TEST("this GPU has no wgmma");
+    GemmSpec spec = tf32_spec(GemmLayout::tt, 4096, 512, 640);
+    spec.math = Math::f16x3;
+    spec.prepared = Prepared::b;
+    const GemmKernelSet set = context.kernels(spec, 1, 4096);
+    std::vector<float> a(4096 * 640), b(640 * 512);
+    for (std::size_t i = 0; i < a.size(); ++i) a[i] = std::sin(static_cast<float>(i));
+    for (std::size_t i = 0; i < b.size(); ++i) b[i] = std::cos(static_cast<float>(i));
+    DeviceBuffer device_a = context.allocate(a.size() * 4), device_b = context.allocate(b.size() * 4);
+    DeviceBuffer device_d = context.allocate(4096 * 512 * 4);
+    device_a.copy_from_host(a.data(), a.size() * 4);
+    device_b.copy_from_host(b.data(), b.size() * 4);
+    const PreparedOperand weight = set.kernel(1).prepare_b(device_b.data());
+    for (const std::int64_t m : {1, 64, 1000, 4096}) {
+        INFO(m);
+        const GemmKernel kernel = set.kernel(m);
+        GemmSpec plain = kernel.spec();
+        plain.prepared = Prepared::none;
+        const GemmKernel same = state_of(context).build(problem_of(plain), state_of(kernel).source().id.config);
+        std::vector<float> d(static_cast<std::size_t>(m * 512)), expected(d.size());
+        same.launch({.a = device_a.data(), .b = device_b.data(), .d = device_d.data()});
+        context.synchronize();
+        device_d.copy_to_host(expected.data(), expected.size() * 4);
+        kernel.launch({.a = device_a.data(), .d = device_d.data(), .prepared_b = &weight});
+        context.synchronize();
+        device_d.copy_to_host(d.data(), d.size() * 4);
+        CHECK(d == expected);
+    }
 }

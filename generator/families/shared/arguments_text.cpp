@@ -66,6 +66,8 @@ struct ArgumentComments {
                                value->is_written ? ", which is written" : "");
         if (role == Role::a) return fmt::format("A ({}, k), {}", is_transposed() ? 'n' : 'm', order(role));
         if (role == Role::b) return fmt::format("B (k, {}), {}", is_transposed() ? 'm' : 'n', order(role));
+        if (role == Role::prepared_a) return "A in parts, and two factors for each row";
+        if (role == Role::prepared_b) return "B in parts, and two factors for each column";
         if (role == Role::d) return "D (m, n), row-major";
         if (role == Role::reduction_parts) return "in the workspace";
         if (role == Role::offsets)
@@ -81,7 +83,7 @@ struct ArgumentComments {
     [[nodiscard]] std::string of_map(const TensorMapArgument& map) const {
         const std::string field = field_name(map);
         const std::string_view by_pairs = map.pairs == EpiloguePairs::none ? "" : ", in groups of eight pairs";
-        const std::string_view packed = map.role.is_packed ? "packed " : "";
+        const std::string_view packed = map.role.is_prepared ? "prepared " : map.role.is_packed ? "packed " : "";
         const std::string_view rounded = signature.math == Math::tf32 ? ", rounded to tf32" : "";
         if (field == "map_a" && is_transposed()) return fmt::format("{}B^T (m, k){}{}", packed, rounded, by_pairs);
         if (field == "map_a" && signature.gathered) return "A (source_rows, k), in boxes of one row";
@@ -167,6 +169,7 @@ std::string_view pointer_type(Role role, const GemmSignature& s) {
     if (role == Role::b) return factor_pointer(s.b);
     if (role == Role::c) return "const ElementC*";
     if (role == Role::d) return "ElementD*";
+    if (role.is_prepared) return "const char*";
     if (role == Role::reduction_parts) return "float*";
     if (role == Role::offsets || role == Role::row_index) return "const int*";
     return role == Role::counters ? "unsigned*" : "char*";

@@ -42,11 +42,15 @@ std::vector<KernelEntry> pack_entries(Pack pack, const std::vector<KernelArgumen
     return {entry};
 }
 
-std::vector<KernelEntry> split_entries(const std::vector<KernelArgument>& arguments) {
+std::vector<KernelEntry> split_entries(Pack split, const std::vector<KernelArgument>& arguments) {
+    if (split == Pack::none) return {};
     KernelEntry entry;
     entry.function = "gemm_split";
     entry.threads = kPackThreads;
-    entry.grid = {.matrix = GridMatrix::lines, .blocks = CappedBlocks{kMostSplittingBlocks}};
+    const GridMatrix matrix = split == Pack::ab  ? GridMatrix::lines
+                              : split == Pack::a ? GridMatrix::lines_a
+                                                 : GridMatrix::lines_b;
+    entry.grid = {.matrix = matrix, .blocks = CappedBlocks{kMostSplittingBlocks}};
     entry.arguments = arguments;
     return {entry};
 }

@@ -22,14 +22,14 @@ inline constexpr int kPackThreads = 256;
 [[nodiscard]] std::vector<KernelEntry> pack_entries(Pack pack, const std::vector<KernelArgument>& arguments,
                                                     int transposed_bytes = 0);
 
-/// The entry that writes A and B in parts.
-[[nodiscard]] std::vector<KernelEntry> split_entries(const std::vector<KernelArgument>& arguments);
+/// The entry that writes A and B in parts, or one of them; none if nothing is split.
+[[nodiscard]] std::vector<KernelEntry> split_entries(Pack split, const std::vector<KernelArgument>& arguments);
 
 [[nodiscard]] PackedOperand packed_operand(Operand operand, const GemmSpec& spec);
 
-/// The operands that TMA cannot address, and those that tensor cores cannot read as they lie. `of` is a GemmSpec or a
-/// GemmSignature.
-[[nodiscard]] Pack pack_for_tma(const auto& of) { return pack_of(copies_a(of), has_copy_of_b(of)); }
+/// The operands that a launch copies: those that TMA cannot address, and those that tensor cores cannot read as they
+/// lie, if the caller has not prepared them. `of` is a GemmSpec or a GemmSignature.
+[[nodiscard]] Pack pack_for_tma(const auto& of) { return pack_of(makes_copy_a(of), makes_copy_b(of)); }
 
 /// The bytes at the beginning of the workspace that the copies take.
 [[nodiscard]] std::int64_t packed_workspace_bytes(const GemmSpec& spec, Pack pack);

@@ -138,13 +138,20 @@ std::string packings_text(const Contents& c) {
     return text + fmt::format("const unsigned vectors = {}.vectors();\n", c.pack == Pack::a ? 'a' : 'b');
 }
 
-std::string move_text(Pack pack) {
+std::string splits_text(const Contents& c) {
+    std::string text;
+    if (packs_a(c.pack)) text += split_line('a', 'm', c.transposes_a);
+    if (packs_b(c.pack)) text += split_line('b', 'n', c.transposes_b);
+    if (c.pack == Pack::ab) return text + "const unsigned units_a = a.units(), units = units_a + b.units();\n";
+    return text + fmt::format("const unsigned units = {}.units();\n", c.pack == Pack::a ? 'a' : 'b');
+}
+
+/// A step of the loop over `index`, which goes over A and then over B: "a.move(v);".
+std::string step_text(Pack pack, std::string_view function, std::string_view index) {
+    const std::string_view of_a = function == "move" ? "vectors_a" : "units_a";
     if (pack == Pack::ab)
-        return "if (v < vectors_a)\n"
-               "    a.move(v);\n"
-               "else\n"
-               "    b.move(v - vectors_a);\n";
-    return fmt::format("{}.move(v);\n", pack == Pack::a ? 'a' : 'b');
+        return fmt::format("if ({1} < {2})\n    a.{0}({1});\nelse\n    b.{0}({1} - {2});\n", function, index, of_a);
+    return fmt::format("{}.{}({});\n", pack == Pack::a ? 'a' : 'b', function, index);
 }
 
 }  // namespace
@@ -153,9 +160,15 @@ void add_workspace(RenderInput& input, const WorkspaceContents& c) {
     std::string& text = input.generated["workspace.cuh"];
     if (c.has_parts) {
         text = "#include \"common/split.cuh\"\n";
-        input.macros["GEMM_SPLIT_ROWS"] = !c.transposes_a || !c.transposes_b;
-        input.macros["GEMM_SPLIT_COLUMNS"] = transposes(c);
-        input.generated["GEMM_SPLITS"] = split_line('a', 'm', c.transposes_a) + split_line('b', 'n', c.transposes_b);
+        const bool a = packs_a(c.pack), b = packs_b(c.pack);
+        input.macros["GEMM_SPLIT_A"] = a;
+        input.macros["GEMM_SPLIT_B"] = b;
+        input.macros["GEMM_TAKE_A"] = c.takes_a;
+        input.macros["GEMM_TAKE_B"] = c.takes_b;
+        input.macros["GEMM_SPLIT_ROWS"] = (a && !c.transposes_a) || (b && !c.transposes_b);
+        input.macros["GEMM_SPLIT_COLUMNS"] = (a && c.transposes_a) || (b && c.transposes_b);
+        input.generated["GEMM_SPLITS"] = splits_text(c);
+        input.generated["GEMM_SPLIT_UNIT"] = step_text(c.pack, "split", "unit");
         return;
     }
     if (c.pack == Pack::none && c.sums == WorkspaceSums::none) return;
@@ -166,7 +179,7 @@ void add_workspace(RenderInput& input, const WorkspaceContents& c) {
         text += fmt::format("#include \"common/pack{}.cuh\"\n", template_suffix(c.element_bytes));
     text += "#include \"common/pack_entry.cuh\"\n";
     input.generated["GEMM_PACKINGS"] = packings_text(c);
-    input.generated["GEMM_MOVE_VECTOR"] = move_text(c.pack);
+    input.generated["GEMM_MOVE_VECTOR"] = step_text(c.pack, "move", "v");
 }
 
 }  // namespace jitgemm

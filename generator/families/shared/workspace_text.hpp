@@ -18,7 +18,9 @@ struct WorkspaceContents {
     bool transposes_a = false;  ///< its copy is K-major, in contrast to A
     bool transposes_b = false;
     bool has_parts = false;  ///< the copies of A and B are in parts (templates/common/split.cuh)
-    bool swaps_mn = false;   ///< the kernel computes D^T: its m is the problem's n. A and B are the problem's
+    bool takes_a = false;    ///< in parts, from the caller, who has prepared it
+    bool takes_b = false;
+    bool swaps_mn = false;  ///< the kernel computes D^T: its m is the problem's n. A and B are the problem's
     WorkspaceSums sums = WorkspaceSums::none;
 };
 

@@ -96,16 +96,18 @@ KernelAnatomy WgmmaWarpSpecialized::anatomy(const Problem& problem, const Config
     anatomy.pipeline_bytes = g.pipeline_bytes;
     anatomy.epilogue_bytes = g.staging_bytes;
     anatomy.shared_bytes = g.shared_bytes;
-    anatomy.packs_a = copies_a(spec);
-    anatomy.packs_b = copies_b(spec);
-    const auto from = [&](bool is_copied, bool is_transposed) -> std::string_view {
+    anatomy.packs_a = makes_copy_a(spec);
+    anatomy.packs_b = makes_copy_b(spec);
+    const auto from = [&](bool is_copied, bool is_transposed, bool is_prepared) -> std::string_view {
+        if (is_prepared) return " from the prepared copy in parts";
         if (!is_copied) return "";
         if (has_parts(spec)) return " from the copy in parts in the workspace";
         return is_transposed ? " from the transposed copy in the workspace" : " from the packed copy in the workspace";
     };
-    anatomy.operands = {
-        path_of(Operand::a, c.swap_ab ? g.b : g.a, g.wgmma_k, from(copies_a(spec), transposes_a(spec))),
-        path_of(Operand::b, c.swap_ab ? g.a : g.b, g.wgmma_k, from(copies_b(spec), transposes_b(spec)))};
+    anatomy.operands = {path_of(Operand::a, c.swap_ab ? g.b : g.a, g.wgmma_k,
+                                from(copies_a(spec), transposes_a(spec), is_prepared_a(spec))),
+                        path_of(Operand::b, c.swap_ab ? g.a : g.b, g.wgmma_k,
+                                from(copies_b(spec), transposes_b(spec), is_prepared_b(spec)))};
     if (spec.math == Math::tf32)
         for (OperandPath& path : anatomy.operands) path.copy += ", rounded to tf32";
     if (a_in_registers) describe_fragments(anatomy, c, g);

@@ -123,7 +123,8 @@ double pack_us(const GemmSpec& spec, const Config& c, const GpuModel& gpu, const
     const Pack pack = pack_for_tma(spec);
     if (pack == Pack::none) return 0;
     const double traffic_us = packing_traffic(spec, pack) / (costs["pack_share"] * gpu.dram_bytes_per_second) * 1e6;
-    const double split_us = costs["split_step_us"] * std::max(split_steps(packed_a(spec)), split_steps(packed_b(spec)));
+    const double split_us = costs["split_step_us"] * std::max(packs_a(pack) ? split_steps(packed_a(spec)) : 0,
+                                                              packs_b(pack) ? split_steps(packed_b(spec)) : 0);
     return (c.dependent_launch ? costs["dependent_pack_us"] : costs["pack_us"]) + std::max(traffic_us, split_us);
 }
 

@@ -424,8 +424,9 @@ std::vector<KernelArgument> arguments(const GemmSignature& s, const Config& c, c
     const auto map = [&](Role role, const std::array<int, 2>& box, int swizzle, std::string_view field = {}) {
         return TensorMapArgument{role, box_of_matrix(box), swizzle_of(swizzle), L2Promotion::bytes128, field, {}};
     };
-    const Role a = packs_a(pack) ? Role::packed_a : Role::a;
-    const Role b = s.symmetric ? a : packs_b(pack) ? Role::packed_b : Role::b;
+    const bool takes_a = is_prepared_a(s), takes_b = is_prepared_b(s);  // never with swap_ab, which has no parts
+    const Role a = takes_a ? Role::prepared_a : packs_a(pack) ? Role::packed_a : Role::a;
+    const Role b = s.symmetric ? a : takes_b ? Role::prepared_b : packs_b(pack) ? Role::packed_b : Role::b;
     TensorMapArgument map_a = map(c.swap_ab ? b : a, g.a.box, kPanelBytes, "map_a");
     TensorMapArgument map_b = map(c.swap_ab ? a : b, g.b.box, kPanelBytes, "map_b");
     (c.swap_ab ? map_a : map_b).pairs = pairs_of(s);
@@ -457,6 +458,8 @@ std::vector<KernelArgument> arguments(const GemmSignature& s, const Config& c, c
     if (stores_rows) list.emplace_back(PointerArgument{Role::d});
     if (packs_a(pack)) list.emplace_back(PointerArgument{Role::a});
     if (packs_b(pack)) list.emplace_back(PointerArgument{Role::b});
+    if (takes_a) list.emplace_back(PointerArgument{Role::prepared_a});
+    if (takes_b) list.emplace_back(PointerArgument{Role::prepared_b});
     if (pack != Pack::none || c.stream_k != 0) list.emplace_back(PointerArgument{Role::workspace});
     if (c.stream_k != 0) list.emplace_back(PointerArgument{Role::counters});
     list.emplace_back(ExtentArgument{c.swap_ab ? Role::n : Role::m, 4, "m"});
@@ -522,6 +525,8 @@ RenderInput WgmmaWarpSpecialized::render_input(const GemmSignature& asked, const
                           .transposes_a = transposes_a(asked),
                           .transposes_b = transposes_b(asked),
                           .has_parts = has_parts(asked),
+                          .takes_a = is_prepared_a(asked),
+                          .takes_b = is_prepared_b(asked),
                           .swaps_mn = c.swap_ab,
                           .sums = c.stream_k != 0 ? WorkspaceSums::of_pieces : WorkspaceSums::none});
     const bool pairs_a = has_pairs(signature) && c.swap_ab, pairs_b = has_pairs(signature) && !c.swap_ab;
@@ -547,7 +552,7 @@ std::vector<KernelEntry> WgmmaWarpSpecialized::entries(const GemmSignature& aske
     gemm.arguments = arguments(signature, c, g);
     const bool transposes = transposes_a(asked) || transposes_b(asked);
     std::vector<KernelEntry> entries =
-        has_parts(asked) ? split_entries(gemm.arguments)
+        has_parts(asked) ? split_entries(pack_for_tma(asked), gemm.arguments)
                          : pack_entries(pack_for_tma(asked), gemm.arguments, transposes ? bytes(asked.a) : 0);
     entries.push_back(gemm);
     for (KernelEntry& entry : entries) entry.programmatic_launch = c.dependent_launch;

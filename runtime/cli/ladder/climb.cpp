@@ -197,9 +197,7 @@ private:
         if (rung.status != RungStatus::ok) return;
         step(rung, "timing");
         std::vector<BenchCandidate> candidates;
-        candidates.push_back({rung.kernel->name, [kernel](const GemmArguments& arguments, Stream stream) {
-                                  kernel.launch(arguments, stream);
-                              }});
+        candidates.push_back(candidate_of(rung.kernel->name, kernel));
         if (peer_) candidates.push_back(*peer_);
         time(rung, candidates);
     }

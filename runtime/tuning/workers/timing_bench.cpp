@@ -25,11 +25,6 @@ TimingOptions timing_options(const TimeJob& job) {
     return options;
 }
 
-BenchCandidate candidate_of(const GemmKernel& kernel) {
-    return {kernel.info().name,
-            [kernel](const GemmArguments& arguments, Stream stream) { kernel.launch(arguments, stream); }};
-}
-
 /// One way of the peer, and its median time.
 struct Screened {
     std::size_t number = 0;  ///< of the candidate, as timed
@@ -70,7 +65,8 @@ void TimingBench::add(const std::string& kernel) {
         return;
     }
     const Problem problem = problem_of(job_.spec);
-    numbers_[kernel] = timing_.add(candidate_of(context_.build(problem, config_of_kernel(problem, kernel))));
+    const GemmKernel made = context_.build(problem, config_of_kernel(problem, kernel));
+    numbers_[kernel] = timing_.add(candidate_of(made.info().name, made));
 }
 
 /// The fastest of its algorithms whose result is right; the others are dropped.

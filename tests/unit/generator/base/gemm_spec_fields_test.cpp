@@ -46,7 +46,8 @@ std::string other_value(const GemmSpecField& field) {
         {"sums", "fast"},
         {"math", "f16x3"},
         {"ragged", "k"},
-        {"symmetric", "yes"}};
+        {"symmetric", "yes"},
+        {"prepared", "b"}};
     const auto found = kOthers.find(field.key);
     return found == kOthers.end() ? "16" : std::string(found->second);
 }

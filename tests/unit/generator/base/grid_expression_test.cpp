@@ -20,6 +20,8 @@ TEST_CASE("the C expression of a block count counts as block_count does") {
         {.tile_m = 8, .tile_n = 1024, .matrix = GridMatrix::a, .blocks = CappedBlocks{7}},
         {.tile_m = 8, .tile_n = 100, .matrix = GridMatrix::b, .blocks = CappedBlocks{65536}},
         {.tile_m = 8, .matrix = GridMatrix::lines, .blocks = CappedBlocks{1000}},
+        {.matrix = GridMatrix::lines_a, .blocks = CappedBlocks{1000}},
+        {.tile_n = 4, .matrix = GridMatrix::lines_b, .blocks = CappedBlocks{1000}},
         {.tile_n = 256, .matrix = GridMatrix::d_quads, .blocks = CappedBlocks{1 << 20}},
         {.tile_m = 64, .tile_n = 64, .blocks = PersistentBlocks{2, 4}},
         {.tile_m = 16, .tile_n = 16, .blocks = PersistentBlocks{1, 16}},

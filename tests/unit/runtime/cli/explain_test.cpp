@@ -57,6 +57,21 @@ TEST_CASE("the tool: explain tells of stream-K") {
                ContainsSubstring("_streamk132\n") && Says("132", "blocks", "156") && !ContainsSubstring("a guess"));
 }
 
+TEST_CASE("the tool: explain tells of prepared operands, and what launches without them take") {
+    const Tool tool;
+    const std::string parts = "explain f32 tt 4096 4096 4096 --math f16x3 --prepared ab --gpu h200 --no-compile";
+    CHECK_THAT(tool.run(parts).out, ContainsSubstring("math=f16x3 prepared=ab on h200") &&
+                                        ContainsSubstring("f32 in parts of f16x3, 4096 lines of k=4096; a copy of") &&
+                                        ContainsSubstring("from the prepared copy in parts"));
+    const auto json = tool.json(parts, 0);
+    CHECK(json.at("prepared").at("operands").size() == 2);
+    CHECK(json.at("prepared").at("operands").at(1).at("operand") == "b");
+    CHECK(json.at("prepared").at("unprepared_microseconds") > json.at("predicted_microseconds"));
+    const std::string lies = "explain bf16 tn 4096 4096 4096 --prepared b --gpu h200 --no-compile";
+    CHECK_THAT(tool.run(lies).out, ContainsSubstring("kernels read it as it lies"));
+    CHECK_FALSE(tool.json(kSquare, 0).contains("prepared"));
+}
+
 TEST_CASE("the tool: explain and list tell of a kernel whose time is a guess") {
     const Tool tool;
     const std::string problem = " bf16 tn 1664 2304 4096 --gpu h200";

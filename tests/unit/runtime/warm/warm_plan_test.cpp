@@ -64,6 +64,16 @@ TEST_CASE("a plan has the few kernels of a range, which serve each m of it") {
     }
 }
 
+TEST_CASE("a plan has a kernel again where its operands are prepared, once for all m") {
+    std::vector<WarmRequest> requests;
+    for (const char* line : {"e4m3 tn 64 256 512", "e4m3 tt 64 256 512 prepared=b", "e4m3 tt 64 256 512 prepared=b"})
+        requests.push_back({parse_shape_line(line), 64});
+    const WarmPlan plan = plan_warm(requests, on("h200"), 1, never);
+    REQUIRE(plan.kernels.size() == 2);
+    CHECK(plan.kernels[0].name == plan.kernels[1].name);
+    CHECK(plan.kernels[1].problem.requested().prepared == Prepared::b);
+}
+
 TEST_CASE("a plan tells of a range that nothing serves once") {
     const WarmPlan plan =
         plan_warm({range_of("tf32 tn 1 8 8", 1000), range_of("tf32 tn 3 8 8", 3)}, on("h200"), 2, never);

@@ -1,0 +1,21 @@
+#pragma once
+
+#include "generator/base/kernel_entry.hpp"
+#include "generator/base/prepared_form.hpp"
+#include "generator/base/problem.hpp"
+#include "generator/base/renderer.hpp"
+
+namespace jitgemm {
+
+/// A problem whose A is the operand that is prepared, B transposed. Nothing is multiplied.
+[[nodiscard]] Problem preparing_problem(Prepared operand, const GemmSpec& requested);
+
+/// What is to be done for an operand of kernels for this architecture: those without wgmma read no parts.
+[[nodiscard]] Preparation preparation_of(Prepared operand, const GemmSpec& requested, const Arch& arch);
+
+/// A file with one entry, which copies A of preparing_problem() to the beginning of the workspace. Its body depends on
+/// A's type, order and alignment, and on the math.
+[[nodiscard]] KernelText preparing_text(const Problem& preparing, const Arch& arch,
+                                        const TemplateSet& templates = TemplateSet::embedded());
+
+}  // namespace jitgemm
