@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import typing as _typing
 
-from ._core import Kernel, KernelSet, grouped_matmul, matmul, syrk
+from ._core import Kernel, KernelSet, Prepared, grouped_matmul, matmul, syrk
 from ._core import version as __version__
 from ._errors import (
     CompileError,
@@ -54,6 +54,7 @@ __all__ = [
     "Layout",
     "LayoutError",
     "OperandError",
+    "Prepared",
     "RenderError",
     "SpecError",
     "UsageError",

@@ -14,6 +14,7 @@ class _UnusualFields(TypedDict, total=False):
     constant_b: str
     deterministic: str
     epilogue: str
+    prepared: str
 
 
 class SpecDocument(_UnusualFields):

@@ -10,7 +10,7 @@ from . import _dtypes
 from ._core import Kernel
 from ._errors import SpecError
 
-_FORMAT = "gemm-v5"
+_FORMAT = "gemm-v8"
 
 
 def kernel(
@@ -46,6 +46,7 @@ def kernel(
     epilogue: str | None = None,
     sums: str | None = None,
     math: str | None = None,
+    prepared: str | None = None,
     on_miss: str | None = None,
 ) -> Kernel:
     """The kernel for a problem: from memory, else the cache on disk, else compiled now, a second or so.
@@ -64,6 +65,7 @@ def kernel(
       deterministic: "run_to_run" (default) or "batch_invariant".
       sums: "promoted" (default of e4m3 and e5m2) or "fast": tensor cores alone add products.
       math: how f32 is multiplied: "ieee" (default, or JITGEMM_MATH), "f16x3", "bf16x3" or "tf32".
+      prepared: "a", "b" or "ab": operands that calls take as k.prepare_a(a) and k.prepare_b(b) made them.
       epilogue: what is stored, "bias: bf16[n]; d = relu(acc + bias[n])". A call gives its operands as keywords.
     device: "cuda" (the current GPU), "cuda:1", "emulator", "emulator:sm_90a"; default: that of set_device, else "cuda".
     kernel, family, param: force a kernel by its name, keep to a family, fix parameters ("stages=4,block=128x256x32").
@@ -116,6 +118,10 @@ def _math(value: Any) -> str:
     return _word(value, '"ieee", "f16x3", "bf16x3" or "tf32"')
 
 
+def _prepared(value: Any) -> str:
+    return _word(value, '"a", "b", "ab" or "none"')
+
+
 def _epilogue(value: Any) -> str:
     if isinstance(value, str) and value and "'" not in value:
         return f"'{value}'"
@@ -147,4 +153,5 @@ _FIELDS: dict[str, Callable[[Any], str]] = {
     "epilogue": _epilogue,
     "sums": _sums,
     "math": _math,
+    "prepared": _prepared,
 }

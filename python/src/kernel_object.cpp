@@ -6,6 +6,7 @@
 #include "python/src/errors.hpp"
 #include "python/src/interruptible.hpp"
 #include "python/src/kernel_report.hpp"
+#include "python/src/prepared_object.hpp"
 #include "python/src/product.hpp"
 #include "runtime/context/context_state.hpp"
 
@@ -224,6 +225,12 @@ Operand read_room(const Loaded& loaded, PyObject* workspace, PyObject* stream) {
     return room;
 }
 
+/// An array, or the one that a Prepared was made of.
+PyObject* array_or_prepared(PyObject* object) {
+    PyObject* const array = array_of_prepared(object);
+    return array != nullptr ? array : object;
+}
+
 PyObject* call(PyObject* self, PyObject* positional, PyObject* named) {
     return guarded([&] {
         Loaded& loaded = loaded_of(self);
@@ -233,9 +240,12 @@ PyObject* call(PyObject* self, PyObject* positional, PyObject* named) {
         check_arguments(call_signature(), values.data(), others, loaded.formula != nullptr);
         const auto [a, b, out, alpha, beta, c, accumulate, stream, workspace, dependent_launch, operands] = values;
         Product product;
-        read_product({a, b_for(loaded, b), out, alpha, beta, c, accumulate, stream, nullptr, workspace, nullptr,
-                      dependent_launch, nullptr, loaded.formula, operands, &others},
-                     product);
+        product.prepared_a = prepared_of(a);
+        product.prepared_b = prepared_of(b);
+        read_product(
+            {array_or_prepared(a), b_for(loaded, array_or_prepared(b)), out, alpha, beta, c, accumulate, stream,
+             nullptr, workspace, nullptr, dependent_launch, nullptr, loaded.formula, operands, &others},
+            product);
         check_places(loaded, product.arrays);
         check_fits(loaded, product, true);
         const Operand room = read_room(loaded, workspace, product.stream);
@@ -248,6 +258,30 @@ PyObject* call(PyObject* self, PyObject* positional, PyObject* named) {
         if (room.given()) note_written(room);
         return finished(product, std::move(result)).release();
     });
+}
+
+// ---- preparing operands ---------------------------------------------------------------------------------------------
+
+PyObject* prepare_operand(PyObject* self, PyObject* positional, PyObject* named, const char* function,
+                          Prepared operand) {
+    return guarded([&] {
+        Loaded& loaded = loaded_of(self);
+        static const std::array<Name, 2> names{"array", "stream"};
+        const Signature signature{.function = function, .names = names, .positional = 1, .required = 1};
+        std::array<PyObject*, 2> values{};
+        read_arguments(signature, positional, named, values.data());
+        Operand array;
+        read_operand(values[0], operand == Prepared::a ? "a" : "b", values[1], array);
+        check_place(loaded, array);
+        return new_prepared_object(loaded.session, loaded.kernel, operand, array, values[1]).release();
+    });
+}
+
+PyObject* prepare_a(PyObject* self, PyObject* positional, PyObject* named) {
+    return prepare_operand(self, positional, named, "prepare_a", Prepared::a);
+}
+PyObject* prepare_b(PyObject* self, PyObject* positional, PyObject* named) {
+    return prepare_operand(self, positional, named, "prepare_b", Prepared::b);
 }
 
 // ---- asking it ------------------------------------------------------------------------------------------------------
@@ -298,8 +332,8 @@ PyObject* pack(PyObject* self, PyObject* positional, PyObject* named) {
         check_arguments(pack_signature(), values.data(), others, loaded.formula != nullptr);
         const auto [a, b, out, alpha, beta, c, accumulate, workspace, operands] = values;
         Product product;
-        read_product({a, b_for(loaded, b), out, alpha, beta, c, accumulate, nullptr, nullptr, workspace, nullptr,
-                      nullptr, nullptr, loaded.formula, operands, &others},
+        read_product({array_or_prepared(a), b_for(loaded, array_or_prepared(b)), out, alpha, beta, c, accumulate,
+                      nullptr, nullptr, workspace, nullptr, nullptr, nullptr, loaded.formula, operands, &others},
                      product);
         check_places(loaded, product.arrays);
         check_fits(loaded, product, false);
@@ -312,7 +346,9 @@ PyObject* pack(PyObject* self, PyObject* positional, PyObject* named) {
                                 .beta = product.beta,
                                 .workspace = room.data,
                                 .workspace_bytes = size_in_bytes(room),
-                                .broadcast_c = product.broadcast_c};
+                                .broadcast_c = product.broadcast_c,
+                                .prepared_a = prepared_of(a),
+                                .prepared_b = prepared_of(b)};
         if (product.arrays.epilogue) add_operands(*product.arrays.epilogue, arguments.operands);
         const std::vector<std::string> packed = packed_arguments(loaded.kernel, arguments);
         Ref list = Ref::owned(PyList_New(0));
@@ -356,6 +392,13 @@ PyMethodDef methods[] = {
     // Beside Python's own wrapper of the slot, which has neither help nor signature.
     {"__call__", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(call)),
      METH_VARARGS | METH_KEYWORDS | METH_COEXIST, kCallDoc},
+    {"prepare_a", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(prepare_a)), METH_VARARGS | METH_KEYWORDS,
+     "prepare_a($self, a, /, *, stream=None)\n--\n\nAs prepare_b, for a."},
+    {"prepare_b", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(prepare_b)), METH_VARARGS | METH_KEYWORDS,
+     "prepare_b($self, b, /, *, stream=None)\n--\n\n"
+     "A Prepared, which calls of this kernel take in b's place: b is split, transposed or packed once. The kernel "
+     "must\n"
+     "have been asked for with prepared=\"b\" (or \"ab\"). b must not change as long as the Prepared is used."},
     {"_report", report, METH_NOARGS, nullptr},
     {"_launches", launches, METH_NOARGS, nullptr},
     {"pack_arguments", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(pack)), METH_VARARGS | METH_KEYWORDS,

@@ -3,6 +3,7 @@
 #include "jitgemm/error.hpp"
 #include "runtime/c_api/kernel_query.hpp"
 #include "runtime/context/context_state.hpp"
+#include "runtime/context/preparation.hpp"
 #include "runtime/device/entry_json.hpp"
 
 #include <nlohmann/json.hpp>
@@ -35,15 +36,15 @@ std::string launches_json(const GemmKernel& kernel) {
     return launches.dump();
 }
 
-std::vector<std::string> packed_arguments(const GemmKernel& kernel, const GemmArguments& arguments) {
-    const KernelState& state = KernelAccess::state_for(kernel, arguments);
+std::vector<std::string> packed_arguments(const GemmKernel& kernel, const GemmArguments& given) {
+    const KernelState& state = KernelAccess::state_for(kernel, given);
+    const GemmArguments arguments = with_prepared(state, given);
     std::vector<std::string> problems = launch_problems(state.problem, arguments, state.workspace_bytes);
     if (state.workspace_bytes != 0 && !arguments.workspace)
         problems.push_back("a workspace of " + std::to_string(state.workspace_bytes) + " bytes is needed");
     if (!problems.empty()) throw SpecError("cannot launch " + state.info().name, std::move(problems));
 
-    KernelOperands operands{arguments};
-    if (state.problem.transposed) std::swap(operands.a, operands.b);
+    KernelOperands operands = as_kernel_sees(state, arguments);
     if (state.counter_bytes != 0)
         operands.counters = DevicePointer(arguments.workspace.address + state.workspace_bytes - state.counter_bytes);
     std::vector<std::string> structs;

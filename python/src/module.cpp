@@ -10,6 +10,7 @@
 #include "python/src/kernel_set_object.hpp"
 #include "python/src/layout_functions.hpp"
 #include "python/src/matmul.hpp"
+#include "python/src/prepared_object.hpp"
 #include "python/src/product.hpp"
 #include "runtime/support/request_record.hpp"
 
@@ -130,6 +131,9 @@ PyObject* make_module() {
     Ref kernel = make_kernel_type();
     check(PyModule_AddObject(module.get(), "Kernel", kernel.get()));
     static_cast<void>(kernel.release());  // the module's now
+    Ref prepared = make_prepared_type();
+    check(PyModule_AddObject(module.get(), "Prepared", prepared.get()));
+    static_cast<void>(prepared.release());  // the module's now
     Ref kernel_set = make_kernel_set_type();
     check(PyModule_AddObject(module.get(), "KernelSet", kernel_set.get()));
     static_cast<void>(kernel_set.release());  // the module's now

@@ -395,7 +395,9 @@ void launch(Session& session, const GemmKernel& kernel, const Product& product, 
                             .dependent_launch = product.dependent_launch,
                             .broadcast_c = product.broadcast_c,
                             .offsets = arrays.offsets.data,
-                            .row_index = arrays.rows.data};
+                            .row_index = arrays.rows.data,
+                            .prepared_a = product.prepared_a,
+                            .prepared_b = product.prepared_b};
     if (arrays.epilogue) add_operands(*arrays.epilogue, arguments.operands);
     const Stream stream = stream_for(product);
     if (session.emulated)

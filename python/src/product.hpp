@@ -27,8 +27,10 @@ struct Product {
     float alpha = 1.0F, beta = 0.0F;
     PyObject* stream = nullptr;
     DependentLaunch dependent_launch = DependentLaunch::automatic;
-    bool broadcast_c = false;  ///< the arrays' C is one row, whatever the kernel was made for
-    Ref copied_c;              ///< in place of the caller's C
+    bool broadcast_c = false;                     ///< the arrays' C is one row, whatever the kernel was made for
+    Ref copied_c;                                 ///< in place of the caller's C
+    const PreparedOperand* prepared_a = nullptr;  ///< of the object that is given in A's place; its array is read
+    const PreparedOperand* prepared_b = nullptr;
 };
 /// Into a new one, in place: operands are some hundred bytes each.
 void read_product(const ProductArguments& given, Product& product);
