@@ -2,60 +2,131 @@
 #include "wgmma/copy_operands.cuh"
 
 // Two warps of the block copy A, half of a tile's rows each. They walk over the tiles and the ring as the thread does
-// that copies B. That thread announces the bytes of A, too. Those may have arrived before: the stage is not full until
-// the thread has arrived.
-constexpr int kRowsOfWarp = kBlockM / 2;
-constexpr int kRowsAtOnce = kConsumers < 3 ? 8 : 4;  // three consumers leave registers for no more
-
+// that copies B. TMA would need a box for each row, and 13 cycles for each box. So threads copy 16 bytes at a time.
+constexpr int kRowsOfWarp = kBlockM / kGatherWarps;
+constexpr int kChunkElements = kPanelElements / 8;  // in 16 bytes
+// K-tiles whose copies may be in flight while a warp waits for the next stage. Consumers wait for them, and release a
+// stage when they have the next k-tile: there must be fewer than the ring has stages for k-tiles.
 #if GEMM_TILE_PANELS
-// Passes stages that hold panels. It waits for them, too: whoever misses a phase takes the next one for the last.
-__device__ __forceinline__ void pass_stages(const SharedMemory& shared, RingPosition& ring, int stages) {
+constexpr int kStagesOfK = kStages - kTileStages;
+#else
+constexpr int kStagesOfK = kStages;
+#endif
+constexpr int kGathersInFlight = kStagesOfK > 3 ? kStagesOfK - 2 : kStagesOfK > 2 ? 2 : 1;
+
+// Copies 16 bytes, global to shared memory. It reads the first `bytes`, and zeros the rest.
+__device__ __forceinline__ void copy_chunk(unsigned target, unsigned long long source, int bytes) {
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(target), "l"(source), "r"(bytes) : "memory");
+}
+
+// The ring as a warp has it that copies A. The last `in_flight` k-tiles are not full yet.
+struct GatherRing {
+    RingPosition next;
+    int in_flight = 0;
+
+    __device__ __forceinline__ void wait(const SharedMemory& shared) const {
+        mbarrier_wait(shared.empty_barrier(next.stage), next.phase ^ 1);
+    }
+    // The stage is full when both warps and B have come.
+    __device__ __forceinline__ void fill(const SharedMemory& shared, int stage) const {
+        __syncwarp();
+        if (threadIdx.x % 32 == 0) mbarrier_arrive_expect(shared.full_barrier(stage), 0);
+    }
+    // Waits for the copies of the first k-tile in flight.
+    template <int kPending>
+    __device__ __forceinline__ void land(const SharedMemory& shared) {
+        asm volatile("cp.async.wait_group %0;" ::"n"(kPending) : "memory");
+        fence_proxy_async();
+        fill(shared, next.stage < in_flight ? next.stage - in_flight + kStages : next.stage - in_flight);
+        --in_flight;
+    }
+    __device__ __forceinline__ void land_all(const SharedMemory& shared) {
 #pragma unroll 1
-    for (; stages > 0; --stages) {
-        mbarrier_wait(shared.empty_barrier(ring.stage), ring.phase ^ 1);
-        ring.advance();
+        while (in_flight > 0) land<0>(shared);
+    }
+#if GEMM_TILE_PANELS
+    // Passes stages that hold panels.
+    __device__ __forceinline__ void pass(const SharedMemory& shared, int stages) {
+        land_all(shared);
+#pragma unroll 1
+        for (; stages > 0; --stages) {
+            wait(shared);
+            fill(shared, next.stage);
+            next.advance();
+        }
+    }
+#endif
+};
+
+// The addresses of two rows of A; 0: it is a row of zeros.
+struct Sources {
+    unsigned long long row[2];
+};
+__device__ __forceinline__ Sources sources_at(unsigned address) {
+    Sources sources;
+    asm volatile("ld.shared.v2.b64 {%0, %1}, [%2];"
+                 : "=l"(sources.row[0]), "=l"(sources.row[1])
+                 : "r"(address)
+                 : "memory");
+    return sources;
+}
+
+// Copies a warp's rows of a k-tile, from `first` on. Eight lanes copy a row of a panel at once, and two rows in turn.
+// TMA would permute the chunks of a row so, too (PTX ISA, "Swizzling Modes").
+__device__ __forceinline__ void copy_rows(const GemmArgs& args, const SharedMemory& shared, int stage, int first,
+                                          int k) {
+    constexpr int kElementBytes = 16 / kChunkElements;
+    const int row = threadIdx.x % 32 / 8 * 2, chunk = threadIdx.x % 8;
+    first += row;
+    const unsigned target = shared.stage_a(stage) + first * kPanelBytes + (chunk ^ row) * 16;
+#pragma unroll
+    for (int panel = 0; panel < OperandA::kPanels; ++panel) {
+        const int column = k + panel * kPanelElements + chunk * kChunkElements;
+        const int bytes = max(min(args.k - column, kChunkElements), 0) * kElementBytes;
+#pragma unroll
+        for (int i = 0; i < kRowsOfWarp; i += 8) {
+            const Sources sources = sources_at(shared.sources + (first + i) * 8);
+#pragma unroll
+            for (int j = 0; j < 2; ++j)
+                copy_chunk((target ^ j * 16) + (panel * kBlockM + i + j) * kPanelBytes,
+                           sources.row[j] + column * static_cast<long long>(kElementBytes),
+                           sources.row[j] == 0 ? 0 : bytes);
+        }
     }
 }
 
-#endif
-// Copies kRowsAtOnce rows of a tile, from `row` on. Lane `lane` holds the first one's place in A, the next lanes those
-// of the others. One lane issues all copies: each lane with a row of its own would wait for its turn.
-__device__ __forceinline__ void copy_rows(const GemmArgs& args, unsigned tile, int row, int from, int lane, int k,
-                                          unsigned full) {
-    int rows[kRowsAtOnce];
-#pragma unroll
-    for (int i = 0; i < kRowsAtOnce; ++i) rows[i] = __shfl_sync(0xffffffff, from, lane + i);
-    if (!elect_one()) return;
-#pragma unroll
-    for (int i = 0; i < kRowsAtOnce; ++i) OperandA::load_row(tile, args.map_a, row + i, rows[i], k, full);
+// Finds the sources of a warp's rows of a tile, from `first` on.
+__device__ __forceinline__ void find_sources(const GemmArgs& args, const SharedMemory& shared, const Tile& tile,
+                                             int first) {
+    __syncwarp();  // all lanes have copied the previous tile's rows
+#pragma unroll 1
+    for (int row = first + threadIdx.x % 32; row < first + kRowsOfWarp; row += 32) {
+        const int source = tile.row + row < tile.end_row ? args.row_index[tile.row + row] : -1;
+        const bool is_row = source >= 0 && source < args.source_rows;
+        asm volatile("st.shared.b64 [%0], %1;" ::"r"(shared.sources + row * 8),
+                     "l"(is_row ? args.a + source * args.lda : nullptr)
+                     : "memory");
+    }
+    __syncwarp();
 }
 
 __device__ __forceinline__ void copy_gathered_rows(const GemmArgs& args, const SharedMemory& shared) {
-    const int first = threadIdx.x / 32 % 2 * kRowsOfWarp;  // row of a tile
-    RingPosition ring;
+    const int first = threadIdx.x / 32 % kGatherWarps * kRowsOfWarp;  // row of a tile
+    GatherRing ring;
     TileWalk walk(args, shared);
-    if (walk.no_products) return;
 #pragma unroll 1
     for (; walk.has_tile(); walk.next()) {
-        const Tile tile = walk.tile();
-        int from[kRowsOfWarp / 32];  // places in A of each 32 rows
-#pragma unroll
-        for (int i = 0; i < kRowsOfWarp / 32; ++i) {
-            const int row = tile.row + first + i * 32 + threadIdx.x % 32;
-            from[i] = row < tile.end_row ? args.row_index[row] : -1;  // A has no row -1
-        }
+        find_sources(args, shared, walk.tile(), first);
 #pragma unroll 1
-        for (int k_tile = 0; k_tile < tile.k_tiles; ++k_tile) {
-            mbarrier_wait(shared.empty_barrier(ring.stage), ring.phase ^ 1);
-            const int k = tile.first_k + k_tile * kBlockK;
-#pragma unroll
-            for (int i = 0; i < kRowsOfWarp / 32; ++i)
-#pragma unroll 1
-                for (int lane = 0; lane < 32; lane += kRowsAtOnce)
-                    copy_rows(args, shared.stage_a(ring.stage), first + i * 32 + lane, from[i], lane, k,
-                              shared.full_barrier(ring.stage));
-            ring.advance();
+        for (int k_tile = 0; k_tile < walk.k_tiles; ++k_tile) {
+            if (ring.in_flight == kGathersInFlight) ring.land<kGathersInFlight - 1>(shared);
+            ring.wait(shared);
+            if (!walk.no_products) copy_rows(args, shared, ring.next.stage, first, k_tile * kBlockK);
+            asm volatile("cp.async.commit_group;" ::: "memory");
+            ring.next.advance();
+            ++ring.in_flight;
         }
         GEMM_PASS_PANELS();
     }
+    ring.land_all(shared);
 }

@@ -46,7 +46,7 @@ __device__ __forceinline__ void copy_b(const GemmArgs& args, const SharedMemory&
 #elif GEMM_CLUSTER > 1
 #if GEMM_GATHERED
 
-// Copies B's part of a k-tile. The full barrier of the stage counts its bytes, and those of A.
+// Copies B's part of a k-tile. The full barrier of the stage counts its bytes.
 #else
 
 // Copies A's part of a k-tile, or B's. The full barrier of the stage counts their bytes.
@@ -70,7 +70,7 @@ __device__ __forceinline__ void copy_b(const GemmArgs& args, const SharedMemory&
 #else
 #if GEMM_GATHERED
 
-// Copies B's part of a k-tile. The full barrier of the stage counts its bytes, and those of A.
+// Copies B's part of a k-tile. The full barrier of the stage counts its bytes.
 #else
 
 // Copies A's part of a k-tile, or B's. The full barrier of the stage counts their bytes.

@@ -59,15 +59,4 @@ struct KMajorTile {
     }
 #endif
 #endif
-#if GEMM_GATHERED
-
-    // Copies the part at k of row `from` of the matrix to a row of the tile. Of a row that the matrix does not have,
-    // TMA brings zeros. `full` counts the bytes.
-    static __device__ __forceinline__ void load_row(unsigned tile, const TensorMap& map, int row, int from, int k,
-                                                    unsigned full) {
-#pragma unroll
-        for (int panel = 0; panel < kPanels; ++panel)
-            tma_load(tile + (panel * kRows + row) * kPanelBytes, map, k + panel * kPanelElements, from, full);
-    }
-#endif
 };

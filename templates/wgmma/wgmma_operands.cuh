@@ -8,6 +8,9 @@ __device__ __forceinline__ unsigned descriptor_address(unsigned shared_address) 
 }
 
 constexpr int kStageBytes = OperandA::kBytes + OperandB::kBytes;
+#if GEMM_GATHERED
+constexpr int kGatherWarps = 2;  // that copy A
+#endif
 
 // A position in the ring of stages, and the parity of the current phase of the stage's barriers.
 struct RingPosition {
@@ -47,7 +50,10 @@ struct RingPosition {
 constexpr int kRingBytes = kStages * kStageBytes + (kStages * kScaleBytes + 1023) / 1024 * 1024;
 #endif
 
-#if GEMM_GROUPED
+#if GEMM_GATHERED
+// Addresses in shared memory: the ring's stages, each with a tile of A and a tile of B; the epilogue's staging; two
+// barriers for each stage; addresses of the rows of A; where groups end.
+#elif GEMM_GROUPED
 // Addresses in shared memory: the ring's stages, each with a tile of A and a tile of B; the epilogue's staging; two
 // barriers for each stage; where groups end.
 #elif GEMM_GROUPED_BY_K
@@ -62,6 +68,9 @@ struct SharedMemory {
     unsigned staging;
     unsigned full;  // (kStages) all bytes of the stage have arrived
     unsigned empty;  // (kStages) all warps that read the stage have done so
+#if GEMM_GATHERED
+    unsigned sources;  // (kBlockM) the address of the row of A for each row of a tile
+#endif
 #if GEMM_GROUPED
     unsigned group_ends;  // a table of GroupEnd
 #elif GEMM_GROUPED_BY_K
@@ -77,7 +86,10 @@ struct SharedMemory {
 #endif
         full = staging + kStagingBytes;
         empty = full + kStages * 8;
-#if GEMM_GROUPED
+#if GEMM_GATHERED
+        sources = empty + kStages * 8;
+        group_ends = sources + kBlockM * 8;
+#elif GEMM_GROUPED
         group_ends = empty + kStages * 8;
 #elif GEMM_GROUPED_BY_K
         landed = empty + kStages * 8;
@@ -122,7 +134,11 @@ struct SharedMemory {
 
     __device__ __forceinline__ void init_barriers() const {
         for (int stage = 0; stage < kStages; ++stage) {
+#if GEMM_GATHERED
+            mbarrier_init(full_barrier(stage), 1 + kGatherWarps);  // who copies B, and who copies A
+#else
             mbarrier_init(full_barrier(stage), 1);
+#endif
             mbarrier_init(empty_barrier(stage), kReaders);
 #if GEMM_GROUPED_BY_K
             mbarrier_init(landed_barrier(stage), 1);

@@ -64,7 +64,12 @@ struct ArgumentComments {
         if (const std::optional<TextValue> value = of_text(role))
             return fmt::format("{} ({}){}", to_string(value->type), to_string(value->index),
                                value->is_written ? ", which is written" : "");
-        if (role == Role::a) return fmt::format("A ({}, k), {}", is_transposed() ? 'n' : 'm', order(role));
+        if (role == Role::a)
+            return fmt::format("A ({}, k), {}",
+                               signature.gathered ? "source_rows"
+                               : is_transposed()  ? "n"
+                                                  : "m",
+                               order(role));
         if (role == Role::b) return fmt::format("B (k, {}), {}", is_transposed() ? 'm' : 'n', order(role));
         if (role == Role::prepared_a) return "A in parts, and two factors for each row";
         if (role == Role::prepared_b) return "B in parts, and two factors for each column";
@@ -86,7 +91,6 @@ struct ArgumentComments {
         const std::string_view packed = map.role.is_prepared ? "prepared " : map.role.is_packed ? "packed " : "";
         const std::string_view rounded = signature.math == Math::tf32 ? ", rounded to tf32" : "";
         if (field == "map_a" && is_transposed()) return fmt::format("{}B^T (m, k){}{}", packed, rounded, by_pairs);
-        if (field == "map_a" && signature.gathered) return "A (source_rows, k), in boxes of one row";
         if (field == "map_a") return fmt::format("{}A (m, k){}", packed, rounded);
         if (signature.symmetric && field == "map_b") return fmt::format("{}A (n, k){}", packed, rounded);
         if (field == "map_mirror") return "D (m, n), in boxes of a slice's mirror";
@@ -118,6 +122,7 @@ struct ArgumentComments {
         if (extent.role == Role::batch) return "problems";
         if (extent.role == Role::groups)
             return signature.grouped_by_k ? "groups, each with a part of K" : "groups of rows of A and D";
+        if (extent.role == Role::source_rows) return "rows of A";
         if (extent.role == Role::group_rows) return "that a group has room for; 0: groups lie one behind the other";
         if (extent.role == Role::workspace_stride)
             return "bytes from a problem's part of the workspace to the next one's";

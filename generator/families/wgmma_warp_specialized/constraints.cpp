@@ -231,6 +231,8 @@ void check_groups(Reasons& reasons, const GemmSpec& spec) {
     if (has_parts(spec))
         reasons.push_back(
             fmt::format("groups: no kernel splits A and B first, as math={} needs it", to_string(spec.math)));
+    if (is_gathered(spec) && spec.math == Math::tf32)
+        reasons.emplace_back("source_rows: no kernel rounds rows of A that it gathers, as math=tf32 needs it");
     check_uncopied(reasons, spec);
 }
 

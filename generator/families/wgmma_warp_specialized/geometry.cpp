@@ -16,6 +16,7 @@ namespace {
 
 constexpr int kBarrierBytes = 8;
 constexpr int kGroupEndBytes = 8, kGroupEndBytesOfK = 4;
+constexpr int kSourceBytes = 8;        // of a row that is gathered: its address
 constexpr int kSwizzleBytes = 1024;    // alignment of tiles and slices
 constexpr int kWarps = 4;              // of a warpgroup
 constexpr int kSmallestRow = 16;       // bytes of a box
@@ -179,7 +180,6 @@ WgmmaGeometry geometry(const GemmSignature& signature, const WgmmaWarpSpecialize
     const bool b_k_major = is_k_major(Operand::b, signature.layout) || transposes_b(signature);
     g.a = panelled(a_k_major, bytes(signature.a), c.block.m, c.block.k, c.cluster.n);
     g.b = panelled(b_k_major, bytes(signature.b), c.block.n, c.block.k, c.cluster.m);
-    if (signature.gathered) g.a.box[1] = 1;  // rows come one by one
     g.stage_bytes = std::int64_t{g.a.bytes} + g.b.bytes;
     std::int64_t scale_bytes = 0;
     for (const WgmmaScale& scale : g.scales) scale_bytes += scale.bytes;
@@ -196,7 +196,7 @@ WgmmaGeometry geometry(const GemmSignature& signature, const WgmmaWarpSpecialize
                       (g.staged_bytes + mirror_bytes + g.output_bytes);
     g.c_stages = stages_of_c(signature, c, g);
     const int group_end_bytes = signature.grouped ? kGroupEndBytes : signature.grouped_by_k ? kGroupEndBytesOfK : 0;
-    g.group_bytes = (kMostGroups + 1) * group_end_bytes;
+    g.group_bytes = (kMostGroups + 1) * group_end_bytes + (signature.gathered ? kSourceBytes * c.block.m : 0);
     const int barrier_bytes = (signature.grouped_by_k ? 3 : 2) * c.stages * kBarrierBytes;
     g.shared_bytes = g.pipeline_bytes + g.staging_bytes + barrier_bytes + g.group_bytes;
     return g;

@@ -61,7 +61,7 @@ struct WgmmaGeometry {
     int rest_columns = 0;   ///< the narrower last slice of a row
     std::int64_t staging_bytes = 0;
     int c_stages = 0;  ///< stages after a tile's k-tiles in which C comes; 0: the epilogue reads C, if there is one
-    std::int64_t group_bytes = 0;   ///< where groups of rows end, in shared memory
+    std::int64_t group_bytes = 0;   ///< where groups of rows end, and which rows are gathered, in shared memory
     std::int64_t shared_bytes = 0;  ///< barriers included
 };
 

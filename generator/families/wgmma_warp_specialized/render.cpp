@@ -312,8 +312,9 @@ std::string type_lines(const GemmSignature& s, const Config& c, bool is_in_ring)
     const bool f16_sums = s.accumulator == DataType::f16;
     std::string text;
     const bool packs = pack_for_tma(s) != Pack::none, has_8_bits = bytes(s.a) == 1;
-    if (packs && has_8_bits) text += alias_line("Byte", "unsigned char", "an element of A or B in memory");
-    if (bytes(s.d) == 2 || (s.c && *s.c != DataType::f32) || (packs && bytes(s.a) == 2) || has_bits(s))
+    const bool reads_factors = packs || s.gathered;
+    if (reads_factors && has_8_bits) text += alias_line("Byte", "unsigned char", "an element of A or B in memory");
+    if (bytes(s.d) == 2 || (s.c && *s.c != DataType::f32) || (reads_factors && bytes(s.a) == 2) || has_bits(s))
         text += alias_line("Bits", "unsigned short", "a 16-bit element in memory");
     const bool s32_sums = s.accumulator == DataType::s32;
     text += alias_line("Accumulator",
@@ -430,7 +431,8 @@ std::vector<KernelArgument> arguments(const GemmSignature& s, const Config& c, c
     TensorMapArgument map_a = map(c.swap_ab ? b : a, g.a.box, kPanelBytes, "map_a");
     TensorMapArgument map_b = map(c.swap_ab ? a : b, g.b.box, kPanelBytes, "map_b");
     (c.swap_ab ? map_a : map_b).pairs = pairs_of(s);
-    std::vector<KernelArgument> list{map_a, map_b};
+    std::vector<KernelArgument> list{map_b};
+    if (!s.gathered) list.insert(list.begin(), map_a);
     for (const WgmmaScale& scale : g.scales)
         if (scale.is_in_ring) list.emplace_back(map({scale.operand->name, ArgumentPart::pointer}, scale.box, 0));
     add_output_maps(list, s, c, g);
@@ -456,7 +458,8 @@ std::vector<KernelArgument> arguments(const GemmSignature& s, const Config& c, c
     if (g.c_stages == 0 || s.epilogue) add_epilogue_pointers(list, s);
     const bool stores_rows = !stores_by_tma(c) || s.grouped;  // by threads, all of D or at a group's end
     if (stores_rows) list.emplace_back(PointerArgument{Role::d});
-    if (packs_a(pack)) list.emplace_back(PointerArgument{Role::a});
+    const bool reads_a = packs_a(pack) || s.gathered;  // without TMA
+    if (reads_a) list.emplace_back(PointerArgument{Role::a});
     if (packs_b(pack)) list.emplace_back(PointerArgument{Role::b});
     if (takes_a) list.emplace_back(PointerArgument{Role::prepared_a});
     if (takes_b) list.emplace_back(PointerArgument{Role::prepared_b});
@@ -465,7 +468,8 @@ std::vector<KernelArgument> arguments(const GemmSignature& s, const Config& c, c
     list.emplace_back(ExtentArgument{c.swap_ab ? Role::n : Role::m, 4, "m"});
     list.emplace_back(ExtentArgument{c.swap_ab ? Role::m : has_pairs(s) ? Role::h : Role::n, 4, "n"});
     list.emplace_back(ExtentArgument{Role::k});
-    if (packs_a(pack)) list.emplace_back(ExtentArgument{Role::lda, 8});
+    if (s.gathered) list.emplace_back(ExtentArgument{Role::source_rows});
+    if (reads_a) list.emplace_back(ExtentArgument{Role::lda, 8});
     if (packs_b(pack)) list.emplace_back(ExtentArgument{Role::ldb, 8});
     if (!c.broadcast_c) add_epilogue_pitches(list, s);
     if (stores_rows) list.emplace_back(ExtentArgument{Role::ldd, 8});

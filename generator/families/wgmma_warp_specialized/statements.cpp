@@ -39,12 +39,12 @@ std::string skip_panels(const Config& c, bool has_panels) {
 }
 
 std::string pass_panels(const Config& c, bool has_panels) {
-    return has_panels ? fmt::format("pass_stages(shared, ring, {});\n", stages_of_panels(c)) : std::string();
+    return has_panels ? fmt::format("ring.pass(shared, {});\n", stages_of_panels(c)) : std::string();
 }
 
 /// The bytes that TMA brings for a k-tile.
-std::string_view k_tile_bytes(bool has_scales) {
-    return has_scales ? "kStageBytes + kCopiedScaleBytes" : "kStageBytes";
+std::string k_tile_bytes(bool has_scales, bool gathered) {
+    return fmt::format("{}{}", gathered ? "OperandB::kBytes" : "kStageBytes", has_scales ? " + kCopiedScaleBytes" : "");
 }
 
 std::string copy_operands(const Config& c, const TileOperands& operands) {
@@ -191,10 +191,10 @@ void add_statements(RenderInput& input, const TileOperands& operands, const Conf
     const bool has_scales = !g.scales.empty() && c.scales == ScaleSource::ring;
     input.generated["GEMM_ANNOUNCE_K_TILE"] =
         fmt::format("announce_k_tile(shared, ring, {}walk.no_products ? 0 : {});\n",
-                    operands.grouped_by_k ? "from.barrier, " : "", k_tile_bytes(has_scales));
+                    operands.grouped_by_k ? "from.barrier, " : "", k_tile_bytes(has_scales, operands.gathered));
     input.generated["GEMM_ANNOUNCE_PREFETCHED"] =
         fmt::format("mbarrier_arrive_expect(shared.full_barrier(prefetched), {});  // of both operands\n",
-                    k_tile_bytes(has_scales));
+                    k_tile_bytes(has_scales, operands.gathered));
     add_scale_statements(input, g.scales, operands.batched);
     const bool has_panels = operands.has(OperandReader::panels);
     const bool deals = deals_out_registers(c, g);

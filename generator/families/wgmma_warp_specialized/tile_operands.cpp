@@ -41,7 +41,8 @@ TileOperands operands_of_text(const EpilogueParts& parts, const GemmSignature& s
                      .odd_edges = true,
                      .batched = s.batched,
                      .grouped = s.grouped,
-                     .grouped_by_k = s.grouped_by_k};
+                     .grouped_by_k = s.grouped_by_k,
+                     .gathered = s.gathered};
     for (const EpilogueOperand& operand : parts.operands) {
         if (operand.is_scalar || operand.is_block_scale()) continue;
         TileOperand one{.operand = operand, .guard = guard_text(parts, operand)};
@@ -86,7 +87,11 @@ bool TileOperands::reads_parts() const {
 
 TileOperands tile_operands(const GemmSignature& s, const Config& c, const WgmmaGeometry& g) {
     if (s.epilogue) return operands_of_text(s.epilogue->parts(), s, c, g);
-    TileOperands all{.swap_ab = c.swap_ab, .batched = s.batched, .grouped = s.grouped, .grouped_by_k = s.grouped_by_k};
+    TileOperands all{.swap_ab = c.swap_ab,
+                     .batched = s.batched,
+                     .grouped = s.grouped,
+                     .grouped_by_k = s.grouped_by_k,
+                     .gathered = s.gathered};
     if (!s.c) return all;
     if (adds_c_by_row(s, c)) all.finish = TileFinish::by_row;
     if (adds_c_by_row(s, c)) return all;

@@ -60,6 +60,7 @@ struct TileOperands {
     bool batched = false;                       ///< a tile belongs to one of many problems
     bool grouped = false;                       ///< which are groups of rows
     bool grouped_by_k = false;                  ///< or which have parts of K
+    bool gathered = false;                      ///< an index names the rows of A
 
     [[nodiscard]] const TileOperand* find(OperandReader reader) const;
     [[nodiscard]] bool has(OperandReader reader) const { return find(reader) != nullptr; }
