@@ -43,12 +43,16 @@ double summing_unit(const GemmSpec& spec) {
     return 0x1p-23;
 }
 
-/// sqrt(K) / 2 + 16
-double steps(std::int64_t k) { return std::sqrt(static_cast<double>(k)) / 2 + 16; }
+/// sqrt(K) / 2 + 16; of squares, K / 8 + 16.
+double steps(const GemmSpec& spec, std::int64_t k) {
+    constexpr int kLeastOfStep = 8;  // of K, that an instruction adds
+    const auto count = static_cast<double>(k);
+    return 16 + (spec.symmetric ? count / kLeastOfStep : std::sqrt(count) / 2);
+}
 
 /// Of the partial sums that are promoted.
 double partial_unit(const GemmSpec& spec) {
-    return has_promoted_sums(spec) ? steps(std::min<std::int64_t>(spec.k, kPromotedK)) * 0x1p-12 : 0;
+    return has_promoted_sums(spec) ? steps(spec, std::min<std::int64_t>(spec.k, kPromotedK)) * 0x1p-12 : 0;
 }
 
 /// Of products, where elements are multiplied as tf32, to which they are rounded, or in parts: of the two elements, and
@@ -68,7 +72,7 @@ double split_unit(const GemmSpec& spec) {
 double sum_unit(const GemmSpec& spec) {
     constexpr double kStepsInF32 = 0x1p-22;  // of exact sums: a conversion, a product and an addition
     if (spec.accumulator == DataType::s32) return kStepsInF32;
-    return steps(spec.k) * summing_unit(spec) + partial_unit(spec) + split_unit(spec);
+    return steps(spec, spec.k) * summing_unit(spec) + partial_unit(spec) + split_unit(spec);
 }
 
 /// The smallest nonzero of 1, |alpha| and |beta|.

@@ -63,6 +63,9 @@ struct ErrorBound {
 /// 0.1 · sqrt(K) · u · Σ|a·b| and below twice that in a six-sigma element (verification_rules_test.cpp simulates them);
 /// errors of rounding stay far below (Higham and Mary, SIAM J. Sci. Comput. 41(5), 2019).
 ///
+/// The diagonal of a symmetric product sums squares, and partial sums are as large as Σ|a·b|. Each step of 8 of K or
+/// more may then cut off u of it: sum_unit = (K / 8 + 16) · u. (An H200 cut 2.4e-5 off at K = 8192.)
+///
 /// The rest is one rounding to D: half a unit of its last place, or half of its smallest step.
 [[nodiscard]] ErrorBound error_bound(const GemmSpec& resolved_spec);
 

@@ -177,6 +177,28 @@ TEST_CASE("errors of tensor cores stay within the bound, and a missing product d
     }
 }
 
+TEST_CASE("sums of squares, as a symmetric product has them, stay within its bound, and not within that of others") {
+    std::mt19937_64 random(2);
+    std::normal_distribution<double> normal;
+    for (const std::int64_t k : {64, 8192, 65536}) {
+        GemmSpec usual = problem(DataType::bf16, k);
+        usual.d = DataType::f32;
+        GemmSpec symmetric = usual;
+        symmetric.symmetric = true;
+        std::vector<double> products(static_cast<std::size_t>(k));
+        ReferenceElement expected;
+        for (double& product : products) {
+            const std::uint32_t a = element_bits(normal(random), DataType::bf16);
+            product = std::pow(element_value(&a, DataType::bf16, 0), 2);
+            expected.value += product;
+            expected.magnitude += product;
+        }
+        const double sum = truncating_sum(products);
+        CHECK(relative_error(symmetric, expected, sum, false) < 0.8);
+        if (k > 64) CHECK(relative_error(usual, expected, sum, false) > 1);
+    }
+}
+
 TEST_CASE("beyond D's largest value infinity of its sign is right, and nothing else") {
     const double infinity = std::numeric_limits<double>::infinity();
     const GemmSpec f16 = problem(DataType::f16, 64);
