@@ -73,8 +73,8 @@ def grouped_matmul(
     jitgemm has kernels, which is for a and b of 16 bits.
     Or b is (k, n), and the groups are parts of k. The result is then (groups, m, n), without an epilogue.
     rows: (m,), int32 on a's device, where a is (source rows, k). Row i of the result is made of row rows[i] of a. Where
-    a has no such row, -1 for example, it is made of zeros. Gradients then need a copy of these rows, and that of a is
-    summed as PyTorch's index_add sums.
+    a has no such row, -1 for example, it is made of zeros. The gradient of a is then summed as PyTorch's index_add
+    sums: on a GPU, its bits may differ from run to run.
     epilogue: a text that stores d alone, without derivatives: give it under torch.no_grad(). operands: its tensors and
     numbers by name.
     out_dtype, device, deterministic and math are those of jitgemm.grouped_matmul. Under torch.autocast a and b are of
@@ -408,6 +408,47 @@ class _Outer(torch.autograd.Function):
             return sum(parts[1:], parts[0])
 
 
+class _GatheredGroups(torch.autograd.Function):
+    """One level of differentiation. The backward pass alone copies rows of a."""
+
+    @staticmethod
+    def forward(ctx: Any, keys: Any, a: Tensor, b: Tensor, offs: Tensor, rows: Tensor, *options: Any) -> Tensor:
+        _, of_a, of_b = ctx.needs_input_grad[:3]
+        ctx.save_for_backward(a if of_b else None, b if of_a else None, offs, rows)
+        ctx.set_materialize_grads(False)
+        ctx.dtype, ctx.sources, ctx.options = a.dtype, a.shape[0], Options(*options)
+        with torch.enable_grad(), torch._C._AutoDispatchBelowAutograd():
+            return GATHERED.redispatch(keys & torch._C._after_autograd_keyset, a, b, offs, rows, *options)
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> Any:
+        none = (None,) * (2 + len(Options._fields))
+        if gradient is None:
+            return (None, None, None, *none)
+        a, b, offs, rows = ctx.saved_tensors
+        gradient = _rows(gradient.to(ctx.dtype))
+        of_a = None if b is None else _scattered(_product_of(ctx.options, gradient, b.mT, offs), rows, ctx.sources)
+        of_b = None if a is None else OUTER(_gathered(a, rows), gradient, offs, *ctx.options[:_WORDS])
+        return (None, of_a, of_b, *none)
+
+
+def _gathered(a: Tensor, rows: Tensor) -> Tensor:
+    """These rows of a. Others than a has are zeros."""
+    is_row, index = _index(rows, a.shape[0])
+    return torch.where(is_row, a.index_select(0, index), 0)
+
+
+def _scattered(d: Tensor, rows: Tensor, sources: int) -> Tensor:
+    """For each row of a, the sum of those of d that were made of it."""
+    is_row, index = _index(rows, sources)
+    return d.new_zeros((sources, d.shape[1])).index_add(0, index, torch.where(is_row, d, 0))
+
+
+def _index(rows: Tensor, sources: int) -> tuple[Tensor, Tensor]:
+    is_row = (rows >= 0) & (rows < sources)
+    return is_row[:, None], torch.where(is_row, rows, 0)
+
+
 def _product_of(options: Options, a: Tensor, b: Tensor, offs: Tensor) -> Tensor:
     """A derivative, of a's type. Rows of no group are zeros."""
     return GROUPED(a, b, offs, *options._replace(out_dtype=None, zeroed=True))
@@ -432,20 +473,16 @@ def _differentiate(keys: Any, a: Tensor, b: Tensor, offs: Tensor, *more: Any) ->
 
 
 def _differentiate_gathered(keys: Any, a: Tensor, b: Tensor, offs: Tensor, rows: Tensor, *more: Any) -> Tensor:
-    """Derivatives are those of a copy of the rows."""
+    """Forward derivatives are those of a copy of the rows."""
     _check_shapes(a, b, offs, rows)
     options, text = _read(more)
     if text.epilogue is not None:
         _check_no_derivatives(a, b, *(text.tensors or ()))
-    elif needs_gradient(a, b) or _has_tangent(a) or _has_tangent(b):
+    elif _has_tangent(a) or _has_tangent(b):
         return GROUPED(_gathered(a, rows), b, offs, *options)
+    elif needs_gradient(a, b):
+        return _one_level(_GatheredGroups, keys, a, b, offs, rows, *options)
     return GATHERED.redispatch(keys & torch._C._after_autograd_keyset, a, b, offs, rows, *options, *text)
-
-
-def _gathered(a: Tensor, rows: Tensor) -> Tensor:
-    """These rows of a. Others than a has are zeros."""
-    is_row = (rows >= 0) & (rows < a.shape[0])
-    return torch.where(is_row[:, None], a.index_select(0, torch.where(is_row, rows, 0)), 0)
 
 
 def _differentiate_outer(keys: Any, a: Tensor, gradient: Tensor, offs: Tensor, *words: Any) -> Tensor:

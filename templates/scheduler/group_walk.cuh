@@ -72,6 +72,9 @@ __device__ __forceinline__ void find_group_ends(const GemmArgs& args, unsigned t
 struct TileWalk {
     const int &columns, &groups;
     const int& group_rows;  // that each group has room for
+#if GEMM_GATHERED
+    const int& end_k;
+#endif
     bool no_products;  // K is 0, and there are no maps of A and B
 #if GEMM_OVERLAPPED
     int k_tiles;  // of each tile, at least two: beyond K they hold zeros
@@ -86,6 +89,9 @@ struct TileWalk {
         : columns(args.n),
           groups(args.groups),
           group_rows(args.group_rows),
+#if GEMM_GATHERED
+          end_k(args.k),
+#endif
           no_products(args.k == 0),
           table(shared.group_ends),
 #if GEMM_CLUSTER > 1

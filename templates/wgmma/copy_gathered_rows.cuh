@@ -73,7 +73,7 @@ __device__ __forceinline__ Sources sources_at(unsigned address) {
 
 // Copies a warp's rows of a k-tile, from `first` on. Eight lanes copy a row of a panel at once, and two rows in turn.
 // TMA would permute the chunks of a row so, too (PTX ISA, "Swizzling Modes").
-__device__ __forceinline__ void copy_rows(const GemmArgs& args, const SharedMemory& shared, int stage, int first,
+__device__ __forceinline__ void copy_rows(const SharedMemory& shared, const TileWalk& walk, int stage, int first,
                                           int k) {
     constexpr int kElementBytes = 16 / kChunkElements;
     const int row = threadIdx.x % 32 / 8 * 2, chunk = threadIdx.x % 8;
@@ -82,7 +82,7 @@ __device__ __forceinline__ void copy_rows(const GemmArgs& args, const SharedMemo
 #pragma unroll
     for (int panel = 0; panel < OperandA::kPanels; ++panel) {
         const int column = k + panel * kPanelElements + chunk * kChunkElements;
-        const int bytes = max(min(args.k - column, kChunkElements), 0) * kElementBytes;
+        const int bytes = max(min(walk.end_k - column, kChunkElements), 0) * kElementBytes;
 #pragma unroll
         for (int i = 0; i < kRowsOfWarp; i += 8) {
             const Sources sources = sources_at(shared.sources + (first + i) * 8);
@@ -121,7 +121,7 @@ __device__ __forceinline__ void copy_gathered_rows(const GemmArgs& args, const S
         for (int k_tile = 0; k_tile < walk.k_tiles; ++k_tile) {
             if (ring.in_flight == kGathersInFlight) ring.land<kGathersInFlight - 1>(shared);
             ring.wait(shared);
-            if (!walk.no_products) copy_rows(args, shared, ring.next.stage, first, k_tile * kBlockK);
+            if (!walk.no_products) copy_rows(shared, walk, ring.next.stage, first, k_tile * kBlockK);
             asm volatile("cp.async.commit_group;" ::: "memory");
             ring.next.advance();
             ++ring.in_flight;

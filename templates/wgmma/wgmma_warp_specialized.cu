@@ -9,6 +9,9 @@
 #else
 // Half-precision GEMM on wgmma. TMA copies the operands.
 #endif
+#if GEMM_GATHERED
+// Rows of A are gathered. Threads copy them instead.
+#endif
 //
 // GEMM_LOOP_NEST();
 #include "wgmma_params.cuh"

@@ -248,6 +248,43 @@ TEST_CASE("cli emulator: a batch of one in files makes a batch of one") {
     }
 }
 
+TEST_CASE("cli emulator: a file names the rows of A that groups multiply") {
+    const Tool tool;
+    const auto file = [&](const char* name) { return tool.folder() / name; };
+    std::vector<float> a(3 * 8), b(2 * 8 * 8);
+    for (std::size_t i = 0; i < 3; ++i) a[i * 8 + i] = 1;
+    for (std::size_t i = 0; i < b.size(); ++i) b[i] = static_cast<float>(i % 64 + 100 * (i / 64));
+    const std::vector<std::int32_t> ends{1, 4}, rows{2, 2, -1, 0};
+    write_npy(file("a.npy"), DataType::f32, {3, 8}, Order::row, a.data());
+    write_npy(file("b.npy"), DataType::f32, {2, 8, 8}, Order::row, b.data());
+    write_npy(file("c.npy"), DataType::f32, {3, 8}, Order::row, a.data());
+    write_npy(file("ends.npy"), DataType::s32, {2}, Order::row, ends.data());
+    write_npy(file("rows.npy"), DataType::s32, {4}, Order::row, rows.data());
+    write_npy(file("matrix.npy"), DataType::s32, {2, 2}, Order::row, rows.data());
+    const std::string command = "run --device emulator:sm_90a --type f16 --d-type f32 --groups 2 --a '" +
+                                file("a.npy") + "' --b '" + file("b.npy") + "' --out '" + file("d.npy") +
+                                "' --operand offsets='" + file("ends.npy") + "' --operand row_index='";
+    const ToolResult result = tool.run(command + file("rows.npy") + "'");
+    INFO(result.err);
+    REQUIRE(result.exit_code == 0);
+    const NpyMatrix d = NpyMatrix::open(file("d.npy"));
+    REQUIRE(d.rows() == 4);
+    std::vector<float> values(4 * 8);
+    std::memcpy(values.data(), d.data(), values.size() * sizeof(float));
+    for (std::size_t n = 0; n < 8; ++n) {
+        CHECK(values[n] == b[2 * 8 + n]);
+        CHECK(values[8 + n] == b[64 + 2 * 8 + n]);
+        CHECK(values[16 + n] == 0);
+        CHECK(values[24 + n] == b[64 + n]);
+    }
+    const ToolResult matrix = tool.run(command + file("matrix.npy") + "'");
+    CHECK(matrix.exit_code == 2);
+    CHECK_THAT(matrix.err, ContainsSubstring("is 2x2 of s32: expected a vector of int32"));
+    const ToolResult c = tool.run(command + file("rows.npy") + "' --beta 1 --c '" + file("c.npy") + "'");
+    CHECK(c.exit_code == 2);
+    CHECK_THAT(c.err, ContainsSubstring("is 3x8 where row_index and B's columns make D 4x8"));
+}
+
 TEST_CASE("cli emulator: arrays of f32 are multiplied as f32") {
     const Tool tool;
     const auto file = [&](const char* name) { return tool.folder() / name; };

@@ -269,7 +269,7 @@ TEST_CASE("emulated gathered rows: planted faults are found") {
           Fault{"args.row_index[tile.row + row] : -1", "row : -1"}, Fault{"tile.row + row < tile.end_row ?", "true ?"},
           Fault{"source >= 0 && ", ""}, Fault{" && source < args.source_rows", ""},
           Fault{"sources.row[j] == 0 ? 0 : bytes", "bytes"},
-          Fault{"max(min(args.k - column, kChunkElements), 0) * kElementBytes", "16"},
+          Fault{"max(min(walk.end_k - column, kChunkElements), 0) * kElementBytes", "16"},
           Fault{"row < first + kRowsOfWarp; row += 32", "row < first + 32; row += 32"},
           Fault{"(chunk ^ row) * 16", "chunk * 16"}, Fault{"(target ^ j * 16)", "target"},
           Fault{"% kGatherWarps * kRowsOfWarp", "% kGatherWarps * 0"},

@@ -304,7 +304,8 @@ def test_rows_that_no_index_names_may_hold_nan():
     a, b, ends = small_integers((50, K)), weights(2), ends_of(10, 20)
     a[5:] = np.nan
     rows = np.arange(30, dtype="int32") % 5
-    np.testing.assert_array_equal(grouped(a, b, ends, rows=rows), expected(gathered(a, rows), b, ends, np.zeros((30, N))))
+    product = expected(gathered(a, rows), b, ends, np.zeros((30, N)))
+    np.testing.assert_array_equal(grouped(a, b, ends, rows=rows), product)
 
 
 def test_calls_with_other_rows_are_other_problems():

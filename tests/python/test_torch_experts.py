@@ -155,6 +155,17 @@ def test_a_token_has_the_same_bits_whatever_others_choose():
         assert torch.equal(whole[7:30], model(x[7:30]))
 
 
+def test_tokens_may_lie_in_any_way():
+    model, x, index = replaced(block()), tokens(9), torch.arange(18).view(9, 2) % EXPERTS
+    weights = torch.rand(9, 2).bfloat16()
+    apart = torch.stack([x, x], 1).flatten(1)[:, : x.shape[1]]
+    by_column, shifted = x.mT.contiguous().mT, torch.cat([x.new_zeros(1), x.flatten()])[1:].view_as(x)
+    with torch.no_grad():
+        d = model.experts(x, index, weights)
+        for other in (apart, by_column, shifted):
+            assert torch.equal(other, x) and torch.equal(model.experts(other, index, weights), d)
+
+
 def test_a_batch_of_steps_learns():
     model, x, target = replaced(block()), tokens(16), tokens(16, seed=5)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.5)

@@ -399,7 +399,17 @@ def test_gathered_rows_as_an_operator():
     library.opcheck(torch.ops.jitgemm.gathered_matmul.default, (*leaves(a, b), offs, rows, EMULATOR))
     compiled = torch.compile(partial(ours, rows=rows), backend="aot_eager", fullgraph=True)
     assert torch.equal(compiled(a, b, offs), theirs(rows_of(a, rows), b))
-    of_a = numbers(*a.shape, seed=3)
+    more = [numbers(*x.shape, seed=seed) for x, seed in ((a, 3), (b, 4), (compiled(a, b, offs), 5))]
+
+    def second(f):
+        def of(a, b):
+            return func.vjp(f, a, b)[1](more[2])
+
+        return func.vjp(of, a, b)[1]((more[0], more[1]))
+
+    both = zip(second(partial(ours, offs=offs, rows=rows)), second(lambda a, b: theirs(rows_of(a, rows), b)))
+    assert all(torch.allclose(x, y, rtol=2**-6, atol=1) for x, y in both)
+    of_a = more[0]
     tangent = func.jvp(lambda a: ours(a, b, offs, rows=rows), (a,), (of_a,))[1]
     assert torch.equal(tangent, theirs(rows_of(of_a, rows), b))
     with FlopCounterMode(display=False) as counter:
@@ -417,3 +427,17 @@ def test_wrong_rows(change, needs_gradient):
         a.requires_grad_()
     with pytest.raises((jg.Error, RuntimeError)):
         ours(a, b, offs, rows=rows)
+
+
+@pytest.mark.gpu
+def test_a_cuda_graph_takes_other_rows():
+    a, b, offs, rows = gathered_operands("cuda")
+    with torch.no_grad():
+        ours(a, b, offs, rows=rows)
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
+            d = ours(a, b, offs, rows=rows)
+    for first in (0, 3, 12):
+        rows.copy_((torch.arange(ROWS) * 7 + first) % (len(a) + 2) - 1)
+        graph.replay()
+        assert torch.equal(d, theirs(rows_of(a, rows), b))
