@@ -89,8 +89,8 @@ struct GemmSpec {
     Summation sums = Summation::usual;
     Math math = Math::ieee;     ///< of f32 operands
     Ragged ragged = Ragged::m;  ///< what groups cut
-    /// D = alpha · A · A^T at about half the work. B is A transposed: there is no B, and n is m. The layout is tn, or nt
-    /// for the product A^T · A of a matrix with K rows. D is stored in full, and equals its transpose bit for bit.
+    /// D = alpha · A · A^T at about half the work. B is A transposed: there is no B, and n is m. The layout is tn, or
+    /// nt for the product A^T · A of a matrix with K rows. D is stored in full, and equals its transpose bit for bit.
     bool symmetric = false;
     /// Operands that do not change from launch to launch, as weights, and are prepared once: split, transposed or
     /// packed, if kernels read them so. Launches then take GemmArguments::prepared_a and prepared_b. The problems of a

@@ -136,7 +136,8 @@ std::string with_shape(const GemmOperand& operand, const GemmSpec& spec) {
     if (has_stride(operand, spec)) add(problems_name(spec));
     for (const OperandIndex index : {operand.row, operand.column})
         if (index != OperandIndex::one) add(words_of(index));
-    return fmt::format("{} ({})", operand.title, sizes.empty() ? "1" : sizes);
+    const std::string name(operand.name);
+    return fmt::format("{} ({})", name.size() == 1 ? upper(name) : name, sizes.empty() ? "1" : sizes);
 }
 
 /// How the elements of an operand lie.
@@ -295,7 +296,7 @@ std::string workspace_rule(const LauncherInput& input) {
                        input.workspace.bytes);
 }
 
-// ---- arguments of the kernel ------------------------------------------------------------------------------------------
+// ---- arguments of the kernel ----------------------------------------------------------------------------------------
 
 // The kernel computes the row-major D; of a column-major one it gets the transposed problem.
 ArgumentRole as_caller_sees(ArgumentRole role, bool swapped) {
@@ -430,7 +431,7 @@ std::string checks(const LauncherInput& input) {
     return text;
 }
 
-// ---- entries ---------------------------------------------------------------------------------------------------------
+// ---- entries --------------------------------------------------------------------------------------------------------
 
 // alpha = 0 passes k = 0, so that neither A nor B is read; of a C that is one row, the pitch is 0.
 std::string value_of(const KernelArgument& argument, const LauncherInput& input) {

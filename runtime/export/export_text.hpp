@@ -319,8 +319,8 @@ static int64_t sm_count(int cluster) {
 )";
 
 inline constexpr std::string_view kPlainCall =
-    R"(    return cuLaunchKernel(function, (unsigned)blocks, @GRID_Y@, @GRID_Z@, @THREADS@, 1, 1, @SHARED_BYTES@, stream,
-                          parameters, NULL);
+    R"(    return cuLaunchKernel(function, (unsigned)blocks, @GRID_Y@, @GRID_Z@, @THREADS@, 1, 1, @SHARED_BYTES@,
+                          stream, parameters, NULL);
 )";
 
 inline constexpr std::string_view kCallWithAttributes = R"(    CUlaunchAttribute attributes[2];

@@ -1,7 +1,7 @@
 #pragma once
 #include "common/rasterization.cuh"
-// D is symmetric, and tiles below its diagonal are left out. Squares of kSquare rows and columns hold whole tiles. Row i
-// of the squares on and above the diagonal, and the i-th row from below, together are as long as any other two such
+// D is symmetric, and tiles below its diagonal are left out. Squares of kSquare rows and columns hold whole tiles. Row
+// i of the squares on and above the diagonal, and the i-th row from below, together are as long as any other two such
 // rows. Side by side they make a rectangle, and its tiles are walked as those of D are elsewhere.
 #if GEMM_CLUSTER > 1
 constexpr int kTileRows = kClusterM * kBlockM;  // of D, that a cluster takes at once

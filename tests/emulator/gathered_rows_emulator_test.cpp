@@ -1,5 +1,6 @@
-/// Groups of rows whose A is gathered, on the emulator: every variant that serves them, rows that repeat and rows that A
-/// does not have, NaN in rows that no index names. verify() draws an index, and compares with a copy of these rows.
+/// Groups of rows whose A is gathered, on the emulator: every variant that serves them, rows that repeat and rows
+/// that A does not have, NaN in rows that no index names. verify() draws an index, and compares with a copy of
+/// these rows.
 
 #include "runtime/context/context_state.hpp"
 #include "runtime/support/element_codec.hpp"

@@ -207,7 +207,7 @@ TEST_CASE("groups of K on a GPU: all schedules, clusters, random problems") {
     for (const char* const parameters :
          {"block=128x128x64,warpgroup=64x128,stages=4", "block=128x192x64,warpgroup=128x192,schedule=pingpong,stages=4",
           "block=256x128x64,warpgroup=128x128,schedule=overlapped,stages=3",
-          "block=128x256x64,warpgroup=64x256,stages=4,cluster=2x1",
+          "block=128x256x64,warpgroup=64x256,stages=3,cluster=2x1",
           "block=64x64x128,warpgroup=64x64,schedule=pingpong,stages=4,cluster=1x2",
           "block=64x40x64,warpgroup=64x40,stages=6,cluster=2x2"})
         for (const Sizes& size : {Sizes{1032, 520, 3001}, Sizes{264, 1096, 250}}) {

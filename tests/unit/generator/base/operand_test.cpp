@@ -166,7 +166,7 @@ TEST_CASE("an operand that is added to the list is in the text of an exported la
     const KernelConfig config = choose_config(problem, find_gpu("a100"));
     const KernelSource source = generate(problem, config, *find_gpu("a100").arch);
     const LauncherInput input{"gemm", source, problem, workspace_layout(problem, config), with_bias(spec)};
-    CHECK_THAT(launcher_header(input), ContainsSubstring("BIAS (n)") && ContainsSubstring("aligned to 4 bytes"));
+    CHECK_THAT(launcher_header(input), ContainsSubstring("bias (n)") && ContainsSubstring("aligned to 4 bytes"));
     CHECK_THAT(launcher_source(input),
                ContainsSubstring("    CUdeviceptr bias;\n") &&
                    ContainsSubstring("full.bias = address(arguments->bias);") &&

@@ -1,5 +1,5 @@
-/// Launchers of batches, groups and texts, against a driver that writes down what it is asked. jitgemm's own launch says
-/// what that must be.
+/// Launchers of batches, groups and texts, against a driver that writes down what it is asked. jitgemm's own launch
+/// says what that must be.
 
 #include "generator/generate.hpp"
 #include "generator/heuristics.hpp"
@@ -59,10 +59,21 @@ CUresult cuModuleGetFunction(CUfunction *f, CUmodule m, const char *name) {
     *f = (CUfunction)name;
     return CUDA_SUCCESS;
 }
-CUresult cuFuncGetAttribute(int *v, CUfunction_attribute a, CUfunction f) { (void)a; (void)f; *v = 1; return CUDA_SUCCESS; }
-CUresult cuFuncSetAttribute(CUfunction f, CUfunction_attribute a, int v) { (void)f; (void)a; (void)v; return CUDA_SUCCESS; }
+CUresult cuFuncGetAttribute(int *v, CUfunction_attribute a, CUfunction f) {
+    (void)a; (void)f;
+    *v = 1;
+    return CUDA_SUCCESS;
+}
+CUresult cuFuncSetAttribute(CUfunction f, CUfunction_attribute a, int v) {
+    (void)f; (void)a; (void)v;
+    return CUDA_SUCCESS;
+}
 CUresult cuCtxGetDevice(CUdevice *device) { *device = 0; return CUDA_SUCCESS; }
-CUresult cuDeviceGetAttribute(int *v, CUdevice_attribute a, CUdevice device) { (void)a; (void)device; *v = 132; return CUDA_SUCCESS; }
+CUresult cuDeviceGetAttribute(int *v, CUdevice_attribute a, CUdevice device) {
+    (void)a; (void)device;
+    *v = 132;
+    return CUDA_SUCCESS;
+}
 CUresult cuMemsetD8Async(CUdeviceptr p, unsigned char v, size_t bytes, CUstream s) {
     (void)p; (void)v; (void)bytes; (void)s;
     return CUDA_SUCCESS;
