@@ -173,9 +173,9 @@ def _is_transformed() -> bool:
     return torch._C._are_functorch_transforms_active() or torch._C._is_tracing() or forward_ad._current_level >= 0
 
 
-def _is_aligned(x: Tensor) -> bool:
+def _is_aligned(weight: Tensor) -> bool:
     # A compiler knows no offsets, and parameters have one in few models.
-    return x.is_contiguous() and (torch.compiler.is_compiling() or x.storage_offset() % 8 == 0)
+    return weight.is_contiguous() and (torch.compiler.is_compiling() or weight.storage_offset() % 8 == 0)
 
 
 class _Order(NamedTuple):
@@ -207,28 +207,22 @@ def _run(module: Any, index: Tensor, weights: Tensor, x: Tensor, gate_up: Tensor
         d = grouped_matmul(module.act_fn(gate) * up, down.mT, order.ends, **words)
         share = _Spread.apply(weights.reshape(-1, 1), *order._replace(top_k=1))
         return _Collect.apply(d * share, *order)
-    x = x if _is_aligned(x) else x.clone(memory_format=torch.contiguous_format)
-    rows = _tokens(order).to(torch.int32)
+    rows = _spread(x, order)
     name = activation_at(module, module.jitgemm_activation)
     if name is None:
-        gate, up = grouped_matmul(x, gate_up.mT, order.ends, rows=rows, **words).chunk(2, dim=-1)
+        gate, up = grouped_matmul(rows, gate_up.mT, order.ends, **words).chunk(2, dim=-1)
         hidden = module.act_fn(gate) * up
     else:
         text = f"d[m,h] = {name}(left(acc)) * right(acc)"
-        hidden = grouped_matmul(x, gate_up.mT, order.ends, rows=rows, epilogue=text, **words)
+        hidden = grouped_matmul(rows, gate_up.mT, order.ends, epilogue=text, **words)
     share = weights.reshape(-1)[order.pairs]
     d = grouped_matmul(hidden, down.mT, order.ends, epilogue="d = w[m] * acc", operands={"w": share}, **words)
     return _collect(d, order)
 
 
-def _tokens(order: _Order) -> Tensor:
-    """Of each place."""
-    return order.pairs if order.top_k == 1 else order.pairs // order.top_k
-
-
 def _spread(x: Tensor, order: _Order) -> Tensor:
     """Each token's row at its pairs' places."""
-    return x[_tokens(order)]
+    return x[order.pairs if order.top_k == 1 else order.pairs // order.top_k]
 
 
 def _collect(d: Tensor, order: _Order) -> Tensor:
