@@ -47,6 +47,7 @@ def kernel(
     sums: str | None = None,
     math: str | None = None,
     prepared: str | None = None,
+    symmetric: bool | str | None = None,
     on_miss: str | None = None,
 ) -> Kernel:
     """The kernel for a problem: from memory, else the cache on disk, else compiled now, a second or so.
@@ -65,6 +66,7 @@ def kernel(
       deterministic: "run_to_run" (default) or "batch_invariant".
       sums: "promoted" (default of e4m3 and e5m2) or "fast": tensor cores alone add products.
       math: how f32 is multiplied: "ieee" (default, or JITGEMM_MATH), "f16x3", "bf16x3" or "tf32".
+      symmetric: D = alpha A A^T at half the work, without b: k(a, None).
       prepared: "a", "b" or "ab": operands that calls take as k.prepare_a(a) and k.prepare_b(b) made them.
       epilogue: what is stored, "bias: bf16[n]; d = relu(acc + bias[n])". A call gives its operands as keywords.
     device: "cuda" (the current GPU), "cuda:1", "emulator", "emulator:sm_90a"; default: that of set_device, else "cuda".
@@ -148,7 +150,7 @@ _FIELDS: dict[str, Callable[[Any], str]] = {
     **{f"{kind}{matrix}": _size for kind in ("ld", "align_") for matrix in "abcd"},
     **dict.fromkeys(("a", "b", "c", "d", "acc"), _dtype),
     **dict.fromkeys(("layout", "d_layout"), _word),
-    **dict.fromkeys(("broadcast_c", "constant_a", "constant_b"), _flag),
+    **dict.fromkeys(("broadcast_c", "constant_a", "constant_b", "symmetric"), _flag),
     "deterministic": _determinism,
     "epilogue": _epilogue,
     "sums": _sums,
