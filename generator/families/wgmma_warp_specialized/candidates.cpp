@@ -86,6 +86,7 @@ constexpr int kWidestInCluster = 192;
 constexpr int kWidestStreamed = 176;
 constexpr int kWidestOverlappedOfGroups = 176;  // a consumer knows where the last tile's group ends
 constexpr int kLeastProducerOfGroupsOfK = 40;   // registers: with 32 or 24 it spills up to five
+constexpr int kMostRowsOfThree = 512;           // of a group with scales of blocks
 constexpr int kFewestToGather = 32;             // registers of a producer: with 24, ptxas spills
 constexpr int kWidestStreamedWithC = 152;
 constexpr int kMostStreamedByRow = 128 * 96;      // sums of a warpgroup
@@ -218,9 +219,10 @@ void add_cluster(const Search& search, Config config, const TileShape& cluster) 
         const int shared = config.swap_ab ? config.block.m / cluster.n : config.block.n / cluster.m;
         if (shared % kSumsOfEightPairs != 0) return;
     }
-    // Three consumers, or one slice with a stage more, are 3 to 11 % slower than 128x256 with three stages.
+    // Three consumers, or one slice with a stage more, are 3 to 11 % slower than 128x256 with three stages. Few rows
+    // may fill the tiles of three consumers better.
     const bool scaled_groups = signature.grouped && has_block_scales(signature);
-    if (scaled_groups && config.block.m == 3 * config.warpgroup.m) return;
+    if (scaled_groups && config.block.m == 3 * config.warpgroup.m && spec.m > kMostRowsOfThree) return;
     config.cluster = cluster;
     if (signature.symmetric && !has_squares(config)) return;
     if (least.in_cluster(config, tile, cluster) > limit_us) return;
