@@ -18,9 +18,13 @@ namespace jitgemm::testing {
 
 /// The part of cuda.h that launchers name.
 inline constexpr const char* kFakeCudaHeader = R"(
+#ifndef CUDA_H
+#define CUDA_H
 #include <stddef.h>
-typedef enum { CUDA_SUCCESS = 0, CUDA_ERROR_INVALID_VALUE = 1 } CUresult;
+typedef enum { CUDA_SUCCESS = 0, CUDA_ERROR_INVALID_VALUE = 1, CUDA_ERROR_NOT_FOUND = 500 } CUresult;
 typedef unsigned long long CUdeviceptr;
+typedef int CUdevice;
+typedef enum { CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT = 16 } CUdevice_attribute;
 typedef struct CUmod_st *CUmodule;
 typedef struct CUfunc_st *CUfunction;
 typedef struct CUstream_st *CUstream;
@@ -51,6 +55,10 @@ CUresult cuFuncGetAttribute(int *, CUfunction_attribute, CUfunction);
 CUresult cuLaunchKernel(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUstream,
                         void **, void **);
 CUresult cuLaunchKernelEx(const CUlaunchConfig *, CUfunction, void **, void **);
+CUresult cuCtxGetDevice(CUdevice *);
+CUresult cuDeviceGetAttribute(int *, CUdevice_attribute, CUdevice);
+CUresult cuMemsetD8Async(CUdeviceptr, unsigned char, size_t, CUstream);
+#endif
 )";
 
 /// What cuda.h has beside it for tensor maps. The numbers are cuda.h's own.
@@ -99,7 +107,31 @@ CUresult cuTensorMapEncodeTiled(CUtensorMap *, CUtensorMapDataType, cuuint32_t, 
 #endif
 )";
 
-// What the command printed, and its exit status.
+/// The beginning of a program with the launcher "taken": a driver that loads without a word. A function is its name.
+inline constexpr const char* kQuietDriver = R"(
+#include "taken.h"
+#include <stdio.h>
+#include <string.h>
+CUresult cuModuleLoad(CUmodule *m, const char *path) { (void)path; *m = 0; return CUDA_SUCCESS; }
+CUresult cuModuleLoadData(CUmodule *m, const void *image) { (void)image; *m = 0; return CUDA_SUCCESS; }
+CUresult cuModuleUnload(CUmodule m) { (void)m; return CUDA_SUCCESS; }
+CUresult cuModuleGetFunction(CUfunction *f, CUmodule m, const char *name) {
+    (void)m;
+    *f = (CUfunction)name;
+    return CUDA_SUCCESS;
+}
+CUresult cuFuncGetAttribute(int *v, CUfunction_attribute a, CUfunction f) {
+    (void)a; (void)f;
+    *v = 1;
+    return CUDA_SUCCESS;
+}
+CUresult cuFuncSetAttribute(CUfunction f, CUfunction_attribute a, int v) {
+    (void)f; (void)a; (void)v;
+    return CUDA_SUCCESS;
+}
+)";
+
+/// What the command printed, and its exit status.
 inline std::pair<std::string, int> run(const std::string& command) {
     std::FILE* const pipe = popen((command + " 2>&1").c_str(), "r");
     REQUIRE(pipe != nullptr);

@@ -7,6 +7,7 @@
 #include "runtime/support/file_system.hpp"
 #include "runtime/support/output_file.hpp"
 #include "tests/catch.hpp"
+#include "tests/support/c_program.hpp"
 #include "tests/support/fake_device.hpp"
 #include "tests/support/temporary_folder.hpp"
 
@@ -59,33 +60,6 @@ std::vector<std::string> write_set(const KernelSet& set, const fs::path& folder,
 }
 
 // ---- the dispatcher against a driver that writes down what it is asked ----------------------------------------------
-
-constexpr const char* kFakeCudaOfSet = R"(
-#ifndef CUDA_H
-#define CUDA_H
-#include <stddef.h>
-typedef enum { CUDA_SUCCESS = 0, CUDA_ERROR_INVALID_VALUE = 1, CUDA_ERROR_NOT_FOUND = 500 } CUresult;
-typedef unsigned long long CUdeviceptr;
-typedef int CUdevice;
-typedef enum { CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT = 16 } CUdevice_attribute;
-typedef struct CUmod_st *CUmodule;
-typedef struct CUfunc_st *CUfunction;
-typedef struct CUstream_st *CUstream;
-typedef enum { CU_FUNC_ATTRIBUTE_NUM_REGS = 4, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES = 8,
-               CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED = 14 } CUfunction_attribute;
-CUresult cuModuleLoad(CUmodule *, const char *);
-CUresult cuModuleLoadData(CUmodule *, const void *);
-CUresult cuModuleUnload(CUmodule);
-CUresult cuModuleGetFunction(CUfunction *, CUmodule, const char *);
-CUresult cuFuncSetAttribute(CUfunction, CUfunction_attribute, int);
-CUresult cuFuncGetAttribute(int *, CUfunction_attribute, CUfunction);
-CUresult cuCtxGetDevice(CUdevice *);
-CUresult cuDeviceGetAttribute(int *, CUdevice_attribute, CUdevice);
-CUresult cuMemsetD8Async(CUdeviceptr, unsigned char, size_t, CUstream);
-CUresult cuLaunchKernel(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUstream,
-                        void **, void **);
-#endif
-)";
 
 /// Asks the dispatcher for every m of the command line, in steps. A module is the name of its file. sizes.h lists the
 /// functions of each file with the bytes of their arguments. The launches of one m are one line.
@@ -167,8 +141,6 @@ int main(int count, char **words) {
 }
 )";
 
-bool has_cc() { return std::system("command -v cc >/dev/null 2>&1") == 0; }
-
 std::string output_of(const std::string& command) {
     const testing::TemporaryFolder folder;
     const std::string file = folder / "output";
@@ -206,7 +178,7 @@ class Dispatcher {
 public:
     explicit Dispatcher(const KernelSet& set) {
         write_set(set, folder_ / "set", {.name = "taken", .force = false});
-        write_new_file(folder_ / "set/cuda.h", kFakeCudaOfSet);
+        write_new_file(folder_ / "set/cuda.h", testing::kFakeCudaHeader);
         write_new_file(folder_ / "set/main.c", kMainOfSet);
         write_new_file(folder_ / "set/sizes.h", sizes_text(set));
         output_of(
@@ -294,7 +266,7 @@ TEST_CASE("an exported set has a launcher for each kernel, a cubin for each text
 }
 
 TEST_CASE("the dispatcher launches the kernel that the set names, as jitgemm does") {
-    if (!has_cc()) SKIP_TEST("no C compiler 'cc'");
+    if (!testing::has_c_compiler()) SKIP_TEST("no C compiler 'cc'");
     SECTION("weights") { check_dispatcher(set_for({.m = 0, .n = 512, .k = 512}, 1, 3000), 0, 3001); }
     SECTION("operands of a text, of which one has D's order") {
         GemmSpec spec{.m = 0, .n = 512, .k = 512, .epilogue = "d = relu(acc + bias[n]) * up[m,n]"};
@@ -343,7 +315,7 @@ TEST_CASE("a single row that is another operand of the kernel has a launcher of 
 TEST_CASE("dispatchers compile with the real cuda.h, without a warning, as C99, C11 and C++") {
     const char* const include = "/usr/local/cuda/include";
     if (!fs::exists(fs::path(include) / "cuda.h")) SKIP_TEST("no CUDA toolkit in /usr/local/cuda");
-    if (!has_cc()) SKIP_TEST("no C compiler 'cc'");
+    if (!testing::has_c_compiler()) SKIP_TEST("no C compiler 'cc'");
     const testing::TemporaryFolder folder;
     const GpuModel& gpu = find_gpu("h200");
     for (const Order order : {Order::row, Order::column}) {

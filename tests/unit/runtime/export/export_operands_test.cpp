@@ -33,9 +33,6 @@ constexpr std::uint64_t kWorkspace = 6 * kGiga;
 constexpr std::uint64_t kFirstOfText = 7 * kGiga;
 
 constexpr const char* kDriver = R"(
-#include "taken.h"
-#include <stdio.h>
-#include <string.h>
 CUresult cuTensorMapEncodeTiled(CUtensorMap *map, CUtensorMapDataType type, cuuint32_t rank, void *address,
                                 const cuuint64_t *extents, const cuuint64_t *pitches, const cuuint32_t *box,
                                 const cuuint32_t *steps, CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle,
@@ -49,23 +46,6 @@ CUresult cuTensorMapEncodeTiled(CUtensorMap *map, CUtensorMapDataType type, cuui
     memcpy(bytes + 24, extents, 8 * rank);
     memcpy(bytes + 64, pitches, 8 * (rank - 1));
     memcpy(bytes + 96, box, 4 * rank);
-    return CUDA_SUCCESS;
-}
-CUresult cuModuleLoad(CUmodule *m, const char *path) { (void)path; *m = 0; return CUDA_SUCCESS; }
-CUresult cuModuleLoadData(CUmodule *m, const void *image) { (void)image; *m = 0; return CUDA_SUCCESS; }
-CUresult cuModuleUnload(CUmodule m) { (void)m; return CUDA_SUCCESS; }
-CUresult cuModuleGetFunction(CUfunction *f, CUmodule m, const char *name) {
-    (void)m;
-    *f = (CUfunction)name;
-    return CUDA_SUCCESS;
-}
-CUresult cuFuncGetAttribute(int *v, CUfunction_attribute a, CUfunction f) {
-    (void)a; (void)f;
-    *v = 1;
-    return CUDA_SUCCESS;
-}
-CUresult cuFuncSetAttribute(CUfunction f, CUfunction_attribute a, int v) {
-    (void)f; (void)a; (void)v;
     return CUDA_SUCCESS;
 }
 CUresult cuCtxGetDevice(CUdevice *device) { *device = 0; return CUDA_SUCCESS; }
@@ -92,14 +72,6 @@ CUresult cuLaunchKernelEx(const CUlaunchConfig *c, CUfunction f, void **paramete
                           c->sharedMemBytes, c->hStream, parameters, extra);
 }
 static const void *at(uint64_t address) { return (const void *)(uintptr_t)address; }
-)";
-
-constexpr const char* kMoreOfCudaHeader = R"(
-typedef int CUdevice;
-typedef enum { CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT = 16 } CUdevice_attribute;
-CUresult cuCtxGetDevice(CUdevice *);
-CUresult cuDeviceGetAttribute(int *, CUdevice_attribute, CUdevice);
-CUresult cuMemsetD8Async(CUdeviceptr, unsigned char, size_t, CUstream);
 )";
 
 /// Encodes a tensor map as the C program's driver does.
@@ -225,10 +197,10 @@ std::string expected_launch(const Frozen& kernel, GemmArguments arguments) {
 std::string output_of(const Frozen& kernel, const std::string& launches) {
     const TemporaryFolder folder;
     const LauncherInput input{"taken", kernel.source, kernel.problem, kernel.workspace};
-    write_new_file(folder / "cuda.h", std::string(kFakeCudaHeader) + kTensorMapsHeader + kMoreOfCudaHeader);
+    write_new_file(folder / "cuda.h", std::string(kFakeCudaHeader) + kTensorMapsHeader);
     write_new_file(folder / "taken.h", launcher_header(input));
     write_new_file(folder / "taken.c", launcher_source(input));
-    write_new_file(folder / "main.c", std::string(kDriver) +
+    write_new_file(folder / "main.c", std::string(kQuietDriver) + kDriver +
                                           "int main(void) {\n    taken_kernel kernel;\n"
                                           "    jg_arguments arguments = JG_ARGUMENTS_INIT;\n"
                                           "    taken_problem problem = taken_exported_problem();\n" +
