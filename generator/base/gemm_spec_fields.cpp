@@ -105,12 +105,12 @@ EpilogueText read_epilogue_word(std::string_view word) {
 // ---- rows -----------------------------------------------------------------------------------------------------------
 
 template <auto Member>
-constexpr GemmSpecField number(std::string_view key, std::string_view help, bool is_of_c = false) {
+constexpr GemmSpecField number(std::string_view key, std::string_view help, bool is_of_c = false, int format = 1) {
     using Integer = std::remove_reference_t<decltype(std::declval<GemmSpec&>().*Member)>;
     return {.key = key,
             .option = key,
             .help = help,
-            .format = 1,
+            .format = format,
             .print = [](const GemmSpec& spec) { return std::to_string(spec.*Member); },
             .read = [](GemmSpec& spec, std::string_view word) { spec.*Member = read_integer<Integer>(word); },
             .value = [](const GemmSpec& spec) { return static_cast<std::int64_t>(spec.*Member); },
@@ -147,17 +147,19 @@ constexpr GemmSpecField flag(std::string_view key, std::string_view help, bool i
             .is_of_c = is_of_c};
 }
 
-template <auto Member>
-constexpr GemmSpecField group_size(std::string_view key, std::string_view help, int format = kFirstWithGroups) {
+/// A word of a list, which is in the order of the member's enumeration.
+template <auto Member, const auto& kNames>
+constexpr GemmSpecField name(std::string_view key, std::string_view help, int format) {
+    using Enumeration = std::remove_reference_t<decltype(std::declval<GemmSpec&>().*Member)>;
     return {.key = key,
             .option = key,
             .help = help,
             .format = format,
-            .print = [](const GemmSpec& spec) { return std::to_string(spec.*Member); },
-            .read = [](GemmSpec& spec, std::string_view word) { spec.*Member = read_integer<std::int64_t>(word); },
-            .value = [](const GemmSpec& spec) { return spec.*Member; },
-            .is_known = nullptr,
-            .is_number = true,
+            .print = [](const GemmSpec& spec) { return name_text(spec.*Member, kNames); },
+            .read = [](GemmSpec& spec, std::string_view word) { spec.*Member = read_name<Enumeration>(word, kNames); },
+            .value = [](const GemmSpec& spec) { return static_cast<std::int64_t>(spec.*Member); },
+            .is_known = [](const GemmSpec& spec) { return is_named(spec.*Member, kNames); },
+            .is_number = false,
             .is_of_c = false};
 }
 
@@ -235,17 +237,9 @@ constexpr GemmSpecField kFields[] = {
                                 "yes: promise that no kernel still running on this stream writes A. The kernel may "
                                 "then load A before the previous one has finished"),
     flag<&GemmSpec::constant_b>("constant-b", "yes: promise the same for B (weights)"),
-    {.key = "deterministic",
-     .option = "deterministic",
-     .help = "run_to_run (default), or batch_invariant: the bits of a row of D do not depend on m or on other rows",
-     .format = 2,
-     .print = [](const GemmSpec& spec) { return name_text(spec.deterministic, kDeterminisms); },
-     .read = [](GemmSpec& spec,
-                std::string_view word) { spec.deterministic = read_name<Determinism>(word, kDeterminisms); },
-     .value = [](const GemmSpec& spec) { return static_cast<std::int64_t>(spec.deterministic); },
-     .is_known = [](const GemmSpec& spec) { return is_named(spec.deterministic, kDeterminisms); },
-     .is_number = false,
-     .is_of_c = false},
+    name<&GemmSpec::deterministic, kDeterminisms>(
+        "deterministic",
+        "run_to_run (default), or batch_invariant: the bits of a row of D do not depend on m or on other rows", 2),
     {.key = "epilogue",
      .option = "epilogue",
      .help = "What is stored, as text: 'd = silu(acc + bias[n]) * up[m,n]' (default: 'd = alpha * acc + beta * c')",
@@ -256,81 +250,50 @@ constexpr GemmSpecField kFields[] = {
      .is_known = nullptr,
      .is_number = false,
      .is_of_c = false},
-    {.key = "sums",
-     .option = "sums",
-     .help = "fast: tensor cores alone add products. promoted (e4m3 and e5m2; their default): CUDA cores add partial "
-             "sums of 128 of K in f32",
-     .format = 4,
-     .print = [](const GemmSpec& spec) { return name_text(spec.sums, kSums); },
-     .read = [](GemmSpec& spec, std::string_view word) { spec.sums = read_name<Summation>(word, kSums); },
-     .value = [](const GemmSpec& spec) { return static_cast<std::int64_t>(spec.sums); },
-     .is_known = [](const GemmSpec& spec) { return is_named(spec.sums, kSums); },
-     .is_number = false,
-     .is_of_c = false},
-    {.key = "math",
-     .option = "math",
-     .help = "How f32 operands are multiplied: ieee (default, or JITGEMM_MATH), or on tensor cores: f16x3 (in parts of "
-             "16 bits, about as accurate), bf16x3 (errors of 1e-5) or tf32 (errors of 1e-3)",
-     .format = 5,
-     .print = [](const GemmSpec& spec) { return name_text(spec.math, kMathNames); },
-     .read = [](GemmSpec& spec, std::string_view word) { spec.math = read_name<Math>(word, kMathNames); },
-     .value = [](const GemmSpec& spec) { return static_cast<std::int64_t>(spec.math); },
-     .is_known = [](const GemmSpec& spec) { return is_named(spec.math, kMathNames); },
-     .is_number = false,
-     .is_of_c = false},
-    {.key = "batch",
-     .option = "batch",
-     .help = "Problems of this size in one launch (default: 1)",
-     .format = kFirstWithBatches,
-     .print = [](const GemmSpec& spec) { return std::to_string(spec.batch); },
-     .read = [](GemmSpec& spec, std::string_view word) { spec.batch = read_integer<std::int64_t>(word); },
-     .value = [](const GemmSpec& spec) { return spec.batch; },
-     .is_known = nullptr,
-     .is_number = true,
-     .is_of_c = false},
+    name<&GemmSpec::sums, kSums>(
+        "sums",
+        "fast: tensor cores alone add products. promoted (e4m3 and e5m2; their default): CUDA cores add partial "
+        "sums of 128 of K in f32",
+        4),
+    name<&GemmSpec::math, kMathNames>(
+        "math",
+        "How f32 operands are multiplied: ieee (default, or JITGEMM_MATH), or on tensor cores: f16x3 (in parts of "
+        "16 bits, about as accurate), bf16x3 (errors of 1e-5) or tf32 (errors of 1e-3)",
+        5),
+    number<&GemmSpec::batch>("batch", "Problems of this size in one launch (default: 1)", false, kFirstWithBatches),
     batch_stride<&GemmSpec::batch_stride_a>(
         "batch-stride-a", "Elements from one problem's A to the next one's; 0: all have one A (default: packed)"),
     batch_stride<&GemmSpec::batch_stride_b>("batch-stride-b", "Elements from one problem's B to the next one's"),
     batch_stride<&GemmSpec::batch_stride_c>("batch-stride-c", "Elements from one problem's C to the next one's", true),
     batch_stride<&GemmSpec::batch_stride_d>("batch-stride-d", "Elements from one problem's D to the next one's"),
-    group_size<&GemmSpec::groups>(
+    number<&GemmSpec::groups>(
         "groups",
-        "Groups of rows of A and D, each with its own B; the operand 'offsets' says where they end (default: none)"),
-    group_size<&GemmSpec::group_rows>(
+        "Groups of rows of A and D, each with its own B; the operand 'offsets' says where they end (default: none)",
+        false, kFirstWithGroups),
+    number<&GemmSpec::group_rows>(
         "group-rows",
         "Rows that each group has room for; 'offsets' then holds how many rows each group has (default: groups lie one "
-        "behind the other)"),
-    group_size<&GemmSpec::expected_rows>(
-        "expected-rows", "Rows of a group, or its K, for which a kernel is chosen (default: m / groups, k / groups)"),
-    {.key = "ragged",
-     .option = "ragged",
-     .help = "m (default): --groups cut the rows of A and D. k: they cut K, and each has a D",
-     .format = kFirstWithGroupsOfK,
-     .print = [](const GemmSpec& spec) { return name_text(spec.ragged, kRagged); },
-     .read = [](GemmSpec& spec, std::string_view word) { spec.ragged = read_name<Ragged>(word, kRagged); },
-     .value = [](const GemmSpec& spec) { return static_cast<std::int64_t>(spec.ragged); },
-     .is_known = [](const GemmSpec& spec) { return is_named(spec.ragged, kRagged); },
-     .is_number = false,
-     .is_of_c = false},
+        "behind the other)",
+        false, kFirstWithGroups),
+    number<&GemmSpec::expected_rows>(
+        "expected-rows", "Rows of a group, or its K, for which a kernel is chosen (default: m / groups, k / groups)",
+        false, kFirstWithGroups),
+    name<&GemmSpec::ragged, kRagged>("ragged",
+                                     "m (default): --groups cut the rows of A and D. k: they cut K, and each has a D",
+                                     kFirstWithGroupsOfK),
     flag<&GemmSpec::symmetric>("symmetric",
                                "yes: D = alpha A A^T at half the work. B is A transposed, n is m, and the layout is tn "
                                "or nt",
                                false, kFirstWithGroupsOfK),
-    group_size<&GemmSpec::source_rows>(
+    number<&GemmSpec::source_rows>(
         "source-rows",
         "Rows of A; the operand 'row_index' names one for each of the m rows of D, or -1 for zeros (default: A has m "
         "rows)",
+        false, kFirstWithGroupsOfK),
+    name<&GemmSpec::prepared, kPreparedNames>(
+        "prepared",
+        "a, b or ab: operands that are split, transposed or packed once, and not in each launch (default: none)",
         kFirstWithGroupsOfK),
-    {.key = "prepared",
-     .option = "prepared",
-     .help = "a, b or ab: operands that are split, transposed or packed once, and not in each launch (default: none)",
-     .format = kFirstWithGroupsOfK,
-     .print = [](const GemmSpec& spec) { return name_text(spec.prepared, kPreparedNames); },
-     .read = [](GemmSpec& spec, std::string_view word) { spec.prepared = read_name<Prepared>(word, kPreparedNames); },
-     .value = [](const GemmSpec& spec) { return static_cast<std::int64_t>(spec.prepared); },
-     .is_known = [](const GemmSpec& spec) { return is_named(spec.prepared, kPreparedNames); },
-     .is_number = false,
-     .is_of_c = false},
 };
 
 // Of an epilogue's operands.
