@@ -24,8 +24,6 @@ constexpr int kMaxAlignment = 16;
 
 using Reasons = std::vector<std::string>;
 
-Order flipped(Order order) { return order == Order::row ? Order::column : Order::row; }
-
 std::string_view line_name(const GemmOperand& x) { return x.order == Order::row ? "row" : "column"; }
 
 /// A field of the spec, or a key of its text: "lda", "ld-x" of an epilogue's operand.

@@ -39,6 +39,8 @@ enum class OperandIndex : std::uint8_t {
 /// epilogue's text gives it. Of a factor, k must not be 0 either.
 enum class OperandGuard : std::uint8_t { none, alpha, beta, epilogue };
 
+[[nodiscard]] constexpr Order flipped(Order order) { return order == Order::row ? Order::column : Order::row; }
+
 /// A matrix in device memory that a launch reads or writes, and its place there.
 struct GemmOperand {
     std::string_view name;   ///< "a"; its fields and members are named after it: lda, align_a

@@ -1,5 +1,7 @@
 #include "generator/base/prepared_form.hpp"
 
+#include "generator/base/operand.hpp"
+
 #include <fmt/format.h>
 
 namespace jitgemm {
@@ -44,22 +46,15 @@ GemmSpec as_prepared(const GemmSpec& resolved) {
     GemmSpec result = resolved;
     result.prepared = Prepared::none;
     Order a = order_a(resolved.layout), b = order_b(resolved.layout);
-    if (is_prepared_a(resolved)) {
-        const Preparation made = preparation_of(Prepared::a, resolved);
-        if (made.copies) {
-            a = made.form.is_k_major ? Order::row : Order::column;
-            result.lda = made.form.pitch;
-            result.align_a = kTmaAlignment;
-        }
-    }
-    if (is_prepared_b(resolved)) {
-        const Preparation made = preparation_of(Prepared::b, resolved);
-        if (made.copies) {
-            b = made.form.is_k_major ? Order::column : Order::row;
-            result.ldb = made.form.pitch;
-            result.align_b = kTmaAlignment;
-        }
-    }
+    const auto take = [&](Prepared operand, Order& order, Order k_major, std::int64_t& pitch, int& alignment) {
+        const Preparation made = preparation_of(operand, resolved);
+        if (!made.copies) return;
+        order = made.form.is_k_major ? k_major : flipped(k_major);
+        pitch = made.form.pitch;
+        alignment = kTmaAlignment;
+    };
+    if (is_prepared_a(resolved)) take(Prepared::a, a, Order::row, result.lda, result.align_a);
+    if (is_prepared_b(resolved)) take(Prepared::b, b, Order::column, result.ldb, result.align_b);
     result.layout = layout_of(a, b);
     return result;
 }

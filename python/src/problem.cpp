@@ -1,5 +1,6 @@
 #include "python/src/problem.hpp"
 
+#include "generator/base/operand.hpp"
 #include "python/src/epilogue_problem.hpp"
 #include "python/src/errors.hpp"
 #include "python/src/matrix_view.hpp"
@@ -358,7 +359,7 @@ private:
                                                           : preferred(order_a(usual.layout));
         const Lie a = read(arrays_.a, a_, usual_a, 0, spec.lda, spec.align_a);
         const std::optional<Order> usual_b = cuts_k_ ? Order::row : preferred(order_b(usual.layout));
-        const Lie b = arrays_.is_symmetric ? Lie{a.order == Order::row ? Order::column : Order::row, a.leading}
+        const Lie b = arrays_.is_symmetric ? Lie{flipped(a.order), a.leading}
                                            : read(arrays_.b, b_, usual_b, 1, spec.ldb, spec.align_b);
         const std::optional<Order> repeats = c_has_rows_ ? repeated_run(c_) : std::nullopt;
         const Lie d = read(arrays_.out, d_,

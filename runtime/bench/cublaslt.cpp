@@ -1,5 +1,6 @@
 #include "runtime/bench/cublaslt.hpp"
 
+#include "generator/base/operand.hpp"
 #include "jitgemm/device_pointer.hpp"
 #include "jitgemm/error.hpp"
 #include "jitgemm/gemm_arguments.hpp"
@@ -51,8 +52,6 @@ CudaType scale_type(const GemmSpec& spec) {
     if (spec.accumulator == DataType::s32 && spec.d == DataType::s32) return CudaType::r_32i;
     return CudaType::r_32f;
 }
-
-Order flipped(Order order) { return order == Order::row ? Order::column : Order::row; }
 
 /// Our matrix (rows × columns), or its transpose, as one of cuBLAS's operands.
 ColumnMajorProblem::Stored stored(const MatrixForm& form, bool transposed) {

@@ -1,5 +1,6 @@
 #include "runtime/cli/npy.hpp"
 
+#include "generator/base/operand.hpp"
 #include "jitgemm/error.hpp"
 #include "runtime/support/element_codec.hpp"
 #include "runtime/support/file_descriptor.hpp"
@@ -291,7 +292,7 @@ NpyMatrix NpyMatrix::open(const std::string& path, std::optional<DataType> type,
 NpyMatrix NpyMatrix::transposed() const {
     NpyMatrix matrix = *this;
     std::swap(matrix.rows_, matrix.columns_);
-    matrix.order_ = order_ == Order::row ? Order::column : Order::row;
+    matrix.order_ = flipped(order_);
     return matrix;
 }
 
