@@ -48,7 +48,7 @@ namespace {
 
 // ---- operands as the caller sees them -------------------------------------------------------------------------------
 
-/// "m", "n / 2", "k / 128 rounded up".
+/// "m", "n / 2", "k/128". Those without blocks are expressions in C, too.
 std::string words_of(OperandIndex index) {
     constexpr std::array<std::string_view, 11> kWords{"1",     "m",     "n",     "k",      "m / 2",      "n / 2",
                                                       "m/128", "n/128", "k/128", "groups", "source_rows"};
@@ -74,14 +74,18 @@ OperandIndex run_of(const GemmOperand& operand) { return operand.order == Order:
 /// Groups of K are a batch that `groups` counts.
 bool has_batch_field(const GemmSpec& spec) { return is_batched(spec) && !has_groups(spec); }
 
-/// The problem's sizes that a launch gives.
-std::vector<std::string_view> size_names(const GemmSpec& spec) {
-    std::vector<std::string_view> names{"m", "n", "k"};
-    if (has_batch_field(spec)) names.emplace_back("batch");
-    if (has_groups(spec)) names.emplace_back("groups");
-    if (is_grouped(spec)) names.emplace_back("group_rows");
-    if (is_gathered(spec)) names.emplace_back("source_rows");
-    return names;
+/// A size that a launch gives, as the C text and the spec have it.
+struct LaunchSize {
+    std::string_view name;
+    std::int64_t GemmSpec::*field;
+};
+std::vector<LaunchSize> launch_sizes(const GemmSpec& spec) {
+    std::vector<LaunchSize> sizes{{"m", &GemmSpec::m}, {"n", &GemmSpec::n}, {"k", &GemmSpec::k}};
+    if (has_batch_field(spec)) sizes.push_back({"batch", &GemmSpec::batch});
+    if (has_groups(spec)) sizes.push_back({"groups", &GemmSpec::groups});
+    if (is_grouped(spec)) sizes.push_back({"group_rows", &GemmSpec::group_rows});
+    if (is_gathered(spec)) sizes.push_back({"source_rows", &GemmSpec::source_rows});
+    return sizes;
 }
 /// The number of them that may have a matrix each.
 std::string_view problems_name(const GemmSpec& spec) { return has_groups(spec) ? "groups" : "batch"; }
@@ -220,6 +224,14 @@ std::string lookup(const LauncherInput& input) {
            std::string(given_scalars(input).empty() ? "" : export_text::kGetValue);
 }
 
+/// Functions that look for members of jg_arguments.
+std::string has_members(const LauncherInput& input) {
+    std::string text;
+    for (const GemmOperand& operand : input.operands)
+        if (operand.has_row_numbers()) text += filled(export_text::kHasMember, {{"MEMBER", std::string(operand.name)}});
+    return text;
+}
+
 /// Statements that look up the operands of a text. Each of its names is given once, and no other.
 std::string full_text(const LauncherInput& input) {
     if (!looks_names_up(input)) return {};
@@ -251,16 +263,14 @@ std::string full_problem(const LauncherInput& input) {
     }
     const auto take = [&](std::string_view name) { text += fmt::format("    full.{0} = problem->{0};\n", name); };
     for (const GemmOperand& operand : input.operands) {
-        if (operand.pointer == &GemmArguments::offsets)
-            text += "    if (has_offsets(arguments)) full.offsets = address(arguments->offsets);\n";
-        else if (operand.pointer == &GemmArguments::row_index)
-            text += "    if (has_row_index(arguments)) full.row_index = address(arguments->row_index);\n";
+        if (operand.has_row_numbers())
+            text += fmt::format("    if (has_{0}(arguments)) full.{0} = address(arguments->{0});\n", operand.name);
         else if (!is_of_text(operand))
             text += fmt::format("    full.{0} = address(arguments->{0});\n", operand.name);
         if (!operand.is_repeated()) take(pitch_name(operand));
         if (has_stride(operand, spec)) take(stride_name(operand));
     }
-    for (const std::string_view size : size_names(spec)) take(size);
+    for (const LaunchSize& size : launch_sizes(spec)) take(size.name);
     if (begins_early(input))
         text += "    full.begins_early = !has_dependent_launch(arguments) || arguments->dependent_launch != 1;\n";
     if (may_broadcast_c(input))
@@ -275,13 +285,7 @@ std::string exported_problem(const LauncherInput& input) {
     const auto set = [&](std::string_view name, std::int64_t value) {
         text += fmt::format("    problem.{} = {};\n", name, value);
     };
-    set("m", spec.m);
-    set("n", spec.n);
-    set("k", spec.k);
-    if (has_batch_field(spec)) set("batch", spec.batch);
-    if (has_groups(spec)) set("groups", spec.groups);
-    if (is_grouped(spec)) set("group_rows", spec.group_rows);
-    if (is_gathered(spec)) set("source_rows", spec.source_rows);
+    for (const auto& [name, field] : launch_sizes(spec)) set(name, spec.*field);
     for (const GemmOperand& operand : input.operands) {
         if (!operand.is_repeated()) set(pitch_name(operand), operand.leading_dimension());
         if (has_stride(operand, spec)) set(stride_name(operand), operand.batch_stride);
@@ -310,7 +314,8 @@ ArgumentRole as_caller_sees(ArgumentRole role, bool swapped) {
 
 /// m, n, k, a size made of them, or a scalar. 0 where there is none.
 std::string value_name(ArgumentRole role, const LauncherInput& input) {
-    if (role == ArgumentRole::h) return input.problem.transposed ? "problem->m / 2" : "problem->n / 2";
+    if (role == ArgumentRole::h)
+        return size_expression(input.problem.transposed ? OperandIndex::half_m : OperandIndex::half_n);
     role = as_caller_sees(role, input.problem.transposed);
     for (const OperandIndex index : {OperandIndex::blocks_m, OperandIndex::blocks_n, OperandIndex::blocks_k})
         if (role == size_role(index)) return size_expression(index);
@@ -601,28 +606,26 @@ std::string launcher_header(const LauncherInput& input) {
 
 std::string launcher_source(const LauncherInput& input) {
     const EntriesText entries = entries_text(input);
-    const bool batched = has_batch_field(input.problem.asked), grouped = has_groups(input.problem.asked);
+    const bool batched = has_batch_field(input.problem.asked);
     const std::string most_operands = std::to_string(OperandArguments::kMost);
-    return filled(export_text::kSource,
-                  {{"EXPORTED_PROBLEM", exported_problem(input)},
-                   {"FULL_FIELDS", full_fields(input)},
-                   {"FULL_PROBLEM", full_problem(input)},
-                   {"MOST_DEPENDENT", begins_early(input) ? "2" : "1"},
-                   {"MOST_BROADCAST_C", input.problem.asked.c ? "1" : "0"},
-                   {"LOOKUP", lookup(input)},
-                   {"GIVEN", looks_names_up(input) ? "\n    size_t given;" : ""},
-                   {"MOST_OPERANDS", looks_names_up(input) ? most_operands : "0"},
-                   {"HAS_OFFSETS", std::string(grouped ? export_text::kHasOffsets : "")},
-                   {"HAS_ROW_INDEX", std::string(is_gathered(input.problem.asked) ? export_text::kHasRowIndex : "")},
-                   {"IS_STRIDE", std::string(has_strides(input) ? export_text::kIsStride : "")},
-                   {"IS_NEGATIVE", batched ? " || problem->batch < 0" : ""},
-                   {"IS_EMPTY", batched ? " || problem->batch == 0" : ""},
-                   {"CHECKS", checks(input)},
-                   {"ENTRIES", entries.functions},
-                   {"GET_FUNCTIONS", entries.lookups},
-                   {"HELPERS", helpers(input.source.entries)},
-                   {"LAUNCHES", zero_counters(input) + entries.launches},
-                   {"NAME", input.name}});
+    return filled(export_text::kSource, {{"EXPORTED_PROBLEM", exported_problem(input)},
+                                         {"FULL_FIELDS", full_fields(input)},
+                                         {"FULL_PROBLEM", full_problem(input)},
+                                         {"MOST_DEPENDENT", begins_early(input) ? "2" : "1"},
+                                         {"MOST_BROADCAST_C", input.problem.asked.c ? "1" : "0"},
+                                         {"LOOKUP", lookup(input)},
+                                         {"GIVEN", looks_names_up(input) ? "\n    size_t given;" : ""},
+                                         {"MOST_OPERANDS", looks_names_up(input) ? most_operands : "0"},
+                                         {"HAS_MEMBERS", has_members(input)},
+                                         {"IS_STRIDE", std::string(has_strides(input) ? export_text::kIsStride : "")},
+                                         {"IS_NEGATIVE", batched ? " || problem->batch < 0" : ""},
+                                         {"IS_EMPTY", batched ? " || problem->batch == 0" : ""},
+                                         {"CHECKS", checks(input)},
+                                         {"ENTRIES", entries.functions},
+                                         {"GET_FUNCTIONS", entries.lookups},
+                                         {"HELPERS", helpers(input.source.entries)},
+                                         {"LAUNCHES", zero_counters(input) + entries.launches},
+                                         {"NAME", input.name}});
 }
 
 }  // namespace jitgemm

@@ -192,7 +192,7 @@ static int has_operands(const jg_arguments *arguments) {
     return arguments->size > offsetof(jg_arguments, operands);
 }
 
-@HAS_OFFSETS@@HAS_ROW_INDEX@static int is_known(const jg_arguments *arguments) {
+@HAS_MEMBERS@static int is_known(const jg_arguments *arguments) {
     const unsigned char *bytes = (const unsigned char *)arguments;
     size_t i;
     if (arguments == NULL || arguments->size > 4096) return 0;
@@ -238,14 +238,9 @@ static int is_stride(int64_t problems, int64_t stride, int element_bytes, int al
 
 )";
 
-inline constexpr std::string_view kHasOffsets = R"(static int has_offsets(const jg_arguments *arguments) {
-    return arguments->size > offsetof(jg_arguments, offsets);
-}
-
-)";
-
-inline constexpr std::string_view kHasRowIndex = R"(static int has_row_index(const jg_arguments *arguments) {
-    return arguments->size > offsetof(jg_arguments, row_index);
+/// Of a member that headers before groups lack.
+inline constexpr std::string_view kHasMember = R"(static int has_@MEMBER@(const jg_arguments *arguments) {
+    return arguments->size > offsetof(jg_arguments, @MEMBER@);
 }
 
 )";
