@@ -22,7 +22,7 @@ from torch.utils.flop_counter import register_flop_formula
 from . import _core
 from ._errors import ConfigError, OperandError
 from ._torch_dispatch import PLAIN, is_observed
-from ._torch_linear import cast_under_autocast, check_tensors, math_of, readable
+from ._torch_linear import cast_under_autocast, check_tensors, math_of, readable, refuse
 from ._torch_operator import LIBRARY, tell_inductor
 from ._torch_products import word
 
@@ -111,7 +111,7 @@ def _grouped(a: Tensor, b: Tensor, offs: Tensor, rows: Tensor | None, options: O
     if b.dim() != 2 or rows is not None:
         return GROUPED(a, b, offs, *options, *text) if rows is None else GATHERED(a, b, offs, rows, *options, *text)
     if text.epilogue is not None:
-        _refuse("b is one matrix, and its groups are parts of k: jitgemm.grouped_matmul takes an epilogue for these")
+        refuse("b is one matrix, and its groups are parts of k: jitgemm.grouped_matmul takes an epilogue for these")
     return OUTER(_lines(a.mT), _lines(b), offs, *options[:_OF_OUTER])
 
 
@@ -136,11 +136,11 @@ def _text_of(epilogue: str | None, operands: Operands | None) -> Text:
     operands = operands or {}
     if epilogue is None:
         if operands:
-            _refuse(f"operands has {next(iter(operands))!r}: without an epilogue there are no operands")
+            refuse(f"operands has {next(iter(operands))!r}: without an epilogue there are no operands")
         return Text()
     for name in _OUTPUT.findall(epilogue):
         if name != "d":
-            _refuse(f"the epilogue stores {name}: texts of jitgemm.torch store d alone (jitgemm.grouped_matmul: more)")
+            refuse(f"the epilogue stores {name}: texts of jitgemm.torch store d alone (jitgemm.grouped_matmul: more)")
     tensors = {name: x for name, x in operands.items() if isinstance(x, Tensor)}
     numbers = {name: float(x) for name, x in operands.items() if not isinstance(x, Tensor)}
     return Text(epilogue, [*tensors, *numbers], [*tensors.values()], [*numbers.values()])
@@ -153,15 +153,11 @@ def _width(n: Any, text: Text) -> Any:
 
 def _check_no_derivatives(*tensors: Tensor) -> None:
     if needs_gradient(*tensors) or any(_has_tangent(x) for x in tensors):
-        _refuse("an epilogue has no derivatives: give it under torch.no_grad(), or apply it to the product in PyTorch")
+        refuse("an epilogue has no derivatives: give it under torch.no_grad(), or apply it to the product in PyTorch")
 
 
 def _has_tangent(x: Tensor) -> bool:
     return forward_ad._current_level >= 0 and forward_ad.unpack_dual(x).tangent is not None
-
-
-def _refuse(reason: str) -> None:
-    raise OperandError(f"invalid array: {reason}", (reason,))
 
 
 # ---- the product ---------------------------------------------------------------------------------
@@ -201,13 +197,10 @@ def _product(a: Tensor, b: Tensor, offs: Tensor, options: Options, text: Text, r
 
 
 def _launch(a: Tensor, b: Tensor, offs: Tensor, *more: Any) -> Tensor:
-    _check_shapes(a, b, offs)
-    options, text = _read(more)
-    with torch.no_grad(), forward_ad._set_fwd_grad_enabled(False):
-        return _product(a, b, offs, options, text)
+    return _launch_gathered(a, b, offs, None, *more)
 
 
-def _launch_gathered(a: Tensor, b: Tensor, offs: Tensor, rows: Tensor, *more: Any) -> Tensor:
+def _launch_gathered(a: Tensor, b: Tensor, offs: Tensor, rows: Tensor | None, *more: Any) -> Tensor:
     _check_shapes(a, b, offs, rows)
     options, text = _read(more)
     with torch.no_grad(), forward_ad._set_fwd_grad_enabled(False):
@@ -242,9 +235,9 @@ def _check_shapes(a: Tensor, b: Tensor, offs: Tensor, rows: Tensor | None = None
         ("rows", rows, 1, "(m,)"),
     ):
         if x is not None and x.dim() != rank:
-            _refuse(f"{name} has shape {tuple(x.shape)}: it must be {shape}")
+            refuse(f"{name} has shape {tuple(x.shape)}: it must be {shape}")
     if rows is not None and rows.dtype is not torch.int32:
-        _refuse(f"rows is of type {rows.dtype}: it must be torch.int32")
+        refuse(f"rows is of type {rows.dtype}: it must be torch.int32")
     torch._check(offs.shape[0] == b.shape[0], lambda: f"b has shape {tuple(b.shape)} and offs {tuple(offs.shape)}")
 
 
@@ -311,7 +304,7 @@ def _outer_by_pytorch(a: Tensor, gradient: Tensor, offs: Tensor) -> Tensor:
 
 def _check_outer(a: Tensor, gradient: Tensor, offs: Tensor) -> None:
     if a.dim() != 2 or gradient.dim() != 2 or offs.dim() != 1:
-        _refuse(
+        refuse(
             f"shapes are {tuple(a.mT.shape) if a.dim() == 2 else tuple(a.shape)}, {tuple(gradient.shape)} and "
             f"{tuple(offs.shape)}: they must be (m, k), (k, n) and (groups,)"
         )

@@ -59,11 +59,11 @@ def _check_bias(bias: Tensor, x: Tensor, weight: Tensor) -> None:
     if bias.dtype != x.dtype:
         refuse(f"bias is of type {bias.dtype}, but x is of type {x.dtype}: bias.to(x.dtype) converts it")
     shape = x.shape[:-1] + weight.shape[:-1]
-    if not _is_repeated_to(bias.shape, shape):
+    if not is_repeated_to(bias.shape, shape):
         refuse(f"bias has shape {tuple(bias.shape)}, which is not repeated to the product's {tuple(shape)}")
 
 
-def _is_repeated_to(shape: Sequence[int], whole: Sequence[int]) -> bool:
+def is_repeated_to(shape: Sequence[int], whole: Sequence[int]) -> bool:
     skipped = len(whole) - len(shape)
     return skipped >= 0 and all(size == 1 or size == whole[skipped + i] for i, size in enumerate(shape))
 

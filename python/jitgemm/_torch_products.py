@@ -19,6 +19,7 @@ from ._torch_linear import (
     check_shapes,
     check_stack,
     check_tensors,
+    is_repeated_to,
     linear_by,
     math_of,
     refuse,
@@ -81,8 +82,9 @@ def baddbmm(
     derivatives, the kernel adds a c of (batch, m, n) or (n,) in f32. Otherwise c is added to the rounded product.
     """
     _check_batches(a, b)
+    check_tensors(c=c)
     shape = (a.shape[0], a.shape[1], b.shape[2])
-    if not _broadcasts(c, shape):
+    if not is_repeated_to(c.shape, shape):
         refuse(f"c has shape {tuple(c.shape)}: it must broadcast to {shape}")
     options: dict[str, Any] = {"device": device, "deterministic": deterministic, "math": math}
     needs_gradient = torch.is_grad_enabled() and (a.requires_grad or b.requires_grad or c.requires_grad)
@@ -103,11 +105,6 @@ def _check_batches(a: Tensor, b: Tensor) -> None:
     check_tensors(a=a, b=b)
     if a.dim() != 3 or b.dim() != 3 or a.shape[0] != b.shape[0]:
         refuse(f"a has shape {tuple(a.shape)} and b {tuple(b.shape)}: they must be (batch, m, k) and (batch, k, n)")
-
-
-def _broadcasts(c: Tensor, shape: tuple[int, ...]) -> bool:
-    behind = shape[len(shape) - c.dim() :]
-    return c.dim() <= len(shape) and all(size in (1, full) for size, full in zip(c.shape, behind, strict=True))
 
 
 def linear(
