@@ -296,10 +296,6 @@ bool takes_workspace(const KernelEntry& entry) {
         entry.arguments, [](const KernelArgument& argument) { return role_of(argument) == ArgumentRole::workspace; });
 }
 
-}  // namespace
-
-namespace {
-
 /// main() fills and checks the matrices of plain problems.
 void require_plain_problem(const GemmSpec& spec) {
     std::string reason;

@@ -71,12 +71,11 @@ inline constexpr int kTmaAlignment = 16;
 [[nodiscard]] inline bool needs_packing(int alignment) { return alignment < kTmaAlignment; }
 
 /// Whether the caller has prepared the operand. Kernels know it only of copies in parts (Problem::asked).
-[[nodiscard]] constexpr bool is_prepared_a(const auto& of) {
-    return of.prepared == Prepared::a || of.prepared == Prepared::ab;
+[[nodiscard]] constexpr bool is_prepared(Prepared operand, const auto& of) {
+    return of.prepared == operand || of.prepared == Prepared::ab;
 }
-[[nodiscard]] constexpr bool is_prepared_b(const auto& of) {
-    return of.prepared == Prepared::b || of.prepared == Prepared::ab;
-}
+[[nodiscard]] constexpr bool is_prepared_a(const auto& of) { return is_prepared(Prepared::a, of); }
+[[nodiscard]] constexpr bool is_prepared_b(const auto& of) { return is_prepared(Prepared::b, of); }
 
 /// Whether a kernel that reads by TMA reads a copy: packed, transposed or in parts.
 [[nodiscard]] bool copies_a(const auto& of) { return needs_packing(of.align_a) || transposes_a(of) || has_parts(of); }

@@ -23,7 +23,7 @@ struct PreparedForm {
 /// "e4m3, 4096 lines of k=7168, K contiguous, pitch 7168", "f32 in parts of f16x3, 4096 lines of k=512".
 [[nodiscard]] std::string to_string(const PreparedForm& form);
 
-/// What is to be done for one operand of a resolved spec, which is Prepared::a or Prepared::b.
+/// How Prepared::a, or Prepared::b, of a resolved spec is prepared.
 struct Preparation {
     PreparedForm form;
     bool copies = false;  ///< else kernels read the operand as it lies

@@ -89,10 +89,12 @@ Preparation preparation_of(Prepared operand, const GemmSpec& requested, const Ar
     return preparation_of(operand, on_cores);
 }
 
+std::string preparing_name(const Problem& preparing) { return name_of(preparing.signature); }
+
 KernelText preparing_text(const Problem& preparing, const Arch& arch, const TemplateSet& templates) {
     const GemmSignature& s = preparing.signature;
     KernelText text;
-    text.name = name_of(s);
+    text.name = preparing_name(preparing);
     text.arch = &arch;
     text.body = render(templates, "common/prepare.cu", input_of(s));
     text.entries = has_parts(s) ? split_entries(Pack::a, arguments())

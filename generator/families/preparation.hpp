@@ -5,6 +5,8 @@
 #include "generator/base/problem.hpp"
 #include "generator/base/renderer.hpp"
 
+#include <string>
+
 namespace jitgemm {
 
 /// A problem whose A is the operand that is prepared, B transposed. Nothing is multiplied.
@@ -13,6 +15,8 @@ namespace jitgemm {
 /// What is to be done for an operand of kernels for this architecture: those without wgmma read no parts.
 [[nodiscard]] Preparation preparation_of(Prepared operand, const GemmSpec& requested, const Arch& arch);
 
+/// The name of its file, which is made without the text.
+[[nodiscard]] std::string preparing_name(const Problem& preparing);
 /// A file with one entry, which copies A of preparing_problem() to the beginning of the workspace. Its body depends on
 /// A's type, order and alignment, and on the math.
 [[nodiscard]] KernelText preparing_text(const Problem& preparing, const Arch& arch,

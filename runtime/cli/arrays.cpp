@@ -5,7 +5,6 @@
 #include "jitgemm/error.hpp"
 #include "runtime/cli/exit_codes.hpp"
 #include "runtime/cli/files.hpp"
-#include "runtime/context/preparation.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -295,7 +294,7 @@ Outputs multiply(Context& context, const GemmKernel& kernel, const ArrayProblem&
                             .row_index = operands.row_index,
                             .operands = operands.arguments};
     Outputs outputs = allocate_outputs(context, spec, arguments);
-    PreparingLaunch(kernel).launch(arguments);
+    kernel.launch(arguments);
     context.synchronize();
     return outputs;
 }

@@ -100,7 +100,7 @@ private:
     mutable std::atomic<const KernelInfo*> info_ = nullptr;
 };
 
-/// What the kernel calls A is the caller's B if D is column-major: D^T = B^T · A^T.
+/// Of a column-major D the kernel computes D^T = B^T · A^T, so that its A is the caller's B.
 [[nodiscard]] KernelOperands as_kernel_sees(const KernelState& state, const GemmArguments& arguments);
 
 /// What a context has and does.

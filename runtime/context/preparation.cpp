@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 namespace jitgemm {
@@ -42,9 +43,9 @@ std::unique_ptr<const OperandPreparation> load(Prepared operand, const GemmSpec&
     const Arch& arch = *context.device->model().arch;
     std::unique_ptr<OperandPreparation> made = described(operand, requested, arch);
     if (made->what.bytes() == 0) return made;
-    const KernelText text = preparing_text(made->problem, arch, context.templates);
-    const ContextState::SharedLoad shared =
-        context.load_shared(text.name, [&] { return load_preparing(text, made->problem, context); });
+    const ContextState::SharedLoad shared = context.load_shared(preparing_name(made->problem), [&] {
+        return load_preparing(preparing_text(made->problem, arch, context.templates), made->problem, context);
+    });
     take_kernel(*made, shared.kernel, *context.device);
     return made;
 }
@@ -159,15 +160,12 @@ std::unique_ptr<const KernelPreparations> preparations_of(const Problem& problem
 }
 
 bool are_preparations_loaded(const Problem& problem, ContextState& context) {
-    bool are_loaded = true;
-    static_cast<void>(made_for(problem, [&](Prepared operand) {
-        const Arch& arch = *context.device->model().arch;
-        auto made = described(operand, problem.requested(), arch);
-        if (made->what.bytes() != 0)
-            are_loaded = are_loaded && context.is_loaded(preparing_text(made->problem, arch, context.templates).name);
-        return made;
-    }));
-    return are_loaded;
+    const GemmSpec& spec = problem.requested();
+    return std::ranges::all_of(std::array{Prepared::a, Prepared::b}, [&](Prepared operand) {
+        if (!is_prepared(operand, spec)) return true;
+        const Preparation what = preparation_of(operand, spec, *context.device->model().arch);
+        return what.bytes() == 0 || context.is_loaded(preparing_name(preparing_problem(operand, spec)));
+    });
 }
 
 std::unique_ptr<const KernelPreparations> preparations_of(const Problem& problem, const KernelPreparations& known,
@@ -267,6 +265,7 @@ void PreparingLaunch::prepare(const GemmArguments& arguments) {
 }
 
 void PreparingLaunch::launch(const GemmArguments& arguments, Stream stream) {
+    if (state_of(kernel_).preparations == nullptr) return kernel_.launch(arguments, stream);
     GemmArguments with = arguments;
     with.prepared_a = prepared(Prepared::a, arguments.a, a_);
     with.prepared_b = prepared(Prepared::b, arguments.b, b_);

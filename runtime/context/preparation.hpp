@@ -15,7 +15,7 @@ namespace jitgemm {
 struct OperandPreparation {
     Preparation what;
     int alignment = 1;                             ///< of the operand, bytes
-    Problem problem{};                             ///< of which A is the operand
+    Problem problem{};                             ///< its A is the operand
     std::shared_ptr<const LoadedKernel> kernel{};  ///< null if nothing is copied
     std::vector<LoadedEntry> entries{};
     std::uint64_t id = new_problem_id();

@@ -153,8 +153,7 @@ private:
     /// They are short, so that no other process need compile them.
     void fetch_preparations(const GemmSpec& spec) {
         for (const Prepared operand : {Prepared::a, Prepared::b}) {
-            const bool is_prepared = spec.prepared == operand || spec.prepared == Prepared::ab;
-            if (!is_prepared || !preparation_of(operand, spec, arch_).copies) continue;
+            if (!is_prepared(operand, spec) || !preparation_of(operand, spec, arch_).copies) continue;
             const KernelText text = preparing_text(preparing_problem(operand, spec), arch_, templates_);
             static_cast<void>(cache_.get_or_compile(compile_request(text), compiling_.versions(), text.body));
         }

@@ -67,7 +67,7 @@ public:
         b_ = numbers(static_cast<std::size_t>(spec_.n * spec_.k), 2);
     }
 
-    /// D of all groups, each element of which was 7 and is added to. Elements of A and B with a k outside of `only` are
+    /// D of all groups. The product is added to a D of sevens. Elements of A and B with a k outside of `only` are
     /// NaN or infinite.
     [[nodiscard]] std::vector<float> run(const std::vector<std::int32_t>& ends, GroupRows only) const {
         const auto spoilt = [&](std::vector<float> values, std::int64_t lines) {

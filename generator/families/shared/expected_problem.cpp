@@ -24,7 +24,7 @@ EpilogueText with_layouts_of_scales(const GemmSpec& spec) {
 Problem expected_problem(const Problem& problem) {
     Problem expected = problem;
     GemmSpec& spec = expected.row_major;
-    spec.epilogue = with_layouts_of_scales(spec);
+    if (has_block_scales(problem.signature)) spec.epilogue = with_layouts_of_scales(spec);
     const bool by_k = is_grouped_by_k(spec);
     std::int64_t& cut = by_k ? spec.k : spec.m;
     spec.batch = spec.expected_rows != 0 ? spec.groups : std::clamp<std::int64_t>(cut, 1, spec.groups);

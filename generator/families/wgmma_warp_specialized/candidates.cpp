@@ -118,9 +118,10 @@ int widest(const GemmSignature& signature, const Config& config, bool is_streame
     bool adds_matrix = signature.c.has_value();
     if (config.promote != 0) {
         const bool is_alone = !is_streamed && !reads_matrix(signature) && config.cluster.m * config.cluster.n == 1;
+        if (!is_alone) return kWidestPromoted;
         const bool has_column_scales = std::ranges::any_of(
             block_scales(signature, config), [](const WgmmaScale& one) { return !one.is_of_rows && !one.is_by_block; });
-        return !is_alone ? kWidestPromoted : has_column_scales ? kWidestWithColumnScales : kWidestPromotedAlone;
+        return has_column_scales ? kWidestWithColumnScales : kWidestPromotedAlone;
     }
     if (signature.epilogue && signature.epilogue->counts().matrices != 0) {
         const bool through_ring = geometry(signature, config).c_stages != 0;

@@ -268,7 +268,7 @@ TEST_CASE("an exported set has a launcher for each kernel, a cubin for each text
 TEST_CASE("the dispatcher launches the kernel that the set names, as jitgemm does") {
     if (!testing::has_c_compiler()) SKIP_TEST("no C compiler 'cc'");
     SECTION("weights") { check_dispatcher(set_for({.m = 0, .n = 512, .k = 512}, 1, 3000), 0, 3001); }
-    SECTION("operands of a text, of which one has D's order") {
+    SECTION("operands of a text, a vector and a matrix in D's order") {
         GemmSpec spec{.m = 0, .n = 512, .k = 512, .epilogue = "d = relu(acc + bias[n]) * up[m,n]"};
         check_dispatcher(set_for(spec, 1, 600), 0, 601);
         spec.d_order = Order::column;
