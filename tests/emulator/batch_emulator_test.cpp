@@ -158,29 +158,22 @@ TEST_CASE("emulated batches: texts with values of each problem and of all") {
 }
 
 TEST_CASE("emulated batches: planted faults are found") {
-    struct Fault {
-        std::string_view text, instead;
-    };
     GemmSpec spec = batch_of(3, spec_of(GemmLayout::tn, 72, 40, 64));
     spec.c = DataType::bf16;
     const KernelConfig with_pointers{with_parameters({MmaMultistageConfig{}}, parse_parameters(kVariants[0]))};
-    for (const Fault& fault : {Fault{"args.a += problem * args.batch_stride_a", "args.a += 0"},
-                               Fault{"args.b += problem * args.batch_stride_b", "args.b += problem * args.ldb"},
-                               Fault{"args.c += problem * args.batch_stride_c", "args.c += 0"},
-                               Fault{"args.d += problem * args.batch_stride_d", "args.d += args.ldd"},
-                               Fault{"blockIdx.z) * gridDim.y + blockIdx.y", "blockIdx.z) * gridDim.y"}}) {
-        INFO(fault.text);
-        CHECK_FALSE(complaint_about(on_hopper(), spec, with_pointers, fault.text, fault.instead).empty());
-    }
+    check_faults(on_hopper(), spec, with_pointers,
+                 {{"args.a += problem * args.batch_stride_a", "args.a += 0"},
+                  {"args.b += problem * args.batch_stride_b", "args.b += problem * args.ldb"},
+                  {"args.c += problem * args.batch_stride_c", "args.c += 0"},
+                  {"args.d += problem * args.batch_stride_d", "args.d += args.ldd"},
+                  {"blockIdx.z) * gridDim.y + blockIdx.y", "blockIdx.z) * gridDim.y"}});
     const KernelConfig with_maps{wgmma_config("block=64x48x64,warpgroup=64x48,stages=4")};
-    for (const Fault& fault : {Fault{"args.map_a.problem = ", "args.map_a.problem = 0 * "},
-                               Fault{"args.batch_stride_b == 0 ? 0 : ", "args.batch_stride_b == 0 ? 0 : 1 - "},
-                               Fault{"args.map_d.problem = ", "args.map_d.problem = 2 - "},
-                               Fault{"count *= args.batch", "count *= args.batch - 1"},
-                               Fault{"index / (tiles.m * tiles.n)", "index / (tiles.m * tiles.n) / 2"}}) {
-        INFO(fault.text);
-        CHECK_FALSE(complaint_about(on_hopper(), spec, with_maps, fault.text, fault.instead).empty());
-    }
+    check_faults(on_hopper(), spec, with_maps,
+                 {{"args.map_a.problem = ", "args.map_a.problem = 0 * "},
+                  {"args.batch_stride_b == 0 ? 0 : ", "args.batch_stride_b == 0 ? 0 : 1 - "},
+                  {"args.map_d.problem = ", "args.map_d.problem = 2 - "},
+                  {"count *= args.batch", "count *= args.batch - 1"},
+                  {"index / (tiles.m * tiles.n)", "index / (tiles.m * tiles.n) / 2"}});
 }
 
 TEST_CASE("emulated batches: without problems, without K, without alpha") {

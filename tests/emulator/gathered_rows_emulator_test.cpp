@@ -3,10 +3,10 @@
 /// these rows.
 
 #include "runtime/context/context_state.hpp"
-#include "runtime/support/element_codec.hpp"
 #include "tests/catch.hpp"
 #include "tests/emulator/emulator.hpp"
 #include "tests/emulator/planted_faults.hpp"
+#include "tests/emulator/uploads.hpp"
 #include "tests/support/kernel_checks.hpp"
 #include "tests/support/wgmma_checks.hpp"
 #include "tests/support/wgmma_configs.hpp"
@@ -60,8 +60,8 @@ public:
     Product(const GemmSpec& asked, std::string_view config) : spec_(asked) {
         spec_.d = DataType::f32;
         kernel_ = state_of(on_hopper()).build(problem_of(spec_), KernelConfig{wgmma_config(config)});
-        a_ = numbers(static_cast<std::size_t>(spec_.source_rows * spec_.k), 1);
-        b_ = numbers(static_cast<std::size_t>(spec_.groups * spec_.n * spec_.k), 2);
+        a_ = small_integers(static_cast<std::size_t>(spec_.source_rows * spec_.k), 1);
+        b_ = small_integers(static_cast<std::size_t>(spec_.groups * spec_.n * spec_.k), 2);
     }
 
     /// The wrong elements of D, where rows of A that no row of a group names are NaN, and so is what `index` holds for
@@ -121,26 +121,6 @@ private:
             sum += a_[static_cast<std::size_t>(source * spec_.k + k)] *
                    b_[static_cast<std::size_t>((group * spec_.n + n) * spec_.k + k)];
         return sum;
-    }
-
-    static std::vector<float> numbers(std::size_t count, std::uint64_t seed) {
-        std::mt19937_64 random(seed);
-        std::vector<float> values(count);
-        for (float& value : values) value = static_cast<float>(random() % 5) - 2;
-        return values;
-    }
-    static DeviceBuffer upload(const std::vector<float>& values) {
-        std::vector<std::uint16_t> bits(values.size());
-        convert_elements(values.data(), DataType::f32, bits.data(), DataType::bf16, values.size());
-        DeviceBuffer buffer = on_hopper().allocate(2 * bits.size());
-        buffer.copy_from_host(bits.data(), 2 * bits.size());
-        return buffer;
-    }
-    /// Of just their size: what lies behind is not to be read.
-    static DeviceBuffer upload(const std::vector<std::int32_t>& values) {
-        DeviceBuffer buffer = on_hopper().allocate(4 * values.size());
-        buffer.copy_from_host(values.data(), 4 * values.size());
-        return buffer;
     }
 
     GemmSpec spec_;
@@ -257,28 +237,24 @@ TEST_CASE("emulated gathered rows: without rows, without K, without alpha") {
 }
 
 TEST_CASE("emulated gathered rows: planted faults are found") {
-    struct Fault {
-        std::string_view text, instead;
-    };
     GemmSpec spec = gathered(20, 90, spec_of(GemmLayout::tn, 1200, 520, 136));  // blocks take several tiles
     spec.c = spec.d;
     const KernelConfig config{wgmma_config("block=128x64x64,warpgroup=64x64,stages=3,slices=2")};
-    CHECK(complaint_about(on_hopper(), spec, config, "ring.wait(shared);", "ring.wait(shared);").empty());
-    for (const Fault& fault :
-         {Fault{"args.row_index[tile.row + row]", "args.row_index[(tile.row + row) ^ 1]"},
-          Fault{"args.row_index[tile.row + row]", "max(args.row_index[tile.row + row], 0)"},
-          Fault{"args.row_index[tile.row + row] : -1", "row : -1"}, Fault{"tile.row + row < tile.end_row ?", "true ?"},
-          Fault{"source >= 0 && ", ""}, Fault{" && source < args.source_rows", ""},
-          Fault{"sources.row[j] == 0 ? 0 : bytes", "bytes"},
-          Fault{"max(min(walk.end_k - column, kChunkElements), 0) * kElementBytes", "16"},
-          Fault{"row < first + kRowsOfWarp; row += 32", "row < first + 32; row += 32"},
-          Fault{"(chunk ^ row) * 16", "chunk * 16"}, Fault{"(target ^ j * 16)", "target"},
-          Fault{"% kGatherWarps * kRowsOfWarp", "% kGatherWarps * 0"},
-          Fault{"        fence_proxy_async();\n        fill(", "        fill("},
-          Fault{"ring.land<kGathersInFlight - 1>(shared)", "ring.land<kGathersInFlight>(shared)"},
-          Fault{"            ring.wait(shared);\n", ""},
-          Fault{"ring.pass(shared, stages_of_panels(args, walk));", ""}}) {
-        INFO(fault.text << " -> " << fault.instead);
-        CHECK_FALSE(complaint_about(on_hopper(), spec, config, fault.text, fault.instead).empty());
-    }
+    check_faults(on_hopper(), spec, config,
+                 {{"args.row_index[tile.row + row]", "args.row_index[(tile.row + row) ^ 1]"},
+                  {"args.row_index[tile.row + row]", "max(args.row_index[tile.row + row], 0)"},
+                  {"args.row_index[tile.row + row] : -1", "row : -1"},
+                  {"tile.row + row < tile.end_row ?", "true ?"},
+                  {"source >= 0 && ", ""},
+                  {" && source < args.source_rows", ""},
+                  {"sources.row[j] == 0 ? 0 : bytes", "bytes"},
+                  {"max(min(walk.end_k - column, kChunkElements), 0) * kElementBytes", "16"},
+                  {"row < first + kRowsOfWarp; row += 32", "row < first + 32; row += 32"},
+                  {"(chunk ^ row) * 16", "chunk * 16"},
+                  {"(target ^ j * 16)", "target"},
+                  {"% kGatherWarps * kRowsOfWarp", "% kGatherWarps * 0"},
+                  {"        fence_proxy_async();\n        fill(", "        fill("},
+                  {"ring.land<kGathersInFlight - 1>(shared)", "ring.land<kGathersInFlight>(shared)"},
+                  {"            ring.wait(shared);\n", ""},
+                  {"ring.pass(shared, stages_of_panels(args, walk));", ""}});
 }

@@ -165,31 +165,23 @@ TEST_CASE("emulated groups: without rows, without K, without alpha") {
 }
 
 TEST_CASE("emulated groups: planted faults are found") {
-    struct Fault {
-        std::string_view text, instead;
-    };
     const GemmSpec spec = groups_of(70, spec_of(GemmLayout::tn, 1200, 40, 64));
     const KernelConfig config{wgmma_config("block=64x24x64,warpgroup=64x24,stages=4,slices=2")};
-    CHECK(complaint_about(on_hopper(), spec, config, "row + 16 > edges.end_row", "row + 16 > edges.end_row").empty());
-    for (const Fault& fault : {Fault{"row + 16 > edges.end_row", "row + 16 > args.m"},
-                               Fault{"min(16, edges.end_row - row)", "min(16, args.m - row)"},
-                               Fault{"static_cast<int>(problem)", "static_cast<int>(problem / 2)"},
-                               Fault{"tiles += before.tiles", "tiles += 0"},
-                               Fault{"int first_row = lane == 0 ? before.row : above", "int first_row = above"},
-                               Fault{"if (lane >= distance) tiles", "if (lane > distance) tiles"},
-                               Fault{"tile_of_block(index - before.tiles", "tile_of_block(index"},
-                               Fault{"int row = first_row + static_cast<int>(at.m", "int row = static_cast<int>(at.m"},
-                               Fault{"index >= group_end(table", "index > group_end(table"},
-                               Fault{"args.offsets[group + 32]", "args.offsets[group + 31]"}}) {
-        INFO(fault.text);
-        CHECK_FALSE(complaint_about(on_hopper(), spec, config, fault.text, fault.instead).empty());
-    }
+    check_faults(on_hopper(), spec, config,
+                 {{"row + 16 > edges.end_row", "row + 16 > args.m"},
+                  {"min(16, edges.end_row - row)", "min(16, args.m - row)"},
+                  {"static_cast<int>(problem)", "static_cast<int>(problem / 2)"},
+                  {"tiles += before.tiles", "tiles += 0"},
+                  {"int first_row = lane == 0 ? before.row : above", "int first_row = above"},
+                  {"if (lane >= distance) tiles", "if (lane > distance) tiles"},
+                  {"tile_of_block(index - before.tiles", "tile_of_block(index"},
+                  {"int row = first_row + static_cast<int>(at.m", "int row = static_cast<int>(at.m"},
+                  {"index >= group_end(table", "index > group_end(table"},
+                  {"args.offsets[group + 32]", "args.offsets[group + 31]"}});
     GemmSpec with_room = groups_of(40, spec_of(GemmLayout::tn, 1200, 40, 64));
     with_room.group_rows = 30;
-    for (const Fault& fault : {Fault{"row = first_row + rows_in_room", "row = first_row + args.group_rows"},
-                               Fault{"first_row = group * args.group_rows", "first_row = before.row"},
-                               Fault{"group_rows == 0 ? before.row : ", "group_rows == 0 ? 0 : before.row + 0 * "}}) {
-        INFO(fault.text);
-        CHECK_FALSE(complaint_about(on_hopper(), with_room, config, fault.text, fault.instead).empty());
-    }
+    check_faults(on_hopper(), with_room, config,
+                 {{"row = first_row + rows_in_room", "row = first_row + args.group_rows"},
+                  {"first_row = group * args.group_rows", "first_row = before.row"},
+                  {"group_rows == 0 ? before.row : ", "group_rows == 0 ? 0 : before.row + 0 * "}});
 }

@@ -2,11 +2,11 @@
 /// verify() checks each group from the same offsets. K behind the last group is NaN there.
 
 #include "runtime/context/context_state.hpp"
-#include "runtime/support/element_codec.hpp"
 #include "runtime/verify/group_sizes.hpp"
 #include "tests/catch.hpp"
 #include "tests/emulator/emulator.hpp"
 #include "tests/emulator/planted_faults.hpp"
+#include "tests/emulator/uploads.hpp"
 #include "tests/support/kernel_checks.hpp"
 #include "tests/support/wgmma_checks.hpp"
 #include "tests/support/wgmma_configs.hpp"
@@ -63,8 +63,8 @@ public:
         spec_.d = DataType::f32;
         spec_.c = DataType::f32;
         kernel_ = state_of(on_hopper()).build(problem_of(spec_), KernelConfig{wgmma_config(config)});
-        a_ = numbers(static_cast<std::size_t>(spec_.m * spec_.k), 1);
-        b_ = numbers(static_cast<std::size_t>(spec_.n * spec_.k), 2);
+        a_ = small_integers(static_cast<std::size_t>(spec_.m * spec_.k), 1);
+        b_ = small_integers(static_cast<std::size_t>(spec_.n * spec_.k), 2);
     }
 
     /// D of all groups. The product is added to a D of sevens. Elements of A and B with a k outside of `only` are
@@ -77,9 +77,7 @@ public:
             }
             return values;
         };
-        const DeviceBuffer a = upload(spoilt(a_, spec_.m)), b = upload(spoilt(b_, spec_.n));
-        DeviceBuffer offsets = on_hopper().allocate(4 * ends.size());
-        offsets.copy_from_host(ends.data(), 4 * ends.size());
+        const DeviceBuffer a = upload(spoilt(a_, spec_.m)), b = upload(spoilt(b_, spec_.n)), offsets = upload(ends);
         std::vector<float> d(ends.size() * static_cast<std::size_t>(spec_.m * spec_.n), 7);
         DeviceBuffer result = on_hopper().allocate(4 * d.size());
         result.copy_from_host(d.data(), 4 * d.size());
@@ -118,19 +116,6 @@ private:
 
     static float at(const std::vector<float>& values, std::int64_t k, std::int64_t lines, std::int64_t line) {
         return values[static_cast<std::size_t>(k * lines + line)];
-    }
-    static std::vector<float> numbers(std::size_t count, std::uint64_t seed) {
-        std::mt19937_64 random(seed);
-        std::vector<float> values(count);
-        for (float& value : values) value = static_cast<float>(random() % 5) - 2;
-        return values;
-    }
-    static DeviceBuffer upload(const std::vector<float>& values) {
-        std::vector<std::uint16_t> bits(values.size());
-        convert_elements(values.data(), DataType::f32, bits.data(), DataType::bf16, values.size());
-        DeviceBuffer buffer = on_hopper().allocate(2 * bits.size());
-        buffer.copy_from_host(bits.data(), 2 * bits.size());
-        return buffer;
     }
 
     GemmSpec spec_;
@@ -215,26 +200,20 @@ TEST_CASE("emulated groups of K: many groups, one, none of K, no alpha") {
 }
 
 TEST_CASE("emulated groups of K: planted faults are found") {
-    struct Fault {
-        std::string_view text, instead;
-    };
     const GemmSpec spec = groups_of_k(70, {64, 200, 3000});
     const KernelConfig config{wgmma_config("block=64x40x64,warpgroup=64x40,stages=2,slices=2")};
-    CHECK(complaint_about(on_hopper(), spec, config, "phases ^=", "phases ^=").empty());
-    for (const Fault& fault :
-         {Fault{"OperandA::clear_from(shared.stage_a(at.stage), rows",
-                "OperandA::clear_from(shared.stage_a(at.stage), kBlockK"},
-          Fault{"OperandB::clear_from(shared.stage_b(at.stage), rows",
-                "OperandB::clear_from(shared.stage_b(at.stage), kBlockK"},
-          Fault{"            fence_proxy_async();\n            __syncwarp();", "            __syncwarp();"},
-          Fault{"mbarrier_wait(shared.landed_barrier(at.stage), phases >> at.stage & 1);", ""},
-          Fault{"phases ^= 1u << at.stage;", ""}, Fault{"ring.skip(walk.k_tiles);", "ring.skip(walk.k_tiles - 1);"},
-          Fault{"k < tile.end_k ? k : tile.behind_k", "k"},
-          Fault{"left > 0 && left < kBlockK", "left > 1 && left < kBlockK"},
-          Fault{"tile.end_k = group_end(table, group() + 1)", "tile.end_k = group_end(table, group())"},
-          Fault{"args.offsets[entry - 1]", "args.offsets[max(entry - 2, 0)]"},
-          Fault{"args.map_d.problem = static_cast<int>(problem)", "args.map_d.problem = 0"}}) {
-        INFO(fault.text);
-        CHECK_FALSE(complaint_about(on_hopper(), spec, config, fault.text, fault.instead).empty());
-    }
+    check_faults(on_hopper(), spec, config,
+                 {{"OperandA::clear_from(shared.stage_a(at.stage), rows",
+                   "OperandA::clear_from(shared.stage_a(at.stage), kBlockK"},
+                  {"OperandB::clear_from(shared.stage_b(at.stage), rows",
+                   "OperandB::clear_from(shared.stage_b(at.stage), kBlockK"},
+                  {"            fence_proxy_async();\n            __syncwarp();", "            __syncwarp();"},
+                  {"mbarrier_wait(shared.landed_barrier(at.stage), phases >> at.stage & 1);", ""},
+                  {"phases ^= 1u << at.stage;", ""},
+                  {"ring.skip(walk.k_tiles);", "ring.skip(walk.k_tiles - 1);"},
+                  {"k < tile.end_k ? k : tile.behind_k", "k"},
+                  {"left > 0 && left < kBlockK", "left > 1 && left < kBlockK"},
+                  {"tile.end_k = group_end(table, group() + 1)", "tile.end_k = group_end(table, group())"},
+                  {"args.offsets[entry - 1]", "args.offsets[max(entry - 2, 0)]"},
+                  {"args.map_d.problem = static_cast<int>(problem)", "args.map_d.problem = 0"}});
 }

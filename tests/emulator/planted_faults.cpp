@@ -25,4 +25,14 @@ std::string complaint_about(Context& context, const GemmSpec& spec, const Kernel
     }
 }
 
+void check_faults(Context& context, const GemmSpec& spec, const KernelConfig& config,
+                  std::initializer_list<PlantedFault> faults) {
+    const std::string_view unchanged = faults.begin()->text;
+    CHECK(complaint_about(context, spec, config, unchanged, unchanged).empty());
+    for (const auto& [text, instead] : faults) {
+        INFO(text << " -> " << instead);
+        CHECK_FALSE(complaint_about(context, spec, config, text, instead).empty());
+    }
+}
+
 }  // namespace jitgemm::testing
