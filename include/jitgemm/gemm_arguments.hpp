@@ -90,7 +90,7 @@ struct GemmArguments {
     /// Of a spec with groups: s32 (groups). Without group_rows they are ends in rising order: group i ends before row
     /// offsets[i] and begins where the previous group ends, the first one at row 0. With group_rows, offsets[i] is the
     /// number of rows of group i. Rows of D outside the groups are not written. With Ragged::k, ends are those of
-    /// groups along K. If ends fall, or there are more rows than room, results are wrong, but no other memory is
+    /// groups along K. If ends decrease, or there are more rows than room, results are wrong, but no other memory is
     /// touched.
     DevicePointer offsets{};
     /// Of a spec with source_rows: s32 (m). Row i of D is made of row row_index[i] of A. A number outside 0 to

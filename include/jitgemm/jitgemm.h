@@ -231,7 +231,7 @@ JG_API void jg_prepared_destroy(jg_prepared *prepared);
 /* Writes the form, "e4m3, 4096 lines of k=7168, K contiguous, pitch 7168", as jg_kernel_query writes a text.
  * Thread-safe. */
 JG_API jg_status jg_prepared_form(const jg_prepared *prepared, char *buffer, size_t *size);
-/* jg_kernel_launch with prepared operands in place of arguments->a and ->b. Of an operand that is not prepared, NULL.
+/* jg_kernel_launch with prepared operands in place of arguments->a and ->b. Pass NULL for one that is not prepared.
  * JG_INVALID if the kernel reads another form. Thread-safe. */
 JG_API jg_status jg_kernel_launch_prepared(const jg_kernel *kernel, const jg_arguments *arguments, const jg_prepared *a,
                                            const jg_prepared *b, void *stream);
