@@ -34,13 +34,13 @@ Ref of_process() {
 
 std::string device_word(PyObject* device) {
     const bool has_no_name = device == Py_None || PyLong_Check(device) != 0;  // their texts would read as wrong names
-    const Ref name = has_no_name ? Ref::borrowed(device) : Ref::owned(PyObject_Str(device));
+    const Ref name = has_no_name ? Ref::borrowed(device) : Ref::owned(str_of(device));
     return to_string(parse_device_name(text_of(name.get(), "device")));
 }
 
 Ref default_device() {
     if (defaults.of_block != nullptr) {
-        const Ref block = Ref::owned(PyObject_CallNoArgs(defaults.of_block));
+        const Ref block = Ref::owned(call_python(defaults.of_block));
         if (block.get() != Py_None) return Ref::borrowed(PyTuple_GetItem(block.get(), 0));
     }
     return of_process();

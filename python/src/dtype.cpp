@@ -46,7 +46,7 @@ void remember(PyObject* dtype, DataType type) {
 
 DataType data_type_of(PyObject* dtype, const char* argument) {
     if (const std::optional<DataType> known = known_type(dtype)) return *known;
-    const Ref word = Ref::owned(PyObject_CallFunction(member("_dtypes", "word").get(), "O", dtype));
+    const Ref word = called(member("_dtypes", "word").get(), PyTuple_Pack(1, dtype));
     const std::optional<DataType> type = data_type_of_word(words_of(word.get()));
     if (!type) refuse_dtype(words_of(word.get()), argument);
     remember(dtype, *type);

@@ -78,7 +78,7 @@ std::string take_complaint() {
     PyErr_NormalizeException(&type, &value, &trace);
     const Ref held_type = Ref::owned(type), held_value = Ref::owned(value);
     Py_XDECREF(trace);
-    const std::string words = words_of(Ref::owned(PyObject_Str(value)).get());
+    const std::string words = words_of(Ref::owned(str_of(value)).get());
     return words.empty() ? type_name(value) : words.substr(0, words.find('\n'));
 }
 
@@ -122,8 +122,8 @@ PyObject* KeptMember::get() {
     Ref imported;
     if (PyObject* const known = PyImport_GetModule(full_name_); known != nullptr) imported = Ref::owned(known);
     if (imported.get() != nullptr && imported.get() == module_) return member_;
-    Ref now = Ref::owned(PyImport_Import(full_name_));
-    Ref member = Ref::owned(PyObject_GetAttrString(now.get(), name_));
+    Ref now = Ref::owned(import_module(full_name_));
+    Ref member = Ref::owned(attribute_of(now.get(), name_));
     // What was kept before stays alive: another thread may be calling it.
     module_ = now.release();
     member_ = member.release();
@@ -132,8 +132,8 @@ PyObject* KeptMember::get() {
 
 std::string type_name(PyObject* object) {
     auto* const type = reinterpret_cast<PyObject*>(Py_TYPE(object));
-    const Ref name = Ref::owned(PyObject_GetAttrString(type, "__name__"));
-    const Ref module = Ref::owned(PyObject_GetAttrString(type, "__module__"));
+    const Ref name = Ref::owned(attribute_of(type, "__name__"));
+    const Ref module = Ref::owned(attribute_of(type, "__module__"));
     if (!PyUnicode_Check(module.get()) || words_of(module.get()) == "builtins") return words_of(name.get());
     return words_of(module.get()) + "." + words_of(name.get());
 }

@@ -57,12 +57,12 @@ void deliver(const Message& message) {
     const std::string_view level = kLogLevelNames.at(static_cast<std::size_t>(message.level));
     const Ref arguments = Ref::owned(
         Py_BuildValue("(NNN)", text(level).release(), text(message.text).release(), text(named_level).release()));
-    static_cast<void>(Ref::owned(PyObject_CallObject(member("_log", "deliver").get(), arguments.get())));
+    static_cast<void>(Ref::owned(call_python(member("_log", "deliver").get(), arguments.get())));
 }
 
 /// What a handler raises ends no product. Ctrl-C comes again, where the caller can be interrupted.
 void pass_over_exception() {
-    if (PyErr_ExceptionMatches(PyExc_KeyboardInterrupt) == 0) return PyErr_WriteUnraisable(nullptr);
+    if (PyErr_ExceptionMatches(PyExc_KeyboardInterrupt) == 0) return write_unraisable(nullptr);
     PyErr_Clear();
     PyErr_SetInterrupt();
 }
@@ -80,8 +80,8 @@ PyObject* leave_log(PyObject* /*self*/, PyObject* /*unused*/) {
 void leave_log_at_exit() {
     static PyMethodDef leave{"leave_log", leave_log, METH_NOARGS, nullptr};
     const Ref function = Ref::owned(PyCFunction_New(&leave, nullptr));
-    const Ref atexit = Ref::owned(PyImport_ImportModule("atexit"));
-    static_cast<void>(Ref::owned(PyObject_CallMethod(atexit.get(), "register", "O", function.get())));
+    const Ref atexit = Ref::owned(import_module("atexit"));
+    static_cast<void>(called_method(atexit.get(), "register", PyTuple_Pack(1, function.get())));
 }
 
 }  // namespace

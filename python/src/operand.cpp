@@ -31,7 +31,7 @@ struct ArrayType {
 
 /// Of a type that stays alive; the table of the standard's major version that we know, if it has one.
 const dlpack::ExchangeApi* exchange_of(PyTypeObject* type) {
-    PyObject* const capsule = PyObject_GetAttrString(reinterpret_cast<PyObject*>(type), dlpack::kExchangeAttribute);
+    PyObject* const capsule = attribute_of(reinterpret_cast<PyObject*>(type), dlpack::kExchangeAttribute);
     if (capsule == nullptr) {
         PyErr_Clear();
         return nullptr;
@@ -45,7 +45,7 @@ const dlpack::ExchangeApi* exchange_of(PyTypeObject* type) {
 
 /// A method without arguments, of an object of the type.
 PyCFunction c_method(PyObject* object, const char* name) {
-    const Ref bound = Ref::owned(PyObject_GetAttrString(object, name));
+    const Ref bound = Ref::owned(attribute_of(object, name));
     if (PyObject_TypeCheck(bound.get(), &PyCFunction_Type) == 0) return nullptr;
     if (PyCFunction_GetSelf(bound.get()) != object || PyCFunction_GetFlags(bound.get()) != METH_NOARGS) return nullptr;
     return PyCFunction_GetFunction(bound.get());
@@ -63,7 +63,7 @@ ArrayType array_type(PyObject* object) {
     if (found == known.end()) {
         ArrayType read{.exchange = exchange_of(type)};
         const auto has = [&](const char* name) {
-            return PyObject_HasAttrString(reinterpret_cast<PyObject*>(type), name) != 0;
+            return has_attribute(reinterpret_cast<PyObject*>(type), name);
         };
         read.is_tensor = read.exchange != nullptr && has("requires_grad") && has("is_neg");
         if (read.is_tensor) {
@@ -146,10 +146,10 @@ public:
     explicit Question(const char* name) : name_(name) {}
     long ask() {
         if (function_ == nullptr) {
-            const Ref core = Ref::owned(PyImport_ImportModule("torch._C"));
-            function_ = Ref::owned(PyObject_GetAttrString(core.get(), name_)).release();
+            const Ref core = Ref::owned(import_module("torch._C"));
+            function_ = Ref::owned(attribute_of(core.get(), name_)).release();
         }
-        return PyLong_AsLong(Ref::owned(PyObject_CallNoArgs(function_)).get());
+        return PyLong_AsLong(Ref::owned(call_python(function_)).get());
     }
 
 private:
@@ -159,9 +159,7 @@ private:
 
 /// What a method without arguments answers.
 bool answers_yes(PyObject* object, PyCFunction function, PyObject* name) {
-    return Ref::owned(function != nullptr ? function(object, nullptr)
-                                          : PyObject_CallMethodObjArgs(object, name, nullptr))
-               .get() == Py_True;
+    return Ref::owned(function != nullptr ? function(object, nullptr) : call_method(object, name)).get() == Py_True;
 }
 
 /// Made in inference mode: autograd keeps no version of it.
@@ -174,8 +172,8 @@ bool is_inference(PyObject* tensor) {
 PyObject* increment_version(const char* name) {
     static PyObject* kept = nullptr;
     if (kept != nullptr) return kept;
-    const Ref graph = Ref::owned(PyImport_ImportModule("torch.autograd.graph"));
-    kept = PyObject_GetAttrString(graph.get(), "increment_version");
+    const Ref graph = Ref::owned(import_module("torch.autograd.graph"));
+    kept = attribute_of(graph.get(), "increment_version");
     if (kept != nullptr) return kept;
     PyErr_Clear();
     refuse(name, "can't be written: this PyTorch has no torch.autograd.graph.increment_version to tell autograd so");
@@ -187,7 +185,7 @@ bool has_tangent(PyObject* tensor) {
     static PyObject* forward_ad = nullptr;
     static PyObject* names = nullptr;  // the module's
     if (forward_ad == nullptr) {
-        forward_ad = Ref::owned(PyImport_ImportModule("torch.autograd.forward_ad")).release();
+        forward_ad = Ref::owned(import_module("torch.autograd.forward_ad")).release();
         names = PyModule_GetDict(forward_ad);
     }
     PyObject* const level = PyDict_GetItemWithError(names, level_name);  // borrowed
@@ -195,9 +193,9 @@ bool has_tangent(PyObject* tensor) {
     static Question is_enabled(
         "_is_fwd_grad_enabled");  // not in a torch.autograd.Function, which has a rule of its own
     if (is_enabled.ask() == 0) return false;
-    const Ref unpack = Ref::owned(PyObject_GetAttrString(forward_ad, "unpack_dual"));
+    const Ref unpack = Ref::owned(attribute_of(forward_ad, "unpack_dual"));
     const Ref dual = called(unpack.get(), PyTuple_Pack(1, tensor));
-    return Ref::owned(PyObject_GetAttrString(dual.get(), "tangent")).get() != Py_None;
+    return Ref::owned(attribute_of(dual.get(), "tangent")).get() != Py_None;
 }
 
 /// What the exchange interface doesn't say of a torch.Tensor. A product that is not written down in the graph would
@@ -211,10 +209,10 @@ void check_tensor(const Operand& operand, const ArrayType& type) {
         refuse(operand.name, "has a tangent of forward-mode differentiation, which this product would lose");
 
     static PyObject* attribute = PyUnicode_InternFromString("requires_grad");
-    const Ref wanted = Ref::owned(PyObject_GetAttr(operand.object, attribute));
+    const Ref wanted = Ref::owned(attribute_of(operand.object, attribute));
     if (wanted.get() == Py_False) return;
-    const Ref torch = Ref::owned(PyImport_ImportModule("torch"));
-    const Ref enabled = Ref::owned(PyObject_CallMethod(torch.get(), "is_grad_enabled", nullptr));
+    const Ref torch = Ref::owned(import_module("torch"));
+    const Ref enabled = called_method(torch.get(), "is_grad_enabled");
     if (enabled.get() == Py_False) return;
     refuse(operand.name,
            "requires grad, but this product has no gradient: use jitgemm.torch.matmul, or detach() or torch.no_grad()");
@@ -229,7 +227,7 @@ void check_tensor(const Operand& operand, const ArrayType& type) {
 /// Refuses a number that does not fit its width: a library's description of its arrays is not trusted.
 [[noreturn]] void refuse_number(const char* name, PyObject* object) {
     PyErr_Clear();
-    const Ref text = Ref::owned(PyObject_Repr(object));
+    const Ref text = Ref::owned(repr_of(object));
     refuse(name, fmt::format("has a shape, stride or address of {}, which is no whole number of 64 bits",
                              text_of(text.get())));
 }
@@ -342,8 +340,8 @@ void read(PyObject* object, const char* name, PyObject* stream, Operand& operand
 /// As the array itself says it, else as its library told.
 [[noreturn]] void refuse_type(const Operand& operand) {
     Ref word = operand.exchange == nullptr ? Ref::borrowed(PyTuple_GetItem(operand.keeper.get(), kType))
-                                           : Ref::owned(PyObject_GetAttrString(operand.object, "dtype"));
-    word = Ref::owned(PyObject_Str(word.get()));
+                                           : Ref::owned(attribute_of(operand.object, "dtype"));
+    word = Ref::owned(str_of(word.get()));
     if (operand.name == std::string_view("offs"))
         refuse(operand.name, fmt::format("is of type {}: ends of groups are int32", words_of(word.get())));
     refuse(operand.name,
@@ -383,10 +381,10 @@ namespace {
 bool is_recorded_by_a_mode() {
     static Question depth("_len_torch_dispatch_stack");
     if (depth.ask() == 0) return false;
-    const Ref core = Ref::owned(PyImport_ImportModule("torch._C"));
-    const Ref keys = Ref::owned(PyObject_GetAttrString(core.get(), "_TorchDispatchModeKey"));
-    const Ref key = Ref::owned(PyObject_GetAttrString(keys.get(), "PROXY"));
-    return Ref::owned(PyObject_CallMethod(core.get(), "_get_dispatch_mode", "O", key.get())).get() != Py_None;
+    const Ref core = Ref::owned(import_module("torch._C"));
+    const Ref keys = Ref::owned(attribute_of(core.get(), "_TorchDispatchModeKey"));
+    const Ref key = Ref::owned(attribute_of(keys.get(), "PROXY"));
+    return called_method(core.get(), "_get_dispatch_mode", PyTuple_Pack(1, key.get())).get() != Py_None;
 }
 
 }  // namespace
@@ -405,8 +403,8 @@ void check_writable(const Operand& operand) {
     if (operand.library != Library::torch) return;
     static_cast<void>(increment_version(operand.name));
     if (!is_inference(operand.object)) return;
-    const Ref torch = Ref::owned(PyImport_ImportModule("torch"));
-    const Ref enabled = Ref::owned(PyObject_CallMethod(torch.get(), "is_inference_mode_enabled", nullptr));
+    const Ref torch = Ref::owned(import_module("torch"));
+    const Ref enabled = called_method(torch.get(), "is_inference_mode_enabled");
     if (enabled.get() != Py_True)
         refuse(operand.name,
                "was made in inference mode, and is written only there: clone() makes a tensor of it that is not");

@@ -27,7 +27,7 @@ void read_if_given(PyObject* object, const char* name, const Product& product, O
 
 bool truth(PyObject* object) {
     if (object == nullptr) return false;
-    const int answer = PyObject_IsTrue(object);
+    const int answer = is_true(object);
     check(answer);
     return answer == 1;
 }
@@ -73,7 +73,7 @@ std::int64_t count_of(PyObject* object, const char* name) {
     if (PyErr_Occurred() != nullptr) PyErr_Clear();
     if (value < 0)
         throw SpecError("invalid problem", {fmt::format("{} is {}: expected an integer of at least 0", name,
-                                                        words_of(Ref::owned(PyObject_Repr(object)).get()))});
+                                                        words_of(Ref::owned(repr_of(object)).get()))});
     return value;
 }
 
@@ -104,7 +104,7 @@ Stream as_stream(PyObject* handle) {
     const unsigned long long value = PyLong_AsUnsignedLongLong(handle);
     if (PyErr_Occurred() != nullptr) {
         PyErr_Clear();
-        const Ref text = Ref::owned(PyObject_Repr(handle));
+        const Ref text = Ref::owned(repr_of(handle));
         refuse_stream("is " + words_of(text.get()) + ": a handle is 0, or an address of 64 bits");
     }
     return reinterpret_cast<Stream>(static_cast<std::uintptr_t>(value));
@@ -118,9 +118,8 @@ Ref answer_of(PyObject* stream, PyObject* answer) {
 
 /// (version, handle), as the protocol wants it.
 Stream stream_of_protocol(PyObject* stream) {
-    const Ref protocol = answer_of(stream, PyObject_GetAttrString(stream, "__cuda_stream__"));
-    const Ref nothing = Ref::owned(PyTuple_New(0));
-    const Ref answer = answer_of(stream, call_python(protocol.get(), nothing.get()));
+    const Ref protocol = answer_of(stream, attribute_of(stream, "__cuda_stream__"));
+    const Ref answer = answer_of(stream, call_python(protocol.get()));
     if (PyTuple_Check(answer.get()) == 0 || PyTuple_Size(answer.get()) != 2)
         refuse_stream("of type " + type_name(stream) + " answers __cuda_stream__() with no (version, handle)");
     return as_stream(PyTuple_GetItem(answer.get(), 1));
@@ -231,10 +230,10 @@ Stream stream_of(PyObject* stream, const Operand& a) {
     if (stream == nullptr) return current_stream(a);
     if (PyBool_Check(stream) == 0 && PyLong_Check(stream) != 0) return as_stream(stream);
     for (const char* const attribute : {"cuda_stream", "ptr"}) {
-        if (PyObject_HasAttrString(stream, attribute) == 0) continue;
-        return as_stream(answer_of(stream, PyObject_GetAttrString(stream, attribute)).get());
+        if (!has_attribute(stream, attribute)) continue;
+        return as_stream(answer_of(stream, attribute_of(stream, attribute)).get());
     }
-    if (PyObject_HasAttrString(stream, "__cuda_stream__") != 0) return stream_of_protocol(stream);
+    if (has_attribute(stream, "__cuda_stream__")) return stream_of_protocol(stream);
     refuse_stream("is of type " + type_name(stream) +
                   ": a handle is an integer, torch.cuda.Stream, cupy.cuda.Stream, or what has __cuda_stream__");
 }

@@ -79,6 +79,16 @@ inline Ref called(PyObject* function, PyObject* arguments) {
     return Ref::owned(call_python(function, held.get()));
 }
 
+/// Of a method.
+inline Ref called_method(PyObject* object, const char* name, PyObject* arguments) {
+    return called(Ref::owned(attribute_of(object, name)).get(), arguments);
+}
+
+/// Of a method without arguments.
+inline Ref called_method(PyObject* object, const char* name) {
+    return Ref::owned(call_python(Ref::owned(attribute_of(object, name)).get()));
+}
+
 /// Of integers.
 inline Ref tuple_of(std::span<const std::int64_t> values) {
     Ref tuple = Ref::owned(PyTuple_New(static_cast<Py_ssize_t>(values.size())));
@@ -90,8 +100,8 @@ inline Ref tuple_of(std::span<const std::int64_t> values) {
 
 /// A member of a module of this package, which is imported if it was not: of("_arrays", "describe").
 inline Ref member(const char* module, const char* name) {
-    const Ref imported = Ref::owned(PyImport_ImportModule((std::string("jitgemm.") + module).c_str()));
-    return Ref::owned(PyObject_GetAttrString(imported.get(), name));
+    const Ref imported = Ref::owned(import_module((std::string("jitgemm.") + module).c_str()));
+    return Ref::owned(attribute_of(imported.get(), name));
 }
 
 /// The same, kept as long as the module is the one that is imported: a program may import the package anew. For a

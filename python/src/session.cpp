@@ -43,7 +43,7 @@ void after_fork() {
 /// What the package knows of its own folders, where the environment says nothing.
 void take_defaults(Options& options) {
     const auto take = [&](std::string& into, const char* name) {
-        if (into.empty()) into = text_of(called(member("_folders", name).get(), PyTuple_New(0)).get());
+        if (into.empty()) into = text_of(Ref::owned(call_python(member("_folders", name).get())).get());
     };
     take(options.wheel_directory, "wheels");
     take(options.tool, "tool");
@@ -151,7 +151,7 @@ std::shared_ptr<Session> session_for(const Arrays& arrays, PyObject* device) {
     if (place.on_gpu && (session->emulated || session->gpu != place.gpu))
         throw OperandError("arrays of another device",
                            {fmt::format("the arrays lie on {}, and device is {}", to_string(place),
-                                        words_of(Ref::owned(PyObject_Str(device)).get()))});
+                                        words_of(Ref::owned(str_of(device)).get()))});
     return session;
 }
 

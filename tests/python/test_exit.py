@@ -54,6 +54,28 @@ PROGRAMS = {
             jg.kernel(f"f32 tt {n} {n} {n}", device=E, family="simt_hierarchical")
         at_work(make)
         """,
+    "the time in a handler of the log": """
+        import logging
+        class Slow(logging.Handler):
+            def emit(self, record):
+                for _ in range(200000):
+                    pass
+        logging.getLogger("jitgemm").addHandler(Slow())
+        logging.getLogger("jitgemm").setLevel("DEBUG")
+        sizes = iter(range(9, 10**6))
+        def make():
+            n = next(sizes)
+            jg.kernel(f"f32 tt {n} {n} {n}", device=E, family="simt_hierarchical")
+        at_work(make, threads=3)
+        """,
+    "the time in texts of a caller's object": """
+        class Slow:
+            def __str__(self):
+                for _ in range(20000):
+                    pass
+                return E
+        at_work(lambda: jg.matmul(small, small, device=Slow()), threads=3)
+        """,
     "layouts": 'at_work(lambda: jg.layout("(8,4):(4,1)").table(), threads=2)',
 }
 
