@@ -115,7 +115,7 @@ void place_blocks(Explanation& explanation, int registers) {
     explanation.occupancy =
         occupancy({.threads = anatomy.threads(), .registers = registers, .shared_bytes = anatomy.shared_bytes},
                   *explanation.gpu.arch);
-    explanation.waves = wave_breakdown(block_count(main_grid(explanation), explanation.problem.row_major),
+    explanation.waves = wave_breakdown(block_count(main_grid(explanation), explanation.problem.row_major()),
                                        explanation.occupancy.blocks(), explanation.gpu.sm_count);
 }
 
@@ -156,7 +156,7 @@ Explanation explain(const Problem& problem, const GpuModel& gpu, const Selection
     explanation.problem = problem;
     explanation.gpu = gpu;
     explain_choice(explanation, selection);
-    explanation.roofline = roofline(problem.row_major, gpu, family_of(explanation.config).math_instruction);
+    explanation.roofline = roofline(problem.row_major(), gpu, family_of(explanation.config).math_instruction);
     explanation.bound = bound_of(explanation.cost);
     const double seconds = explanation.cost.total_us * 1e-6;
     const double rate = seconds > 0 ? explanation.roofline.flops / seconds : 0;

@@ -42,7 +42,7 @@ std::string pad_line(const KernelId& id) {
 }
 
 std::string operands_line(const Problem& problem) {
-    const GemmSpec& spec = problem.row_major;
+    const GemmSpec& spec = problem.row_major();
     const std::string_view b = spec.symmetric ? "A^T" : "B";
     if (!spec.epilogue.empty())
         return fmt::format("acc = A {}, D {}-major, and {}", b, problem.transposed ? "column" : "row",
@@ -110,7 +110,7 @@ std::string banner(const KernelSource& source, const Problem& problem) {
         fmt::format("{}{}\n{}{}{}\n{}{}{}\n", kKernelLabel, source.name, config_line(source.id.config), kSpecLabel,
                     to_string(asked), lines_line(asked) + turned_line(source, problem), kArchLabel, source.arch->name);
     for (const KernelEntry& entry : source.entries)
-        text += fmt::format("//   launch   {}\n", launch_line(entry, problem.row_major));
+        text += fmt::format("//   launch   {}\n", launch_line(entry, problem.row_major()));
     text += pad_line(source.id);
     text += fmt::format("//   compile  nvcc -arch={} -std=c++17 -cubin kernel.cu\n", source.arch->name);
     text +=

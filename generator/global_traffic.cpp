@@ -60,7 +60,7 @@ double row_by_row(const GemmSpec& spec, DataType type, int run) {
 }  // namespace
 
 GlobalTraffic global_traffic(const Problem& problem, const KernelConfig& config) {
-    const GemmSpec& spec = problem.row_major;
+    const GemmSpec& spec = problem.row_major();
     const KernelAnatomy anatomy = family_of(config).anatomy(problem, config);
     const auto& direct = anatomy.direct_reads;
     const int run = direct ? direct->warp_n : anatomy.block.n;

@@ -249,7 +249,7 @@ std::string attributes_text(const KernelSource& source) {
 /// The place of a tensor map's operand, packed or not, in numbers.
 TensorText tensor_in_main(const TensorMapArgument& map, const Problem& problem, const WorkspaceLayout& workspace) {
     const ArgumentRole& role = map.role;
-    const GemmSpec& spec = problem.row_major;
+    const GemmSpec& spec = problem.row_major();
     const std::int64_t offset = role.is_packed ? packed_offset(role, spec) : 0;
     TensorText text{role.is_packed ? "(CUdeviceptr)workspace" + (offset > 0 ? fmt::format(" + {}", offset) : "")
                                    : "(CUdeviceptr)" + value_in_main(role, problem, workspace),
@@ -264,8 +264,8 @@ TensorText tensor_in_main(const TensorMapArgument& map, const Problem& problem, 
 /// Statements that encode the tensor maps.
 std::string tensor_maps_text(const KernelEntry& entry, const Problem& problem, const WorkspaceLayout& workspace) {
     std::string text;
-    for (const TensorMapArgument& map : encoded_maps(entry, problem.row_major)) {
-        const std::string call = encode_call(map, problem.row_major, "args", tensor_in_main(map, problem, workspace));
+    for (const TensorMapArgument& map : encoded_maps(entry, problem.row_major())) {
+        const std::string call = encode_call(map, problem.row_major(), "args", tensor_in_main(map, problem, workspace));
         const std::string line = "    check(" + call + ",";
         text += in_lines(line, line.find("(&") + 1) + fmt::format("\n          \"encode {}\");\n", field_name(map));
     }
@@ -278,7 +278,7 @@ std::string arguments_text(const KernelSource& source, const Problem& problem, c
     const auto value = [&](const KernelArgument& argument) {
         return value_in_main(role_of(argument), problem, workspace);
     };
-    return fmt::format("    {} args = {{}};\n", argument_type(source, problem.row_major)) +
+    return fmt::format("    {} args = {{}};\n", argument_type(source, problem.row_major())) +
            argument_assignments(entry, "args", value) + tensor_maps_text(entry, problem, workspace) +
            attributes_text(source);
 }
@@ -314,7 +314,7 @@ void require_plain_problem(const GemmSpec& spec) {
 }  // namespace
 
 std::string host_main(const KernelSource& source, const Problem& problem) {
-    const GemmSpec& spec = problem.row_major;
+    const GemmSpec& spec = problem.row_major();
     require_plain_problem(problem.asked);
     const Family& family = family_of(source.id.config);
     RenderInput input = family.render_input(source.id.signature, source.id.config);

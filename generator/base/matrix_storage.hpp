@@ -67,7 +67,7 @@ struct MatrixStorage {
 /// operand that is not in the list is 0.
 [[nodiscard]] inline std::int64_t extent(const ArgumentRole& role, const Problem& problem,
                                          const OperandList& operands) {
-    const GemmSpec& spec = problem.row_major;
+    const GemmSpec& spec = problem.row_major();
     if (role == ArgumentRole::batch) return spec.batch;
     if (role == ArgumentRole::group_rows) return spec.group_rows;
     if (role.part == ArgumentPart::value) {
@@ -95,7 +95,7 @@ struct MatrixStorage {
     }
 }
 [[nodiscard]] inline std::int64_t extent(const ArgumentRole& role, const Problem& problem) {
-    return extent(role, problem, kernel_operands(problem.row_major));
+    return extent(role, problem, kernel_operands(problem.row_major()));
 }
 
 }  // namespace jitgemm

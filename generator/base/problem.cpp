@@ -54,8 +54,8 @@ Problem problem_of(const GemmSpec& spec) {
         const GemmSpec prepared = as_prepared(problem.asked);
         if (prepared != problem.asked) problem.before_preparation = RareSpec(std::exchange(problem.asked, prepared));
     }
-    problem.row_major = with_row_major_d(problem.asked);
-    problem.signature = signature_of(problem.row_major);
+    problem.set_row_major(with_row_major_d(problem.asked));
+    problem.signature = signature_of(problem.row_major());
     // A symmetric D is its own transpose, and has one factor.
     problem.transposed = as_lines(problem.asked).d_order == Order::column && !problem.asked.symmetric;
     return problem;

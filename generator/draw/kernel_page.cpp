@@ -21,7 +21,7 @@ void draw_fragments(KernelPage& page, const KernelConfig& config) {
     page.shared_a = kernel_shared_tile(Operand::a, page.anatomy);
     page.shared_b = kernel_shared_tile(Operand::b, page.anatomy);
     page.accumulators = kernel_accumulators(page.problem, config, page.anatomy);
-    page.pipeline = kernel_pipeline(page.anatomy, page.problem.row_major.k);
+    page.pipeline = kernel_pipeline(page.anatomy, page.problem.row_major().k);
 }
 
 std::string grid_title(const KernelTiling& tiling) {

@@ -29,7 +29,7 @@ std::string facts(const KernelPage& page) {
 }
 
 std::string heading(const KernelPage& page) {
-    const GemmSpec& s = page.problem.row_major;
+    const GemmSpec& s = page.problem.row_major();
     std::string html = fmt::format("<h1>{}×{}×{}, {} {}</h1>\n<p class=\"name\"><code>{}</code></p>\n", s.m, s.n, s.k,
                                    to_string(s.a), to_string(s.layout), escape_markup(page.kernel));
     if (page.problem.transposed) {

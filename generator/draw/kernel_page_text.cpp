@@ -42,7 +42,7 @@ std::string operand_lines(const KernelPage& page) {
 
 std::string kernel_page_text(const KernelPage& page) {
     const KernelTiling& t = page.tiling;
-    std::string text = fmt::format("{}\n{}\n\n", page.kernel, to_string(page.problem.row_major));
+    std::string text = fmt::format("{}\n{}\n\n", page.kernel, to_string(page.problem.row_major()));
     text += fmt::format("tiling         block {}×{}×{}, {}×{} warps of {}×{}, {}×{} mma of {}×{}×{} each per k-block\n",
                         t.block.m, t.block.n, t.block.k, t.warps_m, t.warps_n, t.warp.m, t.warp.n, t.atoms_m, t.atoms_n,
                         t.mma.m, t.mma.n, t.mma.k);

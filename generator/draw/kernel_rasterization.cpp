@@ -241,7 +241,7 @@ WaveFootprint wave_footprint(const GemmSpec& spec, const TileSchedule& schedule,
 
 KernelRasterization kernel_rasterization(const Problem& problem, const KernelConfig& config,
                                          const KernelAnatomy& anatomy, const GpuModel& gpu, int blocks_per_sm) {
-    const GemmSpec& spec = problem.row_major;
+    const GemmSpec& spec = problem.row_major();
     const TileShape& block = anatomy.block;
     KernelRasterization r;
     r.tiles = tiles_of(block, spec.m, spec.n);

@@ -44,7 +44,7 @@ std::vector<std::string> unserved_batch(const GemmSignature& s, bool serves_batc
 
 std::vector<std::string> unserved(const Problem& problem, bool serves_pairs, bool serves_block_scales,
                                   bool serves_batches, bool serves_groups, bool serves_symmetric) {
-    std::vector<std::string> reasons = unserved_types(problem.row_major);
+    std::vector<std::string> reasons = unserved_types(problem.row_major());
     std::ranges::move(unserved_8_bits(problem.asked), std::back_inserter(reasons));
     if (problem.signature.epilogue)
         std::ranges::move(unserved_epilogue(*problem.signature.epilogue, problem.transposed),
@@ -291,7 +291,7 @@ struct Adapter {
         std::vector<std::string> reasons = unserved(problem, serves_pairs(), serves_block_scales(), serves_batches(),
                                                     serves_groups(), serves_symmetric());
         if (reasons.empty()) reasons = Typed::violations(problem, own(config), arch);
-        check_sum_order(reasons, problem.row_major, sum_order(multiplied_type(problem.row_major), config), arch);
+        check_sum_order(reasons, problem.row_major(), sum_order(multiplied_type(problem.row_major()), config), arch);
         return reasons;
     }
 
@@ -373,7 +373,7 @@ WorkspaceLayout workspace_layout(const Problem& problem, const KernelConfig& con
     constexpr std::size_t kBoundary = 256;  // of the counters and of parts of reductions
     const Family& family = family_of(config);
     const auto bytes = static_cast<std::size_t>(family.workspace_bytes(problem, config)) *
-                       static_cast<std::size_t>(problem.row_major.batch);
+                       static_cast<std::size_t>(problem.row_major().batch);
     const auto counters = static_cast<std::size_t>(family.counter_bytes(problem, config));
     const bool reduces = has_reductions(problem.signature);
     const std::size_t before = reduces ? round_up(bytes, kBoundary) : bytes;

@@ -74,7 +74,7 @@ Problem preparing_problem(Prepared operand, const GemmSpec& requested) {
     spec.align_a = is_a ? requested.align_a : requested.align_b;
     spec.math = requested.math;
     Problem problem;
-    problem.asked = problem.row_major = resolved(spec);
+    problem.asked = resolved(spec);
     problem.signature.layout = spec.layout;
     problem.signature.a = problem.signature.b = spec.a;
     problem.signature.align_a = spec.align_a;

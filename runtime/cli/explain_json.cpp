@@ -152,7 +152,7 @@ Json to_json(const ExplainReport& report) {
               {"family", family_name(e.config)},
               {"parameters", parameters_of(e.config)},
               {"predicted_microseconds", e.cost.total_us},
-              {"predicted_tflops", tflops(e.problem.row_major, e.cost.total_us)},
+              {"predicted_tflops", tflops(e.problem.row_major(), e.cost.total_us)},
               {"cost", to_json(e.cost)},
               {"bound_by", to_string(e.bound, e.roofline.unit())},
               {"roofline", roofline_json(e)},

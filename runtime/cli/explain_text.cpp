@@ -55,7 +55,7 @@ std::string choice_text(const ExplainReport& report) {
     const Explanation& e = report.explanation;
     const bool is_guess = family_of(e.config).is_untimed(e.config);
     const std::string rate =
-        fmt::format("{:.2f} us, {:.1f} TFLOP/s{}", e.cost.total_us, tflops(e.problem.row_major, e.cost.total_us),
+        fmt::format("{:.2f} us, {:.1f} TFLOP/s{}", e.cost.total_us, tflops(e.problem.row_major(), e.cost.total_us),
                     is_guess ? ", a guess: the model was not fitted to kernels of this kind" : "");
     if (report.choice.source == ChoiceSource::forced)
         return fmt::format("  Asked for by name; predicted to take {}.\n", rate);
@@ -150,7 +150,7 @@ std::string prediction_text(const ExplainReport& report) {
     const CostEstimate& cost = e.cost;
     std::string text = heading("Predicted time");
     text += row("total", fmt::format("{:>10.2f} us, {:.1f} TFLOP/s, {:.1f} % of the {}' peak", cost.total_us,
-                                     tflops(e.problem.row_major, cost.total_us), e.share_of_peak * kPercent,
+                                     tflops(e.problem.row_major(), cost.total_us), e.share_of_peak * kPercent,
                                      to_string(e.roofline.unit())));
     text += row(
         "SMs", fmt::format("{:>10.2f} us all waves, {:.2f} us of it lost to the last one", cost.math_us, cost.tail_us));

@@ -53,7 +53,7 @@ LaunchShape launch_shape(const KernelEntry& entry, const Function& function, con
 
 std::shared_ptr<const EntryPlan> new_plan(const KernelEntry& entry, Function function, const Problem& problem) {
     return std::make_shared<const EntryPlan>(
-        EntryPlan{entry, std::move(function), ArgumentPlan(entry.arguments, kernel_operands(problem.row_major))});
+        EntryPlan{entry, std::move(function), ArgumentPlan(entry.arguments, kernel_operands(problem.row_major()))});
 }
 
 void check_grid(const std::string& kernel, const LaunchShape& shape, const GemmSpec& spec) {
@@ -74,7 +74,7 @@ std::vector<LoadedEntry> loaded_entries(const LoadedKernel& kernel, const Proble
     entries.reserve(kernel.plans.size());
     for (const std::shared_ptr<const EntryPlan>& plan : kernel.plans) {
         entries.emplace_back(plan, problem, device);
-        check_grid(kernel.source->name, entries.back().shape, problem.row_major);
+        check_grid(kernel.source->name, entries.back().shape, problem.row_major());
     }
     return entries;
 }
@@ -118,7 +118,7 @@ void check_signature(const ParsedDump& dump, const Problem& problem) {
 }  // namespace
 
 LoadedEntry::LoadedEntry(std::shared_ptr<const EntryPlan> of, const Problem& problem, Device& device)
-    : plan(std::move(of)), shape(launch_shape(plan->entry, plan->function, problem.row_major, device)) {}
+    : plan(std::move(of)), shape(launch_shape(plan->entry, plan->function, problem.row_major(), device)) {}
 
 LoadedEntry::LoadedEntry(const KernelEntry& of, Function loaded, const Problem& problem, Device& device)
     : LoadedEntry(new_plan(of, std::move(loaded), problem), problem, device) {}

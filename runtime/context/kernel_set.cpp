@@ -81,7 +81,7 @@ private:
         for (std::size_t i = 0; i < kernel.plans.size(); ++i)
             kernel.plans[i] = std::make_shared<const EntryPlan>(
                 EntryPlan{source.entries[i], kernel.functions[i],
-                          ArgumentPlan(source.entries[i].arguments, kernel_operands(problem.row_major))});
+                          ArgumentPlan(source.entries[i].arguments, kernel_operands(problem.row_major()))});
         return kernel;
     }
 
@@ -129,8 +129,8 @@ GemmKernel KernelSetState::kernel(std::int64_t m) const {
     state->entries = known.entries;
     for (std::size_t i = 0; i < state->entries.size(); ++i) {
         LoadedEntry& entry = state->entries[i];
-        entry.shape.blocks = block_count(entry.entry().grid, state->problem.row_major, of_set.sms[i]);
-        entry.shape.problems = problem_grid(entry.entry().grid, state->problem.row_major);
+        entry.shape.blocks = block_count(entry.entry().grid, state->problem.row_major(), of_set.sms[i]);
+        entry.shape.problems = problem_grid(entry.entry().grid, state->problem.row_major());
     }
     if (known.preparations != nullptr)
         state->preparations = preparations_of(state->problem, *known.preparations, *known.device);

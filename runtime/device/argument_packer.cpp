@@ -3,7 +3,7 @@
 namespace jitgemm {
 
 ArgumentPacker::ArgumentPacker(std::span<const KernelArgument> arguments, const Problem& problem)
-    : plan_(arguments, kernel_operands(problem.row_major)), problem_(problem), id_(new_problem_id()) {}
+    : plan_(arguments, kernel_operands(problem.row_major())), problem_(problem), id_(new_problem_id()) {}
 
 ArgumentPacker::ArgumentPacker(std::span<const KernelArgument> arguments, const Problem& problem,
                                const OperandList& operands)

@@ -37,7 +37,7 @@ TiledTensorMap by_pairs(const TiledTensorMap& matrix, EpiloguePairs pairs) {
 // The pitch of a dimension of one element does not matter, but a map may refuse it. The map gets the least legal pitch.
 TiledTensorMap map_of(const TensorMapArgument& argument, const Problem& problem, const OperandList& operands,
                       bool of_one_row) {
-    const MatrixStorage matrix = storage_of(argument.role, operands, problem.row_major.math);
+    const MatrixStorage matrix = storage_of(argument.role, operands, problem.row_major().math);
     const auto element = static_cast<std::uint64_t>(bytes(matrix.type));
     const auto number = [&](const ArgumentRole& role) {
         return static_cast<std::uint64_t>(extent(role, problem, operands));
@@ -174,13 +174,13 @@ void ArgumentPlan::add(const KernelArgument& argument, const ArgumentField& fiel
 }
 
 OperandList ArgumentPlan::operands_of(const Problem& problem) const {
-    return only_operands_ != nullptr ? *only_operands_ : kernel_operands(problem.row_major);
+    return only_operands_ != nullptr ? *only_operands_ : kernel_operands(problem.row_major());
 }
 
 std::int64_t ArgumentPlan::value_of(const ExtentPatch& patch, const Problem& problem) const {
-    if (patch.field != nullptr) return problem.row_major.*patch.field;
-    if (patch.run != OperandIndex::one) return pitch_in_text(patch.role.name, patch.run, problem.row_major);
-    if (patch.role == ArgumentRole::h) return size_of(OperandIndex::half_n, problem.row_major);
+    if (patch.field != nullptr) return problem.row_major().*patch.field;
+    if (patch.run != OperandIndex::one) return pitch_in_text(patch.role.name, patch.run, problem.row_major());
+    if (patch.role == ArgumentRole::h) return size_of(OperandIndex::half_n, problem.row_major());
     return extent(patch.role, problem, operands_of(problem));
 }
 
@@ -218,7 +218,7 @@ void ArgumentPlan::pack_map(std::size_t index, const PackedProblem& packed_probl
                             Device& device, std::byte* bytes) const {
     const MapPatch& patch = maps_[index];
     const Problem& problem = packed_problem.problem;
-    const GemmSpec& spec = problem.row_major;
+    const GemmSpec& spec = problem.row_major();
     const ArgumentRole& role = patch.argument.role;
     if (!reads(patch.operand, spec.k != 0, launch)) return;
     const bool of_one_row = patch.is_c && (launch.operands.broadcast_c || spec.broadcast_c);

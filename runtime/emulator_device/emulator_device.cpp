@@ -256,7 +256,7 @@ std::uint64_t emulated_work_limit(double gflop_limit) {
 }
 
 double padded_flops(const Problem& problem, const KernelConfig& config) {
-    const GemmSpec& spec = problem.row_major;
+    const GemmSpec& spec = problem.row_major();
     const TileShape block = family_of(config).anatomy(problem, config).block;
     const auto padded = [](std::int64_t extent, int tile) {
         const double whole = std::max(tile, 1);

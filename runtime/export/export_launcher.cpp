@@ -475,8 +475,9 @@ std::string assignments(const KernelEntry& entry, const LauncherInput& input) {
     const auto statement = [](const std::string& call) {
         return fmt::format("    result = {};\n    if (result != CUDA_SUCCESS) return result;\n", call);
     };
-    return argument_assignments(entry, "arguments", value) +
-           tensor_map_statements(entry, input.problem.row_major, "arguments", name, "problem->broadcasts_c", statement);
+    return argument_assignments(entry, "arguments", value) + tensor_map_statements(entry, input.problem.row_major(),
+                                                                                   "arguments", name,
+                                                                                   "problem->broadcasts_c", statement);
 }
 
 /// Of cuLaunchKernelEx, beside the grid: empty for a plain launch.

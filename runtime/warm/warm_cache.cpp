@@ -140,7 +140,7 @@ public:
 private:
     [[nodiscard]] CacheSource fetch(const WarmKernel& kernel) {
         const KernelSource source = generate(kernel.problem, kernel.config, arch_, templates_);
-        KernelCompiler compiler(compiling_, {kernel.problem.row_major, kernel.name, std::string(arch_.name), false});
+        KernelCompiler compiler(compiling_, {kernel.problem.row_major(), kernel.name, std::string(arch_.name), false});
         const KernelCache::Result result =
             cache_.get_or_compile(compile_request(source), compiler, dump(source, kernel.problem));
         if (result.directory.empty())

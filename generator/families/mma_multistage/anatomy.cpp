@@ -74,7 +74,7 @@ OperandPath path_of(const OperandView& view, const MmaMultistageConfig& c, const
 }  // namespace
 
 KernelAnatomy MmaMultistage::anatomy(const Problem& problem, const MmaMultistageConfig& c) {
-    const GemmSpec& spec = problem.row_major;
+    const GemmSpec& spec = problem.row_major();
     const TensorCoreGeometry g = geometry(problem.signature, c);
     const OperandView a{Operand::a, g.a, c.ldmatrix_a, c.warp.m, 'm', packs_a(c.pack)};
     const OperandView b{Operand::b, g.b, c.ldmatrix_b, c.warp.n, 'n', packs_b(c.pack)};

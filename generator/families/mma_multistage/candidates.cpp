@@ -101,9 +101,9 @@ void for_each_split(const GemmSpec& spec, const Arch& arch, MmaMultistageConfig 
 
 double least_us(const Problem& problem, const MmaMultistageConfig& tile, const GpuModel& gpu) {
     const MmaLeastTime least(problem, tile, gpu);
-    const int most_stages = stage_counts(problem.row_major, tile.pack).back();
+    const int most_stages = stage_counts(problem.row_major(), tile.pack).back();
     double us = std::numeric_limits<double>::infinity();
-    for_each_split(problem.row_major, *gpu.arch, tile, [&](int splits, Reduction reduction) {
+    for_each_split(problem.row_major(), *gpu.arch, tile, [&](int splits, Reduction reduction) {
         us = std::min(us, least.with(splits, reduction, most_stages));
     });
     return us;
@@ -113,8 +113,8 @@ void add_tile(std::vector<CandidateGroup<MmaMultistageConfig>>& groups, const Pr
               const Tile& tile) {
     for (const int row_bytes : kRowBytes) {
         if (row_bytes == kLongRowBytes && tile.block_m * tile.block_n > kSmallTile) continue;
-        MmaMultistageConfig config = config_of(tile, row_bytes, problem.row_major.a);
-        for (const Pack pack : packings(problem.row_major)) {
+        MmaMultistageConfig config = config_of(tile, row_bytes, problem.row_major().a);
+        for (const Pack pack : packings(problem.row_major())) {
             config.pack = pack;
             groups.push_back({least_us(problem, config, gpu), config});
         }
@@ -135,7 +135,7 @@ std::vector<CandidateGroup<MmaMultistageConfig>> MmaMultistage::groups(const Pro
 
 void MmaMultistage::add_candidates(std::vector<MmaMultistageConfig>& list, const Problem& problem,
                                    const MmaMultistageConfig& tile, const GpuModel& gpu, double limit_us) {
-    const GemmSpec& spec = problem.row_major;
+    const GemmSpec& spec = problem.row_major();
     const MmaLeastTime least(problem, tile, gpu);
     for (const int stages : stage_counts(spec, tile.pack)) {
         MmaMultistageConfig config = tile;

@@ -127,8 +127,8 @@ void check_batch(Reasons& reasons, const GemmSpec& spec, const MmaMultistageConf
 bool MmaMultistage::selected_by_default(const Problem&) { return true; }
 
 Reasons MmaMultistage::unsupported(const Problem& problem, const Arch& arch) {
-    Reasons reasons = unsupported_on_tensor_cores("mma_multistage", problem.row_major, arch);
-    const GemmSpec& spec = problem.row_major;
+    Reasons reasons = unsupported_on_tensor_cores("mma_multistage", problem.row_major(), arch);
+    const GemmSpec& spec = problem.row_major();
     if (pairs_of(problem.signature) == EpiloguePairs::halves && spec.n % kSumsOfEightPairs != 0)
         reasons.push_back(
             fmt::format("n is {}, but mma_multistage copies pairs of halves by eight: n must be a multiple of {}",
@@ -137,7 +137,7 @@ Reasons MmaMultistage::unsupported(const Problem& problem, const Arch& arch) {
 }
 
 Reasons MmaMultistage::violations(const Problem& problem, const MmaMultistageConfig& c, const Arch& arch) {
-    const GemmSpec& spec = problem.row_major;
+    const GemmSpec& spec = problem.row_major();
     Reasons reasons = MmaMultistage::unsupported(problem, arch);
     if (!reasons.empty()) return reasons;
     const TensorCoreGeometry g = geometry(problem.signature, c);

@@ -213,7 +213,7 @@ CostEstimate MmaMultistage::cost(const Problem& problem, const MmaMultistageConf
 }
 
 MmaLeastTime::MmaLeastTime(const Problem& problem, const MmaMultistageConfig& tile, const GpuModel& gpu)
-    : spec_(problem.row_major),
+    : spec_(problem.row_major()),
       gpu_(gpu),
       costs_(MmaCosts::of(gpu)),
       tiles_(static_cast<double>(blocks_of_batch({tile.block.m, tile.block.n, 1}, spec_))),
@@ -257,7 +257,7 @@ CostEstimate mma_pipeline_cost(const Problem& problem, const MmaMultistageConfig
     cost.blocks_per_sm = resident_blocks(g, *gpu.arch);
     if (cost.blocks_per_sm == 0) return cost;
 
-    const MmaCostInputs in{problem.row_major, problem.signature, c, g,
+    const MmaCostInputs in{problem.row_major(), problem.signature, c, g,
                            mma_multistage_conflict_slowdown(problem.signature, c)};
     const GemmSpec& spec = in.spec;
     const auto blocks = static_cast<double>(blocks_of_batch({c.block.m, c.block.n, c.split_k}, spec));

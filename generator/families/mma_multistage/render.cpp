@@ -178,13 +178,13 @@ std::int64_t MmaMultistage::pad_bytes(const GemmSignature& signature, const Conf
 }
 
 std::int64_t MmaMultistage::workspace_bytes(const Problem& problem, const MmaMultistageConfig& c) {
-    const GemmSpec& spec = problem.row_major;
+    const GemmSpec& spec = problem.row_major();
     return packed_workspace_bytes(spec, c.pack) + (c.splits_in_workspace() ? partial_sum_bytes(spec, c.split_k) : 0);
 }
 
 ElementOwner MmaMultistage::owner(const Problem& problem, const MmaMultistageConfig& c, std::int64_t row,
                                   std::int64_t column) {
-    const GemmSpec& spec = problem.row_major;
+    const GemmSpec& spec = problem.row_major();
     column = first_sum_of(pairs_of(problem.signature), column);
     ElementOwner owner = tile_owner(c, c.block, c.warp, spec, row, column);
     owner.block = first_block_of_tile(c, {owner.tile_m, owner.tile_n}, tiles_of(c.block, spec.m, spec.n));

@@ -42,7 +42,7 @@ OperandPath path_of(Operand operand, const SlicedPanel& panel, const LdmatrixCho
 }  // namespace
 
 KernelAnatomy MmaSlicedK::anatomy(const Problem& problem, const Config& c) {
-    const GemmSpec& spec = problem.row_major;
+    const GemmSpec& spec = problem.row_major();
     const SlicedKGeometry g = geometry(problem.signature, c);
     const MmaAtom& atom = *find_mma_atom(g.mma, spec.a, spec.b, spec.accumulator);
     KernelAnatomy anatomy =
@@ -60,7 +60,7 @@ KernelAnatomy MmaSlicedK::anatomy(const Problem& problem, const Config& c) {
 }
 
 ElementOwner MmaSlicedK::owner(const Problem& problem, const Config& c, std::int64_t row, std::int64_t column) {
-    const GemmSpec& spec = problem.row_major;
+    const GemmSpec& spec = problem.row_major();
     const std::int64_t of_long = c.swap_ab ? column : row;
     const std::int64_t of_few = c.swap_ab ? row : column;
     ElementOwner owner;

@@ -65,7 +65,7 @@ SumOrder MmaSlicedK::sum_order(DataType operands, const Config&) {
 }
 
 Reasons MmaSlicedK::unsupported(const Problem& problem, const Arch& arch) {
-    const GemmSpec& spec = problem.row_major;
+    const GemmSpec& spec = problem.row_major();
     Reasons reasons = unsupported_on_tensor_cores(kName, spec, arch);
     if (!arch.has_tma) reasons.push_back(fmt::format("mma_sliced_k needs sm_90 (TMA), not {}", arch.name));
     check_tma_operand(reasons, 'A', spec.align_a, spec.lda * bytes(spec.a));
@@ -79,7 +79,7 @@ Reasons MmaSlicedK::unsupported(const Problem& problem, const Arch& arch) {
 Reasons MmaSlicedK::violations(const Problem& problem, const Config& c, const Arch& arch) {
     Reasons reasons = unsupported(problem, arch);
     if (!reasons.empty()) return reasons;
-    const GemmSpec multiplied = as_multiplied(problem.row_major, c.swap_ab);
+    const GemmSpec multiplied = as_multiplied(problem.row_major(), c.swap_ab);
     check_tiles(reasons, multiplied, c);
     check_early(reasons, multiplied, c);
     check_dependent_launch(reasons, c.dependent_launch, arch);

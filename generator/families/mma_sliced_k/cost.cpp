@@ -69,8 +69,8 @@ std::vector<Config> MmaSlicedK::candidates(const Problem& problem, const GpuMode
     for (const bool swap_ab : {false, true}) {
         Config c;
         c.swap_ab = swap_ab;
-        const GemmSpec multiplied = as_multiplied(problem.row_major, c.swap_ab);
-        c.dependent_launch = dependent_launch_pays(problem.row_major, *gpu.arch);
+        const GemmSpec multiplied = as_multiplied(problem.row_major(), c.swap_ab);
+        c.dependent_launch = dependent_launch_pays(problem.row_major(), *gpu.arch);
         c.early = c.dependent_launch && multiplied.constant_a;
         c.block.n = multiplied.n <= 8 ? 8 : multiplied.n <= 16 ? 16 : 32;
         if (multiplied.n > c.block.n) continue;
@@ -87,7 +87,7 @@ std::vector<Config> MmaSlicedK::candidates(const Problem& problem, const GpuMode
 
 CostEstimate MmaSlicedK::cost(const Problem& problem, const Config& c, const GpuModel& gpu, const SlicedKCosts& costs) {
     CostEstimate cost;
-    const GemmSpec spec = as_multiplied(problem.row_major, c.swap_ab);
+    const GemmSpec spec = as_multiplied(problem.row_major(), c.swap_ab);
     const SlicedKGeometry g = geometry(problem.signature, c);
     if (c.block.m < 1 || g.warps < 1 || g.shared_bytes > gpu.arch->shared_bytes_per_block) return cost;
     cost.blocks_per_sm = 1;
@@ -119,7 +119,7 @@ CostEstimate MmaSlicedK::cost(const Problem& problem, const Config& c, const Gpu
     const double rest = tiles - whole * sms;
     const double busy_us = whole * round_us(sms) + (rest > 0 ? round_us(rest) : 0);
     cost.l2_us = whole * sm_us(sms) + (rest > 0 ? sm_us(rest) : 0);
-    cost.dram_us = compulsory_bytes(problem.row_major) / dram_bytes_per_us;
+    cost.dram_us = compulsory_bytes(problem.row_major()) / dram_bytes_per_us;
     cost.tail_us = rest > 0 ? round_us(rest) * (1 - rest / sms) : 0;
     const int mmas_of_k = (c.block.m / g.mma.m) * (c.block.n / g.mma.n);
     const double mmas = panels * g.panel_k / g.mma.k * mmas_of_k;

@@ -19,11 +19,9 @@ EpilogueText with_layouts_of_scales(const GemmSpec& spec) {
     return text;
 }
 
-}  // namespace
-
-Problem expected_problem(const Problem& problem) {
-    Problem expected = problem;
-    GemmSpec& spec = expected.row_major;
+/// The batch of a problem of groups.
+GemmSpec as_batch(const Problem& problem) {
+    GemmSpec spec = problem.row_major();
     if (has_block_scales(problem.signature)) spec.epilogue = with_layouts_of_scales(spec);
     const bool by_k = is_grouped_by_k(spec);
     std::int64_t& cut = by_k ? spec.k : spec.m;
@@ -37,11 +35,19 @@ Problem expected_problem(const Problem& problem) {
     if (by_k) {
         spec.batch_stride_a = order_a(spec.layout) == Order::row ? spec.k : spec.k * spec.lda;
         spec.batch_stride_b = order_b(spec.layout) == Order::row ? spec.k * spec.ldb : spec.k;
-        return expected;
+        return spec;
     }
     spec.batch_stride_a = order_a(spec.layout) == Order::row ? spec.m * spec.lda : spec.m;
     spec.batch_stride_d = spec.m * spec.ldd;
     if (spec.c) spec.batch_stride_c = spec.m * spec.ldc;
+    return spec;
+}
+
+}  // namespace
+
+Problem expected_problem(const Problem& problem) {
+    Problem expected = problem;
+    expected.set_row_major(as_batch(problem));
     return expected;
 }
 

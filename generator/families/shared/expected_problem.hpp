@@ -11,7 +11,7 @@ namespace jitgemm {
 /// Calls `function` with the expected problem.
 template <typename Function>
 [[nodiscard]] decltype(auto) with_expected(const Problem& problem, Function function) {
-    return has_groups(problem.row_major) ? function(expected_problem(problem)) : function(problem);
+    return has_groups(problem.row_major()) ? function(expected_problem(problem)) : function(problem);
 }
 
 }  // namespace jitgemm

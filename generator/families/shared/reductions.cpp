@@ -133,7 +133,7 @@ std::string part_statement(const KernelReduction& one) {
 }
 
 std::int64_t values_bytes(const Problem& problem) {
-    const MatrixSize d = size_of_d(problem.row_major);
+    const MatrixSize d = size_of_d(problem.row_major());
     const auto count = static_cast<std::int64_t>(stored_values(reductions_of(problem.signature, false)).size());
     return count * d.rows * round_up<std::int64_t>(d.columns, 4) * bytes(DataType::f32);
 }
@@ -166,7 +166,7 @@ std::string_view combiner_of(ReductionKind kind) {
 }
 
 std::int64_t part_bytes(const Problem& problem, const PartTile& tile) {
-    const MatrixSize d = size_of_d(problem.row_major);
+    const MatrixSize d = size_of_d(problem.row_major());
     const std::int64_t rows = tile.is_transposed ? d.columns : d.rows;
     const std::int64_t columns = tile.is_transposed ? d.rows : d.columns;
     const std::int64_t row_parts = ceil_div<std::int64_t>(rows, tile.rows);

@@ -102,7 +102,7 @@ Reasons simt_violations(const Problem& problem, const SimtTiling& tiling, const 
     if (tiling.depth) check_panels(reasons, g);
     if (g.uses_shared()) check_shared(reasons, g, arch);
     check_registers(reasons, g, arch);
-    check_grid(reasons, problem.row_major, simt_grid(tiling));
+    check_grid(reasons, problem.row_major(), simt_grid(tiling));
     return reasons;
 }
 

@@ -50,7 +50,7 @@ double tile_cycles(const StepCycles& step, const SimtGeometry& g, double k, doub
 }  // namespace
 
 CostEstimate simt_cost(const Problem& problem, const SimtTiling& tiling, const GpuModel& gpu) {
-    const GemmSpec& spec = problem.row_major;
+    const GemmSpec& spec = problem.row_major();
     const SimtGeometry g = simt_geometry(problem.signature, tiling);
     CostEstimate cost;
     if (g.threads == 0) return cost;

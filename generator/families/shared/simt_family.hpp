@@ -35,7 +35,7 @@ struct SimtFamily {
     static constexpr MathUnit kMathUnit = MathUnit::fp32_cores;
 
     static std::vector<std::string> unsupported(const Problem& problem, const Arch& arch) {
-        std::vector<std::string> reasons = simt_unsupported(kName, problem.row_major, arch);
+        std::vector<std::string> reasons = simt_unsupported(kName, problem.row_major(), arch);
         if constexpr (requires { &Description::unsupported; })
             for (std::string& reason : Description::unsupported(problem)) reasons.push_back(std::move(reason));
         return reasons;

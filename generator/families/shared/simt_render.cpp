@@ -73,8 +73,8 @@ ElementOwner simt_owner(const Problem& problem, const SimtTiling& tiling, std::i
     ElementOwner owner;
     owner.tile_m = row / g.block.m;
     owner.tile_n = column / g.block.n;
-    const std::int64_t tile = owner.tile_m * ceil_div(problem.row_major.n, std::int64_t{g.block.n}) + owner.tile_n;
-    owner.block = tile % block_count(simt_grid(tiling), problem.row_major);
+    const std::int64_t tile = owner.tile_m * ceil_div(problem.row_major().n, std::int64_t{g.block.n}) + owner.tile_n;
+    owner.block = tile % block_count(simt_grid(tiling), problem.row_major());
     const int in_block_m = static_cast<int>(row % g.block.m);
     const int in_block_n = static_cast<int>(column % g.block.n);
     const int thread_m = in_block_m % g.threads_m;

@@ -113,7 +113,7 @@ KernelAnatomy SimtHierarchical::anatomy(const Problem& problem, const SimtHierar
     anatomy.stages = c.stages;
     anatomy.split_k = c.split_k;
     anatomy.blocks_per_wave = c.blocks_per_wave;
-    anatomy.remainder_tiles = remainder_tiles(problem.row_major, c.block, c.blocks_per_wave);
+    anatomy.remainder_tiles = remainder_tiles(problem.row_major(), c.block, c.blocks_per_wave);
     anatomy.raster_group = c.group;
     anatomy.needs_whole_tiles = !c.predicated;
     anatomy.k_run = c.k_lanes;
@@ -137,7 +137,7 @@ std::vector<std::string> SimtHierarchical::discouraged(const Problem& problem, c
 ElementOwner SimtHierarchical::owner(const Problem& problem, const SimtHierarchicalConfig& c, std::int64_t row,
                                      std::int64_t column) {
     const SimtHierarchicalGeometry g = geometry(problem.signature, c);
-    ElementOwner owner = tile_owner(c, c.block, c.warp, problem.row_major, row, column);
+    ElementOwner owner = tile_owner(c, c.block, c.warp, problem.row_major(), row, column);
     const int quad_m = static_cast<int>(row % c.warp.m) / kQuad;
     const int quad_n = static_cast<int>(column % c.warp.n) / kQuad;
     for (int lane = 0; lane < kWarpLanes; ++lane) {

@@ -156,14 +156,14 @@ void check_registers_of_cut_tiles(Reasons& reasons, const GemmSpec& spec, const 
 }  // namespace
 
 // 16-bit types have tensor cores.
-bool SimtHierarchical::selected_by_default(const Problem& problem) { return problem.row_major.a == DataType::f32; }
+bool SimtHierarchical::selected_by_default(const Problem& problem) { return problem.row_major().a == DataType::f32; }
 
 Reasons SimtHierarchical::unsupported(const Problem& problem, const Arch& arch) {
-    return simt_unsupported("simt_hierarchical", problem.row_major, arch);
+    return simt_unsupported("simt_hierarchical", problem.row_major(), arch);
 }
 
 Reasons SimtHierarchical::violations(const Problem& problem, const SimtHierarchicalConfig& c, const Arch& arch) {
-    const GemmSpec& spec = problem.row_major;
+    const GemmSpec& spec = problem.row_major();
     Reasons reasons = SimtHierarchical::unsupported(problem, arch);
     if (!reasons.empty()) return reasons;
     const SimtHierarchicalGeometry g = geometry(problem.signature, c);

@@ -237,15 +237,15 @@ void cut_last_wave(CostEstimate& cost, const GemmSpec& spec, const Config& c, co
 
 std::vector<SimtHierarchicalConfig> SimtHierarchical::candidates(const Problem& problem, const GpuModel& gpu) {
     std::vector<SimtHierarchicalConfig> candidates;
-    for (const Tile& tile : kTiles) add_variants(candidates, problem.row_major, gpu, tile);
+    for (const Tile& tile : kTiles) add_variants(candidates, problem.row_major(), gpu, tile);
     for (Config& candidate : candidates)
-        candidate.dependent_launch = lone_launch_pays(problem.row_major, hierarchical_grid(candidate), gpu);
+        candidate.dependent_launch = lone_launch_pays(problem.row_major(), hierarchical_grid(candidate), gpu);
     return candidates;
 }
 
 CostEstimate SimtHierarchical::cost(const Problem& problem, const SimtHierarchicalConfig& c, const GpuModel& gpu,
                                     const HierarchicalCosts& costs) {
-    const GemmSpec& spec = problem.row_major;
+    const GemmSpec& spec = problem.row_major();
     const SimtHierarchicalGeometry g = geometry(problem.signature, c);
     CostEstimate cost;
     if (g.threads == 0 || c.stages < 2 || c.split_k < 1) return cost;

@@ -209,8 +209,8 @@ std::int64_t SimtHierarchical::pad_bytes(const GemmSignature& signature, const C
 }
 
 std::int64_t SimtHierarchical::workspace_bytes(const Problem& problem, const SimtHierarchicalConfig& c) {
-    return c.blocks_per_wave > 0 ? remainder_bytes(problem.row_major, c.block, c.blocks_per_wave)
-                                 : partial_sum_bytes(problem.row_major, c.split_k);
+    return c.blocks_per_wave > 0 ? remainder_bytes(problem.row_major(), c.block, c.blocks_per_wave)
+                                 : partial_sum_bytes(problem.row_major(), c.split_k);
 }
 
 }  // namespace jitgemm

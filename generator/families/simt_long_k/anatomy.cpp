@@ -51,7 +51,7 @@ ElementOwner SimtLongK::owner(const Problem& problem, const SimtLongKConfig& c, 
     ElementOwner owner;
     owner.tile_m = row / c.block().m;
     owner.tile_n = column / c.block().n;
-    owner.block = owner.tile_m * ((problem.row_major.n + c.block().n - 1) / c.block().n) + owner.tile_n;
+    owner.block = owner.tile_m * ((problem.row_major().n + c.block().n - 1) / c.block().n) + owner.tile_n;
     const LongKElement along_m = long_k_element(g.a, static_cast<int>(row % c.block().m));
     const LongKElement along_n = long_k_element(g.b, static_cast<int>(column % c.block().n));
     for (int lane = 0; lane < kWarpLanes; ++lane) {

@@ -62,7 +62,7 @@ void add_depths(std::vector<SimtLongKConfig>& candidates, const Problem& problem
         if (stage_bytes * config.min_blocks_per_sm > kMostStageBytes) break;
         config.stages = stages_for(config, problem.signature, *gpu.arch);
         if (config.stages < 2) break;
-        for (const int splits : splits_for(problem.row_major, config, gpu)) {
+        for (const int splits : splits_for(problem.row_major(), config, gpu)) {
             config.split_k = splits;
             if (long_k_least_us(problem, config, gpu) <= limit_us) candidates.push_back(config);
         }
@@ -72,7 +72,7 @@ void add_depths(std::vector<SimtLongKConfig>& candidates, const Problem& problem
 /// The tiles of threads that lanes share out in this way.
 void add_threads(std::vector<CandidateGroup<SimtLongKConfig>>& groups, const Problem& problem, const GpuModel& gpu,
                  TileShape lanes) {
-    const GemmSpec& spec = problem.row_major;
+    const GemmSpec& spec = problem.row_major();
     SimtLongKConfig config;
     config.lanes = lanes;
     config.dependent_launch = dependent_launch_pays(spec, *gpu.arch);

@@ -78,13 +78,13 @@ void check_limits(Reasons& reasons, const SimtLongKConfig& c, const SimtLongKGeo
 }  // namespace
 
 bool SimtLongK::selected_by_default(const Problem& problem) {
-    const GemmSpec& spec = problem.row_major;
+    const GemmSpec& spec = problem.row_major();
     return spec.a == DataType::f32 && spec.m > 0 && spec.n > 0 && spec.k >= kShortestLongK &&
            block_count(long_k_reduce_grid(), spec) <= kMostReduceBlocks;
 }
 
 Reasons SimtLongK::unsupported(const Problem& problem, const Arch& arch) {
-    const GemmSpec& spec = problem.row_major;
+    const GemmSpec& spec = problem.row_major();
     Reasons reasons = simt_unsupported("simt_long_k", spec, arch);
     if (reasons.empty() && spec.a != DataType::f32)
         reasons.push_back(fmt::format("simt_long_k copies f32 as it is, not {}", to_string(spec.a)));
@@ -103,8 +103,8 @@ Reasons SimtLongK::violations(const Problem& problem, const SimtLongKConfig& c, 
     check_copies(reasons, "B", g.b);
     check_limits(reasons, c, g, arch);
     check_dependent_launch(reasons, c.dependent_launch, arch);
-    check_grid(reasons, problem.row_major, {.tile_m = c.block().m, .tile_n = c.block().n, .splits = c.split_k});
-    check_grid(reasons, problem.row_major, long_k_reduce_grid());
+    check_grid(reasons, problem.row_major(), {.tile_m = c.block().m, .tile_n = c.block().n, .splits = c.split_k});
+    check_grid(reasons, problem.row_major(), long_k_reduce_grid());
     return reasons;
 }
 

@@ -85,7 +85,7 @@ double dram_us(double bytes, const GpuModel& gpu, const LongKCosts& costs) {
 /// The cost of a config in range, given the wavefronts of its fragments.
 CostEstimate cost_of(const Problem& problem, const SimtLongKConfig& c, const SimtLongKGeometry& g, double fragments,
                      const GpuModel& gpu, const LongKCosts& costs) {
-    const GemmSpec& spec = problem.row_major;
+    const GemmSpec& spec = problem.row_major();
     CostEstimate cost;
     cost.blocks_per_sm = std::min(estimated_occupancy(g, *gpu.arch).blocks(), c.min_blocks_per_sm);
     if (cost.blocks_per_sm == 0) return cost;
@@ -132,7 +132,7 @@ double long_k_least_us(const Problem& problem, const SimtLongKConfig& c, const G
 
 /// All steps of all tiles, shared out among all schedulers.
 double long_k_least_us_of_tile(const Problem& problem, const SimtLongKConfig& c, const GpuModel& gpu) {
-    const GemmSpec& spec = problem.row_major;
+    const GemmSpec& spec = problem.row_major();
     const LongKCosts& costs = LongKCosts::of(gpu);
     const SimtLongKGeometry g = geometry(problem.signature, c);
     const double slots = costs["fma_slots"] * kLongKQuad * c.thread.m * c.thread.n +

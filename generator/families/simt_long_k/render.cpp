@@ -147,7 +147,7 @@ std::vector<KernelEntry> SimtLongK::entries(const GemmSignature& s, const SimtLo
 }
 
 std::int64_t SimtLongK::workspace_bytes(const Problem& problem, const SimtLongKConfig& config) {
-    return config.split_k * problem.row_major.m * problem.row_major.n * std::int64_t{4};
+    return config.split_k * problem.row_major().m * problem.row_major().n * std::int64_t{4};
 }
 
 }  // namespace jitgemm

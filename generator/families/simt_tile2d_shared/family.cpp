@@ -40,7 +40,7 @@ SimtTiling SimtTile2dShared::tiling(const Config& config) {
 }
 
 std::vector<SimtTile2dSharedConfig> SimtTile2dShared::candidates(const Problem& problem) {
-    const std::int64_t panels = (std::max<std::int64_t>(problem.row_major.k, 1) + kPanelUnit - 1) / kPanelUnit;
+    const std::int64_t panels = (std::max<std::int64_t>(problem.row_major().k, 1) + kPanelUnit - 1) / kPanelUnit;
     return {{.panel_k = static_cast<int>(panels * kPanelUnit)}};
 }
 

@@ -74,7 +74,7 @@ void describe_fragments(KernelAnatomy& anatomy, const WgmmaWarpSpecializedConfig
 }  // namespace
 
 KernelAnatomy WgmmaWarpSpecialized::anatomy(const Problem& problem, const Config& c) {
-    const GemmSpec& spec = problem.row_major;
+    const GemmSpec& spec = problem.row_major();
     const WgmmaGeometry g = geometry(as_multiplied(problem.signature, c.swap_ab), c);
     const bool a_in_registers = c.a_source == OperandSource::registers;
     const WgmmaForm form = find_form(problem.signature, g.wave_n, a_in_registers).value();
@@ -118,7 +118,7 @@ KernelAnatomy WgmmaWarpSpecialized::anatomy(const Problem& problem, const Config
 
 ElementOwner WgmmaWarpSpecialized::owner(const Problem& problem, const Config& c, std::int64_t row,
                                          std::int64_t column) {
-    const GemmSpec spec = as_multiplied(problem.row_major, c.swap_ab);
+    const GemmSpec spec = as_multiplied(problem.row_major(), c.swap_ab);
     if (has_pairs(problem.signature)) column = first_sum_of(EpiloguePairs::halves, column);  // neighbours lie as halves
     if (c.swap_ab) std::swap(row, column);
     const WgmmaGeometry g = geometry(as_multiplied(problem.signature, c.swap_ab), c);

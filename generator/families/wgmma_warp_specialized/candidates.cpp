@@ -252,7 +252,7 @@ bool is_bound_by_fetching(const GemmSpec& spec, const GemmSignature& problem, co
 
 /// The fields that all candidates share that have this swap_ab.
 Config common_fields(const Problem& problem, const GpuModel& gpu, bool swap_ab) {
-    const GemmSpec& spec = problem.row_major;
+    const GemmSpec& spec = problem.row_major();
     const GemmSpec multiplied = as_multiplied(spec, swap_ab);
     Config config;
     config.swap_ab = swap_ab;
@@ -276,7 +276,7 @@ bool may_swap_ab(const GemmSpec& spec, const Config& config) {
 /// Adds the tiles that are candidates, each with the fields that `config` has.
 void add_tiles(std::vector<CandidateGroup<Config>>& groups, const Problem& problem, const GpuModel& gpu,
                Config config) {
-    const GemmSpec multiplied = as_multiplied(problem.row_major, config.swap_ab);
+    const GemmSpec multiplied = as_multiplied(problem.row_major(), config.swap_ab);
     const bool has_scales = has_block_scales(problem.signature);
     LeastTime least(problem, config, gpu);
     for (const TileRange& range : kTileRanges)
@@ -308,14 +308,14 @@ std::vector<CandidateGroup<Config>> WgmmaWarpSpecialized::groups(const Problem& 
     std::vector<CandidateGroup<Config>> groups;
     const Config config = common_fields(problem, gpu, false);
     add_tiles(groups, problem, gpu, config);
-    if (!problem.signature.grouped && !problem.signature.symmetric && may_swap_ab(problem.row_major, config))
+    if (!problem.signature.grouped && !problem.signature.symmetric && may_swap_ab(problem.row_major(), config))
         add_tiles(groups, problem, gpu, common_fields(problem, gpu, true));
     return groups;
 }
 
 void WgmmaWarpSpecialized::add_candidates(std::vector<Config>& list, const Problem& problem, const Config& tile,
                                           const GpuModel& gpu, double limit_us) {
-    const GemmSpec multiplied = as_multiplied(problem.row_major, tile.swap_ab);
+    const GemmSpec multiplied = as_multiplied(problem.row_major(), tile.swap_ab);
     const GemmSignature signature = as_multiplied(problem.signature, tile.swap_ab);
     LeastTime least(problem, tile, gpu);
     const LeastTime::Tile numbers = least.tile_of(tile);

@@ -333,7 +333,7 @@ void check_early(Reasons& reasons, const GemmSpec& multiplied, const Config& c) 
 /// What no config serves of an epilogue with pairs of columns.
 void check_pairs(Reasons& reasons, const Problem& problem) {
     if (!has_pairs(problem.signature)) return;
-    const GemmSpec& spec = problem.row_major;
+    const GemmSpec& spec = problem.row_major();
     if (!has_16_bits(spec))
         reasons.push_back(fmt::format("A is {}, but pairs of columns need A and B of 16 bits", to_string(spec.a)));
     if (spec.n % kSumsOfEightPairs != 0)
@@ -367,7 +367,7 @@ void check_pairs(Reasons& reasons, const Problem& problem, const Config& c, cons
 /// Partial sums are multiplied with scales of blocks.
 void check_block_scales(Reasons& reasons, const Problem& problem) {
     if (!problem.signature.epilogue) return;
-    const GemmSpec& spec = problem.row_major;
+    const GemmSpec& spec = problem.row_major();
     for (const EpilogueOperand& operand : problem.signature.epilogue->parts().operands) {
         if (!operand.is_block_scale()) continue;
         const std::string name = with_index(operand.name, operand.index);
@@ -422,7 +422,7 @@ SumOrder WgmmaWarpSpecialized::sum_order(DataType operands, const Config& config
 }
 
 Reasons WgmmaWarpSpecialized::unsupported(const Problem& problem, const Arch& arch) {
-    const GemmSpec& spec = problem.row_major;
+    const GemmSpec& spec = problem.row_major();
     Reasons reasons = unsupported_on_tensor_cores(kName, spec, arch, true);
     if (!arch.has_wgmma || !arch.has_tma)
         reasons.push_back(fmt::format("wgmma_warp_specialized needs sm_90a (wgmma, TMA), not {}", arch.name));
@@ -438,7 +438,7 @@ Reasons WgmmaWarpSpecialized::unsupported(const Problem& problem, const Arch& ar
 }
 
 Reasons WgmmaWarpSpecialized::violations(const Problem& problem, const Config& c, const Arch& arch) {
-    const GemmSpec& spec = problem.row_major;
+    const GemmSpec& spec = problem.row_major();
     Reasons reasons = unsupported(problem, arch);
     if (!reasons.empty()) return reasons;
     const GemmSpec multiplied = as_multiplied(spec, c.swap_ab);
@@ -472,7 +472,7 @@ Reasons WgmmaWarpSpecialized::violations(const Problem& problem, const Config& c
 }
 
 Reasons WgmmaWarpSpecialized::discouraged(const Problem& problem, const Config&) {
-    const GemmSpec& spec = problem.row_major;
+    const GemmSpec& spec = problem.row_major();
     // Copies in parts hold whole groups. f32 4096x4096x16 on an H200: 30.7 us, on FP32 cores 26.8. Those sum in another
     // order, so they are no choice where all kernels must have one.
     if (has_parts(spec) && spec.k <= kGroupOfParts / 2 && spec.deterministic != Determinism::batch_invariant)

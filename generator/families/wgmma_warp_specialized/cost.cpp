@@ -68,7 +68,7 @@ double overhead_us(const GemmSpec& spec, const Config& c, const StreamK& deal, d
 
 CostEstimate WgmmaWarpSpecialized::cost(const Problem& problem, const Config& c, const GpuModel& gpu,
                                         const WgmmaCosts& costs) {
-    const GemmSpec& row_major = problem.row_major;
+    const GemmSpec& row_major = problem.row_major();
     const GemmSpec spec = as_multiplied(as_packed(row_major), c.swap_ab);
     const GemmSignature signature = as_multiplied(problem.signature, c.swap_ab);
     const WgmmaGeometry g = geometry(signature, c);

@@ -50,8 +50,8 @@ bool may_stream(double k_tiles) {
 LeastTime::LeastTime(const Problem& problem, const Config& common, const GpuModel& gpu)
     : gpu_(gpu),
       costs_(WgmmaCosts::of(gpu)),
-      row_major_(problem.row_major),
-      spec_(as_multiplied(as_packed(problem.row_major), common.swap_ab)),
+      row_major_(problem.row_major()),
+      spec_(as_multiplied(as_packed(problem.row_major()), common.swap_ab)),
       signature_(as_multiplied(problem.signature, common.swap_ab)),
       work_by_threads_(epilogue_work(signature_, common, false)),
       work_in_ring_(epilogue_work(signature_, common, true)),

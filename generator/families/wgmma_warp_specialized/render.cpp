@@ -570,7 +570,7 @@ PartTile WgmmaWarpSpecialized::part_tile(const GemmSignature& asked, const Confi
 }
 
 std::int64_t WgmmaWarpSpecialized::workspace_bytes(const Problem& problem, const Config& c) {
-    const GemmSpec& spec = problem.row_major;
+    const GemmSpec& spec = problem.row_major();
     return packed_workspace_bytes(spec, pack_for_tma(spec)) + stream_k_sum_bytes(c.stream_k, c.block, spec.accumulator);
 }
 

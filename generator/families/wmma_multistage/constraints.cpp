@@ -64,11 +64,11 @@ void check_epilogue(Reasons& reasons, const WmmaMultistageConfig& c, const Tenso
 }  // namespace
 
 Reasons WmmaMultistage::unsupported(const Problem& problem, const Arch& arch) {
-    return unsupported_on_tensor_cores("wmma_multistage", problem.row_major, arch);
+    return unsupported_on_tensor_cores("wmma_multistage", problem.row_major(), arch);
 }
 
 Reasons WmmaMultistage::violations(const Problem& problem, const WmmaMultistageConfig& c, const Arch& arch) {
-    const GemmSpec& spec = problem.row_major;
+    const GemmSpec& spec = problem.row_major();
     Reasons reasons = WmmaMultistage::unsupported(problem, arch);
     if (!reasons.empty()) return reasons;
     const TensorCoreGeometry g = geometry(problem.signature, c);

@@ -64,7 +64,7 @@ std::vector<WmmaMultistageConfig> WmmaMultistage::candidates(const Problem&, con
 CostEstimate WmmaMultistage::cost(const Problem& problem, const WmmaMultistageConfig& c, const GpuModel& gpu,
                                   const WmmaCosts& costs) {
     CostEstimate cost = mma_pipeline_cost(problem, twin_of(c), geometry(problem.signature, c), gpu, MmaCosts::of(gpu));
-    const double exposed = exposed_us(problem.row_major, c, cost.waves, gpu, costs);
+    const double exposed = exposed_us(problem.row_major(), c, cost.waves, gpu, costs);
     const double longer = c.block.k < 64 ? costs["short_blocks"] : 1;
     cost.total_us += (longer - 1) * cost.math_us;
     cost.math_us = longer * cost.math_us + exposed;

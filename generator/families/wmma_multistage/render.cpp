@@ -95,7 +95,7 @@ std::int64_t WmmaMultistage::workspace_bytes(const Problem&, const WmmaMultistag
 
 ElementOwner WmmaMultistage::owner(const Problem& problem, const WmmaMultistageConfig& c, std::int64_t row,
                                    std::int64_t column) {
-    ElementOwner owner = tile_owner(c, c.block, c.warp, problem.row_major, row, column);
+    ElementOwner owner = tile_owner(c, c.block, c.warp, problem.row_major(), row, column);
     owner.lane = ElementOwner::kUnknown;
     owner.accumulator_register = ElementOwner::kUnknown;
     return owner;

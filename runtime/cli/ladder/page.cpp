@@ -164,7 +164,7 @@ double covered(const GemmSpec& spec, TileShape block) {
 
 /// Why a rung may count more than one below it: what its tiles compute beyond the matrices' edges is work, too.
 std::string padding_text(const LadderReport& report, const RungKernel& kernel) {
-    const double ratio = covered(problem_of(report.spec).row_major, kernel.tile);
+    const double ratio = covered(problem_of(report.spec).row_major(), kernel.tile);
     if (ratio < kNoteworthyPadding) return {};
     return fmt::format(
         "<p>Its tiles of {}×{} cover {:.2f} times the elements of D. At this size it does work that is thrown away; "

@@ -66,7 +66,7 @@ using ProblemNumbers = std::map<std::string, std::size_t>;
 
 ProblemNumbers numbers_of(const std::vector<FitPoint>& points) {
     ProblemNumbers numbers;
-    for (const FitPoint& point : points) numbers.emplace(to_string(problem_of(point.spec).row_major), numbers.size());
+    for (const FitPoint& point : points) numbers.emplace(to_string(problem_of(point.spec).row_major()), numbers.size());
     return numbers;
 }
 
@@ -79,7 +79,7 @@ FitData data_of(const Family& family, const std::vector<FitPoint>& points, const
             ++data.left_out;
             continue;
         }
-        const std::string spec = to_string(problem_of(point.spec).row_major);
+        const std::string spec = to_string(problem_of(point.spec).row_major());
         data.observations.push_back({std::move(*cost), point.us, problems.at(spec)});
     }
     data.problems = problems.size();

@@ -67,7 +67,7 @@ std::optional<KernelConfig> fitting_config(const KnownWinner& neighbour, const P
 std::optional<KernelConfig> sound_config(const KnownWinner& own, const Problem& problem, const Arch& arch) {
     const std::vector<std::string> reasons = misfits(own, problem, arch);
     if (reasons.empty()) return own.kernel->config;
-    log().warn("the tuned kernel {} is not used for {}: {}", own.record.kernel, sizes(problem.row_major),
+    log().warn("the tuned kernel {} is not used for {}: {}", own.record.kernel, sizes(problem.row_major()),
                fmt::join(reasons, "; "));
     return std::nullopt;
 }
@@ -167,8 +167,8 @@ std::string why_none(const std::vector<const KnownWinner*>& own, const WinnersBy
         const std::string hindrance = obstacle(winner, problem, selection, arch);
         return "this problem was tuned" + why_unserving(winner.record, hindrance, kernel_name(problem, heuristic));
     }
-    if (const Winner* const other = of_product(classes, problem.row_major))
-        return "this product was tuned, but " + differing_fields(other->spec, problem.row_major);
+    if (const Winner* const other = of_product(classes, problem.row_major()))
+        return "this product was tuned, but " + differing_fields(other->spec, problem.row_major());
     return "nothing tuned is near enough to this problem";
 }
 
@@ -186,7 +186,7 @@ std::optional<KernelId> parsed(const std::string& name, std::string& why) {
 
 KnownWinner::KnownWinner(Winner winner) : record(std::move(winner)), problem(problem_of(record.spec)) {
     std::string ignored;
-    record.spec = problem.row_major;
+    record.spec = problem.row_major();
     kernel = parsed(record.kernel, unknown_kernel);
     heuristic = parsed(record.heuristic_kernel, ignored);
 }
@@ -225,10 +225,10 @@ std::string TunedChoices::caveats(const Winner& winner) const {
 
 std::vector<const KnownWinner*> TunedChoices::of_problem(const Problem& problem) const {
     std::vector<const KnownWinner*> found;
-    const auto group = classes_.find(class_of(problem.row_major));
+    const auto group = classes_.find(class_of(problem.row_major()));
     if (group == classes_.end()) return found;
     for (const KnownWinner& winner : group->second)
-        if (winner.record.spec == problem.row_major) found.push_back(&winner);
+        if (winner.record.spec == problem.row_major()) found.push_back(&winner);
     std::ranges::sort(found, [](const KnownWinner* left, const KnownWinner* right) {
         return is_better(left->record, right->record);
     });
@@ -288,11 +288,11 @@ std::optional<TunedChoice> TunedChoices::unbeaten(const Request& request, const 
 
 std::vector<TunedChoices::Neighbour> TunedChoices::neighbours(const Request& request) const {
     std::vector<Neighbour> found;
-    const auto group = classes_.find(class_of(request.problem.row_major));
+    const auto group = classes_.find(class_of(request.problem.row_major()));
     if (group == classes_.end()) return found;
     for (const KnownWinner& winner : group->second) {
         const Winner& record = winner.record;
-        const double distance = distance_between(request.problem.row_major, record.spec);
+        const double distance = distance_between(request.problem.row_major(), record.spec);
         const bool trusted = is_trusted(record, request.selection);
         const bool may_serve = trusted || (is_searched_through(record, request.selection) && beat_heuristic(record));
         if (distance <= kNearestLimit && may_serve) found.push_back({&winner, distance, trusted});
@@ -334,7 +334,7 @@ std::multimap<double, KnownWinner> TunedChoices::installed_over(const Request& r
                                                                 const KernelConfig& heuristic) const {
     std::multimap<double, KnownWinner> found;
     if (!installed_) return found;
-    const GemmSpec& spec = request.problem.row_major;
+    const GemmSpec& spec = request.problem.row_major();
     for (Winner& winner : installed_(heuristic)) {
         if (winner.spec.a != spec.a || winner.spec.b != spec.b || winner.spec.layout != spec.layout) continue;
         if (winner.spec.symmetric != spec.symmetric) continue;  // their tiles fill other waves
@@ -381,7 +381,7 @@ std::optional<TunedChoice> TunedChoices::better_than(const KernelConfig& heurist
 std::vector<GemmSpec> TunedChoices::specs() const {
     std::vector<GemmSpec> specs;
     for (const auto& [key, winners] : classes_)
-        for (const KnownWinner& winner : winners) specs.push_back(winner.problem.row_major);
+        for (const KnownWinner& winner : winners) specs.push_back(winner.problem.row_major());
     return specs;
 }
 

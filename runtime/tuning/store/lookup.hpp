@@ -41,7 +41,7 @@ struct TunedChoice {
 struct KnownWinner {
     explicit KnownWinner(Winner winner);
 
-    Winner record;  ///< its spec is problem.row_major
+    Winner record;  ///< its spec is problem.row_major()
     Problem problem;
     std::optional<KernelId> kernel;     ///< unset if this version does not know the name: unknown_kernel says why
     std::optional<KernelId> heuristic;  ///< the heuristic's kernel, in the same form

@@ -13,8 +13,8 @@ std::vector<std::int64_t> tuned_rows(GemmSpec spec, std::int64_t first_m, const 
     const auto GemmSpec::*columns = problem.transposed ? &GemmSpec::m : &GemmSpec::n;
     std::vector<std::int64_t> found;
     for (const GemmSpec& tuned : choices.specs())
-        if (tuned.*columns == problem.row_major.*columns && tuned.k == spec.k && tuned.a == problem.row_major.a &&
-            tuned.layout == problem.row_major.layout)
+        if (tuned.*columns == problem.row_major().*columns && tuned.k == spec.k && tuned.a == problem.row_major().a &&
+            tuned.layout == problem.row_major().layout)
             found.push_back(tuned.*rows);
     return found;
 }

@@ -35,7 +35,7 @@ GemmSpec spec_of(const GemmSignature& kernel, const Sizes& size) {
 void use(const GemmSpec& asked, const KernelConfig& config, const GpuModel& gpu) {
     if (!problems(asked).empty()) return;
     const Problem problem = problem_of(asked);
-    const GemmSpec& spec = problem.row_major;
+    const GemmSpec& spec = problem.row_major();
     const Family& family = family_of(config);
     const bool unsupported = !family.unsupported(problem, *gpu.arch).empty();
     if (!family.violations(problem, config, *gpu.arch).empty() || unsupported) return;

@@ -225,8 +225,8 @@ TEST_CASE("a column-major D is explained as the kernel sees it") {
     spec.d_order = Order::column;
     const Explanation e = explain(problem_of(spec), find_gpu("h200"));
     CHECK(e.problem.transposed);
-    CHECK(e.problem.row_major.m == 256);
-    CHECK(e.problem.row_major.n == 1024);
+    CHECK(e.problem.row_major().m == 256);
+    CHECK(e.problem.row_major().n == 1024);
     CHECK(e.config == choose_config(problem_of(spec), find_gpu("h200")));
 }
 

@@ -104,7 +104,7 @@ TEST_CASE("the operands of an epilogue stand behind D, with the sizes of their i
     CHECK(operands.find("up")->alignment == 8);
     const OperandList turned = gemm_operands(
         problem_of({.m = 64, .n = 96, .k = 128, .d_order = Order::column, .epilogue = "d = acc + bias[n] + up[m,n]"})
-            .row_major);
+            .row_major());
     CHECK(turned.find("bias")->row == OperandIndex::m);
     CHECK(turned.find("up")->rows == 96);
 }
@@ -122,7 +122,7 @@ TEST_CASE("outputs beside d are operands that a launch writes, in D's order") {
     CHECK(operands.find("pre")->alignment == 8);
     CHECK(operands.find("whole")->type == DataType::f32);
     spec.d_order = Order::column;
-    const GemmOperand turned = *gemm_operands(problem_of(spec).row_major).find("whole");
+    const GemmOperand turned = *gemm_operands(problem_of(spec).row_major()).find("whole");
     CHECK(turned.rows == 96);
     CHECK(turned.leading_dimension() == 64);
     spec.d_order = Order::row;

@@ -100,7 +100,7 @@ TEST_CASE("groups: one row or one column stays as it lies") {
     for (const auto& [m, n] : {std::pair{1, 8}, std::pair{8, 1}}) {
         const Problem problem = problem_of(groups_of(2, spec_of(GemmLayout::tn, m, n, 8)));
         CHECK_FALSE(problem.transposed);
-        CHECK(problem.row_major == problem.asked);
+        CHECK(problem.row_major() == problem.asked);
     }
 }
 
@@ -132,9 +132,9 @@ TEST_CASE("groups: there are blocks for every division of the rows") {
 
 TEST_CASE("groups: candidates are chosen for the rows that a group has on average") {
     const Problem expected = expected_problem(problem_of(groups_of(16)));
-    CHECK(expected.row_major.batch == 16);
-    CHECK(expected.row_major.m == 30);
-    CHECK(expected_problem(problem_of(groups_of(900, spec_of(GemmLayout::tn, 7, 40, 64)))).row_major.batch == 7);
+    CHECK(expected.row_major().batch == 16);
+    CHECK(expected.row_major().m == 30);
+    CHECK(expected_problem(problem_of(groups_of(900, spec_of(GemmLayout::tn, 7, 40, 64)))).row_major().batch == 7);
     const auto height = [&](std::int64_t rows) {
         const GemmSpec spec = groups_of(64, spec_of(GemmLayout::tn, 64 * rows, 4096, 4096));
         return choose_config(problem_of(spec), find_gpu("h200")).as<WgmmaWarpSpecializedConfig>().block.m;
@@ -242,15 +242,15 @@ TEST_CASE("groups of K: a batch of D, whose problems have parts of one A and one
     CHECK(flops(spec) == 2.0 * 480 * 40 * 48);
     CHECK(flops(groups_of_k(3)) == flops(spec));
     const Problem expected = expected_problem(problem_of(spec));
-    CHECK(expected.row_major.batch == 3);
-    CHECK(expected.row_major.k == 160);
-    CHECK(expected.row_major.batch_stride_a == 160 * 48);
-    CHECK(expected.row_major.batch_stride_b == 160 * 40);
+    CHECK(expected.row_major().batch == 3);
+    CHECK(expected.row_major().k == 160);
+    CHECK(expected.row_major().batch_stride_a == 160 * 48);
+    CHECK(expected.row_major().batch_stride_b == 160 * 40);
     GemmSpec turned = groups_of_k(3);
     turned.d_order = Order::column;
     const Problem problem = problem_of(turned);
     CHECK(problem.transposed);
-    CHECK(problem.row_major.layout == GemmLayout::nt);
+    CHECK(problem.row_major().layout == GemmLayout::nt);
     CHECK(problem.signature.grouped_by_k);
 }
 

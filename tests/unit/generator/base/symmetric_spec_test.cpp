@@ -123,7 +123,7 @@ TEST_CASE("symmetric: the choice multiplies about half of the tiles") {
         const KernelConfig config = choose_config(problem, gpu);
         const auto* const wgmma = std::get_if<WgmmaWarpSpecializedConfig>(&config.family);
         REQUIRE(wgmma != nullptr);
-        const TileIndex dealt = dealt_tiles(problem.row_major, *wgmma);
+        const TileIndex dealt = dealt_tiles(problem.row_major(), *wgmma);
         const std::int64_t computed =
             dealt.m * dealt.n * wgmma->block.m * wgmma->block.n * wgmma->cluster.m * wgmma->cluster.n;
         CHECK(static_cast<double>(computed) < 0.54 * static_cast<double>(m * m));

@@ -171,7 +171,9 @@ TEST_CASE("what a SIMT family doesn't compute is said") {
     spec.accumulator = DataType::f16;
     CHECK_THAT(violations_of(spec, {"simt_naive", ""}), Says("simt_naive", "adds", "f32", "f16"));
     Problem mixed = problem_of(problem(64, 64, 64, DataType::f16));
-    mixed.row_major.b = DataType::bf16;
+    spec = mixed.asked;
+    spec.b = DataType::bf16;
+    mixed.set_row_major(spec);
     CHECK_THAT(violations_of(mixed, {"simt_tile2d", ""}), Says("simt_tile2d", "multiplies", "f32", "f16", "bf16"));
     CHECK_THAT(violations_of(problem(64, 64, 64, DataType::e4m3), {"simt_tile2d", ""}), ContainsSubstring("e4m3"));
 }

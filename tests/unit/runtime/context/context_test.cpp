@@ -245,8 +245,8 @@ TEST_CASE("a column-major D is the transposed problem to the kernel") {
     const GemmKernel kernel = bench.context.kernel({.m = 512, .n = 256, .k = 128, .d_order = Order::column});
     CHECK(kernel.spec().m == 512);
     CHECK(state_of(kernel).problem.transposed);
-    CHECK(state_of(kernel).problem.row_major == with_row_major_d(kernel.spec()));
-    CHECK(state_of(kernel).problem.row_major.m == 256);
+    CHECK(state_of(kernel).problem.row_major() == with_row_major_d(kernel.spec()));
+    CHECK(state_of(kernel).problem.row_major().m == 256);
     CHECK(kernel.info().blocks == block_count(state_of(kernel).source().entries.front().grid, 256, 512));
 }
 

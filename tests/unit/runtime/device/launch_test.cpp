@@ -50,7 +50,7 @@ std::string only_problem(const GemmSpec& spec, const GemmArguments& arguments, s
 PackedArguments packed_for(const std::vector<KernelArgument>& layout, const GemmSpec& spec,
                            const GemmArguments& arguments) {
     jitgemm::testing::FakeDevice device;
-    return pack_arguments(layout, {.asked = spec, .row_major = spec, .signature = {}}, {arguments}, device);
+    return pack_arguments(layout, {.asked = spec, .signature = {}}, {arguments}, device);
 }
 
 template <class Struct>

@@ -217,7 +217,7 @@ std::string expected_line(const KernelSet& set, std::int64_t m) {
     testing::FakeDevice device;
     std::string line = fmt::format("{} {}", m, kernel_name(set.kernels[range->kernel].id));
     for (const KernelEntry& entry : entries_of(set, m)) {
-        const std::int64_t blocks = block_count(entry.grid, problem.row_major, 108);
+        const std::int64_t blocks = block_count(entry.grid, problem.row_major(), 108);
         if (blocks == 0) continue;
         const PackedArguments packed = pack_arguments(entry.arguments, problem, {arguments_of(set, m)}, device);
         line += fmt::format(" {} {} {} {} {} ", cubin_of(set, range->kernel), entry.function, blocks, entry.threads,

@@ -182,7 +182,7 @@ std::string expected_launch(const Frozen& kernel, GemmArguments arguments) {
     WritingDevice device;
     std::string text;
     for (const KernelEntry& entry : kernel.source.entries) {
-        const GemmSpec& spec = kernel.problem.row_major;
+        const GemmSpec& spec = kernel.problem.row_major();
         const PackedArguments packed = pack_arguments(entry.arguments, kernel.problem, operands, device);
         const ProblemGrid grid = problem_grid(entry.grid, spec);
         const int cluster = cluster_blocks(entry.cluster);

@@ -200,7 +200,7 @@ bool begins_early(const Exported& kernel) { return kernel.source.entries.front()
 std::string expected_launch(const Exported& kernel, float alpha, bool early = true, bool broadcast_c = false) {
     const Problem problem = problem_of(kernel.spec);
     const bool swapped = problem.transposed;
-    const GemmSpec& row_major = problem.row_major;
+    const GemmSpec& row_major = problem.row_major();
     GemmArguments arguments{.a = swapped ? kB : kA, .b = swapped ? kA : kB, .d = kD, .alpha = alpha};
     if (alpha == 0) (swapped ? arguments.b : arguments.a) = nullptr;
     if (kernel.spec.c) {

@@ -28,7 +28,7 @@ TEST_CASE("wgmma: blocks of a cluster share rows of B that suit its copies") {
     for (const char* const shape : {"bf16 tn 3000 3000 3000", "bf16 tn 4095 4097 4099", "bf16 tt 10464 392 2360",
                                     "bf16 tn 6720 24 2240", "bf16 nn 6720 24 2240", "bf16 nt 6720 24 2240"}) {
         const Problem problem = problem_of(parse_shape_line(shape));
-        const bool k_major = order_b(problem.row_major.layout) == Order::column;
+        const bool k_major = order_b(problem.row_major().layout) == Order::column;
         for (const Config& c : WgmmaWarpSpecialized::candidates(problem, h200())) {
             if (!k_major || c.swap_ab || c.cluster.m == 1) continue;
             INFO(shape << ": " << parameters_text(KernelConfig{c}));

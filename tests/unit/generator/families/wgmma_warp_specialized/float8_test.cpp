@@ -126,7 +126,7 @@ TEST_CASE("8-bit floats: an operand whose K is not contiguous is transposed, and
     for (const KernelArgument& argument : entries.back().arguments) {
         const auto* const map = std::get_if<TensorMapArgument>(&argument);
         if (map == nullptr || !map->role.is_packed) continue;
-        const auto dimensions = named_dimensions(*map, storage_of(map->role, problem.row_major));
+        const auto dimensions = named_dimensions(*map, storage_of(map->role, problem.row_major()));
         CHECK(dimensions.at(0).extent == ArgumentRole::k);
         CHECK(dimensions.at(1).extent == (map->role.name == "a" ? ArgumentRole::m : ArgumentRole::n));
         CHECK(extent(dimensions.at(1).pitch, problem) == 256);

@@ -157,7 +157,9 @@ TEST_CASE("wmma_multistage: rules that need more than one parameter") {
 
 TEST_CASE("wmma_multistage: types and architectures it does not serve") {
     Problem mixed = problem_of(sized(64, 64, 64));
-    mixed.row_major.a = DataType::f16;  // a spec of two types would be refused before any family is asked
+    GemmSpec spec = mixed.asked;
+    spec.a = DataType::f16;
+    mixed.set_row_major(spec);  // a spec of two types would be refused before any family is asked
     CHECK_THAT(WmmaMultistage::unsupported(mixed, find_arch("sm_80")).front(),
                Says("wmma_multistage", "multiplies", "f16", "bf16"));
 }

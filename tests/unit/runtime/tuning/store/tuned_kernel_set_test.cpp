@@ -16,7 +16,7 @@ TEST_CASE("a kernel set serves a tuned m with its winner, for a row-major and a 
     for (const Order order : {Order::row, Order::column}) {
         GemmSpec spec = with_rows(304);
         spec.d_order = order;
-        Winner winner = winner_for(problem_of(spec).row_major, 40, 10);
+        Winner winner = winner_for(problem_of(spec).row_major(), 40, 10);
         winner.heuristic_us = 14;
         const TunedChoices choices({winner}, h200_facts().versions);
         REQUIRE(choices.choose(problem_of(spec), find_gpu("h200")).source == ChoiceSource::exact);
