@@ -90,7 +90,7 @@ Json rasterization_json(const KernelRasterization& rasterization) {
             {"blocks_per_sm", rasterization.blocks_per_sm},
             {"l2_bytes", rasterization.l2_bytes},
             {"footprint", footprint_json(rasterization.own.footprint)},
-            {"row_major_footprint", footprint_json(rasterization.row_major().footprint)},
+            {"row_major_footprint", footprint_json(rasterization.row_major.footprint)},
             {"first_tiles", json_array(rasterization.own.first_wave, tile_json)}};
 }
 
