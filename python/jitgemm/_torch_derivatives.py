@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
+from torch.autograd import forward_ad
 
-from ._torch_linear import as_matrix, readable
+from ._torch_linear import as_matrix, readable, refuse
 
 # a, b
 Plain = Callable[[Tensor, Tensor], Tensor]
@@ -71,3 +72,19 @@ def tangent(
         shape = (*parts[0].shape,) if parts else (*a.shape[:-1], b.shape[-1])
         parts.append(of_bias.expand(shape))
     return sum(parts[1:], parts[0])
+
+
+# ---- who asks for derivatives --------------------------------------------------------------------
+
+
+def needs_gradient(*tensors: Tensor) -> bool:
+    return torch.is_grad_enabled() and any(x.requires_grad for x in tensors)
+
+
+def has_tangent(x: Tensor) -> bool:
+    return forward_ad._current_level >= 0 and forward_ad.unpack_dual(x).tangent is not None
+
+
+def check_no_derivatives(reason: str, *tensors: Tensor) -> None:
+    if needs_gradient(*tensors) or any(has_tangent(x) for x in tensors):
+        refuse(reason)

@@ -16,8 +16,9 @@ from torch.autograd import forward_ad
 
 from . import _core
 from ._torch_blocks import activation_at, base_of
+from ._torch_derivatives import needs_gradient
 from ._torch_dispatch import PLAIN
-from ._torch_groups import grouped_matmul, needs_gradient
+from ._torch_groups import grouped_matmul
 from ._torch_linear import cast_under_autocast
 from ._torch_models import Filter, Replaced, chosen_modules, set_options
 from ._torch_patterns import Step, activation_of_module

@@ -21,6 +21,7 @@ from torch.utils.flop_counter import register_flop_formula
 
 from . import _core
 from ._errors import ConfigError, OperandError
+from ._torch_derivatives import check_no_derivatives, has_tangent, needs_gradient
 from ._torch_dispatch import PLAIN, is_observed
 from ._torch_linear import cast_under_autocast, check_tensors, math_of, readable, refuse
 from ._torch_operator import LIBRARY, tell_inductor
@@ -122,10 +123,6 @@ def _is_plain(a: Tensor, b: Tensor, *others: Tensor) -> bool:
     return not needs_gradient(a, b, *others)
 
 
-def needs_gradient(*tensors: Tensor) -> bool:
-    return torch.is_grad_enabled() and any(x.requires_grad for x in tensors)
-
-
 # ---- texts ---------------------------------------------------------------------------------------
 
 _PAIRS = re.compile(r"\b(?:left|right|even|odd)\s*\(")
@@ -151,13 +148,9 @@ def _width(n: Any, text: Text) -> Any:
     return n // 2 if text.epilogue is not None and _PAIRS.search(text.epilogue) else n
 
 
-def _check_no_derivatives(*tensors: Tensor) -> None:
-    if needs_gradient(*tensors) or any(_has_tangent(x) for x in tensors):
-        refuse("an epilogue has no derivatives: give it under torch.no_grad(), or apply it to the product in PyTorch")
-
-
-def _has_tangent(x: Tensor) -> bool:
-    return forward_ad._current_level >= 0 and forward_ad.unpack_dual(x).tangent is not None
+_NO_DERIVATIVES = (
+    "an epilogue has no derivatives: give it under torch.no_grad(), or apply it to the product in PyTorch"
+)
 
 
 # ---- the product ---------------------------------------------------------------------------------
@@ -460,7 +453,7 @@ def _rows(x: Tensor) -> Tensor:
 def _differentiate(keys: Any, a: Tensor, b: Tensor, offs: Tensor, *more: Any) -> Tensor:
     options, text = _read(more)
     if text.epilogue is not None:
-        _check_no_derivatives(a, b, *(text.tensors or ()))
+        check_no_derivatives(_NO_DERIVATIVES, a, b, *(text.tensors or ()))
         return GROUPED.redispatch(keys & torch._C._after_autograd_keyset, a, b, offs, *options, *text)
     return _one_level(_Grouped, keys, a, b, offs, *options)
 
@@ -470,8 +463,8 @@ def _differentiate_gathered(keys: Any, a: Tensor, b: Tensor, offs: Tensor, rows:
     _check_shapes(a, b, offs, rows)
     options, text = _read(more)
     if text.epilogue is not None:
-        _check_no_derivatives(a, b, *(text.tensors or ()))
-    elif _has_tangent(a) or _has_tangent(b):
+        check_no_derivatives(_NO_DERIVATIVES, a, b, *(text.tensors or ()))
+    elif has_tangent(a) or has_tangent(b):
         return GROUPED(_gathered(a, rows), b, offs, *options)
     elif needs_gradient(a, b):
         return _one_level(_GatheredGroups, keys, a, b, offs, rows, *options)

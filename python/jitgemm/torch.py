@@ -12,6 +12,7 @@ from ._torch_groups import grouped_matmul
 from ._torch_layer import Linear
 from ._torch_models import GatedMLP, Replaced, replace_linear, restore_linear
 from ._torch_products import baddbmm, bmm, gated_mlp, linear, matmul
+from ._torch_scaled import scaled_matmul
 from ._torch_symmetric import syrk
 from ._torch_warm import warm
 
@@ -30,6 +31,7 @@ __all__ = [
     "replace_linear",
     "restore_experts",
     "restore_linear",
+    "scaled_matmul",
     "syrk",
     "unregister_inductor",
     "warm",
