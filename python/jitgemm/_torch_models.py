@@ -7,11 +7,14 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch.utils.weak import WeakTensorKeyDictionary
 
 from . import _core
+from ._errors import SpecError
 from ._torch_activation import activation_of
 from ._torch_blocks import run
 from ._torch_dispatch import PLAIN
+from ._torch_float8 import BLOCKS, SCALES, Float8Linear, quantize, why_not_quantized
 from ._torch_fusing import fuse_modules, unfuse_modules
 from ._torch_layer import Linear
 from ._torch_patterns import Gated, Step
@@ -21,16 +24,23 @@ Filter = Callable[[str, torch.nn.Linear], bool]
 
 
 class Replaced(list[str]):
-    """The names of the replaced layers. It also says which modules were fused, and why others were not."""
+    """The names of the replaced layers. It also says which modules were fused, and why others were not.
+
+    With quantized weights, it says how large their errors are, and why layers were left alone.
+    """
 
     def __init__(self, names: list[str]) -> None:
         super().__init__(names)
         self.fused: dict[str, str] = {}  # name of a module, and what it multiplies together
         self.not_fused: dict[str, str] = {}  # name of a module with a layer and an activation, and the reason
+        self.errors: dict[str, float] = {}  # name of a layer, and the relative error of its quantized weight
+        self.left_alone: dict[str, str] = {}  # name of a layer that was not quantized, and the reason
 
     def __str__(self) -> str:
         lines = [f"fused in {name or 'the model'}: {what}" for name, what in self.fused.items()]
         lines += [f"not fused in {name or 'the model'}: {why}" for name, why in self.not_fused.items()]
+        lines += [f"{name or 'the model'}: relative error {error:.2%}" for name, error in self.errors.items()]
+        lines += [f"{name or 'the model'} was left alone: {why}" for name, why in self.left_alone.items()]
         return "\n".join([repr(list(self)), *lines])
 
 
@@ -40,6 +50,8 @@ def replace_linear(
     device: str | None = None,
     deterministic: str | None = None,
     math: str | None = None,
+    weights: str | None = None,
+    scales: str | None = None,
     only: Filter | None = None,
     fuse: bool = True,
 ) -> Replaced:
@@ -51,13 +63,20 @@ def replace_linear(
     math: how layers multiply f32, as for jitgemm.matmul. Other types are multiplied as always.
     fuse: layers beside their activations, and gated MLPs, run as fewer kernels. The weights of gate and up become views
     of one tensor. Layers with hooks, and layers that are wrapped later, are called one by one.
+    weights: "fp8" makes layers for inference, which have no gradients. Weights become float8_e4m3fn, and the originals
+    are not kept: restore_linear refuses. A call quantizes its input. Kernels need a GPU with wgmma (sm_90a). math and
+    fuse don't count. Beside `weight`, a layer has `weight_scale` in f32, and dequantized() is the weight in f32.
+    scales: "1x128,128x128" (default): inputs have one for each row and 128 features, weights one for 128 by 128.
+    "row": one for each row of the input, and for each row of the weight.
     Returns the names of the replaced layers. Printed, the list also says which modules were fused, and why others were
-    not.
-    restore_linear is the way back. A word that `device`, `deterministic` or `math` can't be is refused, and nothing
-    changes.
+    not. With weights="fp8", `errors` has the relative error of each weight, and `left_alone` says why layers were.
+    restore_linear is the way back. A word that an option can't be is refused, and nothing changes.
     """
     device = word(device)
     _core.check_words(device, deterministic, math)
+    if weights is not None or scales is not None:
+        scales = _scales_of(weights, scales)
+        return _quantize_layers(model, scales, only, jitgemm_device=device, jitgemm_deterministic=deterministic)
     chosen = chosen_modules(model, lambda layer: type(layer) is Linear or _can_be_replaced(layer), only)
     for _, layer in chosen:
         layer.__class__ = Linear
@@ -75,13 +94,46 @@ def restore_linear(model: torch.nn.Module, *, only: Filter | None = None) -> lis
     """The layers that replace_linear replaced are torch.nn.Linear again. Returns their names.
 
     The modules that call them call them one by one. Weights that were views of one tensor have memory of their own.
+    Layers with quantized weights are refused, and nothing changes.
     """
+    quantized = chosen_modules(model, lambda layer: type(layer) is Float8Linear, only)
+    if quantized:
+        raise SpecError(f"the weight of {quantized[0][0] or 'the model'} was quantized, and the original was not kept")
     chosen = chosen_modules(model, lambda layer: type(layer) is Linear, only)
     unfuse_modules(model, {id(layer) for _, layer in chosen})
     for _, layer in chosen:
         layer.__class__ = torch.nn.Linear
         set_options(layer, jitgemm_device=None, jitgemm_deterministic=None, jitgemm_math=None)
     return [name for name, _ in chosen]
+
+
+def _scales_of(weights: str | None, scales: str | None) -> str:
+    if weights is None:
+        raise SpecError(f'scales is {scales!r} without weights: they are those of weights="fp8"')
+    if weights != "fp8":
+        raise SpecError(f'weights is {weights!r}: it must be "fp8"')
+    if scales not in (None, *SCALES):
+        raise SpecError(f"scales is {scales!r}: it must be {' or '.join(map(repr, SCALES))}")
+    return scales or BLOCKS
+
+
+_READ = "torch.nn.TransformerEncoderLayer multiplies by its weight, without the layer"
+
+
+def _quantize_layers(model: torch.nn.Module, scales: str, only: Filter | None, **options: Any) -> Replaced:
+    found = chosen_modules(model, lambda layer: isinstance(layer, torch.nn.Linear), only)
+    encoders = [module for module in model.modules() if isinstance(module, torch.nn.TransformerEncoderLayer)]
+    read = {id(child) for module in encoders for child in module.children()}
+    reasons = {name: _READ if id(layer) in read else why_not_quantized(layer) for name, layer in found}
+    chosen = [(name, layer) for name, layer in found if reasons[name] is None]
+    unfuse_modules(model, {id(layer) for _, layer in chosen})
+    report = Replaced([name for name, _ in chosen])
+    report.left_alone = {name: reason for name, reason in reasons.items() if reason is not None}
+    known = WeakTensorKeyDictionary()
+    for name, layer in chosen:
+        report.errors[name] = quantize(layer, scales, known)
+        set_options(layer, **options, jitgemm_math=None)
+    return report
 
 
 def _can_be_replaced(layer: Any) -> bool:

@@ -8,6 +8,7 @@ tensor of another kind.
 from __future__ import annotations
 
 from ._torch_experts import replace_experts, restore_experts
+from ._torch_float8 import Float8Linear
 from ._torch_groups import grouped_matmul
 from ._torch_layer import Linear
 from ._torch_models import GatedMLP, Replaced, replace_linear, restore_linear
@@ -17,6 +18,7 @@ from ._torch_symmetric import syrk
 from ._torch_warm import warm
 
 __all__ = [
+    "Float8Linear",
     "GatedMLP",
     "Linear",
     "Replaced",
