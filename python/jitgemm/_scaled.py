@@ -46,7 +46,7 @@ def scaled_matmul(
     """
     _check_ranks(a, b)
     of_problems = len(b.shape) > 2
-    text, operands = _text(a, b, (scale_a, of_problems), (scale_b, of_problems), bias)
+    text, operands = epilogue_text(a, b, (scale_a, of_problems), (scale_b, of_problems), bias)
     out_dtype = _type_of(a, out, out_dtype)
     return _core.matmul(a, b, out=out, out_dtype=out_dtype, sums=sums, epilogue=text, operands=operands, **options)
 
@@ -69,7 +69,7 @@ def _scaled_groups(
     **options: Any,
 ) -> Any:
     _check_ranks(a, b)
-    text, operands = _text(a, b, (scale_a, False), (scale_b, True), bias)
+    text, operands = epilogue_text(a, b, (scale_a, False), (scale_b, True), bias)
     out_dtype = _type_of(a, out, out_dtype)
     return _core.grouped_matmul(a, b, offs, out=out, out_dtype=out_dtype, epilogue=text, operands=operands, **options)
 
@@ -80,7 +80,7 @@ def _check_ranks(a: Any, b: Any) -> None:
             raise _refusal(f"{name} has shape {tuple(array.shape)}: a matrix has two dimensions")
 
 
-def _text(
+def epilogue_text(
     a: Any, b: Any, scale_a: tuple[Any, bool], scale_b: tuple[Any, bool], bias: Any
 ) -> tuple[str, dict[str, Any]]:
     """The text of the product, and its operands. Beside a scale: whether each problem may have its own."""

@@ -12,6 +12,7 @@ from torch.nn import functional
 from torch.overrides import handle_torch_function, has_torch_function_variadic
 from torch.utils.weak import WeakTensorKeyDictionary
 
+from ._scaled import epilogue_text
 from ._torch_derivatives import needs_gradient
 from ._torch_dispatch import PLAIN
 from ._torch_layer import Linear
@@ -132,13 +133,25 @@ def float8_linear(
     if x.dim() == 0 or x.shape[-1] != features:
         refuse(f"input has shape {tuple(x.shape)}, but the layer has {features} input features")
     _check(x, weight, scale, bias)
-    values, of_rows = quantized(x.reshape(-1, features), 1, features if scales == ROW else _BLOCK)
-    given: Any = (of_rows, scale.t())
-    if scales == BLOCKS:
-        given = tuple(zip(given, ("1x128", "128x128")))
+    operands = _operands(x.reshape(-1, features), weight, scale, scales)
     options: dict[str, Any] = {"device": device, "deterministic": deterministic}
-    d = scaled_matmul(values, weight.t(), *given, bias=bias, out_dtype=x.dtype, **options)
+    d = scaled_matmul(*operands, bias=bias, out_dtype=x.dtype, **options)
     return d.view(*x.shape[:-1], weight.shape[0])
+
+
+def _operands(x: Tensor, weight: Tensor, scale: Tensor, scales: str) -> tuple[Tensor, Tensor, Any, Any]:
+    """Those of scaled_matmul."""
+    values, of_rows = quantized(x, 1, x.shape[1] if scales == ROW else _BLOCK)
+    if scales == ROW:
+        return values, weight.t(), of_rows, scale.t()
+    return values, weight.t(), (of_rows, "1x128"), (scale.t(), "128x128")
+
+
+def epilogue_of(layer: Float8Linear, rows: int) -> str:
+    """Of the product that these rows ask for, without the type of the bias."""
+    x = torch.empty(rows, layer.in_features, device="meta")
+    a, b, scale_a, scale_b = _operands(x, layer.weight, layer.weight_scale, layer.jitgemm_scales)
+    return epilogue_text(a, b, (scale_a, False), (scale_b, False), layer.bias)[0]
 
 
 def _check(x: Tensor, weight: Tensor, scale: Tensor, bias: Tensor | None) -> None:

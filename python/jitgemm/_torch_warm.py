@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from ._torch_blocks import Asked, products_of
+from ._torch_float8 import Float8Linear, epilogue_of
 from ._warm import warm as warm_shapes
 
 if TYPE_CHECKING:
@@ -29,7 +30,8 @@ def warm(
 
     model: its torch.nn.Linear layers count, replaced or not. They may lie on any device, also on meta.
     rows: how many rows the layers' input has, batch times sequence: a number, several, or range(1, 8193).
-    dtype: the type of the products (default: each weight's; under autocast it is another).
+    dtype: the type of the products (default: each weight's; under autocast it is another). Layers with quantized weights
+      have their bias's, or bfloat16.
     gpu, and other keywords: those of jitgemm.warm, whose result this is. Gradients need further kernels.
     """
     return warm_shapes(list(lines(model, rows, dtype)), gpu=gpu, **options)
@@ -44,7 +46,7 @@ def lines(model: torch.nn.Module, rows: int | Iterable[int], dtype: torch.dtype 
     if not layers:
         raise ValueError("the model has no torch.nn.Linear")
     yield from dict.fromkeys(
-        " ".join(["gemm-v2" if asked.epilogue is None else "gemm-v3", f"m={m}", *fields])
+        " ".join(["gemm-v3" if any(x.startswith("epilogue=") for x in fields) else "gemm-v2", f"m={m}", *fields])
         for asked in _asked(model, layers, dtype)
         for m in sizes
         if (fields := _fields(asked, dtype, m == "1")) is not None
@@ -75,6 +77,8 @@ def _sizes(rows: int | Iterable[int]) -> list[str]:
 def _fields(asked: Asked, dtype: torch.dtype | None, is_one_row: bool) -> list[str] | None:
     """All but m; None for a layer that no kernel serves, or whose weight lies as none reads it."""
     weight = asked.weight
+    if type(asked.layer) is Float8Linear:
+        return _fields_of_float8(asked.layer, dtype, is_one_row)
     kind = _TYPES.get(dtype or weight.dtype)
     if kind is None or weight.dim() != 2:
         return None
@@ -96,3 +100,17 @@ def _fields(asked: Asked, dtype: torch.dtype | None, is_one_row: bool) -> list[s
     if kind == "f32":
         options["math"] = getattr(asked.layer, "jitgemm_math", None)
     return fields + [f"{name}={value}" for name, value in options.items() if value is not None]
+
+
+def _fields_of_float8(layer: Float8Linear, dtype: torch.dtype | None, is_one_row: bool) -> list[str] | None:
+    """The weight doesn't say what type the input has. The bias does."""
+    n, k = layer.weight.shape
+    bias = layer.bias
+    kind = _TYPES.get(dtype or (torch.bfloat16 if bias is None else bias.dtype))
+    if kind is None:
+        return None
+    of_bias = "" if bias is None else f"bias: {_TYPES[bias.dtype]}[n]; "
+    text = of_bias + epilogue_of(layer, 1 if is_one_row else 2)
+    fields = [f"n={n}", f"k={k}", "a=e4m3", f"d={kind}", "layout=tn", f"ldb={k}", f"epilogue='{text}'"]
+    deterministic = layer.jitgemm_deterministic
+    return fields if deterministic is None else [*fields, f"deterministic={deterministic}"]

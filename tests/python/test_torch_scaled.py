@@ -128,6 +128,8 @@ def test_refusals():
         ours(a, b, (OF_A, "1x64"))
     with pytest.raises(jg.OperandError, match=r"scale_a has shape \(24,\)"):
         ours(a, b, ROW.view(-1))
+    with pytest.raises(jg.ConfigError, match="sums=promoted"):
+        ours(a, b, (OF_A, "1x128"), sums="fast")
     with pytest.raises(jg.SpecError, match="always"):
         ours(a, b, deterministic="always")
     for mode in (False, True):

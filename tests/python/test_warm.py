@@ -192,6 +192,23 @@ def test_a_models_problems_are_what_its_layers_ask_for(tmp_path, dtype):
     assert sorted(lines(tmp_path / "record.txt")) == sorted(expected)
 
 
+@pytest.mark.parametrize("scales", ["row", "1x128,128x128"])
+def test_a_quantized_models_problems_are_what_its_layers_ask_for(tmp_path, scales):
+    torch = pytest.importorskip("torch", minversion="2.6")
+    from jitgemm import _torch_warm
+
+    model = torch.nn.Sequential(torch.nn.Linear(150, 144), torch.nn.Linear(144, 16, bias=False)).bfloat16()
+    options = {"weights": "fp8", "scales": scales, "deterministic": "batch_invariant", "device": "emulator:sm_90a"}
+    jg.torch.replace_linear(model, **options)
+    with jg.record(tmp_path / "expected.txt"):
+        for problem in _torch_warm.lines(model, [1, 6]):
+            jg.kernel(problem, device="emulator:sm_90a")
+    with torch.no_grad(), jg.record(tmp_path / "record.txt"):
+        for m in (1, 6):
+            model(torch.zeros(m, 150, dtype=torch.bfloat16))
+    assert sorted(lines(tmp_path / "record.txt")) == sorted(lines(tmp_path / "expected.txt"))
+
+
 def fusing_model_of(torch):
     class Llama(torch.nn.Module):
         def __init__(self):
