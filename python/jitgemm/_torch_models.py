@@ -18,6 +18,7 @@ from ._torch_float8 import BLOCKS, SCALES, Float8Linear, quantize, why_not_quant
 from ._torch_fusing import fuse_modules, unfuse_modules
 from ._torch_layer import Linear
 from ._torch_patterns import Gated, Step
+from ._torch_prepared import MATHS
 from ._torch_products import word
 
 Filter = Callable[[str, torch.nn.Linear], bool]
@@ -50,6 +51,7 @@ def replace_linear(
     device: str | None = None,
     deterministic: str | None = None,
     math: str | None = None,
+    prepared: bool = False,
     weights: str | None = None,
     scales: str | None = None,
     only: Filter | None = None,
@@ -61,6 +63,9 @@ def replace_linear(
     of a subclass of Tensor (quantized or distributed, say), and layers with a forward of their own (accelerate's).
     `only` is asked with name and module. Layers that were replaced before take the options of this call.
     math: how layers multiply f32, as for jitgemm.matmul. Other types are multiplied as always.
+    prepared: for math="f16x3" or "bf16x3". Calls without gradients split a weight of f32 once, and keep the copy, which
+    is as large as the weight. A weight that changes is split again, but not one that is written through `weight.data`.
+    Calls that are compiled or traced split it each time. fuse doesn't count.
     fuse: layers beside their activations, and gated MLPs, run as fewer kernels. The weights of gate and up become views
     of one tensor. Layers with hooks, and layers that are wrapped later, are called one by one.
     weights: "fp8" makes layers for inference, which have no gradients. Weights become float8_e4m3fn, and the originals
@@ -74,6 +79,8 @@ def replace_linear(
     """
     device = word(device)
     _core.check_words(device, deterministic, math)
+    if prepared and math not in MATHS:
+        raise SpecError(f"prepared is {prepared!r}, but math is {math!r}: it must be {' or '.join(map(repr, MATHS))}")
     if weights is not None or scales is not None:
         scales = _scales_of(weights, scales)
         return _quantize_layers(model, scales, only, jitgemm_device=device, jitgemm_deterministic=deterministic)
@@ -81,9 +88,10 @@ def replace_linear(
     for _, layer in chosen:
         layer.__class__ = Linear
         set_options(layer, jitgemm_device=device, jitgemm_deterministic=deterministic, jitgemm_math=math)
+        set_options(layer, jitgemm_prepared=prepared or None)
     report = Replaced([name for name, _ in chosen])
     layers = {id(layer) for _, layer in chosen}
-    if fuse:
+    if fuse and not prepared:
         fuse_modules(model, layers, report.fused, report.not_fused)
     else:
         unfuse_modules(model, layers)
@@ -103,7 +111,7 @@ def restore_linear(model: torch.nn.Module, *, only: Filter | None = None) -> lis
     unfuse_modules(model, {id(layer) for _, layer in chosen})
     for _, layer in chosen:
         layer.__class__ = torch.nn.Linear
-        set_options(layer, jitgemm_device=None, jitgemm_deterministic=None, jitgemm_math=None)
+        set_options(layer, jitgemm_device=None, jitgemm_deterministic=None, jitgemm_math=None, jitgemm_prepared=None)
     return [name for name, _ in chosen]
 
 
@@ -132,7 +140,7 @@ def _quantize_layers(model: torch.nn.Module, scales: str, only: Filter | None, *
     known = WeakTensorKeyDictionary()
     for name, layer in chosen:
         report.errors[name] = quantize(layer, scales, known)
-        set_options(layer, **options, jitgemm_math=None)
+        set_options(layer, **options, jitgemm_math=None, jitgemm_prepared=None)
     return report
 
 

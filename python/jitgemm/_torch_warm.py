@@ -30,8 +30,8 @@ def warm(
 
     model: its torch.nn.Linear layers count, replaced or not. They may lie on any device, also on meta.
     rows: how many rows the layers' input has, batch times sequence: a number, several, or range(1, 8193).
-    dtype: the type of the products (default: each weight's; under autocast it is another). Layers with quantized weights
-      have their bias's, or bfloat16.
+    dtype: the type of the products (default: each weight's; under autocast it is another). Layers with quantized
+      weights have their bias's, or bfloat16.
     gpu, and other keywords: those of jitgemm.warm, whose result this is. Gradients need further kernels.
     """
     return warm_shapes(list(lines(model, rows, dtype)), gpu=gpu, **options)

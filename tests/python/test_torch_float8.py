@@ -92,7 +92,7 @@ def test_a_quantized_layer(scales):
     with torch.no_grad():
         for layer, weight, name in zip((model[0], model[2]), weights, report):
             assert layer.weight.dtype is E4M3 and layer.weight_scale.dtype is torch.float32
-            # e4m3 has three bits behind the first one: each weight is off by 2^-4 at most, or by a step of the smallest.
+            # e4m3 has three fraction bits: each weight is off by 2^-4 at most, or by half the smallest step.
             step = layer.weight_scale.max() * 2**-10
             assert ((layer.dequantized() - weight).abs() <= weight.abs() * 2**-4 + step).all()
             assert report.errors[name] == pytest.approx(error(layer.dequantized(), weight.double()))
