@@ -45,6 +45,10 @@ struct GemmSignature {
     return signature.epilogue && has_block_scales(signature.epilogue->parts());
 }
 
+[[nodiscard]] inline bool has_blocks_of_d(const GemmSignature& signature) {
+    return signature.epilogue && !outputs_for_blocks(signature.epilogue->parts()).empty();
+}
+
 /// D holds the sums as they are: integers of 32 bits, which f32 can't hold.
 [[nodiscard]] inline bool has_exact_sums(const GemmSignature& signature) {
     return signature.d == DataType::s32 && !signature.epilogue;

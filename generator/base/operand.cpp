@@ -9,18 +9,24 @@
 namespace jitgemm {
 namespace {
 
-OperandIndex index_of(const std::optional<EpiloguePlace>& place, const EpilogueParts& parts) {
+/// The size that a place names, of which a block may have several.
+OperandIndex size_named(const std::optional<EpiloguePlace>& place, const EpilogueParts& parts) {
     if (!place) return OperandIndex::one;
     if (place->size == 'h') return parts.is_transposed ? OperandIndex::half_m : OperandIndex::half_n;
-    if (place->size == 'k') return OperandIndex::blocks_k;
-    if (place->over == kScaledBlock) return place->size == 'm' ? OperandIndex::blocks_m : OperandIndex::blocks_n;
     return place->size == 'm' ? OperandIndex::m : OperandIndex::n;
+}
+int over(const std::optional<EpiloguePlace>& place) { return place ? place->over : 1; }
+
+OperandIndex index_of(const std::optional<EpiloguePlace>& place, const EpilogueParts& parts) {
+    if (place && place->size == 'k') return OperandIndex::blocks_k;
+    if (over(place) == kScaledBlock) return place->size == 'm' ? OperandIndex::blocks_m : OperandIndex::blocks_n;
+    return size_named(place, parts);
 }
 
 /// The meaning of a text that may be wrong.
 std::optional<Epilogue> sound_meaning(const GemmSpec& spec) { return reading_of(spec.epilogue, spec.d).epilogue; }
 
-/// A value of an epilogue, with the sizes of the problem. A matrix has a pitch, and lies as D does. Scales of blocks
+/// A value of an epilogue, with the sizes of the problem. A matrix has a pitch, and lies as D does. Values for blocks
 /// have a pitch, too, and lie as their index is written.
 GemmOperand laid_out(const GemmOperand& of, const GemmSpec& spec) {
     GemmOperand operand = placed(of, spec);
@@ -34,7 +40,7 @@ GemmOperand laid_out(const GemmOperand& of, const GemmSpec& spec) {
         take_batch_stride();
         return operand;
     }
-    if (operand.is_block_scale()) operand.order = Order::row;
+    if (operand.is_block_scale() || operand.is_over_blocks()) operand.order = Order::row;
     const EpilogueLayout layout = spec.epilogue.layout_of(of.name);
     operand.pitch = pitch_of(layout, operand.run());
     take_batch_stride();
@@ -76,8 +82,10 @@ GemmOperand epilogue_operand(const EpilogueOperand& of, const EpilogueParts& par
 GemmOperand epilogue_output(const EpilogueOutput& of, const EpilogueParts& parts, const GemmSpec& spec) {
     return laid_out({.name = of.name,
                      .title = of.name,
-                     .row = index_of(of.index.row, parts),
-                     .column = index_of(of.index.column, parts),
+                     .row = size_named(of.index.row, parts),
+                     .column = size_named(of.index.column, parts),
+                     .row_over = over(of.index.row),
+                     .column_over = over(of.index.column),
                      .is_written = true,
                      .is_of_group = of.index.of_problem,
                      .epilogue = &parts,

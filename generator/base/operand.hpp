@@ -47,6 +47,8 @@ struct GemmOperand {
     std::string_view title;  ///< in messages: "A"
     OperandIndex row = OperandIndex::one;
     OperandIndex column = OperandIndex::one;
+    int row_over = 1;  ///< rows of a block that has one element: an output for blocks of D
+    int column_over = 1;
     bool is_written = false;
     bool is_of_group = false;  ///< where rows are in groups, each group has its own: B, and values of a text with b
     OperandGuard guard = OperandGuard::none;
@@ -95,6 +97,8 @@ struct GemmOperand {
     [[nodiscard]] constexpr bool is_block_scale() const {
         return row == OperandIndex::blocks_k || column == OperandIndex::blocks_k;
     }
+    /// Whether it has an element for each block of D.
+    [[nodiscard]] constexpr bool is_over_blocks() const { return row_over > 1 || column_over > 1; }
     /// Whether it holds numbers of rows: it says where groups end, or names rows of A.
     [[nodiscard]] constexpr bool has_row_numbers() const {
         return pointer == &GemmArguments::offsets || pointer == &GemmArguments::row_index;
@@ -210,8 +214,8 @@ private:
 
 /// The operand with the sizes, the pitch and the alignment of the spec. A repeated operand has one line and no pitch.
 [[nodiscard]] inline GemmOperand placed(GemmOperand operand, const GemmSpec& spec) {
-    operand.rows = size_of(operand.row, spec);
-    operand.columns = size_of(operand.column, spec);
+    operand.rows = ceil_div<std::int64_t>(size_of(operand.row, spec), operand.row_over);
+    operand.columns = ceil_div<std::int64_t>(size_of(operand.column, spec), operand.column_over);
     if (operand.pitch_field != nullptr && !operand.is_repeated()) operand.pitch = spec.*operand.pitch_field;
     operand.alignment = operand.alignment_field != nullptr ? spec.*operand.alignment_field : bytes(operand.type);
     // A batch-invariant row has its kernel, whether or not others stand beside it.

@@ -18,7 +18,7 @@ constexpr int kLongestVector = 16;
 int d_alignment(const GemmSpec& spec) {
     int elements = spec.align_d / bytes(spec.d);
     for (const GemmOperand& operand : kernel_operands(spec)) {
-        if (operand.needs_k() || !operand.is_matrix()) continue;
+        if (operand.needs_k() || operand.is_over_blocks() || !operand.is_matrix()) continue;
         if (operand.epilogue != nullptr && operand.alignment == kLongestVector) continue;
         elements = std::min(elements, operand.alignment / bytes(operand.type));
     }

@@ -13,7 +13,6 @@ namespace jitgemm {
 namespace {
 
 constexpr int kDeepestValue = 100;  // a canonical form of it can still be read
-constexpr std::array kReadBackColumns{32, 64, 128};
 
 bool can_read_back(const EpilogueOutput& output) {
     const EpilogueIndex& index = output.index;
@@ -161,7 +160,7 @@ CheckedValue ValueChecker::read_output(const Expression& written, int place) {
         return refuse(written.at, fmt::format("{0} is assigned as {0}[{1}] and read as {2}", output.name,
                                               to_string(output.index), written.source));
     const int columns = output.index.column->over;
-    if (std::ranges::find(kReadBackColumns, columns) == kReadBackColumns.end())
+    if (std::ranges::find(kBlockColumns, columns) == kBlockColumns.end())
         return refuse(written.at, fmt::format("{} has {} columns: a block that is read back has 32, 64 or 128",
                                               written.source, columns));
     symbols_.outputs[static_cast<std::size_t>(place)].reduction->is_read_back = true;

@@ -117,6 +117,13 @@ std::string_view to_string(ReductionKind kind) {
 
 EpilogueParts in_order_of_use(const EpilogueParts& parts) { return OrderOfUse(parts).run(); }
 
+std::vector<const EpilogueOutput*> outputs_for_blocks(const EpilogueParts& parts) {
+    std::vector<const EpilogueOutput*> outputs;
+    for (const EpilogueOutput& output : parts.outputs)
+        if (output.index.is_over_blocks()) outputs.push_back(&output);
+    return outputs;
+}
+
 bool has_block_scales(const EpilogueParts& parts) {
     return std::ranges::any_of(parts.operands, &EpilogueOperand::is_block_scale);
 }

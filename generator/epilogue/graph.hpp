@@ -122,6 +122,8 @@ struct EpilogueParts {
 [[nodiscard]] EpilogueParts in_order_of_use(const EpilogueParts& parts);
 
 [[nodiscard]] bool has_block_scales(const EpilogueParts& parts);
+/// Outputs with an element for each block of D, in the text's order.
+[[nodiscard]] std::vector<const EpilogueOutput*> outputs_for_blocks(const EpilogueParts& parts);
 
 /// Sets the guards of all operands and of acc.
 void find_guards(EpilogueParts& parts);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -8,6 +9,9 @@ namespace jitgemm {
 
 /// Elements along K, and along m or n, that one scale of blocks is for.
 inline constexpr int kScaledBlock = 128;
+
+/// Columns of a row of D that an output for blocks may have one element for.
+inline constexpr std::array kBlockColumns{32, 64, 128};
 
 /// A place of an index: the name of a size (m, n, k, or h for pairs of columns), over the edge of a block.
 struct EpiloguePlace {

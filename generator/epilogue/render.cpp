@@ -101,10 +101,10 @@ private:
     ExpressionText text_;
 };
 
-std::vector<const EpilogueOutput*> outputs_with(const EpilogueParts& parts, bool is_read_back) {
+std::vector<const EpilogueOutput*> outputs_of_elements(const EpilogueParts& parts) {
     std::vector<const EpilogueOutput*> outputs;
     for (const EpilogueOutput& output : parts.outputs)
-        if ((output.reduction && output.reduction->is_read_back) == is_read_back) outputs.push_back(&output);
+        if (!output.index.is_over_blocks()) outputs.push_back(&output);
     return outputs;
 }
 
@@ -159,14 +159,15 @@ std::string render_epilogue(const Epilogue& epilogue) {
     const EpilogueParts& parts = epilogue.parts();
     std::string text = render_functions(parts);
     std::vector<std::string> parameters = finish_parameters(parts);
-    const std::vector<const EpilogueOutput*> first = outputs_with(parts, true), second = outputs_with(parts, false);
-    if (!first.empty()) {
-        FinishWriter writer(parts, first);
-        text += "// What a reduction goes over that is read back.\n" + writer.structure("Reduced");
+    const std::vector<const EpilogueOutput*> for_blocks = outputs_for_blocks(parts);
+    if (!for_blocks.empty()) {
+        FinishWriter writer(parts, for_blocks);
+        text += "// What the reductions of a block go over.\n" + writer.structure("Reduced");
         text += writer.function("Reduced", "reduced", parameters);
-        for (const EpilogueOutput* output : first) parameters.push_back(output->name);
+        for (const EpilogueOutput* output : for_blocks)
+            if (output->reduction->is_read_back) parameters.push_back(output->name);
     }
-    FinishWriter writer(parts, second);
+    FinishWriter writer(parts, outputs_of_elements(parts));
     return text + "// What is stored of one element.\n" + writer.structure("Results") +
            writer.function("Results", "finish", parameters);
 }

@@ -12,8 +12,8 @@ namespace jitgemm {
 /// are members of `args`. A guarded operand is 0 where it is not read. Of a pair, acc and operands with a column of
 /// each have two parameters: acc_0 and acc_1.
 ///
-/// Where a reduction is read back, `struct Reduced` and `reduced` come first: they make the values that it goes over.
-/// `finish` then has the reduction's result as a parameter.
+/// Where blocks of D have reductions, `struct Reduced` and `reduced` come first: they make the values that these go
+/// over. `finish` then has each result that is read back as a parameter.
 [[nodiscard]] std::string render_epilogue(const Epilogue& epilogue);
 
 /// The functions that an epilogue calls, each behind those that it needs.

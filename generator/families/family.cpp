@@ -31,31 +31,32 @@ void check_sum_order(std::vector<std::string>& reasons, const GemmSpec& spec, co
 }
 
 /// What kernels of batches leave out.
-std::vector<std::string> unserved_batch(const GemmSignature& s, bool serves_batches, bool serves_groups) {
+std::vector<std::string> unserved_batch(const GemmSignature& s, const FamilyServes& serves) {
     std::vector<std::string> reasons;
     if (!s.batched) return reasons;
-    if ((s.grouped || s.grouped_by_k) && !serves_groups)
+    if ((s.grouped || s.grouped_by_k) && !serves.groups)
         reasons.emplace_back("groups need wgmma and TMA");
-    else if (!serves_batches)
+    else if (!serves.batches)
         reasons.emplace_back("no kernel of this family serves a batch");
     if (has_reductions(s)) reasons.emplace_back("no kernel of a batch or of groups makes reductions (sum, max, min)");
     return reasons;
 }
 
-std::vector<std::string> unserved(const Problem& problem, bool serves_pairs, bool serves_block_scales,
-                                  bool serves_batches, bool serves_groups, bool serves_symmetric) {
+std::vector<std::string> unserved(const Problem& problem, const FamilyServes& serves) {
     std::vector<std::string> reasons = unserved_types(problem.row_major());
     std::ranges::move(unserved_8_bits(problem.asked), std::back_inserter(reasons));
     if (problem.signature.epilogue)
         std::ranges::move(unserved_epilogue(*problem.signature.epilogue, problem.transposed),
                           std::back_inserter(reasons));
-    if (has_pairs(problem.signature) && !serves_pairs)
+    if (has_pairs(problem.signature) && !serves.pairs)
         reasons.emplace_back("no kernel of this family makes an element of D of two columns (left, right, even, odd)");
-    if (!serves_block_scales && has_block_scales(problem.signature))
+    if (has_block_scales(problem.signature) && !serves.block_scales)
         reasons.emplace_back("no kernel of this family scales blocks of K");
-    if (problem.signature.symmetric && !serves_symmetric)
+    if (has_blocks_of_d(problem.signature) && !serves.blocks_of_d)
+        reasons.emplace_back("no kernel of this family makes an element for a block of D: this needs wgmma");
+    if (problem.signature.symmetric && !serves.symmetric)
         reasons.emplace_back("no kernel of this family computes a symmetric product");
-    std::ranges::move(unserved_batch(problem.signature, serves_batches, serves_groups), std::back_inserter(reasons));
+    std::ranges::move(unserved_batch(problem.signature, serves), std::back_inserter(reasons));
     return reasons;
 }
 
@@ -148,29 +149,9 @@ struct Adapter {
         return Typed::kMathUnit == MathUnit::fp32_cores ? MathInstruction::fma : MathInstruction::mma;
     }
 
-    static constexpr bool serves_pairs() {
-        if constexpr (requires { Typed::kServesPairs; }) return Typed::kServesPairs;
-        return false;
-    }
-
-    static constexpr bool serves_block_scales() {
-        if constexpr (requires { Typed::kServesBlockScales; }) return Typed::kServesBlockScales;
-        return false;
-    }
-
-    static constexpr bool serves_batches() {
-        if constexpr (requires { Typed::kServesBatches; }) return Typed::kServesBatches;
-        return false;
-    }
-
-    static constexpr bool serves_groups() {
-        if constexpr (requires { Typed::kServesGroups; }) return Typed::kServesGroups;
-        return false;
-    }
-
-    static constexpr bool serves_symmetric() {
-        if constexpr (requires { Typed::kServesSymmetric; }) return Typed::kServesSymmetric;
-        return false;
+    static constexpr FamilyServes serves() {
+        if constexpr (requires { Typed::kServes; }) return Typed::kServes;
+        return {};
     }
 
     static std::vector<std::string_view> parameter_names() {
@@ -283,13 +264,11 @@ struct Adapter {
 
     /// What no family serves, or why this one does not; each family's own checks know nothing of the former.
     static std::vector<std::string> unsupported(const Problem& problem, const Arch& arch) {
-        std::vector<std::string> reasons = unserved(problem, serves_pairs(), serves_block_scales(), serves_batches(),
-                                                    serves_groups(), serves_symmetric());
+        std::vector<std::string> reasons = unserved(problem, serves());
         return reasons.empty() ? Typed::unsupported(problem, arch) : reasons;
     }
     static std::vector<std::string> violations(const Problem& problem, const KernelConfig& config, const Arch& arch) {
-        std::vector<std::string> reasons = unserved(problem, serves_pairs(), serves_block_scales(), serves_batches(),
-                                                    serves_groups(), serves_symmetric());
+        std::vector<std::string> reasons = unserved(problem, serves());
         if (reasons.empty()) reasons = Typed::violations(problem, own(config), arch);
         check_sum_order(reasons, problem.row_major(), sum_order(multiplied_type(problem.row_major()), config), arch);
         return reasons;

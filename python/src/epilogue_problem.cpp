@@ -86,10 +86,13 @@ EpilogueLayout matrix_layout(const Named& named, const Operand& array, const Res
     return {.ld = lie->leading == packed ? 0 : lie->leading, .align = alignment_of(array, lie->leading, reasons)};
 }
 
-/// Where scales of blocks lie: as their index is written. Rows of A may have several dimensions, as A has them.
+/// Where values for blocks lie: as their index is written. Rows of A may have several dimensions, as A has them.
 EpilogueLayout scale_layout(const Named& named, const Operand& array, const ResultPlace& d, Reasons& reasons) {
     const auto size = [&](const EpiloguePlace& place) {
-        const std::int64_t all = place.size == 'm' ? d.m : place.size == 'n' ? d.n : d.k;
+        const std::int64_t all = place.size == 'm'   ? d.m
+                                 : place.size == 'n' ? d.n
+                                 : place.size == 'h' ? d.columns
+                                                     : d.k;
         return (all + place.over - 1) / place.over;
     };
     const std::array places{*named.index.row, *named.index.column};
@@ -142,8 +145,7 @@ EpilogueLayout layout_in_product(const Named& named, const Operand& array, const
                         named.is_output ? "stores" : "reads"));
     const EpilogueIndex& index = named.index;
     const auto rows_shape = d.shape.first(d.shape.size() - (d.has_columns ? 1 : 0));
-    if (index.has_k()) return scale_layout(named, array, d, reasons);
-    if (index.is_over_blocks()) return {};  // no kernel reads them: the choice says so
+    if (index.has_k() || index.is_over_blocks()) return scale_layout(named, array, d, reasons);
     const bool is_of_product = index.column && index.column->size == 'n';
     std::vector<std::int64_t> shape;
     if (index.is_matrix()) return matrix_layout(named, array, is_of_product ? product_place(d, shape) : d, reasons);

@@ -250,13 +250,19 @@ Result result_for(const Product& product, std::span<const std::int64_t> shape, D
 
 namespace {
 
-/// The shape of an output, where D has `shape`. A reduction lacks D's rows or its columns, or has one element.
+/// The shape of an output, where D has `shape`. A reduction lacks D's rows or its columns, or has one element. One over
+/// blocks has fewer columns.
 std::vector<std::int64_t> shape_of(const EpilogueOutput& output, const Product& product,
                                    std::span<const std::int64_t> shape) {
     const std::size_t columns = product.arrays.b.rank > 1 ? 1 : 0;
     const std::span<const std::int64_t> of_rows = shape.first(shape.size() - columns);
     if (!output.reduction) return {shape.begin(), shape.end()};
-    if (output.index.row) return {of_rows.begin(), of_rows.end()};
+    std::vector<std::int64_t> rows(of_rows.begin(), of_rows.end());
+    if (output.index.is_over_blocks() && columns != 0) {
+        const std::int64_t over = output.index.column->over;
+        rows.push_back((shape.back() + over - 1) / over);
+    }
+    if (output.index.row) return rows;
     if (!output.index.column) return {1};
     return {columns == 0 ? 1 : shape.back()};
 }

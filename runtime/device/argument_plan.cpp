@@ -83,8 +83,9 @@ std::int64_t GemmSpec::*field_of(const ArgumentRole& role, const OperandList& op
 }
 
 /// The pitch of a text's matrix, as gemm_operands() has it, without a list of all operands.
-std::int64_t pitch_in_text(std::string_view name, OperandIndex run, const GemmSpec& row_major) {
-    return pitch_of(row_major.epilogue.layout_of(name), size_of(run, row_major));
+std::int64_t pitch_in_text(std::string_view name, const RunInText& run, const GemmSpec& row_major) {
+    return pitch_of(row_major.epilogue.layout_of(name),
+                    ceil_div<std::int64_t>(size_of(run.index, row_major), run.over));
 }
 
 [[noreturn]] void throw_no_map(ArgumentRole role, std::vector<std::string> problems) {
@@ -116,7 +117,7 @@ ArgumentPlan ArgumentPlan::of_one_problem(std::span<const KernelArgument> argume
     plan.only_operands_ = std::make_shared<const OperandList>(operands);
     for (ExtentPatch& patch : plan.extents_) {
         patch.field = nullptr;
-        patch.run = OperandIndex::one;
+        patch.run = RunInText();
     }
     return plan;
 }
@@ -152,7 +153,7 @@ void ArgumentPlan::add(const KernelArgument& argument, const ArgumentField& fiel
     const auto run_in_text = [&](const ArgumentRole& role) {
         const GemmOperand* const operand = operands.find(role.name);
         const bool has_pitch = role.part == ArgumentPart::pitch && operand != nullptr && operand->pointer == nullptr;
-        return has_pitch ? operand->column : OperandIndex::one;
+        return has_pitch ? RunInText{operand->column, operand->column_over} : RunInText();
     };
     std::visit(Overloaded{[&](PointerArgument of) {
                               if (const auto address = address_of(of.role, operands))
@@ -179,7 +180,7 @@ OperandList ArgumentPlan::operands_of(const Problem& problem) const {
 
 std::int64_t ArgumentPlan::value_of(const ExtentPatch& patch, const Problem& problem) const {
     if (patch.field != nullptr) return problem.row_major().*patch.field;
-    if (patch.run != OperandIndex::one) return pitch_in_text(patch.role.name, patch.run, problem.row_major());
+    if (patch.run.index != OperandIndex::one) return pitch_in_text(patch.role.name, patch.run, problem.row_major());
     if (patch.role == ArgumentRole::h) return size_of(OperandIndex::half_n, problem.row_major());
     return extent(patch.role, problem, operands_of(problem));
 }

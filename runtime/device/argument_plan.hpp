@@ -42,6 +42,12 @@ struct PackedProblem {
 };
 [[nodiscard]] std::uint64_t new_problem_id();
 
+/// The elements of a line of a text's matrix: a size of the problem, or as many blocks as it has.
+struct RunInText {
+    OperandIndex index = OperandIndex::one;  ///< `one`: of no text
+    int over = 1;
+};
+
 /// Fills the argument struct of an entry, for any problem that its kernel serves. It keeps tensor maps, and encodes one
 /// if it has not seen the pointer lately. Many threads may use a plan at once. A launch takes no lock.
 class ArgumentPlan {
@@ -87,9 +93,9 @@ private:
         std::size_t bytes;
         ArgumentRole role;
         std::int64_t GemmSpec::*field;  ///< null: by role
-        OperandIndex run;               ///< of a text's matrix: the elements of a line; else `one`
-        bool is_k;                      ///< 0 if the product is not read
-        bool is_ldc;                    ///< 0 if C is one row
+        RunInText run;
+        bool is_k;    ///< 0 if the product is not read
+        bool is_ldc;  ///< 0 if C is one row
     };
     struct MapPatch {
         std::size_t offset;

@@ -64,7 +64,8 @@ bool overlap(const Region& x, const Region& y) {
 
 // D may be a matrix that is read, where each element is read before it is written.
 bool may_be_one(const GemmOperand& input, const GemmOperand& written) {
-    return input.row == written.row && input.column == written.column && input.order == written.order;
+    return input.row == written.row && input.column == written.column && input.order == written.order &&
+           !written.is_over_blocks();
 }
 
 bool same_place(const GemmOperand& input, const GemmOperand& written) {

@@ -143,7 +143,7 @@ void compare(const Interval& expected, double got, std::uint64_t number, CheckRe
     result.got = got;
 }
 
-/// What elements of D make of a reduction's results, which a batch doesn't have.
+/// What elements of D make of the results of a reduction to rows, to columns or to one, which a batch doesn't have.
 class ReductionTotals {
 public:
     ReductionTotals(const EpilogueReduction& reduction, const DeviceMatrix& results)
@@ -172,8 +172,9 @@ private:
 
 /// What some rows of D give to the results of each output.
 struct RowsJudged {
-    std::vector<CheckResult> elements;                    ///< as parts().outputs; of reductions, nothing
-    std::vector<std::optional<ReductionTotals>> reduced;  ///< as parts().outputs; set for reductions
+    std::vector<CheckResult> elements;  ///< as parts().outputs; of other reductions, nothing
+    std::vector<std::optional<ReductionTotals>>
+        reduced;  ///< as parts().outputs; set for these, which are not of blocks
 
     void add(const RowsJudged& others) {
         for (std::size_t i = 0; i < elements.size(); ++i) {
@@ -199,22 +200,18 @@ public:
     [[nodiscard]] RowsJudged of_no_rows() const {
         RowsJudged judged{.elements = std::vector<CheckResult>(outputs_.size()), .reduced = {}};
         for (std::size_t i = 0; i < outputs_.size(); ++i) {
-            const std::optional<EpilogueReduction>& reduction = inputs_.epilogue.parts().outputs[i].reduction;
-            judged.reduced.push_back(reduction ? std::optional(ReductionTotals(*reduction, inputs_.outputs[i]))
-                                               : std::nullopt);
+            const EpilogueOutput& output = this->output(i);
+            judged.reduced.push_back(output.reduction && !output.index.is_over_blocks()
+                                         ? std::optional(ReductionTotals(*output.reduction, inputs_.outputs[i]))
+                                         : std::nullopt);
         }
         return judged;
     }
     /// `sums` are those of the product's row.
-    void judge(const ElementPlace& at, const ProductSum* sums, RowsJudged& judged) const {
-        const std::vector<Interval> expected = values(at, sums);
-        for (std::size_t i = 0; i < outputs_.size(); ++i) {
-            if (judged.reduced[i])
-                judged.reduced[i]->add(at.row, at.column, expected[i]);
-            else
-                compare(rounded_to(expected[i], inputs_.outputs[i].type), outputs_[i](at), number_of(check_.d, at),
-                        judged.elements[i]);
-        }
+    void judge_row(std::int64_t problem, std::int64_t row, const ProductSum* sums, RowsJudged& judged) const {
+        const std::vector<ResultsOfBlocks> blocks = judge_blocks(problem, row, sums, judged);
+        for (std::int64_t column = 0; column < check_.d.columns; ++column)
+            judge({problem, row, column}, sums, blocks, judged);
     }
     /// Results of all outputs, when all rows have been judged.
     [[nodiscard]] std::vector<CheckResult> results(RowsJudged judged) const {
@@ -224,12 +221,59 @@ public:
     }
 
 private:
+    using ResultsOfBlocks = std::vector<Interval>;  ///< of a row; of an output that is not for blocks, none
+
+    [[nodiscard]] const EpilogueOutput& output(std::size_t place) const {
+        return inputs_.epilogue.parts().outputs[place];
+    }
+    /// Compares the results of a row's blocks, as parts().outputs. What is made of one that is right is judged by the
+    /// result itself.
+    [[nodiscard]] std::vector<ResultsOfBlocks> judge_blocks(std::int64_t problem, std::int64_t row,
+                                                            const ProductSum* sums, RowsJudged& judged) const {
+        std::vector<ResultsOfBlocks> all(outputs_.size());
+        for (std::size_t i = 0; i < outputs_.size(); ++i) {
+            if (!output(i).index.is_over_blocks()) continue;
+            std::vector<ReducedValue> totals(static_cast<std::size_t>(inputs_.outputs[i].columns),
+                                             ReducedValue(*output(i).reduction));
+            for (std::int64_t column = 0; column < check_.d.columns; ++column)
+                totals[block_of(i, column)].add(values({problem, row, column}, sums, {})[i]);
+            for (std::size_t block = 0; block < totals.size(); ++block) {
+                const ElementPlace at{problem, row, static_cast<std::int64_t>(block)};
+                const Interval expected = rounded_to(totals[block].result(), inputs_.outputs[i].type);
+                const double got = outputs_[i](at);
+                compare(expected, got, number_of(inputs_.outputs[i], at), judged.elements[i]);
+                all[i].push_back(expected.contains(got) ? exactly(got) : expected);
+            }
+        }
+        return all;
+    }
+    [[nodiscard]] std::size_t block_of(std::size_t place, std::int64_t column) const {
+        return static_cast<std::size_t>(column / output(place).index.column->over);
+    }
+    void judge(const ElementPlace& at, const ProductSum* sums, const std::vector<ResultsOfBlocks>& blocks,
+               RowsJudged& judged) const {
+        std::vector<Interval> reduced(outputs_.size());
+        for (std::size_t i = 0; i < outputs_.size(); ++i)
+            if (!blocks[i].empty()) reduced[i] = blocks[i][block_of(i, at.column)];
+        const std::vector<Interval> expected = values(at, sums, reduced);
+        for (std::size_t i = 0; i < outputs_.size(); ++i) {
+            if (!blocks[i].empty()) continue;
+            if (judged.reduced[i])
+                judged.reduced[i]->add(at.row, at.column, expected[i]);
+            else
+                compare(rounded_to(expected[i], inputs_.outputs[i].type), outputs_[i](at), number_of(check_.d, at),
+                        judged.elements[i]);
+        }
+    }
     [[nodiscard]] Interval acc(const ProductSum& sum) const {
         return check_.exact ? exactly(sum.sum) : around(sum.sum, check_.bound.sum_unit * sum.magnitude);
     }
-    [[nodiscard]] std::vector<Interval> values(const ElementPlace& at, const ProductSum* sums) const {
+    /// `reduced`: results that are read back, as parts().outputs.
+    [[nodiscard]] std::vector<Interval> values(const ElementPlace& at, const ProductSum* sums,
+                                               const std::vector<Interval>& reduced) const {
         const auto [first, second] = columns_.of(at.column);
         EpilogueElement element;
+        element.reduced = reduced;
         element.acc = {acc(sums[first]), acc(sums[second])};
         for (std::size_t i = 0; i < operands_.size(); ++i) {
             const bool is_scalar = inputs_.epilogue.parts().operands[i].is_scalar;
@@ -258,7 +302,7 @@ private:
 /// The rows of D, as many at a time as memory should hold the sums of.
 std::vector<CheckResult> check_elements(Device& device, const Check& check, const EpilogueInputs& inputs,
                                         const Reference& judge) {
-    const std::int64_t rows = check.d.rows, columns = check.d.columns;
+    const std::int64_t rows = check.d.rows;
     const ElementJudge elements(device, check, inputs);
     RowsJudged all = elements.of_no_rows();
     const std::int64_t of_product = elements.columns().of_product();
@@ -270,9 +314,7 @@ std::vector<CheckResult> check_elements(Device& device, const Check& check, cons
         on_cores(of_all, [&](std::int64_t share, std::int64_t shares) {
             RowsJudged part = elements.of_no_rows();
             for (std::int64_t i = share; i < of_all; i += shares)
-                for (std::int64_t column = 0; column < columns; ++column)
-                    elements.judge({i / count, first + i % count, column},
-                                   &sums[static_cast<std::size_t>(i * of_product)], part);
+                elements.judge_row(i / count, first + i % count, &sums[static_cast<std::size_t>(i * of_product)], part);
             const std::scoped_lock lock(mutex);
             all.add(part);
         });

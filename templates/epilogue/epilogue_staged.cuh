@@ -41,6 +41,29 @@ constexpr bool kSwizzledSlices = kSliceColumns * sizeof(Staged) > 16;
 #include "epilogue/store_slice_by_threads.cuh"
 #endif
 #include "tile_operands.inl"
+#if GEMM_BLOCK_REDUCTIONS
+
+// Reduces the block of columns that begins with slice `first` of a warp's 16 rows, before its sums are finished.
+__device__ __forceinline__ void reduce_block(const Accumulator (&rC)[kTilesN][kRegistersC], const GemmArgs& args,
+                                             int row, int column, TileOperands& operands, int first, int lane) {
+    operands.begin_block();
+#pragma unroll
+    for (int i = first; i < first + kSlicesOfBlock; ++i) {
+        operands.read_slice(args, row, column + i * kSliceColumns, lane);
+#if GEMM_TILE_PANELS
+        operands.begin_slice(i);
+#endif
+#pragma unroll
+        for (int j = 0; j < kSliceColumns / 8; ++j)
+#if GEMM_PAIRS
+            operands.take_atom(args, rC[(i * kSliceColumns / 8 + j) * 2], i, j, lane);
+#else
+            operands.take_atom(args, rC[i * kSliceColumns / 8 + j], i, j, lane);
+#endif
+    }
+    operands.finish_block(args, row, column + first * kSliceColumns, lane);
+}
+#endif
 
 // rC -> sD -> gD. A warp has 16 of 64 rows of a warpgroup tile, from (row, column) of D on. It writes slices of 16 rows
 // by kSliceColumns to its own part of shared memory, which holds kSlices of them, and stores each.
@@ -56,6 +79,9 @@ __device__ __forceinline__ void store_rows(const Accumulator (&rC)[kTilesN][kReg
 #else
         const unsigned slice = staging.take();
         const int slice_column = column + i * kSliceColumns;
+#endif
+#if GEMM_BLOCK_REDUCTIONS
+        if (i % kSlicesOfBlock == 0) reduce_block(rC, args, row, column, operands, i, lane);
 #endif
 #if GEMM_READ_SLICES
         operands.read_slice(args, row, slice_column, lane);

@@ -43,6 +43,23 @@ TEST_CASE("wgmma: every variant over rows of any pitch") {
                              Pitches::as_they_are);
 }
 
+TEST_CASE("wgmma: outputs for blocks of columns, with scaled D, of pairs and of groups") {
+    REQUIRE_WGMMA();
+    for (const char* const text :
+         {"bias: bf16[n]; t = acc + bias[n]; s[m,n/128] = max(abs(t)) / 448; d = t / s[m,n/128]",
+          "x: bf16[m,n]; t = relu(acc + x[m,n]); s[m,n/32] = sum(t); d = t - s[m,n/32]",
+          "t = silu(left(acc)) * right(acc); s[m,h/128] = max(abs(t)) / 448; d[m,h] = t / s[m,h/128]"})
+        for (const DataType d : {DataType::e4m3, DataType::bf16})
+            for (const std::int64_t groups : {0, 5}) {
+                GemmSpec spec = spec_of(GemmLayout::tn, 1000, 1056, 520);
+                spec.d = d;
+                spec.epilogue = text;
+                spec.groups = groups;
+                INFO(to_string(spec));
+                static_cast<void>(check_chosen(context(), spec));
+            }
+}
+
 TEST_CASE("wgmma: A from registers, every layout and schedule") {
     REQUIRE_WGMMA();
     for (const GemmLayout layout : kLayouts) {

@@ -380,6 +380,26 @@ def test_reductions_have_the_shape_of_what_is_left():
         jg.matmul(a[:0], b, device=EMULATOR, epilogue=text)
 
 
+def test_blocks_of_columns_scale_an_8_bit_result():
+    ml_dtypes = pytest.importorskip("ml_dtypes")
+    a, b = factors("float16", n=272)
+    weights = np.ascontiguousarray(b.T)
+    text = "s[m,n/128] = max(abs(acc)) / 448; d = acc / s[m,n/128]"
+    on_hopper = {"device": "emulator:sm_90a", "out_dtype": ml_dtypes.float8_e4m3fn, "epilogue": text}
+    d, scales = jg.matmul(a.reshape(3, 11, K), weights.T, **on_hopper)
+    exact = a.astype("float64") @ b.astype("float64")
+    greatest = np.stack([abs(exact[:, i : i + 128]).max(1) for i in (0, 128, 256)], 1)
+    np.testing.assert_array_equal(scales.reshape(M, 3), np.where(greatest == 0, 1, greatest.astype("float32") / 448))
+    assert d.shape == (3, 11, 272) and scales.shape == (3, 11, 3)
+    restored = d.reshape(M, 272).astype("float64") * np.repeat(scales.reshape(M, 3), 128, 1)[:, :272]
+    assert (abs(restored - exact) <= abs(exact) / 16 + greatest.max() / 448 / 512).all()
+    given = np.zeros((M, 8), "float32")[:, :3]
+    assert jg.matmul(a, weights.T, s=given, **on_hopper)[1] is given
+    np.testing.assert_array_equal(given, scales.reshape(M, 3))
+    with pytest.raises(jg.ConfigError, match="needs wgmma"):
+        jg.matmul(a, weights.T, device=EMULATOR, epilogue=text)
+
+
 def test_a_nan_makes_a_reduction_nan():
     a, b = factors()
     a[2, 3] = np.nan

@@ -15,9 +15,7 @@ struct MmaMultistage {
         "f16 and bf16 on mma.sync: cp.async pipeline, ldmatrix, swizzled shared memory (sm_80 and newer)";
     static constexpr std::string_view kTemplateFile = "mma_multistage/mma_multistage.cu";
     static constexpr MathUnit kMathUnit = MathUnit::tensor_cores;
-    static constexpr bool kServesPairs = true;
-    static constexpr bool kServesBatches = true;
-    static constexpr bool kServesSymmetric = true;
+    static constexpr FamilyServes kServes{.pairs = true, .batches = true, .symmetric = true};
     static constexpr std::array kRemovedOptions{kHilbertRasterization, RemovedOption{"stream_k", "streamk"},
                                                 RemovedOption{"store", "store-", "reg"},
                                                 RemovedOption{"double_buffer", "db"}};

@@ -146,10 +146,26 @@ std::string output_conversions(const EpilogueParts& parts) {
     return std::string(has(DataType::f16) ? kToF16 : "") + std::string(has(DataType::bf16) ? kToBf16 : "");
 }
 
+bool is_row_block(const EpilogueIndex& index) {
+    return index.row && index.row->over == 1 && index.column &&
+           std::ranges::find(kBlockColumns, index.column->over) != kBlockColumns.end();
+}
+
+/// A kernel reduces blocks of one size; "" if these are.
+std::string unserved_blocks(const EpilogueParts& parts) {
+    const std::vector<const EpilogueOutput*> all = outputs_for_blocks(parts);
+    for (const EpilogueOutput* const one : all)
+        if (one->index.column != all.front()->index.column)
+            return fmt::format("{} and {}: no kernel makes outputs for blocks of two sizes",
+                               with_index(all.front()->name, all.front()->index), with_index(one->name, one->index));
+    return {};
+}
+
 /// Why no kernel has this output; "" if kernels do.
 std::string unserved(const EpilogueOutput& output, const EpilogueParts& parts, bool is_transposed) {
     const std::string name = with_index(output.name, is_transposed ? transposed(output.index) : output.index);
-    if (output.index.is_over_blocks()) return fmt::format("no kernel makes {}, an element for a block", name);
+    if (output.index.is_over_blocks() && !is_row_block(output.index))
+        return fmt::format("no kernel makes {}: a block is 32, 64 or 128 columns of a row of D", name);
     if (!is_beside_d(output) || output.reduction) return {};
     if (parts.pairs != EpiloguePairs::none) return fmt::format("no kernel stores {} beside a d of pairs", name);
     if (is_served(*output.type)) return {};
@@ -232,6 +248,7 @@ std::vector<std::string> unserved_epilogue(const Epilogue& epilogue, bool is_tra
     for (const EpilogueOutput& output : parts.outputs)
         if (std::string why = unserved(output, parts, is_transposed); !why.empty())
             reasons.push_back(at(output.name) + why);
+    if (std::string why = unserved_blocks(parts); !why.empty()) reasons.push_back(std::move(why));
     if (std::ranges::none_of(parts.outputs, [](const auto& output) { return output.name == "d"; }))
         reasons.push_back(at("d") + "the text stores no d");
     for (const EpilogueOperand& operand : parts.operands) {

@@ -9,6 +9,7 @@
 #include "generator/families/shared/anatomy.hpp"
 #include "generator/families/shared/candidate_group.hpp"
 #include "generator/families/shared/cost_estimate.hpp"
+#include "generator/families/shared/family_serves.hpp"
 #include "generator/families/shared/parameter_table.hpp"
 #include "generator/families/shared/removed_option.hpp"
 #include "generator/families/shared/sum_order.hpp"

@@ -37,7 +37,8 @@ void add_epilogue_pitches(std::vector<KernelArgument>& list, const GemmSignature
             list.emplace_back(ExtentArgument{{operand.name, ArgumentPart::pitch}, 8});
     });
     for_each_beside_d(signature, [&](const EpilogueOutput& output) {
-        if (output.index.is_matrix()) list.emplace_back(ExtentArgument{{output.name, ArgumentPart::pitch}, 8});
+        if (output.index.is_matrix() || output.index.is_over_blocks())
+            list.emplace_back(ExtentArgument{{output.name, ArgumentPart::pitch}, 8});
     });
 }
 

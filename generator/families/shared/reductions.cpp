@@ -59,6 +59,9 @@ std::string counts_text(const std::vector<KernelReduction>& all, const PartTile&
     return text;
 }
 
+/// Whether tiles make parts of its results. One over blocks of D has all of a block in a tile.
+bool has_parts_of_tiles(const EpilogueOutput& output) { return output.reduction && !output.index.is_over_blocks(); }
+
 /// Values that reductions go over, each once, by the name of its first reduction.
 std::vector<std::string> stored_values(const std::vector<KernelReduction>& all) {
     std::vector<std::string> names;
@@ -142,8 +145,7 @@ std::int64_t values_bytes(const Problem& problem) {
 
 int count_of_reductions(const GemmSignature& signature) {
     if (!signature.epilogue) return 0;
-    const auto is_reduction = [](const EpilogueOutput& output) { return output.reduction.has_value(); };
-    return static_cast<int>(std::ranges::count_if(signature.epilogue->parts().outputs, is_reduction));
+    return static_cast<int>(std::ranges::count_if(signature.epilogue->parts().outputs, has_parts_of_tiles));
 }
 
 std::vector<KernelReduction> reductions_of(const GemmSignature& signature, bool is_transposed) {
@@ -151,7 +153,7 @@ std::vector<KernelReduction> reductions_of(const GemmSignature& signature, bool 
     std::vector<std::int32_t> nodes;  // of each: what it goes over
     if (!signature.epilogue) return all;
     for (const EpilogueOutput& output : signature.epilogue->parts().outputs) {
-        if (!output.reduction) continue;
+        if (!has_parts_of_tiles(output)) continue;
         const EpilogueIndex index = is_transposed ? transposed(output.index) : output.index;
         const auto first = static_cast<std::size_t>(std::ranges::find(nodes, output.value) - nodes.begin());
         const std::string values_of = first == nodes.size() ? output.name : all[first].name;

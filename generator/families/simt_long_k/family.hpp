@@ -15,7 +15,7 @@ struct SimtLongK {
         "f32 on FP32 cores for a small result of a long K: blocks, warps and lanes share out K";
     static constexpr std::string_view kTemplateFile = "simt_long_k/simt_long_k.cu";
     static constexpr MathUnit kMathUnit = MathUnit::fp32_cores;
-    static constexpr bool kServesSymmetric = true;
+    static constexpr FamilyServes kServes{.symmetric = true};
 
     /// f32 with at most 64 rows and columns of D and thousands of products for each.
     [[nodiscard]] static bool selected_by_default(const Problem& problem);

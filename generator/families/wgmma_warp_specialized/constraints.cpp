@@ -399,6 +399,19 @@ void check_block_scales(Reasons& reasons, const GemmSpec& spec, const Config& c,
                                           scale.operand->name, kMostScaleBoxes));
 }
 
+/// A warp has all of a block's columns.
+void check_blocks_of_d(Reasons& reasons, const GemmSignature& signature, const Config& c, const WgmmaGeometry& g) {
+    if (!has_blocks_of_d(signature)) return;
+    const EpilogueOutput& output = *outputs_for_blocks(signature.epilogue->parts()).front();
+    const std::string name = with_index(output.name, output.index);
+    if (signature.symmetric)
+        reasons.push_back(fmt::format("no kernel makes {} of a symmetric product, which computes half of D", name));
+    if (c.swap_ab) reasons.push_back(fmt::format("swap_ab: columns of a block of {} lie in several warps", name));
+    if (g.output_n % output.index.column->over != 0)
+        reasons.push_back(
+            fmt::format("a warpgroup has {} columns of D, which are no whole blocks of {}", g.output_n, name));
+}
+
 void check_broadcast_c(Reasons& reasons, const GemmSpec& spec, const Config& c) {
     if (!c.broadcast_c) return;
     if (!spec.c) reasons.emplace_back("broadcast_c: this problem has no C");
@@ -451,6 +464,7 @@ Reasons WgmmaWarpSpecialized::violations(const Problem& problem, const Config& c
     check_broadcast_c(reasons, spec, c);
     check_swap_ab(reasons, spec, c);
     check_pairs(reasons, problem, c, g);
+    check_blocks_of_d(reasons, problem.signature, c, g);
     check_persistence(reasons, c);
     check_specialization(reasons, c);
     check_stream_k(reasons, multiplied, c);

@@ -8,6 +8,7 @@
 #include "generator/layout/wgmma_atom.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 #include <vector>
 
@@ -118,6 +119,12 @@ std::vector<int> staged_outputs(const GemmSignature& signature, const WgmmaWarpS
     return all;
 }
 
+/// Columns of the blocks that outputs are for. Slices are no wider.
+int block_columns(const GemmSignature& signature) {
+    if (!has_blocks_of_d(signature)) return std::numeric_limits<int>::max();
+    return outputs_for_blocks(signature.epilogue->parts()).front()->index.column->over;
+}
+
 }  // namespace
 
 // Rows of D are whole boxes. Those of a narrower output may not be.
@@ -188,7 +195,7 @@ WgmmaGeometry geometry(const GemmSignature& signature, const WgmmaWarpSpecialize
     const std::vector<int> outputs = staged_outputs(signature, c);
     g.output_bytes = std::accumulate(outputs.begin(), outputs.end(), 0);
     const int widest = outputs.empty() ? g.staged_bytes : std::max(g.staged_bytes, std::ranges::max(outputs));
-    g.slice_columns = slice_row_bytes(g.output_n, widest) / widest;
+    g.slice_columns = slice_row_bytes(std::min(g.output_n, block_columns(signature)), widest) / widest;
     g.rest_columns = g.output_n % g.slice_columns;
     const std::int64_t staged_rows = c.swap_ab ? rows_of_wgmma(signature, c) : kWarps * kSliceRows;
     const int mirror_bytes = signature.symmetric ? g.staged_bytes : 0;

@@ -286,12 +286,15 @@ std::string pack_line(const GemmSignature& s) {
     return constant_line("kPackThreads", kPackThreads, "threads of a block that packs an operand");
 }
 
-std::string slice_lines(const Config& c, const WgmmaGeometry& g) {
+std::string slice_lines(const TileOperands& operands, const Config& c, const WgmmaGeometry& g) {
     std::string text = constant_line(
         "kSliceColumns", g.slice_columns,
         c.swap_ab ? "columns of D^T that a warpgroup stages at once" : "columns of D that a warp stages at once");
     if (g.rest_columns != 0)
         text += constant_line("kRestColumns", g.rest_columns, "columns of the last slice of a row");
+    if (!operands.blocks.empty())
+        text += constant_line("kSlicesOfBlock", operands.blocks.front().columns / g.slice_columns,
+                              "slices of a block of columns that an output has one element for");
     if (g.output_bytes != 0)
         text += constant_line("kOutputBytes", g.output_bytes, "of an element of each output beside D, in all");
     return text +
@@ -498,9 +501,10 @@ RenderInput WgmmaWarpSpecialized::render_input(const GemmSignature& asked, const
     const TileOperands operands = tile_operands(signature, c, g);
     RenderInput input;
     input.macros = macros(signature, c, g);
-    input.generated["wgmma_params.cuh"] =
-        tile_lines(signature, c, g) + register_lines(c, g) + slice_lines(c, g) + pack_line(signature) + early_lines(c) +
-        "\n" + type_lines(signature, c, g.c_stages != 0) + "\n" + derived_lines(signature, operands, c, g);
+    input.generated["wgmma_params.cuh"] = tile_lines(signature, c, g) + register_lines(c, g) +
+                                          slice_lines(operands, c, g) + pack_line(signature) + early_lines(c) + "\n" +
+                                          type_lines(signature, c, g.c_stages != 0) + "\n" +
+                                          derived_lines(signature, operands, c, g);
     input.generated["GEMM_LOOP_NEST"] = loop_nest(c, g);
     if (!c.persistent) input.pieces[std::string(kTemplateFile)] = kernel_template(c);
     add_statements(input, operands, c, g);

@@ -63,6 +63,8 @@ TileOperands operands_of_text(const EpilogueParts& parts, const GemmSignature& s
                                    .by_pair = !c.swap_ab && s.align_d >= 2 * bytes(s.d),
                                    .is_as_d = output.type == s.d});
     all.reductions = reductions_of(s, c.swap_ab);
+    for (const EpilogueOutput* const output : outputs_for_blocks(parts))
+        all.blocks.push_back({output->name, *output->reduction, output->index.column->over});
     return all;
 }
 

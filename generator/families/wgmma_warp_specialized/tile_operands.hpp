@@ -40,6 +40,13 @@ struct TileOutput {
     bool is_as_d = false;    ///< of D's type
 };
 
+/// An output with one element for a block of columns of a row of D.
+struct TileBlock {
+    std::string name;
+    EpilogueReduction made;
+    int columns = 0;
+};
+
 /// What the sums of a tile are finished with.
 enum class TileFinish : std::uint8_t {
     by_unit,     ///< render_by_unit: `alpha * acc`, and one operand that beta guards
@@ -54,6 +61,7 @@ struct TileOperands {
     std::vector<TileOperand> operands{};        ///< those with an address, in the text's order
     std::vector<TileOutput> outputs{};          ///< beside D
     std::vector<KernelReduction> reductions{};  ///< warps make their parts while they finish sums
+    std::vector<TileBlock> blocks{};            ///< a warp reduces those of its rows before it finishes their sums
     bool swap_ab = false;
     EpiloguePairs pairs = EpiloguePairs::none;  ///< columns of the product that make one of D
     bool odd_edges = false;                     ///< a pair's second element may lie beyond D's last column
@@ -66,8 +74,10 @@ struct TileOperands {
     [[nodiscard]] bool has(OperandReader reader) const { return find(reader) != nullptr; }
     [[nodiscard]] bool has_staged_outputs() const;
     [[nodiscard]] bool has_direct_outputs() const;
+    /// Whether an element's place in D counts when it is finished.
+    [[nodiscard]] bool finishes_by_place() const { return has_direct_outputs() || !reductions.empty(); }
     /// Whether a thread must know where its elements lie in D.
-    [[nodiscard]] bool needs_places() const { return has_direct_outputs() || !reductions.empty(); }
+    [[nodiscard]] bool needs_places() const { return finishes_by_place() || !blocks.empty(); }
     /// Whether a part of them is read as soon as a consumer knows its tile.
     [[nodiscard]] bool reads_parts() const;
     [[nodiscard]] bool has_constructor() const { return reads_parts() || needs_places(); }

@@ -1,5 +1,6 @@
 #include "generator/base/kernel_argument.hpp"
 #include "generator/base/packed_lines.hpp"
+#include "generator/epilogue/expression_text.hpp"
 #include "generator/families/shared/params_text.hpp"
 #include "generator/families/shared/reductions.hpp"
 #include "generator/families/wgmma_warp_specialized/tile_operands.hpp"
@@ -102,6 +103,8 @@ std::string reduction_includes(const TileOperands& all) {
     for (const KernelReduction& one : all.reductions)
         names.insert(one.is_by_column() ? "column_part" : one.is_of_all() ? "whole_part" : "row_part");
     std::string text;
+    if (!all.blocks.empty()) names.insert("block_part");
+    for (const TileBlock& one : all.blocks) names.insert(to_string(one.made.kind));
     for (const std::string_view name : names) text += fmt::format("#include \"reduction/{}.cuh\"\n", name);
     return text;
 }
@@ -130,11 +133,14 @@ public:
                 text += fmt::format("    {} {};\n", reader_type(one, all_), part);
         for (const KernelReduction& one : all_.reductions)
             text += fmt::format("    {}<{}> {}_part;\n", part_type(one), combiner_of(one.made.kind), one.name);
+        for (const TileBlock& one : all_.blocks)
+            text += fmt::format("    BlockPart<{}> {};\n", combiner_of(one.made.kind), block(one));
         if (!all_.operands.empty() || has_edges()) text += "\n";
         if (all_.has_constructor()) text += constructor() + "\n";
         if (!is_overlapped_) text += below() + "\n";
         if (has_edges()) text += read_slice() + "\n";
         if (all_.has(OperandReader::panels)) text += begin_slice() + "\n";
+        if (!all_.blocks.empty()) text += take_atom() + "\n" + begin_block() + "\n" + finish_block() + "\n";
         text += all_.swap_ab ? finish_pair() : finish_atom();
         if (!all_.reductions.empty()) text += "\n" + store_parts();
         return text + "};\n";
@@ -277,27 +283,94 @@ private:
 
     /// "const Results x = finish(args, sum.x, bias_here.x);"
     [[nodiscard]] std::string finished(std::size_t indent, char place, std::string_view i) const {
-        const std::string start = fmt::format("{:{}}const Results {} =", "", indent, place);
+        std::string call = call_of("finish", place, i);
+        for (const TileBlock& one : all_.blocks)
+            if (one.made.is_read_back) call += fmt::format(", {}.values[{}]", block(one), i);
+        return declared(indent, "Results", place, call + ");");
+    }
+    /// Without the closing parenthesis.
+    [[nodiscard]] std::string call_of(std::string_view function, char place, std::string_view i) const {
         std::string call = fmt::format(
-            fmt::runtime(has_pairs() ? "finish(args, sum_0.{0}, sum_1.{0}" : "finish(args, sum.{0}"), place);
+            fmt::runtime(has_pairs() ? "{1}(args, sum_0.{0}, sum_1.{0}" : "{1}(args, sum.{0}"), place, function);
         for (const TileOperand& one : all_.operands) call += ", " + element(one, place, i);
-        call += ");";
+        return call;
+    }
+    static std::string declared(std::size_t indent, std::string_view type, char name, const std::string& call) {
+        const std::string start = fmt::format("{:{}}const {} {} =", "", indent, type, name);
         const std::size_t next = indent + kTextIndent;  // where clang-format puts a call that fits there alone
         if (start.size() + 1 + call.size() > kTextColumns && next + call.size() <= kTextColumns)
             return fmt::format("{}\n{:{}}{}\n", start, "", next, call);
         return call_in_lines(start + " " + call) + "\n";
     }
+    static std::string block(const TileBlock& one) { return one.name + "_block"; }
+
+    /// Where a thread's pair lies, and how many of the two are elements of D.
+    static std::string place_lines(std::size_t indent, std::string_view i) {
+        return fmt::format(
+            "{0:{1}}const int row = slice_row + lane / 4 + {2} * 8;\n"
+            "{0:{1}}const int column = slice_column + j * 8 + lane % 4 * 2;\n"
+            "{0:{1}}const int left = row < edges.end_row ? edges.end_column - column : 0;\n",
+            "", indent, i);
+    }
+
+    [[nodiscard]] std::string take_atom() const {
+        const bool needs_slice = reads_row() || all_.has(OperandReader::panels);
+        std::string text =
+            "    // Takes a thread's part of the j-th eight columns of a slice into the reductions of its block.\n" +
+            call_in_lines(fmt::format("    __device__ __forceinline__ void take_atom(const GemmArgs& args, const "
+                                      "Accumulator* sums, {}, int j, int lane) {{",
+                                      parameter("int", "slice", needs_slice))) +
+            "\n" + local_values() + "        const Atom atom = atom_of(sums);\n";
+        if (has_pairs()) text += "        const Atom second = atom_of(sums + kRegistersC);\n";
+        text += "#pragma unroll\n        for (int i = 0; i < 2; ++i) {\n" + sums_of_row();
+        for (const char place : {'x', 'y'})
+            text += declared(12, "Reduced", place, call_of("reduced", place, "i") + ");");
+        text += place_lines(12, "i");
+        for (const TileBlock& one : all_.blocks)
+            text += fmt::format("            {0}.take(x.{1}, y.{1}, left, i);\n", block(one), one.name);
+        return text + "        }\n    }\n";
+    }
+    [[nodiscard]] std::string sums_of_row() const {
+        return has_pairs() ? "            const float2 sum_0 = atom.pair[i], sum_1 = second.pair[i];\n"
+                           : "            const float2 sum = atom.pair[i];\n";
+    }
+    [[nodiscard]] std::string begin_block() const {
+        const std::string head = "    __device__ __forceinline__ void begin_block() {";
+        if (all_.blocks.size() == 1) return fmt::format("{} {} = {{}}; }}\n", head, block(all_.blocks.front()));
+        std::string text = head + "\n";
+        for (const TileBlock& one : all_.blocks) text += fmt::format("        {} = {{}};\n", block(one));
+        return text + "    }\n";
+    }
+    /// "value == 0.0f ? 1.0f : value / 448.0f": a scale that is read back is never 0.
+    static std::string result_of(const TileBlock& one) {
+        const std::string scaled = one.made.scaled_by == ' '
+                                       ? "value"
+                                       : fmt::format("value {} {}", one.made.scaled_by, cuda_number(one.made.number));
+        const bool is_scale = one.made.is_read_back && one.made.kind == ReductionKind::max;
+        return is_scale ? "value == 0.0f ? 1.0f : " + scaled : scaled;
+    }
+    [[nodiscard]] std::string finish_block() const {
+        std::string text =
+            "    // Makes the results of the block of columns that begins at (row, column) of D, and stores them.\n"
+            "    __device__ __forceinline__ void finish_block(const GemmArgs& args, int row, int column, int lane) {\n";
+        for (const TileBlock& one : all_.blocks) {
+            text += fmt::format("        {}.combine();\n", block(one));
+            if (const std::string result = result_of(one); result != "value")
+                text += fmt::format("        for (float& value : {}.values) value = {};\n", block(one), result);
+            text += call_in_lines(fmt::format(
+                        "        {}.store(args.{} + column / {}, args.{}, edges, row, column, lane);", block(one),
+                        one.name, one.columns, to_string(ArgumentRole{one.name, ArgumentPart::pitch}))) +
+                    "\n";
+        }
+        return text + "    }\n";
+    }
 
     /// What becomes of a pair of results, `x` and `y`, for outputs that have no slices and for reductions; `i` counts
     /// rows g and g + 8.
     [[nodiscard]] std::string direct_stores(std::size_t indent, std::string_view i) const {
-        if (!all_.needs_places()) return {};
+        if (!all_.finishes_by_place()) return {};
         const std::string start(indent, ' ');
-        std::string text = fmt::format(
-            "{0}const int row = slice_row + lane / 4 + {1} * 8;\n"
-            "{0}const int column = slice_column + j * 8 + lane % 4 * 2;\n"
-            "{0}const int left = row < edges.end_row ? edges.end_column - column : 0;\n",
-            start, i);
+        std::string text = place_lines(indent, i);
         for (const TileOutput& one : all_.outputs)
             if (!one.is_staged) text += call_in_lines(start + direct_store(one)) + "\n";
         for (const KernelReduction& one : all_.reductions)
@@ -369,7 +442,7 @@ private:
 
     [[nodiscard]] std::string finish_atom() const {
         const bool needs_slice = reads_row() || all_.has(OperandReader::panels) || reduces_columns();
-        const bool needs_lane = needs_slice || all_.needs_places();
+        const bool needs_lane = needs_slice || all_.finishes_by_place();
         const bool needs_j = needs_lane || has_slices();
         const bool has_more = all_.has_staged_outputs();
         std::string text =
@@ -386,8 +459,7 @@ private:
         if (has_more) text += "        FinishedAtoms finished;\n";
         text += eight_line();
         text += "#pragma unroll\n        for (int i = 0; i < 2; ++i) {\n";
-        text += has_pairs() ? "            const float2 sum_0 = atom.pair[i], sum_1 = second.pair[i];\n"
-                            : "            const float2 sum = atom.pair[i];\n";
+        text += sums_of_row();
         text += finished(12, 'x', "i") + finished(12, 'y', "i") + direct_stores(12, "i");
         const std::string stored = store_columns("eight % 4 == 3");
         if (!has_more)
@@ -411,7 +483,7 @@ private:
 
     [[nodiscard]] std::string finish_pair() const {
         const bool needs_slice = reads_row() || reduces_columns();
-        const bool needs_lane = needs_slice || all_.needs_places();
+        const bool needs_lane = needs_slice || all_.finishes_by_place();
         const bool needs_j = needs_lane || has_slices();
         const bool has_more = all_.has_staged_outputs();
         std::string text =
@@ -530,6 +602,7 @@ void add_tile_operands(RenderInput& input, const TileOperands& all, const WgmmaW
     input.macros["GEMM_ROW_VECTORS"] = all.has(OperandReader::row_vector);
     input.macros["GEMM_READ_SLICES"] = all.has(OperandReader::elements) || all.needs_places();
     input.macros["GEMM_REDUCTIONS"] = !all.reductions.empty();
+    input.macros["GEMM_BLOCK_REDUCTIONS"] = !all.blocks.empty();
     input.macros["GEMM_ODD_EDGES"] = all.odd_edges;
     if (!has_struct) {
         input.generated["tile_operands.inl"] = struct_template(all.finish);

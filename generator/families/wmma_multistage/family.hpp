@@ -16,7 +16,7 @@ struct WmmaMultistage {
         "left out";
     static constexpr std::string_view kTemplateFile = "wmma_multistage/wmma_multistage.cu";
     static constexpr MathUnit kMathUnit = MathUnit::tensor_cores;
-    static constexpr bool kServesBatches = true;
+    static constexpr FamilyServes kServes{.batches = true};
     static constexpr std::array kRemovedOptions{kHilbertRasterization};
 
     /// Reasons why no config can serve the problem; empty if one may.
