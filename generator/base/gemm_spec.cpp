@@ -294,7 +294,7 @@ const EpilogueIndex* index_of(std::string_view name, const EpilogueParts& parts)
 void check_layouts(const GemmSpec& spec, const EpilogueParts& parts, Reasons& reasons) {
     for (const auto& [name, layout] : layouts_of(spec.epilogue)) {
         const EpilogueIndex* const index = index_of(name, parts);
-        const bool has_lines = index != nullptr && (index->is_matrix() || index->has_k());
+        const bool has_lines = index != nullptr && index->row && index->column;
         if (index != nullptr && !index->of_problem && layout.batch_stride != kPackedBatch)
             reasons.push_back(
                 fmt::format("batch-stride-{0} is {1}, but the index of {0} has no b: only {0}[b,...] has one "
@@ -305,9 +305,10 @@ void check_layouts(const GemmSpec& spec, const EpilogueParts& parts, Reasons& re
         const std::string given = layout.ld != 0      ? fmt::format("ld-{} is {}", name, layout.ld)
                                   : layout.align != 0 ? fmt::format("align-{} is {}", name, layout.align)
                                                       : fmt::format("batch-stride-{} is {}", name, layout.batch_stride);
-        reasons.push_back(index == nullptr
-                              ? fmt::format("{}, but the epilogue reads no '{}'", given, name)
-                              : fmt::format("{}, but {} is no matrix: only [m,n] has a layout", given, name));
+        reasons.push_back(
+            index == nullptr
+                ? fmt::format("{}, but the epilogue reads no '{}'", given, name)
+                : fmt::format("{}, but {} is no matrix: only one of two places, as [m,n], has a layout", given, name));
     }
 }
 
@@ -349,8 +350,8 @@ struct TypeRule {
 const std::vector<TypeRule>& type_rules() {
     using enum DataType;
     static const std::vector<TypeRule> rules{
-        {f16, {f32, f16}, {f16, bf16, f32}, {f16, bf16, f32}},
-        {bf16, {f32}, {f16, bf16, f32}, {f16, bf16, f32}},
+        {f16, {f32, f16}, {f16, bf16, f32}, {f16, bf16, f32, e4m3, e5m2}},
+        {bf16, {f32}, {f16, bf16, f32}, {f16, bf16, f32, e4m3, e5m2}},
         {f32, {f32}, {f16, bf16, f32}, {f16, bf16, f32}},
         {tf32, {f32}, {f16, bf16, f32}, {f16, bf16, f32}},
         {e4m3, {f32, f16}, {f16, bf16, f32, e4m3, e5m2}, {f16, bf16, f32, e4m3, e5m2}},
