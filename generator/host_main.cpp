@@ -303,6 +303,8 @@ void require_plain_problem(const GemmSpec& spec) {
         reason = fmt::format("groups is {}, and main() gives no offsets: leave the groups out", spec.groups);
     else if (spec.prepared != Prepared::none)
         reason = fmt::format("prepared is {}, and main() prepares nothing: leave it out", to_string(spec.prepared));
+    else if (spec.pointers)
+        reason = "pointers is yes, and main() makes no arrays of addresses: leave pointers out";
     else if (spec.symmetric)
         reason = "symmetric is yes, and main() gives a B: leave symmetric out";
     else if (!spec.epilogue.empty())

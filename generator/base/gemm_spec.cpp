@@ -67,6 +67,7 @@ void check_batch_stride(std::string_view name, std::int64_t stride, Reasons& rea
 
 /// The end of the last matrix is counted in bytes, of 64 bits.
 bool check_batch_size(const GemmOperand& x, Reasons& reasons) {
+    if (x.by_addresses) return true;
     const std::int64_t room = kMaxBytes / bytes(x.type) - x.matrix_extent();
     if (x.batch_stride <= room / std::max<std::int64_t>(1, x.batch - 1)) return true;
     reasons.push_back(
@@ -85,7 +86,7 @@ std::string with_own_index(const GemmOperand& x) {
 
 /// The matrices of an output lie one behind the other, or side by side in each line.
 void check_apart(const GemmOperand& x, Reasons& reasons) {
-    if (!x.is_written || x.batch <= 1 || x.matrix_extent() == 0) return;
+    if (!x.is_written || x.batch <= 1 || x.by_addresses || x.matrix_extent() == 0) return;
     if (x.pointer == nullptr && x.batch_stride == 0)
         return reasons.push_back(
             fmt::format("all problems of the batch would store one {}: its index must begin with b, as {}", x.name,
@@ -109,6 +110,25 @@ bool check_batch(const GemmSpec& spec, Reasons& reasons) {
                                        std::pair{'c', spec.batch_stride_c}, std::pair{'d', spec.batch_stride_d}})
         check_batch_stride(fmt::format("batch_stride_{}", name), stride, reasons);
     return reasons.size() == before;
+}
+
+/// Each matrix of each problem has an address of its own.
+void check_pointers(const GemmSpec& spec, Reasons& reasons) {
+    if (!spec.pointers) return;
+    for (const auto& [name, stride] : {std::pair{'a', spec.batch_stride_a}, std::pair{'b', spec.batch_stride_b},
+                                       std::pair{'c', spec.batch_stride_c}, std::pair{'d', spec.batch_stride_d}})
+        if (stride != kPackedBatch)
+            reasons.push_back(fmt::format(
+                "batch_stride_{} is {}, but pointers is yes: each matrix has its own address, so leave the stride out",
+                name, stride));
+    if (has_groups(spec))
+        reasons.push_back(
+            fmt::format("pointers is yes, but groups is {}: groups are parts of one A or one D, so leave pointers out",
+                        spec.groups));
+    if (spec.prepared != Prepared::none)
+        reasons.push_back(fmt::format(
+            "pointers is yes, but prepared is {}: problems share a prepared operand, but each has its own address",
+            to_string(spec.prepared)));
 }
 
 /// Groups of K lie one behind the other, in one A and one B.
@@ -246,7 +266,8 @@ void check_alignment(const GemmOperand& x, bool strides_are_sound, Reasons& reas
         return;
     }
     if (!strides_are_sound || x.alignment <= natural_alignment(x)) return;
-    const bool by_batch = x.matrices() > 1 && alignment_of_pitch(x.batch_stride, x.type) < x.alignment;
+    const bool by_batch =
+        x.matrices() > 1 && !x.by_addresses && alignment_of_pitch(x.batch_stride, x.type) < x.alignment;
     reasons.push_back(
         fmt::format("{} is {}: {} is {} elements of {} bytes, which gives every {} an alignment of only {} bytes",
                     alignment_name(x), x.alignment, by_batch ? stride_name(x) : pitch_name(x),
@@ -442,7 +463,7 @@ void check_prepared(const GemmSpec& spec, Reasons& reasons) {
     if (has_groups(spec))
         reasons.push_back(fmt::format("prepared is {} and groups is {}: no kernel of groups takes prepared operands",
                                       prepared, spec.groups));
-    if (!is_batched(spec)) return;
+    if (!is_batched(spec) || spec.pointers) return;
     if (has_parts(spec))
         reasons.push_back(
             fmt::format("prepared is {} and batch is {}: no kernel of a batch with math={} takes prepared "
@@ -489,6 +510,7 @@ std::vector<std::string> problems(const GemmSpec& spec) {
     check_extent('n', spec.n, reasons);
     check_extent('k', spec.k, reasons);
     if (!check_batch(spec, reasons)) return reasons;
+    check_pointers(spec, reasons);
     check_groups(spec, reasons);
     check_symmetric(spec, reasons);
     check_types(spec, reasons);
@@ -517,7 +539,7 @@ GemmSpec resolved(const GemmSpec& spec) {
             result.*operand.alignment_field = natural_alignment(operand);
         if (operand.batch_stride_field != nullptr)
             result.*operand.batch_stride_field =
-                has_batch_stride(operand.is_of_group, spec) ? operand.batch_stride : kPackedBatch;
+                has_batch_stride(operand.is_of_group, spec) && !spec.pointers ? operand.batch_stride : kPackedBatch;
     }
     if (!spec.c) result.batch_stride_c = kPackedBatch;
     if (spec.symmetric) {

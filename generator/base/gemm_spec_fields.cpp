@@ -26,7 +26,7 @@ constexpr std::array<std::string_view, 2> kRagged{"m", "k"};
 constexpr int kNever = 1000;
 constexpr int kFirstWithBatches = 6;
 constexpr int kFirstWithGroups = 7;
-constexpr int kFirstWithGroupsOfK = 8;  // gathered rows, symmetric products and prepared operands
+constexpr int kFirstWithGroupsOfK = 8;  // gathered rows, symmetric products, prepared operands, arrays of addresses
 
 // Each with the words that say nothing.
 constexpr FormerField kFormerFields[] = {
@@ -294,6 +294,8 @@ constexpr GemmSpecField kFields[] = {
         "prepared",
         "a, b or ab: operands that are split, transposed or packed once, and not in each launch (default: none)",
         kFirstWithGroupsOfK),
+    flag<&GemmSpec::pointers>("pointers", "yes: a launch takes an array of --batch addresses for each of A, B, C and D",
+                              false, kFirstWithGroupsOfK),
 };
 
 // Of an epilogue's operands.

@@ -126,11 +126,11 @@ void read_behind_sizes(GemmSpec& spec, std::span<const std::string_view> words) 
         const auto field = std::ranges::find(gemm_spec_fields(), key, &GemmSpecField::key);
         const bool is_field = field != gemm_spec_fields().end();
         if (key == "epilogue" || (is_field ? field->format >= kFirstOfShapeLines : is_layout_key(key))) continue;
-        throw WordError(
-            fmt::format("'{}' stands behind the sizes: a shape line has only batch=, batch-stride-A=, groups=, "
-                        "group-rows=, expected-rows=, ragged=, source-rows=, symmetric= and prepared= there, "
-                        "epilogue='…', and ld-NAME=, align-NAME= and batch-stride-NAME= of its operands",
-                        word));
+        throw WordError(fmt::format(
+            "'{}' stands behind the sizes: a shape line has only batch=, batch-stride-A=, groups=, "
+            "group-rows=, expected-rows=, ragged=, source-rows=, symmetric=, prepared= and pointers= there, "
+            "epilogue='…', and ld-NAME=, align-NAME= and batch-stride-NAME= of its operands",
+            word));
     }
     std::vector<std::string_view> seen;
     read_assignments(spec, words, static_cast<int>(kFormats.size()), seen);
@@ -160,8 +160,10 @@ GemmSpec read_shape_line(std::string_view line) {
 
 /// What a shape line says of several problems.
 std::string problems_text(const GemmSpec& spec) {
-    if (spec.symmetric) return " symmetric=yes" + (is_batched(spec) ? fmt::format(" batch={}", spec.batch) : "");
-    if (!has_groups(spec)) return is_batched(spec) ? fmt::format(" batch={}", spec.batch) : std::string();
+    if (!has_groups(spec))
+        return fmt::format("{}{}{}", spec.symmetric ? " symmetric=yes" : "",
+                           is_batched(spec) ? fmt::format(" batch={}", spec.batch) : "",
+                           spec.pointers ? " pointers=yes" : "");
     return fmt::format(" groups={}{}{}{}{}", spec.groups, spec.ragged == Ragged::k ? " ragged=k" : "",
                        spec.group_rows == 0 ? "" : fmt::format(" group-rows={}", spec.group_rows),
                        spec.expected_rows == 0 ? "" : fmt::format(" expected-rows={}", spec.expected_rows),

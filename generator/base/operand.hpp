@@ -69,6 +69,7 @@ struct GemmOperand {
     bool is_one_line = false;       ///< lines of one element each, side by side: as_lines() makes one line of them
     std::int64_t batch = 1;         ///< problems
     std::int64_t batch_stride = 0;  ///< elements from a problem's matrix to the next one's; 0: they share it
+    bool by_addresses = false;      ///< a launch gives an array of the matrices' addresses, which lie anywhere
 
     /// The number of rows if rows are contiguous, else of columns.
     [[nodiscard]] constexpr std::int64_t lines() const { return order == Order::row ? rows : columns; }
@@ -87,8 +88,9 @@ struct GemmOperand {
     [[nodiscard]] constexpr std::int64_t matrices() const {
         return batch_stride == 0 ? std::min<std::int64_t>(batch, 1) : batch;
     }
-    /// Of all matrices, elements from the first to one past the last.
+    /// Of all matrices, elements from the first to one past the last. Of one, if each has an address.
     [[nodiscard]] constexpr std::int64_t extent() const {
+        if (by_addresses) return matrix_extent();
         return matrices() <= 0 || matrix_extent() == 0 ? 0 : (matrices() - 1) * batch_stride + matrix_extent();
     }
     /// Whether A · B multiplies it: its index has k.
@@ -144,7 +146,8 @@ inline void set_address(const GemmOperand& operand, GemmArguments& arguments, De
     constexpr int kMost = 16;
     const bool has_lines = operand.uses_leading_dimension() && operand.run() > 0;
     const int of_lines = has_lines ? alignment_of_pitch(operand.leading_dimension(), operand.type) : kMost;
-    const int of_matrices = operand.matrices() > 1 ? alignment_of_pitch(operand.batch_stride, operand.type) : kMost;
+    const bool has_stride = operand.matrices() > 1 && !operand.by_addresses;
+    const int of_matrices = has_stride ? alignment_of_pitch(operand.batch_stride, operand.type) : kMost;
     return std::min(of_lines, of_matrices);
 }
 
@@ -227,9 +230,11 @@ private:
     if (operand.batch_stride_field != nullptr && has_batch_stride(operand.is_of_group, spec)) {
         const std::int64_t stride = spec.*operand.batch_stride_field;
         const bool is_cut = is_grouped_by_k(spec) && operand.is_factor();  // each problem has a part of the one matrix
+        const bool is_shared = operand.is_repeated() && !spec.pointers;    // the one row of a broadcast C
+        operand.by_addresses = spec.pointers;
         operand.batch_stride = is_cut                   ? 0
                                : stride != kPackedBatch ? stride
-                               : operand.is_repeated()  ? 0  // the one row of a broadcast C serves all problems
+                               : is_shared              ? 0
                                                         : behind_one_another(operand);
     }
     return operand;

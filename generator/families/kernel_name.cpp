@@ -21,6 +21,7 @@ constexpr std::string_view kCAsD = "c";  // has D's type
 constexpr std::string_view kEpilogue = "ep";
 constexpr std::string_view kPrepared = "prepared";
 constexpr std::string_view kBatch = "batch";
+constexpr std::string_view kPointers = "pointers";  // a batch with arrays of addresses
 constexpr std::string_view kGroups = "groups";
 constexpr std::string_view kGroupsOfK = "kgroups";
 constexpr std::string_view kSymmetric = "symmetric";
@@ -101,7 +102,9 @@ private:
         signature.gathered = take_word(tokens, kGathered);
         signature.grouped = signature.gathered || take_word(tokens, kGroups);
         signature.grouped_by_k = !signature.grouped && take_word(tokens, kGroupsOfK);
-        signature.batched = signature.grouped || signature.grouped_by_k || take_word(tokens, kBatch);
+        const bool has_groups = signature.grouped || signature.grouped_by_k;
+        signature.pointers = !has_groups && take_word(tokens, kPointers);
+        signature.batched = has_groups || signature.pointers || take_word(tokens, kBatch);
         signature.epilogue = take_epilogue(tokens);
         return signature;
     }
@@ -250,6 +253,7 @@ std::string batch_token(const GemmSignature& s) {
     const std::string_view problems = s.gathered       ? kGathered
                                       : s.grouped      ? kGroups
                                       : s.grouped_by_k ? kGroupsOfK
+                                      : s.pointers     ? kPointers
                                                        : kBatch;
     return symmetric + (s.batched ? fmt::format("_{}", problems) : std::string());
 }

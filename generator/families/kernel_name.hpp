@@ -16,7 +16,7 @@ struct KernelId {
 };
 
 /// "<family>_<type of A>[_b-<type>]_<layout>[_c[-<type>]][_d-<type>][_acc<type>][_<math>][_prepared<operands>]
-/// [_symmetric][_batch|_groups|_kgroups|_gathered][_ep<hash>]_<config>[_align<A>.<B>.<D>]".
+/// [_symmetric][_batch|_pointers|_groups|_kgroups|_gathered][_ep<hash>]_<config>[_align<A>.<B>.<D>]".
 /// A name leaves out defaults: the type of B and D if it is A's, a missing C, C's type if it is D's ("c" alone), f32
 /// sums, and an alignment of 16 bytes ("align2": 2 for each). The config leaves out the family's published defaults,
 /// which never change.

@@ -69,7 +69,9 @@ private:
 
 class PreparedOperand;
 
-/// Operands of one launch. Pointers are device addresses. C is read only if the spec has a C and beta is not 0.
+/// Operands of one launch. Pointers are device addresses. C is read only if the spec has a C and beta is not 0. If the
+/// spec has `pointers`, a, b, c and d are device addresses of arrays, each of one device address per problem. Only D's
+/// addresses must differ. No launch checks whether matrices overlap.
 struct GemmArguments {
     DevicePointer a{};
     DevicePointer b{};

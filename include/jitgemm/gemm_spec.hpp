@@ -55,7 +55,8 @@ enum class Prepared : std::uint8_t { none, a, b, ab };
 ///
 /// A batch is `batch` problems of one size in one launch. The matrices of problem i begin i batch strides behind those
 /// of the first. A stride of 0 gives all problems one A, B or C. Strides may be smaller than a matrix, as those of
-/// attention heads that lie side by side in each row. Matrices of D must not overlap.
+/// attention heads that lie side by side in each row. Matrices of D must not overlap. With `pointers`, each matrix has
+/// an address of its own, and there are no strides.
 ///
 /// A leading dimension of 0 means packed. An alignment of 0 is the one that follows from the leading dimension and a
 /// base address aligned to 256 bytes. `resolved()` replaces both by numbers.
@@ -96,6 +97,9 @@ struct GemmSpec {
     /// packed, if kernels read them so. Launches then take GemmArguments::prepared_a and prepared_b. The problems of a
     /// batch must share them.
     Prepared prepared = Prepared::none;
+    /// A launch takes an array of `batch` addresses for each of A, B, C and D, in device memory: one per problem.
+    /// The alignments of the spec are a promise for every address, because the host reads none of them.
+    bool pointers = false;
     std::int64_t batch = 1;                      ///< problems in one launch
     std::int64_t batch_stride_a = kPackedBatch;  ///< elements from a problem's A to the next problem's A
     std::int64_t batch_stride_b = kPackedBatch;
@@ -186,8 +190,8 @@ struct OperandExtents {
 /// The spec for A and B of one type, with that type's default accumulator and D.
 [[nodiscard]] GemmSpec gemm_spec_of_type(DataType type);
 
-/// Whether a launch has other than one problem. Its kernels take batch strides.
-[[nodiscard]] constexpr bool is_batched(const GemmSpec& spec) { return spec.batch != 1; }
+/// Whether a launch has other than one problem, or takes arrays of addresses. Its kernels take a number of problems.
+[[nodiscard]] constexpr bool is_batched(const GemmSpec& spec) { return spec.batch != 1 || spec.pointers; }
 
 /// Whether the rows of A and D are cut into groups. Its kernels take the groups' ends, and any number of groups.
 [[nodiscard]] constexpr bool is_grouped(const GemmSpec& spec) { return spec.groups != 0 && spec.ragged == Ragged::m; }

@@ -119,11 +119,12 @@ typedef struct jg_gemm {
     const char *symmetric; /* yes: D = alpha * A * A^T. n is m, B is not there (docs/batches.md) */
     int64_t source_rows;   /* rows of A, which row_index picks for the rows of D; 0: A has m rows */
     const char *prepared;  /* a, b or ab: operands of launches that jg_kernel_prepare makes ready; NULL: none */
+    const char *pointers;  /* yes: a, b, c and d of a launch are arrays of batch addresses each (docs/batches.md) */
 } jg_gemm;
 #define JG_GEMM_INIT \
     {sizeof(jg_gemm), 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, \
      NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, NULL, \
-     NULL, 0, NULL}
+     NULL, 0, NULL, NULL}
 /* A batch stride: all problems have one matrix. reserved_2 to reserved_5 may have this value; it has no effect. */
 #define JG_SAME (-1)
 
@@ -185,7 +186,7 @@ typedef struct jg_operand {
 } jg_operand;
 typedef struct jg_arguments {
     size_t size;   /* sizeof(jg_arguments) */
-    const void *a; /* A and B are not read if alpha or k is 0 */
+    const void *a; /* A and B are not read if alpha or k is 0. With pointers: an array of addresses, as b, c and d */
     const void *b;
     const void *c; /* not read if beta is 0 */
     void *d;       /* equal to c, or no overlap with any input */

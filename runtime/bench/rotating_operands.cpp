@@ -1,6 +1,7 @@
 #include "runtime/bench/rotating_operands.hpp"
 
 #include "generator/base/round_up.hpp"
+#include "runtime/verify/scattered_matrices.hpp"
 
 #include <algorithm>
 
@@ -8,6 +9,11 @@ namespace jitgemm {
 namespace {
 
 constexpr std::int64_t kAllocationAlignment = 256;
+
+MatrixForm form_in_copy(const GemmOperand& operand) {
+    const MatrixForm form = form_of(operand, true);
+    return operand.by_addresses ? scattered(form) : form;
+}
 
 /// Where an operand begins in a copy: at 256 bytes, or at just its promised alignment.
 std::int64_t offset_of(const MatrixForm& form) { return form.generous ? 0 : form.alignment; }
@@ -20,7 +26,7 @@ std::int64_t stride_of(const MatrixForm& form) {
 
 RotationPlan rotation_plan(const OperandList& operands, std::int64_t wanted_bytes, std::int64_t free_bytes) {
     RotationPlan plan;
-    for (const GemmOperand& operand : operands) plan.strides.push_back(stride_of(form_of(operand, true)));
+    for (const GemmOperand& operand : operands) plan.strides.push_back(stride_of(form_in_copy(operand)));
     const std::int64_t each = plan.bytes_per_copy();
     const std::int64_t wanted = (wanted_bytes + each - 1) / each;
     const std::int64_t fitting = free_bytes / 5 * 4 / each;
@@ -51,7 +57,22 @@ RotatingOperands::RotatingOperands(ContextState& context, const OperandList& ope
         else
             context.device->fill_bytes(copies.memory.data(), 0, static_cast<std::size_t>(copies.memory.size_bytes()));
     }
+    for (Copies& copies : operands_)
+        if (copies.operand.by_addresses) add_arrays(context.device, copies, seed);
     context.device->synchronize(nullptr);
+}
+
+/// For each copy an array of addresses.
+void RotatingOperands::add_arrays(const std::shared_ptr<Device>& device, Copies& copies, std::uint64_t seed) const {
+    std::vector<std::uint64_t> all;
+    for (std::int64_t copy = 0; copy < plan_.copies; ++copy) {
+        const std::vector<std::int64_t> places = random_places(copies.operand.batch, seed + all.size());
+        const auto addresses = addresses_at(form_in_copy(copies.operand), copies.at(copy), places);
+        all.insert(all.end(), addresses.begin(), addresses.end());
+    }
+    const std::size_t bytes = all.size() * sizeof(std::uint64_t);
+    copies.arrays = DeviceMemory(device, static_cast<std::int64_t>(bytes));
+    device->copy_to_device(copies.arrays.data(), all.data(), bytes);
 }
 
 RotatingOperands::Copies RotatingOperands::allocate(const std::shared_ptr<Device>& device, const GemmOperand& operand,
@@ -60,7 +81,7 @@ RotatingOperands::Copies RotatingOperands::allocate(const std::shared_ptr<Device
     copies.operand = operand;
     copies.memory = DeviceMemory(device, plan_.copies * stride);
     copies.stride = stride;
-    copies.first = copies.memory.data().address + static_cast<std::uint64_t>(offset_of(form_of(operand, true)));
+    copies.first = copies.memory.data().address + static_cast<std::uint64_t>(offset_of(form_in_copy(operand)));
     return copies;
 }
 
@@ -85,7 +106,7 @@ void RotatingOperands::fill(const ReferenceKernels& kernels, const Copies& copie
 }
 
 void RotatingOperands::point(GemmArguments& arguments, std::int64_t index) const {
-    for (const Copies& copies : operands_) set_address(copies.operand, arguments, copies.at(index % plan_.copies));
+    for (const Copies& copies : operands_) set_address(copies.operand, arguments, copies.given(index % plan_.copies));
 }
 
 GemmArguments RotatingOperands::arguments(std::int64_t index) const {

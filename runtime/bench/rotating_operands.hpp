@@ -52,12 +52,19 @@ private:
         DeviceMemory memory;
         DevicePointer first;
         std::int64_t stride = 0;
+        DeviceMemory arrays;  ///< of the matrices' addresses, one behind the other, if a launch takes these
         [[nodiscard]] DevicePointer at(std::int64_t copy) const {
             return first.address + static_cast<std::uint64_t>(copy * stride);
+        }
+        /// What a launch takes.
+        [[nodiscard]] DevicePointer given(std::int64_t copy) const {
+            if (!operand.by_addresses) return at(copy);
+            return arrays.data().address + static_cast<std::uint64_t>(copy * operand.batch) * sizeof(std::uint64_t);
         }
     };
     [[nodiscard]] Copies allocate(const std::shared_ptr<Device>& device, const GemmOperand& operand,
                                   std::int64_t stride) const;
+    void add_arrays(const std::shared_ptr<Device>& device, Copies& copies, std::uint64_t seed) const;
     void divide_rows(Device& device, const GemmSpec& spec, GroupSizes sizes, std::uint64_t seed) const;
     static void fill(const ReferenceKernels& kernels, const Copies& copies, DataType type, std::uint64_t seed);
 

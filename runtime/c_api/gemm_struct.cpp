@@ -75,6 +75,7 @@ constexpr std::array kMembers{
     JITGEMM_MEMBER("symmetric", symmetric, word),
     JITGEMM_MEMBER("source-rows", source_rows, number),
     JITGEMM_MEMBER("prepared", prepared, word),
+    JITGEMM_MEMBER("pointers", pointers, word),
 };
 
 #undef JITGEMM_MEMBER

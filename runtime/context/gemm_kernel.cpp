@@ -70,6 +70,17 @@ void require_sound(const KernelState& state, const GemmArguments& arguments) {
     if (!problems.empty()) throw SpecError("cannot launch " + state.info().name, std::move(problems));
 }
 
+/// The host can read arrays of addresses in the emulator's memory.
+void require_sound_addresses(const KernelState& state, const GemmArguments& arguments) {
+    const auto read = [&](const GemmOperand& operand, DevicePointer array) {
+        std::vector<std::uint64_t> addresses(static_cast<std::size_t>(operand.batch));
+        state.device->copy_to_host(addresses.data(), array, addresses.size() * kAddressBytes);
+        return addresses;
+    };
+    std::vector<std::string> problems = address_problems(state.problem.asked, arguments, read);
+    if (!problems.empty()) throw SpecError("cannot launch " + state.info().name, std::move(problems));
+}
+
 /// If an entry waits for the previous launch, the entries behind it wait too, because they wait for this entry.
 void enqueue(const KernelState& state, const KernelOperands& operands, Stream stream) {
     PackedArguments packed;
@@ -129,6 +140,8 @@ void launch_on(const KernelState& state, const GemmArguments& arguments, Stream 
     if (!is_sound(state, arguments)) [[unlikely]]
         require_sound(state, arguments);
     if (is_empty(state.problem.asked)) return;
+    if (state.problem.asked.pointers && state.device->kind() == DeviceKind::emulator)
+        require_sound_addresses(state, arguments);
 
     const KernelOperands operands = as_kernel_sees(state, arguments);
     if (state.workspace_bytes != 0 && !arguments.workspace) {

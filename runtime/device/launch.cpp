@@ -19,12 +19,13 @@ namespace {
 
 // What a launch reads or writes, as bytes in memory: stretches of `run` bytes, `pitch` bytes apart.
 struct Region {
-    std::string_view name;
+    std::string name;
     std::uint64_t address;
     std::uint64_t bytes;  ///< from the first to one past the last
     std::uint64_t run;
     std::uint64_t pitch;
     int alignment;
+    std::string_view rule = "the spec promises";  ///< of the alignment
 };
 
 // Of a line, the elements that the matrices of a batch have together: those of one, where they lie one behind the
@@ -36,17 +37,29 @@ std::int64_t run_of_batch(const GemmOperand& operand) {
     return side_by_side ? (operand.matrices() - 1) * stride + operand.run() : operand.extent();
 }
 
+/// The array of addresses, not the matrices: their places are the device's.
+Region region_of_addresses(const GemmOperand& operand, DevicePointer array) {
+    const std::uint64_t bytes = static_cast<std::uint64_t>(operand.batch) * kAddressBytes;
+    return {fmt::format("the array of {}'s addresses", operand.title),
+            array.address,
+            bytes,
+            bytes,
+            bytes,
+            kAddressBytes,
+            "of an address"};
+}
+
 Region region(const GemmOperand& operand, const GemmArguments& arguments) {
+    if (operand.by_addresses) return region_of_addresses(operand, address_of(operand, arguments));
     const auto in_bytes = [&](std::int64_t elements) {
         return static_cast<std::uint64_t>(elements) * static_cast<std::uint64_t>(bytes(operand.type));
     };
-    return {operand.title,
-            address_of(operand, arguments).address,
-            in_bytes(operand.extent()),
-            in_bytes(run_of_batch(operand)),
-            in_bytes(operand.leading_dimension()),
-            operand.alignment};
+    return {std::string(operand.title),      address_of(operand, arguments).address, in_bytes(operand.extent()),
+            in_bytes(run_of_batch(operand)), in_bytes(operand.leading_dimension()),  operand.alignment};
 }
+
+// A launch reads arrays of addresses, those of D, too.
+bool is_written(const GemmOperand& operand) { return operand.is_written && !operand.by_addresses; }
 
 // Of equal pitch, two matrices may interleave without touching: slices of columns of one larger matrix.
 bool interleave(const Region& x, const Region& y) {
@@ -85,8 +98,8 @@ void check_pointer(const Region& operand, std::vector<std::string>& problems) {
     if (operand.address == 0) {
         problems.push_back(fmt::format("{} is null", operand.name));
     } else if ((operand.address & (static_cast<std::uint64_t>(operand.alignment) - 1)) != 0) {
-        problems.push_back(fmt::format("{} at {:#x} is less aligned than the {} bytes the spec promises", operand.name,
-                                       operand.address, operand.alignment));
+        problems.push_back(fmt::format("{} at {:#x} is less aligned than the {} bytes {}", operand.name,
+                                       operand.address, operand.alignment, operand.rule));
     }
 }
 
@@ -148,16 +161,16 @@ void check_operands(const OperandList& operands, const GemmSpec& spec, const Gem
     };
     std::vector<Region> outputs;
     for (const GemmOperand& written : operands) {
-        if (!written.is_written) continue;
+        if (!is_written(written)) continue;
         const Region out = checked(written);
         for (const Region& other : outputs) check_outputs_apart(out, other, problems);
         outputs.push_back(out);
     }
     for (const GemmOperand& input : operands) {
-        if (input.is_written || !is_used(input, spec, arguments)) continue;
+        if (is_written(input) || !is_used(input, spec, arguments)) continue;
         const Region in = checked(input);
         for (const GemmOperand& written : operands)
-            if (written.is_written) check_overlap(input, in, written, region(written, arguments), problems);
+            if (is_written(written)) check_overlap(input, in, written, region(written, arguments), problems);
     }
 }
 
@@ -193,8 +206,8 @@ std::uint32_t guards_of(const GemmOperand& operand) {
 std::uint8_t outputs_of(const GemmOperand& operand, const OperandList& operands) {
     unsigned bits = 0, bit = 1;
     for (const GemmOperand& output : operands) {
-        if (!output.is_written) continue;
-        if (&output == &operand || (!operand.is_written && same_place(operand, output))) bits |= bit;
+        if (!is_written(output)) continue;
+        if (&output == &operand || (!is_written(operand) && same_place(operand, output))) bits |= bit;
         bit <<= 1U;
     }
     return static_cast<std::uint8_t>(bits);
@@ -272,11 +285,12 @@ LaunchRegions::LaunchRegions(const GemmSpec& asked)
 }
 
 LaunchRegions::Place LaunchRegions::place_of(const GemmOperand& operand, const OperandList& operands) {
-    return {.bytes = region(operand, {}).bytes,
+    const Region of = region(operand, {});
+    return {.bytes = of.bytes,
             .guards = guards_of(operand),
             .operand = static_cast<std::uint8_t>(place_of_address(operand)),
-            .alignment = static_cast<std::uint8_t>(operand.alignment),
-            .is_written = operand.is_written,
+            .alignment = static_cast<std::uint8_t>(of.alignment),
+            .is_written = is_written(operand),
             .outputs = outputs_of(operand, operands)};
 }
 
@@ -346,6 +360,27 @@ std::vector<std::string> operand_problems(const OperandList& operands, const Pro
                                           const GemmArguments& arguments) {
     std::vector<std::string> problems;
     check_operands(operands, problem.asked, arguments, problems);
+    return problems;
+}
+
+std::vector<std::string> address_problems(const GemmSpec& spec, const GemmArguments& arguments,
+                                          const ReadAddresses& read) {
+    std::vector<std::string> problems;
+    for (const GemmOperand& operand : gemm_operands(spec, broadcasts_c(spec, arguments))) {
+        if (!operand.by_addresses || !is_used(operand, spec, arguments)) continue;
+        const std::vector<std::uint64_t> addresses = read(operand, address_of(operand, arguments));
+        const auto wrong = std::ranges::find_if(addresses, [&](std::uint64_t address) {
+            return address == 0 || !is_aligned(address, static_cast<std::uint64_t>(operand.alignment));
+        });
+        if (wrong == addresses.end()) continue;
+        check_pointer({.name = fmt::format("{} of problem {}", operand.title, wrong - addresses.begin()),
+                       .address = *wrong,
+                       .bytes = 0,
+                       .run = 0,
+                       .pitch = 0,
+                       .alignment = operand.alignment},
+                      problems);
+    }
     return problems;
 }
 

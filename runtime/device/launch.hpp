@@ -9,6 +9,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -23,12 +24,20 @@ namespace jitgemm {
 
 /// Every launch rule that the caller's arguments break; empty if there is none. The rules forbid null and misaligned
 /// pointers, beta without C, a D that overlaps an input, and a small workspace. D may be exactly C if their types,
-/// leading dimensions and batch strides agree. If m or n is 0, the launch touches no memory and any pointer is sound.
+/// leading dimensions and batch strides agree. With GemmSpec::pointers, the rules hold for arrays of addresses, and
+/// matrices may lie anywhere. If m or n is 0, the launch touches no memory and any pointer is sound.
 [[nodiscard]] std::vector<std::string> launch_problems(const Problem& problem, const GemmArguments& arguments,
                                                        std::size_t workspace_bytes);
 /// The rules for these operands of Problem::asked alone: null and misaligned pointers, and forbidden overlaps.
 [[nodiscard]] std::vector<std::string> operand_problems(const OperandList& operands, const Problem& problem,
                                                         const GemmArguments& arguments);
+
+/// Reads the addresses of an operand's matrices out of the array at this place.
+using ReadAddresses = std::function<std::vector<std::uint64_t>(const GemmOperand&, DevicePointer array)>;
+/// The null and misaligned addresses in arrays of GemmSpec::pointers, where the host can read them: of each operand the
+/// first. The rules of launch_problems() hold already.
+[[nodiscard]] std::vector<std::string> address_problems(const GemmSpec& spec, const GemmArguments& arguments,
+                                                        const ReadAddresses& read);
 
 /// The places of one problem's operands without their addresses. They are computed once, so that a sound launch need
 /// not list the operands.
@@ -71,6 +80,9 @@ private:
     bool has_c_ = false;
     bool broadcasts_c_ = false;
 };
+
+/// Of a device address in an array.
+inline constexpr int kAddressBytes = 8;
 
 /// Bytes to which a caller's workspace must be aligned.
 inline constexpr std::size_t kWorkspaceAlignment = 16;

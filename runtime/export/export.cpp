@@ -39,6 +39,9 @@ std::string meta_json(const LauncherInput& input, const CompiledKernel& compiled
 }  // namespace
 
 std::string checked_export_name(const ExportOptions& options, const GemmSpec& spec) {
+    if (spec.pointers)
+        throw SpecError("no launcher in C for this problem",
+                        {"pointers is yes, and launchers in C take matrices and no arrays of addresses: leave it out"});
     if (spec.prepared != Prepared::none)
         throw SpecError("no launcher in C for this problem",
                         {fmt::format("prepared is {}, and launchers in C pass no operands in parts: leave it out",

@@ -9,6 +9,7 @@
 #include "runtime/verify/filled_input.hpp"
 #include "runtime/verify/group_sizes.hpp"
 #include "runtime/verify/host_reference.hpp"
+#include "runtime/verify/scattered_matrices.hpp"
 #include "runtime/verify/verification_rules.hpp"
 #include "runtime/verify/verification_text.hpp"
 
@@ -67,6 +68,13 @@ struct GuardedOutput {
     GuardedMatrix memory;
 };
 
+/// The addresses of an operand's matrices, of problems in their order.
+struct AddressArray {
+    std::string_view name;             ///< of the operand
+    std::vector<std::int64_t> places;  ///< of each problem's matrix in the operand's memory
+    FilledInput memory;
+};
+
 /// Some rows, or some of K, lie behind the last group. Where sums are exact, a third of the groups is empty.
 std::vector<std::int32_t> offsets_of(const GemmSpec& spec, InputKind kind, std::uint64_t seed) {
     if (!has_groups(spec)) return {};
@@ -79,6 +87,25 @@ std::vector<std::int32_t> rows_of_a(const GemmSpec& spec, std::uint64_t seed) {
     return is_gathered(spec) ? row_index(spec, seed, true) : std::vector<std::int32_t>();
 }
 
+MatrixForm guarded_form_of(const GemmOperand& operand, Placement placement) {
+    const MatrixForm form = form_of(operand, placement == Placement::generous);
+    return operand.by_addresses ? scattered(form) : form;
+}
+
+/// In parts of 32 bits.
+FilledInput filled_array(const std::shared_ptr<Device>& device, const GemmOperand& operand,
+                         const std::vector<std::uint64_t>& addresses) {
+    const auto words = 2 * static_cast<std::int64_t>(addresses.size());
+    std::vector<std::int32_t> values(static_cast<std::size_t>(words));
+    std::memcpy(values.data(), addresses.data(), addresses.size() * sizeof(std::uint64_t));
+    const MatrixForm form{.rows = 1,
+                          .columns = words,
+                          .leading_dimension = words,
+                          .type = DataType::s32,
+                          .alignment = static_cast<int>(sizeof(std::uint64_t))};
+    return {device, form, fmt::format("the array of {}'s addresses", operand.title), std::move(values)};
+}
+
 }  // namespace
 
 struct GuardedProblem::Impl {
@@ -86,11 +113,17 @@ struct GuardedProblem::Impl {
          float alpha_value, float beta_value, Placement placement);
 
     [[nodiscard]] bool uses(const GemmOperand& operand) const { return is_used(operand, spec, scalars); }
-    /// Of all problems, or of one group.
+    /// Of all problems, or of one group or one problem with addresses.
     [[nodiscard]] std::optional<EpilogueInputs> epilogue_inputs(std::int64_t group = 0) const;
     [[nodiscard]] DeviceMatrix matrix(std::string_view name, std::int64_t group) const;
     [[nodiscard]] Check request(std::int64_t group = 0) const;
     [[nodiscard]] DeviceMatrix in_group(DeviceMatrix matrix, const MatrixIndex& index, std::int64_t group) const;
+    [[nodiscard]] DeviceMatrix of_group(std::string_view name, const DeviceMatrix& matrix, const MatrixIndex& index,
+                                        std::int64_t group) const;
+    [[nodiscard]] const AddressArray* array_of(std::string_view name) const;
+    [[nodiscard]] std::int64_t problem_at(std::string_view name, std::int64_t matrix) const;
+    void add_array(const GemmOperand& operand, const GuardedMatrix& matrices);
+    [[nodiscard]] std::int64_t parts() const { return has_groups(spec) ? spec.groups : spec.pointers ? spec.batch : 1; }
     [[nodiscard]] std::vector<GroupRows> rows_outside() const;
     void check_rows_outside(Verification& verdict, std::vector<std::string>& complaints) const;
     [[nodiscard]] const GuardedMatrix* output(std::string_view name) const;
@@ -129,6 +162,7 @@ struct GuardedProblem::Impl {
     DeviceMemory gathered;               ///< these rows (m, k), which the reference multiplies
     std::vector<FilledInput> filled;     ///< the inputs in their order
     std::vector<GuardedOutput> outputs;  ///< D and others in their order
+    std::vector<AddressArray> arrays;    ///< of operands that have them
     GuardedMatrix workspace;             ///< empty until a kernel wants one
 };
 
@@ -146,7 +180,7 @@ GuardedProblem::Impl::Impl(ContextState& context, const GemmSpec& asked, const O
       offsets(offsets_of(asked, kind, base_seed)),
       sources(rows_of_a(asked, base_seed)) {
     for (const GemmOperand& operand : operands) {
-        const MatrixForm form = form_of(operand, placement == Placement::generous);
+        const MatrixForm form = guarded_form_of(operand, placement);
         const std::string title(operand.title);
         if (operand.is_written)
             outputs.push_back({operand.name, title, {operand.row, operand.column}, GuardedMatrix(device, form, title)});
@@ -155,8 +189,30 @@ GuardedProblem::Impl::Impl(ContextState& context, const GemmSpec& asked, const O
                 .fill(*reference);
         else
             filled.emplace_back(device, form, title, fill_of(operand), read_part(operand)).fill(*reference);
+        if (operand.by_addresses)
+            add_array(operand, operand.is_written ? outputs.back().memory : filled.back().memory());
     }
     if (is_gathered(spec) && uses(operands[0])) gather_rows();
+}
+
+/// An array that is not read holds no addresses.
+void GuardedProblem::Impl::add_array(const GemmOperand& operand, const GuardedMatrix& matrices) {
+    std::vector<std::int64_t> places = random_places(spec.batch, seed + arrays.size());
+    std::vector<std::uint64_t> addresses = addresses_at(matrices.form(), matrices.matrix().data, places);
+    if (!uses(operand)) std::ranges::fill(addresses, ~std::uint64_t{0});
+    arrays.push_back({operand.name, std::move(places), filled_array(device, operand, addresses)});
+    arrays.back().memory.fill(*reference);
+}
+
+const AddressArray* GuardedProblem::Impl::array_of(std::string_view name) const {
+    const auto found = std::ranges::find(arrays, name, &AddressArray::name);
+    return found == arrays.end() ? nullptr : &*found;
+}
+
+/// The problem that has this matrix of the operand.
+std::int64_t GuardedProblem::Impl::problem_at(std::string_view name, std::int64_t matrix) const {
+    const AddressArray* const array = array_of(name);
+    return array == nullptr ? matrix : std::ranges::find(array->places, matrix) - array->places.begin();
 }
 
 /// A row that A does not have is zeros.
@@ -236,7 +292,7 @@ DeviceMatrix GuardedProblem::Impl::matrix(std::string_view name, std::int64_t gr
             return in_group({gathered.data(), spec.m, spec.k, spec.k, 1, spec.a}, {OperandIndex::m, OperandIndex::k},
                             group);
         if (operand.name == name)
-            return uses(operand) ? in_group(filled[place].memory().matrix(), {operand.row, operand.column}, group)
+            return uses(operand) ? of_group(name, filled[place].memory().matrix(), {operand.row, operand.column}, group)
                                  : DeviceMatrix{};
         ++place;
     }
@@ -246,7 +302,7 @@ DeviceMatrix GuardedProblem::Impl::matrix(std::string_view name, std::int64_t gr
 /// The rows (or the part of K) of a group, of a matrix that has those of all groups; else the group's matrix, if each
 /// has one. Without data if it has no element.
 DeviceMatrix GuardedProblem::Impl::in_group(DeviceMatrix matrix, const MatrixIndex& index, std::int64_t group) const {
-    if (!has_groups(spec)) return matrix;
+    if (!has_groups(spec)) return spec.pointers && matrix.matrices > 1 ? matrix.part(group, 1) : matrix;
     const GroupRows part = rows_of_group(offsets, spec, group);
     const bool has_k = index.row == OperandIndex::k || index.column == OperandIndex::k;
     if (is_grouped_by_k(spec) && has_k && part.count == 0) return {};
@@ -255,6 +311,13 @@ DeviceMatrix GuardedProblem::Impl::in_group(DeviceMatrix matrix, const MatrixInd
     if (is_grouped(spec) && index.row == OperandIndex::m) return rows_of(matrix, part);
     if (is_grouped(spec) && index.column == OperandIndex::m) return columns_of(matrix, part);
     return matrix.matrices > 1 ? matrix.part(group, 1) : matrix;
+}
+
+/// Of the operand with this name. A problem's matrix lies at the place that its array of addresses has.
+DeviceMatrix GuardedProblem::Impl::of_group(std::string_view name, const DeviceMatrix& matrix, const MatrixIndex& index,
+                                            std::int64_t group) const {
+    const AddressArray* const array = array_of(name);
+    return in_group(matrix, index, array == nullptr ? group : array->places[static_cast<std::size_t>(group)]);
 }
 
 /// Those that belong to no group.
@@ -275,7 +338,7 @@ Check GuardedProblem::Impl::request(std::int64_t group) const {
     return {.a = a,
             .b = spec.symmetric ? transposed(a) : matrix("b", group),
             .c = matrix("c", group),
-            .d = in_group(d().matrix(), {}, group),
+            .d = of_group("d", d().matrix(), {}, group),
             .k = !a.data                 ? 0
                  : is_grouped_by_k(spec) ? rows_of_group(offsets, spec, group).count
                                          : spec.k,
@@ -294,7 +357,7 @@ std::optional<EpilogueInputs> GuardedProblem::Impl::epilogue_inputs(std::int64_t
         text.scalars.push_back(operand.is_scalar ? scalar_of(operand.name, scalars) : 0.0F);
     }
     for (const EpilogueOutput& one : meaning->parts().outputs)
-        text.outputs.push_back(in_group(output(one.name)->matrix(), {}, group));
+        text.outputs.push_back(of_group(one.name, output(one.name)->matrix(), {}, group));
     return text;
 }
 
@@ -309,14 +372,16 @@ bool GuardedProblem::Impl::has_outputs_of(const Impl& right) const {
 
 /// What a kernel changed is made anew: D is judged by the inputs as they should be, and the next kernel finds them so.
 void GuardedProblem::Impl::check_inputs(Verification& verdict, std::vector<std::string>& complaints) const {
-    for (const FilledInput& input : filled) {
+    const auto check = [&](const FilledInput& input) {
         const InputDamage damage = input.damage(*reference);
-        if (damage.text.empty()) continue;
+        if (damage.text.empty()) return;
         verdict.changed_inputs += damage.elements;
         verdict.guard_damage += damage.outside;
         complaints.push_back(damage.text);
         input.fill(*reference);
-    }
+    };
+    for (const FilledInput& input : filled) check(input);
+    for (const AddressArray& array : arrays) check(array.memory);
 }
 
 void GuardedProblem::Impl::check_bands(const GuardedMatrix& memory, std::string_view name, Verification& verdict,
@@ -355,8 +420,9 @@ void GuardedProblem::Impl::check_written(const EmulatorDevice& emulator, const G
             if (missing == 0 || !place.empty()) continue;
             std::int64_t first = 0;
             while (unwritten(problem, line, first, 1) == 0) ++first;
-            place =
-                element_name(output.title, {problem, by_row ? line : first, by_row ? first : line}, form.matrices > 1);
+            place = element_name(output.title,
+                                 {problem_at(output.name, problem), by_row ? line : first, by_row ? first : line},
+                                 form.matrices > 1);
         }
     verdict.unwritten += all;
     if (!place.empty())
@@ -394,11 +460,10 @@ std::vector<std::string> GuardedProblem::Impl::check_surroundings(Verification& 
 }
 
 void GuardedProblem::Impl::check_elements(Verification& verdict, const Reference& judge) const {
-    for (std::int64_t group = 0; group < (has_groups(spec) ? spec.groups : 1); ++group)
-        check_group(verdict, group, judge);
+    for (std::int64_t group = 0; group < parts(); ++group) check_group(verdict, group, judge);
 }
 
-/// All problems of a batch, or one group.
+/// All problems of a batch, or one group or one problem with addresses.
 void GuardedProblem::Impl::check_group(Verification& verdict, std::int64_t group, const Reference& judge) const {
     const Check check = request(group);
     if (const std::optional<EpilogueInputs> text = epilogue_inputs(group)) {
@@ -426,7 +491,7 @@ void GuardedProblem::Impl::add(Verification& verdict, std::int64_t group, const 
     if (found.wrong == 0 || verdict.first) return;
     const auto [problem, row, column] = place_of(output, found.first);
     const std::int64_t above = is_grouped(spec) ? rows_of_group(offsets, spec, group).first : 0;
-    const std::int64_t before = is_grouped_by_k(spec) ? group : 0;
+    const std::int64_t before = is_grouped_by_k(spec) || spec.pointers ? group : 0;
     verdict.first = Mismatch{std::string(name), before + problem, above + row, column, found.expected, found.got, {}};
 }
 
@@ -455,8 +520,11 @@ GemmArguments GuardedProblem::arguments() const {
 void GuardedProblem::point(GemmArguments& arguments) const {
     auto input = impl_->filled.begin();
     auto output = impl_->outputs.begin();
-    for (const GemmOperand& operand : impl_->operands)
-        set_address(operand, arguments, (operand.is_written ? (output++)->memory : (input++)->memory()).matrix().data);
+    for (const GemmOperand& operand : impl_->operands) {
+        const GuardedMatrix& memory = operand.is_written ? (output++)->memory : (input++)->memory();
+        const AddressArray* const array = impl_->array_of(operand.name);
+        set_address(operand, arguments, (array == nullptr ? memory : array->memory.memory()).matrix().data);
+    }
 }
 
 Check GuardedProblem::request() const { return impl_->request(); }

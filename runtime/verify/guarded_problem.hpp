@@ -51,7 +51,8 @@ enum class Placement : std::uint8_t { exact, generous };
 /// and workspace are all NaN, with a byte pattern in the bands. Padding between rows (leading dimension beyond the row)
 /// counts as band. Inputs that BLAS does not read (C if beta is 0, A and B if alpha is 0) are NaN throughout. If alpha
 /// and beta are powers of two or 0, small integers are checked bit for bit. A device that sees every access (the
-/// emulator) treats outputs and workspace as unwritten, and outputs as stored once.
+/// emulator) treats outputs and workspace as unwritten, and outputs as stored once. With GemmSpec::pointers, matrices
+/// lie apart, in random order, and the arrays of their addresses are inputs like others.
 class GuardedProblem {
 public:
     GuardedProblem(ContextState& context, const GemmSpec& resolved_spec, InputKind inputs, std::uint64_t seed,
@@ -66,7 +67,7 @@ public:
     [[nodiscard]] GemmArguments arguments() const;  ///< with the workspace of the last run(), if there was one
     /// Sets the addresses of all operands.
     void point(GemmArguments& arguments) const;
-    /// All operands, and the way in which they make D.
+    /// All operands, and the way in which they make D; with GemmSpec::pointers, those of the first problem.
     [[nodiscard]] Check request() const;
     /// Sets D and other outputs to NaN and their bands to the pattern.
     void poison_outputs();

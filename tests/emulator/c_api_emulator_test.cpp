@@ -733,3 +733,33 @@ TEST_CASE("C: a prepared weight gives the same bits, and another form is refused
     CHECK_THAT(jg_last_error(), ContainsSubstring("operand is 'c'"));
     CHECK(made == nullptr);
 }
+
+TEST_CASE("C: arrays of addresses of the program's own matrices, and a null among them") {
+    const OwnedKernel kernel =
+        new_kernel(shared_context(), "gemm-v8 m=9 n=12 k=10 a=f32 layout=tt c=f32 ldc=16 ldd=16 batch=3 pointers=yes");
+    std::vector<Problem> problems;
+    for (int i = 0; i < 3; ++i) problems.emplace_back(9, 12, 10, 16, i);
+    std::array<const void*, 3> a{}, b{}, c{};
+    std::array<void*, 3> d{};
+    for (std::size_t i = 0; i < 3; ++i) {
+        a[i] = problems[i].a.data();
+        b[i] = problems[i].b.data();
+        c[i] = problems[i].c.data();
+        d[i] = problems[i].d.data();
+    }
+    jg_arguments arguments = JG_ARGUMENTS_INIT;
+    arguments.a = a.data();
+    arguments.b = b.data();
+    arguments.c = c.data();
+    arguments.d = d.data();
+    arguments.beta = 0.5F;
+    REQUIRE(launch(kernel, arguments) == JG_OK);
+    for (const Problem& problem : problems) CHECK(problem.wrong(1, 0.5F) == 0);
+    c[1] = nullptr;
+    CHECK(launch(kernel, arguments) == JG_INVALID);
+    CHECK_THAT(jg_last_error(), Says("C of problem 1 is null"));
+    arguments.beta = 0;
+    arguments.c = nullptr;
+    REQUIRE(launch(kernel, arguments) == JG_OK);
+    for (const Problem& problem : problems) CHECK(problem.wrong(1, 0) == 0);
+}

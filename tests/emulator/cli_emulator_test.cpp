@@ -231,6 +231,18 @@ TEST_CASE("cli emulator: a symmetric product of one array") {
     CHECK_THAT(exported.err, ContainsSubstring("leave symmetric out"));
 }
 
+TEST_CASE("cli emulator: a batch with addresses is verified, and has no main and no files") {
+    const Tool tool;
+    const auto run = tool.json("run bf16 tn 64 64 64 --batch 5 --pointers yes --device emulator:sm_90a", 0);
+    CHECK(run.at("verified") == true);
+    const ToolResult exported = tool.run("dump bf16 tn 64 64 64 batch=5 pointers=yes --arch sm_90a --main");
+    CHECK(exported.exit_code == 2);
+    CHECK_THAT(exported.err, ContainsSubstring("main() makes no arrays of addresses"));
+    const ToolResult files = tool.run("run --pointers yes --a a.npy --b b.npy --out d.npy");
+    CHECK(files.exit_code == 2);
+    CHECK_THAT(files.err, ContainsSubstring("--pointers"));
+}
+
 TEST_CASE("cli emulator: a batch of one in files makes a batch of one") {
     const Tool tool;
     const auto file = [&](const char* name) { return tool.folder() / name; };

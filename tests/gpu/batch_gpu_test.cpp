@@ -86,3 +86,23 @@ TEST_CASE("batches on a GPU: a text with values of each problem") {
     spec.epilogue = "t = acc + bias[b,n]; d = relu(t) * x[m,n]; pre[b,m,n] = t";
     static_cast<void>(check_chosen(context, spec));
 }
+
+TEST_CASE("batches on a GPU: arrays of addresses, of many problems and behind another kernel") {
+    REQUIRE_GPU();
+    Context context;
+    for (const DataType type : {DataType::bf16, DataType::f32}) {
+        GemmSpec spec = batch_of(300, {72, 40, 104}, type);
+        spec.pointers = true;
+        spec.c = spec.d;
+        static_cast<void>(check_chosen(context, spec, {.alpha = 0.5F, .beta = 2.0F}));
+    }
+    GemmSpec many = batch_of(70'000, {3, 5, 4});
+    many.pointers = true;
+    many = resolved(many);
+    GuardedProblem problem(state_of(context), many, InputKind::integers, 1, 1, 0);
+    const GemmKernel kernel = context.kernel(many);
+    problem.run(kernel);
+    kernel.launch(problem.arguments());  // begins while the same launch before it ends
+    context.synchronize(nullptr);
+    CHECK(problem.check().wrong == 0);
+}

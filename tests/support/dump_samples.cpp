@@ -212,6 +212,15 @@ void add_tf32_kernels(Samples& samples, const GemmSpec& f32) {
             samples.add_config(kind, with_parameters({WgmmaWarpSpecializedConfig{}}, parse_parameters(parameters)));
 }
 
+/// A block loads the addresses of its problem.
+void add_kernels_of_addresses(Samples& samples, GemmSpec half, GemmSpec f32) {
+    half = with(half, half.d, half.d);
+    half.pointers = f32.pointers = true;
+    samples.add_choice(half, "mma_multistage", "dependent_launch=1");
+    samples.add_choice(half, "wmma_multistage", "");
+    samples.add_choice(f32, "simt_hierarchical", "");
+}
+
 /// Of every family that serves batches, with pointers and with maps of each kind of operand.
 void add_batched_kernels(Samples& samples, GemmSpec half, GemmSpec f32) {
     half.batch = f32.batch = 3;
@@ -228,6 +237,7 @@ void add_batched_kernels(Samples& samples, GemmSpec half, GemmSpec f32) {
                                                             "dependent_launch=1,early=b")));
     }
     for (const char* parameters : {"", "dependent_launch=1"}) samples.add_choice(f32, "simt_hierarchical", parameters);
+    add_kernels_of_addresses(samples, half, f32);
     for (const Math math : {Math::f16x3, Math::tf32}) {
         f32.math = math;
         samples.add_choice(f32, "wgmma_warp_specialized", "");

@@ -205,10 +205,12 @@ std::string arguments_text(std::span<const KernelArgument> arguments, const Gemm
     }
     const std::string_view of_batch = signature.grouped ? "// For each group of rows of A and D, and its own B:\n"
                                       : signature.grouped_by_k ? "// For each group, a part of K, and its own D:\n"
-                                      : signature.batched      ? "// For each problem of the batch:\n"
-                                                               : "";
+                                      : signature.pointers
+                                          ? "// For each problem of the batch. A launch passes arrays of addresses.\n"
+                                      : signature.batched ? "// For each problem of the batch:\n"
+                                                          : "";
     return std::string(of_batch) + comments.formula() +
-           (signature.batched ? batch_arguments_text(arguments, text)
+           (signature.batched ? batch_arguments_text(arguments, signature, text)
                               : fmt::format("struct GemmArgs {{\n{}}};\n", text));
 }
 

@@ -13,12 +13,20 @@ using Role = ArgumentRole;
 
 constexpr std::array<std::string_view, 4> kMatrices{"a", "b", "c", "d"};
 
+bool is_matrix(std::string_view name) { return std::ranges::find(kMatrices, name) != kMatrices.end(); }
+
+/// Whether a launch passes an array of addresses. A text's c has strides.
+bool has_addresses(std::string_view name, const GemmSignature& signature) {
+    return signature.pointers && is_matrix(name) && (name != "c" || !signature.epilogue);
+}
+
 /// Whether the problems of a batch may have matrices of their own: those of a text have, where its index names b.
-/// Groups of rows have nothing but B, and groups of K share A and B.
+/// Groups of rows have nothing but B, and groups of K share A and B. Addresses replace the strides of A, B, C and D.
 bool has_stride(std::string_view name, const GemmSignature& signature) {
+    if (has_addresses(name, signature)) return false;
     if (signature.grouped && (name == "a" || name == "c" || name == "d")) return false;
     if (signature.grouped_by_k && (name == "a" || name == "b")) return false;
-    if (!signature.epilogue) return std::ranges::find(kMatrices, name) != kMatrices.end();
+    if (!signature.epilogue) return is_matrix(name);
     const EpilogueParts& parts = signature.epilogue->parts();
     for (const EpilogueOperand& operand : parts.operands)
         if (operand.name == name) return operand.index.of_problem;
@@ -31,13 +39,22 @@ bool has(std::span<const KernelArgument> arguments, const Role& role) {
     return std::ranges::find(arguments, role, role_of) != arguments.end();
 }
 
+/// The launch need not pass an array that it doesn't read. Where it doesn't read A and B, it passes k = 0.
+std::string_view condition_of(std::string_view name) {
+    if (name == "d") return "";
+    return name == "c" ? "if (args.beta != 0.0F) " : "if (args.k != 0) ";
+}
+
 /// "    args.a += problem * args.batch_stride_a;". The map of operands that problems may share has one matrix or all.
-std::string moves(std::span<const KernelArgument> arguments) {
+std::string moves(std::span<const KernelArgument> arguments, const GemmSignature& signature) {
     std::string text;
     for (const KernelArgument& argument : arguments) {
         const Role role = role_of(argument);
         const Role stride{role.name, ArgumentPart::batch_stride};
         const std::string field = field_name(argument);
+        if (has_addresses(role.name, signature) && role.part == ArgumentPart::pointer)
+            text += fmt::format("    {}args.{} = matrix_of_problem(args.{}, problem);\n", condition_of(role.name),
+                                field, field);
         if (std::holds_alternative<PointerArgument>(argument) && has(arguments, stride))
             text += fmt::format("    args.{} += problem * args.{};\n", field, to_string(stride));
         if (!std::holds_alternative<TensorMapArgument>(argument)) continue;
@@ -103,16 +120,26 @@ void make_batched(std::vector<KernelEntry>& entries, const GemmSignature& signat
     }
 }
 
-std::string batch_arguments_text(std::span<const KernelArgument> arguments, std::string_view fields) {
+std::string batch_arguments_text(std::span<const KernelArgument> arguments, const GemmSignature& signature,
+                                 std::string_view fields) {
     const bool has_maps = !tensor_map_ranks(arguments).empty();
     const bool has_own_blocks = !has_maps || has(arguments, Role::workspace);  // in some entry
-    const std::string_view problem = has(arguments, Role::groups) ? "group" : "problem of the batch";
+    const std::string_view problem = has(arguments, Role::groups) ? "first group to another one"
+                                     : signature.pointers         ? "arguments of the launch to those of a problem"
+                                                                  : "first problem of the batch to another one";
     std::string text =
         has_maps ? structs_with_maps(arguments, fields) : fmt::format("struct GemmArgs {{\n{}}};\n", fields);
+    if (signature.pointers)
+        text +=
+            "\n// `matrices` is the launch's array of addresses, which has the type of one of them.\n"
+            "template <typename Matrix>\n"
+            "__device__ __forceinline__ Matrix* matrix_of_problem(Matrix* matrices, long long problem) {\n"
+            "    return reinterpret_cast<Matrix* const*>(matrices)[problem];\n"
+            "}\n";
     text += fmt::format(
-        "\n// Moves from the first {} to another one.\n"
+        "\n// Moves from the {}.\n"
         "__device__ __forceinline__ void move_to_problem(GemmArgs& args, long long problem) {{\n{}}}\n",
-        problem, moves(arguments));
+        problem, moves(arguments, signature));
     if (has_maps)
         text +=
             "\n__device__ __forceinline__ GemmArgs problem_of(const GemmArgs& first, long long problem) {\n"
@@ -125,8 +152,9 @@ std::string batch_arguments_text(std::span<const KernelArgument> arguments, std:
            "\n// Moves to the problem of this block. False behind the last one.\n"
            "__device__ __forceinline__ bool move_to_problem_of_block(GemmArgs& args) {\n"
            "    const long long problem = static_cast<long long>(blockIdx.z) * gridDim.y + blockIdx.y;\n"
+           "    if (problem >= args.batch) return false;\n"
            "    move_to_problem(args, problem);\n"
-           "    return problem < args.batch;\n"
+           "    return true;\n"
            "}\n";
 }
 

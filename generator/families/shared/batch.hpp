@@ -11,7 +11,8 @@
 namespace jitgemm {
 
 /// \file Kernels of batches (GemmSpec::batch). Each is the kernel of one problem, with batch strides among its
-/// arguments. Pointers are moved to a block's problem. Tensor maps have the problem as their last dimension.
+/// arguments. Pointers are moved to a block's problem. Tensor maps have the problem as their last dimension. With
+/// GemmSpec::pointers, a block loads the addresses of its problem's A, B, C and D: no tensor map can.
 
 /// The arguments of the same kernel for a batch.
 [[nodiscard]] std::vector<KernelArgument> with_batch(std::vector<KernelArgument> arguments,
@@ -23,6 +24,7 @@ void make_batched(std::vector<KernelEntry>& entries, const GemmSignature& signat
 
 /// `fields` are the lines of GemmArgs, as arguments_text() has them. Returns the structs of a batch, and the functions
 /// that make the arguments of one problem of it.
-[[nodiscard]] std::string batch_arguments_text(std::span<const KernelArgument> arguments, std::string_view fields);
+[[nodiscard]] std::string batch_arguments_text(std::span<const KernelArgument> arguments,
+                                               const GemmSignature& signature, std::string_view fields);
 
 }  // namespace jitgemm

@@ -442,7 +442,10 @@ Reasons WgmmaWarpSpecialized::unsupported(const Problem& problem, const Arch& ar
     check_vectors(reasons, spec, pack_for_tma(spec));
     check_tma_operand(reasons, "A", copies_a(spec), spec.lda, packed_a(spec));
     check_tma_operand(reasons, "B", copies_b(spec), spec.ldb, packed_b(spec));
-    if (problem.signature.batched) check_batch_strides(reasons, spec);
+    if (problem.signature.pointers)
+        reasons.emplace_back("pointers is yes: tensor maps need addresses on the host, where the launch has none");
+    else if (problem.signature.batched)
+        check_batch_strides(reasons, spec);
     if (problem.signature.grouped) check_groups(reasons, spec);
     if (problem.signature.grouped_by_k) check_groups_of_k(reasons, spec);
     check_pairs(reasons, problem);

@@ -176,6 +176,47 @@ TEST_CASE("batches: a kernel's name says so, and serves any number of problems b
     CHECK(parse_kernel_name(name).signature == three.signature);
 }
 
+TEST_CASE("batches: with addresses there are no strides, and alignments are promises") {
+    GemmSpec spec = batch_of(3, spec_of(GemmLayout::tn, 1, 40, 5));
+    spec.pointers = true;
+    const GemmSpec whole = resolved(spec);
+    CHECK(whole.batch_stride_a == kPackedBatch);
+    CHECK(whole.align_a == 16);  // of one row; packed rows behind it would lie at multiples of 2 bytes
+    CHECK(whole.align_b == 2);
+    CHECK(operand_extents(whole).a == 5);
+    CHECK(operand_extents(whole).d == 40);
+    spec.batch = kLargestExtent;  // of matrices that may lie anywhere
+    spec.ldb = std::int64_t{1} << 40;
+    CHECK(refusal(spec).empty());
+}
+
+TEST_CASE("batches: addresses of a spec are read back, and say what they leave out") {
+    const GemmSpec spec = parse_shape_line("bf16 tn 48 40 64 batch=1 pointers=yes");
+    CHECK(is_batched(spec));
+    CHECK(shape_line(spec) == "bf16 tn 48 40 64 batch=1 pointers=yes");
+    CHECK(to_string(spec).starts_with("gemm-v8 "));
+    CHECK(parse_gemm_spec(to_string(resolved(spec))) == resolved(spec));
+    GemmSpec wrong = spec;
+    wrong.batch_stride_b = 0;
+    CHECK(mentions(refusal(wrong), "batch_stride_b is 0, but pointers is yes"));
+    wrong = spec;
+    wrong.prepared = Prepared::b;
+    CHECK(mentions(refusal(wrong), "pointers is yes, but prepared is b"));
+    wrong = spec;
+    wrong.groups = 4;
+    CHECK(mentions(refusal(wrong), "pointers is yes, but groups is 4"));
+}
+
+TEST_CASE("batches: a kernel of addresses is another one, without TMA") {
+    GemmSpec spec = batch_of(3);
+    spec.pointers = true;
+    const Problem problem = problem_of(spec);
+    CHECK(problem.signature != problem_of(batch_of(3)).signature);
+    const std::string name = kernel_name(problem, choose_config(problem, typical_gpu(find_arch("sm_90a"))));
+    CHECK(name.starts_with("mma_multistage_bf16_tn_pointers_"));
+    CHECK(parse_kernel_name(name).signature == problem.signature);
+}
+
 TEST_CASE("batches: blocks of each problem lie along y and z, and tiles of all along x") {
     const GridRule own{.tile_m = 16, .tile_n = 8, .batch = GridBatch::blocks};
     CHECK(block_count(own, batch_of(70000)) == 15);

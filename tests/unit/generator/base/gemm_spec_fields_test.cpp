@@ -47,7 +47,8 @@ std::string other_value(const GemmSpecField& field) {
         {"math", "f16x3"},
         {"ragged", "k"},
         {"symmetric", "yes"},
-        {"prepared", "b"}};
+        {"prepared", "b"},
+        {"pointers", "yes"}};
     const auto found = kOthers.find(field.key);
     return found == kOthers.end() ? "16" : std::string(found->second);
 }

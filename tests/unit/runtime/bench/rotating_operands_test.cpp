@@ -55,6 +55,30 @@ TEST_CASE("launches rotate through aligned copies of normal numbers") {
     CHECK(seen.size() == 3);
 }
 
+TEST_CASE("each copy has arrays of addresses of its own matrices, which lie apart") {
+    HostReferenceContext context;
+    const GemmSpec spec = resolved({.m = 8, .n = 6, .k = 10, .pointers = true, .batch = 5});
+    const RotatingOperands operands(context.impl, spec, 3 * 12 * 1024, 1, 1.0F, 0.0F);
+    REQUIRE(operands.copies() > 1);
+    std::set<std::uint64_t> seen;
+    for (int launch = 0; launch < operands.copies(); ++launch) {
+        const GemmArguments arguments = operands.arguments(launch);
+        for (const DevicePointer array : {arguments.a, arguments.b, arguments.d}) {
+            const auto* const addresses = reinterpret_cast<const std::uint64_t*>(array.address);
+            for (int problem = 0; problem < 5; ++problem) seen.insert(addresses[problem]);
+        }
+        const auto* a = reinterpret_cast<const void*>(*reinterpret_cast<const std::uint64_t*>(arguments.a.address));
+        for (std::int64_t i = 0; i < 80; ++i) CHECK(std::fabs(element_value(a, spec.a, i)) < 7);
+    }
+    CHECK(static_cast<std::int64_t>(seen.size()) == 15 * operands.copies());
+    std::uint64_t before = 0;
+    for (const std::uint64_t address : seen) {
+        CHECK(address % 16 == 0);
+        CHECK(address - before >= 256);
+        before = address;
+    }
+}
+
 TEST_CASE("without C, beta is 0 whatever was asked") {
     HostReferenceContext context;
     const RotatingOperands operands(context.impl, square(4), 1, 1, 1.0F, 1.0F);

@@ -282,7 +282,8 @@ void set_member(jg_gemm& gemm, const c_api::GemmMember& member, std::string& tex
                                                                 {"math", "f16x3"},
                                                                 {"ragged", "k"},
                                                                 {"symmetric", "yes"},
-                                                                {"prepared", "b"}};
+                                                                {"prepared", "b"},
+                                                                {"pointers", "yes"}};
     auto* const place = reinterpret_cast<std::byte*>(&gemm) + member.offset;
     if (const auto found = kWords.find(member.key); found != kWords.end()) {
         std::memcpy(place, static_cast<const void*>(&found->second), sizeof found->second);
@@ -350,7 +351,7 @@ TEST_CASE("the epilogue of a struct has blanks and lines, but no quote") {
 
 TEST_CASE("structs end with their last member: a later one must not lie in what is padding now") {
     CHECK(offsetof(jg_arguments, row_index) + sizeof(jg_arguments::row_index) == sizeof(jg_arguments));
-    CHECK(offsetof(jg_gemm, prepared) + sizeof(jg_gemm::prepared) == sizeof(jg_gemm));
+    CHECK(offsetof(jg_gemm, pointers) + sizeof(jg_gemm::pointers) == sizeof(jg_gemm));
 }
 
 TEST_CASE("a struct says its size: an older one is taken, a newer one while it sets nothing new") {

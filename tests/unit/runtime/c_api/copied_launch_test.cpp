@@ -151,6 +151,41 @@ TEST_CASE("a result in host memory that is added to is copied to the GPU once, a
     CHECK(d.holds(6, 9));
 }
 
+TEST_CASE("matrices in host memory at addresses of an array are copied to the GPU one by one, and back") {
+    const auto device = std::make_shared<PlayingDevice>();
+    GemmSpec spec = spec_of(Order::row);
+    spec.pointers = true;
+    spec.batch = 2;
+    const GemmKernel kernel = kernel_of(spec, device);
+    const HostMatrix a(kRows, 1, -1), other_a(kRows, 2, -1), b(kRows, 3, -1);
+    HostMatrix d(kRows, 4, 5), other_d(kRows, 6, 5);
+    const auto array = [](const HostMatrix& first, const HostMatrix& second) {
+        return std::vector<std::uint64_t>{first.pointer().address, second.pointer().address};
+    };
+    const std::vector<std::uint64_t> all_a = array(a, other_a), all_b = array(b, b), all_d = array(d, other_d);
+    device->play = [&](const Pointers& there) {
+        const auto at = [](std::uint64_t addresses, std::size_t problem) {
+            return reinterpret_cast<const std::uint64_t*>(static_cast<std::uintptr_t>(addresses))[problem];
+        };
+        CHECK(lines_hold(at(there.a, 0), kColumns, 1));
+        CHECK(lines_hold(at(there.a, 1), kColumns, 2));
+        CHECK(lines_hold(at(there.b, 1), kColumns, 3));
+        CHECK(lines_hold(at(there.c, 1), kRows, 6));  // C is D
+        for (const std::size_t problem : {std::size_t{0}, std::size_t{1}})
+            write_lines(at(there.d, problem), kRows, 7.0F + static_cast<float>(problem));
+        d.set_gaps(9);
+    };
+    c_api::launch_on_copies(kernel,
+                            {.a = all_a.data(), .b = all_b.data(), .c = all_d.data(), .d = all_d.data(), .beta = 1});
+    CHECK(d.holds(7, 9));
+    CHECK(other_d.holds(8, 5));
+    CHECK(device->live_allocations() == 0);
+    device->play = [](const Pointers&) { FAIL("launched"); };
+    const std::vector<std::uint64_t> misaligned{all_a[0], all_a[1] + 4};
+    CHECK_THROWS_AS(c_api::launch_on_copies(kernel, {.a = misaligned.data(), .b = all_b.data(), .d = all_d.data()}),
+                    SpecError);
+}
+
 TEST_CASE("a launch on arrays in host memory keeps the rules of a launch") {
     const auto device = std::make_shared<PlayingDevice>();
     const GemmKernel kernel = kernel_of(spec_of(Order::row), device);

@@ -427,6 +427,40 @@ TEST_CASE("groups: where they end, and which rows of A they read, is to be given
     }
 }
 
+TEST_CASE("arrays of addresses are what a launch checks, and matrices may lie anywhere") {
+    GemmSpec spec = spec_with_c();
+    spec.batch = 3;
+    spec.pointers = true;
+    spec = resolved(spec);
+    GemmArguments arguments = sound_arguments();
+    arguments.a = arguments.b = kD + 8;  // arrays may overlap
+    CHECK(launch_problems(spec, arguments, 0).empty());
+    CHECK(LaunchRegions(spec).are_sound(arguments, 0));
+    arguments.d = kD + 4;
+    CHECK_THAT(only_problem(spec, arguments),
+               testing::Says("the array of D's addresses", "less aligned than the 8 bytes of an address"));
+    arguments.d = nullptr;
+    CHECK_THAT(only_problem(spec, arguments), testing::Says("the array of D's addresses is null"));
+    arguments.d = kD;
+    arguments.workspace = kC + 16;
+    arguments.workspace_bytes = 16;
+    CHECK_THAT(only_problem(spec, arguments), testing::Says("the workspace", "overlaps", "C's addresses"));
+    arguments.workspace = kC + 32;  // behind three addresses
+    CHECK(launch_problems(spec, arguments, 0).empty());
+    const auto in = [&](std::uint64_t last) {
+        return address_problems(spec, arguments, [&](const GemmOperand& operand, DevicePointer array) {
+            return array.address == kC ? std::vector<std::uint64_t>{kC, kC, last}
+                                       : std::vector<std::uint64_t>(static_cast<std::size_t>(operand.batch), kA);
+        });
+    };
+    CHECK(in(kC).empty());
+    REQUIRE(in(kC + 8).size() == 1);
+    CHECK_THAT(in(kC + 8).front(), testing::Says("C of problem 2", "less aligned than the 16 bytes"));
+    CHECK_THAT(in(0).front(), testing::Says("C of problem 2 is null"));
+    arguments.beta = 0.0F;
+    CHECK(in(0).empty());
+}
+
 TEST_CASE("regions call no launch sound that the list of operands refuses") {
     std::mt19937 random(17);
     const auto below = [&](int limit) { return static_cast<int>(random() % static_cast<unsigned>(limit)); };
