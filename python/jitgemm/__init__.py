@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import typing as _typing
 
-from ._core import Kernel, KernelSet, Prepared, grouped_matmul, matmul, syrk
+from ._core import Kernel, KernelSet, Prepared, batched_matmul, grouped_matmul, matmul, syrk
 from ._core import version as __version__
 from ._errors import (
     CompileError,
@@ -59,6 +59,7 @@ __all__ = [
     "SpecError",
     "UsageError",
     "__version__",
+    "batched_matmul",
     "bench",
     "device",
     "doctor",

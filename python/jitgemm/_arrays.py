@@ -98,6 +98,17 @@ def hand_over(made: Any, like: Any) -> Any:
     return jax.device_put(made, device)
 
 
+def addresses(like: Any, values: tuple[int, ...]) -> Any:
+    """An array of these addresses on the GPU of `like`, filled in the current stream of its library."""
+    if _is_tensor(like):
+        torch = sys.modules["torch"]
+        return torch.tensor(values, dtype=torch.int64).pin_memory().to(like.device, non_blocking=True)
+    if type(like).__module__.partition(".")[0] == "cupy":
+        with like.device:
+            return sys.modules["cupy"].asarray(values, dtype="int64")
+    raise _refusal("a[0]", f"is of type {_core.type_name(like)}: on a GPU, lists hold arrays of PyTorch or CuPy")
+
+
 def repeated(c: Any, shape: tuple[int, ...], by_column: bool) -> Any:
     """A copy of c by its own library, repeated to `shape`: row-major, or with contiguous columns.
 

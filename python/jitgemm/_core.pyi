@@ -177,6 +177,22 @@ def grouped_matmul(
     **arrays: Any,
 ) -> Any: ...
 
+def batched_matmul(
+    a: list[Any] | tuple[Any, ...],
+    b: list[Any] | tuple[Any, ...],
+    /,
+    *,
+    out: list[Any] | tuple[Any, ...] | None = None,
+    alpha: float = 1.0,
+    beta: float | None = None,
+    c: list[Any] | tuple[Any, ...] | None = None,
+    accumulate: bool = False,
+    device: Any = None,
+    deterministic: str | None = None,
+    out_dtype: Any = None,
+    on_miss: str | None = None,
+    math: str | None = None,
+) -> Any: ...
 def syrk(
     a: Any,
     /,

@@ -231,6 +231,13 @@ PyObject* array_or_prepared(PyObject* object) {
     return array != nullptr ? array : object;
 }
 
+/// Arrays have no addresses of many matrices.
+void refuse_pointers(const Loaded& loaded) {
+    if (loaded.kernel.spec().pointers)
+        throw OperandError("arrays don't fit " + loaded.kernel.info().name,
+                           {"pointers is yes in the kernel: batched_matmul takes lists of arrays, and makes it"});
+}
+
 PyObject* call(PyObject* self, PyObject* positional, PyObject* named) {
     return guarded([&] {
         Loaded& loaded = loaded_of(self);
@@ -239,6 +246,7 @@ PyObject* call(PyObject* self, PyObject* positional, PyObject* named) {
         read_arguments(call_signature(), positional, named, values.data(), others);
         check_arguments(call_signature(), values.data(), others, loaded.formula != nullptr);
         const auto [a, b, out, alpha, beta, c, accumulate, stream, workspace, dependent_launch, operands] = values;
+        refuse_pointers(loaded);
         Product product;
         product.prepared_a = prepared_of(a);
         product.prepared_b = prepared_of(b);
@@ -331,6 +339,7 @@ PyObject* pack(PyObject* self, PyObject* positional, PyObject* named) {
         read_arguments(pack_signature(), positional, named, values.data(), others);
         check_arguments(pack_signature(), values.data(), others, loaded.formula != nullptr);
         const auto [a, b, out, alpha, beta, c, accumulate, workspace, operands] = values;
+        refuse_pointers(loaded);
         Product product;
         read_product({array_or_prepared(a), b_for(loaded, array_or_prepared(b)), out, alpha, beta, c, accumulate,
                       nullptr, nullptr, workspace, nullptr, nullptr, nullptr, loaded.formula, operands, &others},

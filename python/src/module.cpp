@@ -2,6 +2,7 @@
 
 #include "jitgemm/version.hpp"
 #include "python/src/allocation.hpp"
+#include "python/src/batched.hpp"
 #include "python/src/default_device.hpp"
 #include "python/src/dlpack.hpp"
 #include "python/src/errors.hpp"
@@ -93,6 +94,8 @@ PyMethodDef functions[] = {
      kMatmulDoc},
     {"grouped_matmul", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(grouped_matmul)),
      METH_FASTCALL | METH_KEYWORDS, kGroupedMatmulDoc},
+    {"batched_matmul", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(batched_matmul)),
+     METH_FASTCALL | METH_KEYWORDS, kBatchedMatmulDoc},
     {"syrk", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(syrk)), METH_FASTCALL | METH_KEYWORDS,
      kSyrkDoc},
     {"layout_evaluate", layout_evaluate, METH_O, nullptr},

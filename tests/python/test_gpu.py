@@ -56,6 +56,20 @@ def test_views_out_c_and_accumulate():
     assert_exact(jg.matmul(a, b, c=c, beta=0.5), a, b, plus=0.5 * c.double())
 
 
+def test_lists_of_matrices():
+    room = tensor(7, 64, 96)
+    a = [room[i, :, 8 * i : 8 * i + 40] for i in (3, 0, 5)]
+    b = [tensor(40, 48, seed=1)] * 3
+    for x, y, d in zip(a, b, jg.batched_matmul(a, b)):
+        assert_exact(d, x, y)
+    out = [torch.empty(64, 48, device="cuda", dtype=torch.bfloat16) for _ in range(3)]
+    for _ in range(20):  # the addresses of one call may not change before its kernel has read them
+        jg.batched_matmul(a, b, out=out)
+        jg.batched_matmul(a[::-1], b, out=out[::-1])
+    for x, y, d in zip(a, b, out):
+        assert_exact(d, x, y)
+
+
 def test_leading_dimensions_are_rows():
     x, w = tensor(4, 33, 96), tensor(64, 96, seed=1)
     assert_exact(jg.matmul(x, w.T), x, w.T)
