@@ -67,9 +67,9 @@ struct GemmOperand {
     std::int64_t pitch = 0;         ///< elements from one line to the next; 0: packed
     int alignment = 0;              ///< of each line, bytes; 0: the alignment that the pitch gives
     bool is_one_line = false;       ///< lines of one element each, side by side: as_lines() makes one line of them
+    bool by_addresses = false;      ///< a launch gives an array of the matrices' addresses, which lie anywhere
     std::int64_t batch = 1;         ///< problems
     std::int64_t batch_stride = 0;  ///< elements from a problem's matrix to the next one's; 0: they share it
-    bool by_addresses = false;      ///< a launch gives an array of the matrices' addresses, which lie anywhere
 
     /// The number of rows if rows are contiguous, else of columns.
     [[nodiscard]] constexpr std::int64_t lines() const { return order == Order::row ? rows : columns; }
