@@ -10,6 +10,8 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <initializer_list>
+#include <iterator>
 #include <random>
 #include <string>
 #include <string_view>
@@ -81,14 +83,15 @@ void check_groups(const Sizes& size, std::string_view more) {
         }
 }
 
-/// Every variant, the kinds of scales from one to the next.
-void check_kinds(std::size_t first, const Sizes& size, std::string_view more) {
+/// Every variant, the kinds and the sizes from one to the next.
+void check_kinds(std::size_t first, std::initializer_list<Sizes> sizes, std::string_view more) {
     std::size_t i = first;
     for (std::size_t of_a = 0; of_a < kOfA.size(); ++of_a)
         for (std::size_t of_b = 0; of_b < kOfB.size(); ++of_b) {
             if (kOfA.at(of_a).empty() && kOfB.at(of_b).empty()) continue;
             const std::string variant = std::string(kScaledVariants.at(i++ % kScaledVariants.size())) + ",promote=128";
             if (variant.find("x24x") != variant.npos && kOfA.at(of_a).find("m/128") != std::string_view::npos) continue;
+            const Sizes& size = std::data(sizes)[i % sizes.size()];
             check_wgmma(on_hopper(),
                         scaled(kOfA.at(of_a), kOfB.at(of_b), needed(kOfA.at(of_a), size[0]),
                                needed(kOfB.at(of_b), size[1]), size[2]),
@@ -99,12 +102,11 @@ void check_kinds(std::size_t first, const Sizes& size, std::string_view more) {
 }  // namespace
 
 TEST_CASE("emulated scales of blocks: every pair of kinds, loaded by threads") {
-    check_kinds(0, {136, 200, 296}, ",scales=direct");
-    check_kinds(4, {77, 264, 129}, ",scales=direct");
+    check_kinds(0, {{136, 200, 296}, {77, 264, 129}}, ",scales=direct");
 }
 
 // 400 and more rows and columns have four blocks of 128.
-TEST_CASE("emulated scales of blocks: every pair of kinds, copied by TMA") { check_kinds(2, {400, 408, 512}, ""); }
+TEST_CASE("emulated scales of blocks: every pair of kinds, copied by TMA") { check_kinds(2, {{400, 408, 512}}, ""); }
 
 TEST_CASE("emulated scales of blocks: rows with pitches of their own, D column-major, no K") {
     for (const std::string_view variant : kScaledVariants) {
@@ -183,20 +185,19 @@ TEST_CASE("emulated scales of blocks: batches, with scales of each problem and o
                                                       "sa[m,k/128]"};
     std::size_t i = 0;
     for (const std::string_view of_a : kOfEach)
-        for (const std::string_view of_b : kOfGroups)
-            for (const std::string_view way : {"ring", "direct"}) {
-                const std::string_view variant = kScaledVariants.at(++i % kScaledVariants.size());
-                if (variant.find("stream_k") != std::string_view::npos) continue;
-                if (variant.find("x24x") != variant.npos && of_a.find("m/128") != std::string_view::npos) continue;
-                GemmSpec spec =
-                    scaled(of_a, of_b, way == "ring" ? 40 : 77, way == "ring" ? needed(of_b, 400) : 72, 512);
-                spec.batch = 2;
-                if (i % 3 == 0 && of_a.starts_with("sa[b"))
-                    spec.epilogue = spec.epilogue.with("sa", {.batch_stride = 0});
-                if (i % 4 == 0) spec.d_order = Order::column;
-                INFO(variant << ", " << to_string(spec));
-                check_wgmma(on_hopper(), spec, std::string(variant) + ",promote=128,scales=" + std::string(way));
-            }
+        for (const std::string_view of_b : kOfGroups) {
+            const std::string_view variant = kScaledVariants.at(++i % kScaledVariants.size());
+            if (variant.find("stream_k") != std::string_view::npos) continue;
+            if (variant.find("x24x") != variant.npos && of_a.find("m/128") != std::string_view::npos) continue;
+            const bool in_ring = i % 2 == 0;
+            GemmSpec spec = scaled(of_a, of_b, in_ring ? 40 : 77, in_ring ? needed(of_b, 400) : 72, 512);
+            spec.batch = 2;
+            if (i % 3 == 0 && of_a.starts_with("sa[b")) spec.epilogue = spec.epilogue.with("sa", {.batch_stride = 0});
+            if (i % 4 == 0) spec.d_order = Order::column;
+            INFO(variant << ", " << to_string(spec));
+            const std::string_view way = in_ring ? "ring" : "direct";
+            check_wgmma(on_hopper(), spec, std::string(variant) + ",promote=128,scales=" + std::string(way));
+        }
     GemmSpec chosen = scaled("sa[b,k/128,m]", "sb[b,n/128,k/128]", 40, 200, 384);
     chosen.batch = 4;
     static_cast<void>(check_chosen(on_hopper(), chosen));
