@@ -238,6 +238,10 @@ TEST_CASE("cli emulator: a batch with addresses is verified, and has no main and
     const ToolResult exported = tool.run("dump bf16 tn 64 64 64 batch=5 pointers=yes --arch sm_90a --main");
     CHECK(exported.exit_code == 2);
     CHECK_THAT(exported.err, ContainsSubstring("main() makes no arrays of addresses"));
+    const ToolResult launcher =
+        tool.run("export bf16 tn 64 64 64 batch=5 pointers=yes --arch sm_90a -o '" + (tool.folder() / "kernel") + "'");
+    CHECK(launcher.exit_code == 2);
+    CHECK_THAT(launcher.err, ContainsSubstring("launchers in C take matrices and no arrays of addresses"));
     const ToolResult files = tool.run("run --pointers yes --a a.npy --b b.npy --out d.npy");
     CHECK(files.exit_code == 2);
     CHECK_THAT(files.err, ContainsSubstring("--pointers"));
