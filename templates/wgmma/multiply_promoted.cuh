@@ -1,7 +1,7 @@
 #pragma once
 
 // A warpgroup multiplies its part of a k-tile in waves: 64 rows by kWaveN columns, over kPromotedBlocks k-blocks.
-constexpr int kWavesN = kWarpgroupN / kWaveN;
+constexpr int kWavesN = kTilesN * 8 / kWaveN;
 constexpr int kWaves = kKBlocks / kPromotedBlocks * kTilesM * kWavesN;
 using WaveSums = Accumulator[kWaveN / 8][kRegistersC];
 

@@ -73,6 +73,21 @@ TEST_CASE("emulated outputs for blocks: pairs, groups, scales of K, a pitch") {
     static_cast<void>(check_chosen(on_hopper(), scaled));
 }
 
+TEST_CASE("emulated outputs for blocks: pairs of 8-bit operands, in one wave and in several") {
+    for (const char* const variant :
+         {"block=128x128x128,warpgroup=64x128,stages=2", "block=64x256x128,warpgroup=64x256,stages=2,slices=1",
+          "block=64x96x128,warpgroup=64x96,stages=3,schedule=pingpong"})
+        for (const DataType type : {DataType::e4m3, DataType::s8}) {
+            GemmSpec spec = spec_of(GemmLayout::tn, 67, 320, 272, type);
+            spec.d = DataType::bf16;
+            spec.epilogue = "w: f32[n]; t = acc * w[n]; d[m,h] = silu(left(t)) * right(t)";
+            const char* const promote = type == DataType::s8 ? "" : ",promote=128";
+            check_wgmma(on_hopper(), spec, std::string(variant) + promote);
+        }
+    const GemmSpec spec = with_text(spec_of(GemmLayout::tn, 40, 288, 144, DataType::e4m3), kPairText, DataType::e4m3);
+    static_cast<void>(check_chosen(on_hopper(), spec));
+}
+
 TEST_CASE("emulated outputs for blocks: planted faults are found") {
     const GemmSpec spec =
         resolved(with_text(spec_of(GemmLayout::tn, 70, 200, 72, DataType::bf16), kTexts[0], DataType::bf16));

@@ -334,8 +334,8 @@ void check_early(Reasons& reasons, const GemmSpec& multiplied, const Config& c) 
 void check_pairs(Reasons& reasons, const Problem& problem) {
     if (!has_pairs(problem.signature)) return;
     const GemmSpec& spec = problem.row_major();
-    if (!has_16_bits(spec))
-        reasons.push_back(fmt::format("A is {}, but pairs of columns need A and B of 16 bits", to_string(spec.a)));
+    if (bytes(spec.a) > 2)
+        reasons.push_back(fmt::format("A is {}, but pairs of columns need A and B of 8 or 16 bits", to_string(spec.a)));
     if (spec.n % kSumsOfEightPairs != 0)
         reasons.push_back(fmt::format("n is {}, but TMA copies pairs of columns by eight: n must be a multiple of {}",
                                       spec.n, kSumsOfEightPairs));
