@@ -258,7 +258,8 @@ constexpr GemmSpecField kFields[] = {
     name<&GemmSpec::math, kMathNames>(
         "math",
         "How f32 operands are multiplied: ieee (default, or JITGEMM_MATH), or on tensor cores: f16x3 (in parts of "
-        "16 bits, about as accurate), bf16x3 (errors of 1e-5) or tf32 (errors of 1e-3)",
+        "16 bits, about as accurate), bf16x6 and tf32x3 (of f32's range, about as accurate, half as fast), bf16x3 "
+        "(errors of 1e-5) or tf32 (errors of 1e-3)",
         5),
     number<&GemmSpec::batch>("batch", "Problems of this size in one launch (default: 1)", false, kFirstWithBatches),
     batch_stride<&GemmSpec::batch_stride_a>(

@@ -15,7 +15,7 @@ namespace jitgemm {
 /// The words for values, each in the order of its enumeration.
 inline constexpr std::array<std::string_view, 4> kLayoutNames{"tn", "nn", "nt", "tt"};
 inline constexpr std::array<std::string_view, 2> kOrderNames{"t", "n"};
-inline constexpr std::array<std::string_view, 4> kMathNames{"ieee", "f16x3", "bf16x3", "tf32"};
+inline constexpr std::array<std::string_view, 6> kMathNames{"ieee", "f16x3", "bf16x3", "tf32", "bf16x6", "tf32x3"};
 inline constexpr std::array<std::string_view, 4> kPreparedNames{"none", "a", "b", "ab"};
 
 /// A field of GemmSpec, with everything that its text, JSON, hash, options and checks need. This table is the only list

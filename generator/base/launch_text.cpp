@@ -37,16 +37,17 @@ std::string_view promotion_name(L2Promotion promotion) {
     return kNames.at(static_cast<std::size_t>(promotion));
 }
 
-/// Elements of a line of a copy in parts: whole groups of K, at least one.
-std::string whole_groups(const RoleName& name) {
-    return fmt::format("({0} > 0 ? ({0} + {2}) / {1} * {1} : {1})", name(ArgumentRole::k), kGroupOfParts,
-                       kGroupOfParts - 1);
+/// Words of a line of a copy in parts: whole groups of K, at least one.
+std::string whole_groups(Math math, const RoleName& name) {
+    return fmt::format("({0} > 0 ? ({0} + {3}) / {1} * {2} : {2})", name(ArgumentRole::k), kGroupOfParts,
+                       parts_of_math(math).group_words(), kGroupOfParts - 1);
 }
 
 /// PackedOperand::pitch() of a packed operand with lines of `run` elements. A copy of f32 has parts.
-std::string pitch_text(const ArgumentRole& pitch, const ArgumentRole& run, DataType type, const RoleName& name) {
+std::string pitch_text(const ArgumentRole& pitch, const ArgumentRole& run, DataType type, Math math,
+                       const RoleName& name) {
     if (!pitch.is_packed) return name(pitch);
-    if (type == DataType::f32) return whole_groups(name);
+    if (type == DataType::f32) return whole_groups(math, name);
     const std::int64_t line = PackedOperand{.element_bytes = bytes(type)}.line();
     return fmt::format("({0} > {2} ? ({0} + {4}) / {1} * {1} : {0} > {3} ? {2} : {3})", name(run), line, line / 2,
                        line / 4, line - 1);
@@ -58,11 +59,10 @@ std::string pointer_text(ArgumentRole role, const GemmSpec& spec, const RoleName
     std::string workspace = name(ArgumentRole::workspace);
     if (packed_offset(role, spec) == 0) return workspace;
     const MatrixStorage a = storage_of(ArgumentRole::packed_a, spec);
-    const std::string factors = a.type == DataType::f32
-                                    ? fmt::format(" + ({} * {} + 255) / 256 * 256", name(a.runs), kFactorBytes)
-                                    : std::string();
+    const std::string factors =
+        scales_lines(spec) ? fmt::format(" + ({} * {} + 255) / 256 * 256", name(a.runs), kFactorBytes) : std::string();
     return fmt::format("{} + (CUdeviceptr)(({} * {} * {} + 255) / 256 * 256{})", workspace, name(a.runs),
-                       pitch_text(a.pitch, a.run, a.type, name), bytes(a.type), factors);
+                       pitch_text(a.pitch, a.run, a.type, spec.math, name), bytes(a.type), factors);
 }
 
 TensorText tensor_text(const TensorMapArgument& map, const GemmSpec& spec, const RoleName& name) {
@@ -72,8 +72,8 @@ TensorText tensor_text(const TensorMapArgument& map, const GemmSpec& spec, const
         const bool has_parts = dimension.extent.is_packed && dimension.extent.part == ArgumentPart::pitch;
         const bool is_line = dimension.pitch.part == ArgumentPart::pitch;
         text.dimensions.push_back(
-            {has_parts ? whole_groups(name) : name(dimension.extent),
-             is_line ? pitch_text(dimension.pitch, matrix.run, matrix.type, name) : name(dimension.pitch)});
+            {has_parts ? whole_groups(spec.math, name) : name(dimension.extent),
+             is_line ? pitch_text(dimension.pitch, matrix.run, matrix.type, spec.math, name) : name(dimension.pitch)});
     }
     return text;
 }

@@ -7,16 +7,17 @@ namespace {
 
 constexpr std::int64_t kBoundary = 256;  // of the parts of a workspace, bytes
 
-/// Elements of 32 bits, each with its two parts.
 PackedOperand in_parts(std::int64_t lines, const GemmSpec& spec, bool is_transposed) {
-    const std::int64_t columns = round_up<std::int64_t>(std::max<std::int64_t>(spec.k, 1), kGroupOfParts);
-    return {lines, columns, bytes(DataType::f32), is_transposed, true};
+    const OperandParts parts = parts_of_math(spec.math);
+    const std::int64_t groups = ceil_div<std::int64_t>(std::max<std::int64_t>(spec.k, 1), kGroupOfParts);
+    return {lines, groups * parts.group_words(), bytes(DataType::f32), is_transposed, parts};
 }
 
 }  // namespace
 
 std::int64_t PackedOperand::workspace_bytes() const {
-    return round_up(packed_bytes(), kBoundary) + (has_parts ? round_up(rows * kFactorBytes, kBoundary) : 0);
+    return round_up(packed_bytes(), kBoundary) +
+           (parts && parts->are_scaled ? round_up(rows * kFactorBytes, kBoundary) : 0);
 }
 
 PackedOperand packed_a(const GemmSpec& spec) {

@@ -6,25 +6,27 @@
 #include "jitgemm/gemm_spec.hpp"
 
 #include <cstdint>
+#include <optional>
 
 namespace jitgemm {
 
 /// An operand's copy in the workspace. The copy's rows are padded to whole lines of L2, or to a half or a quarter of a
 /// line. A row that begins within a line is read with the previous line, too. A row that begins within a sector takes
 /// TMA longest (templates/common/pack.cuh). A copy may have each element in parts (operand_parts.hpp), and behind it a
-/// pair of factors for each of its rows (templates/common/split.cuh).
+/// pair of factors for each of its rows (templates/common/split.cuh). Its rows are not padded.
 struct PackedOperand {
     std::int64_t rows = 0;     ///< along k, or along m or n
     std::int64_t columns = 0;  ///< elements that are neighbours in the copy
     int element_bytes = 1;
     bool is_transposed = false;  ///< whether elements of a column, not of a row, are neighbours in the operand
-    bool has_parts = false;      ///< columns are then whole groups
+    std::optional<OperandParts> parts = {};  ///< columns are then words of whole groups
 
     /// Elements of a line.
     [[nodiscard]] std::int64_t line() const { return kLineBytes / element_bytes; }
 
     /// Elements from one row of the copy to the next.
     [[nodiscard]] std::int64_t pitch() const {
+        if (parts) return columns;
         if (columns > line() / 2) return round_up(columns, line());
         return columns > line() / 4 ? line() / 2 : line() / 4;
     }
@@ -41,6 +43,8 @@ struct PackedOperand {
                ceil_div<std::int64_t>(columns * element_bytes, kTileRowBytes) * kBlocksPerTile;
     }
     [[nodiscard]] std::int64_t bytes() const { return rows * columns * element_bytes; }
+    /// Groups of K in a row of a copy in parts.
+    [[nodiscard]] std::int64_t groups() const { return columns / parts.value().group_words(); }
     [[nodiscard]] std::int64_t packed_bytes() const { return rows * pitch() * element_bytes; }
     /// Bytes of the workspace that the copy takes, up to the boundary on which the next part begins.
     [[nodiscard]] std::int64_t workspace_bytes() const;

@@ -73,7 +73,7 @@ Roofline roofline(const GemmSpec& spec, const GpuModel& gpu, MathInstruction ins
                                                                         : DataType::f16;
     const bool multiplies_parts = has_parts(spec) && instruction != MathInstruction::fma;
     const int per_clock = flops_per_clock(*gpu.arch, instruction, operands, default_accumulator(operands)) /
-                          (multiplies_parts ? kTermsOfParts : 1);
+                          (multiplies_parts ? parts_of_math(spec.math).terms() : 1);
     line.peak_flops = static_cast<double>(per_clock) * gpu.sm_count * gpu.clock_mhz * 1e6;
     line.dram_bytes = gpu.dram_bytes_per_second;
     line.ridge = line.peak_flops / line.dram_bytes;

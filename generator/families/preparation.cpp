@@ -30,6 +30,7 @@ std::string parameters(const GemmSignature& s) {
     std::string text = constant_line("kPackThreads", kPackThreads, "threads of a block");
     if (bytes(s.a) == 1) text += alias_line("Byte", "unsigned char", "an element of A in memory");
     if (bytes(s.a) == 2) text += alias_line("Bits", "unsigned short", "an element of A in memory");
+    if (has_parts(s)) text += parts_lines(parts_of_math(s.math));
     return text;
 }
 
@@ -43,7 +44,6 @@ RenderInput input_of(const GemmSignature& s) {
     constexpr int kWord = 4;
     RenderInput input;
     input.macros["GEMM_BATCHED"] = 0;
-    input.macros["GEMM_PARTS_F16"] = s.math == Math::f16x3;
     input.macros["GEMM_TRANSPOSE_REALIGN"] = transposes_a(s) && s.align_a < kWord;
     input.generated["params.cuh"] = parameters(s);
     input.generated["gemm_args.cuh"] = argument_struct(s);
@@ -53,7 +53,7 @@ RenderInput input_of(const GemmSignature& s) {
                           .element_bytes = bytes(s.a),
                           .a_k_major = is_k_major,
                           .transposes_a = transposes_a(s),
-                          .has_parts = has_parts(s)});
+                          .parts = has_parts(s) ? std::optional(parts_of_math(s.math)) : std::nullopt});
     for (const auto& [include, section] : {std::pair{"params.cuh", "parameters"}, std::pair{"gemm_args.cuh", "common"}})
         input.generated[include].insert(0, fmt::format("// ---- {}\n", section));
     return input;

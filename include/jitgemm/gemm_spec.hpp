@@ -41,9 +41,10 @@ enum class Summation : std::uint8_t { usual, fast, promoted };
 /// How f32 operands are multiplied (docs/single-precision.md). ieee: as f32. f16x3 and bf16x3: each element is split in
 /// the sum of two of 16 bits, its parts, and tensor cores add three products of parts. f16x3 is as accurate as f32
 /// where a row of A, or a column of B, has no element far greater than those that matter. bf16x3 has errors of about
-/// 1e-5. tf32: elements are rounded to 11 bits, which tensor cores multiply. A kernel that multiplies more exactly may
-/// serve a problem, too.
-enum class Math : std::uint8_t { ieee, f16x3, bf16x3, tf32 };
+/// 1e-5. tf32: elements are rounded to 11 bits, which tensor cores multiply. bf16x6: three parts of bf16 and six
+/// products, as accurate as f32 whatever a row has. tf32x3: two parts of tf32 and three products. A kernel that
+/// multiplies more exactly may serve a problem, too.
+enum class Math : std::uint8_t { ieee, f16x3, bf16x3, tf32, bf16x6, tf32x3 };
 
 /// What groups cut: the rows of A and D, or K, that is the columns of A and the rows of B.
 enum class Ragged : std::uint8_t { m, k };

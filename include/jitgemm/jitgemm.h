@@ -108,7 +108,7 @@ typedef struct jg_gemm {
     const char *broadcast_c;   /* yes: treat C as a bias, one row added to every row of D (d_layout n: one column) */
     const char *epilogue; /* what is stored: "d = silu(acc + bias[n]) * up[m,n]"; NULL: alpha * acc + beta * C */
     const char *sums;     /* fast or promoted: who adds up products of e4m3 and e5m2 (docs/eight-bits.md) */
-    const char *math;     /* ieee (default), f16x3, bf16x3 or tf32: how f32 is multiplied (docs/single-precision.md) */
+    const char *math;     /* ieee (default), f16x3, bf16x6, tf32x3, bf16x3 or tf32 (docs/single-precision.md) */
     int64_t batch;        /* problems of this size in one launch; 0: one */
     /* Elements from one problem's matrix to the next one's; 0: packed; JG_SAME: all problems have one. */
     int64_t batch_stride_a, batch_stride_b, batch_stride_c, batch_stride_d;
@@ -223,8 +223,9 @@ typedef struct jg_prepared jg_prepared;
 /* Enqueues the preparation of `matrix`, the kernel's A or B: `operand` is 'a' or 'b'. All kernels that read the operand
  * in the same form take the result. `memory` is optional: "prepared-b" bytes on the device, aligned to 256 bytes, which
  * stay the caller's; with NULL the library allocates them. Where kernels read the operand as it lies, the result refers
- * to `matrix`. With math f16x3 and bf16x3, kernels for few rows read `matrix`, too. So it must stay, unchanged, until
- * the last launch has ended. (On the emulator the library copies it.) On failure *prepared is NULL. Thread-safe. */
+ * to `matrix`. Where operands are split in parts (f16x3), kernels for few rows read `matrix`, too. So it must stay,
+ * unchanged, until the last launch has ended. (On the emulator the library copies it.) On failure *prepared is NULL.
+ * Thread-safe. */
 JG_API jg_status jg_kernel_prepare(const jg_kernel *kernel, char operand, const void *matrix, void *memory,
                                    size_t bytes, void *stream, jg_prepared **prepared);
 /* Destroys it. NULL is allowed. Call this once, from any thread, when the last launch with it has ended. */

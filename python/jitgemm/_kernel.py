@@ -65,7 +65,8 @@ def kernel(
       constant_a, constant_b: True promises that no kernel still running writes A or B (weights).
       deterministic: "run_to_run" (default) or "batch_invariant".
       sums: "promoted" (default of e4m3 and e5m2) or "fast": tensor cores alone add products.
-      math: how f32 is multiplied: "ieee" (default, or JITGEMM_MATH), "f16x3", "bf16x3" or "tf32".
+      math: how f32 is multiplied: "ieee" (default, or JITGEMM_MATH), "f16x3", "bf16x6",
+        "tf32x3", "bf16x3" or "tf32".
       symmetric: D = alpha A A^T at half the work, without b: k(a, None).
       prepared: "a", "b" or "ab": operands that calls take as k.prepare_a(a) and k.prepare_b(b) made them.
       epilogue: what is stored, "bias: bf16[n]; d = relu(acc + bias[n])". A call gives its operands as keywords.
@@ -117,7 +118,7 @@ def _sums(value: Any) -> str:
 
 
 def _math(value: Any) -> str:
-    return _word(value, '"ieee", "f16x3", "bf16x3" or "tf32"')
+    return _word(value, '"ieee", "f16x3", "bf16x3", "tf32", "bf16x6" or "tf32x3"')
 
 
 def _prepared(value: Any) -> str:

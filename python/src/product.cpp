@@ -1,6 +1,8 @@
 #include "python/src/product.hpp"
 
+#include "generator/base/gemm_spec_fields.hpp"
 #include "generator/epilogue/epilogue_text.hpp"
+#include "generator/text/nearest_name.hpp"
 #include "python/src/default_device.hpp"
 #include "python/src/dtype.hpp"
 #include "python/src/errors.hpp"
@@ -59,11 +61,11 @@ Summation sums_of(PyObject* object) {
 }
 
 Math math_of(PyObject* object) {
-    const char* const words = "\"ieee\" (default), \"f16x3\", \"bf16x3\", \"tf32\"";
+    const char* const words = R"("ieee" (default), "f16x3", "bf16x3", "tf32", "bf16x6", "tf32x3")";
     const std::optional<std::string> word = word_of(object, "math", words);
     if (!word) return Math::ieee;
     if (const std::optional<Math> math = parse_math(*word)) return *math;
-    throw SpecError("invalid problem", {fmt::format("math is '{}': expected ieee, f16x3, bf16x3 or tf32", *word)});
+    throw SpecError("invalid problem", {fmt::format("math is '{}': expected {}", *word, join_names(kMathNames))});
 }
 
 /// A number that is at least 0; 0 where there is none.

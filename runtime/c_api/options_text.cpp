@@ -1,5 +1,6 @@
 #include "runtime/c_api/options_text.hpp"
 
+#include "generator/base/gemm_spec_fields.hpp"
 #include "generator/base/trim.hpp"
 #include "generator/text/nearest_name.hpp"
 #include "generator/text/parse_number.hpp"
@@ -72,7 +73,7 @@ void read_on_miss(Options& options, std::string_view value) {
 
 void read_math(Options& options, std::string_view value) {
     const std::optional<Math> read = parse_math(value);
-    if (!read) throw InvalidArgument("expected ieee, f16x3, bf16x3 or tf32");
+    if (!read) throw InvalidArgument(expected_one_of(value, kMathNames));
     options.math = *read;
 }
 

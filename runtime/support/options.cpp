@@ -1,4 +1,5 @@
 #include "jitgemm/options.hpp"
+#include "generator/base/gemm_spec_fields.hpp"
 #include "generator/text/nearest_name.hpp"
 #include "generator/text/parse_number.hpp"
 #include "jitgemm/error.hpp"
@@ -98,7 +99,7 @@ Math math_from_environment() {
     const std::string name = first_of({"JITGEMM_MATH"});
     if (name.empty()) return Math::ieee;
     if (const std::optional<Math> known = parse_math(name)) return *known;
-    throw Error(fmt::format("JITGEMM_MATH is '{}': expected ieee, f16x3, bf16x3 or tf32", name));
+    throw Error(fmt::format("JITGEMM_MATH is '{}': expected {}", name, join_names(kMathNames)));
 }
 
 std::optional<int> number(const char* name) { return parse_number<int>(first_of({name})); }

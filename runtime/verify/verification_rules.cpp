@@ -63,6 +63,8 @@ double split_unit(const GemmSpec& spec) {
         case Math::f16x3: return 0x1p-20;
         case Math::bf16x3: return 0x1p-15;
         case Math::tf32: return 0x1.001p-10;
+        case Math::bf16x6: return 0x1p-24;
+        case Math::tf32x3: return 0x1p-21;
         case Math::ieee: break;
     }
     return 0;

@@ -51,8 +51,9 @@ struct ErrorBound {
 ///   fp8 operands       2^-12: Hopper keeps 13 fraction bits of the largest of 32 products and the sum. With promoted
 ///                      sums this holds for 128 of K, and u of f32 accumulators for all of it; both are added.
 ///
-/// In parts, an element is off by 2^-22 (f16x3) or 2^-17 (bf16x3), and the product that is left out by as much:
-/// 2^-20 or 2^-15 in all is added. As tf32, each of two elements is off by 2^-11.
+/// In parts, an element is off by 2^-22 (f16x3), 2^-17 (bf16x3), 2^-23 (tf32x3) or not at all (bf16x6). Products that
+/// are left out are 2^-22, 2^-17, 2^-22 or 2^-24 of all. So 2^-20, 2^-15, 2^-21 or 2^-24 is added. As tf32, each of two
+/// elements is off by 2^-11.
 ///
 /// Sums of s8 are exact: sum_unit is 2^-22, for the steps in f32 that follow.
 ///

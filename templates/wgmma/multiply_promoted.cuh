@@ -15,13 +15,16 @@ __device__ __forceinline__ void multiply_wave(WaveSums& partial, unsigned long l
     b += ring.stage * (kStageBytes >> 4);
     wgmma_fence();
 #if GEMM_PARTS
-    // Lower parts of A by upper ones of B, then upper by lower, then upper by upper: small products first.
+    // Small products first: part 0 is the largest, and the numbers of both parts add up to `sum`.
 #pragma unroll
-    for (int term = 0; term < 3; ++term)
+    for (int sum = kParts - 1; sum >= 0; --sum)
 #pragma unroll
-        for (int k_block = 0; k_block < kPromotedBlocks; ++k_block)
-            wgmma(partial[0], a + OperandA::offset_of_part(row, first + k_block, term == 0),
-                  b + OperandB::offset_of_part(column, first + k_block, term == 1), term != 0 || k_block != 0);
+        for (int part = sum; part >= 0; --part)  // of A
+#pragma unroll
+            for (int k_block = 0; k_block < kPromotedBlocks; ++k_block)
+                wgmma(partial[0], a + OperandA::offset_of_part(row, first + k_block, part),
+                      b + OperandB::offset_of_part(column, first + k_block, sum - part),
+                      part != kParts - 1 || k_block != 0);
 #else
 #pragma unroll
     for (int k_block = 0; k_block < kPromotedBlocks; ++k_block)

@@ -9,7 +9,11 @@ template <int kRows, int kShares>
 template <int kRows>
 #endif
 struct KMajorTile {
+#if GEMM_PARTS
+    static constexpr int kPanels = kBlockK / 32 * kGroupPanels;
+#else
     static constexpr int kPanels = kBlockK / kPanelElements;
+#endif
     static constexpr int kBytes = kPanels * kRows * kPanelBytes;
 #if GEMM_B_K_MAJOR || !GEMM_A_IN_REGISTERS
     // A matrix descriptor without its address: the swizzle, and 8 * kPanelBytes from eight rows to the next eight.
@@ -28,9 +32,11 @@ struct KMajorTile {
     }
 #if GEMM_PARTS
 
-    // The same of one part. A row of a panel holds the upper parts of 32 of K, then the lower ones.
-    static __device__ __forceinline__ constexpr unsigned offset_of_part(int row, int k_block, bool is_lower) {
-        return ((k_block / 2 * kRows + row) * kPanelBytes + (is_lower ? 64 : 0) + k_block % 2 * 32) >> 4;
+    // The same of one part. A group's rows hold the first parts of 32 of K, then the second ones, and so on.
+    static __device__ __forceinline__ constexpr unsigned offset_of_part(int row, int k_block, int part) {
+        const int byte = part * kPartBytes + k_block % kGroupBlocks * 32;
+        const int panel = k_block / kGroupBlocks * kGroupPanels + byte / kPanelBytes;
+        return ((panel * kRows + row) * kPanelBytes + byte % kPanelBytes) >> 4;
     }
 #endif
 
@@ -42,6 +48,9 @@ struct KMajorTile {
     static __device__ __forceinline__ void load(unsigned tile, const TensorMap& map, int row, int k, unsigned full,
                                                 int share, unsigned short blocks) {
         constexpr int kShareRows = kRows / kShares;
+#if GEMM_PARTS
+        k = k / 32 * (kGroupPanels * kPanelElements);  // the column where the group begins
+#endif
 #pragma unroll
         for (int panel = 0; panel < kPanels; ++panel) {
             const unsigned target = tile + (panel * kRows + share * kShareRows) * kPanelBytes;
@@ -53,6 +62,9 @@ struct KMajorTile {
     }
 #else
     static __device__ __forceinline__ void load(unsigned tile, const TensorMap& map, int row, int k, unsigned full) {
+#if GEMM_PARTS
+        k = k / 32 * (kGroupPanels * kPanelElements);  // the column where the group begins
+#endif
 #pragma unroll
         for (int panel = 0; panel < kPanels; ++panel)
             tma_load(tile + panel * kRows * kPanelBytes, map, k + panel * kPanelElements, row, full);

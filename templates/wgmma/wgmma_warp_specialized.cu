@@ -2,6 +2,8 @@
 // GEMM of 8-bit integers on wgmma. TMA copies the operands.
 #elif GEMM_ELEMENT_BYTES == 1
 // GEMM of 8-bit floats on wgmma. TMA copies the operands.
+#elif GEMM_PARTS_TF32
+// GEMM of f32 on wgmma, which multiplies parts of tf32. TMA copies the operands.
 #elif GEMM_PARTS
 // GEMM of f32 on wgmma, which multiplies parts of 16 bits. TMA copies the operands.
 #elif GEMM_ELEMENT_BYTES == 4
@@ -35,7 +37,7 @@
 #endif
 #include "epilogue.cuh"
 #include "epilogue/store_tile.cuh"
-#if GEMM_PARTS
+#if GEMM_PARTS_SCALED
 #include "wgmma/scale_sums.cuh"
 #endif
 #include "multiply.cuh"

@@ -74,7 +74,9 @@ void check_vectors(std::vector<std::string>& reasons, const GemmSpec& spec, Pack
 
 double packing_traffic(const GemmSpec& spec, Pack pack) {
     const auto moved = [](const PackedOperand& operand) {
-        const double read = static_cast<double>(operand.bytes()) * (operand.has_parts ? 2 : 1);
+        const double read = !operand.parts ? static_cast<double>(operand.bytes())
+                                           : static_cast<double>(operand.rows * operand.groups() * kGroupOfParts) *
+                                                 bytes(DataType::f32) * operand.parts->passes();
         return read + static_cast<double>(operand.vectors()) * 16;
     };
     return ((packs_a(pack) ? moved(packed_a(spec)) : 0) + (packs_b(pack) ? moved(packed_b(spec)) : 0)) *

@@ -79,6 +79,12 @@ std::string group_line(Rasterization rasterization, int group) {
     return has_groups(rasterization) ? constant_line("kGroup", group, rasterization_comment(rasterization)) : "";
 }
 
+std::string parts_lines(const OperandParts& parts) {
+    return constant_line("kParts", parts.count, "parts of an element") +
+           constant_line("kPartBytes", kGroupOfParts * bytes(parts.type),
+                         fmt::format("bytes of a part of a group, {} of K", kGroupOfParts));
+}
+
 std::map<std::string, int, std::less<>> type_macros(const GemmSignature& signature) {
     return {{"GEMM_TYPE_AB", type_code(signature.a)},
             {"GEMM_TYPE_C", type_code(signature.c)},

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "generator/base/gemm_signature.hpp"
+#include "generator/base/operand_parts.hpp"
 #include "generator/families/shared/parameter_map.hpp"
 #include "generator/families/shared/pipeline_choices.hpp"
 #include "generator/families/shared/rasterization.hpp"
@@ -37,6 +38,8 @@ namespace jitgemm {
 
 /// kGroup, if tiles are grouped.
 [[nodiscard]] std::string group_line(Rasterization rasterization, int group);
+/// "constexpr int kParts = 3; …", and the bytes of a part.
+[[nodiscard]] std::string parts_lines(const OperandParts& parts);
 
 /// GEMM_TYPE_AB, _C and _D and GEMM_ACCUMULATOR_F16.
 [[nodiscard]] std::map<std::string, int, std::less<>> type_macros(const GemmSignature& signature);

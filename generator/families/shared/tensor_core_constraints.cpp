@@ -17,10 +17,10 @@ Reasons unsupported_on_tensor_cores(std::string_view family, const GemmSpec& spe
     const bool is_served =
         (is_half(spec.a) && spec.a == spec.b) || (has_8_bits && (bytes(spec.a) == 1 || spec.math != Math::ieee));
     if (!is_served)
-        reasons.push_back(fmt::format(
-            "{} multiplies f16 by f16{} bf16 by bf16{}, not {} by {}", family, has_8_bits ? "," : " or",
-            has_8_bits ? ", s8 by s8, e4m3 and e5m2 in any mix, or f32 with math=f16x3, bf16x3 or tf32" : "",
-            to_string(spec.a), to_string(spec.b)));
+        reasons.push_back(
+            fmt::format("{} multiplies f16 by f16{} bf16 by bf16{}, not {} by {}", family, has_8_bits ? "," : " or",
+                        has_8_bits ? ", s8 by s8, e4m3 and e5m2 in any mix, or f32 with math=f16x3 or another but ieee" : "",
+                        to_string(spec.a), to_string(spec.b)));
     check_outputs(reasons, family, spec, has_8_bits);
     if (arch.compute_capability < kCpAsyncCapability)
         reasons.push_back(fmt::format("{} needs sm_{} (cp.async), not {}", family, kCpAsyncCapability, arch.name));

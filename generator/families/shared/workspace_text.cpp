@@ -121,10 +121,10 @@ std::string packing_line(char name, bool transposes) {
 }
 
 /// "const SplitRows a{args.a, args.lda, args.m, args.k, parts_a(args), factors_a(args)};"
-std::string split_line(char name, char lines, bool transposes) {
-    return fmt::format(
-        "const Split{1} {0}{{args.{0}, args.ld{0}, args.{2}, args.k, parts_{0}(args), factors_{0}(args)}};\n", name,
-        transposes ? "Columns" : "Rows", lines);
+std::string split_line(char name, char lines, bool transposes, bool scales) {
+    return fmt::format("const Split{1} {0}{{args.{0}, args.ld{0}, args.{2}, args.k, parts_{0}(args){3}}};\n", name,
+                       transposes ? "Columns" : "Rows", lines,
+                       scales ? fmt::format(", factors_{}(args)", name) : std::string());
 }
 
 std::string packings_text(const Contents& c) {
@@ -140,8 +140,8 @@ std::string packings_text(const Contents& c) {
 
 std::string splits_text(const Contents& c) {
     std::string text;
-    if (packs_a(c.pack)) text += split_line('a', 'm', c.transposes_a);
-    if (packs_b(c.pack)) text += split_line('b', 'n', c.transposes_b);
+    if (packs_a(c.pack)) text += split_line('a', 'm', c.transposes_a, c.parts->are_scaled);
+    if (packs_b(c.pack)) text += split_line('b', 'n', c.transposes_b, c.parts->are_scaled);
     if (c.pack == Pack::ab) return text + "const unsigned units_a = a.units(), units = units_a + b.units();\n";
     return text + fmt::format("const unsigned units = {}.units();\n", c.pack == Pack::a ? 'a' : 'b');
 }
@@ -158,9 +158,13 @@ std::string step_text(Pack pack, std::string_view function, std::string_view ind
 
 void add_workspace(RenderInput& input, const WorkspaceContents& c) {
     std::string& text = input.generated["workspace.cuh"];
-    if (c.has_parts) {
+    if (c.parts) {
         text = "#include \"common/split.cuh\"\n";
         const bool a = packs_a(c.pack), b = packs_b(c.pack);
+        input.macros["GEMM_PARTS"] = c.parts->count;
+        input.macros["GEMM_PARTS_F16"] = c.parts->type == DataType::f16;
+        input.macros["GEMM_PARTS_TF32"] = c.parts->type == DataType::tf32;
+        input.macros["GEMM_PARTS_SCALED"] = c.parts->are_scaled;
         input.macros["GEMM_SPLIT_A"] = a;
         input.macros["GEMM_SPLIT_B"] = b;
         input.macros["GEMM_TAKE_A"] = c.takes_a;

@@ -1,9 +1,11 @@
 #pragma once
 
+#include "generator/base/operand_parts.hpp"
 #include "generator/base/renderer.hpp"
 #include "generator/families/shared/pipeline_choices.hpp"
 
 #include <cstdint>
+#include <optional>
 
 namespace jitgemm {
 
@@ -17,8 +19,8 @@ struct WorkspaceContents {
     bool b_k_major = true;
     bool transposes_a = false;  ///< its copy is K-major, in contrast to A
     bool transposes_b = false;
-    bool has_parts = false;  ///< the copies of A and B are in parts (templates/common/split.cuh)
-    bool takes_a = false;    ///< in parts, from the caller, who has prepared it
+    std::optional<OperandParts> parts = {};  ///< of the elements of the copies (templates/common/split.cuh)
+    bool takes_a = false;                    ///< in parts, from the caller, who has prepared it
     bool takes_b = false;
     bool swaps_mn = false;  ///< the kernel computes D^T: its m is the problem's n. A and B are the problem's
     WorkspaceSums sums = WorkspaceSums::none;

@@ -25,7 +25,7 @@ OperandPath path_of(Operand operand, const PanelledTile& tile, int wgmma_k, std:
     path.copy = fmt::format("TMA, boxes of {}x{} elements{}{}", tile.box[0], tile.box[1], from,
                             tile.shares > 1 ? fmt::format(", to {} blocks of the cluster", tile.shares) : "");
     path.place = fmt::format("{} panel{} of rows of {} bytes, swizzled over {} bytes", tile.panels,
-                             tile.panels == 1 ? "" : "s", kPanelBytes, kPanelBytes);
+                             tile.panels == 1 ? "" : "s", tile.panel_bytes, tile.panel_bytes);
     path.width_reason = fmt::format("wgmma reads it from shared memory, {} of K at a time", wgmma_k);
     path.trans_reason = tile.k_major ? "K is contiguous in shared memory"
                                      : fmt::format("{} is contiguous in shared memory, as the instruction is told", mn);

@@ -146,6 +146,7 @@ bool reads_and_stores_more(const GemmSignature& signature) {
 }
 
 constexpr int kMostStreamedInPartsWithMatrix = 64 * 224;  // sums of a warpgroup
+constexpr int kWidestStreamedOfThreeInLongParts = 160;    // of three consumers, with bf16x6 and tf32x3
 
 /// A search for fast candidates of a problem as wgmmas see it.
 struct Search {
@@ -169,6 +170,9 @@ void add_streamed(const Search& search, Config config) {
         config.block.m == 3 * config.warpgroup.m && config.warpgroup.n > kWidestStreamedOfThreeOf8Bits)
         return;
     if (has_parts(signature) && reads_matrix(signature) && sums > kMostStreamedInPartsWithMatrix) return;
+    if (has_parts(signature) && !scales_lines(signature) && config.block.m == 3 * config.warpgroup.m &&
+        config.warpgroup.n > kWidestStreamedOfThreeInLongParts)
+        return;
     if (config.store == OutputStore::shared) {
         if (sums > (spec.c ? kMostStreamedByRowWithC : kMostStreamedByRow)) return;
         const bool three = config.block.m == 3 * config.warpgroup.m;
@@ -198,6 +202,12 @@ bool should_multicast_b(const TileShape& cluster, const Config& c, bool b_k_majo
 int enough_stages(const TileShape& cluster, const Config& c) {
     if (c.store != OutputStore::tma) return kFewestStages;
     return cluster.m * cluster.n > 2 ? kMostStages : kEnoughStages;
+}
+
+/// Whether a k-tile is longer than a usual one, so that two stages are enough.
+bool has_long_k_tiles(const GemmSignature& signature, const Config& config) {
+    if (!has_parts(signature)) return config.block.k * bytes(signature.a) == kLongRowBytes;
+    return config.block.k / kGroupOfParts * parts_of_math(signature.math).group_words() > kGroupOfParts;
 }
 
 /// The config's block tile in such a cluster, with one or two ways to share out shared memory.
@@ -235,7 +245,7 @@ void add_cluster(const Search& search, Config config, const TileShape& cluster) 
         fill_shared_memory(signature, config, *gpu.arch, least_slices);
         if (config.stages == stages) break;
         stages = config.stages;
-        if (stages < kFewestStages && (stages != 2 || config.block.k * bytes(signature.a) != kLongRowBytes)) continue;
+        if (stages < kFewestStages && (stages != 2 || !has_long_k_tiles(signature, config))) continue;
         add_streamed(search, config);
         if (spec.symmetric) continue;
         if (const auto by_row = along_rows(spec, config, gpu)) add_streamed(search, *by_row);
@@ -292,6 +302,7 @@ void add_tiles(std::vector<CandidateGroup<Config>>& groups, const Problem& probl
             config.warpgroup = {range.warpgroup_m, n, config.block.k};
             const WgmmaGeometry g = geometry(problem.signature, config);
             if (g.wave_n == 0) continue;  // no room for partial sums
+            if (g.stage_bytes % kSwizzleBytes != 0) continue;
             if (problem.signature.grouped_by_k && g.producer_registers < kLeastProducerOfGroupsOfK) continue;
             if (problem.signature.symmetric && !has_mirrors(config, g)) continue;
             if (std::ranges::any_of(g.scales, [](const WgmmaScale& one) { return one.boxes > kMostScaleBoxes; }))

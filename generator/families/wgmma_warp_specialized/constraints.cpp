@@ -71,7 +71,7 @@ void check_operand(Reasons& reasons, std::string_view name, const PanelledTile& 
     const int panel = tile.panel_elements;
     if (tile.k_major && c.block.k % panel != 0)
         reasons.push_back(fmt::format("block_tile.k = {} of {} is not whole panels of {} elements ({} bytes)",
-                                      c.block.k, name, panel, kPanelBytes));
+                                      c.block.k, name, panel, tile.panel_bytes));
     if (!tile.k_major && warpgroup_extent != block_extent && warpgroup_extent % panel != 0)
         reasons.push_back(fmt::format("{} warpgroups share {}'s panels of {} elements, which {} does not divide into",
                                       block_extent / std::max(warpgroup_extent, 1), name, panel, warpgroup_extent));
@@ -81,6 +81,10 @@ void check_operand(Reasons& reasons, std::string_view name, const PanelledTile& 
         reasons.push_back(
             fmt::format("{} blocks of a cluster share {}: the {} rows of its panels do not divide among them",
                         tile.shares, name, across));
+    constexpr int kBoxAlignment = 128;  // of its address in shared memory, bytes
+    if (tile.shares > 1 && tile.box[1] * tile.panel_bytes % kBoxAlignment != 0)
+        reasons.push_back(fmt::format("{}: a block of a cluster copies {} rows of {} bytes, not a multiple of {} bytes",
+                                      name, tile.box[1], tile.panel_bytes, kBoxAlignment));
     if (tile.box[1] > kMaxBoxExtent)
         reasons.push_back(
             fmt::format("{}: a box has {} rows, but TMA copies at most {}", name, tile.box[1], kMaxBoxExtent));
@@ -105,6 +109,11 @@ void check_resources(Reasons& reasons, const Config& c, const WgmmaGeometry& g, 
         reasons.push_back(fmt::format(
             "{} accumulators{} per thread and about {} other registers, but a consumer has {}", accumulators,
             loads_a ? fmt::format(", {} registers of A", g.fragment_registers) : "", scratch, g.consumer_registers));
+    if (g.stage_bytes % kSwizzleBytes != 0)
+        reasons.push_back(
+            fmt::format("a stage has {} bytes, but the swizzle takes multiples of {}: with math=bf16x6, the sum of "
+                        "block_tile.m and n, times block_tile.k, must be a multiple of 512",
+                        g.stage_bytes, kSwizzleBytes));
     if (g.shared_bytes > arch.shared_bytes_per_block)
         reasons.push_back(fmt::format("{} bytes of shared memory (pipeline {}, staging {}), {} has {}", g.shared_bytes,
                                       g.pipeline_bytes, g.staging_bytes, arch.name, arch.shared_bytes_per_block));

@@ -25,14 +25,15 @@ double early_share(const GemmSpec& spec, const Config& c) {
     return (a + b) / static_cast<double>(std::max<std::int64_t>(1, spec.m + spec.n));
 }
 
-/// A block splits a strip of lines in steps, one after the other. In each, a thread has 32 of K. There are two passes
+/// A block splits a strip of lines in steps, one after the other. In each, a thread has 32 of K
 /// (templates/common/split.cuh).
 double split_steps(const PackedOperand& operand) {
     constexpr double kWideStrip = 32, kNarrowStrip = 8;
     constexpr std::int64_t kManyLines = 2048;
-    if (!operand.has_parts || !operand.is_transposed) return 0;
-    const double groups = static_cast<double>(operand.columns) / kGroupOfParts;
-    return 2 * std::ceil(groups / (kPackThreads / (operand.rows > kManyLines ? kWideStrip : kNarrowStrip)));
+    if (!operand.parts || !operand.is_transposed) return 0;
+    const auto groups = static_cast<double>(operand.groups());
+    return operand.parts->passes() *
+           std::ceil(groups / (kPackThreads / (operand.rows > kManyLines ? kWideStrip : kNarrowStrip)));
 }
 
 }  // namespace

@@ -18,7 +18,6 @@ namespace {
 constexpr int kBarrierBytes = 8;
 constexpr int kGroupEndBytes = 8, kGroupEndBytesOfK = 4;
 constexpr int kSourceBytes = 8;        // of a row that is gathered: its address
-constexpr int kSwizzleBytes = 1024;    // alignment of tiles and slices
 constexpr int kWarps = 4;              // of a warpgroup
 constexpr int kSmallestRow = 16;       // bytes of a box
 constexpr int kFragmentRegisters = 4;  // of a thread, for the 32 bytes of K of a wgmma
@@ -69,14 +68,20 @@ Waves waves_of(int warpgroup_n, int held, int registers, const std::vector<Wgmma
     return best;
 }
 
-PanelledTile panelled(bool k_major, int element_bytes, int rows, int block_k, int shares) {
+/// Bytes of a row of a panel. A group of three parts of 16 bits fills one and a half of the widest rows.
+int panel_bytes(const std::optional<OperandParts>& parts) {
+    return parts && parts->group_words() * bytes(DataType::f32) % kPanelBytes != 0 ? kPanelBytes / 2 : kPanelBytes;
+}
+
+PanelledTile panelled(bool k_major, int element_bytes, int rows, int block_k, int shares, int panel_bytes) {
     PanelledTile tile;
     tile.element_bytes = element_bytes;
-    tile.panel_elements = kPanelBytes / element_bytes;
+    tile.panel_bytes = panel_bytes;
+    tile.panel_elements = panel_bytes / element_bytes;
     tile.k_major = k_major;
     tile.shares = std::max(shares, 1);
     tile.panels = k_major ? block_k / tile.panel_elements : ceil_div(rows, tile.panel_elements);
-    tile.bytes = bounded_product(tile.panels, k_major ? rows : block_k, kPanelBytes);
+    tile.bytes = bounded_product(tile.panels, k_major ? rows : block_k, panel_bytes);
     tile.box = {tile.panel_elements, (k_major ? rows : block_k) / tile.shares};
     return tile;
 }
@@ -168,13 +173,14 @@ WgmmaGeometry geometry(const GemmSignature& signature, const WgmmaWarpSpecialize
     g.accumulator_registers =
         bounded_product(c.warpgroup.m / kWgmmaM, c.warpgroup.n) / (signature.accumulator == DataType::f16 ? 4 : 2);
     if (c.a_source == OperandSource::registers) g.fragment_registers = kFragmentsA * kFragmentRegisters;
+    if (has_parts(signature)) g.parts = parts_of_math(signature.math);
+    g.terms = g.parts ? g.parts->terms() : 1;
     g.wave_n = c.warpgroup.n;
     if (c.promote != 0) {
         g.scales = block_scales(signature, c);
         const bool is_tight = signature.grouped && std::ranges::any_of(g.scales, is_read_often);
         const Waves waves = waves_of(c.warpgroup.n, g.accumulator_registers, deal(g.consumers, 0).consumer, g.scales,
                                      kScratchRegisters + (is_tight ? kScratchOfGroups : 0));
-        g.terms = has_parts(signature) ? kTermsOfParts : 1;
         g.wave_n = waves.columns;
         g.partial_sets = waves.sets;
         g.partial_registers = waves.sets * (waves.columns / 2 + scale_registers(g.scales, waves.columns));
@@ -185,8 +191,10 @@ WgmmaGeometry geometry(const GemmSignature& signature, const WgmmaWarpSpecialize
     g.consumer_registers = registers.consumer;
     const bool a_k_major = is_k_major(Operand::a, signature.layout) || transposes_a(signature);
     const bool b_k_major = is_k_major(Operand::b, signature.layout) || transposes_b(signature);
-    g.a = panelled(a_k_major, bytes(signature.a), c.block.m, c.block.k, c.cluster.n);
-    g.b = panelled(b_k_major, bytes(signature.b), c.block.n, c.block.k, c.cluster.m);
+    const int columns = g.parts ? c.block.k / kGroupOfParts * g.parts->group_words() : c.block.k;
+    const int row_bytes = panel_bytes(g.parts);
+    g.a = panelled(a_k_major, bytes(signature.a), c.block.m, columns, c.cluster.n, row_bytes);
+    g.b = panelled(b_k_major, bytes(signature.b), c.block.n, columns, c.cluster.m, row_bytes);
     g.stage_bytes = std::int64_t{g.a.bytes} + g.b.bytes;
     std::int64_t scale_bytes = 0;
     for (const WgmmaScale& scale : g.scales) scale_bytes += scale.bytes;

@@ -16,8 +16,12 @@
 
 namespace jitgemm {
 
-/// Bytes of a row of the operands' panels, and the span of their swizzle.
+/// Bytes of a row of the operands' panels, and the span of their swizzle: the widest, which a group of K that is in
+/// parts may not fill.
 inline constexpr int kPanelBytes = 128;
+
+/// Stages begin with a whole pattern of the swizzle, as slices behind them do.
+inline constexpr int kSwizzleBytes = 1024;
 
 /// A consumer's registers beside its accumulators.
 inline constexpr int kScratchRegisters = 24;
@@ -26,9 +30,10 @@ inline constexpr int kScratchRegisters = 24;
 struct PanelledTile {
     bool k_major = true;
     int element_bytes = 0;
+    int panel_bytes = kPanelBytes;
     int panels = 0;
     int bytes = 0;           ///< of a stage
-    int panel_elements = 0;  ///< in a row of a panel
+    int panel_elements = 0;  ///< in a row of a panel; where elements have parts, of 32 bits
     /// Elements that one block copies at once: along the contiguous extent, and across it.
     std::array<int, 2> box{};
     int shares = 1;  ///< blocks of a cluster that copy it together
@@ -47,10 +52,11 @@ struct WgmmaGeometry {
     int wave_n = 0;  ///< columns of the warpgroup tile that wgmmas multiply at a time; 0: promoted sums find no room
     int partial_sets = 0;       ///< 2: a wave is added while the next one multiplies
     int partial_registers = 0;  ///< per thread, for sums of waves that begin anew every config.promote of K, and scales
-    int terms = 1;              ///< wgmmas for each k-block of a wave
-    std::vector<WgmmaScale> scales;  ///< of blocks of K, which partial sums are multiplied with
-    int consumer_registers = 0;      ///< after setmaxnreg
-    int producer_registers = 0;      ///< 0: there is no producer
+    std::optional<OperandParts> parts;  ///< of the elements of A and B
+    int terms = 1;                      ///< wgmmas for each k-block of a wave
+    std::vector<WgmmaScale> scales;     ///< of blocks of K, which partial sums are multiplied with
+    int consumer_registers = 0;         ///< after setmaxnreg
+    int producer_registers = 0;         ///< 0: there is no producer
     PanelledTile a;
     PanelledTile b;
     std::int64_t stage_bytes = 0;

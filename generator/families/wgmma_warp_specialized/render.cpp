@@ -123,8 +123,9 @@ std::map<std::string, int, std::less<>> macros(const GemmSignature& s, const Con
         {"GEMM_PERSISTENT", c.persistent},
         {"GEMM_ELEMENT_BYTES", g.a.element_bytes},
         {"GEMM_PROMOTED", c.promote != 0},
-        {"GEMM_PARTS", has_parts(s)},
-        {"GEMM_PARTS_F16", s.math == Math::f16x3},
+        {"GEMM_PARTS", g.parts ? g.parts->count : 0},
+        {"GEMM_PARTS_TF32", s.math == Math::tf32x3},
+        {"GEMM_PARTS_SCALED", g.parts && g.parts->are_scaled},
         {"GEMM_BLOCK_SCALES", !g.scales.empty()},
         {"GEMM_SCALES_OF_LINES", has_scales(g, false)},
         {"GEMM_SCALES_OF_BLOCKS", has_scales(g, true)},
@@ -157,7 +158,8 @@ std::string tile_lines(const GemmSignature& s, const Config& c, const WgmmaGeome
                               "warpgroup tile: the part of the block tile that a consumer multiplies");
     text += constant_line("kWarpgroupN", warpgroup.n, "");
     text += constant_line("kStages", c.stages, "k-tiles in shared memory: some in use, the others in flight");
-    text += constant_line("kPanelBytes", kPanelBytes, "bytes of a row of a panel of A or B: the span of the swizzle");
+    text +=
+        constant_line("kPanelBytes", g.a.panel_bytes, "bytes of a row of a panel of A or B: the span of the swizzle");
     if (has_a_in_registers(c))
         text += constant_line("kFragmentsA", kFragmentsA,
                               "fragments of A that a warp has in registers for the wgmmas in flight");
@@ -177,6 +179,13 @@ std::string register_lines(const Config& c, const WgmmaGeometry& g) {
                          "registers per thread of the warpgroup that copies") +
            constant_line("kConsumerRegisters", g.consumer_registers,
                          "registers per thread of the warpgroups that multiply");
+}
+
+/// Where the parts of a group of K lie in a k-tile.
+std::string group_lines(const OperandParts& parts, const WgmmaGeometry& g) {
+    return parts_lines(parts) + constant_line("kGroupBlocks", kGroupOfParts / g.wgmma_k, "k-blocks of a group") +
+           constant_line("kGroupPanels", parts.group_words() * bytes(DataType::f32) / g.a.panel_bytes,
+                         "panels, one behind the other, that a group takes");
 }
 
 /// What follows from the parameters. geometry() has the same numbers, so that no template computes them anew.
@@ -200,6 +209,7 @@ std::string derived_lines(const GemmSignature& s, const TileOperands& operands, 
     if (c.promote != 0)
         text += constant_line("kPromotedBlocks", c.promote / g.wgmma_k,
                               fmt::format("k-blocks after which sums begin anew: {} of K", c.promote));
+    if (g.parts) text += group_lines(*g.parts, g);
     if (!g.scales.empty()) text += scale_lines(g.scales);
     if (c.stream_k != 0) text += constant_line("kWarpsPerTile", warps_per_tile, "warps that share a tile");
     if (g.c_stages != 0) {
@@ -228,8 +238,8 @@ std::string derived_lines(const GemmSignature& s, const TileOperands& operands, 
     text += constant_line("kPanelElements", g.a.panel_elements, "elements in a row of a panel");
     return text +
            fmt::format(
-               "constexpr unsigned long long kSwizzleMode = 1;  // swizzle field of a matrix descriptor: {} bytes\n",
-               kPanelBytes);
+               "constexpr unsigned long long kSwizzleMode = {};  // swizzle field of a matrix descriptor: {} bytes\n",
+               g.a.panel_bytes == kPanelBytes ? 1 : 2, g.a.panel_bytes);
 }
 
 std::string early_lines(const Config& c) {
@@ -264,7 +274,9 @@ std::string loop_nest(const Config& c, const WgmmaGeometry& g) {
         text += nest_line(
             2, fmt::format("for each 64 rows by {} columns of {}", g.wave_n, alternates ? "the tile" : "that part"));
         text += nest_line(3, fmt::format("for each k-block of {}", g.wgmma_k),
-                          g.terms == 1 ? "one wgmma" : "three wgmmas, each of one part of A and one of B");
+                          g.terms == 1 ? "one wgmma"
+                                       : fmt::format("{} wgmmas, each of one part of A and one of B",
+                                                     g.parts->count == 2 ? "three" : "six"));
         text += nest_line(3, "add these sums to the tile's", "partial -> rC");
     } else {
         text += nest_line(2,
@@ -431,8 +443,8 @@ std::vector<KernelArgument> arguments(const GemmSignature& s, const Config& c, c
     const bool takes_a = is_prepared_a(s), takes_b = is_prepared_b(s);  // never with swap_ab, which has no parts
     const Role a = takes_a ? Role::prepared_a : packs_a(pack) ? Role::packed_a : Role::a;
     const Role b = s.symmetric ? a : takes_b ? Role::prepared_b : packs_b(pack) ? Role::packed_b : Role::b;
-    TensorMapArgument map_a = map(c.swap_ab ? b : a, g.a.box, kPanelBytes, "map_a");
-    TensorMapArgument map_b = map(c.swap_ab ? a : b, g.b.box, kPanelBytes, "map_b");
+    TensorMapArgument map_a = map(c.swap_ab ? b : a, g.a.box, g.a.panel_bytes, "map_a");
+    TensorMapArgument map_b = map(c.swap_ab ? a : b, g.b.box, g.b.panel_bytes, "map_b");
     (c.swap_ab ? map_a : map_b).pairs = pairs_of(s);
     std::vector<KernelArgument> list{map_b};
     if (!s.gathered) list.insert(list.begin(), map_a);
@@ -532,7 +544,7 @@ RenderInput WgmmaWarpSpecialized::render_input(const GemmSignature& asked, const
                           .b_k_major = (c.swap_ab ? g.a : g.b).k_major,
                           .transposes_a = transposes_a(asked),
                           .transposes_b = transposes_b(asked),
-                          .has_parts = has_parts(asked),
+                          .parts = g.parts,
                           .takes_a = is_prepared_a(asked),
                           .takes_b = is_prepared_b(asked),
                           .swaps_mn = c.swap_ab,

@@ -134,13 +134,13 @@ std::string store_with_ring(const Config& c, const TileOperands& operands) {
     return text;
 }
 
-std::string store_sums(const Config& c, const TileOperands& operands, bool has_parts) {
+std::string store_sums(const Config& c, const TileOperands& operands, bool scales_lines) {
     if (is_overlapped(c)) return store_half(operands);
     std::string text = operands.has(OperandReader::panels)
                            ? store_with_ring(c, operands)
                            : fmt::format("epilogue(rC, {}, tile, row, column, staging, {}, lane);\n",
                                          args_of_tile(operands), operands_value(operands, "tile, row, column"));
-    if (has_parts)
+    if (scales_lines)
         text.insert(0, fmt::format("scale_sums(rC, {}, tile, row, column, lane);\n", args_of_tile(operands)));
     if (c.schedule == WarpgroupSchedule::cooperative && !has_early_place(c, operands)) text.insert(0, kPlace);
     return text;
@@ -206,7 +206,7 @@ void add_statements(RenderInput& input, const TileOperands& operands, const Conf
     input.generated["GEMM_PASS_PANELS"] = pass_panels(c, has_panels);
     input.generated["GEMM_COPY_TILE_OPERANDS"] = copy_operands(c, operands);
     input.generated["GEMM_PREPARE_STORE"] = read_operands(c, operands);
-    input.generated["GEMM_STORE_SUMS"] = store_sums(c, operands, g.terms > 1);
+    input.generated["GEMM_STORE_SUMS"] = store_sums(c, operands, g.parts && g.parts->are_scaled);
     input.generated["GEMM_END_STORES"] = end_stores(c);
     input.generated["GEMM_BLOCKS_BEGIN"] =
         blocks_begin(c, in_cluster, early, operands.grouped || operands.grouped_by_k);
