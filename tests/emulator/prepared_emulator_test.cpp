@@ -153,6 +153,7 @@ std::string refusal(const Call& call) {
 
 TEST_CASE("prepared operands in parts give the bits of launches that split") {
     for (const GemmLayout layout : kLayouts) check_bits(f32(layout, Math::f16x3), kOfParts);
+    for (const Math math : {Math::bf16x6, Math::tf32x3}) check_bits(f32(GemmLayout::tt, math, 33, 50, 65), kOfParts);
     check_bits(f32(GemmLayout::nt, Math::bf16x3, 33, 129, 65), kOfParts);
     check_bits(f32(GemmLayout::tn, Math::f16x3, 130, 70, 200), kStreamed);
     check_bits(f32(GemmLayout::tt, Math::f16x3, 5, 7, 0), kOfParts);

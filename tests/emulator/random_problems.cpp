@@ -119,7 +119,7 @@ GemmSpec random_types(RandomBits& random) {
     if (!spec.c && chance(random, 3)) spec.epilogue = pick(random, kTexts);
     if (chance(random, 6)) make_float8(random, spec);
     if (chance(random, 8)) make_int8(random, spec);
-    constexpr std::array kMaths{Math::ieee, Math::f16x3, Math::f16x3, Math::bf16x3, Math::tf32, Math::tf32};
+    constexpr std::array kMaths{Math::ieee, Math::f16x3, Math::bf16x3, Math::tf32, Math::bf16x6, Math::tf32x3};
     if (spec.a == DataType::f32) spec.math = pick(random, kMaths);
     if (chance(random, 5)) {
         spec.batch = 2;

@@ -1,8 +1,9 @@
-/// Products of f32 in parts of 16 bits and as tf32 on the emulator: no term is lost or counted twice, elements are
+/// Products of f32 in parts and as tf32 on the emulator: no term is lost or counted twice, elements are
 /// rounded as docs/single-precision.md says, errors stay within the bound that it promises, every variant and every
 /// remainder of m, n and k.
 
 #include "generator/families/family.hpp"
+#include "generator/generate.hpp"
 #include "runtime/context/context_state.hpp"
 #include "tests/catch.hpp"
 #include "tests/emulator/emulator.hpp"
@@ -12,6 +13,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <functional>
@@ -58,9 +60,8 @@ GemmSpec f32_spec(GemmLayout layout, std::int64_t m, std::int64_t n, std::int64_
 constexpr std::string_view kUsual = "block=64x64x64,warpgroup=64x64,stages=3,promote=32";
 constexpr std::string_view kUsualTf32 = "block=64x64x64,warpgroup=64x64,stages=3";
 
-std::vector<float> product(const GemmSpec& spec, const Lines& a, const Lines& b, std::string_view config = kUsual) {
+std::vector<float> product_by(const GemmKernel& kernel, const GemmSpec& spec, const Lines& a, const Lines& b) {
     Context& context = on_hopper();
-    const GemmKernel kernel = state_of(context).build(problem_of(spec), KernelConfig{wgmma_config(config)});
     const std::vector<float> stored_a = a.stored(order_a(spec.layout) == Order::row);
     const std::vector<float> stored_b = b.stored(order_b(spec.layout) == Order::column);
     std::vector<float> result(static_cast<std::size_t>(spec.m * spec.n));
@@ -74,6 +75,23 @@ std::vector<float> product(const GemmSpec& spec, const Lines& a, const Lines& b,
     return result;
 }
 
+std::vector<float> product(const GemmSpec& spec, const Lines& a, const Lines& b, std::string_view config = kUsual) {
+    return product_by(state_of(on_hopper()).build(problem_of(spec), KernelConfig{wgmma_config(config)}), spec, a, b);
+}
+
+/// By a kernel in whose source `instead` replaces `text`.
+std::vector<float> spoilt_product(const GemmSpec& spec, const Lines& a, const Lines& b, std::string_view text,
+                                  std::string_view instead) {
+    const KernelConfig config{wgmma_config(kUsual)};
+    const KernelSource source = generate(problem_of(spec), config, find_arch("sm_90a"));
+    std::string body = source.body;
+    const std::size_t at = body.find(text);
+    REQUIRE(at != std::string::npos);
+    body.replace(at, text.size(), instead);
+    const ParsedDump spoilt{spec, {problem_of(spec).signature, config}, source.arch, body};
+    return product_by(state_of(on_hopper()).build(spoilt), spec, a, b);
+}
+
 float element(const std::vector<float>& d, const GemmSpec& spec, std::int64_t row, std::int64_t column) {
     return d[static_cast<std::size_t>(row * spec.n + column)];
 }
@@ -81,17 +99,20 @@ float element(const std::vector<float>& d, const GemmSpec& spec, std::int64_t ro
 /// The largest error as a part of the bound of docs/single-precision.md.
 double worst_share(const GemmSpec& spec, const Lines& a, const Lines& b, const std::vector<float>& d) {
     double worst = 0;
+    const bool is_scaled = spec.math == Math::f16x3;
     for (std::int64_t row = 0; row < spec.m; ++row)
         for (std::int64_t column = 0; column < spec.n; ++column) {
-            double sum = 0, absolute = 0, largest_a = 0, largest_b = 0;
+            double sum = 0, absolute = 0, largest_a = 0, largest_b = 0, sizes = 0;
             for (std::int64_t i = 0; i < spec.k; ++i) {
                 sum += a.at(row, i) * b.at(column, i);
                 absolute += std::fabs(a.at(row, i) * b.at(column, i));
+                sizes += std::fabs(a.at(row, i)) + std::fabs(b.at(column, i));
                 largest_a = std::max(largest_a, std::fabs(a.at(row, i)));
                 largest_b = std::max(largest_b, std::fabs(b.at(column, i)));
             }
             const auto k = static_cast<double>(spec.k);
-            const double bound = (0x1p-20 + k * 0x1p-30) * absolute + 0x1p-38 * k * largest_a * largest_b;
+            const double tiny = is_scaled ? 0x1p-38 * k * largest_a * largest_b : 0x1p-134 * sizes;
+            const double bound = (0x1p-20 + k * 0x1p-30) * absolute + tiny;
             const double error = std::fabs(static_cast<double>(element(d, spec, row, column)) - sum);
             worst = std::max(worst, error == 0 ? 0 : error / bound);
         }
@@ -135,6 +156,12 @@ constexpr std::array<std::string_view, 9> kSplitVariants{
     "block=128x40x64,warpgroup=64x40,stages=4,store=smem,cluster=4x1,promote=32",
     "block=64x64x32,warpgroup=64x64,stages=4,cluster=2x1,dependent_launch=1,promote=32"};
 
+/// The same where k-tiles are longer.
+constexpr std::array<std::string_view, 3> kLongVariants{
+    "block=128x80x32,warpgroup=64x80,stages=2,cluster=2x1,promote=32",
+    "block=128x112x32,warpgroup=128x112,schedule=pingpong,stages=3,rasterization=grouped_n,group=2,promote=32",
+    "block=128x64x32,warpgroup=64x64,stages=4,stream_k=7,dependent_launch=1,promote=32"};
+
 /// All schedules, one to three consumers, clusters, both stores, stream-K, one panel of K in a k-tile and more.
 constexpr std::array<std::string_view, 10> kTf32Variants{
     "block=128x128x32,warpgroup=64x128,stages=3",
@@ -155,13 +182,159 @@ TEST_CASE("emulated f32 in parts: each product of an upper and a lower part is a
     std::uniform_int_distribution<int> small(-3, 3);
     const auto integer = [&] { return static_cast<float>(small(random)); };
     const auto with_lower_part = [&] { return integer() + integer() * 0x1p-13F; };
+    const Math math = GENERATE(Math::f16x3, Math::tf32x3);
     for (const bool is_a : {true, false})
         for (const GemmLayout layout : kAllLayouts) {
-            const GemmSpec spec = f32_spec(layout, 66, 40, 70);
+            const GemmSpec spec = f32_spec(layout, 66, 40, 70, math);
             const Lines a(spec.m, spec.k, is_a ? std::function<float()>(with_lower_part) : integer);
             const Lines b(spec.n, spec.k, is_a ? std::function<float()>(integer) : with_lower_part);
             CHECK(inexact(spec, a, b, product(spec, a, b)) == 0);
         }
+}
+
+/// Elements with all three parts of bf16, whose products of parts add up exactly: few elements of A are not zero.
+struct ThreeParts {
+    explicit ThreeParts(const GemmSpec& spec)
+        : a(spec.m, spec.k, [this] { return count++ % 13 == 0 ? sum_of_parts() : 0.0F; }),
+          b(spec.n, spec.k, [this] { return sum_of_parts(); }) {}
+    float sign() { return random() % 2 == 0 ? -1.0F : 1.0F; }
+    float sum_of_parts() { return sign() + sign() * 0x1p-10F + sign() * 0x1p-20F; }
+
+    std::mt19937 random{1};
+    int count = 0;
+    Lines a, b;
+};
+
+/// The parts of such an element.
+std::array<double, 3> parts_of(double element) {
+    constexpr std::array kUnits{0x1p-8, 0x1p-18};  // above twice the parts that follow
+    const double first = std::nearbyint(element / kUnits[0]) * kUnits[0];
+    const double second = std::nearbyint((element - first) / kUnits[1]) * kUnits[1];
+    return {first, second, element - first - second};
+}
+
+/// How often the sum has the product of a part of A and one of B.
+using Times = std::array<std::array<int, 3>, 3>;
+constexpr Times kSixOnce{{{1, 1, 1}, {1, 1, 0}, {1, 0, 0}}};
+
+/// Elements of D that are not the exact sums of these products.
+int inexact_in_three_parts(const GemmSpec& spec, const ThreeParts& x, const std::vector<float>& d,
+                           const Times& times = kSixOnce) {
+    int wrong = 0;
+    for (std::int64_t row = 0; row < spec.m; ++row)
+        for (std::int64_t column = 0; column < spec.n; ++column) {
+            double sum = 0;
+            for (std::int64_t i = 0; i < spec.k; ++i) {
+                const std::array<double, 3> a = parts_of(x.a.at(row, i)), b = parts_of(x.b.at(column, i));
+                for (std::size_t of_a = 0; of_a < 3; ++of_a)
+                    for (std::size_t of_b = 0; of_b < 3; ++of_b)
+                        sum += times.at(of_a).at(of_b) * a.at(of_a) * b.at(of_b);
+            }
+            wrong += static_cast<double>(element(d, spec, row, column)) == sum ? 0 : 1;
+        }
+    return wrong;
+}
+
+TEST_CASE("emulated bf16x6: no product of parts is lost or counted twice") {
+    for (const GemmLayout layout : {GemmLayout::tn, GemmLayout::nt}) {
+        const GemmSpec spec = f32_spec(layout, 66, 40, 70, Math::bf16x6);
+        const ThreeParts x(spec);
+        const std::vector<float> d = product(spec, x.a, x.b);
+        CHECK(inexact_in_three_parts(spec, x, d) == 0);
+        for (std::size_t of_a = 0; of_a < 3; ++of_a)
+            for (std::size_t of_b = 0; of_a + of_b < 3; ++of_b)
+                for (const int other : {0, 2}) {
+                    INFO("parts " << of_a << " and " << of_b << ", " << other << " times");
+                    Times spoilt = kSixOnce;
+                    spoilt.at(of_a).at(of_b) = other;
+                    CHECK(inexact_in_three_parts(spec, x, d, spoilt) > 1000);
+                }
+    }
+}
+
+TEST_CASE("emulated bf16x6: a kernel that leaves out a product of parts is found") {
+    const GemmSpec spec = f32_spec(GemmLayout::tn, 64, 16, 40, Math::bf16x6);
+    const ThreeParts x(spec);
+    constexpr std::string_view kProduct = "wgmma(partial[0], a + OperandA::offset_of_part";
+    const std::string lost = fmt::format("if (part != 0 || sum != 2) {}", kProduct);
+    const std::vector<float> d = spoilt_product(spec, x.a, x.b, kProduct, lost);
+    CHECK(inexact_in_three_parts(spec, x, d) > 100);
+    CHECK(inexact_in_three_parts(spec, x, d, {{{1, 1, 0}, {1, 1, 0}, {1, 0, 0}}}) == 0);
+}
+
+TEST_CASE("emulated bf16x6: parts of any element add up exactly, of tiny ones up to bf16's smallest step") {
+    std::mt19937 random(7);
+    const auto of_any_bits = [&] {  // up to the largest numbers
+        const auto bits = static_cast<std::uint32_t>(random());
+        return std::bit_cast<float>((bits & 0x7f800000U) == 0x7f800000U ? bits ^ 0x00800000U : bits);
+    };
+    const auto identity = [i = 0]() mutable { return i++ % 65 == 0 ? 1.0F : 0.0F; };
+    for (const GemmLayout layout : {GemmLayout::tn, GemmLayout::nt}) {
+        const GemmSpec spec = f32_spec(layout, 64, 64, 64, Math::bf16x6);
+        for (const bool is_a : {true, false}) {
+            Lines x(64, 64, of_any_bits);
+            x.at(5, 6) = std::numeric_limits<float>::max();
+            x.at(6, 7) = -0x1.ff0002p127F;  // bf16 would round it to Inf
+            const Lines one(64, 64, identity);
+            const std::vector<float> d = is_a ? product(spec, x, one) : product(spec, one, x);
+            int wrong = 0;
+            for (std::int64_t line = 0; line < 64; ++line)
+                for (std::int64_t i = 0; i < 64; ++i) {
+                    const double made = is_a ? element(d, spec, line, i) : element(d, spec, i, line);
+                    const double allowed = std::fabs(x.at(line, i)) < 0x1p-110F ? 0x1p-134 : 0;
+                    wrong += std::fabs(made - x.at(line, i)) <= allowed ? 0 : 1;
+                }
+            CHECK(wrong == 0);
+        }
+    }
+}
+
+/// The relative L2 error of D against f64.
+double error_in_norm(const GemmSpec& spec, const Lines& a, const Lines& b, const std::vector<float>& d) {
+    double error = 0, all = 0;
+    for (std::int64_t row = 0; row < spec.m; ++row)
+        for (std::int64_t column = 0; column < spec.n; ++column) {
+            double sum = 0;
+            for (std::int64_t i = 0; i < spec.k; ++i) sum += a.at(row, i) * b.at(column, i);
+            error += std::pow(static_cast<double>(element(d, spec, row, column)) - sum, 2);
+            all += sum * sum;
+        }
+    return std::sqrt(error / all);
+}
+
+TEST_CASE("emulated bf16x6 and tf32x3: errors in norm are those of f32, whatever the inputs") {
+    std::mt19937 random(6);
+    std::normal_distribution<float> normal;
+    const Math math = GENERATE(Math::bf16x6, Math::tf32x3);
+    for (const std::int64_t k : {32, 1024}) {
+        const GemmSpec spec = f32_spec(GemmLayout::tn, 24, 24, k, math);
+        const auto errors = [&](const Lines& a, const Lines& b) {
+            return error_in_norm(spec, a, b, product(spec, a, b));
+        };
+        Lines a(24, k, [&] { return normal(random); }), b(24, k, [&] { return normal(random); });
+        INFO(to_string(math) << ", k = " << k);
+        const double plain = errors(a, b);
+        CHECK(plain < 2.5e-7);
+        const auto positive = [&] { return std::fabs(normal(random)); };
+        CHECK(errors(Lines(24, k, positive), Lines(24, k, positive)) < 2.5e-7);
+        for (std::int64_t line = 0; line < 24; ++line)
+            for (std::int64_t i = 0; i < k; ++i) {
+                a.at(line, i) = std::ldexp(a.at(line, i), static_cast<int>(line) - 12);
+                b.at(line, i) = std::ldexp(b.at(line, i), 12 - static_cast<int>(line));
+            }
+        CHECK(errors(a, b) < 2.5e-7);
+    }
+}
+
+TEST_CASE("emulated bf16x6 and tf32x3: a huge element costs the others of its row nothing") {
+    std::mt19937 random(8);
+    std::normal_distribution<float> normal;
+    const Math math = GENERATE(Math::bf16x6, Math::tf32x3);
+    const GemmSpec spec = f32_spec(GemmLayout::tn, 8, 8, 40, math);
+    Lines a(8, 40, [&] { return normal(random); }), b(8, 40, [&] { return normal(random); });
+    for (std::int64_t line = 0; line < 8; ++line) a.at(line, 3) = 0x1p60F, b.at(line, 3) = 0;
+    CHECK(error_in_norm(spec, a, b, product(spec, a, b)) < 2.5e-7);
+    CHECK(error_in_norm(spec, a, b, product(f32_spec(GemmLayout::tn, 8, 8, 40), a, b)) > 0.1);
 }
 
 TEST_CASE("emulated tf32: elements are rounded to the nearest, ties to even, and their products are exact") {
@@ -212,8 +385,9 @@ TEST_CASE("emulated f32 in parts: errors are within the promised bound, whatever
     std::mt19937 random(2);
     std::normal_distribution<float> normal;
     std::uniform_int_distribution<int> exponent(-110, 110);
+    const Math math = GENERATE(Math::f16x3, Math::bf16x6, Math::tf32x3);
     for (const std::int64_t k : {1, 63, 64, 65, 1100}) {
-        const GemmSpec spec = f32_spec(GemmLayout::tn, 16, 24, k);
+        const GemmSpec spec = f32_spec(GemmLayout::tn, 16, 24, k, math);
         Lines a(spec.m, k, [&] { return normal(random); }), b(spec.n, k, [&] { return normal(random); });
         std::vector<float> factors_a, factors_b;
         for (std::int64_t row = 0; row < spec.m; ++row) {
@@ -228,13 +402,13 @@ TEST_CASE("emulated f32 in parts: errors are within the promised bound, whatever
         CHECK(worst_share(spec, a, b, product(spec, a, b)) < 1);
     }
     SECTION("a row of subnormal elements") {
-        const GemmSpec spec = f32_spec(GemmLayout::tn, 8, 8, 40);
+        const GemmSpec spec = f32_spec(GemmLayout::tn, 8, 8, 40, math);
         const Lines a(8, 40, [&] { return std::ldexp(normal(random), -130); });
         const Lines b(8, 40, [&] { return std::ldexp(normal(random), 100); });
         CHECK(worst_share(spec, a, b, product(spec, a, b)) < 1);
     }
     SECTION("one huge element in each row, which meets other elements") {
-        const GemmSpec spec = f32_spec(GemmLayout::tn, 8, 8, 40);
+        const GemmSpec spec = f32_spec(GemmLayout::tn, 8, 8, 40, math);
         Lines a(8, 40, [&] { return normal(random); });
         const Lines b(8, 40, [&] { return normal(random); });
         for (std::int64_t row = 0; row < 8; ++row) a.at(row, row) = 0x1p60F;
@@ -245,7 +419,7 @@ TEST_CASE("emulated f32 in parts: errors are within the promised bound, whatever
 TEST_CASE("emulated f32 on tensor cores: Inf and NaN stay in their row, or their column") {
     std::mt19937 random(3);
     std::normal_distribution<float> normal;
-    const Math math = GENERATE(Math::f16x3, Math::tf32);
+    const Math math = GENERATE(Math::f16x3, Math::tf32, Math::bf16x6, Math::tf32x3);
     const GemmSpec spec = f32_spec(GemmLayout::nn, 24, 16, 50, math);
     Lines a(spec.m, spec.k, [&] { return normal(random); }), b(spec.n, spec.k, [&] { return normal(random); });
     a.at(3, 7) = std::numeric_limits<float>::infinity();
@@ -262,6 +436,18 @@ TEST_CASE("emulated f32 in parts: every variant, with C and without, in every la
     for (const std::string_view variant : kSplitVariants) {
         GemmSpec spec = f32_spec(kAllLayouts.at(i % 4), 130, 140, 100, i % 3 == 2 ? Math::bf16x3 : Math::f16x3);
         if (++i % 2 == 1) spec.c = DataType::f32;
+        if (i % 5 == 3) spec.d_order = Order::column;
+        INFO(variant << ", " << to_string(spec));
+        check_wgmma(on_hopper(), spec, std::string(variant), {.alpha = 0.5F, .beta = spec.c ? 2.0F : 0.0F});
+    }
+}
+
+TEST_CASE("emulated bf16x6 and tf32x3: every variant, with C and without, with a text, in every layout") {
+    std::size_t i = 0;
+    for (const std::string_view variant : kLongVariants) {
+        GemmSpec spec = f32_spec(kAllLayouts.at(i % 4), 130, 90, 100, i % 2 == 1 ? Math::tf32x3 : Math::bf16x6);
+        if (++i % 3 == 1) spec.c = DataType::f32;
+        if (i % 3 == 2) spec.epilogue = "d = relu(acc + bias[n]) + x[m,n]";
         if (i % 5 == 3) spec.d_order = Order::column;
         INFO(variant << ", " << to_string(spec));
         check_wgmma(on_hopper(), spec, std::string(variant), {.alpha = 0.5F, .beta = spec.c ? 2.0F : 0.0F});
@@ -289,8 +475,9 @@ TEST_CASE("emulated tf32: D^T of 16 bits, from operands that lie in any way") {
 }
 
 TEST_CASE("emulated f32 on tensor cores: all remainders of m, n and k, and odd pitches") {
-    const Math math = GENERATE(Math::f16x3, Math::tf32);
-    for (int rest = 0; rest < 64; ++rest) {
+    const Math math = GENERATE(Math::f16x3, Math::tf32, Math::bf16x6, Math::tf32x3);
+    const bool is_new = math != Math::f16x3 && math != Math::tf32;
+    for (int rest = 0; rest < 64; rest += is_new ? 21 : 1) {
         GemmSpec spec = f32_spec(kAllLayouts.at(static_cast<std::size_t>(rest % 4)), 1 + rest, 1 + rest * 29 % 64,
                                  rest * 37 % 64 + 1, math);
         if (rest % 3 != 0)
@@ -303,16 +490,17 @@ TEST_CASE("emulated f32 on tensor cores: all remainders of m, n and k, and odd p
 
 TEST_CASE("emulated f32 in parts: narrow and wide strips, short and long lines, where K is 0") {
     for (const GemmLayout layout : {GemmLayout::tn, GemmLayout::nt})
-        for (const Sizes& size : {Sizes{2056, 8, 40}, Sizes{8, 2056, 40}, Sizes{24, 16, 1100}, Sizes{40, 48, 0}}) {
-            const GemmSpec spec = f32_spec(layout, size[0], size[1], size[2]);
-            check_wgmma(on_hopper(), spec, std::string(kUsual));
-        }
+        for (const Sizes& size : {Sizes{2056, 8, 40}, Sizes{8, 2056, 40}, Sizes{24, 16, 1100}, Sizes{40, 48, 0}})
+            check_wgmma(on_hopper(), f32_spec(layout, size[0], size[1], size[2]), std::string(kUsual));
+    for (const Sizes& size : {Sizes{24, 16, 1100}, Sizes{40, 48, 0}, Sizes{8, 2056, 40}})
+        check_wgmma(on_hopper(), f32_spec(GemmLayout::tt, size[0], size[1], size[2], Math::bf16x6),
+                    std::string(kUsual));
 }
 
 TEST_CASE("emulated f32 on tensor cores: a row's bits don't depend on other rows, where that is asked for") {
     std::mt19937 random(4);
     std::normal_distribution<float> normal;
-    const Math math = GENERATE(Math::f16x3, Math::tf32);
+    const Math math = GENERATE(Math::f16x3, Math::tf32, Math::bf16x6, Math::tf32x3);
     GemmSpec spec = f32_spec(GemmLayout::tn, 100, 40, 200, math);
     spec.deterministic = Determinism::batch_invariant;
     const Lines a(spec.m, spec.k, [&] { return normal(random); }), b(spec.n, spec.k, [&] { return normal(random); });

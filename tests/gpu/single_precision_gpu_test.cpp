@@ -1,5 +1,5 @@
-/// f32 as tf32 on a GPU: elements are rounded as the emulator assumes, and products are right in every layout. Operands
-/// that are prepared once, of f32 and of 8 bits.
+/// f32 as tf32 on a GPU: elements are rounded as the emulator assumes, and products are right in every layout. f32 in
+/// longer parts. Operands that are prepared once, of f32 and of 8 bits.
 
 #include "runtime/context/context_state.hpp"
 #include "tests/catch.hpp"
@@ -7,8 +7,11 @@
 #include "tests/support/wgmma_checks.hpp"
 #include "tests/support/wgmma_configs.hpp"
 
+#include <bit>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
+#include <random>
 #include <vector>
 
 namespace {
@@ -65,6 +68,54 @@ TEST_CASE("tf32: every layout, pitches that TMA can address and others, all sche
                                         "block=128x128x32,warpgroup=128x128,schedule=pingpong,stages=4",
                                         "block=128x64x64,warpgroup=64x64,stages=4,stream_k=24"})
                 check_wgmma(context, tf32_spec(layout, size[0], size[1], size[2]), variant);
+}
+
+TEST_CASE("bf16x6 and tf32x3 on a GPU: every layout, both schedules, clusters, stream-K, split and prepared operands") {
+    REQUIRE_GPU();
+    Context context;
+    if (!state_of(context).device->model().arch->has_wgmma) SKIP_TEST("this GPU has no wgmma");
+    for (const Math math : {Math::bf16x6, Math::tf32x3})
+        for (const GemmLayout layout : {GemmLayout::tn, GemmLayout::nn, GemmLayout::nt, GemmLayout::tt})
+            for (const char* variant : {"block=128x240x32,warpgroup=64x240,stages=2,cluster=2x1,promote=32",
+                                        "block=128x112x32,warpgroup=128x112,schedule=pingpong,stages=3,promote=32",
+                                        "block=128x64x32,warpgroup=64x64,stages=4,stream_k=24,promote=32"}) {
+                GemmSpec spec = tf32_spec(layout, 1031, 520, 387);
+                spec.math = math;
+                check_wgmma(context, spec, variant);
+                spec.prepared = Prepared::ab;
+                check_wgmma(context, spec, variant);
+            }
+}
+
+TEST_CASE("bf16x6 on a GPU: the three parts of an element add up exactly, subnormal ones up to their last bits") {
+    REQUIRE_GPU();
+    Context context;
+    if (!state_of(context).device->model().arch->has_wgmma) SKIP_TEST("this GPU has no wgmma");
+    constexpr std::size_t kRows = 4096, kColumns = 32;
+    std::vector<float> a(kRows * kColumns), identity(kColumns * kColumns), d(a.size());
+    std::mt19937 random(1);
+    for (float& element : a) {
+        const auto bits = static_cast<std::uint32_t>(random());
+        element = std::bit_cast<float>((bits & 0x7f800000U) == 0x7f800000U ? bits ^ 0x00800000U : bits);
+    }
+    for (std::size_t i = 0; i < kColumns; ++i) identity[i * (kColumns + 1)] = 1;
+    GemmSpec spec = tf32_spec(GemmLayout::tn, kRows, kColumns, kColumns);
+    spec.math = Math::bf16x6;
+    const GemmKernel kernel = state_of(context).build(
+        problem_of(spec), KernelConfig{wgmma_config("block=64x32x32,warpgroup=64x32,stages=3,promote=32")});
+    DeviceBuffer device_a = context.allocate(a.size() * 4), device_b = context.allocate(identity.size() * 4);
+    DeviceBuffer device_d = context.allocate(d.size() * 4);
+    device_a.copy_from_host(a.data(), a.size() * 4);
+    device_b.copy_from_host(identity.data(), identity.size() * 4);
+    kernel.launch({.a = device_a.data(), .b = device_b.data(), .d = device_d.data()});
+    context.synchronize();
+    device_d.copy_to_host(d.data(), d.size() * 4);
+    int wrong = 0;
+    for (std::size_t i = 0; i < a.size(); ++i) {
+        const double allowed = std::fabs(a[i]) < 0x1p-110F ? 0x1p-134 : 0;
+        wrong += std::fabs(static_cast<double>(d[i]) - a[i]) <= allowed ? 0 : 1;
+    }
+    CHECK(wrong == 0);
 }
 
 TEST_CASE("prepared operands on a GPU: products are right, of f32 in parts and as tf32, and of 8 bits") {

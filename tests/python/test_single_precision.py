@@ -1,4 +1,4 @@
-"""f32 on tensor cores, in parts of 16 bits and as tf32: math="f16x3", "bf16x3" and "tf32", on the emulator."""
+"""f32 on tensor cores, in parts and as tf32, on the emulator."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def product_in_f64(a, b):
 def multiply_in_parts(a, b, **more):
     """On tensor cores. For products as small as a test's the choice is another kernel."""
     kernel = jg.kernel(m=a.shape[0], n=b.shape[1], k=a.shape[1], a="f32", **{"layout": "tt", **IN_PARTS, **more})
-    assert any(f"_{math}_" in kernel.name for math in ("f16x3", "bf16x3", "tf32"))
+    assert any(f"_{math}_" in kernel.name for math in ("f16x3", "bf16x3", "tf32", "bf16x6", "tf32x3"))
     return kernel(a, b)
 
 
@@ -51,6 +51,18 @@ def test_errors_are_within_the_promise(k):
     for d in (jg.matmul(a, b, math="f16x3", device=EMULATOR), multiply_in_parts(a, b)):
         assert d.dtype == np.float32
         assert (abs(d - product_in_f64(a, b)) <= bound(a, b)).all()
+
+
+@pytest.mark.parametrize("math", ["bf16x6", "tf32x3"])
+def test_elements_of_any_size_in_a_row_are_multiplied_as_exactly(math):
+    a, b = operands(200)
+    a[:, 5], b[5] = 2.0**50, 0  # would cost the others of the row their bits if they were scaled with it
+    expected = product_in_f64(a, b)
+    size = abs(a.astype("float64")) @ abs(b.astype("float64"))
+    for d in (jg.matmul(a, b, math=math, device=EMULATOR), multiply_in_parts(a, b, math=math)):
+        assert (abs(d - expected) <= 2**-20 * size).all()
+        assert np.linalg.norm((d - expected) / size) <= 4e-7 * np.linalg.norm(expected / size)
+    assert (abs(multiply_in_parts(a, b) - expected) > 2**-20 * size).any()
 
 
 def test_the_parts_of_bf16_are_coarser():

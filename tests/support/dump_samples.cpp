@@ -201,6 +201,19 @@ void add_kernels_of_parts(Samples& samples, const GemmSpec& f32) {
     }
 }
 
+/// Of three parts, and of parts of 32 bits.
+void add_kernels_of_long_parts(Samples& samples, const GemmSpec& f32) {
+    for (const Math math : {Math::bf16x6, Math::tf32x3}) {
+        GemmSpec spec = f32;
+        spec.math = math;
+        for (const GemmSpec& kind : {spec, with(spec, DataType::f32, DataType::f32)})
+            for (const char* parameters : {"block=128x128x32,warpgroup=64x128,stages=3,promote=32",
+                                           "block=128x240x32,warpgroup=64x240,stages=2,cluster=2x1,promote=32",
+                                           "block=128x64x32,warpgroup=64x64,stages=4,stream_k=7,promote=32"})
+                samples.add_config(kind, with_parameters({WgmmaWarpSpecializedConfig{}}, parse_parameters(parameters)));
+    }
+}
+
 void add_tf32_kernels(Samples& samples, const GemmSpec& f32) {
     GemmSpec spec = f32;
     spec.math = Math::tf32;
@@ -238,7 +251,7 @@ void add_batched_kernels(Samples& samples, GemmSpec half, GemmSpec f32) {
     }
     for (const char* parameters : {"", "dependent_launch=1"}) samples.add_choice(f32, "simt_hierarchical", parameters);
     add_kernels_of_addresses(samples, half, f32);
-    for (const Math math : {Math::f16x3, Math::tf32}) {
+    for (const Math math : {Math::f16x3, Math::tf32, Math::bf16x6}) {
         f32.math = math;
         samples.add_choice(f32, "wgmma_warp_specialized", "");
     }
@@ -287,6 +300,7 @@ void add_kernels(Samples& samples, std::string_view layout, int size) {
                          problem(fmt::format("bf16 {} {} 8 {}", layout, size * 8, size * 8)));
     const GemmSpec f32 = problem(fmt::format("f32 {} {} {} {}", layout, size, size, size));
     add_kernels_of_parts(samples, f32);
+    add_kernels_of_long_parts(samples, f32);
     add_tf32_kernels(samples, f32);
     add_simt_kernels(samples, f32, half);
     add_batched_kernels(samples, half, f32);

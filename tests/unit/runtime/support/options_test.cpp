@@ -235,14 +235,17 @@ TEST_CASE("a variable says how f32 is multiplied where a problem does not say it
                                      {"ieee", Math::ieee},
                                      {"f16x3", Math::f16x3},
                                      {"bf16x3", Math::bf16x3},
-                                     {"tf32", Math::tf32}}) {
+                                     {"tf32", Math::tf32},
+                                     {"bf16x6", Math::bf16x6},
+                                     {"tf32x3", Math::tf32x3}}) {
         environment.set("JITGEMM_MATH", name);
         CHECK(Options::from_environment().math == math);
     }
     for (const char* wrong : {"0", "F16x3", "f16", " f16x3"}) {
         environment.set("JITGEMM_MATH", wrong);
-        CHECK_THROWS_WITH(Options::from_environment(),
-                          fmt::format("JITGEMM_MATH is '{}': expected ieee, f16x3, bf16x3 or tf32", wrong));
+        CHECK_THROWS_WITH(
+            Options::from_environment(),
+            fmt::format("JITGEMM_MATH is '{}': expected ieee, f16x3, bf16x3, tf32, bf16x6, tf32x3", wrong));
     }
 }
 

@@ -2,6 +2,7 @@
 
 #include "generator/base/packed_operand.hpp"
 #include "generator/families/family.hpp"
+#include "generator/families/wgmma_warp_specialized/geometry.hpp"
 #include "generator/generate.hpp"
 #include "generator/heuristics.hpp"
 #include "jitgemm/error.hpp"
@@ -11,6 +12,7 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -40,7 +42,7 @@ TEST_CASE("f32 in parts: only f32 operands have parts") {
 
 TEST_CASE("f32 in parts: tensor cores multiply where that is asked for, pays and is possible") {
     CHECK(uses_wgmma(f32(4096, 4096, 4096)));
-    CHECK(uses_wgmma(f32(2048, 2048, 2048, Math::bf16x3)));
+    for (const Math math : {Math::bf16x3, Math::bf16x6, Math::tf32x3}) CHECK(uses_wgmma(f32(2048, 2048, 2048, math)));
     CHECK_FALSE(uses_wgmma(f32(4096, 4096, 4096, Math::ieee)));
     CHECK_FALSE(uses_wgmma(f32(4096, 4096, 4096), "a100"));
     CHECK_FALSE(uses_wgmma(f32(8, 4096, 4096)));
@@ -48,9 +50,10 @@ TEST_CASE("f32 in parts: tensor cores multiply where that is asked for, pays and
 }
 
 TEST_CASE("f32 in parts: no candidate breaks a rule, and names say the math") {
+    const Math math = GENERATE(Math::f16x3, Math::bf16x6, Math::tf32x3);
     for (const std::int64_t m : {130, 4096})
         for (const GemmLayout layout : {GemmLayout::tn, GemmLayout::nt}) {
-            GemmSpec spec = f32(m, 1000, 3000);
+            GemmSpec spec = f32(m, 1000, 3000, math);
             spec.layout = layout;
             const Problem problem = problem_of(spec);
             const auto candidates = WgmmaWarpSpecialized::candidates(problem, find_gpu("h200"));
@@ -61,7 +64,7 @@ TEST_CASE("f32 in parts: no candidate breaks a rule, and names say the math") {
                 CHECK_FALSE(config.dependent_launch);
             }
             const std::string name = kernel_name(problem, KernelConfig{candidates.front()});
-            CHECK_THAT(name, ContainsSubstring("_f16x3_"));
+            CHECK_THAT(name, ContainsSubstring(fmt::format("_{}_", to_string(math))));
             CHECK(parse_kernel_name(name).signature == problem.signature);
         }
 }
@@ -70,6 +73,11 @@ TEST_CASE("f32 in parts: configs that no kernel has") {
     const GemmSpec spec = f32(256, 256, 256);
     CHECK(broken_rules(spec, kConfig).empty());
     CHECK_THAT(broken_rules(spec, "block=128x128x32,warpgroup=64x128,stages=3"), Says("promote = 0", "f16x3", "32"));
+    CHECK_THAT(
+        broken_rules(f32(256, 256, 256, Math::bf16x6), "block=64x8x32,warpgroup=64x8,stages=4,cluster=8x1,promote=32"),
+        Says("1 rows of 64 bytes", "128"));
+    CHECK_THAT(broken_rules(f32(256, 256, 256, Math::bf16x6), "block=64x24x32,warpgroup=64x24,stages=4,promote=32"),
+               Says("a stage has 16896 bytes", "1024", "bf16x6"));
     CHECK_THAT(broken_rules(spec, "block=128x128x48,warpgroup=64x128,stages=3,promote=32"), Says("48", "32"));
     CHECK_THAT(broken_rules(spec, std::string(kConfig) + ",swap_ab=1"), Says("swap_ab", "f16x3"));
     CHECK_THAT(broken_rules(spec, std::string(kConfig) + ",a_source=rmem"), Says("a_source", "f32"));
@@ -111,4 +119,46 @@ TEST_CASE("f32 in parts: the workspace holds copies in whole groups of K and fac
         host_main(generate(problem, KernelConfig{wgmma_config(kConfig)}, find_arch("sm_90a")), problem);
     CHECK_THAT(main, ContainsSubstring("(CUdeviceptr)workspace, 1024, kM, 1024,"));
     CHECK_THAT(main, ContainsSubstring(fmt::format("(CUdeviceptr)workspace + {}", kPartsA + kFactorsA)));
+}
+
+TEST_CASE("f32 in parts: a group of K has three parts of bf16, or two of tf32, and no factors") {
+    struct Row {
+        Math math;
+        std::int64_t line_bytes;  // of a line of 1001
+        int panel_bytes, panels, terms;
+    };
+    for (const Row& row : {Row{Math::f16x3, 1024 * 4, 128, 1, 3},
+                           {Math::bf16x6, 1024 * 6, 64, 3, 6},
+                           {Math::tf32x3, 1024 * 8, 128, 2, 3}}) {
+        INFO(to_string(row.math));
+        const GemmSpec spec = resolved(f32(304, 256, 1001, row.math));
+        const Problem problem = problem_of(spec);
+        const std::int64_t factors = row.math == Math::f16x3 ? 304 * 8 + 128 : 0;
+        CHECK(packed_offset(ArgumentRole::packed_b, spec) == 304 * row.line_bytes + factors);
+        const WgmmaGeometry g = geometry(problem.signature, wgmma_config(kConfig));
+        CHECK(g.a.panel_bytes == row.panel_bytes);
+        CHECK(g.a.panels == row.panels);
+        CHECK(g.stage_bytes == 256 * row.panels * row.panel_bytes);
+        CHECK(g.terms == row.terms);
+        const std::string main =
+            host_main(generate(problem, KernelConfig{wgmma_config(kConfig)}, find_arch("sm_90a")), problem);
+        CHECK_THAT(main, ContainsSubstring(fmt::format("(CUdeviceptr)workspace, {0}, kM, {0},", row.line_bytes / 4)));
+    }
+}
+
+TEST_CASE("f32 in parts: six products take twice the time of three, and so do three of tf32") {
+    const GpuModel& gpu = find_gpu("h200");
+    const auto best_us = [&](Math math) {
+        const Problem problem = problem_of(f32(8192, 8192, 8192, math));
+        double best = 1e9;
+        for (const WgmmaWarpSpecializedConfig& config : WgmmaWarpSpecialized::candidates(problem, gpu))
+            best = std::min(best, WgmmaWarpSpecialized::cost(problem, config, gpu, WgmmaCosts::of(gpu)).total_us);
+        return best;
+    };
+    const double three = best_us(Math::f16x3);
+    for (const Math math : {Math::bf16x6, Math::tf32x3}) {
+        INFO(to_string(math));
+        CHECK(best_us(math) > 1.7 * three);
+        CHECK(best_us(math) < 2.2 * three);
+    }
 }
