@@ -19,7 +19,7 @@ from ._torch_derivatives import needs_gradient
 from ._torch_dispatch import PLAIN, is_observed
 from ._torch_linear import as_matrix, is_read_as_it_lies
 
-MATHS = ("f16x3", "bf16x3")
+MATHS = ("f16x3", "bf16x3", "bf16x6", "tf32x3")
 
 
 class _Weight:
