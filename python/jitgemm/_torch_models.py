@@ -63,9 +63,9 @@ def replace_linear(
     of a subclass of Tensor (quantized or distributed, say), and layers with a forward of their own (accelerate's).
     `only` is asked with name and module. Layers that were replaced before take the options of this call.
     math: how layers multiply f32, as for jitgemm.matmul. Other types are multiplied as always.
-    prepared: for math="f16x3" or "bf16x3". Calls without gradients split a weight of f32 once, and keep the copy, which
-    is as large as the weight. A weight that changes is split again, but not one that is written through `weight.data`.
-    Calls that are compiled or traced split it each time. fuse doesn't count.
+    prepared: for math="f16x3", "bf16x3", "bf16x6" or "tf32x3". Calls without gradients split a weight of f32 once, and
+    keep the copy, which is up to twice as large as the weight. A weight that changes is split again, but not one that
+    is written through `weight.data`. Calls that are compiled or traced split it each time. fuse doesn't count.
     fuse: layers beside their activations, and gated MLPs, run as fewer kernels. The weights of gate and up become views
     of one tensor. Layers with hooks, and layers that are wrapped later, are called one by one.
     weights: "fp8" makes layers for inference, which have no gradients. Weights become float8_e4m3fn, and the originals

@@ -65,7 +65,7 @@ def test_a_prepared_weight_on_a_gpu(prepared):
     assert len(prepared) == 2 and _torch_prepared._weights[layer].prepared.nbytes >= 4 * 256 * 512
 
 
-@pytest.mark.parametrize(("bias", "math"), [(True, "f16x3"), (False, "bf16x3")])
+@pytest.mark.parametrize(("bias", "math"), [(True, "f16x3"), (False, "bf16x6")])
 def test_a_weight_is_prepared_once_for_all_rows(prepared, bias, math):
     layer = replaced(bias, math)
     with torch.no_grad():
