@@ -31,8 +31,8 @@ struct MatrixStorage {
 }
 
 /// The storage of an operand, or of its copy. K is contiguous in a copy of elements of 8 and of 32 bits. A copy of f32
-/// has parts: it ends with a whole group of them, in words. With Math::tf32, A and B have that type, to which TMA rounds
-/// f32.
+/// has parts: it ends with a whole group of them, in words. With Math::tf32, A and B have that type, to which TMA
+/// rounds f32.
 [[nodiscard]] inline MatrixStorage storage_of(const ArgumentRole& role, const OperandList& operands, Math math) {
     const GemmOperand& operand = *operands.find(role.name);
     const DataType type = math == Math::tf32 && operand.is_factor() ? DataType::tf32 : operand.type;

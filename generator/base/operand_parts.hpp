@@ -5,9 +5,9 @@
 
 namespace jitgemm {
 
-/// \file f32 operands that tensor cores multiply: as tf32, or in parts. The first part is the element rounded. Each other
-/// part is the rest, rounded. Part i of A is multiplied by part j of B where i + j is the number of a part. `of` is a
-/// GemmSpec or a GemmSignature.
+/// \file f32 operands that tensor cores multiply: as tf32, or in parts. The first part is the element rounded. Each
+/// other part is the rest, rounded. Part i of A is multiplied by part j of B where i + j is the number of a part. `of`
+/// is a GemmSpec or a GemmSignature.
 
 /// A copy in parts has groups of this many of K: all first parts, then all second ones, and so on.
 inline constexpr int kGroupOfParts = 32;

@@ -14,9 +14,8 @@ struct PreparedState;  // the library's own
 /// it. Copies are cheap and share the memory, which is freed with the last copy, unless the caller gave it. All kernels
 /// take it whose form() is the same: the form depends on the operand alone, not on the other one, nor on D or a tile.
 ///
-/// Where kernels read the operand as it lies, the object refers to it. Where operands are split in parts
-/// (Math::f16x3), kernels for few rows read the operand, too. So the operand must stay, unchanged, as long as the object
-/// is used.
+/// Where kernels read the operand as it lies, the object refers to it. Where operands are split in parts (Math::f16x3),
+/// kernels for few rows read the operand, too. So the operand must stay, unchanged, as long as the object is used.
 class PreparedOperand {
 public:
     PreparedOperand() = default;

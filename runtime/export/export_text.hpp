@@ -78,7 +78,7 @@ typedef struct jg_operand {
 } jg_operand;
 typedef struct jg_arguments {
     size_t size;   /* sizeof(jg_arguments) */
-    const void *a; /* A and B are not read if alpha or k is 0 */
+    const void *a; /* A and B are not read if alpha or k is 0. With pointers: an array of addresses, as b, c and d */
     const void *b;
     const void *c; /* not read if beta is 0 */
     void *d;       /* equal to c, or no overlap with any input */

@@ -1,4 +1,4 @@
-/// Outputs with an element for each block of columns of D on the emulator: amax of a block, and a D that is scaled by it.
+/// Outputs with an element for each block of columns of D on the emulator: amax of a block, and a D scaled by it.
 
 #include "tests/catch.hpp"
 #include "tests/emulator/emulator.hpp"

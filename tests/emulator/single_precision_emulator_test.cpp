@@ -192,6 +192,8 @@ TEST_CASE("emulated f32 in parts: each product of an upper and a lower part is a
         }
 }
 
+namespace {
+
 /// Elements with all three parts of bf16, whose products of parts add up exactly: few elements of A are not zero.
 struct ThreeParts {
     explicit ThreeParts(const GemmSpec& spec)
@@ -234,6 +236,8 @@ int inexact_in_three_parts(const GemmSpec& spec, const ThreeParts& x, const std:
         }
     return wrong;
 }
+
+}  // namespace
 
 TEST_CASE("emulated bf16x6: no product of parts is lost or counted twice") {
     for (const GemmLayout layout : {GemmLayout::tn, GemmLayout::nt}) {

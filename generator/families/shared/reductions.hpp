@@ -11,8 +11,8 @@
 
 namespace jitgemm {
 
-/// \file Reductions of an epilogue's text to results for rows, for columns and for all of D. A kernel writes their parts
-/// into the workspace, and a last entry combines these in a fixed order.
+/// \file Reductions of an epilogue's text to results for rows, for columns and for all of D. A kernel writes their
+/// parts into the workspace, and a last entry combines these in a fixed order.
 
 /// The rows and columns of D, as a kernel computes it, that make one part of a reduction.
 struct PartTile {

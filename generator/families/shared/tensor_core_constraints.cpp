@@ -19,7 +19,7 @@ Reasons unsupported_on_tensor_cores(std::string_view family, const GemmSpec& spe
     if (!is_served)
         reasons.push_back(
             fmt::format("{} multiplies f16 by f16{} bf16 by bf16{}, not {} by {}", family, has_8_bits ? "," : " or",
-                        has_8_bits ? ", s8 by s8, e4m3 and e5m2 in any mix, or f32 with math=f16x3 or another but ieee" : "",
+                        has_8_bits ? ", s8 by s8, e4m3 and e5m2 in any mix, or f32 with a math other than ieee" : "",
                         to_string(spec.a), to_string(spec.b)));
     check_outputs(reasons, family, spec, has_8_bits);
     if (arch.compute_capability < kCpAsyncCapability)

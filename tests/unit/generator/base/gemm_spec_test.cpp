@@ -154,7 +154,7 @@ TEST_CASE("types go together as the instructions have them") {
     for (const DataType input : {f16, bf16}) {
         for (const DataTypeInfo& d : data_type_table()) {
             const bool sound = d.type == f16 || d.type == bf16 || d.type == f32;
-            CHECK(problems(spec_of(input, f32, d.type)).empty() == sound);
+            CHECK(problems(spec_of(input, f32, d.type)).empty() == (sound || is_float8(d.type)));
             GemmSpec with_c = spec_of(input, f32, f32);
             with_c.c = d.type;
             CHECK(problems(with_c).empty() == sound);

@@ -49,7 +49,18 @@ TEST_CASE("a kernel that makes no parts leaves each value once") {
     CHECK(family_of(config).entries(problem.signature, config).size() == 3);
 }
 
-TEST_CASE("a reduction over blocks has no kernel") {
+TEST_CASE("a reduction over blocks of columns has kernels with wgmma alone, and no parts") {
     const Problem problem = problem_of({.m = 64, .n = 64, .k = 64, .epilogue = "d = acc; r[m,n/32] = max(acc)"});
-    for (const Family& family : family_table()) CHECK_FALSE(family.unsupported(problem, find_arch("sm_90a")).empty());
+    CHECK(count_of_reductions(problem.signature) == 0);
+    for (const Family& family : family_table()) {
+        INFO(family.name);
+        CHECK(family.unsupported(problem, find_arch("sm_90a")).empty() == (family.name == "wgmma_warp_specialized"));
+    }
+    for (const char* const text : {"d = acc; r[m/32,n] = max(acc)", "d = acc; r[m,n/48] = max(acc)",
+                                   "d = acc; r[m,n/32] = max(acc); s[m,n/64] = max(acc)"}) {
+        INFO(text);
+        const Problem refused = problem_of({.m = 64, .n = 64, .k = 64, .epilogue = text});
+        for (const Family& family : family_table())
+            CHECK_FALSE(family.unsupported(refused, find_arch("sm_90a")).empty());
+    }
 }
