@@ -12,7 +12,7 @@ namespace jitgemm {
 /// sizes of the other operand, other tiles and other outputs take the same. A line is a row of A or a column of B.
 struct PreparedForm {
     DataType type = DataType::bf16;
-    Math parts = Math::ieee;  ///< f16x3 or bf16x3: copies of f32 in parts, and the factors of each line
+    Math parts = Math::ieee;  ///< of a copy of f32 in parts; factors of its lines lie behind it, if they are scaled
     bool is_k_major = true;   ///< elements of a line are neighbours
     std::int64_t lines = 0;
     std::int64_t k = 0;

@@ -146,7 +146,20 @@ bool reads_and_stores_more(const GemmSignature& signature) {
 }
 
 constexpr int kMostStreamedInPartsWithMatrix = 64 * 224;  // sums of a warpgroup
-constexpr int kWidestStreamedOfThreeInLongParts = 160;    // of three consumers, with bf16x6 and tf32x3
+// With bf16x6 and tf32x3.
+constexpr int kMostStreamedInLongPartsWithMatrix = 64 * 192;
+constexpr int kWidestStreamedOfThreeInLongParts = 160;  // of three consumers
+
+/// Whether partial sums and the pieces of stream-K take more registers than a consumer has.
+bool streamed_parts_spill(const GemmSignature& signature, const Config& config) {
+    if (!has_parts(signature)) return false;
+    const bool are_long = !scales_lines(signature);
+    const int sums = config.warpgroup.m * config.warpgroup.n;
+    const int most = are_long ? kMostStreamedInLongPartsWithMatrix : kMostStreamedInPartsWithMatrix;
+    if (reads_matrix(signature) && sums > most) return true;
+    const bool has_three = config.block.m == 3 * config.warpgroup.m;
+    return are_long && has_three && config.warpgroup.n > kWidestStreamedOfThreeInLongParts;
+}
 
 /// A search for fast candidates of a problem as wgmmas see it.
 struct Search {
@@ -169,10 +182,7 @@ void add_streamed(const Search& search, Config config) {
     if (bytes(signature.d) == 1 && signature.epilogue && signature.epilogue->counts().matrices != 0 &&
         config.block.m == 3 * config.warpgroup.m && config.warpgroup.n > kWidestStreamedOfThreeOf8Bits)
         return;
-    if (has_parts(signature) && reads_matrix(signature) && sums > kMostStreamedInPartsWithMatrix) return;
-    if (has_parts(signature) && !scales_lines(signature) && config.block.m == 3 * config.warpgroup.m &&
-        config.warpgroup.n > kWidestStreamedOfThreeInLongParts)
-        return;
+    if (streamed_parts_spill(signature, config)) return;
     if (config.store == OutputStore::shared) {
         if (sums > (spec.c ? kMostStreamedByRowWithC : kMostStreamedByRow)) return;
         const bool three = config.block.m == 3 * config.warpgroup.m;
