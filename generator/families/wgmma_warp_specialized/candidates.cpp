@@ -146,19 +146,18 @@ bool reads_and_stores_more(const GemmSignature& signature) {
 }
 
 constexpr int kMostStreamedInPartsWithMatrix = 64 * 224;  // sums of a warpgroup
-// With bf16x6 and tf32x3.
-constexpr int kMostStreamedInLongPartsWithMatrix = 64 * 192;
-constexpr int kWidestStreamedOfThreeInLongParts = 160;  // of three consumers
+// With bf16x6 and tf32x3, of warpgroup tiles of 64 rows; the second one of three consumers.
+constexpr int kWidestStreamedInLongParts = 192;
+constexpr int kWidestStreamedOfThreeInLongParts = 160;
 
 /// Whether partial sums and the pieces of stream-K take more registers than a consumer has.
 bool streamed_parts_spill(const GemmSignature& signature, const Config& config) {
     if (!has_parts(signature)) return false;
-    const bool are_long = !scales_lines(signature);
-    const int sums = config.warpgroup.m * config.warpgroup.n;
-    const int most = are_long ? kMostStreamedInLongPartsWithMatrix : kMostStreamedInPartsWithMatrix;
-    if (reads_matrix(signature) && sums > most) return true;
+    if (reads_matrix(signature) && config.warpgroup.m * config.warpgroup.n > kMostStreamedInPartsWithMatrix)
+        return true;
+    if (scales_lines(signature) || config.warpgroup.m != kWgmmaM) return false;
     const bool has_three = config.block.m == 3 * config.warpgroup.m;
-    return are_long && has_three && config.warpgroup.n > kWidestStreamedOfThreeInLongParts;
+    return config.warpgroup.n > (has_three ? kWidestStreamedOfThreeInLongParts : kWidestStreamedInLongParts);
 }
 
 /// A search for fast candidates of a problem as wgmmas see it.
