@@ -52,8 +52,12 @@ std::vector<std::string> unserved(const Problem& problem, const FamilyServes& se
         reasons.emplace_back("no kernel of this family makes an element of D of two columns (left, right, even, odd)");
     if (has_block_scales(problem.signature) && !serves.block_scales)
         reasons.emplace_back("no kernel of this family scales blocks of K");
-    if (has_blocks_of_d(problem.signature) && !serves.blocks_of_d)
-        reasons.emplace_back("no kernel of this family makes an element for a block of D: this needs wgmma");
+    if (has_blocks_of_d(problem.signature) && !serves.blocks_of_d) {
+        const EpilogueOutput& output = *outputs_for_blocks(problem.signature.epilogue->parts()).front();
+        reasons.push_back(
+            fmt::format("no kernel of this family makes {}, an element for a block of D: this needs wgmma",
+                        with_index(output.name, output.index)));
+    }
     if (problem.signature.symmetric && !serves.symmetric)
         reasons.emplace_back("no kernel of this family computes a symmetric product");
     std::ranges::move(unserved_batch(problem.signature, serves), std::back_inserter(reasons));

@@ -6,7 +6,7 @@ A schema holds no pairs: beside each scale stands its word. A scale that is a nu
 from __future__ import annotations
 
 from math import prod
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import torch
 from torch import Tensor, library
@@ -22,7 +22,7 @@ from ._torch_linear import check_shapes, check_tensors
 from ._torch_operator import LIBRARY
 from ._torch_products import word
 
-Scale = Tensor | float | tuple[Tensor, str]
+Scale: TypeAlias = Tensor | float | tuple[Tensor, str]
 
 LIBRARY.define(
     "scaled_matmul(Tensor a, Tensor b, Tensor? scale_a=None, Tensor? scale_b=None, str? mode_a=None, str? mode_b=None, "

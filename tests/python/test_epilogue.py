@@ -386,7 +386,7 @@ def test_blocks_of_columns_scale_an_8_bit_result():
     weights = np.ascontiguousarray(b.T)
     text = "s[m,n/128] = max(abs(acc)) / 448; d = acc / s[m,n/128]"
     on_hopper = {"device": "emulator:sm_90a", "out_dtype": ml_dtypes.float8_e4m3fn, "epilogue": text}
-    d, scales = jg.matmul(a.reshape(3, 11, K), weights.T, **on_hopper)
+    scales, d = jg.matmul(a.reshape(3, 11, K), weights.T, **on_hopper)
     exact = a.astype("float64") @ b.astype("float64")
     greatest = np.stack([abs(exact[:, i : i + 128]).max(1) for i in (0, 128, 256)], 1)
     np.testing.assert_array_equal(scales.reshape(M, 3), np.where(greatest == 0, 1, greatest.astype("float32") / 448))
@@ -394,7 +394,7 @@ def test_blocks_of_columns_scale_an_8_bit_result():
     restored = d.reshape(M, 272).astype("float64") * np.repeat(scales.reshape(M, 3), 128, 1)[:, :272]
     assert (abs(restored - exact) <= abs(exact) / 16 + greatest.max() / 448 / 512).all()
     given = np.zeros((M, 8), "float32")[:, :3]
-    assert jg.matmul(a, weights.T, s=given, **on_hopper)[1] is given
+    assert jg.matmul(a, weights.T, s=given, **on_hopper)[0] is given
     np.testing.assert_array_equal(given, scales.reshape(M, 3))
     with pytest.raises(jg.ConfigError, match="needs wgmma"):
         jg.matmul(a, weights.T, device=EMULATOR, epilogue=text)
