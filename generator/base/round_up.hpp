@@ -7,7 +7,8 @@ namespace jitgemm {
 /// ⌈value / divisor⌉ of a value that is not negative; 0 if the divisor is not positive.
 template <std::integral Value>
 [[nodiscard]] constexpr Value ceil_div(Value value, Value divisor) {
-    return divisor > 0 ? (value + divisor - 1) / divisor : Value{0};
+    if (divisor <= 0) return Value{0};
+    return value / divisor + (value % divisor != 0 ? Value{1} : Value{0});  // value + divisor might overflow
 }
 
 /// The least multiple of `unit` that is at least `value`.
