@@ -62,9 +62,7 @@ ArrayType array_type(PyObject* object) {
     auto found = known.find(type);
     if (found == known.end()) {
         ArrayType read{.exchange = exchange_of(type)};
-        const auto has = [&](const char* name) {
-            return has_attribute(reinterpret_cast<PyObject*>(type), name);
-        };
+        const auto has = [&](const char* name) { return has_attribute(reinterpret_cast<PyObject*>(type), name); };
         read.is_tensor = read.exchange != nullptr && has("requires_grad") && has("is_neg");
         if (read.is_tensor) {
             read.is_neg = c_method(object, "is_neg");
