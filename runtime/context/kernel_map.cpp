@@ -34,10 +34,10 @@ void KernelMap::touch(const Entry& entry) const {
 
 std::optional<GemmKernel> KernelMap::find(const GemmSpec& spec) const {
     const std::shared_lock lock(mutex_);
-    const auto found = entries_.find(Key(&spec));
+    const auto found = entries_.find(spec);
     if (found == entries_.end()) return std::nullopt;
-    touch(found->second);
-    return found->second.kernel;
+    touch(*found);
+    return found->kernel;
 }
 
 KernelMap::Added KernelMap::add(const GemmSpec& asked, const GemmSpec& resolved, const GemmKernel& kernel) {
@@ -45,19 +45,18 @@ KernelMap::Added KernelMap::add(const GemmSpec& asked, const GemmSpec& resolved,
     bool is_full = false;
     {
         const std::unique_lock lock(mutex_);
-        const GemmSpec& own = kernel.spec();
-        auto of_problem = entries_.find(Key(&resolved));
+        auto of_problem = entries_.find(resolved);
         const bool is_new = of_problem == entries_.end();
-        if (is_new) of_problem = entries_.emplace(own == resolved ? Key(&own) : Key(resolved), kernel).first;
-        added = {of_problem->second.kernel, is_new};
+        if (is_new) of_problem = entries_.emplace(resolved, kernel).first;
+        added = {of_problem->kernel, is_new};
         if (is_new) {
             ++problems_;
             now_.fetch_add(1, std::memory_order_relaxed);
         }
-        touch(of_problem->second);
-        auto of_words = entries_.find(Key(&asked));
-        if (of_words == entries_.end()) of_words = entries_.emplace(Key(asked), added.kernel).first;
-        touch(of_words->second);
+        touch(*of_problem);
+        auto of_words = entries_.find(asked);
+        if (of_words == entries_.end()) of_words = entries_.emplace(asked, added.kernel).first;
+        touch(*of_words);
         is_full = problems_ > full_at_;
     }
     if (is_full) forget_oldest();
@@ -84,9 +83,9 @@ std::vector<GemmSpec> KernelMap::oldest() const {
     const std::shared_lock lock(mutex_);
     std::vector<Remembered> all;
     all.reserve(entries_.size());
-    for (const auto& [key, entry] : entries_)
+    for (const Entry& entry : entries_)
         all.push_back({KernelAccess::identity(entry.kernel), entry.last_use.load(std::memory_order_relaxed),
-                       &key.spec(), KernelAccess::users(entry.kernel)});
+                       &entry.words(), KernelAccess::users(entry.kernel)});
     std::ranges::sort(all, {}, &Remembered::slot);
     std::vector<std::pair<std::uint64_t, std::size_t>> spare;  // last use; first entry
     for (std::size_t first = 0, end = 0; first < all.size(); first = end) {
@@ -111,14 +110,11 @@ bool KernelMap::forget(const std::vector<GemmSpec>& specs) {
     gone.reserve(specs.size());
     const std::unique_lock lock(mutex_);
     for (std::size_t first = 0, end = 0; first < specs.size(); first = end) {
-        const auto kernel_of = [&](std::size_t i) {
-            return KernelAccess::identity(entries_.find(Key(&specs[i]))->second.kernel);
-        };
+        const auto kernel_of = [&](std::size_t i) { return KernelAccess::identity(entries_.find(specs[i])->kernel); };
         for (end = first; end < specs.size() && kernel_of(end) == kernel_of(first); ++end) {
         }
-        if (KernelAccess::users(entries_.find(Key(&specs[first]))->second.kernel) != static_cast<long>(end - first))
-            continue;
-        for (std::size_t i = first; i < end; ++i) gone.push_back(entries_.extract(Key(&specs[i])));
+        if (KernelAccess::users(entries_.find(specs[first])->kernel) != static_cast<long>(end - first)) continue;
+        for (std::size_t i = first; i < end; ++i) gone.push_back(entries_.extract(entries_.find(specs[i])));
         --problems_;
     }
     return !gone.empty();

@@ -11,8 +11,7 @@
 #include <mutex>
 #include <optional>
 #include <shared_mutex>
-#include <unordered_map>
-#include <utility>
+#include <unordered_set>
 #include <vector>
 
 namespace jitgemm {
@@ -38,28 +37,29 @@ public:
     [[nodiscard]] std::size_t problems() const;
 
 private:
-    /// A spec, its own or that of a kernel which lives as long as the key. Copies of a spec are most of the memory that
-    /// a problem takes.
-    class Key {
-    public:
-        explicit Key(const GemmSpec* borrowed) : spec_(borrowed) {}
-        explicit Key(const GemmSpec& copied) : own_(std::make_unique<const GemmSpec>(copied)), spec_(own_.get()) {}
-        [[nodiscard]] const GemmSpec& spec() const { return *spec_; }
-        friend bool operator==(const Key& left, const Key& right) { return left.spec() == right.spec(); }
-
-    private:
-        std::unique_ptr<const GemmSpec> own_;
-        const GemmSpec* spec_;
-    };
-    struct KeyHash {
-        std::size_t operator()(const Key& key) const noexcept { return std::hash<GemmSpec>()(key.spec()); }
-    };
+    /// A problem in the words of a request. Copies of specs are most of the memory that a problem takes, so an entry in
+    /// the kernel's own words has none.
     struct Entry {
-        explicit Entry(GemmKernel of) : kernel(std::move(of)) {}
+        Entry(const GemmSpec& of, const GemmKernel& by)
+            : other_words(of == by.spec() ? nullptr : std::make_unique<const GemmSpec>(of)), kernel(by) {}
+        [[nodiscard]] const GemmSpec& words() const { return other_words ? *other_words : kernel.spec(); }
+
+        std::unique_ptr<const GemmSpec> other_words;
         GemmKernel kernel;
         mutable std::atomic<std::uint64_t> last_use = 0;
     };
-    using Entries = std::unordered_map<Key, Entry, KeyHash>;
+    struct WordsHash {
+        using is_transparent = void;
+        std::size_t operator()(const GemmSpec& words) const noexcept { return std::hash<GemmSpec>()(words); }
+        std::size_t operator()(const Entry& entry) const noexcept { return (*this)(entry.words()); }
+    };
+    struct SameWords {
+        using is_transparent = void;
+        bool operator()(const Entry& left, const Entry& right) const { return left.words() == right.words(); }
+        bool operator()(const Entry& left, const GemmSpec& right) const { return left.words() == right; }
+        bool operator()(const GemmSpec& left, const Entry& right) const { return left == right.words(); }
+    };
+    using Entries = std::unordered_set<Entry, WordsHash, SameWords>;
 
     void touch(const Entry& entry) const;
     void forget_oldest();
