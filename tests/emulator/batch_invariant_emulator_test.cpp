@@ -6,6 +6,7 @@
 #include "tests/catch.hpp"
 #include "tests/emulator/emulator.hpp"
 #include "tests/support/batch_rows.hpp"
+#include "tests/support/one_in.hpp"
 
 #include <string>
 #include <vector>
@@ -44,7 +45,8 @@ TEST_CASE("batch-invariant: a row's bits are the same for every m and beside row
 
 // The choice may be any of these: what is tuned chooses among them, too.
 TEST_CASE("batch-invariant: all kernels that may be chosen leave the same bits") {
-    constexpr std::size_t kTried = 16;
+    constexpr std::size_t kTried = 24;
+    OneIn tried(3);
     for (Context* const context : {&on_hopper(), &on_emulator()})
         for (const DataType type : {DataType::bf16, DataType::f32}) {
             const GemmSpec spec = invariant(with_c(spec_of(GemmLayout::tn, 150, 200, 260, type), DataType::f32));
@@ -52,6 +54,7 @@ TEST_CASE("batch-invariant: all kernels that may be chosen leave the same bits")
             REQUIRE(list.accepted.size() > kTried);
             std::vector<std::byte> first;
             for (std::size_t i = 0; i < kTried; ++i) {
+                if (!tried.next()) continue;
                 const KernelConfig& config = list.accepted[i * (list.accepted.size() - 1) / (kTried - 1)].config;
                 const GemmKernel kernel = state_of(*context).build(problem_of(spec), config);
                 INFO(kernel.info().name);

@@ -8,6 +8,7 @@
 #include "tests/emulator/planted_faults.hpp"
 #include "tests/emulator/uploads.hpp"
 #include "tests/support/kernel_checks.hpp"
+#include "tests/support/one_in.hpp"
 #include "tests/support/wgmma_checks.hpp"
 #include "tests/support/wgmma_configs.hpp"
 
@@ -36,8 +37,8 @@ bool is_served(const GemmSpec& spec, const WgmmaWarpSpecializedConfig& config) {
     return WgmmaWarpSpecialized::violations(problem_of(spec), config, find_arch("sm_90a")).empty();
 }
 
-/// Whether a variant serves gathered rows. If so, it is checked.
-bool check_variant(std::string_view variant, std::size_t i) {
+/// Whether a variant serves gathered rows. If so, it is checked when it is its turn.
+bool check_variant(std::string_view variant, std::size_t i, OneIn& tried) {
     using enum DataType;
     const GemmLayout layout = i % 2 == 0 ? GemmLayout::tn : GemmLayout::tt;
     GemmSpec spec = gathered(static_cast<std::int64_t>(2 + i % 12), static_cast<std::int64_t>(9 + 17 * (i % 9)),
@@ -49,6 +50,7 @@ bool check_variant(std::string_view variant, std::size_t i) {
     if (config.stages > 2) --config.stages;
     INFO(variant << ", " << i << ", " << to_string(spec));
     if (!is_served(spec, config)) return false;
+    if (!tried.next()) return true;
     static_cast<void>(check_kernel(on_hopper(), spec, KernelConfig{config},
                                    {.alpha = 0.5F, .beta = spec.c ? 2.0F : 0.0F, .seed = 1 + i}));
     return true;
@@ -147,10 +149,11 @@ std::vector<std::int32_t> drawn(std::int64_t rows, std::int64_t source_rows, std
 }  // namespace
 
 TEST_CASE("emulated gathered rows: every variant of wgmma that serves them") {
-    std::size_t i = 0, checked = 0;
-    for (const std::string_view variant : kWgmmaVariants) checked += check_variant(variant, ++i) ? 1 : 0;
-    for (const std::string_view variant : kWgmmaRegisterVariants) checked += check_variant(variant, ++i) ? 1 : 0;
-    CHECK(checked >= 20);
+    std::size_t i = 0, serving = 0;
+    OneIn tried(2);
+    for (const std::string_view variant : kWgmmaVariants) serving += check_variant(variant, ++i, tried) ? 1 : 0;
+    for (const std::string_view variant : kWgmmaRegisterVariants) serving += check_variant(variant, ++i, tried) ? 1 : 0;
+    CHECK(serving >= 20);
 }
 
 TEST_CASE("emulated gathered rows: rows that repeat, rows that A does not have, and NaN in all that no index names") {

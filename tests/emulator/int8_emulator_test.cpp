@@ -5,6 +5,7 @@
 #include "runtime/context/context_state.hpp"
 #include "tests/catch.hpp"
 #include "tests/emulator/emulator.hpp"
+#include "tests/support/one_in.hpp"
 #include "tests/support/wgmma_checks.hpp"
 #include "tests/support/wgmma_configs.hpp"
 
@@ -122,6 +123,7 @@ bool can_store(std::string_view variant, DataType d) {
 }  // namespace
 
 TEST_CASE("emulated 8-bit integers: sums of random bytes are exact in every variant") {
+    OneIn tried(3);
     for (const std::int64_t k : {1, 75, 400}) {
         const Bytes a(136, k, k % 16 == 0 ? k : k + 3, 1), b(208, k, (k + 15) / 16 * 16, 2);
         for (const std::string_view variant : kInt8Variants)
@@ -131,6 +133,7 @@ TEST_CASE("emulated 8-bit integers: sums of random bytes are exact in every vari
                 const bool is_early = has_in(variant, "early");
                 spec.constant_a = spec.constant_b = is_early;
                 if (is_early && k % 16 != 0) continue;  // a copy that is packed can't be early
+                if (!tried.next()) continue;
                 INFO(variant << ", k = " << k);
                 CHECK(count_wrong(spec, a, b, product<std::int32_t>(spec, a, b, std::string(variant)), itself) == 0);
             }
@@ -174,6 +177,7 @@ TEST_CASE("emulated 8-bit integers: D in 8 bits is rounded to the nearest, and s
 TEST_CASE("emulated 8-bit integers: every type of D and of C in every variant") {
     using enum DataType;
     std::size_t i = 0;
+    OneIn tried(4);
     for (const Sizes& size : {Sizes{65, 80, 144}, Sizes{130, 144, 75}})
         for (const std::string_view variant : kInt8Variants)
             for (const DataType d : {s32, bf16, f16, f32, s8}) {
@@ -183,6 +187,7 @@ TEST_CASE("emulated 8-bit integers: every type of D and of C in every variant") 
                 if (++i % 3 == 1 && d != s32) spec.c = std::array{f32, bf16, f16}.at(i % 7 % 3);
                 if (i % 5 == 3 && bytes(d) != 1) spec.d_order = Order::column;
                 spec.constant_a = spec.constant_b = has_in(variant, "early");
+                if (!tried.next()) continue;
                 INFO(variant << ", " << to_string(spec));
                 check_wgmma(on_hopper(), spec, std::string(variant),
                             {.alpha = i % 2 == 0 ? 1.0F : 0.5F, .beta = spec.c ? 2.0F : 0.0F});
@@ -195,9 +200,11 @@ TEST_CASE("emulated 8-bit integers: every type of D and of C in every variant") 
 }
 
 TEST_CASE("emulated 8-bit integers: operands whose K is not contiguous are transposed") {
+    OneIn tried(2);
     for (const GemmLayout layout : {GemmLayout::nn, GemmLayout::nt, GemmLayout::tt})
         for (const DataType d : {DataType::s32, DataType::bf16})
             for (const std::string_view variant : {kInt8Variants[0], kInt8Variants[4], kInt8Variants[9]}) {
+                if (!tried.next()) continue;
                 GemmSpec spec = int8_spec(65, 80, 75, d);
                 spec.layout = layout;
                 check_wgmma(on_hopper(), spec, std::string(variant));
@@ -215,6 +222,7 @@ TEST_CASE("emulated 8-bit integers: scales, zero points and a rounding to 8 bits
         std::string_view text;
         DataType d;
     };
+    OneIn tried(4);
     for (const Case& one : {Case{"scale_a: f32[m]; scale_b: f32[n]; d = acc * scale_a[m] * scale_b[n]", bf16},
                             {"scale_a: f32[m]; scale_b: f32[n]; d = acc * scale_a[m] * scale_b[n]", s32},
                             {"zero: f32[m]; column_sum: f32[n]; s: f32; d = (acc - zero[m] * column_sum[n]) * s", f32},
@@ -223,7 +231,7 @@ TEST_CASE("emulated 8-bit integers: scales, zero points and a rounding to 8 bits
                             {"res: f32[m,n]; d = acc * 0.125 + res[m,n]", s32},
                             {"t = acc * 0.01; d = t; most: f32[0]; most[0] = max(abs(t)) / 127", s8}})
         for (const std::string_view variant : kInt8Variants) {
-            if (!can_store(variant, one.d)) continue;
+            if (!can_store(variant, one.d) || !tried.next()) continue;
             GemmSpec spec = int8_spec(136, 208, 272, one.d);
             spec.epilogue = one.text;
             spec.constant_a = spec.constant_b = has_in(variant, "early");
