@@ -48,6 +48,7 @@ int ExpressionText::level_of(const EpilogueNode& node) const {
     if (node.operation == number) return std::signbit(node.number) ? kUnary : kPrimary;
     if (node.operation == negate) return kUnary;
     if (node.operation == acc && !is_cuda && has_block_scales(parts_)) return kProduct;
+    if (has_divisor(node)) return kPrimary;
     if (node.operation == multiply || node.operation == divide) return kProduct;
     if (is_comparison(node.operation)) return kComparison;
     if (node.operation == add || node.operation == subtract) return fuses(node) ? kPrimary : kSum;
@@ -74,6 +75,7 @@ std::string ExpressionText::whole(const EpilogueNode& node) const {
         default: break;
     }
     if (fuses(node)) return fused(node);
+    if (has_divisor(node)) return fmt::format("over{}", arguments(node));
     const int level = is_comparison(node.operation)                            ? int{kComparison}
                       : node.operation == multiply || node.operation == divide ? int{kProduct}
                                                                                : int{kSum};
@@ -115,6 +117,14 @@ std::string ExpressionText::negated(std::int32_t place) const {
         if (node(place).operation == EpilogueOperation::negate) return of(node(place).arguments[0]);
     }
     return '-' + at_level(place, kPrimary);
+}
+
+/// Whether the node divides by a Divisor, in CUDA.
+bool ExpressionText::has_divisor(const EpilogueNode& node) const {
+    if (language_ != Language::cuda || node.operation != EpilogueOperation::divide) return false;
+    const EpilogueNode& divisor = this->node(node.arguments[1]);
+    return divisor.operation == EpilogueOperation::reduced &&
+           is_divisor(parts_, parts_.outputs[static_cast<std::size_t>(divisor.which)]);
 }
 
 /// Whether a product is added, in CUDA.

@@ -36,6 +36,7 @@ private:
     [[nodiscard]] std::string fused(const EpilogueNode& node) const;
     [[nodiscard]] bool fuses(const EpilogueNode& node) const;
     [[nodiscard]] bool is_fusible(std::int32_t node) const;
+    [[nodiscard]] bool has_divisor(const EpilogueNode& node) const;
     [[nodiscard]] int level_of(const EpilogueNode& node) const;
     [[nodiscard]] const EpilogueNode& node(std::int32_t place) const {
         return parts_.nodes[static_cast<std::size_t>(place)];

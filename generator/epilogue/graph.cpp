@@ -124,6 +124,21 @@ std::vector<const EpilogueOutput*> outputs_for_blocks(const EpilogueParts& parts
     return outputs;
 }
 
+bool is_divisor(const EpilogueParts& parts, const EpilogueOutput& output) {
+    const auto place = static_cast<std::int16_t>(&output - parts.outputs.data());
+    const auto reads = [&](std::int32_t node) {
+        const EpilogueNode& read = parts.nodes[static_cast<std::size_t>(node)];
+        return read.operation == EpilogueOperation::reduced && read.which == place;
+    };
+    const auto is_right = [&](const EpilogueNode& node) {
+        const auto arguments = arguments_of(node);
+        if (node.operation == EpilogueOperation::divide) return !reads(arguments[0]);
+        return std::ranges::none_of(arguments, reads);
+    };
+    return output.reduction && output.reduction->is_read_back && std::ranges::all_of(parts.nodes, is_right) &&
+           std::ranges::none_of(parts.outputs, [&](const EpilogueOutput& other) { return reads(other.value); });
+}
+
 bool has_block_scales(const EpilogueParts& parts) {
     return std::ranges::any_of(parts.operands, &EpilogueOperand::is_block_scale);
 }

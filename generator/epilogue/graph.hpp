@@ -124,6 +124,8 @@ struct EpilogueParts {
 [[nodiscard]] bool has_block_scales(const EpilogueParts& parts);
 /// Outputs with an element for each block of D, in the text's order.
 [[nodiscard]] std::vector<const EpilogueOutput*> outputs_for_blocks(const EpilogueParts& parts);
+/// Whether an output is read back, and each value that reads it is divided by it.
+[[nodiscard]] bool is_divisor(const EpilogueParts& parts, const EpilogueOutput& output);
 
 /// Sets the guards of all operands and of acc.
 void find_guards(EpilogueParts& parts);

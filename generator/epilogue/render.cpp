@@ -53,9 +53,11 @@ public:
         for (const EpilogueOutput* output : outputs_) members.push_back(output->name);
         return fmt::format("struct {} {{\n", name) + joined_lines("    float ", members, ";") + "};\n";
     }
-    std::string function(std::string_view type, std::string_view name, std::span<const std::string> values) {
+    std::string function(std::string_view type, std::string_view name, std::span<const std::string> values,
+                         std::span<const std::string> divisors = {}) {
         std::vector<std::string> parameters{"const GemmArgs& args"};
         for (const std::string& value : values) parameters.push_back("float " + value);
+        for (const std::string& divisor : divisors) parameters.push_back("const Divisor& " + divisor);
         const std::string head =
             joined_lines(fmt::format("__device__ __forceinline__ {} {}(", type, name), parameters, ") {");
         const std::string named = locals();  // from here on, the results call them by their names
@@ -159,17 +161,20 @@ std::string render_epilogue(const Epilogue& epilogue) {
     const EpilogueParts& parts = epilogue.parts();
     std::string text = render_functions(parts);
     std::vector<std::string> parameters = finish_parameters(parts);
+    std::vector<std::string> divisors;
     const std::vector<const EpilogueOutput*> for_blocks = outputs_for_blocks(parts);
     if (!for_blocks.empty()) {
         FinishWriter writer(parts, for_blocks);
         text += "// What the reductions of a block go over.\n" + writer.structure("Reduced");
         text += writer.function("Reduced", "reduced", parameters);
         for (const EpilogueOutput* output : for_blocks)
-            if (output->reduction->is_read_back) parameters.push_back(output->name);
+            if (output->reduction->is_read_back)
+                (is_divisor(parts, *output) ? divisors : parameters).push_back(output->name);
     }
+    if (!divisors.empty()) text = "#include \"reduction/divisor.cuh\"\n\n" + text;
     FinishWriter writer(parts, outputs_of_elements(parts));
     return text + "// What is stored of one element.\n" + writer.structure("Results") +
-           writer.function("Results", "finish", parameters);
+           writer.function("Results", "finish", parameters, divisors);
 }
 
 }  // namespace jitgemm

@@ -64,7 +64,10 @@ TileOperands operands_of_text(const EpilogueParts& parts, const GemmSignature& s
                                    .is_as_d = output.type == s.d});
     all.reductions = reductions_of(s, c.swap_ab);
     for (const EpilogueOutput* const output : outputs_for_blocks(parts))
-        all.blocks.push_back({output->name, *output->reduction, output->index.column->over});
+        all.blocks.push_back({.name = output->name,
+                              .made = *output->reduction,
+                              .columns = output->index.column->over,
+                              .is_divisor = is_divisor(parts, *output)});
     return all;
 }
 

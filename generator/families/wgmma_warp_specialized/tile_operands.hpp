@@ -45,6 +45,7 @@ struct TileBlock {
     std::string name;
     EpilogueReduction made;
     int columns = 0;
+    bool is_divisor = false;  ///< all that read it are divided by it
 };
 
 /// What the sums of a tile are finished with.

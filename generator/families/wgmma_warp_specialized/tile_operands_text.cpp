@@ -135,6 +135,8 @@ public:
             text += fmt::format("    {}<{}> {}_part;\n", part_type(one), combiner_of(one.made.kind), one.name);
         for (const TileBlock& one : all_.blocks)
             text += fmt::format("    BlockPart<{}> {};\n", combiner_of(one.made.kind), block(one));
+        for (const TileBlock& one : all_.blocks)
+            if (one.is_divisor) text += fmt::format("    Divisor {}[2];  // of rows g and g + 8\n", divisors(one));
         if (!all_.operands.empty() || has_edges()) text += "\n";
         if (all_.has_constructor()) text += constructor() + "\n";
         if (!is_overlapped_) text += below() + "\n";
@@ -285,7 +287,9 @@ private:
     [[nodiscard]] std::string finished(std::size_t indent, char place, std::string_view i) const {
         std::string call = call_of("finish", place, i);
         for (const TileBlock& one : all_.blocks)
-            if (one.made.is_read_back) call += fmt::format(", {}.values[{}]", block(one), i);
+            if (one.made.is_read_back && !one.is_divisor) call += fmt::format(", {}.values[{}]", block(one), i);
+        for (const TileBlock& one : all_.blocks)
+            if (one.is_divisor) call += fmt::format(", {}[{}]", divisors(one), i);
         return declared(indent, "Results", place, call + ");");
     }
     /// Without the closing parenthesis.
@@ -303,6 +307,7 @@ private:
         return call_in_lines(start + " " + call) + "\n";
     }
     static std::string block(const TileBlock& one) { return one.name + "_block"; }
+    static std::string divisors(const TileBlock& one) { return one.name + "_divisors"; }
 
     /// Where a thread's pair lies, and how many of the two are elements of D.
     static std::string place_lines(std::size_t indent, std::string_view i) {
@@ -361,6 +366,9 @@ private:
                         "        {}.store(args.{} + column / {}, args.{}, edges, row, column, lane);", block(one),
                         one.name, one.columns, to_string(ArgumentRole{one.name, ArgumentPart::pitch}))) +
                     "\n";
+            if (one.is_divisor)
+                text += fmt::format("        for (int i = 0; i < 2; ++i) {}[i] = Divisor({}.values[i]);\n",
+                                    divisors(one), block(one));
         }
         return text + "    }\n";
     }
