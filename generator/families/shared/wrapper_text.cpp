@@ -171,7 +171,7 @@ std::string mma_wrapper(const MmaAtom& atom) {
                "element.\n"
                "__device__ __forceinline__ void mma(Accumulator* c, const unsigned* a, const unsigned* b) {{\n",
                atom.shape.m, atom.shape.n, atom.shape.k, atom.cute_name) +
-           statement({instruction}, registers(atom.accumulator == MmaType::f16 ? "+r" : "+f", "c", c),
+           statement({instruction}, registers(atom.accumulator == MmaType::f32 ? "+f" : "+r", "c", c),
                      registers("r", "a", a) + registers("r", "b", b), false) +
            "}\n";
 }
