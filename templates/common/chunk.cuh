@@ -1,4 +1,5 @@
 #pragma once
+
 #if GEMM_ELEMENT_BYTES == 1
 constexpr int kChunkElements = 16 / sizeof(Byte);  // elements of A or B in a chunk of 16 bytes
 #else

@@ -22,7 +22,7 @@
 #include "multistage/global_to_shared.cuh"
 #include "multistage/shared_to_registers.cuh"
 #if GEMM_PROMOTED
-#include "mma_multistage/partial_sums.cuh"
+#include "multistage/partial_sums.cuh"
 #endif
 #include "epilogue/output_tile.cuh"
 #if GEMM_SPLIT_CLUSTER
