@@ -77,7 +77,7 @@ TEST_CASE("mma.sync of 8 bits: chosen where there is no wgmma, and for arrays of
     for (const DataType type : {e4m3, s8}) {
         CHECK(chosen_family(bytes_of(type), "h200") == "wgmma_warp_specialized");
         CHECK(MmaMultistage::groups(problem_of(bytes_of(type)), find_gpu("h200")).empty());
-        const Selection selection{.family = "mma_multistage"};
+        const Selection selection{.kernel = {}, .family = "mma_multistage", .parameters = {}};
         CHECK_THROWS_WITH(choose_config(problem_of(bytes_of(type)), find_gpu("h200"), selection),
                           Says("mma_multistage proposes none", "sm_90a", "--kernel"));
     }
