@@ -169,6 +169,10 @@ void search(const Problem& problem, const GpuModel& gpu, const Selection& select
                            });
     // Why families that could serve it have no kernel is worth more than why others could not.
     std::vector<std::string> reasons = rejected.empty() ? std::move(unsupported) : reasons_in_common(rejected);
+    if (reasons.empty() && selection.family)
+        reasons.push_back(
+            fmt::format("{} proposes none for these types and sizes on {}: give a whole name (--kernel) to have one",
+                        *selection.family, gpu.arch->name));
     if (reasons.empty()) reasons.emplace_back("no family that serves it has a kernel for these sizes");
     throw ConfigError("no kernel serves this problem", std::move(reasons));
 }

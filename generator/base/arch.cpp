@@ -42,8 +42,9 @@ struct MathPeak {
 // fma: twice the FP32 cores of an SM (CUDA C++ Programming Guide, "Arithmetic Instructions"). mma: sm_80 from NVIDIA's
 // A100 white paper; sm_86, 89, 120 and 121 the GeForce rate of the Ampere GA102, Ada and Blackwell RTX white papers
 // (the workstation cards of sm_86 and 89 have twice that for f32 sums); sm_87 half of sm_80's; sm_90a measured on an
-// H200, where no other type was; sm_100, 103 and 110 do their best through tcgen05, and for mma.sync the row holds
-// sm_80's rate. wgmma: measured on an H200, N / 2 cycles per m64nN for 32 bytes of K.
+// H200; sm_100, 103 and 110 do their best through tcgen05, and for mma.sync the rows hold sm_80's rate. On sm_90a, 100,
+// 103 and 110, ptxas makes mma.sync of 8-bit floats out of conversions and f16 instructions: the newer ones have
+// sm_90a's share of the f16 rate. wgmma: measured on an H200, N / 2 cycles per m64nN for 32 bytes of K.
 constexpr MathPeak kPeaks[] = {
     {80, 80, MathInstruction::fma, DataType::f32, DataType::f32, 128},
     {86, 121, MathInstruction::fma, DataType::f32, DataType::f32, 256},
@@ -56,19 +57,26 @@ constexpr MathPeak kPeaks[] = {
     {86, 86, MathInstruction::mma, DataType::tf32, DataType::f32, 256},
     {86, 86, MathInstruction::mma, DataType::s8, DataType::s32, 2048},
     {87, 87, MathInstruction::mma, DataType::f16, DataType::f32, 1024},
+    {87, 87, MathInstruction::mma, DataType::s8, DataType::s32, 2048},
     {89, 89, MathInstruction::mma, DataType::f16, DataType::f32, 512},
     {89, 89, MathInstruction::mma, DataType::f16, DataType::f16, 1024},
     {89, 89, MathInstruction::mma, DataType::tf32, DataType::f32, 256},
     {89, 89, MathInstruction::mma, DataType::s8, DataType::s32, 2048},
     {89, 89, MathInstruction::mma, DataType::e4m3, DataType::f32, 1024},
     {90, 90, MathInstruction::mma, DataType::f16, DataType::f32, 2729},
+    {90, 90, MathInstruction::mma, DataType::s8, DataType::s32, 5430},
+    {90, 90, MathInstruction::mma, DataType::e4m3, DataType::f32, 785},
     {90, 90, MathInstruction::wgmma, DataType::f16, DataType::f32, 4096},
     {90, 90, MathInstruction::wgmma, DataType::f16, DataType::f16, 4096},
     {90, 90, MathInstruction::wgmma, DataType::tf32, DataType::f32, 2048},
     {90, 90, MathInstruction::wgmma, DataType::e4m3, DataType::f32, 8192},
     {90, 90, MathInstruction::wgmma, DataType::s8, DataType::s32, 8192},
     {100, 110, MathInstruction::mma, DataType::f16, DataType::f32, 2048},
+    {100, 110, MathInstruction::mma, DataType::s8, DataType::s32, 4096},
+    {100, 110, MathInstruction::mma, DataType::e4m3, DataType::f32, 589},
     {120, 121, MathInstruction::mma, DataType::f16, DataType::f32, 512},
+    {120, 121, MathInstruction::mma, DataType::s8, DataType::s32, 2048},
+    {120, 121, MathInstruction::mma, DataType::e4m3, DataType::f32, 1024},
 };
 
 constexpr DataType rated_as(DataType type) {

@@ -51,11 +51,13 @@ __device__ __forceinline__ int to_integer(float value) {
     asm("cvt.rni.sat.s8.f32 %0, %1;" : "=r"(result) : "f"(value));
     return result;
 }
+#if GEMM_TENSOR_MAPS
 
 // Converts two neighbours of D and packs them as they lie in memory: `low` first.
 __device__ __forceinline__ unsigned short pack_d(float low, float high) {
     return static_cast<unsigned short>(to_integer(high) << 8 | (to_integer(low) & 0xff));
 }
+#endif
 #elif GEMM_TYPE_D == 7
 // The nearest 32-bit integer.
 __device__ __forceinline__ int to_integer(float value) {
@@ -63,7 +65,9 @@ __device__ __forceinline__ int to_integer(float value) {
     asm("cvt.rni.s32.f32 %0, %1;" : "=r"(result) : "f"(value));
     return result;
 }
+#if GEMM_TENSOR_MAPS
 
 // Converts two neighbours of D.
 __device__ __forceinline__ int2 pack_d(float low, float high) { return make_int2(to_integer(low), to_integer(high)); }
+#endif
 #endif

@@ -1,4 +1,9 @@
 // How A and B are copied.
 #include "multistage/copy_async.cuh"
-using CopyA = AsyncCopy<GEMM_A_K_MAJOR, kBlockM, kPitchA, kAlignA>;
-using CopyB = AsyncCopy<GEMM_B_K_MAJOR, kBlockN, kPitchB, kAlignB>;
+#if GEMM_ELEMENT_BYTES == 1
+using Factor = Byte;
+#else
+using Factor = Bits;
+#endif
+using CopyA = AsyncCopy<Factor, GEMM_A_K_MAJOR, kBlockM, kPitchA, kAlignA>;
+using CopyB = AsyncCopy<Factor, GEMM_B_K_MAJOR, kBlockN, kPitchB, kAlignB>;

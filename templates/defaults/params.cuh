@@ -139,6 +139,12 @@
 #ifndef GEMM_TYPE_AB
 #define GEMM_TYPE_AB 1  // 0 f16, 1 bf16, 2 f32, 3 none, 4 e4m3, 5 e5m2, 6 s8, 7 s32
 #endif
+#ifndef GEMM_ELEMENT_BYTES
+#define GEMM_ELEMENT_BYTES (2 - (GEMM_TYPE_AB >= 4))  // of A and B, where they are not f32
+#endif
+#ifndef GEMM_PROMOTED
+#define GEMM_PROMOTED 0  // sums of 8-bit floats begin anew every 128 of K
+#endif
 #ifndef GEMM_MIXED_INPUTS
 #define GEMM_MIXED_INPUTS 0  // A and B have different types
 #endif
@@ -285,9 +291,16 @@
 #ifndef GEMM_STORE_F32
 #define GEMM_STORE_F32 (GEMM_TYPE_D == 2 || GEMM_PARTIAL_SUMS)
 #endif
+#ifndef GEMM_ROUND_SUMS
+#define GEMM_ROUND_SUMS (GEMM_TYPE_D >= 4 && !GEMM_TENSOR_MAPS)  // they are staged, and then become 8 bits or integers
+#endif
 #ifndef GEMM_STAGED_SUMS
 // The epilogue lays sums into shared memory, not yet what it stores.
-#define GEMM_STAGED_SUMS (GEMM_READ_C || (GEMM_EPILOGUE && !GEMM_PARTIAL_SUMS))
+#define GEMM_STAGED_SUMS (GEMM_READ_C || ((GEMM_EPILOGUE || GEMM_ROUND_SUMS) && !GEMM_PARTIAL_SUMS))
+#endif
+#ifndef GEMM_STAGED_INTEGERS
+// They are s32, and stay so until all of them are added up.
+#define GEMM_STAGED_INTEGERS (GEMM_EXACT_SUMS || (GEMM_PARTIAL_SUMS && GEMM_ACCUMULATOR_S32))
 #endif
 #ifndef GEMM_STAGED_F32
 #define GEMM_STAGED_F32 (GEMM_STAGED_SUMS || GEMM_STORE_F32)
@@ -339,6 +352,7 @@ constexpr int kReduceThreads = 64;
 constexpr int kPackThreads = 256;
 
 using Bits = unsigned short;
+using Byte = unsigned char;
 #if GEMM_TYPE_AB == 2
 using Element = float;
 #else
@@ -370,7 +384,9 @@ using ElementOut = float;
 #else
 using ElementOut = ElementD;
 #endif
-#if GEMM_STAGED_F32
+#if GEMM_STAGED_INTEGERS
+using Staged = int;
+#elif GEMM_STAGED_F32
 using Staged = float;
 #elif GEMM_TYPE_D >= 4
 using Staged = ElementD;

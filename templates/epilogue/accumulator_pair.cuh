@@ -11,7 +11,7 @@ __device__ __forceinline__ float2 unpack_f16x2(unsigned pair) {
 #endif
 // Accumulators (0, 1) or (2, 3) of an atom: columns 2t and 2t + 1 of row g or g + 8. Here g is lane / 4, and t is
 // lane % 4.
-#if GEMM_EXACT_SUMS
+#if GEMM_STAGED_INTEGERS
 __device__ __forceinline__ int2 accumulator_pair(const Accumulator* atom, int pair) {
     return make_int2(atom[2 * pair], atom[2 * pair + 1]);
 }

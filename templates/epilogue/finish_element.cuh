@@ -1,7 +1,13 @@
 #pragma once
 #include "epilogue_expression.cuh"
 #include "common/numeric.cuh"
-#if GEMM_HAS_C
+#if GEMM_EXACT_SUMS
+// D's element at (row, column) from its sum.
+template <typename Row>
+__device__ __forceinline__ int finish_element(const GemmArgs& args, Row /*row*/, int /*column*/, int sum) {
+    return finish(args, sum);
+}
+#elif GEMM_HAS_C
 // D's element at (row, column) from its sum and C's element.
 template <typename Row>
 __device__ __forceinline__ float finish_element(const GemmArgs& args, Row row, int column, float sum) {

@@ -13,10 +13,18 @@ extern "C" __global__ void __launch_bounds__(kReduceThreads, 1) gemm_reduce(cons
          quad += step) {
         const long long row = quad / (pitch / 4);
         const int column = static_cast<int>(quad % (pitch / 4)) * 4;
+#if GEMM_STAGED_INTEGERS
+        int sum[4] = {};
+#else
         float sum[4] = {};
+#endif
 #pragma unroll
         for (int split = 0; split < kSplitK; ++split) {
+#if GEMM_STAGED_INTEGERS
+            const int4 part = *reinterpret_cast<const int4*>(partials(args) + split * size + quad * 4);
+#else
             const float4 part = *reinterpret_cast<const float4*>(partials(args) + split * size + quad * 4);
+#endif
             sum[0] += part.x;
             sum[1] += part.y;
             sum[2] += part.z;
@@ -25,7 +33,13 @@ extern "C" __global__ void __launch_bounds__(kReduceThreads, 1) gemm_reduce(cons
 #pragma unroll
         for (int i = 0; i < 4; ++i) {
             if (column + i >= args.n) break;
+#if GEMM_EXACT_SUMS
+            const int d = finish_element(args, row, column + i, sum[i]);
+#elif GEMM_STAGED_INTEGERS
+            const float d = finish_element(args, row, column + i, static_cast<float>(sum[i]));
+#else
             const float d = finish_element(args, row, column + i, sum[i]);
+#endif
             store(args.d + row * args.ldd + column + i, d);
         }
     }

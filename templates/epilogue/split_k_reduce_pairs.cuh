@@ -16,13 +16,23 @@ extern "C" __global__ void __launch_bounds__(kReduceThreads, 1) gemm_reduce(cons
          element += step) {
         const long long row = element / columns;
         const int column = static_cast<int>(element % columns);
+#if GEMM_STAGED_INTEGERS
+        const int* part = partials(args) + row * pitch + place_of_pair(column);
+        int first = 0, second = 0;
+#else
         const float* part = partials(args) + row * pitch + place_of_pair(column);
         float first = 0.0f, second = 0.0f;
+#endif
 #pragma unroll
         for (int split = 0; split < kSplitK; ++split, part += size) {
             first += part[0];
             second += part[kToSecond];
         }
+#if GEMM_STAGED_INTEGERS
+        const float left = static_cast<float>(first), right = static_cast<float>(second);
+        store(args.d + row * args.ldd + column, finish_element(args, row, column, left, right));
+#else
         store(args.d + row * args.ldd + column, finish_element(args, row, column, first, second));
+#endif
     }
 }

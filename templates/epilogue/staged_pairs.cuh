@@ -9,7 +9,11 @@ struct alignas(kVectorD * sizeof(ElementD)) OutputVector {
     ElementD element[kVectorD];
 };
 #if GEMM_PAIRED_HALVES
+#if GEMM_VECTOR_D > 8
+struct alignas(16) StagedVector {
+#else
 struct alignas(kVectorD * sizeof(Staged)) StagedVector {
+#endif
     Staged element[kVectorD];
 };
 #else

@@ -10,10 +10,14 @@
 // rC -> sC -> gD. A warp writes the sums of kMmaM rows of its tile at a time to its own part of shared memory. It reads
 // them back as whole vectors of a row, and finishes these: its stores (and its reads of C) cover runs of kWarpN
 // elements.
+#if GEMM_VECTOR_D * GEMM_STAGED_F32 > 8
+struct alignas(16) StagedVector {
+#else
 struct alignas(kVectorD * sizeof(Staged)) StagedVector {
+#endif
     Staged element[kVectorD];
 };
-#if GEMM_STAGED_F32 == GEMM_STORE_F32
+#if GEMM_EXACT_SUMS || GEMM_STAGED_F32 == GEMM_STORE_F32
 using OutputVector = StagedVector;
 #else
 struct alignas(kVectorD * sizeof(ElementOut)) OutputVector {
@@ -21,7 +25,9 @@ struct alignas(kVectorD * sizeof(ElementOut)) OutputVector {
 };
 #endif
 
-#if GEMM_STAGED_F32
+#if GEMM_EXACT_SUMS
+__device__ __forceinline__ int staged_sum(int sum) { return sum; }
+#elif GEMM_STAGED_F32
 __device__ __forceinline__ float staged_sum(float sum) { return sum; }
 #else
 __device__ __forceinline__ float staged_sum(Bits sum) {

@@ -1,4 +1,8 @@
+#if GEMM_ELEMENT_BYTES == 1
+// GEMM of 8-bit operands on mma.sync.
+#else
 // Half-precision GEMM on mma.sync.
+#endif
 //
 //   for each block tile (kBlockM, kBlockN) of D                     one thread block each
 //       for each k-tile of kBlockK                                  mainloop: kStages tiles in flight, global -> shared
@@ -17,6 +21,9 @@
 #include "multistage/shared_layout.cuh"
 #include "multistage/global_to_shared.cuh"
 #include "multistage/shared_to_registers.cuh"
+#if GEMM_PROMOTED
+#include "multistage/partial_sums.cuh"
+#endif
 #include "epilogue/output_tile.cuh"
 #if GEMM_SPLIT_CLUSTER
 #include "epilogue/output_vector.cuh"
@@ -51,6 +58,9 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(GemmArgs args) {
 
     Accumulator rC[kTilesM][kTilesN][kRegistersC];  // (kTilesM, kTilesN) atoms of the warp tile
     set_to_zero(rC);
+#if GEMM_PROMOTED
+    Accumulator partial[kTilesM][kTilesN][kRegistersC];  // what tensor cores have added since they began anew
+#endif
 
 #if GEMM_COPY_REALIGN
 #include "mma_multistage/realigning_mainloop.inl"
@@ -84,7 +94,13 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(GemmArgs args) {
                 copy_a.issue(sA + write_stage * kStageBytesA, k_block, kKBlocks - 1);
                 copy_b.issue(sB + write_stage * kStageBytesB, k_block, kKBlocks - 1);
             }
+#if GEMM_PROMOTED
+            if (k_block % kPromotedBlocks == 0) set_to_zero(partial);
+            mma_warp_tile(partial, rA[k_block % 2], rB[k_block % 2]);
+            if ((k_block + 1) % kPromotedBlocks == 0) add_partial_sums(rC, partial);
+#else
             mma_warp_tile(rC, rA[k_block % 2], rB[k_block % 2]);
+#endif
         }
     }
 #endif

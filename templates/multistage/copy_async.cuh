@@ -3,11 +3,11 @@
 #include "multistage/copy_place.cuh"
 
 // A copy by cp.async, which needs no registers: global to shared memory, kVectorBytes at a time.
-template <bool kKMajor, int kExtent, int kPitch, int kVectorBytes>
-struct AsyncCopy : CopyPlace<kKMajor, kExtent, kVectorBytes / static_cast<int>(sizeof(Bits))> {
-    static constexpr int kElementBytes = sizeof(Bits);
+template <typename Element, bool kKMajor, int kExtent, int kPitch, int kVectorBytes>
+struct AsyncCopy : CopyPlace<Element, kKMajor, kExtent, kVectorBytes / static_cast<int>(sizeof(Element))> {
+    static constexpr int kElementBytes = sizeof(Element);
     static constexpr int kVector = kVectorBytes / kElementBytes;
-    using Place = CopyPlace<kKMajor, kExtent, kVector>;
+    using Place = CopyPlace<Element, kKMajor, kExtent, kVector>;
     using Place::column, Place::columns_left, Place::pass_pitch, Place::row, Place::rows_left, Place::source;
     using Place::kPasses, Place::kRows, Place::kRowsPerPass, Place::next_k_tile;
 
@@ -25,7 +25,7 @@ struct AsyncCopy : CopyPlace<kKMajor, kExtent, kVectorBytes / static_cast<int>(s
     __device__ __forceinline__ void issue(unsigned stage, int slice, int slices) const {
         const bool cut = columns_left() > 0 && columns_left() < kVector;  // finish() copies it
         const int rows_whole = columns_left() >= kVector ? rows_left() : 0;
-        const Bits* vector = source + kPasses * slice / slices * pass_pitch;
+        const Element* vector = source + kPasses * slice / slices * pass_pitch;
 #pragma unroll
         for (int pass = kPasses * slice / slices; pass < kPasses * (slice + 1) / slices; ++pass) {
 #if GEMM_PASS_RESIDUE

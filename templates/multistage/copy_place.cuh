@@ -2,21 +2,22 @@
 
 // The vectors of kVector elements that a thread copies: one in each pass, kRowsPerPass rows apart. In shared memory, a
 // K-major operand has a row for each of kExtent rows (or columns) of D. Any other operand has a row for each k.
-template <bool kKMajor, int kExtent, int kVector>
+template <typename Element, bool kKMajor, int kExtent, int kVector>
 struct CopyPlace {
     static constexpr int kRows = kKMajor ? kExtent : kBlockK;
     static constexpr int kVectorsPerRow = (kKMajor ? kBlockK : kExtent) / kVector;
     static constexpr int kRowsPerPass = kThreads / kVectorsPerRow;
     static constexpr int kPasses = (kRows + kRowsPerPass - 1) / kRowsPerPass;
 
-    const Bits* source;  // this thread's vector of pass 0 in the next k-tile
+    const Element* source;  // this thread's vector of pass 0 in the next k-tile
     long long pass_pitch;  // elements from one pass to the next
     long long block_pitch;  // elements from one k-tile to the next, unless K-major
     int extent_left;  // elements of M or N from this thread's vector on
     int k_left;  // elements of K from this thread's vector of the next k-tile on
     int row, column;  // of pass 0, in the tile
 
-    __device__ __forceinline__ CopyPlace(const Bits* matrix, long long ld, int first, int extent, int first_k, int k) {
+    __device__ __forceinline__ CopyPlace(const Element* matrix, long long ld, int first, int extent, int first_k,
+                                         int k) {
         row = threadIdx.x / kVectorsPerRow;
         column = threadIdx.x % kVectorsPerRow * kVector;
         if constexpr (kKMajor) {

@@ -8,8 +8,8 @@
 // without a branch. The end of K cuts a few vectors, and a few lie near the ends of the matrix: mend() writes these
 // again, one by one.
 template <bool kKMajor, int kExtent, int kPitch>
-struct RealignCopy : CopyPlace<kKMajor, kExtent, kChunkElements> {
-    using Place = CopyPlace<kKMajor, kExtent, kChunkElements>;
+struct RealignCopy : CopyPlace<Bits, kKMajor, kExtent, kChunkElements> {
+    using Place = CopyPlace<Bits, kKMajor, kExtent, kChunkElements>;
     using Place::column, Place::columns_left, Place::pass_pitch, Place::row, Place::rows_left, Place::source;
     using Place::kPasses, Place::kRows, Place::kRowsPerPass, Place::next_k_tile;
 

@@ -16,8 +16,8 @@ __device__ __forceinline__ uint4 load_vector(const Bits* source, int elements) {
 
 // A copy through registers of a matrix aligned to 16 bytes: issue() loads vectors, finish() stores them.
 template <bool kKMajor, int kExtent, int kPitch>
-struct RegisterCopy : CopyPlace<kKMajor, kExtent, kChunkElements> {
-    using Place = CopyPlace<kKMajor, kExtent, kChunkElements>;
+struct RegisterCopy : CopyPlace<Bits, kKMajor, kExtent, kChunkElements> {
+    using Place = CopyPlace<Bits, kKMajor, kExtent, kChunkElements>;
     using Place::column, Place::columns_left, Place::pass_pitch, Place::row, Place::rows_left, Place::source;
     using Place::kPasses, Place::kRows, Place::kRowsPerPass, Place::next_k_tile;
 

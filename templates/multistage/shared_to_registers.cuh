@@ -2,6 +2,9 @@
 
 // sA, sB -> rA, rB with ldmatrix, and the mma of one warp tile.
 //
+#if GEMM_ELEMENT_BYTES == 1
+// ldmatrix moves elements of 16 bits: each is a pair of neighbours along k.
+#endif
 // A warp's operand for one k-block is a sequence of matrices of eight rows of a chunk. Register q of the fragment holds
 // matrix q.
 // Matrix q of A begins at row 16 * (q / (2 * kAtomChunks)) + 8 * (q % 2) and k kChunkElements * (q / 2 % kAtomChunks).

@@ -21,6 +21,12 @@ namespace jitgemm::testing {
     return context;
 }
 
+/// The same with 8-bit floats.
+[[nodiscard]] inline Context& on_ada() {
+    static Context context(emulator_options("sm_89"));
+    return context;
+}
+
 /// The same with TMA, wgmma and clusters.
 [[nodiscard]] inline Context& on_hopper() {
     static Context context(emulator_options("sm_90a"));

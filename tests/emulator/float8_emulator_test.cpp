@@ -1,5 +1,5 @@
-/// Products of 8-bit floats on the emulator: every pair of numbers, the bits that sums keep, every variant of
-/// wgmma_warp_specialized that serves them, epilogues with scales.
+/// Products of 8-bit floats on the emulator: every pair of numbers, the bits that sums keep, each by wgmma and by
+/// mma.sync; every variant of wgmma_warp_specialized that serves them, epilogues with scales.
 
 #include "generator/base/round_up.hpp"
 #include "generator/families/family.hpp"
@@ -43,9 +43,8 @@ double value_of(unsigned byte, DataType type) {
 
 /// D (m, n) of A (m, k) and B (n, k), both rows of bytes.
 template <typename ElementD>
-std::vector<ElementD> product(const GemmSpec& spec, const std::vector<std::uint8_t>& a,
+std::vector<ElementD> product(Context& context, const GemmSpec& spec, const std::vector<std::uint8_t>& a,
                               const std::vector<std::uint8_t>& b) {
-    Context& context = on_hopper();
     const GemmKernel kernel = context.kernel(spec);
     std::vector<ElementD> result(static_cast<std::size_t>(spec.m * spec.n));
     DeviceBuffer device_a = context.allocate(a.size()), device_b = context.allocate(b.size());
@@ -152,32 +151,34 @@ void check_variants(const std::array<std::string_view, N>& variants, Summation s
 
 TEST_CASE("emulated 8-bit floats: the product of every pair of numbers") {
     const std::vector<std::uint8_t> numbers = every_number();
+    const auto check = [&](Context& context, DataType a, DataType b, Summation sums) {
+        GemmSpec spec = float8_spec(kNumbers, kNumbers, 1, a, b);
+        spec.lda = spec.ldb = kPitch;
+        spec.d = DataType::f32;
+        spec.sums = sums;
+        const std::vector<float> d = product<float>(context, spec, numbers, numbers);
+        int wrong = 0;
+        for (unsigned i = 0; i < kNumbers; ++i)
+            for (unsigned j = 0; j < kNumbers; ++j) {
+                const double right = value_of(i, a) * value_of(j, b);
+                const double found = d[i * kNumbers + j];
+                wrong += found == right || (std::isnan(found) && std::isnan(right)) ? 0 : 1;
+            }
+        CHECK(wrong == 0);
+    };
     for (const DataType a : {DataType::e4m3, DataType::e5m2})
         for (const DataType b : {DataType::e4m3, DataType::e5m2})
-            for (const Summation sums : {Summation::fast, Summation::promoted}) {
-                GemmSpec spec = float8_spec(kNumbers, kNumbers, 1, a, b);
-                spec.lda = spec.ldb = kPitch;
-                spec.d = DataType::f32;
-                spec.sums = sums;
-                const std::vector<float> d = product<float>(spec, numbers, numbers);
-                int wrong = 0;
-                for (unsigned i = 0; i < kNumbers; ++i)
-                    for (unsigned j = 0; j < kNumbers; ++j) {
-                        const double right = value_of(i, a) * value_of(j, b);
-                        const double found = d[i * kNumbers + j];
-                        wrong += found == right || (std::isnan(found) && std::isnan(right)) ? 0 : 1;
-                    }
-                CHECK(wrong == 0);
-            }
+            for (const Summation sums : {Summation::fast, Summation::promoted}) check(on_hopper(), a, b, sums);
+    check(on_ada(), DataType::e4m3, DataType::e5m2, Summation::promoted);
 }
 
 TEST_CASE("emulated 8-bit floats: D in 8 bits is rounded to the nearest, and saturates") {
     const std::vector<std::uint8_t> numbers = every_number();
-    for (const DataType type : {DataType::e4m3, DataType::e5m2}) {
+    const auto check = [&](Context& context, DataType type) {
         GemmSpec spec = float8_spec(kNumbers, kNumbers, 1, DataType::e4m3, DataType::e5m2);
         spec.lda = spec.ldb = kPitch;
         spec.d = type;
-        const std::vector<std::uint8_t> d = product<std::uint8_t>(spec, numbers, numbers);
+        const std::vector<std::uint8_t> d = product<std::uint8_t>(context, spec, numbers, numbers);
         int wrong = 0;
         for (unsigned i = 0; i < kNumbers; ++i)
             for (unsigned j = 0; j < kNumbers; ++j) {
@@ -192,7 +193,9 @@ TEST_CASE("emulated 8-bit floats: D in 8 bits is rounded to the nearest, and sat
                 wrong += found == (magnitude | sign) || (magnitude == 0 && (found & 0x7fU) == 0) ? 0 : 1;
             }
         CHECK(wrong == 0);
-    }
+    };
+    for (const DataType type : {DataType::e4m3, DataType::e5m2}) check(on_hopper(), type);
+    check(on_ada(), DataType::e4m3);
 }
 
 TEST_CASE("emulated 8-bit floats: D in 8 bits in every variant that stores it by TMA") {
@@ -224,6 +227,7 @@ TEST_CASE("emulated 8-bit floats: fast sums keep 13 fraction bits, promoted ones
     std::vector<std::uint8_t> a(kK), b(kK);
     GemmSpec spec = float8_spec(1, 1, kK);
     spec.d = DataType::f32;
+    Context* context = nullptr;
     const auto sum = [&](Summation sums, std::uint8_t large, std::size_t place_of_one) {
         a.assign(kK, 0);
         b.assign(kK, 0);
@@ -231,15 +235,18 @@ TEST_CASE("emulated 8-bit floats: fast sums keep 13 fraction bits, promoted ones
         b[0] = large;
         a[place_of_one] = b[place_of_one] = kOne;
         spec.sums = sums;
-        return product<float>(spec, a, b).front();
+        return product<float>(*context, spec, a, b).front();
     };
-    for (const Summation sums : {Summation::fast, Summation::promoted}) {
-        CHECK(sum(sums, kOf64, 1) == 8193);
-        CHECK(sum(sums, kOf64, 200) == 8193);
-        CHECK(sum(sums, kOf128, 100) == 16384);
+    for (Context* const one : {&on_hopper(), &on_ada()}) {
+        context = one;
+        for (const Summation sums : {Summation::fast, Summation::promoted}) {
+            CHECK(sum(sums, kOf64, 1) == 8193);
+            CHECK(sum(sums, kOf64, 200) == 8193);
+            CHECK(sum(sums, kOf128, 100) == 16384);
+        }
+        CHECK(sum(Summation::fast, kOf128, 200) == 16384);
+        CHECK(sum(Summation::promoted, kOf128, 200) == 16385);
     }
-    CHECK(sum(Summation::fast, kOf128, 200) == 16384);
-    CHECK(sum(Summation::promoted, kOf128, 200) == 16385);
 }
 
 TEST_CASE("emulated 8-bit floats: every variant with promoted sums") {

@@ -282,7 +282,8 @@ std::optional<KernelConfig> random_config(RandomBits& random, const GemmSpec& sp
 }
 
 const GpuModel& random_gpu(RandomBits& random) {
-    static const std::array kGpus{&typical_gpu(find_arch("sm_80")), &typical_gpu(find_arch("sm_90a"))};
+    static const std::array kGpus{&typical_gpu(find_arch("sm_80")), &typical_gpu(find_arch("sm_89")),
+                                  &typical_gpu(find_arch("sm_90a"))};
     return *pick(random, kGpus);
 }
 

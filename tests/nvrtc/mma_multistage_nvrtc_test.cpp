@@ -67,6 +67,16 @@ TEST_CASE("mma_multistage: no choice spills for rows of any pitch and C") {
         }
 }
 
+TEST_CASE("mma_multistage: no choice of 8 bits spills") {
+    GemmSpec spec = spec_of(GemmLayout::tn, 4096, 4096, 4096, DataType::s8);
+    check_choice(spec, "a100");
+    spec = spec_of(GemmLayout::tn, 4096, 4096, 4096, DataType::e4m3);
+    check_choice(spec, "rtx4090");
+    spec.b = DataType::e5m2;
+    spec.c = spec.d = DataType::f32;
+    check_choice(spec, "rtx5090");
+}
+
 TEST_CASE(
     "mma_multistage: nor does the entry spill that adds up the most splits, with as many loads in flight as it has "
     "registers for") {

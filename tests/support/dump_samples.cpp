@@ -33,6 +33,13 @@ constexpr std::array kMmaParameters{"",
                                     "pack=ab,dependent_launch=1",
                                     "pack=a,split_k=2",
                                     "pack=b,split_k=2"};
+constexpr std::array kMmaOfBytesParameters{"",
+                                           ",rasterization=row,dependent_launch=1",
+                                           ",split_k=3",
+                                           ",split_k=2,reduction=cluster",
+                                           ",pack=a,rasterization=zigzag",
+                                           ",pack=b,split_k=2",
+                                           ",pack=ab"};
 constexpr std::array kWmmaParameters{"",
                                      "stages=1",
                                      "stages=2,double_buffer=0",
@@ -157,6 +164,13 @@ void add_tensor_core_kernels(Samples& samples, const GemmSpec& spec) {
     }
 }
 
+void add_mma_of_bytes(Samples& samples, const GemmSpec& spec) {
+    std::string tiles = "block=64x64x128,warp=32x32,stages=3,mma=16x8x32";
+    if (has_promoted_sums(spec)) tiles += ",promote=128";
+    for (const char* parameters : kMmaOfBytesParameters)
+        samples.add_config(spec, with_parameters({MmaMultistageConfig{}}, parse_parameters(tiles + parameters)));
+}
+
 void add_float8_kernels(Samples& samples, int size) {
     using enum DataType;
     const GemmSpec plain = problem(fmt::format("e4m3 tn {} {} {}", size, size, size / 16 * 16));
@@ -177,15 +191,19 @@ void add_float8_kernels(Samples& samples, int size) {
         fast.sums = Summation::fast;
         for (const char* parameters : kPromotedParameters) add(kind, std::string(parameters) + ",promote=128");
         for (const char* parameters : kFastParameters) add(fast, parameters);
+        add_mma_of_bytes(samples, kind);
+        add_mma_of_bytes(samples, fast);
     }
 }
 
 void add_int8_kernels(Samples& samples, int size) {
     using enum DataType;
     const GemmSpec plain = problem(fmt::format("s8 tn {} {} {}", size, size, size / 16 * 16));
-    for (const GemmSpec& kind : {plain, with(plain, std::nullopt, s8), with(plain, bf16, f16)})
+    for (const GemmSpec& kind : {plain, with(plain, std::nullopt, s8), with(plain, bf16, f16)}) {
         for (const char* parameters : kIntegerParameters)
             samples.add_config(kind, with_parameters({WgmmaWarpSpecializedConfig{}}, parse_parameters(parameters)));
+        add_mma_of_bytes(samples, kind);
+    }
 }
 
 void add_kernels_of_parts(Samples& samples, const GemmSpec& f32) {

@@ -1,5 +1,6 @@
 #include "generator/families/mma_multistage/family.hpp"
 
+#include "generator/base/packed_operand.hpp"
 #include "generator/families/mma_multistage/geometry.hpp"
 #include "generator/families/mma_multistage/shared_accesses.hpp"
 #include "generator/layout/mma_atom.hpp"
@@ -17,14 +18,14 @@ struct OperandView {
     int ldmatrix;
     int rows;  ///< of the warp tile: M or N
     char row_letter;
-    bool packed;
+    std::string_view from;  ///< a copy, if there is one
 };
 
 std::string copy_text(const OperandView& view) {
     const int bytes = view.geometry.vector_bytes;
     if (!view.geometry.async)
         return fmt::format("aligned loads, shifted in registers, then st.shared of {} bytes", bytes);
-    return fmt::format("cp.async of {} bytes{}", bytes, view.packed ? " from the packed copy in the workspace" : "");
+    return fmt::format("cp.async of {} bytes{}", bytes, view.from);
 }
 
 std::string swizzle_text(int row_bytes) {
@@ -71,13 +72,18 @@ OperandPath path_of(const OperandView& view, const MmaMultistageConfig& c, const
     return path;
 }
 
+std::string_view copy_of(bool is_packed, bool is_transposed) {
+    if (!is_packed) return "";
+    return is_transposed ? " from the transposed copy in the workspace" : " from the packed copy in the workspace";
+}
+
 }  // namespace
 
 KernelAnatomy MmaMultistage::anatomy(const Problem& problem, const MmaMultistageConfig& c) {
     const GemmSpec& spec = problem.row_major();
     const TensorCoreGeometry g = geometry(problem.signature, c);
-    const OperandView a{Operand::a, g.a, c.ldmatrix_a, c.warp.m, 'm', packs_a(c.pack)};
-    const OperandView b{Operand::b, g.b, c.ldmatrix_b, c.warp.n, 'n', packs_b(c.pack)};
+    const OperandView a{Operand::a, g.a, c.ldmatrix_a, c.warp.m, 'm', copy_of(packs_a(c.pack), transposes_a(spec))};
+    const OperandView b{Operand::b, g.b, c.ldmatrix_b, c.warp.n, 'n', copy_of(packs_b(c.pack), transposes_b(spec))};
     const MmaAtom* atom = find_mma_atom(c.mma, spec.a, spec.b, spec.accumulator);
     KernelAnatomy anatomy = anatomy_of(g, c.block, c.warp, c.mma, atom->ptx_name);
     anatomy.stages = c.stages;

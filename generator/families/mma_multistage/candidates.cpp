@@ -1,3 +1,4 @@
+#include "generator/base/promoted_sums.hpp"
 #include "generator/families/mma_multistage/cost.hpp"
 #include "generator/families/mma_multistage/family.hpp"
 #include "generator/families/shared/dependent_launch.hpp"
@@ -36,12 +37,14 @@ constexpr int kShortestSplit = 256;  // of K
 constexpr int kSomeWaves = 400;      // blocks; a cluster's splits are cheap enough to even out so many
 constexpr int kFewSplits = 4;
 
-MmaMultistageConfig config_of(const Tile& tile, int row_bytes, DataType operands) {
+MmaMultistageConfig config_of(const Tile& tile, int row_bytes, const GemmSpec& spec) {
     constexpr int kBytesOfMma = 32;  // along K
+    const int element_bytes = bytes(spec.a);
     MmaMultistageConfig config;
-    config.mma.k = kBytesOfMma / bytes(operands);
-    const int block_k = row_bytes / bytes(operands);
-    const int element_bits = 8 * bytes(operands);
+    config.mma.k = kBytesOfMma / element_bytes;
+    config.promote = promoted_k(spec);
+    const int block_k = row_bytes / element_bytes;
+    const int element_bits = 8 * element_bytes;
     config.block = {tile.block_m, tile.block_n, block_k};
     config.warp = {tile.warp_m, tile.warp_n, block_k};
     const TileShape repetitions{tile.warp_m / config.mma.m, tile.warp_n / config.mma.n, 1};
@@ -59,11 +62,18 @@ bool splitting_may_pay(const GemmSpec& spec, const MmaMultistageConfig& config) 
     return blocks * (config.split_k - 1) < std::int64_t{4} * kFewBlocks && blocks < kFewBlocks;
 }
 
-/// Packing options: none, every operand below 16 bytes, and those that can't even be copied by cp.async.
+/// Packing options: no operand that need not be packed, every operand below 16 bytes, and those that can't even be
+/// copied by cp.async. Operands of 8 bits can neither be shifted nor transposed in registers.
 std::vector<Pack> packings(const GemmSpec& spec) {
-    std::vector<Pack> options{Pack::none};
-    for (const int below : {16, 4}) {
-        const Pack pack = pack_of(spec.align_a < below, spec.align_b < below);
+    const bool has_8_bits = bytes(spec.a) == 1;
+    const auto must_be_packed = [&](bool is_transposed, int alignment) {
+        return has_8_bits && (is_transposed || widest_cp_async(alignment) == nullptr);
+    };
+    const bool must_a = must_be_packed(transposes_a(spec), spec.align_a);
+    const bool must_b = must_be_packed(transposes_b(spec), spec.align_b);
+    std::vector<Pack> options;
+    for (const int below : {0, 16, 4}) {
+        const Pack pack = pack_of(must_a || spec.align_a < below, must_b || spec.align_b < below);
         if (std::find(options.begin(), options.end(), pack) == options.end()) options.push_back(pack);
     }
     return options;
@@ -113,7 +123,8 @@ void add_tile(std::vector<CandidateGroup<MmaMultistageConfig>>& groups, const Pr
               const Tile& tile) {
     for (const int row_bytes : kRowBytes) {
         if (row_bytes == kLongRowBytes && tile.block_m * tile.block_n > kSmallTile) continue;
-        MmaMultistageConfig config = config_of(tile, row_bytes, problem.row_major().a);
+        MmaMultistageConfig config = config_of(tile, row_bytes, problem.row_major());
+        if (config.promote > config.block.k) continue;
         for (const Pack pack : packings(problem.row_major())) {
             config.pack = pack;
             groups.push_back({least_us(problem, config, gpu), config});
@@ -121,10 +132,16 @@ void add_tile(std::vector<CandidateGroup<MmaMultistageConfig>>& groups, const Pr
     }
 }
 
+/// wgmma multiplies 8 bits several times as fast as mma.sync, and serves all problems of them but arrays of addresses.
+bool leaves_to_wgmma(const GemmSpec& spec, const Arch& arch) {
+    return bytes(spec.a) == 1 && arch.has_wgmma && !spec.pointers;
+}
+
 }  // namespace
 
 std::vector<CandidateGroup<MmaMultistageConfig>> MmaMultistage::groups(const Problem& problem, const GpuModel& gpu) {
     std::vector<CandidateGroup<MmaMultistageConfig>> groups;
+    if (leaves_to_wgmma(problem.row_major(), *gpu.arch)) return groups;
     for (const Tile& tile : kTiles) {
         add_tile(groups, problem, gpu, tile);
         const Tile turned{tile.block_n, tile.block_m, tile.warp_n, tile.warp_m};

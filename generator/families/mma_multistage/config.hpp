@@ -6,7 +6,8 @@
 
 namespace jitgemm {
 
-/// Half-precision GEMM on mma.sync (sm_80+): cp.async pipeline of `stages` tiles, ldmatrix, register double buffering.
+/// GEMM of 16-bit and 8-bit operands on mma.sync (sm_80+): cp.async pipeline of `stages` tiles, ldmatrix, register
+/// double buffering.
 struct MmaMultistageConfig {
     TileShape block{128, 128, 32};
     TileShape warp{64, 64, 32};  ///< warp.k equals block.k
@@ -20,6 +21,7 @@ struct MmaMultistageConfig {
     int split_k = 1;  ///< blocks that share the K of one tile
     Reduction reduction = Reduction::workspace;
     Pack pack = Pack::none;
+    int promote = 0;  ///< the K after which tensor cores begin anew, and CUDA cores add their partial sums; 0: never
     /// Its entries begin while the previous kernel ends (griddepcontrol), and a block has its SM to itself. It needs
     /// sm_90.
     bool dependent_launch = false;

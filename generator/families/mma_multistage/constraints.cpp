@@ -49,6 +49,36 @@ void check_atom(Reasons& reasons, const GemmSpec& spec, const MmaMultistageConfi
     }
 }
 
+/// The tensor cores of this architecture must multiply these types at all.
+void check_types(Reasons& reasons, const GemmSpec& spec, const Arch& arch) {
+    if (bytes(spec.a) != 1) return;
+    constexpr TileShape kMmaOfBytes{16, 8, 32};
+    const MmaAtom* atom = find_mma_atom(kMmaOfBytes, spec.a, spec.b, spec.accumulator);
+    if (atom != nullptr && atom->first_compute_capability > arch.compute_capability)
+        reasons.push_back(fmt::format("mma_multistage multiplies {} by {} on sm_{} and newer, not on {}",
+                                      to_string(spec.a), to_string(spec.b), atom->first_compute_capability, arch.name));
+}
+
+/// Elements of 8 bits come by cp.async, along K. Operands that lie otherwise are copied first.
+void check_bytes(Reasons& reasons, const GemmSpec& spec, const MmaMultistageConfig& c) {
+    if (bytes(spec.a) != 1) return;
+    const auto check = [&](char name, bool is_packed, bool is_transposed, int alignment) {
+        const char packed = static_cast<char>(name - 'A' + 'a');
+        if (!is_packed && is_transposed)
+            reasons.push_back(
+                fmt::format("K is not contiguous in {} (layout {}), and ldmatrix transposes no elements of 8 bits: "
+                            "pack must have {}",
+                            name, to_string(spec.layout), packed));
+        else if (!is_packed && widest_cp_async(alignment) == nullptr)
+            reasons.push_back(
+                fmt::format("{} is aligned to {} bytes, and cp.async copies 8-bit elements from multiples "
+                            "of 4 on: pack must have {}",
+                            name, alignment, packed));
+    };
+    check('A', packs_a(c.pack), transposes_a(spec), spec.align_a);
+    check('B', packs_b(c.pack), transposes_b(spec), spec.align_b);
+}
+
 void check_ldmatrix(Reasons& reasons, const MmaMultistageConfig& c, const TensorCoreGeometry& g) {
     const TileShape repetitions{g.tiles_m, g.tiles_n, 1};
     for (const auto& [operand, x] : {std::pair{Operand::a, c.ldmatrix_a}, std::pair{Operand::b, c.ldmatrix_b}})
@@ -67,8 +97,9 @@ void check_pipeline(Reasons& reasons, const MmaMultistageConfig& c, const Tensor
         reasons.push_back(fmt::format("split_k = {} is outside 1 to {}", c.split_k, kMaxSplits));
 }
 
-void check_reduction(Reasons& reasons, const MmaMultistageConfig& c, const Arch& arch) {
+void check_reduction(Reasons& reasons, const GemmSpec& spec, const MmaMultistageConfig& c, const Arch& arch) {
     if (c.reduction != Reduction::cluster) return;
+    if (spec.accumulator == DataType::s32) reasons.emplace_back("reduction = cluster adds sums of f32, not s32");
     if (c.split_k < 2)
         reasons.emplace_back("reduction = cluster needs a split_k of 2 or more: else there is nothing to add up");
     if (arch.max_cluster_blocks == 0)
@@ -105,21 +136,26 @@ void check_pairs(Reasons& reasons, const Problem& problem, const MmaMultistageCo
 }
 
 void check_packing(Reasons& reasons, const GemmSpec& spec, const MmaMultistageConfig& c) {
-    const auto check_alignment = [&](std::string_view name, int alignment) {
-        if (!needs_packing(alignment))
+    const auto check_alignment = [&](std::string_view name, int alignment, bool is_transposed) {
+        if (!needs_packing(alignment) && !is_transposed)
             reasons.push_back(fmt::format("pack: {} is aligned to {} bytes already", name, alignment));
     };
-    if (packs_a(c.pack)) check_alignment("A", spec.align_a);
-    if (packs_b(c.pack)) check_alignment("B", spec.align_b);
+    if (packs_a(c.pack)) check_alignment("A", spec.align_a, transposes_a(spec));
+    if (packs_b(c.pack)) check_alignment("B", spec.align_b, transposes_b(spec));
     check_vectors(reasons, spec, c.pack);
 }
 
-/// Problems of a batch have no workspace of their own.
+/// Problems of a batch have a workspace of their own for copies of 8-bit operands, and nothing else.
 void check_batch(Reasons& reasons, const GemmSpec& spec, const MmaMultistageConfig& c) {
     if (!is_batched(spec)) return;
     if (c.splits_in_workspace())
         reasons.push_back(fmt::format("split_k = {}: a batch needs reduction = cluster, or split_k = 1", c.split_k));
-    if (c.pack != Pack::none) reasons.emplace_back("pack: operands of a batch are read as they lie");
+    if (c.pack != Pack::none && bytes(spec.a) != 1)
+        reasons.emplace_back("pack: operands of a batch are read as they lie");
+    if (c.pack != Pack::none && bytes(spec.a) == 1 && c.pack != pack_for_tma(spec))
+        reasons.push_back(fmt::format(
+            "pack: a batch copies all 8-bit operands that are not rows of K aligned to {} bytes, and no others",
+            kTmaAlignment));
 }
 
 }  // namespace
@@ -127,8 +163,9 @@ void check_batch(Reasons& reasons, const GemmSpec& spec, const MmaMultistageConf
 bool MmaMultistage::selected_by_default(const Problem&) { return true; }
 
 Reasons MmaMultistage::unsupported(const Problem& problem, const Arch& arch) {
-    Reasons reasons = unsupported_on_tensor_cores("mma_multistage", problem.row_major(), arch);
     const GemmSpec& spec = problem.row_major();
+    Reasons reasons = unsupported_on_tensor_cores("mma_multistage", spec, arch, {.factors_of_8_bits = true});
+    check_types(reasons, spec, arch);
     if (pairs_of(problem.signature) == EpiloguePairs::halves && spec.n % kSumsOfEightPairs != 0)
         reasons.push_back(
             fmt::format("n is {}, but mma_multistage copies pairs of halves by eight: n must be a multiple of {}",
@@ -144,13 +181,15 @@ Reasons MmaMultistage::violations(const Problem& problem, const MmaMultistageCon
     check_tiles(reasons, c, bytes(problem.signature.a));
     check_atom(reasons, spec, c, arch);
     check_warps(reasons, g, kMaxWarps);
+    check_bytes(reasons, spec, c);
+    check_promoted_k(reasons, spec, c.promote, c.block.k);
     check_ldmatrix(reasons, c, g);
     check_pipeline(reasons, c, g);
     check_swizzle(reasons, "A", g.a, c.shared_layout);
     check_copy(reasons, "A", g.a, g.threads);
     check_swizzle(reasons, "B", g.b, c.shared_layout);
     check_copy(reasons, "B", g.b, g.threads);
-    check_reduction(reasons, c, arch);
+    check_reduction(reasons, spec, c, arch);
     check_dependent_launch(reasons, c.dependent_launch, arch);
     check_epilogue(reasons, c, g);
     check_pairs(reasons, problem, c, g);

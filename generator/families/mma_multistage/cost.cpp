@@ -34,6 +34,13 @@ double copies(const OperandGeometry& operand) {
     return static_cast<double>(operand.tile_rows) * operand.vectors_per_row / 32;
 }
 
+/// CUDA cores add each partial sum once, which takes half of a multiply-add's flops.
+double promotion_cycles(const MmaMultistageConfig& c, const Arch& arch) {
+    if (c.promote == 0) return 0;
+    const double additions = static_cast<double>(c.block.m) * c.block.n * c.block.k / c.promote;
+    return 2 * additions / fma_flops_per_clock(arch);
+}
+
 double copy_overhead_cycles(const OperandGeometry& operand, const MmaCosts& costs) {
     if (!operand.async) return copies(operand) * costs["realign_cycles"];
     return operand.vector_bytes < 16 ? copies(operand) * costs["narrow_copy_cycles"] : 0;
@@ -75,7 +82,7 @@ double fetch_cycles(const FetchedOperand& operand, int block_k, double at_work, 
 /// Of one k-tile of one block, the cycles that each unit of an SM is busy.
 struct UnitCycles {
     double tensor;  ///< at the tensor cores' peak
-    double copies;  ///< the same, of instructions for unaligned copies
+    double copies;  ///< the same, of instructions for unaligned copies, and to add partial sums
     double shared;  ///< bank conflicts included
     double l2;
 };
@@ -95,7 +102,7 @@ UnitCycles unit_cycles(const MmaCostInputs& in, const FetchedOperand& a, const F
     const double reads =
         static_cast<double>(g.threads) / 32 * (c.warp.m * g.a.element_bytes + c.warp.n * g.b.element_bytes) * c.block.k;
     return {.tensor = 2.0 * c.block.m * c.block.n * c.block.k / wide_flops_per_clock(arch, in.signature) * sums,
-            .copies = copy_overhead_cycles(g.a, costs) + copy_overhead_cycles(g.b, costs),
+            .copies = copy_overhead_cycles(g.a, costs) + copy_overhead_cycles(g.b, costs) + promotion_cycles(c, arch),
             .shared = (reads + fill) * in.conflicts / costs["shared_bytes_per_cycle"],
             .l2 = fetch_cycles(a, c.block.k, at_work, costs) + fetch_cycles(b, c.block.k, at_work, costs)};
 }
@@ -108,7 +115,8 @@ int k_tiles_in_flight(const MmaCostInputs& in) {
 /// What a k-tile takes longer for reasons that no unit's rate explains.
 double friction(const MmaCostInputs& in, const MmaCosts& costs) {
     const MmaMultistageConfig& c = in.config;
-    const bool tight = c.block.k >= 64 && in.spec.accumulator != DataType::f16 && c.warp.m * c.warp.n >= 4096;
+    const bool tight = c.block.k * in.geometry.a.element_bytes >= 128 && in.spec.accumulator != DataType::f16 &&
+                       c.warp.m * c.warp.n >= 4096;
     return (1 + costs["many_stages"] * std::max(0, c.stages - 4)) *
            (1 + costs["stage_jitter"] / k_tiles_in_flight(in)) * (tight ? 1 + costs["tight_registers"] : 1);
 }

@@ -12,7 +12,7 @@ struct MmaMultistage {
     using Costs = MmaCosts;
     static constexpr std::string_view kName = "mma_multistage";
     static constexpr std::string_view kSummary =
-        "f16 and bf16 on mma.sync: cp.async pipeline, ldmatrix, swizzled shared memory (sm_80 and newer)";
+        "f16, bf16, s8 and (sm_89) e4m3, e5m2 on mma.sync: cp.async pipeline, ldmatrix, swizzled shared memory";
     static constexpr std::string_view kTemplateFile = "mma_multistage/mma_multistage.cu";
     static constexpr MathUnit kMathUnit = MathUnit::tensor_cores;
     static constexpr FamilyServes kServes{.pairs = true, .batches = true, .symmetric = true};
@@ -23,7 +23,8 @@ struct MmaMultistage {
     [[nodiscard]] static bool selected_by_default(const Problem& problem);
     /// Reasons why no config can serve the problem: types, architecture, extents.
     [[nodiscard]] static std::vector<std::string> unsupported(const Problem& problem, const Arch& arch);
-    /// Configs worth considering for the problem. The rules are not yet applied.
+    /// Configs worth considering for the problem. The rules are not yet applied. Of 8-bit operands there are none where
+    /// wgmma serves them.
     [[nodiscard]] static std::vector<Config> candidates(const Problem& problem, const GpuModel& gpu);
     [[nodiscard]] static std::vector<CandidateGroup<Config>> groups(const Problem& problem, const GpuModel& gpu);
     static void add_candidates(std::vector<Config>& list, const Problem& problem, const Config& tile,
@@ -51,7 +52,7 @@ struct MmaMultistage {
     [[nodiscard]] static RenderInput render_input(const GemmSignature& signature, const Config& config);
     /// The packing of A and of B if the config asks for it, the main kernel, and with split-K the reduction.
     [[nodiscard]] static std::vector<KernelEntry> entries(const GemmSignature& signature, const Config& config);
-    /// Packed operands, then split_k partials of m rows of f32, each row rounded up to 4 elements.
+    /// Packed operands, then split_k partials of m rows of f32 or s32, each row rounded up to 4 elements.
     /// The generated workspace.cuh lays them out.
     [[nodiscard]] static std::int64_t workspace_bytes(const Problem& problem, const Config& config);
     [[nodiscard]] static std::int64_t pad_bytes(const GemmSignature& signature, const Config& config);

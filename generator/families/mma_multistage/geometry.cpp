@@ -13,8 +13,7 @@ namespace {
 constexpr bool kDoubleBuffer = true;  // fragments of the next k-block are loaded before the mma of the current one
 
 int staged_element_bytes(const GemmSignature& signature, const MmaMultistageConfig& config) {
-    const bool f32 = config.split_k > 1 || signature.c.has_value() || signature.epilogue.has_value();
-    return bytes(f32 ? DataType::f32 : signature.d);
+    return stages_sums(signature, config) ? bytes(DataType::f32) : bytes(signature.d);
 }
 
 int output_vector(const GemmSignature& signature, const MmaMultistageConfig& config) {
@@ -25,8 +24,9 @@ OperandGeometry operand_of(Operand operand, const GemmSignature& signature, cons
                            int threads) {
     const bool is_a = operand == Operand::a;
     const bool packed = is_a ? packs_a(config.pack) : packs_b(config.pack);
+    const bool has_8_bits = bytes(signature.a) == 1;  // copies have them K-major
     return operand_geometry({.element_bytes = bytes(is_a ? signature.a : signature.b),
-                             .k_major = is_k_major(operand, signature.layout),
+                             .k_major = has_8_bits || is_k_major(operand, signature.layout),
                              .alignment = packed ? kChunkBytes
                                           : is_a ? signature.align_a
                                                  : signature.align_b,
@@ -38,10 +38,15 @@ OperandGeometry operand_of(Operand operand, const GemmSignature& signature, cons
 
 }  // namespace
 
+bool stages_sums(const GemmSignature& signature, const MmaMultistageConfig& config) {
+    return config.split_k > 1 || signature.c || signature.epilogue || bytes(signature.d) == 1 ||
+           has_exact_sums(signature);
+}
+
 TensorCoreGeometry geometry(const GemmSignature& signature, const MmaMultistageConfig& config) {
     TensorCoreGeometry g = tiled_geometry(config.block, config.warp, config.mma, bytes(signature.a), kDoubleBuffer);
     const int registers_c = signature.accumulator == DataType::f16 ? 2 : 4;
-    g.accumulator_registers = bounded_product(g.tiles_m, g.tiles_n, registers_c);
+    g.accumulator_registers = bounded_product(g.tiles_m, g.tiles_n, registers_c * (config.promote == 0 ? 1 : 2));
     g.a = operand_of(Operand::a, signature, config, g.threads);
     g.b = operand_of(Operand::b, signature, config, g.threads);
     g.staging_registers = staging_registers(g.a) + staging_registers(g.b);

@@ -10,4 +10,8 @@ namespace jitgemm {
 /// never throws: the constraints report divisions with a remainder.
 [[nodiscard]] TensorCoreGeometry geometry(const GemmSignature& signature, const MmaMultistageConfig& config);
 
+/// Whether the epilogue rearranges sums of 32 bits through shared memory, and then makes elements of D of them. Else it
+/// rearranges elements of D.
+[[nodiscard]] bool stages_sums(const GemmSignature& signature, const MmaMultistageConfig& config);
+
 }  // namespace jitgemm

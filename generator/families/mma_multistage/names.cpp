@@ -16,7 +16,7 @@ constexpr std::array<std::string_view, 2> kSharedLayouts{"swizzle", "padding"};
 constexpr std::array<std::string_view, 2> kReductions{"workspace", "cluster"};
 constexpr std::array<std::string_view, 4> kPacks{"none", "a", "b", "ab"};
 
-constexpr std::array<ConfigParameter<Config>, 13> kParameters{{
+constexpr std::array<ConfigParameter<Config>, 14> kParameters{{
     shape_parameter<&Config::block>("block", ""),
     shape_2d_parameter<&Config::warp>("warp", "warp"),
     shape_parameter<&Config::mma>("mma", "mma", "16x8x16"),
@@ -29,6 +29,7 @@ constexpr std::array<ConfigParameter<Config>, 13> kParameters{{
     number_parameter<&Config::split_k>("split_k", "split", "1"),
     word_parameter<&Config::reduction, kReductions>("reduction", "", "workspace or cluster", "workspace"),
     word_parameter<&Config::pack, kPacks>("pack", "pack", "none, a, b or ab", "none"),
+    number_parameter<&Config::promote>("promote", "promote", "0"),
     dependent_launch_parameter<Config>(),
 }};
 

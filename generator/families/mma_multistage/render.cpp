@@ -42,6 +42,9 @@ Macros macros(const GemmSignature& s, const MmaMultistageConfig& c, const Tensor
                   {"GEMM_PACK_B", packs_b(c.pack)},
                   {"GEMM_ALIGN_A", packs_a(c.pack) ? 16 : s.align_a},
                   {"GEMM_ALIGN_B", packs_b(c.pack) ? 16 : s.align_b},
+                  {"GEMM_ELEMENT_BYTES", bytes(s.a)},
+                  {"GEMM_TRANSPOSE_REALIGN", realigns_transposed(s)},
+                  {"GEMM_PROMOTED", c.promote != 0},
                   {"GEMM_PAIRS", has_pairs(s)},
                   {"GEMM_PAIRED_HALVES", pairs_of(s) == EpiloguePairs::halves},
                   {"GEMM_VECTOR_D", g.vector_d}};
@@ -67,6 +70,30 @@ std::string fragment_lines(const GemmSignature& s, const MmaMultistageConfig& c,
            constant_line("kChunksB", chunks(g.b, c.block.k, c.warp.n), "");
 }
 
+/// The elements of A and B. Those of C and D have 16 bits, too, or not.
+std::string factor_lines(const GemmSignature& s) {
+    if (bytes(s.a) == 2) return alias_line("Bits", word_of(s.a), fmt::format("{} in memory", to_string(s.a)));
+    const std::string factors = s.a == s.b ? std::string(to_string(s.a)) : "an element of A or B";
+    const bool has_16_bits = bytes(s.d) == 2 || (s.c && bytes(*s.c) == 2);
+    return alias_line("Byte", word_of(s.a), fmt::format("{} in memory", factors)) +
+           (has_16_bits ? alias_line("Bits", word_of(DataType::f16), "a 16-bit element in memory") : "");
+}
+
+/// What a warp rearranges, and what it stores if that is something else.
+std::string staged_lines(const GemmSignature& s, const MmaMultistageConfig& c) {
+    if (c.splits_in_cluster()) return alias_line("ElementOut", "ElementD", "the element that the epilogue stores");
+    const bool has_sums = stages_sums(s, c), split = c.splits_in_workspace();
+    const bool has_integers = has_exact_sums(s) || (split && s.accumulator == DataType::s32);
+    std::string text = alias_line("Staged",
+                                  has_integers                       ? "int"
+                                  : has_sums || s.d == DataType::f32 ? "float"
+                                                                     : "Bits",
+                                  "the element that the epilogue rearranges through shared memory");
+    if (has_sums && !split && s.d != DataType::f32 && !has_integers && !has_pairs(s))
+        text += alias_line("ElementOut", "ElementD", "the element that it stores");
+    return text;
+}
+
 std::string params_text(const GemmSignature& s, const MmaMultistageConfig& c, const TensorCoreGeometry& g) {
     const bool split = c.splits_in_workspace();
     std::string text;
@@ -86,24 +113,18 @@ std::string params_text(const GemmSignature& s, const MmaMultistageConfig& c, co
         text += constant_line("kAlignA", g.a.vector_bytes,
                               "bytes to which A is aligned, and which a thread copies at once");
     if (g.b.async) text += constant_line("kAlignB", g.b.vector_bytes, "bytes to which B is aligned");
+    if (c.promote != 0)
+        text += constant_line("kPromotedBlocks", c.promote / c.mma.k,
+                              "k-blocks that tensor cores add up before they begin anew");
     text += constant_line("kVectorD", g.vector_d, "elements of D that a thread stores at once");
     if (c.pack != Pack::none)
         text += constant_line("kPackThreads", kPackThreads, "threads of a block that packs an operand");
     if (split) text += constant_line("kReduceThreads", kReduceThreads, "threads of a block that adds partial sums");
     text += "\n";
-    text += alias_line("Bits", word_of(s.a), fmt::format("{} in memory", to_string(s.a)));
-    text += alias_line("Accumulator", s.accumulator == DataType::f16 ? "unsigned" : "float",
-                       s.accumulator == DataType::f16 ? "two f16 sums" : "one f32 sum");
+    text += factor_lines(s) + accumulator_line(s.accumulator);
     if (s.c) text += alias_line("ElementC", element_type(*s.c), fmt::format("{} in memory", to_string(*s.c)));
     text += alias_line("ElementD", element_type(s.d), fmt::format("{} in memory", to_string(s.d)));
-    if (c.splits_in_cluster()) text += alias_line("ElementOut", "ElementD", "the element that the epilogue stores");
-    if (stages_rows(c)) {
-        const bool staged_f32 = split || s.c || s.epilogue || s.d == DataType::f32;
-        text += alias_line("Staged", staged_f32 ? "float" : "Bits",
-                           "the element that the epilogue rearranges through shared memory");
-        if ((s.c || s.epilogue) && !split && s.d != DataType::f32 && !has_pairs(s))
-            text += alias_line("ElementOut", "ElementD", "the element that it stores");
-    }
+    text += staged_lines(s, c);
     return text + "\n" + tiling_lines(g, {c.stages, stages_rows(c) ? c.warp.n : 0}) + fragment_lines(s, c, g);
 }
 
@@ -128,7 +149,7 @@ void add_pairs(RenderInput& input, const MmaMultistageConfig& c, const TensorCor
                     packs_b(c.pack) ? "packed_pitch(packed_columns_b(args))" : "args.ldb");
 }
 
-void add_pieces(RenderInput& input, const MmaMultistageConfig& c, const TensorCoreGeometry& g) {
+void add_pieces(RenderInput& input, const GemmSignature& s, const MmaMultistageConfig& c, const TensorCoreGeometry& g) {
     input.pieces["mma_params.cuh"] = "params.cuh";
     input.generated["GEMM_START_COPIES"] =
         start_of_copy('a', packs_a(c.pack), "row") + start_of_copy('b', packs_b(c.pack), "column");
@@ -137,6 +158,9 @@ void add_pieces(RenderInput& input, const MmaMultistageConfig& c, const TensorCo
                           .element_bytes = g.a.element_bytes,
                           .a_k_major = g.a.k_major,
                           .b_k_major = g.b.k_major,
+                          .transposes_a = packs_a(c.pack) && transposes_a(s),
+                          .transposes_b = packs_b(c.pack) && transposes_b(s),
+                          .has_s32_sums = s.accumulator == DataType::s32,
                           .sums = c.splits_in_workspace() ? WorkspaceSums::of_splits : WorkspaceSums::none});
 }
 
@@ -156,7 +180,7 @@ RenderInput MmaMultistage::render_input(const GemmSignature& signature, const Mm
     input.generated["epilogue_expression.cuh"] = epilogue_expression(signature, FinishUnit::element);
     input.generated["mma_atom.cuh"] = mma_atom_text(signature, c, g);
     add_copies(input, g, {});
-    add_pieces(input, c, g);
+    add_pieces(input, signature, c, g);
     if (has_pairs(signature)) add_pairs(input, c, g);
     return input;
 }
@@ -166,7 +190,9 @@ std::vector<KernelEntry> MmaMultistage::entries(const GemmSignature& signature, 
     const bool has_workspace = c.splits_in_workspace() || c.pack != Pack::none;
     KernelEntry gemm = gemm_entry(g, {c.block.m, c.block.n, c.split_k}, gemm_arguments(signature, has_workspace));
     if (c.splits_in_cluster()) gemm.cluster = {c.split_k, 1, 1};
-    std::vector<KernelEntry> entries = pack_entries(c.pack, gemm.arguments);
+    const bool transposes =
+        (packs_a(c.pack) && transposes_a(signature)) || (packs_b(c.pack) && transposes_b(signature));
+    std::vector<KernelEntry> entries = pack_entries(c.pack, gemm.arguments, transposes ? bytes(signature.a) : 0);
     entries.push_back(gemm);
     if (c.splits_in_workspace()) entries.push_back(reduce_entry(gemm.arguments));
     for (KernelEntry& entry : entries) entry.programmatic_launch = c.dependent_launch;

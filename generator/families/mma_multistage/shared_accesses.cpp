@@ -224,7 +224,9 @@ double mma_multistage_conflict_slowdown(const GemmSignature& signature, const Mm
 }
 
 std::vector<std::string> MmaMultistage::discouraged(const Problem& problem, const MmaMultistageConfig& c) {
-    std::vector<std::string> reasons = wasteful_packing(problem.row_major(), c.pack);
+    const bool has_8_bits = bytes(problem.row_major().a) == 1;  // and no kernel that reads them as they lie
+    std::vector<std::string> reasons;
+    if (!has_8_bits) reasons = wasteful_packing(problem.row_major(), c.pack);
     if (!may_conflict(c)) return reasons;
     std::ranges::move(conflict_reasons(mainloop_accesses(problem.signature, c)), std::back_inserter(reasons));
     return reasons;

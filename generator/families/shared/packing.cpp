@@ -55,6 +55,12 @@ std::vector<KernelEntry> split_entries(Pack split, const std::vector<KernelArgum
     return {entry};
 }
 
+bool realigns_transposed(const GemmSignature& signature) {
+    constexpr int kWord = 4;
+    return (transposes_a(signature) && signature.align_a < kWord) ||
+           (transposes_b(signature) && signature.align_b < kWord);
+}
+
 PackedOperand packed_operand(Operand operand, const GemmSpec& spec) {
     return operand == Operand::a ? packed_a(spec) : packed_b(spec);
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "generator/base/gemm_signature.hpp"
 #include "generator/base/kernel_entry.hpp"
 #include "generator/base/packed_operand.hpp"
 #include "generator/families/shared/pipeline_choices.hpp"
@@ -30,6 +31,9 @@ inline constexpr int kPackThreads = 256;
 /// The operands that a launch copies: those that TMA cannot address, and those that tensor cores cannot read as they
 /// lie, if the caller has not prepared them. `of` is a GemmSpec or a GemmSignature.
 [[nodiscard]] Pack pack_for_tma(const auto& of) { return pack_of(makes_copy_a(of), makes_copy_b(of)); }
+
+/// Whether an operand is transposed that is not aligned to words (templates/common/transpose_bytes.cuh).
+[[nodiscard]] bool realigns_transposed(const GemmSignature& signature);
 
 /// The bytes at the beginning of the workspace that the copies take.
 [[nodiscard]] std::int64_t packed_workspace_bytes(const GemmSpec& spec, Pack pack);

@@ -57,6 +57,14 @@ std::string alias_line(std::string_view name, std::string_view type, std::string
     return commented(fmt::format("using {} = {};", name, type), comment);
 }
 
+std::string accumulator_line(DataType accumulator) {
+    switch (accumulator) {
+        case DataType::f16: return alias_line("Accumulator", "unsigned", "two f16 sums");
+        case DataType::s32: return alias_line("Accumulator", "int", "one s32 sum");
+        default: return alias_line("Accumulator", "float", "one f32 sum");
+    }
+}
+
 std::string indented(int spaces, std::string_view lines) {
     std::string text;
     while (!lines.empty()) {

@@ -15,7 +15,7 @@ namespace jitgemm {
 
 /// \file Lines of the generated params.cuh, and the numbers of types in GEMM_TYPE_* macros. All families share them.
 
-/// 0 f16, 1 bf16, 2 f32, 3 none. Throws Error for any other type.
+/// 0 f16, 1 bf16, 2 f32, 3 none, 4 e4m3, 5 e5m2, 6 s8, 7 s32. Throws Error for any other type.
 [[nodiscard]] int type_code(std::optional<DataType> type);
 
 /// The unsigned C type with the size of an element.
@@ -23,6 +23,9 @@ namespace jitgemm {
 
 /// The device code's type of an element in memory: "float", or "Bits" for a 16-bit type.
 [[nodiscard]] std::string_view element_type(DataType type);
+
+/// "using Accumulator = float;  // one f32 sum"
+[[nodiscard]] std::string accumulator_line(DataType accumulator);
 
 /// "constexpr int kStages = 4;  // comment\n", or the first half if there is no comment.
 [[nodiscard]] std::string constant_line(std::string_view name, int value, std::string_view comment);

@@ -1,5 +1,7 @@
 #include "generator/families/shared/tensor_core_constraints.hpp"
 
+#include "generator/base/promoted_sums.hpp"
+
 #include <fmt/format.h>
 
 namespace jitgemm {
@@ -10,21 +12,42 @@ constexpr int kMaxPassesShifted = 12;    // eight registers per pass
 constexpr int kMaxPassesRegisters = 24;  // four
 constexpr int kCpAsyncCapability = 80;
 
+/// "f16 by f16 or bf16 by bf16"
+std::string_view factors_text(const TensorCoreTypes& types) {
+    if (types.parts)
+        return "f16 by f16, bf16 by bf16, s8 by s8, e4m3 and e5m2 in any mix, or f32 with a math other than ieee";
+    return types.factors_of_8_bits ? "f16 by f16, bf16 by bf16, s8 by s8, or e4m3 and e5m2 in any mix"
+                                   : "f16 by f16 or bf16 by bf16";
+}
+
 }  // namespace
 
-Reasons unsupported_on_tensor_cores(std::string_view family, const GemmSpec& spec, const Arch& arch, bool has_8_bits) {
+Reasons unsupported_on_tensor_cores(std::string_view family, const GemmSpec& spec, const Arch& arch,
+                                    const TensorCoreTypes& types) {
     Reasons reasons;
+    const bool has_8_bits = types.factors_of_8_bits && bytes(spec.a) == 1;
     const bool is_served =
-        (is_half(spec.a) && spec.a == spec.b) || (has_8_bits && (bytes(spec.a) == 1 || spec.math != Math::ieee));
+        (is_half(spec.a) && spec.a == spec.b) || has_8_bits || (types.parts && spec.math != Math::ieee);
     if (!is_served)
-        reasons.push_back(
-            fmt::format("{} multiplies f16 by f16{} bf16 by bf16{}, not {} by {}", family, has_8_bits ? "," : " or",
-                        has_8_bits ? ", s8 by s8, e4m3 and e5m2 in any mix, or f32 with a math other than ieee" : "",
-                        to_string(spec.a), to_string(spec.b)));
-    check_outputs(reasons, family, spec, has_8_bits);
+        reasons.push_back(fmt::format("{} multiplies {}, not {} by {}", family, factors_text(types), to_string(spec.a),
+                                      to_string(spec.b)));
+    check_outputs(reasons, family, spec, has_8_bits || types.outputs_of_8_bits);
     if (arch.compute_capability < kCpAsyncCapability)
         reasons.push_back(fmt::format("{} needs sm_{} (cp.async), not {}", family, kCpAsyncCapability, arch.name));
     return reasons;
+}
+
+void check_promoted_k(Reasons& reasons, const GemmSpec& spec, int promote, int block_k) {
+    const int promoted = promoted_k(spec);
+    if (promote != promoted && has_parts(spec))
+        reasons.push_back(fmt::format("promote = {}: with math={}, sums begin anew every {} of K", promote,
+                                      to_string(spec.math), promoted));
+    else if (promote != promoted && promoted != 0)
+        reasons.push_back(fmt::format("promote = {}: this problem has sums=promoted, every {} of K; sums=fast has none",
+                                      promote, promoted));
+    else if (promote != promoted)
+        reasons.push_back(fmt::format("promote = {}: this problem has sums=fast, so promote must be 0", promote));
+    if (promote != 0) check_divides(reasons, "block_tile.k", block_k, "promote", promote);
 }
 
 void check_warps(Reasons& reasons, const TensorCoreGeometry& g, int most) {

@@ -7,13 +7,21 @@
 
 namespace jitgemm {
 
-/// \file Rules that the kernels of 16-bit operands on tensor cores share. Each check adds the violated rules, with
-/// their numbers.
+/// \file Rules that kernels on tensor cores share. Each check adds the violated rules, with their numbers.
 
-/// Checks types and architecture: f16 by f16 or bf16 by bf16 (with `has_8_bits` also s8 by s8, and e4m3 and e5m2 in
-/// any mix), C and D of the same type or f32, cp.async.
+/// What a family multiplies beside f16 by f16 and bf16 by bf16, and writes beside f16, bf16 and f32.
+struct TensorCoreTypes {
+    bool factors_of_8_bits = false;  ///< s8 by s8, e4m3 and e5m2 in any mix
+    bool outputs_of_8_bits = false;  ///< e4m3 and e5m2, of products of 16 bits
+    bool parts = false;              ///< f32 with a math other than ieee
+};
+
+/// Checks types and architecture: A and B, C and D, cp.async.
 [[nodiscard]] Reasons unsupported_on_tensor_cores(std::string_view family, const GemmSpec& spec, const Arch& arch,
-                                                  bool has_8_bits = false);
+                                                  const TensorCoreTypes& types = {});
+
+/// A config's `promote` is the K after which this problem's sums begin anew, and k-tiles are whole multiples of it.
+void check_promoted_k(Reasons& reasons, const GemmSpec& spec, int promote, int block_k);
 
 void check_warps(Reasons& reasons, const TensorCoreGeometry& geometry, int most);
 /// The threads of a block must divide into rows of the tile, and a thread must not copy too many vectors of it.

@@ -17,13 +17,16 @@ std::string copy_include(const OperandGeometry& operand) {
                                                                                   : "registers");
 }
 
-/// "using CopyA = AsyncCopy<true, kBlockM, kPitchA, kAlignA>;"
+std::string_view element_name(const OperandGeometry& operand) { return operand.element_bytes == 1 ? "Byte" : "Bits"; }
+
+/// "using CopyA = AsyncCopy<Bits, true, kBlockM, kPitchA, kAlignA>;"
 std::string copy_alias(const OperandGeometry& operand, char name, char extent) {
-    return fmt::format("using Copy{0} = {1}Copy<{2}, kBlock{3}, kPitch{0}{4}>;  // K-major: {2}\n", name,
+    return fmt::format("using Copy{0} = {1}Copy<{5}{2}, kBlock{3}, kPitch{0}{4}>;  // K-major: {2}\n", name,
                        operand.async     ? "Async"
                        : operand.shifted ? "Realign"
                                          : "Register",
-                       operand.k_major, extent, operand.async ? fmt::format(", kAlign{}", name) : "");
+                       operand.k_major, extent, operand.async ? fmt::format(", kAlign{}", name) : "",
+                       operand.async ? fmt::format("{}, ", element_name(operand)) : "");
 }
 
 bool has_pass_residue(const OperandGeometry& operand, int threads) {
@@ -66,22 +69,22 @@ std::string by_width(bool wide, bool narrow, const CpAsyncCaching& caching, cons
     return wide ? of_16 : of_less;
 }
 
-std::string cp_async_text(bool wide, bool narrow, const CpAsyncCaching& caching) {
+std::string cp_async_text(std::string_view element, bool wide, bool narrow, const CpAsyncCaching& caching) {
     return "// cp.async: kVectorBytes from global to shared memory past the registers. Out of range, it reads nothing\n"
            "// and writes zeros: that is the instruction's operand ignore-src. Skipped, the instruction isn't "
            "executed, and\n"
            "// the destination stays as it is. Both are predicates, not branches.\n"
            "template <int kVectorBytes>\n"
-           "__device__ __forceinline__ void cp_async(unsigned destination, const Bits* source, bool in_range, bool "
-           "skip) "
-           "{\n" +
+           "__device__ __forceinline__ void cp_async(unsigned destination, const " +
+           std::string(element) + "* source, bool in_range, bool skip) {\n" +
            by_width(wide, narrow, caching, whole_copy) +
            "}\n\n"
            "// The same for a vector cut by the edge of the matrix: only the first `bytes` are read, the rest is "
            "zero.\n"
            "template <int kVectorBytes>\n"
-           "__device__ __forceinline__ void cp_async_cut(unsigned destination, const Bits* source, int bytes) {\n" +
-           by_width(wide, narrow, caching, cut_copy) + "}\n\n" + cp_async_groups();
+           "__device__ __forceinline__ void cp_async_cut(unsigned destination, const " +
+           std::string(element) + "* source, int bytes) {\n" + by_width(wide, narrow, caching, cut_copy) + "}\n\n" +
+           cp_async_groups();
 }
 
 /// The statements of the pipeline for cp.async. They are empty if cp.async copies no operand.
@@ -125,7 +128,7 @@ void add_copies(RenderInput& input, const TensorCoreGeometry& g, const CpAsyncCa
         copy_include(g.a) + copy_include(g.b) + copy_alias(g.a, 'A', 'M') + copy_alias(g.b, 'B', 'N');
     add_cp_async_statements(input, input.macros["GEMM_COPY_ASYNC"] != 0);
     input.generated["cp_async.cuh"] =
-        cp_async_text(any([](const OperandGeometry& o) { return o.async && o.vector_bytes == 16; }),
+        cp_async_text(element_name(g.a), any([](const OperandGeometry& o) { return o.async && o.vector_bytes == 16; }),
                       any([](const OperandGeometry& o) { return o.async && o.vector_bytes < 16; }), caching);
 }
 

@@ -9,7 +9,7 @@
 
 namespace jitgemm {
 
-/// \file Common parts of the rendering of kernels with 16-bit operands on tensor cores.
+/// \file Common parts of the rendering of kernels on tensor cores.
 
 using Macros = std::map<std::string, int, std::less<>>;
 

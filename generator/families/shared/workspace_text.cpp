@@ -109,8 +109,8 @@ std::string sums_functions(const Contents& c) {
     if (c.sums == WorkspaceSums::none) return {};
     return fmt::format(
         "__device__ __forceinline__ long long partials_pitch(int n) {{ return (n + 3ll) / 4 * 4; }}\n"
-        "__device__ __forceinline__ float* partials(const GemmArgs& args) {{ return reinterpret_cast<float*>({}); }}\n",
-        begin);
+        "__device__ __forceinline__ {1}* partials(const GemmArgs& args) {{ return reinterpret_cast<{1}*>({0}); }}\n",
+        begin, c.has_s32_sums ? "int" : "float");
 }
 
 std::string packing_line(char name, bool transposes) {

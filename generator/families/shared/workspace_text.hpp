@@ -22,7 +22,8 @@ struct WorkspaceContents {
     std::optional<OperandParts> parts = {};  ///< of the elements of the copies (templates/common/split.cuh)
     bool takes_a = false;                    ///< in parts, from the caller, who has prepared it
     bool takes_b = false;
-    bool swaps_mn = false;  ///< the kernel computes D^T: its m is the problem's n. A and B are the problem's
+    bool swaps_mn = false;      ///< the kernel computes D^T: its m is the problem's n. A and B are the problem's
+    bool has_s32_sums = false;  ///< partial sums are s32, not f32
     WorkspaceSums sums = WorkspaceSums::none;
 };
 

@@ -164,14 +164,17 @@ std::string mma_wrapper(const MmaAtom& atom) {
     const int a = atom.registers(Operand::a);
     const int b = atom.registers(Operand::b);
     const int c = atom.registers(Operand::c);
-    const std::string instruction = fmt::format("\"{} {}, {}, {}, {};\"", atom.ptx_name, operand_list(0, c),
-                                                operand_list(c, a), operand_list(c + a, b), operand_list(0, c));
+    const std::string operands = fmt::format("{}, {}, {}, {};", operand_list(0, c), operand_list(c, a),
+                                             operand_list(c + a, b), operand_list(0, c));
+    Items instruction{fmt::format("\"{} {}\"", atom.ptx_name, operands)};
+    if (kIndent + instruction.front().size() > kColumns)
+        instruction = {fmt::format("\"{} \"", atom.ptx_name), fmt::format("\"{}\"", operands)};
     return fmt::format(
                "// c += a * b for one {}x{}x{} atom. {} in the instruction table says which lane\n// holds which "
                "element.\n"
                "__device__ __forceinline__ void mma(Accumulator* c, const unsigned* a, const unsigned* b) {{\n",
                atom.shape.m, atom.shape.n, atom.shape.k, atom.cute_name) +
-           statement({instruction}, registers(atom.accumulator == MmaType::f16 ? "+r" : "+f", "c", c),
+           statement(instruction, registers(atom.accumulator == MmaType::f32 ? "+f" : "+r", "c", c),
                      registers("r", "a", a) + registers("r", "b", b), false) +
            "}\n";
 }

@@ -137,20 +137,11 @@ void check_operand_bits(Reasons& reasons, const GemmSpec& spec, const Config& c)
 }
 
 void check_promotion(Reasons& reasons, const GemmSpec& spec, const Config& c, const WgmmaGeometry& g) {
-    const int promoted = promoted_k(spec);
-    if (c.promote != promoted && has_parts(spec))
-        reasons.push_back(fmt::format("promote = {}: with math={}, sums begin anew every {} of K", c.promote,
-                                      to_string(spec.math), promoted));
-    else if (c.promote != promoted && promoted != 0)
-        reasons.push_back(fmt::format("promote = {}: this problem has sums=promoted, every {} of K; sums=fast has none",
-                                      c.promote, promoted));
-    else if (c.promote != promoted)
-        reasons.push_back(fmt::format("promote = {}: this problem has sums=fast, so promote must be 0", c.promote));
+    check_promoted_k(reasons, spec, c.promote, c.block.k);
     if (c.promote == 0) return;
     if (c.schedule == WarpgroupSchedule::overlapped)
         reasons.push_back(
             fmt::format("promote = {}: schedule = overlapped has no time to add partial sums", c.promote));
-    check_divides(reasons, "block_tile.k", c.block.k, "promote", c.promote);
     if (g.wave_n == 0)
         reasons.push_back(fmt::format("promote = {}: {} accumulators per thread leave no room for partial sums in {}",
                                       c.promote, g.accumulator_registers, g.consumer_registers));
@@ -445,7 +436,8 @@ SumOrder WgmmaWarpSpecialized::sum_order(DataType operands, const Config& config
 
 Reasons WgmmaWarpSpecialized::unsupported(const Problem& problem, const Arch& arch) {
     const GemmSpec& spec = problem.row_major();
-    Reasons reasons = unsupported_on_tensor_cores(kName, spec, arch, true);
+    Reasons reasons = unsupported_on_tensor_cores(
+        kName, spec, arch, {.factors_of_8_bits = true, .outputs_of_8_bits = true, .parts = true});
     if (!arch.has_wgmma || !arch.has_tma)
         reasons.push_back(fmt::format("wgmma_warp_specialized needs sm_90a (wgmma, TMA), not {}", arch.name));
     check_vectors(reasons, spec, pack_for_tma(spec));
@@ -504,7 +496,7 @@ Reasons WgmmaWarpSpecialized::discouraged(const Problem& problem, const Config&)
     if (has_parts(spec) && spec.k <= kGroupOfParts / 2 && spec.deterministic != Determinism::batch_invariant)
         return {fmt::format("math={}: k is {}, and parts take as long as a k of {}", to_string(spec.math), spec.k,
                             kGroupOfParts)};
-    // No other family serves 8 bits, or tf32 where all kernels must have one order. All operands in parts have copies.
+    // No other choice serves 8 bits, or tf32 where all kernels must have one order. All operands in parts have copies.
     const bool is_alone =
         bytes(spec.a) == 1 || (spec.math == Math::tf32 && spec.deterministic == Determinism::batch_invariant);
     if (is_alone || has_parts(spec)) return {};

@@ -32,12 +32,6 @@ bool has_a_in_registers(const Config& c) { return c.a_source == OperandSource::r
 bool stores_by_tma(const Config& c) { return c.store == OutputStore::tma; }
 int blocks_of_cluster(const Config& c) { return bounded_product(c.cluster.m, c.cluster.n); }
 
-/// Whether an operand is transposed whose lines do not begin with a word.
-bool realigns_transposed(const GemmSignature& s) {
-    constexpr int kWord = 4;
-    return (transposes_a(s) && s.align_a < kWord) || (transposes_b(s) && s.align_b < kWord);
-}
-
 constexpr int kWarpsPerWarpgroup = 4;
 constexpr int kLeastVector = 4;  // of a row of D that a thread stores at once, bytes
 
@@ -324,21 +318,13 @@ bool has_bits(const GemmSignature& s) {
 }
 
 std::string type_lines(const GemmSignature& s, const Config& c, bool is_in_ring) {
-    const bool f16_sums = s.accumulator == DataType::f16;
     std::string text;
     const bool packs = pack_for_tma(s) != Pack::none, has_8_bits = bytes(s.a) == 1;
     const bool reads_factors = packs || s.gathered;
     if (reads_factors && has_8_bits) text += alias_line("Byte", "unsigned char", "an element of A or B in memory");
     if (bytes(s.d) == 2 || (s.c && *s.c != DataType::f32) || (reads_factors && bytes(s.a) == 2) || has_bits(s))
         text += alias_line("Bits", "unsigned short", "a 16-bit element in memory");
-    const bool s32_sums = s.accumulator == DataType::s32;
-    text += alias_line("Accumulator",
-                       f16_sums   ? "unsigned"
-                       : s32_sums ? "int"
-                                  : "float",
-                       f16_sums   ? "two f16 sums"
-                       : s32_sums ? "one s32 sum"
-                                  : "one f32 sum");
+    text += accumulator_line(s.accumulator);
     if (s.c && !is_in_ring)
         text += alias_line("ElementC", element_type(*s.c), fmt::format("{} in memory", to_string(*s.c)));
     text += alias_line("ElementD", element_type(s.d), fmt::format("{} in memory", to_string(s.d)));

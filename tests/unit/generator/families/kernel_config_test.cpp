@@ -192,7 +192,7 @@ TEST_CASE("published defaults are as they were published") {
         std::map<std::string, std::string>{
             {"mma_multistage",
              "mma=16x8x16 ldsm_a=4 ldsm_b=4 shared=swizzle rasterization=grouped_m group=8 "
-             "split_k=1 reduction=workspace pack=none dependent_launch=0 "},
+             "split_k=1 reduction=workspace pack=none promote=0 dependent_launch=0 "},
             {"mma_sliced_k", "swap_ab=0 dependent_launch=1 early=0 "},
             {"simt_hierarchical",
              "copy=async double_buffer=1 order=left k_lanes=8 copy_slices=8 predicated=1 min_blocks_per_sm=1 store=reg "
