@@ -252,6 +252,6 @@ const char* const kBatchedMatmulDoc =
     "out: a list of arrays for the results, which must overlap nothing; else new arrays. The call returns the list.\n"
     "c: a list of what beta multiplies, each of the result's shape, or a bias of shape (n,).\n"
     "On a GPU the arrays are PyTorch's or CuPy's. Each call copies their addresses to the GPU, in the current stream.\n"
-    "All else is as in matmul. Arrays of 8 bits are not served.";
+    "All else is as in matmul.";
 
 }  // namespace jitgemm::python

@@ -35,6 +35,13 @@ def test_lists_of_matrices_make_a_list_of_products():
     check(results, products(a, b))
 
 
+def test_integers_of_8_bits_have_exact_sums():
+    a, b = matrices(3, (6, 40), dtype="int8"), matrices(3, (40, 5), seed=1, dtype="int8")
+    results = batched(a, b)
+    assert results[0].dtype == np.int32
+    check(results, products(a, b))
+
+
 def test_an_array_may_stand_more_than_once_and_lie_otherwise():
     room = matrices(1, (8, 40), seed=2)[0]
     a = [room[:, i : i + 7].T for i in (12, 3, 20)]  # columns of one array, at odd addresses
