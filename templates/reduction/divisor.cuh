@@ -9,7 +9,7 @@ struct Divisor {
 
     Divisor() = default;
     __device__ __forceinline__ explicit Divisor(float divisor)
-        : scale(fabsf(divisor) < 0x1p-100f   ? 0x1p100f
+        : scale(fabsf(divisor) < 0x1p-100f  ? 0x1p100f
                 : fabsf(divisor) > 0x1p100f ? 0x1p-100f
                                             : 1.0f),
           value(divisor * scale),

@@ -117,14 +117,15 @@ std::string unused_name(const std::string& path) {
     return std::filesystem::exists(name) ? fmt::format("{}-{}", name, unique_suffix()) : name;
 }
 
-/// Its journals go with it, so that whoever looks into it later finds all there is.
+/// Its journals go with it, so that whoever looks into it later finds all there is. They go first: as soon as there is no
+/// store, another process may make one, whose journals must stay. SQLite removes a journal that lies beside no store.
 void set_aside(const std::string& path, const std::string& flaw) {
     const std::string aside = unused_name(path);
-    std::filesystem::rename(path, aside);
     for (const char* const tail : {"-wal", "-shm", "-journal"}) {
         std::error_code ignored;
         std::filesystem::rename(path + tail, aside + tail, ignored);
     }
+    std::filesystem::rename(path, aside);
     log().warn("{}; it was renamed to {}, and a new store was made", flaw, aside);
 }
 

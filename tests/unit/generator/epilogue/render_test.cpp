@@ -94,8 +94,11 @@ TEST_CASE("a reduction that is read back has a function of its own before finish
     CHECK_THAT(text, ContainsSubstring("Reduced reduced(const GemmArgs& args, float acc) {\n"
                                        "    const float t0 = acc * 2.0f;\n    return {fabsf(t0)};"));
     CHECK_THAT(text, ContainsSubstring("struct Results {\n    float d, r;\n};"));
-    CHECK_THAT(text, ContainsSubstring("Results finish(const GemmArgs& args, float acc, float s) {\n"
-                                       "    const float t0 = acc * 2.0f;\n    return {t0 / s, t0};"));
+    CHECK_THAT(text, ContainsSubstring("Results finish(const GemmArgs& args, float acc, const Divisor& s) {\n"
+                                       "    const float t0 = acc * 2.0f;\n    return {over(t0, s), t0};"));
+    const std::string read_otherwise =
+        render_epilogue(read_epilogue("s[m,n/64] = max(acc); d = acc / s[m,n/64] * s[m,n/64]"));
+    CHECK_THAT(read_otherwise, ContainsSubstring("Results finish(const GemmArgs& args, float acc, float s) {"));
 }
 
 TEST_CASE("lines of a rendered epilogue fit a screen, but for expressions") {
