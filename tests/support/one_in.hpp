@@ -11,7 +11,9 @@ namespace jitgemm::testing {
 /// all cases are tried in time. With JITGEMM_TEST_CASES=all, each case is taken.
 class OneIn {
 public:
-    explicit OneIn(int of) : part_(takes_all() ? 1.0 : 1.0 / of), place_(std::fmod(seed() * kStep, 1.0)) {}
+    /// `shift`: tests of the same list differ in it, so that they take other cases.
+    explicit OneIn(int of, int shift = 0)
+        : part_(takes_all() ? 1.0 : 1.0 / of), place_(std::fmod((seed() + shift) * kStep, 1.0)) {}
 
     /// Whether the next case is taken.
     [[nodiscard]] bool next() {
