@@ -27,6 +27,7 @@ namespace {
 using namespace jitgemm;
 using jitgemm::testing::dump_samples;
 using jitgemm::testing::DumpSample;
+using jitgemm::testing::OneIn;
 using jitgemm::testing::put_text;
 using jitgemm::testing::SampleExtent;
 using jitgemm::testing::simt_variants;
