@@ -140,7 +140,7 @@ def test_a_kernel_can_be_forced():
         (lambda: jg.kernel("bf16 tn 64 -48 32", device=EMULATOR), jg.SpecError, "n is -48: a size cannot be negative"),
         (lambda: jg.kernel("f32 tt 6 4 5", m=6), TypeError, "a spec or its fields"),
         (lambda: jg.kernel(mm=6), TypeError, "mm"),
-        (lambda: jg.kernel("s8 tn 64 48 32", device=EMULATOR), jg.ConfigError, "s8"),
+        (lambda: jg.kernel("e4m3 tn 64 48 32", device=EMULATOR), jg.ConfigError, "sm_89 and newer, not on sm_80"),
         (lambda: jg.kernel(5), TypeError, "str"),
         (lambda: jg.Kernel.__new__(jg.Kernel).name, jg.Error, "__init__ was not called"),
         (lambda: jg.kernel("f32 tt 6 4 5", device=EMULATOR).__init__("f32 tt 6 4 5"), jg.Error, "is made"),
