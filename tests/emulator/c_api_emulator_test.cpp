@@ -748,10 +748,10 @@ TEST_CASE("C: arrays of addresses of the program's own matrices, and a null amon
         d[i] = problems[i].d.data();
     }
     jg_arguments arguments = JG_ARGUMENTS_INIT;
-    arguments.a = a.data();
-    arguments.b = b.data();
-    arguments.c = c.data();
-    arguments.d = d.data();
+    arguments.a = static_cast<const void*>(a.data());
+    arguments.b = static_cast<const void*>(b.data());
+    arguments.c = static_cast<const void*>(c.data());
+    arguments.d = static_cast<void*>(d.data());
     arguments.beta = 0.5F;
     REQUIRE(launch(kernel, arguments) == JG_OK);
     for (const Problem& problem : problems) CHECK(problem.wrong(1, 0.5F) == 0);

@@ -45,8 +45,9 @@ bool stages_sums(const GemmSignature& signature, const MmaMultistageConfig& conf
 
 TensorCoreGeometry geometry(const GemmSignature& signature, const MmaMultistageConfig& config) {
     TensorCoreGeometry g = tiled_geometry(config.block, config.warp, config.mma, bytes(signature.a), kDoubleBuffer);
-    const int registers_c = signature.accumulator == DataType::f16 ? 2 : 4;
-    g.accumulator_registers = bounded_product(g.tiles_m, g.tiles_n, registers_c * (config.promote == 0 ? 1 : 2));
+    const int atom_registers = signature.accumulator == DataType::f16 ? 2 : 4;
+    const int registers_c = config.promote == 0 ? atom_registers : 2 * atom_registers;  // with partial sums
+    g.accumulator_registers = bounded_product(g.tiles_m, g.tiles_n, registers_c);
     g.a = operand_of(Operand::a, signature, config, g.threads);
     g.b = operand_of(Operand::b, signature, config, g.threads);
     g.staging_registers = staging_registers(g.a) + staging_registers(g.b);
