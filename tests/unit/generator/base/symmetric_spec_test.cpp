@@ -46,7 +46,8 @@ TEST_CASE("symmetric: B is A's memory, and callers have none") {
     CHECK(whole.constant_b);
     CHECK(resolved(whole) == whole);
     CHECK(gemm_operands(whole).find("b") == nullptr);
-    const GemmOperand& b = *kernel_operands(whole).find("b");
+    const auto operands = kernel_operands(whole);
+    const GemmOperand& b = *operands.find("b");
     CHECK(b.pointer == &GemmArguments::a);
     CHECK(b.leading_dimension() == 68);
     CHECK(operand_extents(whole).b == 0);
