@@ -41,11 +41,10 @@ std::string argument_struct(const GemmSignature& s) {
 }
 
 RenderInput input_of(const GemmSignature& s) {
-    constexpr int kWord = 4;
     RenderInput input;
     input.macros["GEMM_BATCHED"] = 0;
     input.macros["GEMM_ELEMENT_BYTES"] = bytes(s.a);
-    input.macros["GEMM_TRANSPOSE_REALIGN"] = transposes_a(s) && s.align_a < kWord;
+    input.macros["GEMM_TRANSPOSE_REALIGN"] = realigns_transposed(s);
     input.generated["params.cuh"] = parameters(s);
     input.generated["gemm_args.cuh"] = argument_struct(s);
     input.generated["GEMM_LAUNCH_ORDER"] = "";

@@ -102,7 +102,7 @@ Ref allocate_like(const Operand& operand, std::span<const std::int64_t> shape, D
 }
 
 Ref hand_over(Ref made, const Operand& like) {
-    if (like.library != Library::jax) return made;
+    if (like.made_by != Library::jax) return made;
     static KeptMember function("_arrays", "hand_over");
     return called(function.get(), PyTuple_Pack(2, made.get(), like.object));
 }

@@ -101,7 +101,7 @@ void check_apart(const ArrayList& out, const Operand& first) {
 void check_arrays(const Arrays& arrays) {
     for (const Operand* const operand : {&arrays.a, &arrays.b})
         if (operand->rank != 2) refuse(described(*operand) + ": the arrays of a list are matrices");
-    if (arrays.a.library == Library::jax) refuse("a[0] is an array of JAX: these are immutable, and no out");
+    if (arrays.a.made_by == Library::jax) refuse("a[0] is an array of JAX: these are immutable, and no out");
 }
 
 /// The lists of a call.

@@ -166,7 +166,7 @@ Operand without_leading(const Operand& array, std::size_t dimensions) {
     one.object = array.object;
     one.data = array.data;
     one.type = array.type;
-    one.library = array.library;
+    one.made_by = array.made_by;
     one.rank = array.rank - static_cast<int>(dimensions);
     std::copy(array.shape.begin() + dimensions, array.shape.end(), one.shape.begin());
     std::copy(array.strides.begin() + dimensions, array.strides.end(), one.strides.begin());

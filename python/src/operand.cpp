@@ -294,7 +294,7 @@ void describe(Operand& operand, PyObject* stream, const Operand* first) {
     const std::int64_t gpu = integer(operand.name, field(kGpu));
     operand.place = {.on_gpu = gpu >= 0, .gpu = gpu >= 0 ? static_cast<int>(gpu) : 0};
     operand.read_only = field(kReadOnly) == Py_True;
-    operand.library = library_of(field(kLibrary));
+    operand.made_by = library_of(field(kLibrary));
     operand.unordered = field(kUnordered) == Py_True;
     operand.stream = reinterpret_cast<Stream>(static_cast<std::uintptr_t>(address(operand.name, field(kStream))));
     operand.keeper = std::move(answer);
@@ -322,7 +322,7 @@ void read(PyObject* object, const char* name, PyObject* stream, Operand& operand
         return;
     }
     if (type.is_tensor) {
-        operand.library = Library::torch;
+        operand.made_by = Library::torch;
         try {
             check_tensor(operand, type);
         } catch (const PythonError&) {
@@ -398,7 +398,7 @@ void refuse_if_traced(const Operand& operand) {
 
 void check_writable(const Operand& operand) {
     if (operand.read_only) refuse(operand.name, "is read-only");
-    if (operand.library != Library::torch) return;
+    if (operand.made_by != Library::torch) return;
     static_cast<void>(increment_version(operand.name));
     if (!is_inference(operand.object)) return;
     const Ref torch = Ref::owned(import_module("torch"));
@@ -409,7 +409,7 @@ void check_writable(const Operand& operand) {
 }
 
 void note_written(const Operand& operand) {
-    if (operand.library != Library::torch || is_inference(operand.object)) return;
+    if (operand.made_by != Library::torch || is_inference(operand.object)) return;
     static_cast<void>(called(increment_version(operand.name), PyTuple_Pack(1, operand.object)));
 }
 

@@ -37,7 +37,7 @@ struct Operand {
     Place place;
     bool read_only = false;
     bool unordered = false;  ///< on a GPU, of a library that may use the memory again once the call has returned
-    Library library = Library::other;
+    Library made_by = Library::other;
     int rank = 0;
     std::array<std::int64_t, kMaxRank> shape{};
     std::array<std::int64_t, kMaxRank> strides{};  ///< in elements

@@ -171,7 +171,7 @@ bool is_immutable(Library library) { return library == Library::jax; }
 /// caller's to order, but for a result that is handed over to a library with streams of its own.
 bool must_wait(const Product& product) {
     const Arrays& arrays = product.arrays;
-    if (product.stream != nullptr) return is_immutable(arrays.a.library) && !arrays.out.given();
+    if (product.stream != nullptr) return is_immutable(arrays.a.made_by) && !arrays.out.given();
     bool is_unordered = false;
     arrays.for_each([&](const Operand& operand) { is_unordered = is_unordered || operand.unordered; });
     return is_unordered;

@@ -73,14 +73,14 @@ void check_variant(std::string_view variant, std::size_t i) {
 TEST_CASE("emulated batches: every variant of wgmma, and every way in which matrices may lie") {
     std::size_t i = 0;
     OneIn tried(2);
-    for (const std::string_view variant : kWgmmaVariants) {
-        ++i;
-        if (serves_batches(wgmma_config(variant)) && tried.next()) check_variant(variant, i);
-    }
-    for (const std::string_view variant : kWgmmaRegisterVariants) {
-        ++i;
-        if (serves_batches(wgmma_config(variant)) && tried.next()) check_variant(variant, i);
-    }
+    const auto check_all = [&](const auto& variants) {
+        for (const std::string_view variant : variants) {
+            ++i;
+            if (serves_batches(wgmma_config(variant)) && tried.next()) check_variant(variant, i);
+        }
+    };
+    check_all(kWgmmaVariants);
+    check_all(kWgmmaRegisterVariants);
     CHECK(i == kWgmmaVariants.size() + kWgmmaRegisterVariants.size());
 }
 

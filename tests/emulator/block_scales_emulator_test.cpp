@@ -158,7 +158,8 @@ TEST_CASE("emulated scales of blocks: a tile begins at any row of the scales") {
 TEST_CASE("emulated scales of blocks: random groups, with room for rows and without") {
     std::mt19937_64 random(19);
     const auto below = [&](std::uint64_t end) { return static_cast<std::int64_t>(random() % end); };
-    for (std::uint64_t i = 0; i < 12; ++i) {
+    OneIn tried(2);
+    for (std::uint64_t i = 0; i < 24; ++i) {
         const std::string_view of_a = kOfRows.at(static_cast<std::size_t>(below(3)));
         const std::string_view of_b = kOfGroups.at(static_cast<std::size_t>(below(of_a.empty() ? 5 : 6)));
         GemmSpec spec = in_groups(1 + below(i % 6 == 0 ? 90 : 9),
@@ -170,6 +171,7 @@ TEST_CASE("emulated scales of blocks: random groups, with room for rows and with
         if (!of_b.empty() && of_b != "sb[n/128,k/128]" && below(2) == 0)
             spec.epilogue = spec.epilogue.with("sb", {.ld = 208, .batch_stride = 208 * 208 + 4 * below(3)});
         if (below(3) == 0) spec.batch_stride_b = 0;
+        if (!tried.next()) continue;
         INFO(to_string(spec));
         static_cast<void>(check_chosen(on_hopper(), spec, {.seed = i}));
     }

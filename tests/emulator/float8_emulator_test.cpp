@@ -227,25 +227,23 @@ TEST_CASE("emulated 8-bit floats: fast sums keep 13 fraction bits, promoted ones
     std::vector<std::uint8_t> a(kK), b(kK);
     GemmSpec spec = float8_spec(1, 1, kK);
     spec.d = DataType::f32;
-    Context* context = nullptr;
-    const auto sum = [&](Summation sums, std::uint8_t large, std::size_t place_of_one) {
+    const auto sum = [&](Context& context, Summation sums, std::uint8_t large, std::size_t place_of_one) {
         a.assign(kK, 0);
         b.assign(kK, 0);
         a[0] = kOf128;
         b[0] = large;
         a[place_of_one] = b[place_of_one] = kOne;
         spec.sums = sums;
-        return product<float>(*context, spec, a, b).front();
+        return product<float>(context, spec, a, b).front();
     };
-    for (Context* const one : {&on_hopper(), &on_ada()}) {
-        context = one;
+    for (Context* const context : {&on_hopper(), &on_ada()}) {
         for (const Summation sums : {Summation::fast, Summation::promoted}) {
-            CHECK(sum(sums, kOf64, 1) == 8193);
-            CHECK(sum(sums, kOf64, 200) == 8193);
-            CHECK(sum(sums, kOf128, 100) == 16384);
+            CHECK(sum(*context, sums, kOf64, 1) == 8193);
+            CHECK(sum(*context, sums, kOf64, 200) == 8193);
+            CHECK(sum(*context, sums, kOf128, 100) == 16384);
         }
-        CHECK(sum(Summation::fast, kOf128, 200) == 16384);
-        CHECK(sum(Summation::promoted, kOf128, 200) == 16385);
+        CHECK(sum(*context, Summation::fast, kOf128, 200) == 16384);
+        CHECK(sum(*context, Summation::promoted, kOf128, 200) == 16385);
     }
 }
 
@@ -277,10 +275,11 @@ TEST_CASE("emulated 8-bit floats: operands of every size modulo 64 are transpose
     constexpr std::array<Kind, 4> kKinds{
         {{1, 2, kPromoted[0]}, {16, 1, kPromoted[5]}, {4, 8, kPromoted[12]}, {2, 16, kPromoted[10]}}};
     constexpr std::uint32_t kResidues = 64;
+    OneIn tried(3);
     for (const GemmLayout layout : kTransposed) {
         RandomBits random(static_cast<std::uint64_t>(layout) + 1);
         const auto size = [&](std::uint32_t residue) -> std::int64_t {
-            return residue % kResidues + kResidues * (random.below(2) + (residue % kResidues == 0 ? 1 : 0));
+            return residue % kResidues + kResidues * (random.below(3) + (residue % kResidues == 0 ? 1 : 0));
         };
         for (std::uint32_t i = 0; i < kResidues; ++i) {
             const Kind& kind = kKinds.at(i / 16);
@@ -294,7 +293,9 @@ TEST_CASE("emulated 8-bit floats: operands of every size modulo 64 are transpose
             spec.ldd = round_up<std::int64_t>(spec.d_order == Order::row ? spec.n : spec.m, 8);
             spec.align_a = kind.align_a;
             spec.align_b = kind.align_b;
-            check_wgmma(on_hopper(), spec, std::string(kind.variant) + ",promote=128", {.beta = spec.c ? 2.0F : 0.0F});
+            if (tried.next())
+                check_wgmma(on_hopper(), spec, std::string(kind.variant) + ",promote=128",
+                            {.beta = spec.c ? 2.0F : 0.0F});
         }
     }
 }

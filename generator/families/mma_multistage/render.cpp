@@ -79,7 +79,8 @@ std::string factor_lines(const GemmSignature& s) {
            (has_16_bits ? alias_line("Bits", word_of(DataType::f16), "a 16-bit element in memory") : "");
 }
 
-/// What a warp rearranges, and what it stores if that is something else.
+/// The type of the elements that a warp rearranges through shared memory. If the warp stores elements of another type,
+/// that type follows.
 std::string staged_lines(const GemmSignature& s, const MmaMultistageConfig& c) {
     if (c.splits_in_cluster()) return alias_line("ElementOut", "ElementD", "the element that the epilogue stores");
     const bool has_sums = stages_sums(s, c), split = c.splits_in_workspace();
