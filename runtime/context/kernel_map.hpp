@@ -51,7 +51,7 @@ private:
     struct WordsHash {
         using is_transparent = void;
         std::size_t operator()(const GemmSpec& words) const noexcept { return std::hash<GemmSpec>()(words); }
-        // No entry's kernel is empty, so words() does not throw. Hashes that might throw would be stored.
+        // No entry's kernel is empty, so words() does not throw. If a hash may throw, each node stores its value.
         // NOLINTNEXTLINE(bugprone-exception-escape)
         std::size_t operator()(const Entry& entry) const noexcept { return (*this)(entry.words()); }
     };

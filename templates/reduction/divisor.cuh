@@ -1,7 +1,7 @@
 #pragma once
 
-// A value that many others are divided by. A division branches to what treats very large and very small numbers, and
-// waits for that in each element. Here they are scaled once.
+// A value that divides many others. The division operator branches to a slow path for very large and very small
+// numbers. Divisor scales the value once, so that the elements need no such branch.
 struct Divisor {
     float scale = 1.0f;  // a power of two, so that neither `value` nor `inverse` is subnormal
     float value = 1.0f;
@@ -16,7 +16,8 @@ struct Divisor {
           inverse(1.0f / value) {}
 };
 
-// x / divisor.value, to the nearest. Of 0, infinity and NaN, `quotient` is right, and the remainder is NaN.
+// x divided by the given divisor. Normal quotients are rounded to nearest. Those near or below 2^-126 may be one unit
+// off. If the divisor is 0, or one of the two is infinite, the remainder is NaN. Then `quotient` is the result.
 __device__ __forceinline__ float over(float x, const Divisor& divisor) {
     const float scaled = x * divisor.scale;
     const float quotient = scaled * divisor.inverse;

@@ -11,7 +11,7 @@ namespace jitgemm::testing {
 /// all cases are tried in time. With JITGEMM_TEST_CASES=all, each case is taken.
 class OneIn {
 public:
-    /// `shift`: tests of the same list differ in it, so that they take other cases.
+    /// Tests that share a list of cases pass different shifts. Then they take different cases.
     explicit OneIn(int of, int shift = 0)
         : part_(takes_all() ? 1.0 : 1.0 / of), place_(std::fmod((seed() + shift) * kStep, 1.0)) {}
 
@@ -22,7 +22,7 @@ public:
     }
 
 private:
-    static constexpr double kStep = 0.61803398874989485;  // the golden ratio: in step with no inner loop
+    static constexpr double kStep = 0.61803398874989485;  // the golden ratio's fraction: no inner loop has its period
 
     [[nodiscard]] static bool takes_all() {
         const char* const cases = std::getenv("JITGEMM_TEST_CASES");

@@ -62,8 +62,8 @@ bool splitting_may_pay(const GemmSpec& spec, const MmaMultistageConfig& config) 
     return blocks * (config.split_k - 1) < std::int64_t{4} * kFewBlocks && blocks < kFewBlocks;
 }
 
-/// Packing options: no operand that need not be packed, every operand below 16 bytes, and those that can't even be
-/// copied by cp.async. Operands of 8 bits can neither be shifted nor transposed in registers.
+/// Packing options: only operands that must be packed, all that are aligned to less than 16 bytes, and all to less than
+/// 4. Operands of 8 bits can neither be shifted nor transposed in registers.
 std::vector<Pack> packings(const GemmSpec& spec) {
     const bool has_8_bits = bytes(spec.a) == 1;
     const auto must_be_packed = [&](bool is_transposed, int alignment) {
@@ -132,7 +132,8 @@ void add_tile(std::vector<CandidateGroup<MmaMultistageConfig>>& groups, const Pr
     }
 }
 
-/// wgmma multiplies 8 bits several times as fast as mma.sync, and serves all problems of them but arrays of addresses.
+/// wgmma multiplies s8 1.5 times and 8-bit floats ten times as fast as mma.sync. It serves all problems of 8 bits but
+/// arrays of addresses.
 bool leaves_to_wgmma(const GemmSpec& spec, const Arch& arch) {
     return bytes(spec.a) == 1 && arch.has_wgmma && !spec.pointers;
 }

@@ -145,7 +145,7 @@ void check_packing(Reasons& reasons, const GemmSpec& spec, const MmaMultistageCo
     check_vectors(reasons, spec, c.pack);
 }
 
-/// Problems of a batch have a workspace of their own for copies of 8-bit operands, and nothing else.
+/// In a batch, the workspace holds copies of 8-bit operands only: no partial sums, and no copies of 16-bit operands.
 void check_batch(Reasons& reasons, const GemmSpec& spec, const MmaMultistageConfig& c) {
     if (!is_batched(spec)) return;
     if (c.splits_in_workspace())

@@ -34,7 +34,7 @@ double copies(const OperandGeometry& operand) {
     return static_cast<double>(operand.tile_rows) * operand.vectors_per_row / 32;
 }
 
-/// CUDA cores add each partial sum once, which takes half of a multiply-add's flops.
+/// CUDA cores add each partial sum once. An addition takes as long as a multiply-add, which counts as two flops.
 double promotion_cycles(const MmaMultistageConfig& c, const Arch& arch) {
     if (c.promote == 0) return 0;
     const double additions = static_cast<double>(c.block.m) * c.block.n * c.block.k / c.promote;

@@ -70,7 +70,7 @@ std::string fragment_lines(const GemmSignature& s, const MmaMultistageConfig& c,
            constant_line("kChunksB", chunks(g.b, c.block.k, c.warp.n), "");
 }
 
-/// The elements of A and B. Those of C and D have 16 bits, too, or not.
+/// The types of A's and B's elements. `Bits` is added if C or D has 16 bits.
 std::string factor_lines(const GemmSignature& s) {
     if (bytes(s.a) == 2) return alias_line("Bits", word_of(s.a), fmt::format("{} in memory", to_string(s.a)));
     const std::string factors = s.a == s.b ? std::string(to_string(s.a)) : "an element of A or B";

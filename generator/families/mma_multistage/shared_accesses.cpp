@@ -224,7 +224,7 @@ double mma_multistage_conflict_slowdown(const GemmSignature& signature, const Mm
 }
 
 std::vector<std::string> MmaMultistage::discouraged(const Problem& problem, const MmaMultistageConfig& c) {
-    const bool has_8_bits = bytes(problem.row_major().a) == 1;  // and no kernel that reads them as they lie
+    const bool has_8_bits = bytes(problem.row_major().a) == 1;  // these may have no other way than packing
     std::vector<std::string> reasons;
     if (!has_8_bits) reasons = wasteful_packing(problem.row_major(), c.pack);
     if (!may_conflict(c)) return reasons;

@@ -32,7 +32,7 @@ inline constexpr int kPackThreads = 256;
 /// lie, if the caller has not prepared them. `of` is a GemmSpec or a GemmSignature.
 [[nodiscard]] Pack pack_for_tma(const auto& of) { return pack_of(makes_copy_a(of), makes_copy_b(of)); }
 
-/// Whether an operand is transposed that is not aligned to words (templates/common/transpose_bytes.cuh).
+/// Whether a kernel transposes an operand whose lines are not aligned to words (templates/common/transpose_bytes.cuh).
 [[nodiscard]] bool realigns_transposed(const GemmSignature& signature);
 
 /// The bytes at the beginning of the workspace that the copies take.

@@ -48,7 +48,7 @@ struct TensorCoreGeometry {
     int warps_m = 0, warps_n = 0, threads = 0;
     int k_blocks = 0;
     int tiles_m = 0, tiles_n = 0;   ///< mma atoms of a warp tile
-    int accumulator_registers = 0;  ///< a thread's, for its warp tile; with partial sums both
+    int accumulator_registers = 0;  ///< a thread's sums of its warp tile, and partial sums if promoted
     int fragment_registers = 0;     ///< a thread's A and B fragments, double buffering included
     int staging_registers = 0;      ///< a thread's vectors in flight through registers
     OperandGeometry a, b;

@@ -496,7 +496,8 @@ Reasons WgmmaWarpSpecialized::discouraged(const Problem& problem, const Config&)
     if (has_parts(spec) && spec.k <= kGroupOfParts / 2 && spec.deterministic != Determinism::batch_invariant)
         return {fmt::format("math={}: k is {}, and parts take as long as a k of {}", to_string(spec.math), spec.k,
                             kGroupOfParts)};
-    // No other choice serves 8 bits, or tf32 where all kernels must have one order. All operands in parts have copies.
+    // No other family proposes kernels of 8 bits here, or of tf32 where all kernels must have one order. All operands
+    // in parts have copies.
     const bool is_alone =
         bytes(spec.a) == 1 || (spec.math == Math::tf32 && spec.deterministic == Determinism::batch_invariant);
     if (is_alone || has_parts(spec)) return {};

@@ -117,8 +117,9 @@ std::string unused_name(const std::string& path) {
     return std::filesystem::exists(name) ? fmt::format("{}-{}", name, unique_suffix()) : name;
 }
 
-/// Its journals go with it, so that whoever looks into it later finds all there is. They go first: as soon as there is
-/// no store, another process may make one, whose journals must stay. SQLite removes journals that lie beside no store.
+/// Its journals go with it, so that whoever looks into it later finds all there is. They move first: once the store is
+/// gone, another process may make a new one, and its journals must stay. SQLite removes journals that lie beside no
+/// store.
 void set_aside(const std::string& path, const std::string& flaw) {
     const std::string aside = unused_name(path);
     for (const char* const tail : {"-wal", "-shm", "-journal"}) {
