@@ -15,8 +15,7 @@ namespace {
 
 constexpr std::array<std::string_view, 8> kFormats{"gemm-v1", "gemm-v2", "gemm-v3", "gemm-v4",
                                                    "gemm-v5", "gemm-v6", "gemm-v7", "gemm-v8"};
-constexpr int kFirstWithLayouts = 3;   // of an epilogue's operands
-constexpr int kFirstOfShapeLines = 6;  // whose fields, and later ones, a shape line may have: batches and groups
+constexpr int kFirstWithLayouts = 3;  // of an epilogue's operands
 
 /// The name of one of an enumeration; a number that was cast to it may be none.
 template <typename Names, typename Enumeration>
@@ -33,14 +32,6 @@ std::optional<Enumeration> value_of(const Names& names, std::string_view name) {
     return static_cast<Enumeration>(found - names.begin());
 }
 
-constexpr char kQuote = '\'';
-
-/// A value without the quotes around it.
-std::string_view unquoted(std::string_view word) {
-    const bool has_quotes = word.size() >= 2 && word.front() == kQuote && word.back() == kQuote;
-    return has_quotes ? word.substr(1, word.size() - 2) : word;
-}
-
 const GemmSpecField& find_field(std::string_view key, int format) {
     std::vector<std::string_view> known;
     for (const GemmSpecField& field : gemm_spec_fields()) {
@@ -51,111 +42,62 @@ const GemmSpecField& find_field(std::string_view key, int format) {
     throw WordError(fmt::format("unknown key '{}' (known: {}){}", key, join_names(known), nearest_hint(key, known)));
 }
 
-struct Assignment {
-    std::string_view key, value;
-};
-
-Assignment split_assignment(std::string_view word) {
-    const std::size_t equals = word.find('=');
-    if (equals == std::string_view::npos) throw WordError(fmt::format("'{}' is not of the form key=value", word));
-    return {word.substr(0, equals), unquoted(word.substr(equals + 1))};
+/// A text says each field once.
+void refuse_repeated(const SaidField& said, std::span<const SaidField> earlier) {
+    const auto same = std::ranges::find(earlier, said.key, &SaidField::key);
+    if (same == earlier.end()) return;
+    if (same->place.empty()) throw WordError(fmt::format("'{}' stands twice: a text has each key once", said.key));
+    throw WordError(fmt::format("'{0}={1}' repeats what the first words of a shape line say: leave {0}= out", said.key,
+                                said.value));
 }
 
 /// False for a layout of an epilogue's operand, which is read once the epilogue is.
-bool read_assignment(GemmSpec& spec, const Assignment& word, int format, std::vector<std::string_view>& seen) {
-    const auto [key, value] = word;
-    if (std::find(seen.begin(), seen.end(), key) != seen.end()) throw WordError(fmt::format("'{}' stands twice", key));
-    seen.push_back(key);
-    if (read_former_field(key, value, format)) return true;
-    const bool is_field = std::ranges::find(gemm_spec_fields(), key, &GemmSpecField::key) != gemm_spec_fields().end();
-    if (!is_field && format >= kFirstWithLayouts && is_layout_key(key)) return false;
-    read_field(spec, find_field(key, format), key, value);
+bool read_said(GemmSpec& spec, const SaidField& said, int format) {
+    if (read_former_field(said.key, said.value, format)) return true;
+    const bool is_field =
+        std::ranges::find(gemm_spec_fields(), said.key, &GemmSpecField::key) != gemm_spec_fields().end();
+    if (!is_field && format >= kFirstWithLayouts && is_layout_key(said.key)) return false;
+    read_field(spec, find_field(said.key, format), said.place.empty() ? said.key : said.place, said.value);
     return true;
 }
 
-/// Words of any order. Layouts are read last.
-void read_assignments(GemmSpec& spec, std::span<const std::string_view> words, int format,
-                      std::vector<std::string_view>& seen) {
-    std::vector<Assignment> layouts;
-    for (const std::string_view text : words) {
-        const Assignment word = split_assignment(text);
-        if (!read_assignment(spec, word, format, seen)) layouts.push_back(word);
-    }
-    for (const auto& [key, value] : layouts) read_layout(spec, key, value);
+bool says(std::span<const SaidField> fields, std::string_view key) {
+    return std::ranges::find(fields, key, &SaidField::key) != fields.end();
 }
 
 /// A size left out is no size of 0: the product of nothing is right whatever the kernel does.
-void require_sizes(const std::vector<std::string_view>& seen) {
+void require_sizes(std::span<const SaidField> fields) {
     std::vector<std::string_view> missing;
     for (const std::string_view size : {"m", "n", "k"})
-        if (std::ranges::find(seen, size) == seen.end()) missing.push_back(size);
+        if (!says(fields, size)) missing.push_back(size);
     if (missing.empty()) return;
     throw WordError(fmt::format("{} {} missing: a spec names its three sizes", join_names(missing),
                                 missing.size() == 1 ? "is" : "are"));
 }
 
-GemmSpec read_spec(std::string_view text) {
+/// The spec of a text in either form. Layouts are read last. Types that the text doesn't say follow from A's.
+GemmSpec read_spec(std::span<const SaidField> fields, int format) {
+    GemmSpec spec;
+    std::vector<SaidField> layouts;
+    for (std::size_t i = 0; i < fields.size(); ++i) {
+        refuse_repeated(fields[i], fields.first(i));
+        if (!read_said(spec, fields[i], format)) layouts.push_back(fields[i]);
+    }
+    for (const SaidField& layout : layouts) read_layout(spec, layout.key, layout.value);
+    require_sizes(fields);
+    if (!says(fields, "b")) spec.b = spec.a;
+    if (!says(fields, "d")) spec.d = default_output(spec.a);
+    if (!says(fields, "acc")) spec.accumulator = default_accumulator(spec.a);
+    return spec;
+}
+
+/// The format that a text begins with, from 1 on.
+int read_format(std::string_view text) {
     const std::vector<std::string_view> words = split_spec_words(text);
     const auto format = words.empty() ? kFormats.end() : std::ranges::find(kFormats, words.front());
-    if (format == kFormats.end()) {
-        throw WordError(fmt::format("starts with '{}': expected the format, one of {}",
-                                    words.empty() ? "" : words.front(), join_names(kFormats)));
-    }
-    GemmSpec spec;
-    std::vector<std::string_view> seen;
-    read_assignments(spec, std::span(words).subspan(1), static_cast<int>(format - kFormats.begin()) + 1, seen);
-    require_sizes(seen);
-    const auto missing = [&](std::string_view key) { return std::ranges::find(seen, key) == seen.end(); };
-    if (missing("b")) spec.b = spec.a;
-    if (missing("d")) spec.d = default_output(spec.a);
-    if (missing("acc")) spec.accumulator = default_accumulator(spec.a);
-    return spec;
-}
-
-/// A field as a shape line has it.
-void read_word(GemmSpec& spec, std::string_view key, std::string_view word) {
-    read_field(spec, find_field(key, 1), key == "a" || key == "b" ? "type" : key, word);
-}
-
-bool is_assignment(std::string_view word) { return word.find('=') != std::string_view::npos; }
-
-/// Words behind the sizes of a shape line.
-void read_behind_sizes(GemmSpec& spec, std::span<const std::string_view> words) {
-    for (const std::string_view word : words) {
-        const std::string_view key = split_assignment(word).key;
-        const auto field = std::ranges::find(gemm_spec_fields(), key, &GemmSpecField::key);
-        const bool is_field = field != gemm_spec_fields().end();
-        if (key == "epilogue" || (is_field ? field->format >= kFirstOfShapeLines : is_layout_key(key))) continue;
-        throw WordError(fmt::format(
-            "'{}' stands behind the sizes: a shape line has only batch=, batch-stride-A=, groups=, "
-            "group-rows=, expected-rows=, ragged=, source-rows=, symmetric=, prepared= and pointers= there, "
-            "epilogue='…', and ld-NAME=, align-NAME= and batch-stride-NAME= of its operands",
-            word));
-    }
-    std::vector<std::string_view> seen;
-    read_assignments(spec, words, static_cast<int>(kFormats.size()), seen);
-}
-
-GemmSpec read_shape_line(std::string_view line) {
-    constexpr std::size_t kWords = 5;
-    const std::vector<std::string_view> words = split_spec_words(spec_words(line));
-    const bool has_more =
-        words.size() > kWords && std::ranges::all_of(words.begin() + kWords, words.end(), is_assignment);
-    if (words.size() != kWords && !has_more) {
-        throw WordError(fmt::format("has {} word{}: expected type, layout, m, n, k ('bf16 tn 4096 4096 4096')",
-                                    words.size(), words.size() == 1 ? "" : "s"));
-    }
-    GemmSpec spec;
-    const std::size_t star = words[0].find('*');  // between two types: "e4m3*e5m2"
-    read_word(spec, "a", words[0].substr(0, star));
-    spec = gemm_spec_of_type(spec.a);
-    if (star != std::string_view::npos) read_word(spec, "b", words[0].substr(star + 1));
-    read_word(spec, "layout", words[1]);
-    read_word(spec, "m", words[2]);
-    read_word(spec, "n", words[3]);
-    read_word(spec, "k", words[4]);
-    read_behind_sizes(spec, std::span(words).subspan(kWords));
-    return spec;
+    if (format != kFormats.end()) return static_cast<int>(format - kFormats.begin()) + 1;
+    throw WordError(fmt::format("starts with '{}': expected the format, one of {}", words.empty() ? "" : words.front(),
+                                join_names(kFormats)));
 }
 
 /// What a shape line says of several problems.
@@ -195,7 +137,8 @@ std::string to_string(const GemmSpec& spec) {
 
 GemmSpec parse_gemm_spec(std::string_view text) {
     try {
-        return read_spec(text);
+        const int format = read_format(text);
+        return read_spec(said_fields(text), format);
     } catch (const WordError& error) {
         throw SpecError(fmt::format("spec '{}'", text), {error.what()});
     }
@@ -203,7 +146,8 @@ GemmSpec parse_gemm_spec(std::string_view text) {
 
 GemmSpec parse_shape_line(std::string_view line) {
     try {
-        GemmSpec spec = read_shape_line(line);
+        if (names_format(line)) throw WordError("starts with a format: a shape line starts with a type");
+        GemmSpec spec = read_spec(said_fields(spec_words(line)), static_cast<int>(kFormats.size()));
         if (auto reasons = problems(spec); !reasons.empty()) throw SpecError(fmt::format("shape '{}'", line), reasons);
         return spec;
     } catch (const WordError& error) {

@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <span>
 #include <utility>
 
 namespace jitgemm {
@@ -23,6 +25,34 @@ std::size_t end_of_word(std::string_view text) {
     }
     if (is_quoted) throw WordError(fmt::format("{} has a quote that does not end", text));
     return text.size();
+}
+
+/// A value without the quotes around it.
+std::string_view unquoted(std::string_view word) {
+    const bool has_quotes = word.size() >= 2 && word.front() == kQuote && word.back() == kQuote;
+    return has_quotes ? word.substr(1, word.size() - 2) : word;
+}
+
+SaidField split_assignment(std::string_view word) {
+    const std::size_t equals = word.find('=');
+    if (equals == std::string_view::npos) throw WordError(fmt::format("'{}' is not of the form key=value", word));
+    return {word.substr(0, equals), unquoted(word.substr(equals + 1)), {}};
+}
+
+constexpr std::array<std::string_view, 4> kBehindType{"layout", "m", "n", "k"};
+constexpr std::size_t kPlaces = 1 + kBehindType.size();  // of a shape line
+
+/// The first words of a shape line.
+std::vector<SaidField> fields_with_places(std::span<const std::string_view> words) {
+    if (words.size() < kPlaces)
+        throw WordError(fmt::format("has {} word{}: expected type, layout, m, n, k ('bf16 tn 4096 4096 4096')",
+                                    words.size(), words.size() == 1 ? "" : "s"));
+    const std::size_t star = words[0].find('*');  // between two types: "e4m3*e5m2"
+    std::vector<SaidField> fields{{"a", words[0].substr(0, star), "type"}};
+    if (star != std::string_view::npos) fields.push_back({"b", words[0].substr(star + 1), "type"});
+    for (std::size_t i = 0; i < kBehindType.size(); ++i)
+        fields.push_back({kBehindType[i], words[1 + i], kBehindType[i]});
+    return fields;
 }
 
 }  // namespace
@@ -51,6 +81,15 @@ std::vector<std::string_view> split_spec_words(std::string_view text) {
 }
 
 bool names_format(std::string_view text) { return spec_words(text).starts_with("gemm-"); }
+
+std::vector<SaidField> said_fields(std::string_view text) {
+    const std::vector<std::string_view> words = split_spec_words(text);
+    const bool has_format = names_format(text);
+    std::vector<SaidField> fields = has_format ? std::vector<SaidField>() : fields_with_places(words);
+    for (const std::string_view word : std::span(words).subspan(has_format ? 1 : kPlaces))
+        fields.push_back(split_assignment(word));
+    return fields;
+}
 
 GemmSpec parse_spec_text(std::string_view text) {
     if (!names_format(text)) return parse_shape_line(text);

@@ -18,6 +18,16 @@ namespace jitgemm {
 /// Whether a text is keys after their format ("gemm-v1 m=..."). Else it is a shape line.
 [[nodiscard]] bool names_format(std::string_view text);
 
+/// A field that a text says: "lda=72", or a word of a shape line.
+struct SaidField {
+    std::string_view key, value;
+    std::string_view place;  ///< what a word without a key is in a shape line: "type", "layout", "m"; else empty
+};
+
+/// The fields that a text in either form says, in its order. No comment ends it. Throws WordError for a word that says
+/// no field.
+[[nodiscard]] std::vector<SaidField> said_fields(std::string_view text);
+
 /// Reads a problem in either form: a shape line, or keys after their format. The command line, shape files, C and
 /// Python use the same forms. A comment may end it. Throws SpecError with the offending word, or with every rule that
 /// the problem breaks.

@@ -174,9 +174,9 @@ struct OperandExtents {
 /// activation, residual, scale-a ...) are accepted with a neutral value: bias=none.
 [[nodiscard]] GemmSpec parse_gemm_spec(std::string_view text);
 
-/// Reads a shape line, "bf16 tn 4096 4096 4096": type of A and B, layout, m, n, k. Behind these it may have a batch and
-/// an epilogue: "batch=8 epilogue='d = relu(acc)'". D and the accumulator have the type's defaults. Throws SpecError
-/// that names the wrong word.
+/// Reads a shape line, "bf16 tn 4096 4096 4096": type of A and B, layout, m, n, k. Behind these it may have the other
+/// keys of to_string(): "batch=8 d=f32 epilogue='d = relu(acc)'". Fields that it leaves out have their defaults. Throws
+/// SpecError that names the wrong word.
 [[nodiscard]] GemmSpec parse_shape_line(std::string_view line);
 
 /// The shape line of a spec: "bf16 tn 4096 4096 4096", "e4m3*e5m2 tn ..." for two types, "... 4096 batch=8" for a

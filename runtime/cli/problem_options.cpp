@@ -35,16 +35,11 @@ constexpr std::array kOtherOptions{
 /// What the text of a problem says already.
 constexpr std::array<std::string_view, 5> kShapeOptions{"m", "n", "k", "type", "layout"};
 
-/// Whether the text of a spec says what an option would.
-bool says(std::string_view text, std::string_view option) {
+/// Whether the text of a problem says what an option would.
+bool says(std::span<const SaidField> fields, std::string_view option) {
     if (std::ranges::find(kShapeOptions, option) != kShapeOptions.end()) return true;
-    const auto field = std::ranges::find(gemm_spec_fields(), option, &GemmSpecField::option);
-    if (field == gemm_spec_fields().end()) return false;
-    const std::string_view words = spec_words(text);
-    const std::string assignment = fmt::format("{}=", field->key);
-    for (std::size_t at = words.find(assignment); at != std::string_view::npos; at = words.find(assignment, at + 1))
-        if (at > 0 && std::string_view(" \t\r\n").find(words[at - 1]) != std::string_view::npos) return true;
-    return false;
+    const auto row = std::ranges::find(gemm_spec_fields(), option, &GemmSpecField::option);
+    return row != gemm_spec_fields().end() && std::ranges::find(fields, row->key, &SaidField::key) != fields.end();
 }
 
 void read_scalar(std::string_view option, const std::string& text, float& value, Reasons& reasons) {
@@ -177,8 +172,9 @@ void ProblemOptions::declare(CLI::App& app, const char* group, std::string_view 
 }
 
 void ProblemOptions::declare_problem(CLI::App& app) {
-    app.add_option("shape", shape_line_,
-                   "The problem as text, instead of the options: TYPE LAYOUT M N K, or gemm-v1 KEY=VALUE ...")
+    app.add_option(
+           "shape", shape_line_,
+           "The problem as text, instead of the options: TYPE LAYOUT M N K [KEY=VALUE ...], or gemm-v1 KEY=VALUE ...")
         ->expected(-1)
         ->type_name("");
     for (const GemmSpecField& field : gemm_spec_fields()) declare(app, "Problem", field.option, field.help);
@@ -285,14 +281,15 @@ ProblemRequest ProblemOptions::problem_over(const GemmSpec& base, bool with_c) c
 }
 
 ProblemRequest ProblemOptions::problem_of_text(std::string_view text) const {
+    const GemmSpec base = parse_spec_text(text);
+    const std::vector<SaidField> said = said_fields(spec_words(text));
     for (const auto& [option, value] : given_) {
-        if (!says(text, option)) continue;
+        if (!says(said, option)) continue;
         throw UsageError(fmt::format("the {} and --{} say the same thing: leave one out",
                                      names_format(text) ? "spec" : "shape line", option));
     }
-    const GemmSpec base = parse_spec_text(text);
     ProblemRequest request = problem_over(base);
-    if (request.beta != 0 && !base.c && says(text, "c-type"))
+    if (request.beta != 0 && !base.c && says(said, "c-type"))
         refuse({fmt::format("beta is {} but the spec has no C", request.beta)});
     return request;
 }

@@ -142,7 +142,7 @@ std::vector<ShapeSet> expand(std::string_view line, std::size_t most, bool keeps
     const auto is_number = [](std::string_view word) { return word.find_first_of(":=") == std::string_view::npos; };
     if (words.size() < 2 + kSizes || std::all_of(words.begin(), words.begin() + 2 + kSizes, is_number))
         return {{std::string(line), {}}};
-    std::string rest;  // an epilogue
+    std::string rest;  // keys
     for (std::size_t i = 2 + kSizes; i < words.size(); ++i) rest += fmt::format(" {}", words[i]);
     std::array<std::vector<std::int64_t>, kSizes> sizes;
     const std::array<std::string_view, kSizes> texts = size_words(words);

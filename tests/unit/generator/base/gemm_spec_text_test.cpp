@@ -120,7 +120,7 @@ TEST_CASE("a bad shape line is refused with the word at fault") {
     CHECK_THROWS_WITH(parse_shape_line("bf16 tn -1 2 3"), testing::Says("m", "-1", "negative"));
     CHECK_THROWS_WITH(parse_shape_line("bf16 tn 1 2 99999999999999999999"), ContainsSubstring("too large"));
     CHECK_THROWS_WITH(parse_shape_line("bf16 tn 1 2"), ContainsSubstring("has 4 words"));
-    CHECK_THROWS_WITH(parse_shape_line("bf16 tn 1 2 3 4"), ContainsSubstring("has 6 words"));
+    CHECK_THROWS_WITH(parse_shape_line("bf16 tn 1 2 3 4"), ContainsSubstring("'4' is not of the form key=value"));
     CHECK_THROWS_WITH(parse_shape_line("# only a comment"), ContainsSubstring("has 0 words"));
     CHECK_THROWS_WITH(parse_shape_line("s32 tn 1 2 3"), ContainsSubstring("no instruction multiplies"));
 }
@@ -134,4 +134,48 @@ TEST_CASE("a shape line names one type, or two that mix") {
     CHECK_THROWS_WITH(parse_shape_line("e4m3*e6m1 tn 1 2 3"), testing::Says("type", "e6m1"));
     CHECK_THROWS_WITH(parse_shape_line("bf16*f16 tn 1 2 3"), testing::Says("bf16", "f16", "one type"));
     CHECK_THROWS_AS(parse_shape_line("e4m3* tn 1 2 3"), SpecError);
+}
+
+TEST_CASE("behind its sizes, a shape line has the keys of a spec's text") {
+    struct Pair {
+        const char *line, *text;
+    };
+    constexpr Pair kPairs[] = {
+        {"f32 tt 36 5512 432 math=tf32", "m=36 n=5512 k=432 a=f32 layout=tt math=tf32"},
+        {"e4m3 tn 16 4096 7168 sums=fast", "m=16 n=4096 k=7168 a=e4m3 sums=fast"},
+        {"s8 tn 64 2944 5632 d=s32", "m=64 n=2944 k=5632 a=s8 d=s32"},
+        {"s8 tn 64 2944 5632 d=bf16 c=bf16", "m=64 n=2944 k=5632 a=s8 d=bf16 c=bf16"},
+        {"e4m3 nt 64 32 48 b=e5m2 d=f32", "m=64 n=32 k=48 a=e4m3 b=e5m2 d=f32 layout=nt"},
+        {"e4m3*e5m2 nt 64 32 48 acc=f32", "m=64 n=32 k=48 a=e4m3 b=e5m2 acc=f32 layout=nt"},
+        {"bf16 tt 64 512 128 batch=128 lda=16384 ldd=65536 batch-stride-a=128",
+         "m=64 n=512 k=128 layout=tt batch=128 lda=16384 ldd=65536 batch-stride-a=128"},
+        {"bf16 tt 64 512 128 batch=3 batch-stride-b=packed", "m=64 n=512 k=128 layout=tt batch=3"},
+        {"f16 tn 64 32 48 align-a=4 align-d=2 ldb=56", "m=64 n=32 k=48 a=f16 align-a=4 align-d=2 ldb=56"},
+        {"f16 nn 64 32 48 d-layout=n constant-b=yes c=f32 broadcast-c=yes",
+         "m=64 n=32 k=48 a=f16 layout=nn d-layout=n constant-b=yes c=f32 broadcast-c=yes"},
+        {"bf16 tn 64 32 48 ld-x=40 epilogue='d = acc + x[m,n]' align-x=8 # ours",
+         "m=64 n=32 k=48 epilogue='d = acc + x[m,n]' ld-x=40 align-x=8"},
+        {"bf16 tn 64 32 48 deterministic=batch_invariant", "m=64 n=32 k=48 deterministic=batch_invariant"},
+        {"bf16 tn 64 32 48 groups=4 expected-rows=8", "m=64 n=32 k=48 groups=4 expected-rows=8"},
+        {"bf16 tn 64 64 48 symmetric=yes bias=none", "m=64 n=64 k=48 symmetric=yes bias=none"},
+    };
+    for (const auto& [line, text] : kPairs) {
+        INFO(line);
+        CHECK(parse_spec_text(line) == parse_spec_text(std::string("gemm-v8 ") + text));
+    }
+}
+
+TEST_CASE("a key that a shape line says already, or that is wrong, is refused") {
+    for (const char* key : {"m=4", "n=2", "k=3", "layout=tn", "a=e4m3"}) {
+        INFO(key);
+        CHECK_THROWS_WITH(parse_shape_line(std::string("e4m3 tn 1 2 3 ldd=2 ") + key),
+                          testing::Says(std::string("'") + key + "'", "repeats", "first words"));
+    }
+    CHECK_THROWS_WITH(parse_shape_line("e4m3*e5m2 tn 1 2 3 b=e5m2"), testing::Says("'b=e5m2'", "repeats"));
+    CHECK_THROWS_WITH(parse_shape_line("bf16 tn 1 2 3 lda=8 lda=8"), testing::Says("'lda'", "twice", "once"));
+    CHECK_THROWS_WITH(parse_shape_line("bf16 tn 1 2 3 ld=8"), testing::Says("unknown key 'ld'", "did you mean"));
+    CHECK_THROWS_WITH(parse_shape_line("bf16 tn 1 2 3 lda=8x"), testing::Says("lda", "'8x'", "whole number"));
+    CHECK_THROWS_WITH(parse_shape_line("bf16 tn 1 2 3 lda=2"), testing::Says("lda", "2"));
+    CHECK_THROWS_WITH(parse_shape_line("bf16 tn 1 2 3 b=f16"), testing::Says("bf16", "f16", "one type"));
+    CHECK_THROWS_WITH(parse_shape_line("gemm-v1 m=1 n=2 k=3 a=f16"), testing::Says("format", "type"));
 }

@@ -61,10 +61,22 @@ TEST_CASE("shape files: a line may end with an epilogue") {
         CHECK(resolved(problem.spec).epilogue == canonical(same, problem.spec.d));
         CHECK(problem.spec.epilogue.layout_of("x") == EpilogueLayout{.ld = 72, .align = 8});
     }
-    CHECK_THAT(complaint_about("bf16 tn 8 8 8 d=f32"), Says("shapes.txt:1", "d=f32", "epilogue"));
     CHECK_THAT(complaint_about("bf16 tn 8 8 8 ld-x=72"), Says("ld-x", "no epilogue"));
     CHECK_THAT(complaint_about("bf16 tn 8 8 8 epilogue='d = nothing(acc)'"), Says("nothing"));
     CHECK_THAT(complaint_about("bf16 tn 8 8 8 epilogue='d = acc"), Says("quote"));
+}
+
+TEST_CASE("shape files: keys behind ranges hold for each size") {
+    const auto problems = parse_shapes("bf16 tt k=16 m=8:24:8 n=32 batch=5 lda=80 batch-stride-a=16 d=f32\n",
+                                       "shapes.txt", ProblemOptions());
+    REQUIRE(problems.size() == 3);
+    for (std::size_t i = 0; i < problems.size(); ++i)
+        CHECK(problems[i].spec ==
+              parse_spec_text("gemm-v8 layout=tt n=32 k=16 batch=5 lda=80 batch-stride-a=16 d=f32 m=" +
+                              std::to_string(8 * (i + 1))));
+    CHECK_THAT(complaint_about("bf16 tn 8:16 8 8 lda=8:16"), Says("shapes.txt:1", "lda", "8:16", "whole number"));
+    CHECK_THAT(complaint_about("bf16 tn m=8:16 n=8 k=8 m=4"), Says("shapes.txt:1", "'m=4'", "repeats"));
+    CHECK_THAT(complaint_about("bf16 tn 8 8 8 ldd=9 ldd=9"), Says("shapes.txt:1", "'ldd'", "twice"));
 }
 
 TEST_CASE("shape files: sets keep a range of m that counts by one, and expand all else") {
@@ -201,6 +213,8 @@ TEST_CASE("command line: keys behind their format name a problem, as one word or
     CHECK(Given({"gemm-v1 m=64 n=48 k=32 a=f16", "--ldd", "50"}).problem.problem().spec == expected);
     for (const GemmSpec& spec : {expected, resolved(expected), GemmSpec{.m = 8, .n = 8, .k = 8, .constant_b = true}})
         CHECK(Given({to_string(spec)}).problem.problem().spec == spec);
+    CHECK(Given({"f16", "tn", "64", "48", "32", "ldd=50"}).problem.problem().spec == expected);
+    CHECK(Given({"f16 tn 64 48 32", "--ldd", "50"}).problem.problem().spec == expected);
     const ProblemRequest with_c = Given({"gemm-v1 m=64 n=48 k=32 c=f32", "--beta", "0.5"}).problem.problem();
     CHECK(with_c.spec.c == DataType::f32);
     CHECK(with_c.beta == 0.5F);
@@ -214,6 +228,12 @@ TEST_CASE("command line: what a text of a problem says is not said again") {
           "the spec and --ldd say the same thing: leave one out");
     CHECK(usage_error_of({"gemm-v1 m=64 n=48 k=32 d=f32", "--d-type", "f32"}) ==
           "the spec and --d-type say the same thing: leave one out");
+    CHECK(usage_error_of({"bf16 tn 64 48 32 ldd=50", "--ldd", "52"}) ==
+          "the shape line and --ldd say the same thing: leave one out");
+    CHECK(usage_error_of({"e4m3 tn 64 48 32", "--a-type", "e5m2"}) ==
+          "the shape line and --a-type say the same thing: leave one out");
+    CHECK(Given({"bf16 tn 64 48 32 epilogue='x[m,n] = acc; d = acc'", "--d-type", "f32"}).problem.problem().spec.d ==
+          DataType::f32);  // the d of the epilogue is no key
     CHECK(usage_error_of({"gemm-v1 m=64 n=48 k=32", "--layout", "tt"}) ==
           "the spec and --layout say the same thing: leave one out");
     CHECK_THAT(usage_error_of({"gemm-v1 m=64 n=48 k=32 c=none", "--beta", "2"}), Says("beta", "2", "spec", "C"));
