@@ -20,6 +20,17 @@ std::string_view factors_text(const TensorCoreTypes& types) {
                                    : "f16 by f16 or bf16 by bf16";
 }
 
+/// Where along K the problem's sums begin anew, and what says so: "with sums=fast, sums of e4m3 never begin anew".
+std::string sums_text(const GemmSpec& spec) {
+    const std::string_view sums = has_promoted_sums(spec) ? "promoted" : "fast";
+    const std::string option = spec.math != Math::ieee ? fmt::format("with math={}, ", to_string(spec.math))
+                               : is_float8(spec.a)     ? fmt::format("with sums={}, ", sums)
+                                                       : "";
+    const int promoted = promoted_k(spec);
+    const std::string place = promoted == 0 ? "never begin anew" : fmt::format("begin anew every {} of K", promoted);
+    return fmt::format("{}sums of {} {}", option, to_string(spec.a), place);
+}
+
 }  // namespace
 
 Reasons unsupported_on_tensor_cores(std::string_view family, const GemmSpec& spec, const Arch& arch,
@@ -39,14 +50,8 @@ Reasons unsupported_on_tensor_cores(std::string_view family, const GemmSpec& spe
 
 void check_promoted_k(Reasons& reasons, const GemmSpec& spec, int promote, int block_k) {
     const int promoted = promoted_k(spec);
-    if (promote != promoted && has_parts(spec))
-        reasons.push_back(fmt::format("promote = {}: with math={}, sums begin anew every {} of K", promote,
-                                      to_string(spec.math), promoted));
-    else if (promote != promoted && promoted != 0)
-        reasons.push_back(fmt::format("promote = {}: this problem has sums=promoted, every {} of K; sums=fast has none",
-                                      promote, promoted));
-    else if (promote != promoted)
-        reasons.push_back(fmt::format("promote = {}: this problem has sums=fast, so promote must be 0", promote));
+    if (promote != promoted)
+        reasons.push_back(fmt::format("promote = {}: {}, so promote must be {}", promote, sums_text(spec), promoted));
     if (promote != 0) check_divides(reasons, "block_tile.k", block_k, "promote", promote);
 }
 

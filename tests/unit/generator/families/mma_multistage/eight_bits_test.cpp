@@ -110,8 +110,14 @@ TEST_CASE("mma.sync of 8 bits: every rule gives its reason") {
     const std::string promoted(kPromoted), integers(kIntegers);
     CHECK(violations(bytes_of(e4m3), promoted, "sm_89").empty());
     CHECK(violations(bytes_of(s8), integers, "sm_80").empty());
-    CHECK_THAT(violations(bytes_of(e4m3), integers, "sm_89"), Says("promote = 0", "sums=promoted", "128"));
-    CHECK_THAT(violations(bytes_of(s8), promoted, "sm_89"), Says("promote = 128", "sums=fast"));
+    CHECK_THAT(violations(bytes_of(e4m3), integers, "sm_89"), Says("promote = 0", "sums=promoted", "must be 128"));
+    GemmSpec fast = bytes_of(e4m3);
+    fast.sums = Summation::fast;
+    CHECK_THAT(violations(fast, promoted, "sm_89"), Says("promote = 128", "sums=fast", "must be 0"));
+    for (const DataType type : {s8, DataType::f16})
+        CHECK_THAT(violations(bytes_of(type), promoted, "sm_89"),
+                   Says("promote = 128", std::string("sums of ") + std::string(to_string(type)), "must be 0") &&
+                       !ContainsSubstring("sums="));
     CHECK_THAT(violations(bytes_of(e4m3), integers + ",promote=128", "sm_89"),
                Says("block_tile.k = 64", "promote = 128"));
     CHECK_THAT(violations(bytes_of(s8, GemmLayout::nn), integers, "sm_80"),

@@ -164,12 +164,12 @@ TEST_CASE("8-bit floats: a config that does not fit its sums breaks a rule") {
     fast.sums = Summation::fast;
     CHECK(wgmma_violations(promoted, kPromoted).empty());
     CHECK(wgmma_violations(fast, kFast).empty());
-    CHECK_THAT(wgmma_violations(promoted, kFast), Says("promote = 0", "sums=promoted", "sums=fast"));
+    CHECK_THAT(wgmma_violations(promoted, kFast), Says("promote = 0", "e4m3", "sums=promoted", "must be 128"));
     CHECK_THAT(wgmma_violations(fast, kPromoted), Says("promote = 128", "sums=fast"));
     CHECK_THAT(wgmma_violations(square(256), "block=128x128x64,warpgroup=64x128,stages=3,promote=128"),
-               Says("promote = 128", "sums=fast"));
+               Says("promote = 128", "sums of bf16", "must be 0"));
     CHECK_THAT(wgmma_violations(promoted, "block=128x128x128,warpgroup=64x128,stages=3,promote=64"),
-               Says("promote = 64", "every 128"));
+               Says("promote = 64", "sums=promoted", "must be 128"));
     CHECK_THAT(wgmma_violations(promoted, "block=256x128x128,warpgroup=128x128,schedule=overlapped,promote=128"),
                Says("promote = 128", "overlapped"));
     CHECK_THAT(wgmma_violations(promoted, "block=256x200x128,warpgroup=128x200,stages=2,promote=128"),
