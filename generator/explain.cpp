@@ -1,5 +1,6 @@
 #include "generator/explain.hpp"
 
+#include "generator/families/shared/expected_problem.hpp"
 #include "generator/rejection_rules.hpp"
 #include "jitgemm/error.hpp"
 
@@ -116,8 +117,10 @@ void place_blocks(Explanation& explanation, int registers) {
     explanation.occupancy =
         occupancy({.threads = anatomy.threads(), .registers = registers, .shared_bytes = anatomy.shared_bytes},
                   *explanation.gpu.arch);
-    explanation.waves = wave_breakdown(block_count(main_grid(explanation), explanation.problem.row_major()),
-                                       explanation.occupancy.blocks(), explanation.gpu.sm_count);
+    const std::int64_t blocks = with_expected(explanation.problem, [&](const Problem& expected) {
+        return blocks_of_batch(main_grid(explanation), expected.row_major());
+    });
+    explanation.waves = wave_breakdown(blocks, explanation.occupancy.blocks(), explanation.gpu.sm_count);
 }
 
 }  // namespace

@@ -38,7 +38,7 @@ struct RejectionGroup {
 /// The waves of a grid on a GPU. Blocks fill every SM, wave after wave. The blocks of the last wave spread over the
 /// SMs.
 struct WaveBreakdown {
-    std::int64_t blocks = 0;
+    std::int64_t blocks = 0;  ///< of the whole batch. Of groups, those of the rows (or the K) that are expected
     int blocks_per_sm = 0;
     std::int64_t slots = 0;  ///< blocks resident at once on the whole GPU
     double waves = 0;        ///< blocks over slots

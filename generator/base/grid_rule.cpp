@@ -72,6 +72,7 @@ std::int64_t block_count(const GridRule& rule, const GemmSpec& spec, int sm_coun
 }
 
 std::int64_t blocks_of_batch(GridRule rule, const GemmSpec& spec) {
+    if (rule.batch == GridBatch::blocks) return product(block_count(rule, spec), spec.batch);
     rule.batch = GridBatch::tiles;
     return block_count(rule, spec);
 }

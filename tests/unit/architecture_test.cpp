@@ -122,7 +122,7 @@ const std::vector<Room>& rooms() {
         {"generator/families",
          {"include/jitgemm", "generator/text", "generator/base", "generator/families/shared",
           "generator/families/<family>"}},
-        {"generator", {"include/jitgemm", "generator/base", "generator/families"}},
+        {"generator", {"include/jitgemm", "generator/base", "generator/families/shared", "generator/families"}},
         {"generator/draw",
          {"include/jitgemm", "generator/base", "generator/layout", "generator/families/shared", "generator/families"}},
         {"runtime/device", {"include/jitgemm", "generator/text", "generator/epilogue", "generator/base"}},

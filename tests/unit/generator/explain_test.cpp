@@ -162,6 +162,38 @@ TEST_CASE("split-K multiplies the blocks, and partial tiles cost tensor time for
     CHECK(e.cost.math_unit_us == Approx(2.0 * 256 * 128 * 8192 / e.roofline.peak_flops * 1e6));
 }
 
+TEST_CASE("the blocks of a batch are those of all its problems, and those of groups are the ones expected") {
+    struct Row {
+        const char *text, *gpu, *family, *parameters;
+        std::int64_t tiles_m, tiles_n, splits, problems;
+    };
+    constexpr const char *kMma = "mma_multistage", *kWgmma = "wgmma_warp_specialized";
+    constexpr const char* kLarge = "block=128x128x64,warpgroup=64x128,cluster=1x1,swap_ab=0";
+    constexpr Row kRows[] = {
+        {"bf16 tt 17 17 17 batch=1000", "h200", kMma, "block=32x32x32,warp=32x32", 1, 1, 1, 1000},
+        {"bf16 tn 130 100 8192 batch=7", "h200", kMma, "block=64x64x32,warp=32x32,split_k=4,reduction=cluster", 3, 2, 4,
+         7},
+        {"bf16 tn 130 100 64 batch=70000", "a100", kMma, "block=64x64x32,warp=32x32", 3, 2, 1, 70000},
+        {"bf16 tn 130 300 64 batch=9 d-layout=n", "a100", kMma, "block=64x32x32,warp=32x32", 5, 5, 1, 9},
+        {"f32 tt 300 200 64 batch=11", "h200", "simt_hierarchical", "block=128x128x8", 3, 2, 1, 11},
+        {"bf16 tn 300 200 512 batch=11", "h200", kWgmma, kLarge, 3, 2, 1, 11},
+        {"bf16 tn 4000 512 512 groups=10", "h200", kWgmma, kLarge, 4, 4, 1, 10},
+        {"bf16 tn 4000 512 512 groups=10 expected-rows=70", "h200", kWgmma, kLarge, 1, 4, 1, 10},
+        {"bf16 tn 5 512 512 groups=10", "h200", kWgmma, kLarge, 1, 4, 1, 5},
+        {"bf16 nt 200 192 4096 groups=6 ragged=k", "h200", kWgmma, kLarge, 2, 2, 1, 6},
+    };
+    for (const Row& row : kRows) {
+        INFO(row.text << ' ' << row.parameters);
+        Selection selection;
+        selection.family = row.family;
+        selection.parameters = parse_parameters(row.parameters);
+        const Explanation e = explain(problem_of(parse_shape_line(row.text)), find_gpu(row.gpu), selection);
+        const std::int64_t blocks = row.tiles_m * row.tiles_n * row.splits * row.problems;
+        CHECK(e.waves.blocks == blocks);
+        CHECK(e.waves.waves == Approx(static_cast<double>(blocks) / static_cast<double>(e.waves.slots)));
+    }
+}
+
 TEST_CASE("the choice is the heuristic's. Runners-up are slower and differ in more than trifles") {
     const std::set<std::string> trifles{"stages", "group", "ldsm_a", "ldsm_b", "double_buffer", "rasterization"};
     for (const auto& [m, n, k] : {std::tuple{4096, 4096, 4096}, {1001, 777, 333}, {128, 128, 65536}}) {

@@ -48,6 +48,12 @@ TEST_CASE("the tool: explain tells of remainder tiles") {
     CHECK_THAT(Tool().run(kSquare).out, !ContainsSubstring("remainder tiles"));
 }
 
+TEST_CASE("the tool: explain counts the blocks of a whole batch") {
+    const std::string batch = "explain bf16 tt 17 17 17 --batch 1000 --gpu h200 --no-compile --param block=32x32x32";
+    CHECK_THAT(Tool().run(batch).out, ContainsSubstring("1000 blocks on "));
+    CHECK(Tool().json(batch, 0).at("waves").at("blocks") == 1000);
+}
+
 TEST_CASE("the tool: explain tells of stream-K") {
     const Tool tool;
     const std::string partly_filled = " bf16 tn 1664 3072 4096 --gpu h200";
