@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <iterator>
 #include <map>
 #include <tuple>
 #include <utility>
@@ -73,8 +72,7 @@ std::vector<RejectionGroup> grouped(const std::vector<RejectedCandidate>& reject
 }
 
 [[noreturn]] void throw_nothing_serves(const CandidateList& list) {
-    std::vector<std::string> reasons = list.unsupported;
-    std::ranges::move(reasons_in_common(list.rejected), std::back_inserter(reasons));
+    std::vector<std::string> reasons = reasons_for_none(list);
     if (reasons.empty()) reasons.emplace_back("no family proposes one: give a whole name (--kernel) to have one");
     throw ConfigError("no kernel serves this problem", std::move(reasons));
 }

@@ -93,7 +93,7 @@ inline constexpr std::size_t kRunnersUp = 5;
 
 /// Explains the heuristic's choice, or the kernel that the selection forces. Runners-up differ from the chosen kernel
 /// and from each other in more than pipeline depth or tile order. Throws the errors of list_candidates, and ConfigError
-/// with all reasons if nothing serves the problem.
+/// with the reasons, in at most ten lines, if nothing serves the problem.
 [[nodiscard]] Explanation explain(const Problem& problem, const GpuModel& gpu, const Selection& selection = {});
 
 /// The same with ptxas's register count in place of the estimate. Occupancy and waves follow it; predictions stay.

@@ -161,14 +161,7 @@ void search(const Problem& problem, const GpuModel& gpu, const Selection& select
 }
 
 [[noreturn]] void throw_nothing_serves(const Problem& problem, const Selection& selection, const GpuModel& gpu) {
-    std::vector<RejectedCandidate> rejected;
-    std::vector<std::string> unsupported =
-        for_each_candidate(selected_families(selection, problem), problem, gpu, selection,
-                           [&](const Family& family, const KernelConfig& config) {
-                               rejected.push_back({config, rejections(family, problem, config, *gpu.arch, selection)});
-                           });
-    // Why families that could serve it have no kernel is worth more than why others could not.
-    std::vector<std::string> reasons = rejected.empty() ? std::move(unsupported) : reasons_in_common(rejected);
+    std::vector<std::string> reasons = reasons_for_none(list_candidates(problem, gpu, selection));
     if (reasons.empty() && selection.family)
         reasons.push_back(
             fmt::format("{} proposes none for these types and sizes on {}: give a whole name (--kernel) to have one",

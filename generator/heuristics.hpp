@@ -41,7 +41,7 @@ struct CandidateList {
                                             const Selection& selection = {});
 
 /// The heuristic's choice: the head of list_candidates, found without building the whole list.
-/// Throws ConfigError with all reasons when nothing serves the problem.
+/// Throws ConfigError with the reasons, in at most ten lines, when nothing serves the problem.
 [[nodiscard]] KernelConfig choose_config(const Problem& problem, const GpuModel& gpu, const Selection& selection = {});
 
 /// The heuristic's choice, then the candidates that are predicted to take at most `slack` times as long, in its order.

@@ -11,6 +11,8 @@
 namespace jitgemm {
 namespace {
 
+constexpr std::size_t kMostLines = 10;
+
 struct BrokenRule {
     std::size_t candidates = 0;
     std::string reason;
@@ -59,6 +61,16 @@ std::vector<std::string> reasons_in_common(std::span<const RejectedCandidate> re
                               ? rule.reason
                               : fmt::format("{} ({} of {} candidates)", rule.reason, rule.candidates, rejected.size()));
     }
+    return reasons;
+}
+
+std::vector<std::string> reasons_for_none(const CandidateList& list) {
+    std::vector<std::string> reasons = reasons_in_common(list.rejected);
+    reasons.insert(reasons.end(), list.unsupported.begin(), list.unsupported.end());
+    if (reasons.size() <= kMostLines) return reasons;
+    const std::size_t more = reasons.size() - kMostLines + 1;
+    reasons.resize(kMostLines - 1);
+    reasons.push_back(fmt::format("and {} more", more));
     return reasons;
 }
 

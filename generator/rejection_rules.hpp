@@ -17,4 +17,8 @@ namespace jitgemm {
 /// The other rules follow in falling order of the candidates that break them, each with its share.
 [[nodiscard]] std::vector<std::string> reasons_in_common(std::span<const RejectedCandidate> rejected);
 
+/// Why a list has no candidate: reasons_in_common() of those that families propose, then why other families propose
+/// none. There are at most ten lines.
+[[nodiscard]] std::vector<std::string> reasons_for_none(const CandidateList& list);
+
 }  // namespace jitgemm

@@ -31,36 +31,35 @@ void check_sum_order(std::vector<std::string>& reasons, const GemmSpec& spec, co
 }
 
 /// What kernels of batches leave out.
-std::vector<std::string> unserved_batch(const GemmSignature& s, const FamilyServes& serves) {
+std::vector<std::string> unserved_batch(std::string_view family, const GemmSignature& s, const FamilyServes& serves) {
     std::vector<std::string> reasons;
     if (!s.batched) return reasons;
     if ((s.grouped || s.grouped_by_k) && !serves.groups)
         reasons.emplace_back("groups need wgmma and TMA");
     else if (!serves.batches)
-        reasons.emplace_back("no kernel of this family serves a batch");
+        reasons.push_back(fmt::format("{} serves no batch", family));
     if (has_reductions(s)) reasons.emplace_back("no kernel of a batch or of groups makes reductions (sum, max, min)");
     return reasons;
 }
 
-std::vector<std::string> unserved(const Problem& problem, const FamilyServes& serves) {
+std::vector<std::string> unserved(std::string_view family, const Problem& problem, const FamilyServes& serves) {
     std::vector<std::string> reasons = unserved_types(problem.row_major());
     std::ranges::move(unserved_8_bits(problem.asked), std::back_inserter(reasons));
     if (problem.signature.epilogue)
         std::ranges::move(unserved_epilogue(*problem.signature.epilogue, problem.transposed),
                           std::back_inserter(reasons));
     if (has_pairs(problem.signature) && !serves.pairs)
-        reasons.emplace_back("no kernel of this family makes an element of D of two columns (left, right, even, odd)");
+        reasons.push_back(fmt::format("{} makes no element of D of two columns (left, right, even, odd)", family));
     if (has_block_scales(problem.signature) && !serves.block_scales)
-        reasons.emplace_back("no kernel of this family scales blocks of K");
+        reasons.push_back(fmt::format("{} scales no blocks of K", family));
     if (has_blocks_of_d(problem.signature) && !serves.blocks_of_d) {
         const EpilogueOutput& output = *outputs_for_blocks(problem.signature.epilogue->parts()).front();
-        reasons.push_back(
-            fmt::format("no kernel of this family makes {}, an element for a block of D: this needs wgmma",
-                        with_index(output.name, output.index)));
+        reasons.push_back(fmt::format("{} does not make {}, an element for a block of D: this needs wgmma", family,
+                                      with_index(output.name, output.index)));
     }
     if (problem.signature.symmetric && !serves.symmetric)
-        reasons.emplace_back("no kernel of this family computes a symmetric product");
-    std::ranges::move(unserved_batch(problem.signature, serves), std::back_inserter(reasons));
+        reasons.push_back(fmt::format("{} computes no symmetric product", family));
+    std::ranges::move(unserved_batch(family, problem.signature, serves), std::back_inserter(reasons));
     return reasons;
 }
 
@@ -268,11 +267,11 @@ struct Adapter {
 
     /// What no family serves, or why this one does not; each family's own checks know nothing of the former.
     static std::vector<std::string> unsupported(const Problem& problem, const Arch& arch) {
-        std::vector<std::string> reasons = unserved(problem, serves());
+        std::vector<std::string> reasons = unserved(Typed::kName, problem, serves());
         return reasons.empty() ? Typed::unsupported(problem, arch) : reasons;
     }
     static std::vector<std::string> violations(const Problem& problem, const KernelConfig& config, const Arch& arch) {
-        std::vector<std::string> reasons = unserved(problem, serves());
+        std::vector<std::string> reasons = unserved(Typed::kName, problem, serves());
         if (reasons.empty()) reasons = Typed::violations(problem, own(config), arch);
         check_sum_order(reasons, problem.row_major(), sum_order(multiplied_type(problem.row_major()), config), arch);
         return reasons;

@@ -2,6 +2,7 @@
 #include "generator/families/kernel_name.hpp"
 #include "jitgemm/error.hpp"
 #include "tests/catch.hpp"
+#include "tests/support/says.hpp"
 #include "tests/support/specs.hpp"
 #include "tests/support/timing.hpp"
 
@@ -223,6 +224,15 @@ TEST_CASE("small problems are served on every architecture, and empty ones of an
                 if (has_type) CHECK_NOTHROW(choose_config(problem_of(spec), gpu));
             }
     }
+}
+
+TEST_CASE("a problem that nothing serves is refused with the reasons of each family") {
+    const Selection too_many{.kernel = {}, .family = {}, .parameters = {{"stages", "99"}}};
+    CHECK_THROWS_WITH(choose_config(problem_of(parse_shape_line("bf16 tn 64 64 64")), find_gpu("a100"), too_many),
+                      testing::Says("stages = 99", "16") && testing::Says("wgmma_warp_specialized", "sm_90a"));
+    const Problem symmetric = problem_of(parse_shape_line("e4m3 tn 64 64 64 symmetric=yes"));
+    CHECK_THROWS_WITH(choose_config(symmetric, find_gpu("a100")),
+                      testing::Says("mma_multistage", "sm_89") && testing::Says("mma_sliced_k", "symmetric"));
 }
 
 TEST_CASE("a family without a kernel for a problem that it serves says so") {

@@ -27,3 +27,18 @@ TEST_CASE("what all candidates have in common comes first, the rest with how man
                                    "warps are 32: at most 16 (1 of 3 candidates)"});
     CHECK(reasons_in_common({}).empty());
 }
+
+TEST_CASE("what families propose is told first, then why others propose nothing, in ten lines") {
+    CandidateList list;
+    list.rejected.push_back({{}, {"stages is 99: at most 8"}});
+    list.unsupported = {"one needs sm_90a", "another multiplies f32"};
+    const std::vector<std::string> all{"stages is 99: at most 8", "one needs sm_90a", "another multiplies f32"};
+    CHECK(reasons_for_none(list) == all);
+    list.unsupported.resize(9, "no kernel");
+    CHECK(reasons_for_none(list).size() == 10);
+    CHECK(reasons_for_none(list).back() == "no kernel");
+    list.unsupported.resize(12, "no kernel");
+    CHECK(reasons_for_none(list).size() == 10);
+    CHECK(reasons_for_none(list).back() == "and 4 more");
+    CHECK(reasons_for_none({}).empty());
+}
