@@ -1,5 +1,6 @@
 #include "generator/explain.hpp"
 
+#include "generator/base/spread_blocks.hpp"
 #include "generator/families/shared/expected_problem.hpp"
 #include "generator/rejection_rules.hpp"
 #include "jitgemm/error.hpp"
@@ -103,22 +104,32 @@ void explain_choice(Explanation& explanation, const Selection& selection) {
 }
 
 /// Of the entry that multiplies; others pack operands or add partial sums.
-GridRule main_grid(const Explanation& explanation) {
+KernelEntry main_entry(const Explanation& explanation) {
     for (const KernelEntry& entry :
          family_of(explanation.config).entries(explanation.problem.signature, explanation.config))
-        if (entry.function == kMultiplyingFunction) return entry.grid;
-    return {explanation.anatomy.block.m, explanation.anatomy.block.n, explanation.anatomy.split_k};
+        if (entry.function == kMultiplyingFunction) return entry;
+    KernelEntry entry;
+    entry.grid = {explanation.anatomy.block.m, explanation.anatomy.block.n, explanation.anatomy.split_k};
+    return entry;
 }
 
 void place_blocks(Explanation& explanation, int registers) {
-    const KernelAnatomy& anatomy = explanation.anatomy;
+    KernelAnatomy& anatomy = explanation.anatomy;
+    KernelEntry entry = main_entry(explanation);
+    const GpuModel& gpu = explanation.gpu;
+    const GemmSpec& row_major = explanation.problem.row_major();
+    const std::int64_t used = anatomy.shared_bytes - anatomy.pad_bytes;
+    entry.shared_bytes = static_cast<int>(used);
+    anatomy.shared_bytes =
+        launched_shared_bytes(entry, blocks_of_batch(entry.grid, row_major), gpu.sm_count, *gpu.arch);
+    anatomy.pad_bytes = anatomy.shared_bytes - used;
     explanation.occupancy =
         occupancy({.threads = anatomy.threads(), .registers = registers, .shared_bytes = anatomy.shared_bytes},
-                  *explanation.gpu.arch);
+                  *gpu.arch);
     const std::int64_t blocks = with_expected(explanation.problem, [&](const Problem& expected) {
-        return blocks_of_batch(main_grid(explanation), expected.row_major());
+        return blocks_of_batch(entry.grid, expected.row_major());
     });
-    explanation.waves = wave_breakdown(blocks, explanation.occupancy.blocks(), explanation.gpu.sm_count);
+    explanation.waves = wave_breakdown(blocks, explanation.occupancy.blocks(), gpu.sm_count);
 }
 
 }  // namespace

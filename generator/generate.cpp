@@ -1,6 +1,7 @@
 #include "generator/generate.hpp"
 
 #include "generator/base/gemm_spec_fields.hpp"
+#include "generator/base/spread_blocks.hpp"
 #include "generator/families/kernel_name.hpp"
 #include "jitgemm/error.hpp"
 
@@ -28,17 +29,10 @@ std::string launch_line(const KernelEntry& entry, const GemmSpec& row_major) {
     const auto* const persistent = std::get_if<PersistentBlocks>(&entry.grid.blocks);
     const std::string at_most = persistent == nullptr ? "" : fmt::format("{} per SM, at most ", persistent->per_sm);
     const int cluster = cluster_blocks(entry.cluster);
-    return fmt::format("{}: {}{} blocks of {} threads along x{}, {} bytes of dynamic shared memory", entry.function,
+    return fmt::format("{}: {}{} blocks of {} threads along x{}, {} bytes of dynamic shared memory{}", entry.function,
                        at_most, block_count(entry.grid, row_major), entry.threads,
-                       cluster > 1 ? fmt::format(", in clusters of {}", cluster) : "", entry.shared_bytes);
-}
-
-/// The memory that a kernel asks for and doesn't use.
-std::string pad_line(const KernelId& id) {
-    const std::int64_t pad = family_of(id.config).pad_bytes(id.signature, id.config);
-    if (pad == 0) return {};
-    return fmt::format(
-        "//   pad      {} bytes of that shared memory are not used: they keep a second block off the SM\n", pad);
+                       cluster > 1 ? fmt::format(", in clusters of {}", cluster) : "", entry.shared_bytes,
+                       is_spread(entry) ? ", and a pad that spreads its blocks over all SMs" : "");
 }
 
 std::string operands_line(const Problem& problem) {
@@ -111,7 +105,6 @@ std::string banner(const KernelSource& source, const Problem& problem) {
                     to_string(asked), lines_line(asked) + turned_line(source, problem), kArchLabel, source.arch->name);
     for (const KernelEntry& entry : source.entries)
         text += fmt::format("//   launch   {}\n", launch_line(entry, problem.row_major()));
-    text += pad_line(source.id);
     text += fmt::format("//   compile  nvcc -arch={} -std=c++17 -cubin kernel.cu\n", source.arch->name);
     text +=
         "//   edited   jitgemm run --source kernel.cu   verifies and times your edits; m, n, k of the spec may "

@@ -232,11 +232,6 @@ struct Adapter {
         return 0;
     }
 
-    static std::int64_t pad_bytes(const GemmSignature& signature, const KernelConfig& config) {
-        if constexpr (requires { &Typed::pad_bytes; }) return Typed::pad_bytes(signature, own(config));
-        return 0;
-    }
-
     /// The family's own, and the one that combines the parts of reductions.
     static std::vector<KernelEntry> entries(const GemmSignature& signature, const KernelConfig& config) {
         std::vector<KernelEntry> all = Typed::entries(signature, own(config));
@@ -321,7 +316,6 @@ struct Adapter {
             .workspace_bytes = [](const Problem& problem,
                                   const KernelConfig& config) { return Typed::workspace_bytes(problem, own(config)); },
             .counter_bytes = counter_bytes,
-            .pad_bytes = pad_bytes,
             .owner = [](const Problem& problem, const KernelConfig& config, std::int64_t row,
                         std::int64_t column) { return Typed::owner(problem, own(config), row, column); }};
     }

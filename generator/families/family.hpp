@@ -74,9 +74,6 @@ struct Family {
     std::int64_t (*workspace_bytes)(const Problem&, const KernelConfig&);
     /// Bytes of counters, which are zeros when a kernel begins and when it ends.
     std::int64_t (*counter_bytes)(const Problem&, const KernelConfig&);
-    /// Bytes of shared memory that a block requests and does not use, so that no second block shares its SM; 0 for most
-    /// kernels.
-    std::int64_t (*pad_bytes)(const GemmSignature&, const KernelConfig&);
     ElementOwner (*owner)(const Problem&, const KernelConfig&, std::int64_t row, std::int64_t column);
 };
 

@@ -1,4 +1,5 @@
 #include "jitgemm/context.hpp"
+#include "generator/base/spread_blocks.hpp"
 #include "generator/families/kernel_name.hpp"
 #include "jitgemm/device_pointer.hpp"
 #include "jitgemm/error.hpp"
@@ -48,6 +49,8 @@ LaunchShape launch_shape(const KernelEntry& entry, const Function& function, con
     if (cluster > 1 && needs_sm_count(entry.grid)) sms = device.resident_clusters(function, shape) * cluster;
     shape.blocks = block_count(entry.grid, row_major, sms);
     shape.problems = problem_grid(entry.grid, row_major);
+    const GpuModel& model = device.model();
+    shape.shared_bytes = launched_shared_bytes(entry, blocks_of_batch(entry.grid, row_major), model.sm_count, *model.arch);
     return shape;
 }
 

@@ -246,7 +246,7 @@ Function CudaDevice::load(std::string_view binary, const KernelEntry& entry) {
     const ScopedContext current(*context_);
     const ScopedRelaxedCapture relaxed;
     auto module = std::make_shared<CudaModule>(context_, binary);
-    CUfunction function = module->prepare(binary, entry);
+    CUfunction function = module->prepare(binary, entry, *model().arch);
     return {function, std::move(module)};
 }
 

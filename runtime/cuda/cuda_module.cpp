@@ -1,5 +1,6 @@
 #include "runtime/cuda/cuda_module.hpp"
 
+#include "generator/base/spread_blocks.hpp"
 #include "runtime/cuda/cubin_parameters.hpp"
 #include "runtime/support/log.hpp"
 
@@ -48,14 +49,14 @@ CUfunction find_function(CUmodule module, const KernelEntry& entry) {
     return function;
 }
 
-void grant(CUfunction function, const KernelEntry& entry) {
-    if (entry.shared_bytes > kDefaultSharedBytes) {
+void grant(CUfunction function, const KernelEntry& entry, int shared_bytes) {
+    if (shared_bytes > kDefaultSharedBytes) {
         const CUresult result =
-            driver().cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, entry.shared_bytes);
+            driver().cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, shared_bytes);
         if (result != CUDA_SUCCESS) {
-            throw_cuda_error(
-                result, "cuFuncSetAttribute",
-                fmt::format("{} asks for {} bytes of dynamic shared memory", entry.function, entry.shared_bytes));
+            throw_cuda_error(result, "cuFuncSetAttribute",
+                             fmt::format("{} asks for {} bytes of dynamic shared memory", entry.function,
+                                         shared_bytes));
         }
     }
     if (cluster_blocks(entry.cluster) > kPortableClusterBlocks) {
@@ -111,10 +112,10 @@ CudaModule::~CudaModule() {
     }
 }
 
-CUfunction CudaModule::prepare(std::string_view binary, const KernelEntry& entry) const {
+CUfunction CudaModule::prepare(std::string_view binary, const KernelEntry& entry, const Arch& arch) const {
     const CUfunction function = find_function(module_, entry);
     compare_arguments(function, binary, entry);
-    grant(function, entry);
+    grant(function, entry, most_shared_bytes(entry, arch));
     finish_loading(function);
     return function;
 }

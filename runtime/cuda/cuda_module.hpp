@@ -19,7 +19,7 @@ public:
 
     /// The entry's function, ready for its first launch: shared memory is granted, code is loaded, and the argument
     /// struct is compared. `binary` is the module's.
-    [[nodiscard]] CUfunction prepare(std::string_view binary, const KernelEntry& entry) const;
+    [[nodiscard]] CUfunction prepare(std::string_view binary, const KernelEntry& entry, const Arch& arch) const;
 
 private:
     std::shared_ptr<const CudaContext> context_;

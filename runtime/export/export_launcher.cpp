@@ -2,6 +2,7 @@
 
 #include "generator/base/launch_text.hpp"
 #include "generator/base/matrix_storage.hpp"
+#include "generator/base/spread_blocks.hpp"
 #include "generator/epilogue/names.hpp"
 #include "generator/families/family.hpp"
 #include "generator/families/shared/constraint_checks.hpp"
@@ -501,6 +502,12 @@ std::string launch_attributes(const KernelEntry& entry) {
     return count == 0 ? text : text + fmt::format("    config.numAttrs = {};\n", count);
 }
 
+std::string shared_bytes(const KernelEntry& entry) {
+    if (!is_spread(entry)) return std::to_string(entry.shared_bytes);
+    const bool own_blocks = entry.grid.batch == GridBatch::blocks;
+    return fmt::format("spread(blocks{}, {})", own_blocks ? " * problem->batch" : "", entry.shared_bytes);
+}
+
 std::string call(const KernelEntry& entry) {
     const std::string attributes = launch_attributes(entry);
     const bool own_blocks = entry.grid.batch == GridBatch::blocks;
@@ -508,7 +515,7 @@ std::string call(const KernelEntry& entry) {
                   {{"GRID_Y", own_blocks ? fmt::format("(unsigned)least(problem->batch, {})", kMostAlongY) : "1"},
                    {"GRID_Z", own_blocks ? fmt::format("(unsigned)tiles(problem->batch, {})", kMostAlongY) : "1"},
                    {"THREADS", std::to_string(entry.threads)},
-                   {"SHARED_BYTES", std::to_string(entry.shared_bytes)},
+                   {"SHARED_BYTES", shared_bytes(entry)},
                    {"ATTRIBUTES", attributes}});
 }
 
@@ -541,7 +548,7 @@ std::string beta_c(const GemmSpec& spec) {
 }
 
 /// Functions that not every launcher needs, which must not be there unused.
-std::string helpers(const std::vector<KernelEntry>& entries) {
+std::string helpers(const std::vector<KernelEntry>& entries, const Arch& arch) {
     const auto any = [&](auto&& has) { return std::any_of(entries.begin(), entries.end(), has); };
     const bool persistent = any([](const KernelEntry& entry) { return needs_sm_count(entry.grid); });
     const bool capped =
@@ -550,6 +557,9 @@ std::string helpers(const std::vector<KernelEntry>& entries) {
     std::string text;
     if (persistent || capped || own_blocks) text += export_text::kLeast;
     if (persistent) text += export_text::kPersistent;
+    if (any(is_spread))
+        text += filled(export_text::kSpread, {{"MOST", std::to_string(kMostSpreadBlocks)},
+                                              {"RESERVED", std::to_string(arch.shared_reserved_per_block)}});
     return text + encode_tensor_map_texts(entries);
 }
 
@@ -572,7 +582,8 @@ EntriesText entries_text(const LauncherInput& input) {
         text.functions += entry_function(entry, input);
         text.lookups += fmt::format(
             "    if (result == CUDA_SUCCESS) result = get_function(kernel, {}, \"{}\", {}, {});\n", i, entry.function,
-            entry.shared_bytes, cluster_blocks(entry.cluster) > kPortableClusterBlocks ? 1 : 0);
+            most_shared_bytes(entry, *input.source.arch),
+            cluster_blocks(entry.cluster) > kPortableClusterBlocks ? 1 : 0);
         text.launches +=
             fmt::format("    if (result == CUDA_SUCCESS) result = launch_{}(kernel->functions[{}], problem, stream);\n",
                         entry.function, i);
@@ -624,7 +635,7 @@ std::string launcher_source(const LauncherInput& input) {
                                          {"CHECKS", checks(input)},
                                          {"ENTRIES", entries.functions},
                                          {"GET_FUNCTIONS", entries.lookups},
-                                         {"HELPERS", helpers(input.source.entries)},
+                                         {"HELPERS", helpers(input.source.entries, *input.source.arch)},
                                          {"LAUNCHES", zero_counters(input) + entries.launches},
                                          {"NAME", input.name}});
 }

@@ -96,7 +96,6 @@ KernelAnatomy MmaMultistage::anatomy(const Problem& problem, const MmaMultistage
     anatomy.stage_bytes = g.a.stage_bytes + g.b.stage_bytes;
     anatomy.pipeline_bytes = g.pipeline_bytes;
     anatomy.epilogue_bytes = g.epilogue_bytes;
-    anatomy.pad_bytes = g.pad_bytes;
     anatomy.operands = {path_of(a, c, g), path_of(b, c, g)};
     anatomy.accesses = mma_multistage_shared_accesses(problem.signature, c);
     return anatomy;

@@ -162,7 +162,7 @@ void MmaMultistage::add_candidates(std::vector<MmaMultistageConfig>& list, const
             if (least.with(splits, reduction, stages) > limit_us) return;
             config.split_k = splits;
             config.reduction = reduction;
-            config.dependent_launch = lone_launch_pays(spec, {tile.block.m, tile.block.n, splits}, gpu);
+            config.dependent_launch = dependent_launch_pays(spec, *gpu.arch);
             list.push_back(config);
         });
     }

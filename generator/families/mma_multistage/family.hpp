@@ -55,7 +55,6 @@ struct MmaMultistage {
     /// Packed operands, then split_k partials of m rows of f32 or s32, each row rounded up to 4 elements.
     /// The generated workspace.cuh lays them out.
     [[nodiscard]] static std::int64_t workspace_bytes(const Problem& problem, const Config& config);
-    [[nodiscard]] static std::int64_t pad_bytes(const GemmSignature& signature, const Config& config);
     /// Block, warp, lane and accumulator register that compute an element of D; with split-K, those of the first split.
     [[nodiscard]] static ElementOwner owner(const Problem& problem, const Config& config, std::int64_t row,
                                             std::int64_t column);

@@ -59,8 +59,6 @@ TensorCoreGeometry geometry(const GemmSignature& signature, const MmaMultistageC
     const std::int64_t staged_rows = whole_tile ? config.block.m : g.threads / 32 * config.mma.m;
     g.epilogue_bytes = staged_rows * g.staged_pitch;
     g.shared_bytes = std::max(g.pipeline_bytes, g.epilogue_bytes);
-    if (config.dependent_launch) g.pad_bytes = lone_block_pad(g.shared_bytes);
-    g.shared_bytes += g.pad_bytes;
     return g;
 }
 

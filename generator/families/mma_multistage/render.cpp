@@ -200,10 +200,6 @@ std::vector<KernelEntry> MmaMultistage::entries(const GemmSignature& signature, 
     return entries;
 }
 
-std::int64_t MmaMultistage::pad_bytes(const GemmSignature& signature, const Config& config) {
-    return geometry(signature, config).pad_bytes;
-}
-
 std::int64_t MmaMultistage::workspace_bytes(const Problem& problem, const MmaMultistageConfig& c) {
     const GemmSpec& spec = problem.row_major();
     return packed_workspace_bytes(spec, c.pack) + (c.splits_in_workspace() ? partial_sum_bytes(spec, c.split_k) : 0);

@@ -115,7 +115,7 @@ struct KernelAnatomy {
     std::int64_t pipeline_bytes = 0;  ///< all stages
     std::int64_t epilogue_bytes = 0;
     std::int64_t shared_bytes = 0;  ///< in all: pipeline and epilogue may share
-    std::int64_t pad_bytes = 0;     ///< unused part of shared_bytes, which keeps a second block off the SM
+    std::int64_t pad_bytes = 0;     ///< unused part of shared_bytes, which spreads the blocks (spread_blocks.hpp)
     std::vector<OperandPath> operands;
     std::vector<SharedAccess> accesses;
     /// Further accesses of an instruction that leaves its addresses to the hardware, as measured in ptxas's code.

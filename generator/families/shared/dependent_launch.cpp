@@ -15,9 +15,4 @@ bool dependent_launch_pays(const GemmSpec& spec, const Arch& arch) {
     return arch.has_dependent_launch && flops(spec) < kLongLaunchUs * flops_per_us;
 }
 
-bool lone_launch_pays(const GemmSpec& spec, const GridRule& grid, const GpuModel& gpu) {
-    return dependent_launch_pays(spec, *gpu.arch) && gpu.arch->shared_bytes_per_block >= kLoneBlockBytes &&
-           blocks_of_batch(grid, spec) <= gpu.sm_count;
-}
-
 }  // namespace jitgemm

@@ -57,7 +57,6 @@ struct TensorCoreGeometry {
     int staged_pitch = 0;  ///< bytes from one of its rows to the next
     std::int64_t pipeline_bytes = 0;
     std::int64_t epilogue_bytes = 0;
-    std::int64_t pad_bytes = 0;     ///< unused part of shared_bytes (lone_block_pad)
     std::int64_t shared_bytes = 0;  ///< the larger of pipeline and epilogue, plus the pad
 
     /// An estimate of ptxas's registers, within a few.

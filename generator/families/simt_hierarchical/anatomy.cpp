@@ -120,7 +120,6 @@ KernelAnatomy SimtHierarchical::anatomy(const Problem& problem, const SimtHierar
     anatomy.stage_bytes = std::int64_t{g.a.stage_floats + g.b.stage_floats} * kFloatBytes;
     anatomy.pipeline_bytes = g.pipeline_bytes;
     anatomy.epilogue_bytes = g.epilogue_bytes;
-    anatomy.pad_bytes = g.pad_bytes;
     anatomy.operands = {path_of(Operand::a, g.a, c), path_of(Operand::b, g.b, c)};
     anatomy.accesses = {copy_access(Operand::a, g.a, c, g.threads), copy_access(Operand::b, g.b, c, g.threads),
                         fragment_access(Operand::a, c, g), fragment_access(Operand::b, c, g)};

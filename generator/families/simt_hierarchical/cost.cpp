@@ -239,7 +239,7 @@ std::vector<SimtHierarchicalConfig> SimtHierarchical::candidates(const Problem& 
     std::vector<SimtHierarchicalConfig> candidates;
     for (const Tile& tile : kTiles) add_variants(candidates, problem.row_major(), gpu, tile);
     for (Config& candidate : candidates)
-        candidate.dependent_launch = lone_launch_pays(problem.row_major(), hierarchical_grid(candidate), gpu);
+        candidate.dependent_launch = dependent_launch_pays(problem.row_major(), *gpu.arch);
     return candidates;
 }
 

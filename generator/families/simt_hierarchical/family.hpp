@@ -39,7 +39,6 @@ struct SimtHierarchical {
     [[nodiscard]] static RenderInput render_input(const GemmSignature& signature, const Config& config);
     [[nodiscard]] static std::vector<KernelEntry> entries(const GemmSignature& signature, const Config& config);
     [[nodiscard]] static std::int64_t workspace_bytes(const Problem& problem, const Config& config);
-    [[nodiscard]] static std::int64_t pad_bytes(const GemmSignature& signature, const Config& config);
     [[nodiscard]] static ElementOwner owner(const Problem& problem, const Config& config, std::int64_t row,
                                             std::int64_t column);
 };

@@ -76,8 +76,6 @@ SimtHierarchicalGeometry geometry(const GemmSignature& signature, const SimtHier
         g.epilogue_bytes = std::int64_t{kFloatBytes} * floats;
     }
     g.shared_bytes = std::max(g.pipeline_bytes, g.epilogue_bytes);
-    if (config.dependent_launch) g.pad_bytes = lone_block_pad(g.shared_bytes);
-    g.shared_bytes += g.pad_bytes;
     return g;
 }
 

@@ -38,7 +38,6 @@ struct SimtHierarchicalGeometry {
     int pitch_d = 0;   ///< floats from one row of the epilogue's buffers to the next; the buffers overlay the k-tiles
     std::int64_t pipeline_bytes = 0;
     std::int64_t epilogue_bytes = 0;  ///< overlays the stages
-    std::int64_t pad_bytes = 0;       ///< unused part of shared_bytes (lone_block_pad)
     std::int64_t shared_bytes = 0;
 
     /// An estimate of ptxas's registers, within a few.

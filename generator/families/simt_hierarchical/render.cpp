@@ -204,10 +204,6 @@ std::vector<KernelEntry> SimtHierarchical::entries(const GemmSignature& s, const
     return entries;
 }
 
-std::int64_t SimtHierarchical::pad_bytes(const GemmSignature& signature, const Config& config) {
-    return geometry(signature, config).pad_bytes;
-}
-
 std::int64_t SimtHierarchical::workspace_bytes(const Problem& problem, const SimtHierarchicalConfig& c) {
     return c.blocks_per_wave > 0 ? remainder_bytes(problem.row_major(), c.block, c.blocks_per_wave)
                                  : partial_sum_bytes(problem.row_major(), c.split_k);

@@ -1,0 +1,32 @@
+#pragma once
+
+#include "generator/base/arch.hpp"
+#include "generator/base/kernel_entry.hpp"
+
+#include <cstdint>
+
+namespace jitgemm {
+
+/// \file Blocks of a launch that begins while the previous kernel ends. They start on SMs that this kernel leaves free.
+/// Without a limit they gather there, and slow each other down: 129 blocks that transpose an operand took 6 us more
+/// where the previous kernel left 6 of 132 SMs free (H200). So a block requests shared memory that it does not
+/// use, and an SM has no room for more than its share of the blocks.
+
+/// Most blocks per SM for which that is done. With more, all SMs have blocks anyway, and passes over memory need all
+/// warps that an SM holds.
+inline constexpr std::int64_t kMostSpreadBlocks = 5;
+
+/// Whether the blocks of this entry are spread like this. Persistent blocks fill an SM each.
+[[nodiscard]] bool is_spread(const KernelEntry& entry);
+
+/// Shared memory per block with which an SM holds its share of so many blocks, and no more. 0 if that is no block, or
+/// more than kMostSpreadBlocks.
+[[nodiscard]] int spreading_bytes(std::int64_t blocks, int sm_count, const Arch& arch);
+
+/// Dynamic shared memory of a block in a launch of so many blocks.
+[[nodiscard]] int launched_shared_bytes(const KernelEntry& entry, std::int64_t blocks, int sm_count, const Arch& arch);
+
+/// The most that a launch of this entry may request.
+[[nodiscard]] int most_shared_bytes(const KernelEntry& entry, const Arch& arch);
+
+}  // namespace jitgemm
