@@ -47,6 +47,12 @@ struct Arch {
     return flops_per_clock(arch, MathInstruction::fma, DataType::f32, DataType::f32);
 }
 
+/// Cycles until a scheduler can issue a warp's next fma: 2 on an SM of 64 FP32 cores.
+[[nodiscard]] inline double fma_issue_cycles(const Arch& arch) {
+    constexpr double kFlopsOfAFullWarpEach = 4 * 32 * 2;  // of four schedulers
+    return kFlopsOfAFullWarpEach / fma_flops_per_clock(arch);
+}
+
 /// The cores of an SM that do a kernel's multiply-adds.
 enum class MathUnit : std::uint8_t { tensor_cores, fp32_cores };
 [[nodiscard]] std::string_view to_string(MathUnit unit);

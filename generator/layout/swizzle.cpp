@@ -27,6 +27,12 @@ int swizzled_chunk(int pitch_bytes, int row, int chunk) {
     return chunk ^ (row / rows_per_pass % span_chunks);
 }
 
+int swizzled_pair(int pitch_bytes, int row, int chunk) {
+    const int span_pairs = std::max(1, swizzle_span(pitch_bytes) / (2 * kChunkBytes));
+    const int rows_per_pass = kWidestSpan / swizzle_span(pitch_bytes);
+    return chunk ^ (row / rows_per_pass % span_pairs * 2);
+}
+
 int swizzled_offset(int pitch_bytes, int row, int chunk) {
     return row * pitch_bytes + swizzled_chunk(pitch_bytes, row, chunk) * kChunkBytes;
 }

@@ -2,6 +2,8 @@
 #include "multistage/copy_async.cuh"
 #if GEMM_ELEMENT_BYTES == 1
 using Factor = Byte;
+#elif GEMM_ELEMENT_BYTES == 4
+using Factor = float;
 #else
 using Factor = Bits;
 #endif

@@ -142,6 +142,9 @@
 #ifndef GEMM_ELEMENT_BYTES
 #define GEMM_ELEMENT_BYTES (2 - (GEMM_TYPE_AB >= 4))  // of A and B, where they are not f32
 #endif
+#ifndef GEMM_LOAD_WORDS
+#define GEMM_LOAD_WORDS 0  // fragments are loaded word by word: f32 where K is not contiguous
+#endif
 #ifndef GEMM_PROMOTED
 #define GEMM_PROMOTED 0  // sums of 8-bit floats begin anew every 128 of K
 #endif

@@ -1,5 +1,9 @@
 #if GEMM_ELEMENT_BYTES == 1
 // GEMM of 8-bit operands on mma.sync.
+#elif GEMM_PARTS
+// GEMM of f32 on mma.sync, which multiplies tf32: three products of parts.
+#elif GEMM_ELEMENT_BYTES == 4
+// GEMM of f32 on mma.sync, which multiplies tf32.
 #else
 // Half-precision GEMM on mma.sync.
 #endif
@@ -53,8 +57,8 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(GemmArgs args) {
 
     unsigned lane_offset_a[kChunksA];  // in a stage, in bytes; see shared_to_registers
     unsigned lane_offset_b[kChunksB];
-    ldmatrix_offsets_a(lane_offset_a, lane, warp_row);
-    ldmatrix_offsets_b(lane_offset_b, lane, warp_column);
+    fragment_offsets_a(lane_offset_a, lane, warp_row);
+    fragment_offsets_b(lane_offset_b, lane, warp_column);
 
     Accumulator rC[kTilesM][kTilesN][kRegistersC];  // (kTilesM, kTilesN) atoms of the warp tile
     set_to_zero(rC);

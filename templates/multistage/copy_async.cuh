@@ -17,7 +17,11 @@ struct AsyncCopy : CopyPlace<Element, kKMajor, kExtent, kVectorBytes / static_ca
     // passes.
     __device__ __forceinline__ unsigned destination(unsigned stage, int pass) const {
         const int step = kRowsPerPass % 8 == 0 ? 0 : pass * kRowsPerPass;
+#if GEMM_LOAD_WORDS
+        return stage + shared_offset<kPitch, kKMajor ? 1 : 2>(row + step, column / kChunkElements) +
+#else
         return stage + shared_offset<kPitch>(row + step, column / kChunkElements) +
+#endif
                column % kChunkElements * kElementBytes + (pass * kRowsPerPass - step) * kPitch;
     }
 

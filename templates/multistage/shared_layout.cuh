@@ -10,16 +10,29 @@ __device__ __forceinline__ unsigned shared_address(const void* pointer) {
 #if GEMM_SWIZZLE
 // Swizzle: chunk c of row r lies in slot c ^ (r / kRowsPerPhase % kSpan). kSpan, the largest power of two that divides
 // the chunks of a row (at most 8), keeps the slots inside the row. kRowsPerPhase consecutive rows fill the 32 banks.
+#if GEMM_LOAD_WORDS
+// With kStep = 2, chunks move in pairs: a warp reads a pair of four consecutive rows at once.
+template <int kPitch, int kStep = 1>
+#else
 template <int kPitch>
+#endif
 __device__ __forceinline__ unsigned shared_offset(int row, int chunk) {
     constexpr int kChunks = kPitch / 16;
     constexpr int kSpan = kChunks % 8 == 0 ? 8 : kChunks % 4 == 0 ? 4 : kChunks % 2 == 0 ? 2 : 1;
     constexpr int kRowsPerPhase = 8 / kSpan;
+#if GEMM_LOAD_WORDS
+    return row * kPitch + (chunk ^ (row / kRowsPerPhase % (kSpan / kStep) * kStep)) * 16;
+#else
     return row * kPitch + (chunk ^ (row / kRowsPerPhase % kSpan)) * 16;
+#endif
 }
 #else
 // Padding: a row is longer than its data; 16 bytes more make consecutive rows start four banks apart.
+#if GEMM_LOAD_WORDS
+template <int kPitch, int kStep = 1>
+#else
 template <int kPitch>
+#endif
 __device__ __forceinline__ unsigned shared_offset(int row, int chunk) {
     return row * kPitch + chunk * 16;
 }

@@ -28,8 +28,13 @@ std::string copy_text(const OperandView& view) {
     return fmt::format("cp.async of {} bytes{}", bytes, view.from);
 }
 
-std::string swizzle_text(int row_bytes) {
+std::string swizzle_text(const OperandGeometry& operand) {
+    const int row_bytes = operand.row_bytes;
     const int span = swizzle_span(row_bytes);
+    if (loads_words(operand))
+        return fmt::format("rows of {} bytes, their pairs of 16-byte chunks XORed within {} bytes, so that 4 rows meet 4 "
+                           "groups of banks",
+                           row_bytes, span);
     if (span == kChunkBytes)
         return fmt::format("rows of {} bytes, which fill the banks in turn without a swizzle", span);
     return fmt::format(
@@ -39,7 +44,7 @@ std::string swizzle_text(int row_bytes) {
 
 std::string place_text(const OperandView& view, SharedLayout layout) {
     const OperandGeometry& g = view.geometry;
-    if (layout == SharedLayout::swizzle) return swizzle_text(g.row_bytes);
+    if (layout == SharedLayout::swizzle) return swizzle_text(g);
     return fmt::format("rows of {} bytes, each padded by {} to shift its banks", g.row_bytes, kChunkBytes);
 }
 
@@ -55,6 +60,9 @@ std::string width_reason(const OperandView& view, const MmaMultistageConfig& c, 
 
 std::string trans_reason(const OperandView& view) {
     if (view.geometry.k_major) return "K is contiguous in shared memory, as the fragments want it";
+    if (loads_words(view.geometry))
+        return fmt::format("{} is contiguous in shared memory, and ldmatrix transposes no elements of 32 bits",
+                           view.row_letter == 'm' ? 'M' : 'N');
     return fmt::format("{} is contiguous in shared memory, so each matrix is transposed on its way",
                        view.row_letter == 'm' ? 'M' : 'N');
 }
@@ -65,6 +73,11 @@ OperandPath path_of(const OperandView& view, const MmaMultistageConfig& c, const
     path.k_major = view.geometry.k_major;
     path.copy = copy_text(view);
     path.place = place_text(view, c.shared_layout);
+    if (loads_words(view.geometry)) {
+        path.width_reason = "ld.shared of 4 bytes: lanes read 4 rows of K of 8 neighbours, and these fill the banks once";
+        path.trans_reason = trans_reason(view);
+        return path;
+    }
     const int matrices = matrices_8x8(view.operand, c.mma, {g.tiles_m, g.tiles_n, 1}, 8 * view.geometry.element_bytes);
     path.ldmatrix = LdmatrixChoice{view.ldmatrix, !path.k_major, matrices, matrices / view.ldmatrix};
     path.width_reason = width_reason(view, c, *path.ldmatrix);
@@ -84,13 +97,13 @@ KernelAnatomy MmaMultistage::anatomy(const Problem& problem, const MmaMultistage
     const TensorCoreGeometry g = geometry(problem.signature, c);
     const OperandView a{Operand::a, g.a, c.ldmatrix_a, c.warp.m, 'm', copy_of(packs_a(c.pack), transposes_a(spec))};
     const OperandView b{Operand::b, g.b, c.ldmatrix_b, c.warp.n, 'n', copy_of(packs_b(c.pack), transposes_b(spec))};
-    const MmaAtom* atom = find_mma_atom(c.mma, spec.a, spec.b, spec.accumulator);
+    const MmaAtom* atom = atom_of(spec, c);
     KernelAnatomy anatomy = anatomy_of(g, c.block, c.warp, c.mma, atom->ptx_name);
     anatomy.stages = c.stages;
     anatomy.split_k = c.split_k;
     anatomy.cluster = c.splits_in_cluster() ? c.split_k : 1;
     anatomy.raster_group = c.group;
-    anatomy.ldmatrix_pipeline = {atom, g.a, g.b, c.shared_layout, c};
+    if (!loads_words(g.a) && !loads_words(g.b)) anatomy.ldmatrix_pipeline = {atom, g.a, g.b, c.shared_layout, c};
     anatomy.packs_a = packs_a(c.pack);
     anatomy.packs_b = packs_b(c.pack);
     anatomy.stage_bytes = g.a.stage_bytes + g.b.stage_bytes;

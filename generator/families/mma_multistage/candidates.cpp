@@ -1,6 +1,7 @@
 #include "generator/base/promoted_sums.hpp"
 #include "generator/families/mma_multistage/cost.hpp"
 #include "generator/families/mma_multistage/family.hpp"
+#include "generator/families/mma_multistage/geometry.hpp"
 #include "generator/families/shared/dependent_launch.hpp"
 #include "generator/families/shared/packing.hpp"
 #include "generator/layout/copy_atom.hpp"
@@ -63,11 +64,10 @@ bool splitting_may_pay(const GemmSpec& spec, const MmaMultistageConfig& config) 
 }
 
 /// Packing options: only operands that must be packed, all that are aligned to less than 16 bytes, and all to less than
-/// 4. Operands of 8 bits can neither be shifted nor transposed in registers.
+/// 4. Only operands of 16 bits can be shifted or transposed on their way to registers.
 std::vector<Pack> packings(const GemmSpec& spec) {
-    const bool has_8_bits = bytes(spec.a) == 1;
     const auto must_be_packed = [&](bool is_transposed, int alignment) {
-        return has_8_bits && (is_transposed || widest_cp_async(alignment) == nullptr);
+        return needs_k_major(spec.a) && (is_transposed || widest_cp_async(alignment) == nullptr);
     };
     const bool must_a = must_be_packed(transposes_a(spec), spec.align_a);
     const bool must_b = must_be_packed(transposes_b(spec), spec.align_b);
@@ -132,10 +132,10 @@ void add_tile(std::vector<CandidateGroup<MmaMultistageConfig>>& groups, const Pr
     }
 }
 
-/// wgmma multiplies s8 1.5 times and 8-bit floats ten times as fast as mma.sync. It serves all problems of 8 bits but
-/// arrays of addresses.
+/// wgmma multiplies s8 1.5 times and 8-bit floats ten times as fast as mma.sync. It serves all problems of 8 bits, and of
+/// f32 in parts, but arrays of addresses.
 bool leaves_to_wgmma(const GemmSpec& spec, const Arch& arch) {
-    return bytes(spec.a) == 1 && arch.has_wgmma && !spec.pointers;
+    return (bytes(spec.a) == 1 || has_parts(spec)) && arch.has_wgmma && !spec.pointers;
 }
 
 }  // namespace

@@ -38,7 +38,7 @@ void check_swizzle(Reasons& reasons, std::string_view name, const OperandGeometr
 }
 
 void check_atom(Reasons& reasons, const GemmSpec& spec, const MmaMultistageConfig& c, const Arch& arch) {
-    const MmaAtom* atom = find_mma_atom(c.mma, spec.a, spec.b, spec.accumulator);
+    const MmaAtom* atom = atom_of(spec, c);
     if (atom == nullptr) {
         reasons.push_back(fmt::format("no mma.sync of shape {}x{}x{} for {} x {} with {} accumulators", c.mma.m,
                                       c.mma.n, c.mma.k, to_string(spec.a), to_string(spec.b),
@@ -59,21 +59,22 @@ void check_types(Reasons& reasons, const GemmSpec& spec, const Arch& arch) {
                                       to_string(spec.a), to_string(spec.b), atom->first_compute_capability, arch.name));
 }
 
-/// Elements of 8 bits come by cp.async, along K. Operands that lie otherwise are copied first.
-void check_bytes(Reasons& reasons, const GemmSpec& spec, const MmaMultistageConfig& c) {
-    if (bytes(spec.a) != 1) return;
+/// Bytes come by cp.async, along K. Operands that lie otherwise are copied first.
+void check_way(Reasons& reasons, const GemmSpec& spec, const MmaMultistageConfig& c) {
+    if (!needs_k_major(spec.a)) return;
+    const int bits = 8 * bytes(spec.a);
     const auto check = [&](char name, bool is_packed, bool is_transposed, int alignment) {
         const char packed = static_cast<char>(name - 'A' + 'a');
         if (!is_packed && is_transposed)
             reasons.push_back(
-                fmt::format("K is not contiguous in {} (layout {}), and ldmatrix transposes no elements of 8 bits: "
+                fmt::format("K is not contiguous in {} (layout {}), and ldmatrix transposes no elements of {} bits: "
                             "pack must have {}",
-                            name, to_string(spec.layout), packed));
+                            name, to_string(spec.layout), bits, packed));
         else if (!is_packed && widest_cp_async(alignment) == nullptr)
             reasons.push_back(
-                fmt::format("{} is aligned to {} bytes, and cp.async copies 8-bit elements from multiples "
+                fmt::format("{} is aligned to {} bytes, and cp.async copies {}-bit elements from multiples "
                             "of 4 on: pack must have {}",
-                            name, alignment, packed));
+                            name, alignment, bits, packed));
     };
     check('A', packs_a(c.pack), transposes_a(spec), spec.align_a);
     check('B', packs_b(c.pack), transposes_b(spec), spec.align_b);
@@ -81,9 +82,11 @@ void check_bytes(Reasons& reasons, const GemmSpec& spec, const MmaMultistageConf
 
 void check_ldmatrix(Reasons& reasons, const MmaMultistageConfig& c, const TensorCoreGeometry& g) {
     const TileShape repetitions{g.tiles_m, g.tiles_n, 1};
-    for (const auto& [operand, x] : {std::pair{Operand::a, c.ldmatrix_a}, std::pair{Operand::b, c.ldmatrix_b}})
+    for (const auto& [operand, x] : {std::pair{Operand::a, c.ldmatrix_a}, std::pair{Operand::b, c.ldmatrix_b}}) {
+        if (loads_words(operand == Operand::a ? g.a : g.b)) continue;
         for (std::string& reason : ldmatrix_violations(operand, x, c.mma, repetitions, 8 * g.a.element_bytes))
             reasons.push_back(std::move(reason));
+    }
 }
 
 void check_pipeline(Reasons& reasons, const MmaMultistageConfig& c, const TensorCoreGeometry& g) {
@@ -145,17 +148,18 @@ void check_packing(Reasons& reasons, const GemmSpec& spec, const MmaMultistageCo
     check_vectors(reasons, spec, c.pack);
 }
 
-/// In a batch, the workspace holds copies of 8-bit operands only: no partial sums, and no copies of 16-bit operands.
+/// In a batch, the workspace holds copies of operands that have no other way: no partial sums, and no copies of 16-bit
+/// operands.
 void check_batch(Reasons& reasons, const GemmSpec& spec, const MmaMultistageConfig& c) {
     if (!is_batched(spec)) return;
     if (c.splits_in_workspace())
         reasons.push_back(fmt::format("split_k = {}: a batch needs reduction = cluster, or split_k = 1", c.split_k));
-    if (c.pack != Pack::none && bytes(spec.a) != 1)
+    if (c.pack != Pack::none && !needs_k_major(spec.a))
         reasons.emplace_back("pack: operands of a batch are read as they lie");
-    if (c.pack != Pack::none && bytes(spec.a) == 1 && c.pack != pack_for_tma(spec))
+    if (c.pack != Pack::none && needs_k_major(spec.a) && c.pack != pack_for_tma(spec))
         reasons.push_back(fmt::format(
-            "pack: a batch copies all 8-bit operands that are not rows of K aligned to {} bytes, and no others",
-            kTmaAlignment));
+            "pack: a batch copies all {}-bit operands that are not rows of K aligned to {} bytes, and no others",
+            8 * bytes(spec.a), kTmaAlignment));
 }
 
 }  // namespace
@@ -164,7 +168,8 @@ bool MmaMultistage::selected_by_default(const Problem&) { return true; }
 
 Reasons MmaMultistage::unsupported(const Problem& problem, const Arch& arch) {
     const GemmSpec& spec = problem.row_major();
-    Reasons reasons = unsupported_on_tensor_cores("mma_multistage", spec, arch, {.factors_of_8_bits = true});
+    Reasons reasons = unsupported_on_tensor_cores("mma_multistage", spec, arch,
+                                                {.factors_of_8_bits = true, .parts = true});
     check_types(reasons, spec, arch);
     if (pairs_of(problem.signature) == EpiloguePairs::halves && spec.n % kSumsOfEightPairs != 0)
         reasons.push_back(
@@ -181,7 +186,7 @@ Reasons MmaMultistage::violations(const Problem& problem, const MmaMultistageCon
     check_tiles(reasons, c, bytes(problem.signature.a));
     check_atom(reasons, spec, c, arch);
     check_warps(reasons, g, kMaxWarps);
-    check_bytes(reasons, spec, c);
+    check_way(reasons, spec, c);
     check_promoted_k(reasons, spec, c.promote, c.block.k);
     check_ldmatrix(reasons, c, g);
     check_pipeline(reasons, c, g);

@@ -41,6 +41,16 @@ double promotion_cycles(const MmaMultistageConfig& c, const Arch& arch) {
     return 2 * additions / fma_flops_per_clock(arch);
 }
 
+/// CUDA cores round each element of f32, and with parts take the rest and round that. An instruction takes as long as a
+/// multiply-add, which counts as two flops.
+double rounding_cycles(const MmaCostInputs& in, const Arch& arch) {
+    if (in.signature.a != DataType::f32) return 0;
+    const int instructions = has_parts(in.signature) ? 3 : 1;
+    const double elements = static_cast<double>(in.geometry.threads) / 32 * (in.config.warp.m + in.config.warp.n) *
+                            in.config.block.k;
+    return 2 * instructions * elements / fma_flops_per_clock(arch);
+}
+
 double copy_overhead_cycles(const OperandGeometry& operand, const MmaCosts& costs) {
     if (!operand.async) return copies(operand) * costs["realign_cycles"];
     return operand.vector_bytes < 16 ? copies(operand) * costs["narrow_copy_cycles"] : 0;
@@ -90,7 +100,8 @@ struct UnitCycles {
 /// The rate with sums of 32 bits. A constant has what f16 sums gain.
 int wide_flops_per_clock(const Arch& arch, const GemmSignature& signature) {
     const bool narrow = signature.accumulator == DataType::f16;
-    return flops_per_clock(arch, MathInstruction::mma, signature.a, narrow ? DataType::f32 : signature.accumulator);
+    const DataType factor = signature.a == DataType::f32 ? DataType::tf32 : signature.a;
+    return flops_per_clock(arch, MathInstruction::mma, factor, narrow ? DataType::f32 : signature.accumulator);
 }
 
 UnitCycles unit_cycles(const MmaCostInputs& in, const FetchedOperand& a, const FetchedOperand& b, double at_work,
@@ -101,8 +112,10 @@ UnitCycles unit_cycles(const MmaCostInputs& in, const FetchedOperand& a, const F
     const double fill = g.a.stage_bytes + g.b.stage_bytes;
     const double reads =
         static_cast<double>(g.threads) / 32 * (c.warp.m * g.a.element_bytes + c.warp.n * g.b.element_bytes) * c.block.k;
-    return {.tensor = 2.0 * c.block.m * c.block.n * c.block.k / wide_flops_per_clock(arch, in.signature) * sums,
-            .copies = copy_overhead_cycles(g.a, costs) + copy_overhead_cycles(g.b, costs) + promotion_cycles(c, arch),
+    const int terms = has_parts(in.signature) ? 3 : 1;
+    return {.tensor = 2.0 * c.block.m * c.block.n * c.block.k / wide_flops_per_clock(arch, in.signature) * sums * terms,
+            .copies = copy_overhead_cycles(g.a, costs) + copy_overhead_cycles(g.b, costs) + promotion_cycles(c, arch) +
+                      rounding_cycles(in, arch),
             .shared = (reads + fill) * in.conflicts / costs["shared_bytes_per_cycle"],
             .l2 = fetch_cycles(a, c.block.k, at_work, costs) + fetch_cycles(b, c.block.k, at_work, costs)};
 }

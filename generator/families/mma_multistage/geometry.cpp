@@ -24,9 +24,9 @@ OperandGeometry operand_of(Operand operand, const GemmSignature& signature, cons
                            int threads) {
     const bool is_a = operand == Operand::a;
     const bool packed = is_a ? packs_a(config.pack) : packs_b(config.pack);
-    const bool has_8_bits = bytes(signature.a) == 1;  // copies have them K-major
     return operand_geometry({.element_bytes = bytes(is_a ? signature.a : signature.b),
-                             .k_major = has_8_bits || is_k_major(operand, signature.layout),
+                             .k_major = needs_k_major(signature.a) || (packed && signature.a == DataType::f32) ||
+                                        is_k_major(operand, signature.layout),
                              .alignment = packed ? kChunkBytes
                                           : is_a ? signature.align_a
                                                  : signature.align_b,
@@ -48,6 +48,7 @@ TensorCoreGeometry geometry(const GemmSignature& signature, const MmaMultistageC
     const int atom_registers = signature.accumulator == DataType::f16 ? 2 : 4;
     const int registers_c = config.promote == 0 ? atom_registers : 2 * atom_registers;  // with partial sums
     g.accumulator_registers = bounded_product(g.tiles_m, g.tiles_n, registers_c);
+    if (signature.a == DataType::f32) g.fragment_registers += g.fragment_registers / 2 * parts_in_registers(signature);
     g.a = operand_of(Operand::a, signature, config, g.threads);
     g.b = operand_of(Operand::b, signature, config, g.threads);
     g.staging_registers = staging_registers(g.a) + staging_registers(g.b);

@@ -44,6 +44,8 @@ Macros macros(const GemmSignature& s, const MmaMultistageConfig& c, const Tensor
                   {"GEMM_ALIGN_B", packs_b(c.pack) ? 16 : s.align_b},
                   {"GEMM_ELEMENT_BYTES", bytes(s.a)},
                   {"GEMM_TRANSPOSE_REALIGN", realigns_transposed(s)},
+                  {"GEMM_LOAD_WORDS", loads_words(g.a) || loads_words(g.b)},
+                  {"GEMM_PARTS", has_parts(s)},
                   {"GEMM_PROMOTED", c.promote != 0},
                   {"GEMM_PAIRS", has_pairs(s)},
                   {"GEMM_PAIRED_HALVES", pairs_of(s) == EpiloguePairs::halves},
@@ -73,10 +75,12 @@ std::string fragment_lines(const GemmSignature& s, const MmaMultistageConfig& c,
 /// The types of A's and B's elements. `Bits` is added if C or D has 16 bits.
 std::string factor_lines(const GemmSignature& s) {
     if (bytes(s.a) == 2) return alias_line("Bits", word_of(s.a), fmt::format("{} in memory", to_string(s.a)));
-    const std::string factors = s.a == s.b ? std::string(to_string(s.a)) : "an element of A or B";
     const bool has_16_bits = bytes(s.d) == 2 || (s.c && bytes(*s.c) == 2);
-    return alias_line("Byte", word_of(s.a), fmt::format("{} in memory", factors)) +
-           (has_16_bits ? alias_line("Bits", word_of(DataType::f16), "a 16-bit element in memory") : "");
+    const std::string bits =
+        has_16_bits ? alias_line("Bits", word_of(DataType::f16), "a 16-bit element in memory") : std::string();
+    if (s.a == DataType::f32) return bits;
+    const std::string factors = s.a == s.b ? std::string(to_string(s.a)) : "an element of A or B";
+    return alias_line("Byte", word_of(s.a), fmt::format("{} in memory", factors)) + bits;
 }
 
 /// The type of the elements that a warp rearranges through shared memory. If the warp stores elements of another type,
@@ -166,9 +170,11 @@ void add_pieces(RenderInput& input, const GemmSignature& s, const MmaMultistageC
 }
 
 std::string mma_atom_text(const GemmSignature& s, const MmaMultistageConfig& c, const TensorCoreGeometry& g) {
-    const MmaAtom* atom = find_mma_atom(c.mma, s.a, s.b, s.accumulator);
-    return mma_wrapper(*atom) + "\n" + ldmatrix_wrapper(Operand::a, c.ldmatrix_a, !g.a.k_major) + "\n" +
-           ldmatrix_wrapper(Operand::b, c.ldmatrix_b, !g.b.k_major);
+    const MmaAtom* atom = atom_of(s, c);
+    std::string text = mma_wrapper(*atom);
+    if (!loads_words(g.a)) text += "\n" + ldmatrix_wrapper(Operand::a, c.ldmatrix_a, !g.a.k_major);
+    if (!loads_words(g.b)) text += "\n" + ldmatrix_wrapper(Operand::b, c.ldmatrix_b, !g.b.k_major);
+    return text;
 }
 
 }  // namespace
@@ -213,7 +219,7 @@ ElementOwner MmaMultistage::owner(const Problem& problem, const MmaMultistageCon
     owner.block = first_block_of_tile(c, {owner.tile_m, owner.tile_n}, tiles_of(c.block, spec.m, spec.n));
     const int in_warp_m = static_cast<int>(row % c.warp.m);
     const int in_warp_n = static_cast<int>(column % c.warp.n);
-    const MmaAtom* atom = find_mma_atom(c.mma, spec.a, spec.b, spec.accumulator);
+    const MmaAtom* atom = atom_of(spec, c);
     const ThreadValue held = owner_of(atom->layout_c, {in_warp_m % c.mma.m, in_warp_n % c.mma.n});
     owner.lane = held.thread;
     const int values_per_register = atom->layout_c.values() / atom->registers(Operand::c);

@@ -94,6 +94,27 @@ SharedAccess ldmatrix_access(const OperandTile& tile, const MmaMultistageConfig&
     return access;
 }
 
+/// One word of each lane: four rows of K of eight neighbours.
+SharedAccess word_access(const OperandTile& tile, const MmaMultistageConfig& c, const TensorCoreGeometry& g) {
+    constexpr int kWord = 4;
+    const bool is_a = tile.operand == Operand::a;
+    const int extent = is_a ? c.block.m : c.block.n;
+    const int sharers = is_a ? g.warps_n : g.warps_m;
+    SharedAccess access;
+    access.what = fmt::format("ld.shared {}", to_string(tile.operand));
+    access.instruction = "ld.shared of 4 bytes";
+    for (int first = 0; first < extent; first += 8) {
+        for (int first_k = 0; first_k < c.block.k; first_k += 4) {
+            const LaneAddresses addresses = lane_addresses([&](int lane) {
+                return tile.address(Coordinate{first + lane / 4, first_k + lane % 4});
+            });
+            add_instruction(access, load_wavefronts(kWord, addresses), sharers);
+        }
+    }
+    explain_conflicts(access, rows_share_banks(tile.geometry.row_bytes, tile.geometry.pitch_bytes));
+    return access;
+}
+
 /// A warp lays pairs of sums into its strip of mma.m rows, fragment by fragment.
 SharedAccess epilogue_store(const MmaMultistageConfig& c, const TensorCoreGeometry& g, const MmaAtom& atom) {
     const int bytes = 2 * g.staged_bytes;
@@ -119,12 +140,14 @@ void add_mainloop(std::vector<SharedAccess>& accesses, const MmaMultistageConfig
     const OperandTile b{Operand::b, g.b, config.shared_layout};
     for (const OperandTile* tile : {&a, &b})
         accesses.push_back(copy_access(tile->operand, tile->geometry, tile->layout, g.threads));
-    for (const OperandTile* tile : {&a, &b}) accesses.push_back(ldmatrix_access(*tile, config, g, atom));
+    for (const OperandTile* tile : {&a, &b})
+        accesses.push_back(loads_words(tile->geometry) ? word_access(*tile, config, g)
+                                                       : ldmatrix_access(*tile, config, g, atom));
 }
 
 std::vector<SharedAccess> mainloop_accesses(const GemmSignature& signature, const MmaMultistageConfig& config) {
     std::vector<SharedAccess> accesses;
-    const MmaAtom* atom = find_mma_atom(config.mma, signature.a, signature.b, signature.accumulator);
+    const MmaAtom* atom = atom_of(signature, config);
     if (atom != nullptr) add_mainloop(accesses, config, geometry(signature, config), *atom);
     return accesses;
 }
@@ -210,7 +233,7 @@ std::vector<SharedAccess> mma_multistage_shared_accesses(const GemmSignature& si
     std::vector<SharedAccess> accesses = mainloop_accesses(signature, config);
     if (accesses.empty()) return accesses;
     const TensorCoreGeometry g = geometry(signature, config);
-    const MmaAtom& atom = *find_mma_atom(config.mma, signature.a, signature.b, signature.accumulator);
+    const MmaAtom& atom = *atom_of(signature, config);
     accesses.push_back(epilogue_store(config, g, atom));
     const EpiloguePairs staged_pairs = config.split_k > 1 ? EpiloguePairs::none : pairs_of(signature);
     accesses.push_back(config.splits_in_cluster() ? cluster_load(config, g)
@@ -224,9 +247,9 @@ double mma_multistage_conflict_slowdown(const GemmSignature& signature, const Mm
 }
 
 std::vector<std::string> MmaMultistage::discouraged(const Problem& problem, const MmaMultistageConfig& c) {
-    const bool has_8_bits = bytes(problem.row_major().a) == 1;  // these may have no other way than packing
     std::vector<std::string> reasons;
-    if (!has_8_bits) reasons = wasteful_packing(problem.row_major(), c.pack);
+    const bool may_have_to_pack = needs_k_major(problem.row_major().a);
+    if (!may_have_to_pack) reasons = wasteful_packing(problem.row_major(), c.pack);
     if (!may_conflict(c)) return reasons;
     std::ranges::move(conflict_reasons(mainloop_accesses(problem.signature, c)), std::back_inserter(reasons));
     return reasons;

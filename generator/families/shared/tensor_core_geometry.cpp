@@ -40,8 +40,10 @@ int staging_registers(const OperandGeometry& operand) {
 }
 
 int chunk_offset(const OperandGeometry& operand, SharedLayout layout, int row, int chunk) {
-    return layout == SharedLayout::swizzle ? swizzled_offset(operand.row_bytes, row, chunk)
-                                           : row * operand.pitch_bytes + chunk * kChunkBytes;
+    const int start = row * operand.pitch_bytes;
+    if (layout != SharedLayout::swizzle) return start + chunk * kChunkBytes;
+    return loads_words(operand) ? start + swizzled_pair(operand.row_bytes, row, chunk) * kChunkBytes
+                                : swizzled_offset(operand.row_bytes, row, chunk);
 }
 
 TensorCoreGeometry tiled_geometry(const TileShape& block, const TileShape& warp, const TileShape& mma,

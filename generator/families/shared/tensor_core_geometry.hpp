@@ -23,6 +23,11 @@ struct OperandGeometry {
     int passes = 0;  ///< vectors that a thread copies of each tile; 0 if threads do not divide into rows
 };
 
+/// Whether fragments of the operand are loaded word by word, not by ldmatrix.
+[[nodiscard]] inline bool loads_words(const OperandGeometry& operand) {
+    return operand.element_bytes == 4 && !operand.k_major;
+}
+
 /// The numbers from which an operand's geometry follows.
 struct OperandTraits {
     int element_bytes = 0;

@@ -17,7 +17,9 @@ std::string copy_include(const OperandGeometry& operand) {
                                                                                   : "registers");
 }
 
-std::string_view element_name(const OperandGeometry& operand) { return operand.element_bytes == 1 ? "Byte" : "Bits"; }
+std::string_view element_name(const OperandGeometry& operand) {
+    return operand.element_bytes == 1 ? "Byte" : operand.element_bytes == 2 ? "Bits" : "float";
+}
 
 /// "using CopyA = AsyncCopy<Bits, true, kBlockM, kPitchA, kAlignA>;"
 std::string copy_alias(const OperandGeometry& operand, char name, char extent) {

@@ -169,7 +169,7 @@ double store_bytes_per_cycle(const Config& c, const SimtHierarchicalGeometry& g,
                                : costs["element_bytes_per_cycle"];
 }
 
-HierarchicalWork block_work(const GemmSpec& spec, const Config& c, const SimtHierarchicalGeometry& g,
+HierarchicalWork block_work(const GemmSpec& spec, const Config& c, const SimtHierarchicalGeometry& g, const Arch& arch,
                             const HierarchicalCosts& costs) {
     const double rows = share_of(spec.m, c.block.m);
     const double columns = share_of(spec.n, c.block.n);
@@ -177,7 +177,7 @@ HierarchicalWork block_work(const GemmSpec& spec, const Config& c, const SimtHie
     const bool splits = c.split_k > 1;
     HierarchicalWork work;
     work.k_tiles = std::ceil(std::ceil(static_cast<double>(spec.k) / c.block.k) / c.split_k);
-    work.slots = c.block.k * (fma_slots(c, costs) * c.thread.m * c.thread.n +
+    work.slots = c.block.k * (fma_slots(c, costs) * fma_issue_cycles(arch) * c.thread.m * c.thread.n +
                               costs["load_slots"] * (c.thread.m + c.thread.n) / kQuad) +
                  costs["copy_slots"] * (g.a.copies + g.b.copies);
     work.wavefronts =
@@ -253,7 +253,7 @@ CostEstimate SimtHierarchical::cost(const Problem& problem, const SimtHierarchic
     if (cost.blocks_per_sm == 0) return cost;
 
     const HardwareCosts& hardware = HardwareCosts::of(gpu);
-    const HierarchicalWork work = block_work(spec, c, g, costs);
+    const HierarchicalWork work = block_work(spec, c, g, *gpu.arch, costs);
     const auto blocks = static_cast<double>(blocks_of_batch({c.block.m, c.block.n, c.split_k}, spec));
     const double clock_mhz = costs["clock_share"] * gpu.clock_mhz;
     const double us_per_cycle = 1 / clock_mhz;

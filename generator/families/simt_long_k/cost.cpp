@@ -34,11 +34,11 @@ double fragment_wavefronts(const SimtLongKConfig& c, const SimtLongKGeometry& g)
                                long_k_fragment(Operand::b, c, g).wavefronts);
 }
 
-KBlockDemand k_tile_demand(const SimtLongKConfig& c, const SimtLongKGeometry& g, double fragments,
+KBlockDemand k_tile_demand(const SimtLongKConfig& c, const SimtLongKGeometry& g, double fragments, const Arch& arch,
                            const LongKCosts& costs) {
     KBlockDemand demand;
     demand.fma_slots = static_cast<double>(g.steps) * kLongKQuad * c.thread.m * c.thread.n;
-    demand.slots = costs["fma_slots"] * demand.fma_slots + costs["block_slots"] +
+    demand.slots = costs["fma_slots"] * fma_issue_cycles(arch) * demand.fma_slots + costs["block_slots"] +
                    g.steps * (costs["load_slots"] * (loads_of_step(g.a) + loads_of_step(g.b)) +
                               costs["copy_slots"] * (g.a.copies + g.b.copies) + costs["step_slots"]);
     demand.wavefronts = costs["fragment_cycles"] * fragments / c.warps +
@@ -96,7 +96,7 @@ CostEstimate cost_of(const Problem& problem, const SimtLongKConfig& c, const Sim
     const double rounds = std::ceil(std::ceil(static_cast<double>(spec.k) / c.block_k) / c.split_k);
     const double on_an_sm = std::ceil(blocks / gpu.sm_count);
     const double warps_of_an_sm = on_an_sm * c.warps;
-    const KBlockDemand demand = k_tile_demand(c, g, fragments, costs);
+    const KBlockDemand demand = k_tile_demand(c, g, fragments, *gpu.arch, costs);
     const double us_per_cycle = 1 / (costs["clock_share"] * static_cast<double>(gpu.clock_mhz));
     const double sums = static_cast<double>(spec.m) * static_cast<double>(spec.n);
     cost.waves = blocks / (static_cast<double>(gpu.sm_count) * cost.blocks_per_sm);
