@@ -123,9 +123,8 @@ void place_blocks(Explanation& explanation, int registers) {
     anatomy.shared_bytes =
         launched_shared_bytes(entry, blocks_of_batch(entry.grid, row_major), gpu.sm_count, *gpu.arch);
     anatomy.pad_bytes = anatomy.shared_bytes - used;
-    explanation.occupancy =
-        occupancy({.threads = anatomy.threads(), .registers = registers, .shared_bytes = anatomy.shared_bytes},
-                  *gpu.arch);
+    explanation.occupancy = occupancy(
+        {.threads = anatomy.threads(), .registers = registers, .shared_bytes = anatomy.shared_bytes}, *gpu.arch);
     const std::int64_t blocks = with_expected(explanation.problem, [&](const Problem& expected) {
         return blocks_of_batch(entry.grid, expected.row_major());
     });

@@ -11,19 +11,21 @@ bool is_spread(const KernelEntry& entry) {
     return entry.programmatic_launch && !std::holds_alternative<PersistentBlocks>(entry.grid.blocks);
 }
 
-int spreading_bytes(std::int64_t blocks, int sm_count, const Arch& arch) {
-    if (blocks <= 0 || blocks > kMostSpreadBlocks * sm_count) return 0;
+int most_spread_blocks(const KernelEntry& entry) {
+    return entry.function == kMultiplyingFunction ? kMostSpreadBlocks : kMostSpreadPasses;
+}
+
+int spreading_bytes(std::int64_t blocks, int most, int sm_count, const Arch& arch) {
+    if (blocks <= 0 || blocks > std::int64_t{most} * sm_count) return 0;
     const auto share = static_cast<int>(ceil_div(blocks, std::int64_t{sm_count}));
     return arch.shared_bytes_per_sm / (share + 1) + 1 - arch.shared_reserved_per_block;
 }
 
 int launched_shared_bytes(const KernelEntry& entry, std::int64_t blocks, int sm_count, const Arch& arch) {
-    return is_spread(entry) ? std::max(entry.shared_bytes, spreading_bytes(blocks, sm_count, arch))
-                            : entry.shared_bytes;
+    if (!is_spread(entry)) return entry.shared_bytes;
+    return std::max(entry.shared_bytes, spreading_bytes(blocks, most_spread_blocks(entry), sm_count, arch));
 }
 
-int most_shared_bytes(const KernelEntry& entry, const Arch& arch) {
-    return launched_shared_bytes(entry, 1, 1, arch);
-}
+int most_shared_bytes(const KernelEntry& entry, const Arch& arch) { return launched_shared_bytes(entry, 1, 1, arch); }
 
 }  // namespace jitgemm

@@ -229,7 +229,8 @@ std::string resources_text(const ExplainReport& report) {
         row("shared memory", fmt::format("{} bytes per block (pipeline {}, epilogue {}); {} allows {}", a.shared_bytes,
                                          a.pipeline_bytes, a.epilogue_bytes, arch.name, arch.shared_bytes_per_block));
     if (a.pad_bytes == 0) return text;
-    return text + row("", fmt::format("{} of these bytes are a pad: no SM takes more than its share of the blocks", a.pad_bytes));
+    return text + row("", fmt::format("{} of these bytes are a pad: no SM takes more than its share of the blocks",
+                                      a.pad_bytes));
 }
 
 std::string operand_text(const OperandPath& path) {

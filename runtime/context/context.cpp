@@ -50,7 +50,8 @@ LaunchShape launch_shape(const KernelEntry& entry, const Function& function, con
     shape.blocks = block_count(entry.grid, row_major, sms);
     shape.problems = problem_grid(entry.grid, row_major);
     const GpuModel& model = device.model();
-    shape.shared_bytes = launched_shared_bytes(entry, blocks_of_batch(entry.grid, row_major), model.sm_count, *model.arch);
+    shape.shared_bytes =
+        launched_shared_bytes(entry, blocks_of_batch(entry.grid, row_major), model.sm_count, *model.arch);
     return shape;
 }
 

@@ -54,9 +54,9 @@ void grant(CUfunction function, const KernelEntry& entry, int shared_bytes) {
         const CUresult result =
             driver().cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, shared_bytes);
         if (result != CUDA_SUCCESS) {
-            throw_cuda_error(result, "cuFuncSetAttribute",
-                             fmt::format("{} asks for {} bytes of dynamic shared memory", entry.function,
-                                         shared_bytes));
+            throw_cuda_error(
+                result, "cuFuncSetAttribute",
+                fmt::format("{} asks for {} bytes of dynamic shared memory", entry.function, shared_bytes));
         }
     }
     if (cluster_blocks(entry.cluster) > kPortableClusterBlocks) {

@@ -505,7 +505,8 @@ std::string launch_attributes(const KernelEntry& entry) {
 std::string shared_bytes(const KernelEntry& entry) {
     if (!is_spread(entry)) return std::to_string(entry.shared_bytes);
     const bool own_blocks = entry.grid.batch == GridBatch::blocks;
-    return fmt::format("spread(blocks{}, {})", own_blocks ? " * problem->batch" : "", entry.shared_bytes);
+    return fmt::format("spread(blocks{}, {}, {})", own_blocks ? " * problem->batch" : "", most_spread_blocks(entry),
+                       entry.shared_bytes);
 }
 
 std::string call(const KernelEntry& entry) {
@@ -558,8 +559,7 @@ std::string helpers(const std::vector<KernelEntry>& entries, const Arch& arch) {
     if (persistent || capped || own_blocks) text += export_text::kLeast;
     if (persistent) text += export_text::kPersistent;
     if (any(is_spread))
-        text += filled(export_text::kSpread, {{"MOST", std::to_string(kMostSpreadBlocks)},
-                                              {"RESERVED", std::to_string(arch.shared_reserved_per_block)}});
+        text += filled(export_text::kSpread, {{"RESERVED", std::to_string(arch.shared_reserved_per_block)}});
     return text + encode_tensor_map_texts(entries);
 }
 
@@ -580,10 +580,10 @@ EntriesText entries_text(const LauncherInput& input) {
     for (std::size_t i = 0; i < input.source.entries.size(); ++i) {
         const KernelEntry& entry = input.source.entries[i];
         text.functions += entry_function(entry, input);
-        text.lookups += fmt::format(
-            "    if (result == CUDA_SUCCESS) result = get_function(kernel, {}, \"{}\", {}, {});\n", i, entry.function,
-            most_shared_bytes(entry, *input.source.arch),
-            cluster_blocks(entry.cluster) > kPortableClusterBlocks ? 1 : 0);
+        text.lookups +=
+            fmt::format("    if (result == CUDA_SUCCESS) result = get_function(kernel, {}, \"{}\", {}, {});\n", i,
+                        entry.function, most_shared_bytes(entry, *input.source.arch),
+                        cluster_blocks(entry.cluster) > kPortableClusterBlocks ? 1 : 0);
         text.launches +=
             fmt::format("    if (result == CUDA_SUCCESS) result = launch_{}(kernel->functions[{}], problem, stream);\n",
                         entry.function, i);

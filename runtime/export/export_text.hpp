@@ -299,8 +299,8 @@ static int64_t least(int64_t x, int64_t y) {
 
 inline constexpr std::string_view kSpread = R"(
 /* Dynamic shared memory of a block that uses `used` bytes. With more of it, an SM of the current context's GPU holds
-   its share of the blocks, and no more: blocks that begin early would gather on the SMs that are free. */
-static unsigned spread(int64_t blocks, int64_t used) {
+   its share of the blocks, up to `most`, and no more: blocks that begin early would gather on the SMs that are free. */
+static unsigned spread(int64_t blocks, int most, int64_t used) {
     CUdevice device = 0;
     int sms = 0;
     int bytes = 0;
@@ -308,7 +308,7 @@ static unsigned spread(int64_t blocks, int64_t used) {
         cuDeviceGetAttribute(&sms, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, device);
         cuDeviceGetAttribute(&bytes, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR, device);
     }
-    if (blocks <= 0 || blocks > @MOST@ * (int64_t)sms) return (unsigned)used;
+    if (blocks <= 0 || blocks > most * (int64_t)sms) return (unsigned)used;
     bytes = (int)(bytes / (tiles(blocks, sms) + 1)) + 1 - @RESERVED@;
     return (unsigned)(bytes > used ? bytes : used);
 }

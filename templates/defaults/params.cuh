@@ -145,6 +145,9 @@
 #ifndef GEMM_LOAD_WORDS
 #define GEMM_LOAD_WORDS 0  // fragments are loaded word by word: f32 where K is not contiguous
 #endif
+#ifndef GEMM_ROUND_FRAGMENTS
+#define GEMM_ROUND_FRAGMENTS 0  // fragments of f32 are rounded to tf32
+#endif
 #ifndef GEMM_PROMOTED
 #define GEMM_PROMOTED 0  // sums of 8-bit floats begin anew every 128 of K
 #endif

@@ -77,6 +77,10 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(GemmArgs args) {
     __syncthreads();
     load_fragments_a(rA[0], sA, lane_offset_a, 0);
     load_fragments_b(rB[0], sB, lane_offset_b, 0);
+#if GEMM_ROUND_FRAGMENTS
+    round_fragment<kFragmentA>(rA[0]);
+    round_fragment<kFragmentB>(rB[0]);
+#endif
 
 #pragma unroll 1
     for (int k_tile = 0; k_tile < tile.k_tiles; ++k_tile) {
@@ -104,6 +108,10 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(GemmArgs args) {
             if ((k_block + 1) % kPromotedBlocks == 0) add_partial_sums(rC, partial);
 #else
             mma_warp_tile(rC, rA[k_block % 2], rB[k_block % 2]);
+#endif
+#if GEMM_ROUND_FRAGMENTS
+            round_fragment<kFragmentA>(rA[(k_block + 1) % 2]);  // between the mmas
+            round_fragment<kFragmentB>(rB[(k_block + 1) % 2]);
 #endif
         }
     }

@@ -6,22 +6,26 @@
 #else
 // The mma of one warp tile. Tensor cores multiply tf32, to which f32 is rounded.
 #endif
+
+// Rounds to nearest, ties away from zero. Tensor cores ignore the low 13 bits of the result. NaN stays NaN.
 __device__ __forceinline__ unsigned round_to_tf32(float x) {
-    unsigned rounded;
-    asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(rounded) : "f"(x));
-    return rounded;
+    const unsigned bits = __float_as_uint(x);
+    return x == x ? bits + 0x1000 : bits;
 }
 #if GEMM_PARTS
 
-// Keeps a finite element from being rounded to Inf.
-__device__ __forceinline__ float within_range(float x) { return fminf(fmaxf(x, -0x1.ffcp127f), 0x1.ffcp127f); }
+// A finite element is not rounded to Inf.
+__device__ __forceinline__ unsigned first_part(float x) {
+    const unsigned bits = __float_as_uint(x);
+    return (fabsf(x) < 0x1.ffep127f ? bits + 0x1000 : bits) & 0xffffe000;
+}
 
 template <int kCount>
 __device__ __forceinline__ void take_parts(unsigned (&parts)[2][kCount], const unsigned* fragment) {
 #pragma unroll
     for (int i = 0; i < kCount; ++i) {
         const float x = __uint_as_float(fragment[i]);
-        parts[0][i] = round_to_tf32(within_range(x));
+        parts[0][i] = first_part(x);
         parts[1][i] = round_to_tf32(x - __uint_as_float(parts[0][i]));
     }
 }
@@ -44,19 +48,9 @@ __device__ __forceinline__ void mma_warp_tile(Accumulator (&rC)[kTilesM][kTilesN
 }
 #else
 
-__device__ __forceinline__ void mma_warp_tile(Accumulator (&rC)[kTilesM][kTilesN][kRegistersC], const unsigned* rA,
-                                              const unsigned* rB) {
-    unsigned a[kFragmentA], b[kFragmentB];
+template <int kCount>
+__device__ __forceinline__ void round_fragment(unsigned* fragment) {
 #pragma unroll
-    for (int i = 0; i < kFragmentA; ++i) a[i] = round_to_tf32(__uint_as_float(rA[i]));
-#pragma unroll
-    for (int i = 0; i < kFragmentB; ++i) b[i] = round_to_tf32(__uint_as_float(rB[i]));
-#pragma unroll
-    for (int i = 0; i < kTilesM; ++i)
-#pragma unroll
-        for (int step = 0; step < kTilesN; ++step) {
-            const int j = i % 2 == 0 ? step : kTilesN - 1 - step;
-            mma(rC[i][j], a + i * kRegistersA, b + j * kRegistersB);
-        }
+    for (int i = 0; i < kCount; ++i) fragment[i] = round_to_tf32(__uint_as_float(fragment[i]));
 }
 #endif

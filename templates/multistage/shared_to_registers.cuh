@@ -113,7 +113,8 @@ __device__ __forceinline__ void load_fragments_b(unsigned* rB, unsigned stage, c
 
 #if GEMM_ELEMENT_BYTES == 4
 #include "multistage/multiply_words.cuh"
-#else
+#endif
+#if !GEMM_PARTS
 
 // Goes through n back and forth: consecutive mmas share an operand at the turns, too.
 __device__ __forceinline__ void mma_warp_tile(Accumulator (&rC)[kTilesM][kTilesN][kRegistersC], const unsigned* rA,

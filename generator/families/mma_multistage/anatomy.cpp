@@ -32,9 +32,10 @@ std::string swizzle_text(const OperandGeometry& operand) {
     const int row_bytes = operand.row_bytes;
     const int span = swizzle_span(row_bytes);
     if (loads_words(operand))
-        return fmt::format("rows of {} bytes, their pairs of 16-byte chunks XORed within {} bytes, so that 4 rows meet 4 "
-                           "groups of banks",
-                           row_bytes, span);
+        return fmt::format(
+            "rows of {} bytes, their pairs of 16-byte chunks XORed within {} bytes, so that 4 rows meet 4 "
+            "groups of banks",
+            row_bytes, span);
     if (span == kChunkBytes)
         return fmt::format("rows of {} bytes, which fill the banks in turn without a swizzle", span);
     return fmt::format(
@@ -74,7 +75,8 @@ OperandPath path_of(const OperandView& view, const MmaMultistageConfig& c, const
     path.copy = copy_text(view);
     path.place = place_text(view, c.shared_layout);
     if (loads_words(view.geometry)) {
-        path.width_reason = "ld.shared of 4 bytes: lanes read 4 rows of K of 8 neighbours, and these fill the banks once";
+        path.width_reason =
+            "ld.shared of 4 bytes: lanes read 4 rows of K of 8 neighbours, and these fill the banks once";
         path.trans_reason = trans_reason(view);
         return path;
     }

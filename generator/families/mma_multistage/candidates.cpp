@@ -25,6 +25,11 @@ constexpr Tile kTiles[] = {
     {64, 64, 32, 32},   {64, 32, 32, 16},   {128, 32, 32, 32},  {128, 16, 32, 16},
     {256, 32, 64, 32},  {256, 16, 64, 16},  {32, 32, 16, 16},   {16, 64, 16, 16},
 };
+// Of one warp or two: for batches whose problems are one tile each. A lone warp takes long to copy a larger tile, so it
+// pays only where an SM has many of them.
+constexpr Tile kSmallestTiles[] = {{16, 16, 16, 16}, {16, 32, 16, 16}};
+constexpr Tile kTileOfAWarp = {32, 32, 32, 32};
+constexpr int kManyProblems = 12;            // per SM
 constexpr int kRowBytes[] = {64, 128, 256};  // of K in a k-tile
 constexpr int kLongRowBytes = 256;           // halves the barriers,
 constexpr int kSmallTile = 64 * 128;         // which count where a k-tile is little work
@@ -132,8 +137,8 @@ void add_tile(std::vector<CandidateGroup<MmaMultistageConfig>>& groups, const Pr
     }
 }
 
-/// wgmma multiplies s8 1.5 times and 8-bit floats ten times as fast as mma.sync. It serves all problems of 8 bits, and of
-/// f32 in parts, but arrays of addresses.
+/// wgmma multiplies s8 1.5 times and 8-bit floats ten times as fast as mma.sync. It serves all problems of 8 bits, and
+/// of f32 in parts, but arrays of addresses.
 bool leaves_to_wgmma(const GemmSpec& spec, const Arch& arch) {
     return (bytes(spec.a) == 1 || has_parts(spec)) && arch.has_wgmma && !spec.pointers;
 }
@@ -143,11 +148,19 @@ bool leaves_to_wgmma(const GemmSpec& spec, const Arch& arch) {
 std::vector<CandidateGroup<MmaMultistageConfig>> MmaMultistage::groups(const Problem& problem, const GpuModel& gpu) {
     std::vector<CandidateGroup<MmaMultistageConfig>> groups;
     if (leaves_to_wgmma(problem.row_major(), *gpu.arch)) return groups;
-    for (const Tile& tile : kTiles) {
+    const auto add = [&](const Tile& tile) {
         add_tile(groups, problem, gpu, tile);
         const Tile turned{tile.block_n, tile.block_m, tile.warp_n, tile.warp_m};
         if (turned.block_m != tile.block_m || turned.warp_m != tile.warp_m) add_tile(groups, problem, gpu, turned);
-    }
+    };
+    std::ranges::for_each(kTiles, add);
+    const GemmSpec& spec = problem.row_major();
+    const auto fits = [&](const Tile& tile) {
+        return std::min(spec.m, spec.n) <= tile.block_m && std::max(spec.m, spec.n) <= tile.block_n;
+    };
+    for (const Tile& tile : kSmallestTiles)
+        if (is_batched(spec) && fits(tile)) add(tile);
+    if (spec.batch >= kManyProblems * gpu.sm_count && fits(kTileOfAWarp)) add(kTileOfAWarp);
     return groups;
 }
 

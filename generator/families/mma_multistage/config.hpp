@@ -6,7 +6,7 @@
 
 namespace jitgemm {
 
-/// GEMM of 16-bit and 8-bit operands on mma.sync (sm_80+): cp.async pipeline of `stages` tiles, ldmatrix, register
+/// GEMM of operands of 16, 8 and 32 bits on mma.sync (sm_80+): cp.async pipeline of `stages` tiles, ldmatrix, register
 /// double buffering.
 struct MmaMultistageConfig {
     TileShape block{128, 128, 32};
@@ -22,8 +22,7 @@ struct MmaMultistageConfig {
     Reduction reduction = Reduction::workspace;
     Pack pack = Pack::none;
     int promote = 0;  ///< the K after which tensor cores begin anew, and CUDA cores add their partial sums; 0: never
-    /// Its entries begin while the previous kernel ends (griddepcontrol), and a block has its SM to itself. It needs
-    /// sm_90.
+    /// Its entries begin while the previous kernel ends (griddepcontrol). It needs sm_90.
     bool dependent_launch = false;
 
     /// Whether the splits of a tile are a cluster.

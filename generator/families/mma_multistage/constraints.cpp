@@ -168,8 +168,8 @@ bool MmaMultistage::selected_by_default(const Problem&) { return true; }
 
 Reasons MmaMultistage::unsupported(const Problem& problem, const Arch& arch) {
     const GemmSpec& spec = problem.row_major();
-    Reasons reasons = unsupported_on_tensor_cores("mma_multistage", spec, arch,
-                                                {.factors_of_8_bits = true, .parts = true});
+    Reasons reasons =
+        unsupported_on_tensor_cores("mma_multistage", spec, arch, {.factors_of_8_bits = true, .parts = true});
     check_types(reasons, spec, arch);
     if (pairs_of(problem.signature) == EpiloguePairs::halves && spec.n % kSumsOfEightPairs != 0)
         reasons.push_back(

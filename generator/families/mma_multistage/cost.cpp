@@ -41,14 +41,15 @@ double promotion_cycles(const MmaMultistageConfig& c, const Arch& arch) {
     return 2 * additions / fma_flops_per_clock(arch);
 }
 
-/// CUDA cores round each element of f32, and with parts take the rest and round that. An instruction takes as long as a
-/// multiply-add, which counts as two flops.
-double rounding_cycles(const MmaCostInputs& in, const Arch& arch) {
+/// Comparisons and logical operations round each element of f32 in registers, and with parts the rest, too. The FMA
+/// units add.
+double rounding_cycles(const MmaCostInputs& in) {
     if (in.signature.a != DataType::f32) return 0;
+    constexpr double kLanes = 64;  // of an SM
     const int instructions = has_parts(in.signature) ? 3 : 1;
-    const double elements = static_cast<double>(in.geometry.threads) / 32 * (in.config.warp.m + in.config.warp.n) *
-                            in.config.block.k;
-    return 2 * instructions * elements / fma_flops_per_clock(arch);
+    const double elements =
+        static_cast<double>(in.geometry.threads) / 32 * (in.config.warp.m + in.config.warp.n) * in.config.block.k;
+    return instructions * elements / kLanes;
 }
 
 double copy_overhead_cycles(const OperandGeometry& operand, const MmaCosts& costs) {
@@ -115,7 +116,7 @@ UnitCycles unit_cycles(const MmaCostInputs& in, const FetchedOperand& a, const F
     const int terms = has_parts(in.signature) ? 3 : 1;
     return {.tensor = 2.0 * c.block.m * c.block.n * c.block.k / wide_flops_per_clock(arch, in.signature) * sums * terms,
             .copies = copy_overhead_cycles(g.a, costs) + copy_overhead_cycles(g.b, costs) + promotion_cycles(c, arch) +
-                      rounding_cycles(in, arch),
+                      rounding_cycles(in),
             .shared = (reads + fill) * in.conflicts / costs["shared_bytes_per_cycle"],
             .l2 = fetch_cycles(a, c.block.k, at_work, costs) + fetch_cycles(b, c.block.k, at_work, costs)};
 }

@@ -12,7 +12,7 @@ struct MmaMultistage {
     using Costs = MmaCosts;
     static constexpr std::string_view kName = "mma_multistage";
     static constexpr std::string_view kSummary =
-        "f16, bf16, s8 and (sm_89) e4m3, e5m2 on mma.sync: cp.async pipeline, ldmatrix, swizzled shared memory";
+        "f16, bf16, s8, f32 as tf32, and (sm_89) e4m3, e5m2 on mma.sync: cp.async pipeline, swizzled shared memory";
     static constexpr std::string_view kTemplateFile = "mma_multistage/mma_multistage.cu";
     static constexpr MathUnit kMathUnit = MathUnit::tensor_cores;
     static constexpr FamilyServes kServes{.pairs = true, .batches = true, .symmetric = true};

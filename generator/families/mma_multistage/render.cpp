@@ -45,6 +45,7 @@ Macros macros(const GemmSignature& s, const MmaMultistageConfig& c, const Tensor
                   {"GEMM_ELEMENT_BYTES", bytes(s.a)},
                   {"GEMM_TRANSPOSE_REALIGN", realigns_transposed(s)},
                   {"GEMM_LOAD_WORDS", loads_words(g.a) || loads_words(g.b)},
+                  {"GEMM_ROUND_FRAGMENTS", s.math == Math::tf32},
                   {"GEMM_PARTS", has_parts(s)},
                   {"GEMM_PROMOTED", c.promote != 0},
                   {"GEMM_PAIRS", has_pairs(s)},

@@ -15,6 +15,7 @@ int blocks_by_shared_memory(int bytes, const Arch& arch) {
 
 KernelEntry early_entry() {
     KernelEntry entry;
+    entry.function = kMultiplyingFunction;
     entry.threads = kThreads;
     entry.programmatic_launch = true;
     return entry;
@@ -26,15 +27,15 @@ TEST_CASE("an SM holds its share of the blocks that begin early, and no more") {
     for (const Arch& arch : arch_table()) {
         if (!arch.has_dependent_launch) continue;
         for (const int sms : {1, 7, 132}) {
-            for (std::int64_t blocks = 1; blocks <= kMostSpreadBlocks * sms; blocks += 1 + sms / 5) {
-                INFO(arch.name, " ", sms, " SMs, ", blocks, " blocks");
-                const int held = blocks_by_shared_memory(spreading_bytes(blocks, sms, arch), arch);
+            for (std::int64_t blocks = 1; blocks <= std::int64_t{kMostSpreadBlocks} * sms; blocks += 1 + sms / 5) {
+                INFO(arch.name << " " << sms << " SMs, " << blocks << " blocks");
+                const int held = blocks_by_shared_memory(spreading_bytes(blocks, kMostSpreadBlocks, sms, arch), arch);
                 CHECK(held * sms >= blocks);
                 CHECK((held - 1) * sms < blocks);
-                CHECK(spreading_bytes(blocks, sms, arch) <= arch.shared_bytes_per_block);
+                CHECK(spreading_bytes(blocks, kMostSpreadBlocks, sms, arch) <= arch.shared_bytes_per_block);
             }
-            CHECK(spreading_bytes(0, sms, arch) == 0);
-            CHECK(spreading_bytes(kMostSpreadBlocks * sms + 1, sms, arch) == 0);
+            CHECK(spreading_bytes(0, kMostSpreadBlocks, sms, arch) == 0);
+            CHECK(spreading_bytes(kMostSpreadBlocks * sms + 1, kMostSpreadBlocks, sms, arch) == 0);
         }
     }
 }
@@ -50,6 +51,15 @@ TEST_CASE("a launch requests what its blocks use at least, and no more than is g
             CHECK(launched <= most_shared_bytes(entry, arch));
         }
     }
+}
+
+TEST_CASE("passes over memory are spread where an SM's share is smaller") {
+    const Arch& arch = find_arch("sm_90a");
+    KernelEntry entry = early_entry();
+    const std::int64_t blocks = (kMostSpreadPasses + 1) * 132;
+    CHECK(launched_shared_bytes(entry, blocks, 132, arch) > 0);
+    entry.function = "gemm_pack";
+    CHECK(launched_shared_bytes(entry, blocks, 132, arch) == 0);
 }
 
 TEST_CASE("neither persistent blocks nor those that wait for the previous kernel's end are spread") {
