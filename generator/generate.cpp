@@ -29,10 +29,16 @@ std::string launch_line(const KernelEntry& entry, const GemmSpec& row_major) {
     const auto* const persistent = std::get_if<PersistentBlocks>(&entry.grid.blocks);
     const std::string at_most = persistent == nullptr ? "" : fmt::format("{} per SM, at most ", persistent->per_sm);
     const int cluster = cluster_blocks(entry.cluster);
-    return fmt::format("{}: {}{} blocks of {} threads along x{}, {} bytes of dynamic shared memory{}", entry.function,
+    return fmt::format("{}: {}{} blocks of {} threads along x{}, {} bytes of dynamic shared memory", entry.function,
                        at_most, block_count(entry.grid, row_major), entry.threads,
-                       cluster > 1 ? fmt::format(", in clusters of {}", cluster) : "", entry.shared_bytes,
-                       is_spread(entry) ? ", and a pad that spreads its blocks over all SMs" : "");
+                       cluster > 1 ? fmt::format(", in clusters of {}", cluster) : "", entry.shared_bytes);
+}
+
+/// A launch of few blocks requests more shared memory than the kernel uses.
+std::string pad_line(const std::vector<KernelEntry>& entries) {
+    if (std::ranges::none_of(entries, is_spread)) return {};
+    return "//   pad      a launch of few blocks requests more shared memory, so that no SM takes more than its "
+           "share\n";
 }
 
 std::string operands_line(const Problem& problem) {
@@ -105,6 +111,7 @@ std::string banner(const KernelSource& source, const Problem& problem) {
                     to_string(asked), lines_line(asked) + turned_line(source, problem), kArchLabel, source.arch->name);
     for (const KernelEntry& entry : source.entries)
         text += fmt::format("//   launch   {}\n", launch_line(entry, problem.row_major()));
+    text += pad_line(source.entries);
     text += fmt::format("//   compile  nvcc -arch={} -std=c++17 -cubin kernel.cu\n", source.arch->name);
     text +=
         "//   edited   jitgemm run --source kernel.cu   verifies and times your edits; m, n, k of the spec may "

@@ -49,8 +49,8 @@ struct Arch {
 
 /// Cycles until a scheduler can issue a warp's next fma: 2 on an SM of 64 FP32 cores.
 [[nodiscard]] inline double fma_issue_cycles(const Arch& arch) {
-    constexpr double kFlopsOfAFullWarpEach = 4 * 32 * 2;  // of four schedulers
-    return kFlopsOfAFullWarpEach / fma_flops_per_clock(arch);
+    constexpr double kFlopsOfFourWarps = 4 * 32 * 2;  // one fma of a warp on each scheduler
+    return kFlopsOfFourWarps / fma_flops_per_clock(arch);
 }
 
 /// The cores of an SM that do a kernel's multiply-adds.

@@ -33,8 +33,9 @@ struct KernelEntry {
     return cluster[0] * cluster[1] * cluster[2];
 }
 
-/// The function of the entry that multiplies. Other entries pack operands before it, or add up sums after it.
+/// The function of the entry that multiplies. Other entries pack or split operands before it, or add up sums after it.
 inline constexpr std::string_view kMultiplyingFunction = "gemm";
+inline constexpr std::string_view kSplittingFunction = "gemm_split";
 
 /// The text that is compiled and hashed (`body`, without the banner), and how to launch its functions.
 struct KernelText {

@@ -8,7 +8,8 @@
 namespace jitgemm {
 
 bool is_spread(const KernelEntry& entry) {
-    return entry.programmatic_launch && !std::holds_alternative<PersistentBlocks>(entry.grid.blocks);
+    return entry.programmatic_launch && !std::holds_alternative<PersistentBlocks>(entry.grid.blocks) &&
+           cluster_blocks(entry.cluster) <= 2 && entry.function != kSplittingFunction;
 }
 
 int most_spread_blocks(const KernelEntry& entry) {

@@ -19,7 +19,7 @@ inline constexpr int kChunkBytes = 16;  ///< ldmatrix and a full vector move thi
 /// different groups of 4 banks. For rows of 32, 64 and 128 bytes these are TMA's swizzles of those names.
 [[nodiscard]] int swizzled_chunk(int pitch_bytes, int row, int chunk);
 
-/// The same for two chunks beside each other: a pair of four rows, read at once, meets 4 different groups of 8 banks.
+/// The same where two neighbouring chunks of each of 4 rows are read at once: they meet 4 different groups of 8 banks.
 [[nodiscard]] int swizzled_pair(int pitch_bytes, int row, int chunk);
 
 /// Byte offset of a chunk in a swizzled tile.

@@ -32,7 +32,7 @@ struct KernelInfo {
     int stack_bytes = 0;
     // The next three describe the entry that multiplies, not those that pack operands or add partial sums.
     int threads = 0;
-    int shared_bytes = 0;  ///< dynamic
+    int shared_bytes = 0;  ///< dynamic, that a block uses; a launch may request more
     std::int64_t blocks = 0;
     double compile_ms = 0;  ///< duration of the compile that made the binary, now or earlier
     CacheSource cache = CacheSource::compiled;

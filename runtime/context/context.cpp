@@ -140,7 +140,7 @@ const KernelInfo& KernelState::info() const {
     if (!entries.empty()) {
         const LaunchShape& shape = multiplying_entry(entries).shape;
         made->threads = shape.threads;
-        made->shared_bytes = shape.shared_bytes;
+        made->shared_bytes = multiplying_entry(entries).entry().shared_bytes;
         made->blocks = shape.blocks;
     }
     const KernelInfo* first = nullptr;

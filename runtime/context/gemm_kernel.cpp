@@ -90,6 +90,7 @@ void enqueue(const KernelState& state, const KernelOperands& operands, Stream st
         loaded.plan->arguments.pack(state.packed_problem(), operands, *state.device, packed);
         LaunchShape shape = loaded.shape;
         shape.programmatic = shape.programmatic && may_begin_early;
+        if (!shape.programmatic) shape.shared_bytes = loaded.entry().shared_bytes;  // nothing gathers
         state.device->launch(loaded.function(), shape, packed.span(), stream);
         may_begin_early = true;
     }

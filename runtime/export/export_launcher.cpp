@@ -505,8 +505,8 @@ std::string launch_attributes(const KernelEntry& entry) {
 std::string shared_bytes(const KernelEntry& entry) {
     if (!is_spread(entry)) return std::to_string(entry.shared_bytes);
     const bool own_blocks = entry.grid.batch == GridBatch::blocks;
-    return fmt::format("spread(blocks{}, {}, {})", own_blocks ? " * problem->batch" : "", most_spread_blocks(entry),
-                       entry.shared_bytes);
+    return fmt::format("problem->begins_early ? spread(blocks{}, {}, {}) : {}", own_blocks ? " * problem->batch" : "",
+                       most_spread_blocks(entry), entry.shared_bytes, entry.shared_bytes);
 }
 
 std::string call(const KernelEntry& entry) {
@@ -559,7 +559,8 @@ std::string helpers(const std::vector<KernelEntry>& entries, const Arch& arch) {
     if (persistent || capped || own_blocks) text += export_text::kLeast;
     if (persistent) text += export_text::kPersistent;
     if (any(is_spread))
-        text += filled(export_text::kSpread, {{"RESERVED", std::to_string(arch.shared_reserved_per_block)}});
+        text += filled(export_text::kSpread, {{"SM_BYTES", std::to_string(arch.shared_bytes_per_sm)},
+                                              {"RESERVED", std::to_string(arch.shared_reserved_per_block)}});
     return text + encode_tensor_map_texts(entries);
 }
 

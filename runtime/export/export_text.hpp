@@ -298,18 +298,17 @@ static int64_t least(int64_t x, int64_t y) {
 )";
 
 inline constexpr std::string_view kSpread = R"(
-/* Dynamic shared memory of a block that uses `used` bytes. With more of it, an SM of the current context's GPU holds
-   its share of the blocks, up to `most`, and no more: blocks that begin early would gather on the SMs that are free. */
+/* Dynamic shared memory of a block that uses `used` bytes and may begin early. With more of it, an SM holds its share of
+   the blocks, up to `most`, and no more. Else blocks would gather on the SMs that are free. */
 static unsigned spread(int64_t blocks, int most, int64_t used) {
+    enum { of_sm = @SM_BYTES@, reserved = @RESERVED@ }; /* the driver takes `reserved` bytes for each block */
     CUdevice device = 0;
     int sms = 0;
-    int bytes = 0;
-    if (cuCtxGetDevice(&device) == CUDA_SUCCESS) {
+    int64_t bytes;
+    if (cuCtxGetDevice(&device) == CUDA_SUCCESS)
         cuDeviceGetAttribute(&sms, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, device);
-        cuDeviceGetAttribute(&bytes, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR, device);
-    }
     if (blocks <= 0 || blocks > most * (int64_t)sms) return (unsigned)used;
-    bytes = (int)(bytes / (tiles(blocks, sms) + 1)) + 1 - @RESERVED@;
+    bytes = of_sm / (tiles(blocks, sms) + 1) + 1 - reserved;
     return (unsigned)(bytes > used ? bytes : used);
 }
 )";

@@ -1,8 +1,8 @@
 #pragma once
+#include "common/chunk.cuh"
 #include "common/chunks.cuh"
 
 using PackedElement = float;
-constexpr int kChunkElements = 16 / sizeof(float);  // elements of A or B in a chunk of 16 bytes
 
 // Reads the first `elements` (at least one) of a vector one by one, and fills the rest with the last of them.
 __device__ __forceinline__ uint4 load_elements(const float* vector, int elements) {

@@ -149,7 +149,7 @@
 #define GEMM_ROUND_FRAGMENTS 0  // fragments of f32 are rounded to tf32
 #endif
 #ifndef GEMM_PROMOTED
-#define GEMM_PROMOTED 0  // sums of 8-bit floats begin anew every 128 of K
+#define GEMM_PROMOTED 0  // tensor cores begin sums anew, and CUDA cores add them up
 #endif
 #ifndef GEMM_MIXED_INPUTS
 #define GEMM_MIXED_INPUTS 0  // A and B have different types

@@ -1,7 +1,7 @@
 #if GEMM_ELEMENT_BYTES == 1
 // GEMM of 8-bit operands on mma.sync.
 #elif GEMM_PARTS
-// GEMM of f32 on mma.sync, which multiplies tf32: three products of parts.
+// GEMM of f32 on mma.sync, which multiplies tf32. Each product is three products of parts.
 #elif GEMM_ELEMENT_BYTES == 4
 // GEMM of f32 on mma.sync, which multiplies tf32.
 #else
@@ -11,7 +11,11 @@
 //   for each block tile (kBlockM, kBlockN) of D                     one thread block each
 //       for each k-tile of kBlockK                                  mainloop: kStages tiles in flight, global -> shared
 //           for each k-block of kMmaK                               one warp tile per warp, shared -> registers
+#if GEMM_PARTS
+//               for each (kMmaM, kMmaN) of the warp tile            three mma.sync
+#else
 //               for each (kMmaM, kMmaN) of the warp tile            one mma.sync
+#endif
 //       scale and store                                             epilogue
 #include "mma_params.cuh"
 #include "mma_atom.cuh"
@@ -110,7 +114,8 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(GemmArgs args) {
             mma_warp_tile(rC, rA[k_block % 2], rB[k_block % 2]);
 #endif
 #if GEMM_ROUND_FRAGMENTS
-            round_fragment<kFragmentA>(rA[(k_block + 1) % 2]);  // between the mmas
+            // The next fragments. The compiler moves this between the mmas.
+            round_fragment<kFragmentA>(rA[(k_block + 1) % 2]);
             round_fragment<kFragmentB>(rB[(k_block + 1) % 2]);
 #endif
         }

@@ -18,7 +18,8 @@ struct AsyncCopy : CopyPlace<Element, kKMajor, kExtent, kVectorBytes / static_ca
     __device__ __forceinline__ unsigned destination(unsigned stage, int pass) const {
         const int step = kRowsPerPass % 8 == 0 ? 0 : pass * kRowsPerPass;
 #if GEMM_LOAD_WORDS
-        return stage + shared_offset<kPitch, kKMajor ? 1 : 2>(row + step, column / kChunkElements) +
+        const int first = row + step, chunk = column / kChunkElements;
+        return stage + (kKMajor ? shared_offset<kPitch>(first, chunk) : paired_offset<kPitch>(first, chunk)) +
 #else
         return stage + shared_offset<kPitch>(row + step, column / kChunkElements) +
 #endif

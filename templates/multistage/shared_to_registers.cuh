@@ -32,8 +32,8 @@ __device__ constexpr int b_matrix_k(int q) { return q % kAtomChunks * kChunkElem
 #endif
 
 #if !GEMM_LOAD_WORDS || GEMM_A_K_MAJOR || GEMM_B_K_MAJOR
-// The address of a matrix has two parts. Steps across rows are multiples of eight rows: the swizzle repeats there, so
-// they are constants. Steps along a row change the swizzle, so a lane keeps one offset per chunk.
+// The address of a matrix that ldmatrix loads has two parts. Steps across rows are multiples of eight rows: the swizzle
+// repeats there, so they are constants. Steps along a row change the swizzle, so a lane keeps one offset per chunk.
 #endif
 __device__ __forceinline__ void fragment_offsets_a(unsigned* lane_offset, int lane, int warp_row) {
 #if GEMM_LOAD_WORDS && !GEMM_A_K_MAJOR

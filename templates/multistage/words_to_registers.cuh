@@ -9,7 +9,7 @@ template <int kPitch>
 __device__ __forceinline__ void word_offsets(unsigned* lane_offset, int lane, int first) {
 #pragma unroll
     for (int c = 0; c < 4; ++c)
-        lane_offset[c] = shared_offset<kPitch, 2>(lane % 4, first / 4 + 2 * c + lane / 16) + lane / 4 % 4 * 4;
+        lane_offset[c] = paired_offset<kPitch>(lane % 4, first / 4 + 2 * c + lane / 16) + lane / 4 % 4 * 4;
 }
 
 template <int kPitch>

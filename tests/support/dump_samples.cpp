@@ -243,6 +243,17 @@ void add_tf32_kernels(Samples& samples, const GemmSpec& f32) {
             samples.add_config(kind, with_parameters({WgmmaWarpSpecializedConfig{}}, parse_parameters(parameters)));
 }
 
+void add_mma_of_words(Samples& samples, const GemmSpec& f32) {
+    for (const auto& [math, promoted] : {std::pair{Math::tf32, ""}, std::pair{Math::f16x3, ",promote=32"}}) {
+        GemmSpec spec = f32;
+        spec.math = math;
+        for (const std::string parameters : {"", ",split_k=3", ",pack=b"})
+            samples.add_config(spec, with_parameters({MmaMultistageConfig{}},
+                                                     parse_parameters("block=64x64x32,warp=32x32,stages=3,mma=16x8x8" +
+                                                                      (promoted + parameters))));
+    }
+}
+
 /// A block loads the addresses of its problem.
 void add_kernels_of_addresses(Samples& samples, GemmSpec half, GemmSpec f32) {
     half = with(half, half.d, half.d);
@@ -320,6 +331,7 @@ void add_kernels(Samples& samples, std::string_view layout, int size) {
     add_kernels_of_parts(samples, f32);
     add_kernels_of_long_parts(samples, f32);
     add_tf32_kernels(samples, f32);
+    add_mma_of_words(samples, f32);
     add_simt_kernels(samples, f32, half);
     add_batched_kernels(samples, half, f32);
     add_symmetric_kernels(samples, half);

@@ -54,8 +54,11 @@ MmaMultistageConfig config_of(const Tile& tile, int row_bytes, const GemmSpec& s
     config.block = {tile.block_m, tile.block_n, block_k};
     config.warp = {tile.warp_m, tile.warp_n, block_k};
     const TileShape repetitions{tile.warp_m / config.mma.m, tile.warp_n / config.mma.n, 1};
-    config.ldmatrix_a = widest_ldmatrix(matrices_8x8(Operand::a, config.mma, repetitions, element_bits));
-    config.ldmatrix_b = widest_ldmatrix(matrices_8x8(Operand::b, config.mma, repetitions, element_bits));
+    const auto widest = [&](Operand operand) {
+        return widest_ldmatrix(matrices_8x8(operand, config.mma, repetitions, element_bits));
+    };
+    if (element_bytes != 4 || is_k_major(Operand::a, spec.layout)) config.ldmatrix_a = widest(Operand::a);
+    if (element_bytes != 4 || is_k_major(Operand::b, spec.layout)) config.ldmatrix_b = widest(Operand::b);
     config.group = kGroup;
     return config;
 }
@@ -69,7 +72,7 @@ bool splitting_may_pay(const GemmSpec& spec, const MmaMultistageConfig& config) 
 }
 
 /// Packing options: only operands that must be packed, all that are aligned to less than 16 bytes, and all to less than
-/// 4. Only operands of 16 bits can be shifted or transposed on their way to registers.
+/// 4. Operands of 8 bits can neither be shifted nor transposed on their way to registers.
 std::vector<Pack> packings(const GemmSpec& spec) {
     const auto must_be_packed = [&](bool is_transposed, int alignment) {
         return needs_k_major(spec.a) && (is_transposed || widest_cp_async(alignment) == nullptr);
@@ -137,17 +140,19 @@ void add_tile(std::vector<CandidateGroup<MmaMultistageConfig>>& groups, const Pr
     }
 }
 
-/// wgmma multiplies s8 1.5 times and 8-bit floats ten times as fast as mma.sync. It serves all problems of 8 bits, and
-/// of f32 in parts, but arrays of addresses.
-bool leaves_to_wgmma(const GemmSpec& spec, const Arch& arch) {
-    return (bytes(spec.a) == 1 || has_parts(spec)) && arch.has_wgmma && !spec.pointers;
+/// wgmma multiplies s8 1.5 times, f32 in parts four times and 8-bit floats ten times as fast as mma.sync. It serves all
+/// problems of 8 bits, and all of f32 in parts without pairs of columns. It serves no arrays of addresses.
+bool leaves_to_wgmma(const Problem& problem, const Arch& arch) {
+    const GemmSpec& spec = problem.row_major();
+    const bool is_served = bytes(spec.a) == 1 || (has_parts(spec) && !has_pairs(problem.signature));
+    return is_served && arch.has_wgmma && !spec.pointers;
 }
 
 }  // namespace
 
 std::vector<CandidateGroup<MmaMultistageConfig>> MmaMultistage::groups(const Problem& problem, const GpuModel& gpu) {
     std::vector<CandidateGroup<MmaMultistageConfig>> groups;
-    if (leaves_to_wgmma(problem.row_major(), *gpu.arch)) return groups;
+    if (leaves_to_wgmma(problem, *gpu.arch)) return groups;
     const auto add = [&](const Tile& tile) {
         add_tile(groups, problem, gpu, tile);
         const Tile turned{tile.block_n, tile.block_m, tile.warp_n, tile.warp_m};

@@ -59,22 +59,21 @@ void check_types(Reasons& reasons, const GemmSpec& spec, const Arch& arch) {
                                       to_string(spec.a), to_string(spec.b), atom->first_compute_capability, arch.name));
 }
 
-/// Bytes come by cp.async, along K. Operands that lie otherwise are copied first.
-void check_way(Reasons& reasons, const GemmSpec& spec, const MmaMultistageConfig& c) {
+/// Elements of 8 bits come by cp.async, along K. Operands that lie otherwise are copied first.
+void check_bytes(Reasons& reasons, const GemmSpec& spec, const MmaMultistageConfig& c) {
     if (!needs_k_major(spec.a)) return;
-    const int bits = 8 * bytes(spec.a);
     const auto check = [&](char name, bool is_packed, bool is_transposed, int alignment) {
         const char packed = static_cast<char>(name - 'A' + 'a');
         if (!is_packed && is_transposed)
             reasons.push_back(
-                fmt::format("K is not contiguous in {} (layout {}), and ldmatrix transposes no elements of {} bits: "
+                fmt::format("K is not contiguous in {} (layout {}), and ldmatrix transposes no elements of 8 bits: "
                             "pack must have {}",
-                            name, to_string(spec.layout), bits, packed));
+                            name, to_string(spec.layout), packed));
         else if (!is_packed && widest_cp_async(alignment) == nullptr)
             reasons.push_back(
-                fmt::format("{} is aligned to {} bytes, and cp.async copies {}-bit elements from multiples "
+                fmt::format("{} is aligned to {} bytes, and cp.async copies 8-bit elements from multiples "
                             "of 4 on: pack must have {}",
-                            name, alignment, bits, packed));
+                            name, alignment, packed));
     };
     check('A', packs_a(c.pack), transposes_a(spec), spec.align_a);
     check('B', packs_b(c.pack), transposes_b(spec), spec.align_b);
@@ -83,7 +82,12 @@ void check_way(Reasons& reasons, const GemmSpec& spec, const MmaMultistageConfig
 void check_ldmatrix(Reasons& reasons, const MmaMultistageConfig& c, const TensorCoreGeometry& g) {
     const TileShape repetitions{g.tiles_m, g.tiles_n, 1};
     for (const auto& [operand, x] : {std::pair{Operand::a, c.ldmatrix_a}, std::pair{Operand::b, c.ldmatrix_b}}) {
-        if (loads_words(operand == Operand::a ? g.a : g.b)) continue;
+        if (loads_words(operand == Operand::a ? g.a : g.b)) {
+            if (x != MmaMultistageConfig{}.ldmatrix_a)
+                reasons.push_back(fmt::format("ldmatrix of {} = {}: its words are loaded one by one, so it must be {}",
+                                              to_string(operand), x, MmaMultistageConfig{}.ldmatrix_a));
+            continue;
+        }
         for (std::string& reason : ldmatrix_violations(operand, x, c.mma, repetitions, 8 * g.a.element_bytes))
             reasons.push_back(std::move(reason));
     }
@@ -148,8 +152,8 @@ void check_packing(Reasons& reasons, const GemmSpec& spec, const MmaMultistageCo
     check_vectors(reasons, spec, c.pack);
 }
 
-/// In a batch, the workspace holds copies of operands that have no other way: no partial sums, and no copies of 16-bit
-/// operands.
+/// In a batch, the workspace holds copies of operands that have no other way: no partial sums, and no copies of operands of
+/// 16 or 32 bits.
 void check_batch(Reasons& reasons, const GemmSpec& spec, const MmaMultistageConfig& c) {
     if (!is_batched(spec)) return;
     if (c.splits_in_workspace())
@@ -158,8 +162,8 @@ void check_batch(Reasons& reasons, const GemmSpec& spec, const MmaMultistageConf
         reasons.emplace_back("pack: operands of a batch are read as they lie");
     if (c.pack != Pack::none && needs_k_major(spec.a) && c.pack != pack_for_tma(spec))
         reasons.push_back(fmt::format(
-            "pack: a batch copies all {}-bit operands that are not rows of K aligned to {} bytes, and no others",
-            8 * bytes(spec.a), kTmaAlignment));
+            "pack: a batch copies all 8-bit operands that are not rows of K aligned to {} bytes, and no others",
+            kTmaAlignment));
 }
 
 }  // namespace
@@ -186,7 +190,7 @@ Reasons MmaMultistage::violations(const Problem& problem, const MmaMultistageCon
     check_tiles(reasons, c, bytes(problem.signature.a));
     check_atom(reasons, spec, c, arch);
     check_warps(reasons, g, kMaxWarps);
-    check_way(reasons, spec, c);
+    check_bytes(reasons, spec, c);
     check_promoted_k(reasons, spec, c.promote, c.block.k);
     check_ldmatrix(reasons, c, g);
     check_pipeline(reasons, c, g);

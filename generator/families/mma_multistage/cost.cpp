@@ -41,8 +41,7 @@ double promotion_cycles(const MmaMultistageConfig& c, const Arch& arch) {
     return 2 * additions / fma_flops_per_clock(arch);
 }
 
-/// Comparisons and logical operations round each element of f32 in registers, and with parts the rest, too. The FMA
-/// units add.
+/// One instruction rounds each element of f32 in registers. With parts, three round the element and the rest.
 double rounding_cycles(const MmaCostInputs& in) {
     if (in.signature.a != DataType::f32) return 0;
     constexpr double kLanes = 64;  // of an SM
@@ -50,6 +49,15 @@ double rounding_cycles(const MmaCostInputs& in) {
     const double elements =
         static_cast<double>(in.geometry.threads) / 32 * (in.config.warp.m + in.config.warp.n) * in.config.block.k;
     return instructions * elements / kLanes;
+}
+
+/// Lanes load words one by one, at this rate on an H200 (4096^3 nt, as tf32).
+double word_cycles(const MmaCostInputs& in) {
+    constexpr double kWordsPerCycle = 42;  // of an SM
+    const double warps = static_cast<double>(in.geometry.threads) / 32;
+    const int extent =
+        (loads_words(in.geometry.a) ? in.config.warp.m : 0) + (loads_words(in.geometry.b) ? in.config.warp.n : 0);
+    return warps * extent * in.config.block.k / kWordsPerCycle;
 }
 
 double copy_overhead_cycles(const OperandGeometry& operand, const MmaCosts& costs) {
@@ -116,7 +124,7 @@ UnitCycles unit_cycles(const MmaCostInputs& in, const FetchedOperand& a, const F
     const int terms = has_parts(in.signature) ? 3 : 1;
     return {.tensor = 2.0 * c.block.m * c.block.n * c.block.k / wide_flops_per_clock(arch, in.signature) * sums * terms,
             .copies = copy_overhead_cycles(g.a, costs) + copy_overhead_cycles(g.b, costs) + promotion_cycles(c, arch) +
-                      rounding_cycles(in),
+                      rounding_cycles(in) + word_cycles(in),
             .shared = (reads + fill) * in.conflicts / costs["shared_bytes_per_cycle"],
             .l2 = fetch_cycles(a, c.block.k, at_work, costs) + fetch_cycles(b, c.block.k, at_work, costs)};
 }

@@ -1,7 +1,6 @@
 #include "generator/families/mma_multistage/geometry.hpp"
 
 #include "generator/families/shared/bounded.hpp"
-#include "generator/families/shared/dependent_launch.hpp"
 #include "generator/layout/copy_atom.hpp"
 #include "generator/layout/swizzle.hpp"
 

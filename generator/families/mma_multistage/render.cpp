@@ -55,9 +55,17 @@ Macros macros(const GemmSignature& s, const MmaMultistageConfig& c, const Tensor
     return macros;
 }
 
-/// 16-byte chunks of a row of shared memory that a warp's fragments take in turn.
-int chunks(const OperandGeometry& operand, int block_k, int warp_extent) {
+/// The offsets in a stage that a lane keeps for its fragments: one for each 16-byte chunk of a row that they take in
+/// turn. Of words, one for each of four rows eight apart, which repeat.
+int offsets(const OperandGeometry& operand, int block_k, int warp_extent) {
+    constexpr int kOffsetsOfWords = 4;
+    if (loads_words(operand)) return kOffsetsOfWords;
     return (operand.k_major ? block_k : warp_extent) * operand.element_bytes / kChunkBytes;
+}
+
+std::string_view offsets_comment(const OperandGeometry& operand) {
+    return loads_words(operand) ? "rows of words, eight apart, whose offsets repeat every 32 rows"
+                                : "16-byte chunks of a row of shared memory that a warp's fragments take in turn";
 }
 
 std::string fragment_lines(const GemmSignature& s, const MmaMultistageConfig& c, const TensorCoreGeometry& g) {
@@ -68,9 +76,9 @@ std::string fragment_lines(const GemmSignature& s, const MmaMultistageConfig& c,
            constant_line("kRegistersA", a, "") + constant_line("kRegistersB", b, "") +
            constant_line("kRegistersC", s.accumulator == DataType::f16 ? 2 : 4, "") +
            constant_line("kFragmentA", g.tiles_m * a, "") + constant_line("kFragmentB", g.tiles_n * b, "") +
-           constant_line("kChunksA", chunks(g.a, c.block.k, c.warp.m),
-                         "16-byte chunks of a row of shared memory that a warp's fragments take in turn") +
-           constant_line("kChunksB", chunks(g.b, c.block.k, c.warp.n), "");
+           constant_line("kChunksA", offsets(g.a, c.block.k, c.warp.m), offsets_comment(g.a)) +
+           constant_line("kChunksB", offsets(g.b, c.block.k, c.warp.n),
+                         loads_words(g.a) == loads_words(g.b) ? "" : offsets_comment(g.b));
 }
 
 /// The types of A's and B's elements. `Bits` is added if C or D has 16 bits.
@@ -108,8 +116,9 @@ std::string params_text(const GemmSignature& s, const MmaMultistageConfig& c, co
     text += constant_line("kMmaN", c.mma.n, "");
     text += constant_line("kMmaK", c.mma.k, "");
     text += constant_line("kStages", c.stages, "k-tiles in shared memory: one in use, the others in flight");
-    text += constant_line("kLdmatrixA", c.ldmatrix_a, "8x8 matrices that an ldmatrix of A loads");
-    text += constant_line("kLdmatrixB", c.ldmatrix_b, "and of B");
+    if (!loads_words(g.a))
+        text += constant_line("kLdmatrixA", c.ldmatrix_a, "8x8 matrices that an ldmatrix of A loads");
+    if (!loads_words(g.b)) text += constant_line("kLdmatrixB", c.ldmatrix_b, "the same of B");
     text += group_line(c.rasterization, c.group);
     if (c.split_k > 1)
         text += constant_line(

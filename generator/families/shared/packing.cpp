@@ -45,7 +45,7 @@ std::vector<KernelEntry> pack_entries(Pack pack, const std::vector<KernelArgumen
 std::vector<KernelEntry> split_entries(Pack split, const std::vector<KernelArgument>& arguments) {
     if (split == Pack::none) return {};
     KernelEntry entry;
-    entry.function = "gemm_split";
+    entry.function = kSplittingFunction;
     entry.threads = kPackThreads;
     const GridMatrix matrix = split == Pack::ab  ? GridMatrix::lines
                               : split == Pack::a ? GridMatrix::lines_a

@@ -62,7 +62,7 @@ struct TensorCoreGeometry {
     int staged_pitch = 0;  ///< bytes from one of its rows to the next
     std::int64_t pipeline_bytes = 0;
     std::int64_t epilogue_bytes = 0;
-    std::int64_t shared_bytes = 0;  ///< the larger of pipeline and epilogue, plus the pad
+    std::int64_t shared_bytes = 0;  ///< the larger of pipeline and epilogue
 
     /// An estimate of ptxas's registers, within a few.
     [[nodiscard]] int registers() const;

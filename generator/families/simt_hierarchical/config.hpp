@@ -37,8 +37,7 @@ struct SimtHierarchicalConfig {
     /// Blocks of a wave. Tiles left over from whole waves are cut in two along K, so that all SMs share them (the
     /// remainder of "Stream-K", Osama et al. 2023, with two parts per tile). 0: no tile is cut.
     int blocks_per_wave = 0;
-    /// Its entries begin while the previous kernel ends (griddepcontrol), and a block has its SM to itself. It needs
-    /// sm_90.
+    /// Its entries begin while the previous kernel ends (griddepcontrol). It needs sm_90.
     bool dependent_launch = false;
 
     friend bool operator==(const SimtHierarchicalConfig&, const SimtHierarchicalConfig&) = default;

@@ -2,7 +2,6 @@
 
 #include "generator/base/round_up.hpp"
 #include "generator/families/shared/bounded.hpp"
-#include "generator/families/shared/dependent_launch.hpp"
 #include "generator/layout/bank_conflicts.hpp"
 
 #include <algorithm>

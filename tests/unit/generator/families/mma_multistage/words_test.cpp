@@ -42,7 +42,7 @@ Candidate chosen(const GemmSpec& asked, std::string_view gpu) {
 
 }  // namespace
 
-TEST_CASE("mma.sync of f32: tf32 and parts from sm_80 on, in every layout; exact products have no tensor core") {
+TEST_CASE("mma.sync of f32: tf32 and parts from sm_80 on, in every layout, and no exact products") {
     for (const GemmLayout layout : kLayouts) {
         for (const Math math : {Math::tf32, Math::f16x3, Math::bf16x6, Math::tf32x3, Math::bf16x3})
             CHECK(unsupported(words(math, layout), "sm_80").empty());
@@ -57,6 +57,9 @@ TEST_CASE("mma.sync of f32: chosen for large products where there is no wgmma") 
         CHECK(family_name(chosen(words(Math::f16x3, layout), "h200").config) == "wgmma_warp_specialized");
     }
     CHECK(family_name(chosen(words(Math::ieee), "a100").config) == "simt_hierarchical");
+    GemmSpec pairs = words(Math::f16x3);
+    pairs.epilogue = "d[m,h] = silu(left(acc)) * right(acc)";
+    CHECK(family_name(chosen(pairs, "h200").config) == "mma_multistage");
 }
 
 TEST_CASE("no predicted time of f32 beats its unit's peak") {
@@ -85,6 +88,8 @@ TEST_CASE("mma.sync of f32: rules") {
     GemmSpec batch = words(Math::tf32, GemmLayout::nt, 100);
     batch.batch = 2;
     CHECK_THAT(violations(batch, std::string(kTile) + ",pack=ab", "sm_80"), Says("pack", "batch"));
+    CHECK_THAT(violations(words(Math::tf32, GemmLayout::nt), std::string(kTile) + ",ldsm_a=2", "sm_80"),
+               Says("ldmatrix of A = 2", "4"));
 }
 
 TEST_CASE("mma.sync of f32: no operand meets a bank twice") {
