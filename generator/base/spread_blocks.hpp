@@ -12,8 +12,8 @@ namespace jitgemm {
 /// where the previous kernel left 6 of 132 SMs free (H200). So a block requests shared memory that it does not
 /// use, and an SM has no room for more than its share of the blocks.
 
-/// Most blocks per SM for which that is done. With more, all SMs have blocks anyway. Passes over memory pack operands or
-/// add up partial sums. They need all of an SM's warps at smaller shares, so their limit is lower.
+/// Most blocks per SM for which that is done. With more, all SMs have blocks anyway. Passes over memory pack operands
+/// or add up partial sums. They need all of an SM's warps at smaller shares, so their limit is lower.
 inline constexpr int kMostSpreadBlocks = 8;
 inline constexpr int kMostSpreadPasses = 5;
 
@@ -24,8 +24,8 @@ inline constexpr int kMostSpreadPasses = 5;
 /// Most blocks per SM for which those of this entry are spread.
 [[nodiscard]] int most_spread_blocks(const KernelEntry& entry);
 
-/// Shared memory per block with which an SM holds its share of so many blocks, and no more. 0 if there are no blocks, or
-/// if the share is more than `most`.
+/// Shared memory per block with which an SM holds its share of so many blocks, and no more. 0 if there are no blocks,
+/// or if the share is more than `most`.
 [[nodiscard]] int spreading_bytes(std::int64_t blocks, int most, int sm_count, const Arch& arch);
 
 /// Dynamic shared memory of a block in a launch of so many blocks.

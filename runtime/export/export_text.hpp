@@ -298,8 +298,8 @@ static int64_t least(int64_t x, int64_t y) {
 )";
 
 inline constexpr std::string_view kSpread = R"(
-/* Dynamic shared memory of a block that uses `used` bytes and may begin early. With more of it, an SM holds its share of
-   the blocks, up to `most`, and no more. Else blocks would gather on the SMs that are free. */
+/* Dynamic shared memory of a block that uses `used` bytes and may begin early. With more of it, an SM holds its share
+   of the blocks, up to `most`, and no more. Else blocks would gather on the SMs that are free. */
 static unsigned spread(int64_t blocks, int most, int64_t used) {
     enum { of_sm = @SM_BYTES@, reserved = @RESERVED@ }; /* the driver takes `reserved` bytes for each block */
     CUdevice device = 0;

@@ -1,14 +1,14 @@
 #pragma once
 
 #if GEMM_PARTS
-// The mmas of one warp tile. Tensor cores multiply tf32, which has 11 of the 24 bits of f32. So each element is taken as
-// the sum of two parts: the element rounded, and the rest rounded. The product of the second parts is left out.
+// The mmas of one warp tile. Tensor cores multiply tf32, which has 11 of the 24 bits of f32. So each element is taken
+// as the sum of two parts: the element rounded, and the rest rounded. The product of the second parts is left out.
 #else
 // Tensor cores multiply tf32, to which f32 is rounded.
 #endif
 
-// Rounds to nearest, ties away from zero. Tensor cores ignore the low 13 bits of the result. A NaN stays NaN, or becomes
-// Inf if only its low 13 bits are set.
+// Rounds to nearest, ties away from zero. Tensor cores ignore the low 13 bits of the result. A NaN stays NaN, or
+// becomes Inf if only its low 13 bits are set.
 __device__ __forceinline__ unsigned round_to_tf32(float x) {
     const unsigned bits = __float_as_uint(x);
     return x == x ? bits + 0x1000 : bits;

@@ -152,8 +152,8 @@ void check_packing(Reasons& reasons, const GemmSpec& spec, const MmaMultistageCo
     check_vectors(reasons, spec, c.pack);
 }
 
-/// In a batch, the workspace holds copies of operands that have no other way: no partial sums, and no copies of operands of
-/// 16 or 32 bits.
+/// In a batch, the workspace holds copies of operands that have no other way: no partial sums, and no copies of
+/// operands of 16 or 32 bits.
 void check_batch(Reasons& reasons, const GemmSpec& spec, const MmaMultistageConfig& c) {
     if (!is_batched(spec)) return;
     if (c.splits_in_workspace())
