@@ -50,12 +50,17 @@ TEST_CASE("emulated mma.sync of f32: every layout and math, whole tiles and cut 
 }
 
 TEST_CASE("emulated mma.sync of f32: rows of shared memory of 64, 128, 192 and 512 bytes") {
-    for (const std::string_view tiles :
-         {"block=16x64x32,warp=16x16", "block=32x128x16,warp=32x32", "block=32x32x32,warp=16x8",
-          "block=128x16x64,warp=32x16", "block=256x32x32,warp=64x32"})
+    for (const std::string_view tiles : {"block=16x64x32,warp=16x16", "block=32x128x16,warp=32x32",
+                                         "block=128x16x64,warp=32x16", "block=256x32x32,warp=64x32"})
         for (const GemmLayout layout : {GemmLayout::nt, GemmLayout::tn})
             static_cast<void>(check_with(on_emulator(), of_words({130, 68, 70}, layout, Math::tf32),
                                          std::string(tiles) + ",stages=2,mma=16x8x8"));
+}
+
+TEST_CASE("emulated mma.sync of f32: warps of eight columns, which lanes load word by word") {
+    for (const GemmLayout layout : {GemmLayout::nt, GemmLayout::tt})
+        static_cast<void>(check_with(on_emulator(), of_words({130, 68, 70}, layout, Math::tf32),
+                                     "block=32x32x32,warp=16x8,stages=2,mma=16x8x8"));
 }
 
 TEST_CASE("emulated mma.sync of f32: operands at any word, as they lie and packed") {
