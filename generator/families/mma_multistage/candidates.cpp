@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <limits>
 #include <span>
 
@@ -165,7 +166,7 @@ std::vector<CandidateGroup<MmaMultistageConfig>> MmaMultistage::groups(const Pro
     };
     for (const Tile& tile : kSmallestTiles)
         if (is_batched(spec) && fits(tile)) add(tile);
-    if (spec.batch >= kManyProblems * gpu.sm_count && fits(kTileOfAWarp)) add(kTileOfAWarp);
+    if (spec.batch >= std::int64_t{kManyProblems} * gpu.sm_count && fits(kTileOfAWarp)) add(kTileOfAWarp);
     return groups;
 }
 

@@ -85,7 +85,7 @@ std::string fragment_lines(const GemmSignature& s, const MmaMultistageConfig& c,
 std::string factor_lines(const GemmSignature& s) {
     if (bytes(s.a) == 2) return alias_line("Bits", word_of(s.a), fmt::format("{} in memory", to_string(s.a)));
     const bool has_16_bits = bytes(s.d) == 2 || (s.c && bytes(*s.c) == 2);
-    const std::string bits =
+    std::string bits =
         has_16_bits ? alias_line("Bits", word_of(DataType::f16), "a 16-bit element in memory") : std::string();
     if (s.a == DataType::f32) return bits;
     const std::string factors = s.a == s.b ? std::string(to_string(s.a)) : "an element of A or B";
