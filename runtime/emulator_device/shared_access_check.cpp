@@ -86,10 +86,14 @@ std::optional<AccessClass> class_of(const LineTally& line) {
     return AccessClass{*kind, vector_bytes(text)};
 }
 
-/// Of SharedAccess::instruction: "ldmatrix.x4.trans", "cp.async of 16 bytes".
+/// An access that names this type is no load that a compiler made: those of floats are `ld.shared.f32`.
+constexpr std::string_view kWordLoad = "ld.shared.b32";
+
+/// Of SharedAccess::instruction: "ldmatrix.x4.trans", "cp.async of 16 bytes", "ld.shared.b32 of 4 bytes".
 AccessClass class_of(const SharedAccess& access) {
     const std::string_view text = access.instruction;
     if (text.starts_with("ldmatrix")) return {"ldmatrix", matrices(text)};
+    if (text.starts_with(kWordLoad)) return {kWordLoad, 4};
     constexpr std::size_t kKindLetters = std::string_view("ld.shared").size();
     const bool copy = text.starts_with("cp.async");
     return {copy                     ? "cp.async"
@@ -134,9 +138,13 @@ std::optional<Expectation> expectation_of_merged(std::span<const SharedAccess> a
 std::string line_excess(const LineTally& line, std::span<const SharedAccess> expected) {
     const auto accesses = class_of(line);
     if (!accesses || line.tally.warps == 0) return {};
-    std::optional<Expectation> expectation = expectation_of(expected, *accesses);
-    const std::optional<Expectation> merged = expectation_of_merged(expected, *accesses);
-    if (merged && (!expectation || merged->worst > expectation->worst)) expectation = merged;
+    std::optional<Expectation> expectation;
+    if (unguarded(line.text).starts_with(kWordLoad)) expectation = expectation_of(expected, {kWordLoad, 4});
+    if (!expectation) {
+        expectation = expectation_of(expected, *accesses);
+        const std::optional<Expectation> merged = expectation_of_merged(expected, *accesses);
+        if (merged && (!expectation || merged->worst > expectation->worst)) expectation = merged;
+    }
     if (!expectation) return {};
     const double mean = static_cast<double>(line.tally.wavefronts) / static_cast<double>(line.tally.warps);
     if (mean <= expectation->worst + kRoundingSlack) return {};

@@ -102,7 +102,7 @@ SharedAccess word_access(const OperandTile& tile, const MmaMultistageConfig& c, 
     const int sharers = is_a ? g.warps_n : g.warps_m;
     SharedAccess access;
     access.what = fmt::format("ld.shared {}", to_string(tile.operand));
-    access.instruction = "ld.shared of 4 bytes";
+    access.instruction = "ld.shared.b32 of 4 bytes";
     for (int first = 0; first < extent; first += 8) {
         for (int first_k = 0; first_k < c.block.k; first_k += 4) {
             const LaneAddresses addresses = lane_addresses([&](int lane) {

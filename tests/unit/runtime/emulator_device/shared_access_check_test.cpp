@@ -82,3 +82,15 @@ TEST_CASE("named accesses that the compiler merged may take as many wavefronts a
     CHECK(excess_wavefronts(counted(InstructionKind::shared_load, two, 60, 40), with_wide).empty());
     CHECK(excess_wavefronts(counted(InstructionKind::shared_load, two, 61, 40), with_wide).size() == 1);
 }
+
+TEST_CASE("an access that names a type says nothing of other loads that are as wide") {
+    std::vector<SharedAccess> accesses = kExpected;
+    accesses.push_back(access("ld.shared A", "ld.shared.b32 of 4 bytes", 1));
+    const auto excess = [&](const std::string& text, std::uint64_t wavefronts) {
+        return excess_wavefronts(counted(InstructionKind::shared_load, text, wavefronts, 10), accesses);
+    };
+    CHECK(excess("ld.shared.b32 %r1, [%r2];", 10).empty());
+    REQUIRE(excess("ld.shared.b32 %r1, [%r2];", 11).size() == 1);
+    CHECK_THAT(excess("ld.shared.b32 %r1, [%r2];", 11).front(), ContainsSubstring("ld.shared A"));
+    CHECK(excess("ld.shared.f32 %f1, [%rd2];", 20).empty());  // a vector of D that is cut
+}
