@@ -120,8 +120,7 @@ void place_blocks(Explanation& explanation, int registers) {
     const GemmSpec& row_major = explanation.problem.row_major();
     const std::int64_t used = anatomy.shared_bytes - anatomy.pad_bytes;
     entry.shared_bytes = static_cast<int>(used);
-    anatomy.shared_bytes =
-        launched_shared_bytes(entry, blocks_of_batch(entry.grid, row_major), gpu.sm_count, *gpu.arch);
+    anatomy.shared_bytes = launched_shared_bytes(entry, blocks_of_batch(entry.grid, row_major), gpu);
     anatomy.pad_bytes = anatomy.shared_bytes - used;
     explanation.occupancy = occupancy(
         {.threads = anatomy.threads(), .registers = registers, .shared_bytes = anatomy.shared_bytes}, *gpu.arch);

@@ -21,7 +21,7 @@ namespace jitgemm {
 /// A field that a text says: "lda=72", or a word of a shape line.
 struct SaidField {
     std::string_view key, value;
-    std::string_view place;  ///< what a word without a key is in a shape line: "type", "layout", "m"; else empty
+    std::string_view place;  ///< of a word without a key in a shape line: "type", "layout", "m"; else empty
 };
 
 /// The fields that a text in either form says, in its order. No comment ends it. Throws WordError for a word that says

@@ -17,19 +17,19 @@ namespace jitgemm {
 inline constexpr int kMostSpreadBlocks = 8;
 inline constexpr int kMostSpreadPasses = 5;
 
-/// Whether the blocks of this entry are spread like this. Persistent blocks fill an SM each. Clusters of more than two
-/// blocks don't reach all SMs, so that an SM's share is not known. gemm_split has shared memory of its own.
+/// Whether the blocks of this entry are spread like this. Persistent blocks fill an SM each. gemm_split has shared
+/// memory of its own.
 [[nodiscard]] bool is_spread(const KernelEntry& entry);
 
 /// Most blocks per SM for which those of this entry are spread.
 [[nodiscard]] int most_spread_blocks(const KernelEntry& entry);
 
-/// Shared memory per block with which an SM holds its share of so many blocks, and no more. 0 if there are no blocks,
-/// or if the share is more than `most`.
+/// The shared memory per block that limits each of these SMs to its share of the blocks. The result is 0 if there are
+/// no blocks, or if the share is more than `most`.
 [[nodiscard]] int spreading_bytes(std::int64_t blocks, int most, int sm_count, const Arch& arch);
 
-/// Dynamic shared memory of a block in a launch of so many blocks.
-[[nodiscard]] int launched_shared_bytes(const KernelEntry& entry, std::int64_t blocks, int sm_count, const Arch& arch);
+/// The dynamic shared memory that a launch of this many blocks requests for each. Clusters may not reach all SMs.
+[[nodiscard]] int launched_shared_bytes(const KernelEntry& entry, std::int64_t blocks, const GpuModel& gpu);
 
 /// The most that a launch of this entry may request.
 [[nodiscard]] int most_shared_bytes(const KernelEntry& entry, const Arch& arch);

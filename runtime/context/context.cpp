@@ -49,9 +49,7 @@ LaunchShape launch_shape(const KernelEntry& entry, const Function& function, con
     if (cluster > 1 && needs_sm_count(entry.grid)) sms = device.resident_clusters(function, shape) * cluster;
     shape.blocks = block_count(entry.grid, row_major, sms);
     shape.problems = problem_grid(entry.grid, row_major);
-    const GpuModel& model = device.model();
-    shape.shared_bytes =
-        launched_shared_bytes(entry, blocks_of_batch(entry.grid, row_major), model.sm_count, *model.arch);
+    shape.shared_bytes = launched_shared_bytes(entry, blocks_of_batch(entry.grid, row_major), device.model());
     return shape;
 }
 

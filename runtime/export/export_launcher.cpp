@@ -505,8 +505,9 @@ std::string launch_attributes(const KernelEntry& entry) {
 std::string shared_bytes(const KernelEntry& entry) {
     if (!is_spread(entry)) return std::to_string(entry.shared_bytes);
     const bool own_blocks = entry.grid.batch == GridBatch::blocks;
-    return fmt::format("problem->begins_early ? spread(blocks{}, {}, {}) : {}", own_blocks ? " * problem->batch" : "",
-                       most_spread_blocks(entry), entry.shared_bytes, entry.shared_bytes);
+    return fmt::format("problem->begins_early ? spread(blocks{}, {}, {}, {}) : {}",
+                       own_blocks ? " * problem->batch" : "", cluster_blocks(entry.cluster), most_spread_blocks(entry),
+                       entry.shared_bytes, entry.shared_bytes);
 }
 
 std::string call(const KernelEntry& entry) {
@@ -557,7 +558,8 @@ std::string helpers(const std::vector<KernelEntry>& entries, const Arch& arch) {
     const bool own_blocks = any([](const KernelEntry& entry) { return entry.grid.batch == GridBatch::blocks; });
     std::string text;
     if (persistent || capped || own_blocks) text += export_text::kLeast;
-    if (persistent) text += export_text::kPersistent;
+    if (persistent) text += export_text::kGreatest;
+    if (persistent || any(is_spread)) text += export_text::kSmCount;
     if (any(is_spread))
         text += filled(export_text::kSpread, {{"SM_BYTES", std::to_string(arch.shared_bytes_per_sm)},
                                               {"RESERVED", std::to_string(arch.shared_reserved_per_block)}});

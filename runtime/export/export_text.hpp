@@ -297,27 +297,13 @@ static int64_t least(int64_t x, int64_t y) {
 }
 )";
 
-inline constexpr std::string_view kSpread = R"(
-/* Dynamic shared memory of a block that uses `used` bytes and may begin early. With more of it, an SM holds its share
-   of the blocks, up to `most`, and no more. Else blocks would gather on the SMs that are free. */
-static unsigned spread(int64_t blocks, int most, int64_t used) {
-    enum { of_sm = @SM_BYTES@, reserved = @RESERVED@ }; /* the driver takes `reserved` bytes for each block */
-    CUdevice device = 0;
-    int sms = 0;
-    int64_t bytes;
-    if (cuCtxGetDevice(&device) == CUDA_SUCCESS)
-        cuDeviceGetAttribute(&sms, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, device);
-    if (blocks <= 0 || blocks > most * (int64_t)sms) return (unsigned)used;
-    bytes = of_sm / (tiles(blocks, sms) + 1) + 1 - reserved;
-    return (unsigned)(bytes > used ? bytes : used);
-}
-)";
-
-inline constexpr std::string_view kPersistent = R"(
+inline constexpr std::string_view kGreatest = R"(
 static int64_t greatest(int64_t x, int64_t y) {
     return x > y ? x : y;
 }
+)";
 
+inline constexpr std::string_view kSmCount = R"(
 /* SMs of the current context's GPU that clusters of `cluster` blocks reach. Clusters of more than two don't reach all.
    0 without a GPU: the launch then reports the error. */
 static int64_t sm_count(int cluster) {
@@ -326,6 +312,20 @@ static int64_t sm_count(int cluster) {
     if (cuCtxGetDevice(&device) == CUDA_SUCCESS)
         cuDeviceGetAttribute(&count, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, device);
     return cluster > 2 ? count * 10 / 11 : count;
+}
+)";
+
+/// It needs kSmCount.
+inline constexpr std::string_view kSpread = R"(
+/* Dynamic shared memory of a block that uses `used` bytes and may begin early. With more of it, an SM holds its share
+   of the blocks, up to `most`, and no more. Else blocks would gather on the SMs that are free. */
+static unsigned spread(int64_t blocks, int cluster, int most, int64_t used) {
+    enum { of_sm = @SM_BYTES@, reserved = @RESERVED@ }; /* the driver takes `reserved` bytes for each block */
+    const int64_t sms = sm_count(cluster) / cluster * cluster;
+    int64_t bytes;
+    if (blocks <= 0 || blocks > most * sms) return (unsigned)used;
+    bytes = of_sm / (tiles(blocks, sms) + 1) + 1 - reserved;
+    return (unsigned)(bytes > used ? bytes : used);
 }
 )";
 

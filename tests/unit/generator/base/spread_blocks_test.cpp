@@ -41,33 +41,43 @@ TEST_CASE("an SM holds its share of the blocks that begin early, and no more") {
 }
 
 TEST_CASE("a launch requests what its blocks use at least, and no more than is granted") {
-    const Arch& arch = find_arch("sm_90a");
+    const GpuModel& gpu = find_gpu("h200");
     KernelEntry entry = early_entry();
     for (const int used : {0, 1000, 60000, 200000}) {
         entry.shared_bytes = used;
         for (const std::int64_t blocks : {1, 132, 133, 600, 5000}) {
-            const int launched = launched_shared_bytes(entry, blocks, 132, arch);
+            const int launched = launched_shared_bytes(entry, blocks, gpu);
             CHECK(launched >= used);
-            CHECK(launched <= most_shared_bytes(entry, arch));
+            CHECK(launched <= most_shared_bytes(entry, *gpu.arch));
         }
     }
 }
 
 TEST_CASE("passes over memory are spread where an SM's share is smaller") {
-    const Arch& arch = find_arch("sm_90a");
+    const GpuModel& gpu = find_gpu("h200");
     KernelEntry entry = early_entry();
     const std::int64_t blocks = (kMostSpreadPasses + 1) * 132;
-    CHECK(launched_shared_bytes(entry, blocks, 132, arch) > 0);
+    CHECK(launched_shared_bytes(entry, blocks, gpu) > 0);
     entry.function = "gemm_pack";
-    CHECK(launched_shared_bytes(entry, blocks, 132, arch) == 0);
+    CHECK(launched_shared_bytes(entry, blocks, gpu) == 0);
 }
 
 TEST_CASE("neither persistent blocks nor those that wait for the previous kernel's end are spread") {
-    const Arch& arch = find_arch("sm_90a");
+    const GpuModel& gpu = find_gpu("h200");
     KernelEntry entry = early_entry();
     entry.programmatic_launch = false;
-    CHECK(launched_shared_bytes(entry, 1, 132, arch) == 0);
+    CHECK(launched_shared_bytes(entry, 1, gpu) == 0);
     entry.programmatic_launch = true;
     entry.grid.blocks = PersistentBlocks{};
-    CHECK(launched_shared_bytes(entry, 1, 132, arch) == 0);
+    CHECK(launched_shared_bytes(entry, 1, gpu) == 0);
+}
+
+TEST_CASE("clusters are spread over the SMs that they reach") {
+    const GpuModel& gpu = find_gpu("h200");
+    KernelEntry entry = early_entry();
+    entry.cluster = {4, 1, 1};
+    const int reached = 4 * resident_clusters(gpu, 4);
+    REQUIRE(reached < gpu.sm_count);
+    for (const std::int64_t blocks : {4, 120, 124, 132, 256})
+        CHECK(blocks_by_shared_memory(launched_shared_bytes(entry, blocks, gpu), *gpu.arch) * reached >= blocks);
 }

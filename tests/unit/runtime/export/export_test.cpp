@@ -225,8 +225,7 @@ std::string expected_launch(const Exported& kernel, float alpha, bool early = tr
             text += fmt::format("cluster 4 {} {} {}\n", entry.cluster[0], entry.cluster[1], entry.cluster[2]);
         if (entry.programmatic_launch) text += fmt::format("early {}\n", early ? 1 : 0);
         const std::int64_t blocks = block_count(entry.grid, row_major);
-        const int shared_bytes =
-            early ? launched_shared_bytes(entry, blocks, 132, find_arch("sm_90a")) : entry.shared_bytes;
+        const int shared_bytes = early ? launched_shared_bytes(entry, blocks, find_gpu("h200")) : entry.shared_bytes;
         text += fmt::format("{} {} {} 1 {} {}\n", entry.function, blocks, entry.threads, shared_bytes,
                             hexadecimal(packed.span()));
     }
