@@ -305,6 +305,9 @@ void require_plain_problem(const GemmSpec& spec) {
         reason = fmt::format("prepared is {}, and main() prepares nothing: leave it out", to_string(spec.prepared));
     else if (spec.pointers)
         reason = "pointers is yes, and main() makes no arrays of addresses: leave pointers out";
+    else if (is_nested(spec))
+        reason = fmt::format("batch_inner is {}, and main() fills batches of one dimension: leave it out",
+                             spec.outer->inner);
     else if (spec.symmetric)
         reason = "symmetric is yes, and main() gives a B: leave symmetric out";
     else if (!spec.epilogue.empty())

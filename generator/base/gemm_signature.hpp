@@ -24,6 +24,7 @@ struct GemmSignature {
     Math math = Math::ieee;
     Prepared prepared = Prepared::none;               ///< of copies in parts: those that a launch does not make
     bool batched = false;                             ///< takes batch strides, and any number of problems
+    bool nested = false;                              ///< batched, along two dimensions
     bool pointers = false;                            ///< batched, and takes arrays of addresses in place of strides
     bool grouped = false;                             ///< batched, and the problems are groups of rows
     bool grouped_by_k = false;                        ///< batched, and each problem has a part of K

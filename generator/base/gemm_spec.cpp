@@ -59,6 +59,7 @@ bool check_total_size(const GemmOperand& x, Reasons& reasons) {
 }
 
 std::string stride_name(const GemmOperand& x) { return fmt::format("batch_stride_{}", x.name); }
+std::string outer_stride_name(const GemmOperand& x) { return fmt::format("outer_stride_{}", x.name); }
 
 void check_batch_stride(std::string_view name, std::int64_t stride, Reasons& reasons) {
     if (stride >= kPackedBatch) return;
@@ -68,13 +69,21 @@ void check_batch_stride(std::string_view name, std::int64_t stride, Reasons& rea
 /// The end of the last matrix is counted in bytes, of 64 bits.
 bool check_batch_size(const GemmOperand& x, Reasons& reasons) {
     if (x.by_addresses) return true;
-    const std::int64_t room = kMaxBytes / bytes(x.type) - x.matrix_extent();
-    if (x.batch_stride <= room / std::max<std::int64_t>(1, x.batch - 1)) return true;
-    reasons.push_back(
-        fmt::format("{} is {}: {} matrices of {} bytes an element end beyond the {} bytes an address can "
-                    "reach",
-                    stride_name(x), x.batch_stride, x.batch, bytes(x.type), kMaxBytes));
-    return false;
+    std::int64_t room = kMaxBytes / bytes(x.type) - x.matrix_extent();
+    const auto takes = [&](std::string_view name, std::int64_t stride, std::int64_t count) {
+        const std::int64_t steps = std::max<std::int64_t>(1, count - 1);
+        if (stride > room / steps) {
+            reasons.push_back(
+                fmt::format("{} is {}: {} matrices of {} bytes an element end beyond the {} bytes an address can "
+                            "reach",
+                            name, stride, x.batch, bytes(x.type), kMaxBytes));
+            return false;
+        }
+        room -= stride * steps;
+        return true;
+    };
+    if (!takes(stride_name(x), x.batch_stride, x.inner == 0 ? x.batch : x.inner)) return false;
+    return x.inner == 0 || takes(outer_stride_name(x), x.outer_stride, x.batch / x.inner);
 }
 
 /// "pre[b,m,n]"
@@ -84,6 +93,16 @@ std::string with_own_index(const GemmOperand& x) {
                        x.column == OperandIndex::one ? "" : column);
 }
 
+/// As where heads lie side by side in each line, and sequences one behind the other.
+void check_apart_in_two_dimensions(const GemmOperand& x, Reasons& reasons) {
+    if (x.outer_stride != 0 && x.batch_stride != 0 && are_apart(x.run(), x.steps())) return;
+    reasons.push_back(
+        fmt::format("{} is {} and {} is {}: the matrices of {} would overlap. Of {} ({}), {} and {}, each must be at "
+                    "least as far as all elements reach that are closer together",
+                    stride_name(x), x.batch_stride, outer_stride_name(x), x.outer_stride, x.title, pitch_name(x),
+                    x.leading_dimension(), stride_name(x), outer_stride_name(x)));
+}
+
 /// The matrices of an output lie one behind the other, or side by side in each line.
 void check_apart(const GemmOperand& x, Reasons& reasons) {
     if (!x.is_written || x.batch <= 1 || x.by_addresses || x.matrix_extent() == 0) return;
@@ -91,13 +110,36 @@ void check_apart(const GemmOperand& x, Reasons& reasons) {
         return reasons.push_back(
             fmt::format("all problems of the batch would store one {}: its index must begin with b, as {}", x.name,
                         with_own_index(x)));
-    const bool one_behind_the_other = x.batch_stride >= x.matrix_extent();
-    const bool side_by_side = x.batch_stride >= x.run() && x.lines() > 1 &&
-                              x.batch_stride <= (x.leading_dimension() - x.run()) / (x.batch - 1);
-    if (one_behind_the_other || side_by_side) return;
+    if (x.inner != 0) return check_apart_in_two_dimensions(x, reasons);
+    if (x.batch_stride != 0 && are_apart(x.run(), x.steps())) return;
     reasons.push_back(fmt::format(
         "{} is {}: the matrices of {} would overlap. It must be at least {}, or side by side in each {} of {} elements",
         stride_name(x), x.batch_stride, x.title, x.matrix_extent(), line_name(x), x.leading_dimension()));
+}
+
+/// The second dimension of a batch.
+void check_outer_batch(const GemmSpec& spec, Reasons& reasons) {
+    if (!spec.outer) return;
+    const OuterBatch& outer = *spec.outer;
+    for (const auto& [name, stride] : {std::pair{'a', outer.stride_a}, std::pair{'b', outer.stride_b},
+                                       std::pair{'c', outer.stride_c}, std::pair{'d', outer.stride_d}}) {
+        check_batch_stride(fmt::format("outer_stride_{}", name), stride, reasons);
+        if (outer.inner == 0 && stride != kPackedBatch)
+            reasons.push_back(
+                fmt::format("outer_stride_{} is {}, but batch_inner is 0: the batch has one dimension", name, stride));
+    }
+    if (outer.inner < 0)
+        reasons.push_back(fmt::format("batch_inner is {}: it cannot be negative", outer.inner));
+    else if (outer.inner > 0 && spec.batch % outer.inner != 0)
+        reasons.push_back(fmt::format("batch_inner is {} and batch is {}: batch must be a multiple of batch_inner",
+                                      outer.inner, spec.batch));
+    if (outer.inner > 0 && spec.pointers)
+        reasons.push_back(fmt::format(
+            "batch_inner is {}, but pointers is yes: each matrix has its own address, so leave batch_inner out",
+            outer.inner));
+    if (outer.inner > 0 && has_groups(spec))
+        reasons.push_back(fmt::format("batch_inner is {}, but groups is {}: groups lie along one dimension",
+                                      outer.inner, spec.groups));
 }
 
 /// True when the batch can be reckoned with.
@@ -109,6 +151,7 @@ bool check_batch(const GemmSpec& spec, Reasons& reasons) {
     for (const auto& [name, stride] : {std::pair{'a', spec.batch_stride_a}, std::pair{'b', spec.batch_stride_b},
                                        std::pair{'c', spec.batch_stride_c}, std::pair{'d', spec.batch_stride_d}})
         check_batch_stride(fmt::format("batch_stride_{}", name), stride, reasons);
+    check_outer_batch(spec, reasons);
     return reasons.size() == before;
 }
 
@@ -244,6 +287,7 @@ void check_symmetric(const GemmSpec& spec, Reasons& reasons) {
     check("ld", spec.ldb, spec.lda, 0);
     check("align_", spec.align_b, spec.align_a, 0);
     check("batch_stride_", spec.batch_stride_b, spec.batch_stride_a, kPackedBatch);
+    if (is_nested(spec)) check("outer_stride_", spec.outer->stride_b, spec.outer->stride_a, kPackedBatch);
     if (spec.c)
         reasons.push_back(
             fmt::format("symmetric is yes, but c is {}: no kernel adds C to a symmetric product", to_string(*spec.c)));
@@ -266,13 +310,20 @@ void check_alignment(const GemmOperand& x, bool strides_are_sound, Reasons& reas
         return;
     }
     if (!strides_are_sound || x.alignment <= natural_alignment(x)) return;
-    const bool by_batch =
-        x.matrices() > 1 && !x.by_addresses && alignment_of_pitch(x.batch_stride, x.type) < x.alignment;
+    const bool has_strides = x.matrices() > 1 && !x.by_addresses;
+    const auto is_less_aligned = [&](std::int64_t stride) { return alignment_of_pitch(stride, x.type) < x.alignment; };
+    const bool by_batch = has_strides && is_less_aligned(x.batch_stride);
+    const bool by_outer = has_strides && !by_batch && is_less_aligned(x.outer_stride);
     reasons.push_back(
         fmt::format("{} is {}: {} is {} elements of {} bytes, which gives every {} an alignment of only {} bytes",
-                    alignment_name(x), x.alignment, by_batch ? stride_name(x) : pitch_name(x),
-                    by_batch ? x.batch_stride : x.leading_dimension(), bytes(x.type),
-                    by_batch ? "matrix" : line_name(x), natural_alignment(x)));
+                    alignment_name(x), x.alignment,
+                    by_batch   ? stride_name(x)
+                    : by_outer ? outer_stride_name(x)
+                               : pitch_name(x),
+                    by_batch   ? x.batch_stride
+                    : by_outer ? x.outer_stride
+                               : x.leading_dimension(),
+                    bytes(x.type), by_batch || by_outer ? "matrix" : line_name(x), natural_alignment(x)));
 }
 
 /// A number that was cast to an enumeration and is none of it. Nothing else can be said of such a spec.
@@ -321,7 +372,12 @@ void check_layouts(const GemmSpec& spec, const EpilogueParts& parts, Reasons& re
                 fmt::format("batch-stride-{0} is {1}, but the index of {0} has no b: only {0}[b,...] has one "
                             "for each problem",
                             name, layout.batch_stride));
+        if (index != nullptr && !(index->of_problem && is_nested(spec)) && layout.outer_stride != kPackedBatch)
+            reasons.push_back(fmt::format("outer-stride-{0} is {1}, but {2}", name, layout.outer_stride,
+                                          index->of_problem ? "the batch has one dimension: batch-inner is 0"
+                                                            : fmt::format("the index of {} has no b", name)));
         check_batch_stride(fmt::format("batch-stride-{}", name), layout.batch_stride, reasons);
+        check_batch_stride(fmt::format("outer-stride-{}", name), layout.outer_stride, reasons);
         if (has_lines || (index != nullptr && layout.ld == 0 && layout.align == 0)) continue;
         const std::string given = layout.ld != 0      ? fmt::format("ld-{} is {}", name, layout.ld)
                                   : layout.align != 0 ? fmt::format("align-{} is {}", name, layout.align)
@@ -480,6 +536,16 @@ void check_prepared(const GemmSpec& spec, Reasons& reasons) {
     };
     check(is_prepared_a(spec), 'a', spec.batch_stride_a);
     check(is_prepared_b(spec), 'b', spec.batch_stride_b);
+    if (!is_nested(spec)) return;
+    const auto check_outer = [&](bool is_prepared, char name, std::int64_t stride) {
+        if (is_prepared && stride != 0)
+            reasons.push_back(
+                fmt::format("prepared is {} and outer_stride_{} is not 0: the problems of a batch must share a "
+                            "prepared operand",
+                            prepared, name));
+    };
+    check_outer(is_prepared_a(spec), 'a', spec.outer->stride_a);
+    check_outer(is_prepared_b(spec), 'b', spec.outer->stride_b);
 }
 
 /// The meaning of Summation::usual. f16 accumulators are those of tensor cores alone.
@@ -525,11 +591,46 @@ std::vector<std::string> problems(const GemmSpec& spec) {
     return reasons;
 }
 
+namespace {
+
+/// Whether the outer stride of each operand leads just behind its inner problems.
+bool continues_inner(const OperandList& operands) {
+    return std::ranges::all_of(operands, [](const GemmOperand& operand) {
+        return operand.inner == 0 || operand.outer_stride == operand.inner * operand.batch_stride;
+    });
+}
+
+/// The batch with one dimension, where it has no more: the outer one has one place, or continues the inner one, or the
+/// inner one has one problem. `spec` is resolved.
+GemmSpec with_one_dimension(const GemmSpec& spec) {
+    const bool has_outer_alone = spec.outer->inner == 1;
+    if (!has_outer_alone && spec.outer->inner < spec.batch && !continues_inner(gemm_operands(spec))) return spec;
+    GemmSpec result = spec;
+    result.outer = {};
+    for (const GemmOperand& operand : kernel_operands(spec)) {  // B, too, of a symmetric product
+        if (operand.inner == 0) continue;
+        const std::int64_t stride = has_outer_alone ? operand.outer_stride : operand.batch_stride;
+        if (operand.batch_stride_field != nullptr) {
+            result.*operand.batch_stride_field = stride;
+            continue;
+        }
+        EpilogueLayout layout = spec.epilogue.layout_of(operand.name);
+        if (has_outer_alone) layout.batch_stride = stride;
+        layout.outer_stride = kPackedBatch;
+        result.epilogue = result.epilogue.with(operand.name, layout);
+    }
+    return result;
+}
+
+}  // namespace
+
 GemmSpec resolved(const GemmSpec& spec) {
     if (std::vector<std::string> reasons = problems(spec); !reasons.empty()) {
         throw SpecError("invalid problem", std::move(reasons));
     }
     GemmSpec result = spec;
+    OuterBatch outer = spec.outer.value_or({});
+    result.outer = {};
     if (is_grouped_by_k(spec)) result.batch = spec.groups;
     if (!spec.c) result.ldc = 0, result.align_c = 0;
     for (const GemmOperand& operand : gemm_operands(spec)) {
@@ -540,12 +641,14 @@ GemmSpec resolved(const GemmSpec& spec) {
         if (operand.batch_stride_field != nullptr)
             result.*operand.batch_stride_field =
                 has_batch_stride(operand.is_of_group, spec) && !spec.pointers ? operand.batch_stride : kPackedBatch;
+        if (operand.outer_stride_field != nullptr) outer.*operand.outer_stride_field = operand.outer_stride;
     }
-    if (!spec.c) result.batch_stride_c = kPackedBatch;
+    if (!spec.c) result.batch_stride_c = outer.stride_c = kPackedBatch;
     if (spec.symmetric) {
         result.ldb = result.lda;
         result.align_b = result.align_a;
         result.batch_stride_b = result.batch_stride_a;
+        outer.stride_b = outer.stride_a;
         result.constant_b = result.constant_a;
     }
     result.epilogue = stores_sums_alone(spec) ? EpilogueText() : canonical(spec.epilogue, spec.d);
@@ -553,7 +656,9 @@ GemmSpec resolved(const GemmSpec& spec) {
         if (!is_batched(spec) && !has_groups(spec))
             result.epilogue = result.epilogue.with(name, {.ld = layout.ld, .align = layout.align});
     if (result.sums == usual_sums(spec)) result.sums = Summation::usual;
-    return result;
+    if (outer.inner == 0) return result;
+    result.outer = outer;
+    return with_one_dimension(result);
 }
 
 GemmSpec as_lines(const GemmSpec& spec) {
@@ -581,6 +686,11 @@ GemmSpec with_row_major_d(const GemmSpec& spec) {
     std::swap(result.lda, result.ldb);
     std::swap(result.align_a, result.align_b);
     std::swap(result.batch_stride_a, result.batch_stride_b);
+    if (result.outer) {
+        OuterBatch outer = *result.outer;
+        std::swap(outer.stride_a, outer.stride_b);
+        result.outer = outer;
+    }
     std::swap(result.constant_a, result.constant_b);
     if (result.prepared == Prepared::a || result.prepared == Prepared::b)
         result.prepared = result.prepared == Prepared::a ? Prepared::b : Prepared::a;

@@ -26,6 +26,7 @@ constexpr std::array<std::string_view, 2> kRagged{"m", "k"};
 constexpr int kNever = 1000;
 constexpr int kFirstWithBatches = 6;
 constexpr int kFirstWithGroups = 7;
+constexpr int kFirstWithOuterBatches = 9;
 constexpr int kFirstWithGroupsOfK = 8;  // gathered rows, symmetric products, prepared operands, arrays of addresses
 
 // Each with the words that say nothing.
@@ -184,6 +185,39 @@ constexpr GemmSpecField batch_stride(std::string_view key, std::string_view help
         .is_of_c = is_of_c};
 }
 
+/// Of the second dimension of a batch, which few problems have.
+template <auto Member>
+std::int64_t outer_value(const GemmSpec& spec) {
+    return spec.outer.value_or({}).*Member;
+}
+template <auto Member>
+void set_outer(GemmSpec& spec, std::int64_t value) {
+    OuterBatch outer = spec.outer.value_or({});
+    outer.*Member = value;
+    spec.outer = outer == OuterBatch() ? Rare<OuterBatch>() : Rare<OuterBatch>(outer);
+}
+
+template <auto Member>
+constexpr GemmSpecField outer_stride(std::string_view key, std::string_view help, bool is_of_c = false) {
+    return {.key = key,
+            .option = key,
+            .help = help,
+            .format = kFirstWithOuterBatches,
+            .print =
+                [](const GemmSpec& spec) {
+                    const std::int64_t stride = outer_value<Member>(spec);
+                    return stride == kPackedBatch ? std::string(kPackedWord) : std::to_string(stride);
+                },
+            .read =
+                [](GemmSpec& spec, std::string_view word) {
+                    set_outer<Member>(spec, word == kPackedWord ? kPackedBatch : read_stride(word));
+                },
+            .value = outer_value<Member>,
+            .is_known = nullptr,
+            .is_number = true,
+            .is_of_c = is_of_c};
+}
+
 constexpr GemmSpecField kFields[] = {
     number<&GemmSpec::m>("m", "Rows of A, C and D"),
     number<&GemmSpec::n>("n", "Columns of B, C and D"),
@@ -297,11 +331,29 @@ constexpr GemmSpecField kFields[] = {
         kFirstWithGroupsOfK),
     flag<&GemmSpec::pointers>("pointers", "yes: a launch takes an array of --batch addresses for each of A, B, C and D",
                               false, kFirstWithGroupsOfK),
+    {.key = "batch-inner",
+     .option = "batch-inner",
+     .help = "Problems along the first of a batch's two dimensions; --batch is a multiple of it (default: there is one "
+             "dimension)",
+     .format = kFirstWithOuterBatches,
+     .print = [](const GemmSpec& spec) { return std::to_string(outer_value<&OuterBatch::inner>(spec)); },
+     .read = [](GemmSpec& spec,
+                std::string_view word) { set_outer<&OuterBatch::inner>(spec, read_integer<std::int64_t>(word)); },
+     .value = outer_value<&OuterBatch::inner>,
+     .is_known = nullptr,
+     .is_number = true,
+     .is_of_c = false},
+    outer_stride<&OuterBatch::stride_a>(
+        "outer-stride-a", "Elements from A to the one --batch-inner problems further on; 0: one A (default: packed)"),
+    outer_stride<&OuterBatch::stride_b>("outer-stride-b", "The same of B"),
+    outer_stride<&OuterBatch::stride_c>("outer-stride-c", "The same of C", true),
+    outer_stride<&OuterBatch::stride_d>("outer-stride-d", "The same of D"),
 };
 
 // Of an epilogue's operands.
-constexpr std::string_view kPitchKey = "ld-", kAlignmentKey = "align-", kBatchStrideKey = "batch-stride-";
-constexpr std::array kLayoutKeys{kPitchKey, kAlignmentKey, kBatchStrideKey};
+constexpr std::string_view kPitchKey = "ld-", kAlignmentKey = "align-", kBatchStrideKey = "batch-stride-",
+                           kOuterStrideKey = "outer-stride-";
+constexpr std::array kLayoutKeys{kPitchKey, kAlignmentKey, kBatchStrideKey, kOuterStrideKey};
 
 constexpr char kQuoteMark = '\'';
 
@@ -316,6 +368,7 @@ std::string layouts_text(const GemmSpec& spec) {
         if (layout.ld != 0) text += fmt::format(" ld-{}={}", name, layout.ld);
         if (layout.align != 0) text += fmt::format(" align-{}={}", name, layout.align);
         if (layout.batch_stride != kPackedBatch) text += fmt::format(" batch-stride-{}={}", name, layout.batch_stride);
+        if (layout.outer_stride != kPackedBatch) text += fmt::format(" outer-stride-{}={}", name, layout.outer_stride);
     }
     return text;
 }
@@ -371,6 +424,8 @@ void read_layout(GemmSpec& spec, std::string_view key, std::string_view word) {
             layout.ld = read_integer<std::int64_t>(word);
         else if (start == kBatchStrideKey)
             layout.batch_stride = word == kPackedWord ? kPackedBatch : read_stride(word);
+        else if (start == kOuterStrideKey)
+            layout.outer_stride = word == kPackedWord ? kPackedBatch : read_stride(word);
         else
             layout.align = read_integer<int>(word);
     } catch (const WordError& error) {

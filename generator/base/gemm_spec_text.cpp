@@ -13,8 +13,8 @@
 namespace jitgemm {
 namespace {
 
-constexpr std::array<std::string_view, 8> kFormats{"gemm-v1", "gemm-v2", "gemm-v3", "gemm-v4",
-                                                   "gemm-v5", "gemm-v6", "gemm-v7", "gemm-v8"};
+constexpr std::array<std::string_view, 9> kFormats{"gemm-v1", "gemm-v2", "gemm-v3", "gemm-v4", "gemm-v5",
+                                                   "gemm-v6", "gemm-v7", "gemm-v8", "gemm-v9"};
 constexpr int kFirstWithLayouts = 3;  // of an epilogue's operands
 
 /// The name of one of an enumeration; a number that was cast to it may be none.
@@ -103,8 +103,9 @@ int read_format(std::string_view text) {
 /// What a shape line says of several problems.
 std::string problems_text(const GemmSpec& spec) {
     if (!has_groups(spec))
-        return fmt::format("{}{}{}", spec.symmetric ? " symmetric=yes" : "",
+        return fmt::format("{}{}{}{}", spec.symmetric ? " symmetric=yes" : "",
                            is_batched(spec) ? fmt::format(" batch={}", spec.batch) : "",
+                           is_nested(spec) ? fmt::format(" batch-inner={}", spec.outer->inner) : "",
                            spec.pointers ? " pointers=yes" : "");
     return fmt::format(" groups={}{}{}{}{}", spec.groups, spec.ragged == Ragged::k ? " ragged=k" : "",
                        spec.group_rows == 0 ? "" : fmt::format(" group-rows={}", spec.group_rows),

@@ -44,6 +44,8 @@ std::string to_string(const ArgumentRole& role) {
             case ArgumentPart::pitch: return role.name.size() == 1 ? "ld" : "ld_";
             case ArgumentPart::matrices: return "matrices_";
             case ArgumentPart::batch_stride: return "batch_stride_";
+            case ArgumentPart::outer_matrices: return "outer_matrices_";
+            case ArgumentPart::outer_stride: return "outer_stride_";
             default: return "";
         }
     };

@@ -16,8 +16,8 @@
 namespace jitgemm {
 
 /// matrices: those that the problems of a batch have, 1 if they share one. batch_stride: elements from one to the next;
-/// of the workspace, bytes.
-enum class ArgumentPart : std::uint8_t { value, pointer, pitch, matrices, batch_stride };
+/// of the workspace, bytes. outer_matrices and outer_stride: the same along the second dimension of a batch.
+enum class ArgumentPart : std::uint8_t { value, pointer, pitch, matrices, batch_stride, outer_matrices, outer_stride };
 
 /// The meaning of a kernel's argument: the address or the pitch of an operand (operand.hpp) or of its copy in the
 /// workspace (packed_operand.hpp), or a value of the launch. Operands are those of Problem::row_major.
@@ -31,7 +31,7 @@ struct ArgumentRole {
     static const ArgumentRole a, b, c, d, packed_a, packed_b, prepared_a, prepared_b, lda, ldb, ldc, ldd, packed_lda,
         packed_ldb;
     static const ArgumentRole workspace, workspace_stride, counters, reduction_parts, m, n, k, h, alpha, beta, batch,
-        groups, group_rows, offsets, source_rows, row_index;
+        batch_inner, groups, group_rows, offsets, source_rows, row_index;
 };  // NOLINTEND(readability-identifier-naming)
 inline constexpr ArgumentRole ArgumentRole::a{"a", ArgumentPart::pointer};
 inline constexpr ArgumentRole ArgumentRole::b{"b", ArgumentPart::pointer};
@@ -56,6 +56,7 @@ inline constexpr ArgumentRole ArgumentRole::n{"n"};
 inline constexpr ArgumentRole ArgumentRole::k{"k"};
 inline constexpr ArgumentRole ArgumentRole::h{"h"};  // pairs of columns: n / 2
 inline constexpr ArgumentRole ArgumentRole::batch{"batch"};
+inline constexpr ArgumentRole ArgumentRole::batch_inner{"batch_inner"};
 inline constexpr ArgumentRole ArgumentRole::groups{"groups"};
 inline constexpr ArgumentRole ArgumentRole::group_rows{"group_rows"};
 inline constexpr ArgumentRole ArgumentRole::offsets{"offsets", ArgumentPart::pointer};

@@ -70,6 +70,7 @@ struct MatrixStorage {
                                          const OperandList& operands) {
     const GemmSpec& spec = problem.row_major();
     if (role == ArgumentRole::batch) return spec.batch;
+    if (role == ArgumentRole::batch_inner) return is_nested(spec) ? spec.outer->inner : spec.batch;
     if (role == ArgumentRole::group_rows) return spec.group_rows;
     if (role.part == ArgumentPart::value) {
         constexpr std::array kSizes{OperandIndex::m,        OperandIndex::n,        OperandIndex::k,
@@ -84,14 +85,18 @@ struct MatrixStorage {
         switch (role.part) {
             case ArgumentPart::matrices: return spec.batch;
             case ArgumentPart::batch_stride: return packed_bytes(spec) / copy.element_bytes;
+            case ArgumentPart::outer_matrices: return 1;  // copies lie one behind the other
+            case ArgumentPart::outer_stride: return 0;
             default: return copy.pitch();
         }
     }
     const GemmOperand* const operand = operands.find(role.name);
     if (operand == nullptr) return 0;
     switch (role.part) {
-        case ArgumentPart::matrices: return operand->matrices();
+        case ArgumentPart::matrices: return operand->inner_matrices();
         case ArgumentPart::batch_stride: return operand->batch_stride;
+        case ArgumentPart::outer_matrices: return operand->outer_matrices();
+        case ArgumentPart::outer_stride: return operand->outer_stride;
         default: return operand->pitch;
     }
 }

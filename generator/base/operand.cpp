@@ -34,6 +34,10 @@ GemmOperand laid_out(const GemmOperand& of, const GemmSpec& spec) {
         if (!of.is_of_group || !has_batch_stride(of.is_of_group, spec)) return;
         const std::int64_t stride = spec.epilogue.layout_of(of.name).batch_stride;
         operand.batch_stride = stride == kPackedBatch ? behind_one_another(operand) : stride;
+        if (!is_nested(spec)) return;
+        operand.inner = spec.outer->inner;
+        const std::int64_t outer = spec.epilogue.layout_of(of.name).outer_stride;
+        operand.outer_stride = outer == kPackedBatch ? behind_inner(operand) : outer;
     };
     if (!operand.is_matrix()) {
         operand.order = operand.row == OperandIndex::one ? Order::row : Order::column;

@@ -41,6 +41,43 @@ enum class OperandGuard : std::uint8_t { none, alpha, beta, epilogue };
 
 [[nodiscard]] constexpr Order flipped(Order order) { return order == Order::row ? Order::column : Order::row; }
 
+/// A dimension of memory: elements (or lines, or matrices), this many elements apart.
+struct MemoryStep {
+    std::int64_t count = 1;
+    std::int64_t stride = 0;
+};
+/// The dimensions of matrices beside the elements of a line: lines, and the matrices of the problems along both
+/// dimensions of a batch.
+using MemorySteps = std::array<MemoryStep, 3>;
+
+/// From the closest elements to those furthest apart. Dimensions of one element come last.
+[[nodiscard]] constexpr MemorySteps in_order(MemorySteps steps) {
+    const auto is_closer = [](const MemoryStep& x, const MemoryStep& y) {
+        if ((x.count > 1) != (y.count > 1)) return x.count > 1;
+        return x.count > 1 && x.stride < y.stride;
+    };
+    std::ranges::sort(steps, is_closer);
+    return steps;
+}
+/// Elements from the first to one past the last, of lines of `run` elements; 0 if there are none.
+[[nodiscard]] constexpr std::int64_t reach_of(std::int64_t run, const MemorySteps& steps) {
+    std::int64_t reach = run;
+    for (const MemoryStep& step : steps) {
+        if (run <= 0 || step.count <= 0) return 0;
+        reach += (step.count - 1) * step.stride;
+    }
+    return reach;
+}
+/// Whether each dimension steps over all elements of those closer together, so that no two elements are one.
+[[nodiscard]] constexpr bool are_apart(std::int64_t run, const MemorySteps& steps) {
+    std::int64_t reach = run;
+    for (const MemoryStep& step : in_order(steps)) {
+        if (step.count > 1 && step.stride < reach) return false;
+        reach += (step.count - 1) * step.stride;
+    }
+    return true;
+}
+
 /// A matrix in device memory that a launch reads or writes, and its place there.
 struct GemmOperand {
     std::string_view name;   ///< "a"; its fields and members are named after it: lda, align_a
@@ -52,10 +89,11 @@ struct GemmOperand {
     bool is_written = false;
     bool is_of_group = false;  ///< where rows are in groups, each group has its own: B, and values of a text with b
     OperandGuard guard = OperandGuard::none;
-    std::int64_t GemmSpec::*pitch_field = nullptr;         ///< null: packed
-    int GemmSpec::*alignment_field = nullptr;              ///< null: the alignment of one element
-    std::int64_t GemmSpec::*batch_stride_field = nullptr;  ///< null: one for all problems of a batch
-    DevicePointer GemmArguments::*pointer = nullptr;       ///< null: among the epilogue's operands, by name
+    std::int64_t GemmSpec::*pitch_field = nullptr;           ///< null: packed
+    int GemmSpec::*alignment_field = nullptr;                ///< null: the alignment of one element
+    std::int64_t GemmSpec::*batch_stride_field = nullptr;    ///< null: one for all problems of a batch
+    std::int64_t OuterBatch::*outer_stride_field = nullptr;  ///< along the second dimension of a batch
+    DevicePointer GemmArguments::*pointer = nullptr;         ///< null: among the epilogue's operands, by name
     /// Of an epilogue: its scalars of the launch. Where one of those in `guards` is 0, the operand is not read.
     const EpilogueParts* epilogue = nullptr;
     const std::vector<int>* guards = nullptr;
@@ -70,6 +108,8 @@ struct GemmOperand {
     bool by_addresses = false;      ///< a launch gives an array of the matrices' addresses, which lie anywhere
     std::int64_t batch = 1;         ///< problems
     std::int64_t batch_stride = 0;  ///< elements from a problem's matrix to the next one's; 0: they share it
+    std::int64_t inner = 0;         ///< problems that batch_stride steps over; 0: all, the batch has one dimension
+    std::int64_t outer_stride = 0;  ///< elements from there to the next `inner` problems; 0: they share what there is
 
     /// The number of rows if rows are contiguous, else of columns.
     [[nodiscard]] constexpr std::int64_t lines() const { return order == Order::row ? rows : columns; }
@@ -84,14 +124,23 @@ struct GemmOperand {
     [[nodiscard]] constexpr std::int64_t matrix_extent() const {
         return lines() <= 0 || run() <= 0 ? 0 : (lines() - 1) * leading_dimension() + run();
     }
+    /// The matrices along the dimension of batch_stride, and along that of outer_stride.
+    [[nodiscard]] constexpr std::int64_t inner_matrices() const {
+        const std::int64_t problems = inner == 0 ? batch : inner;
+        return batch_stride == 0 ? std::min<std::int64_t>(problems, 1) : problems;
+    }
+    [[nodiscard]] constexpr std::int64_t outer_matrices() const {
+        return inner == 0 || outer_stride == 0 ? 1 : batch / inner;
+    }
     /// The matrices that the problems of a batch have.
-    [[nodiscard]] constexpr std::int64_t matrices() const {
-        return batch_stride == 0 ? std::min<std::int64_t>(batch, 1) : batch;
+    [[nodiscard]] constexpr std::int64_t matrices() const { return inner_matrices() * outer_matrices(); }
+    [[nodiscard]] constexpr MemorySteps steps() const {
+        return {MemoryStep{lines(), leading_dimension()}, MemoryStep{inner_matrices(), batch_stride},
+                MemoryStep{outer_matrices(), outer_stride}};
     }
     /// Of all matrices, elements from the first to one past the last. Of one, if each has an address.
     [[nodiscard]] constexpr std::int64_t extent() const {
-        if (by_addresses) return matrix_extent();
-        return matrices() <= 0 || matrix_extent() == 0 ? 0 : (matrices() - 1) * batch_stride + matrix_extent();
+        return by_addresses ? matrix_extent() : reach_of(run(), steps());
     }
     /// Whether A · B multiplies it: its index has k.
     [[nodiscard]] constexpr bool is_factor() const { return row == OperandIndex::k || column == OperandIndex::k; }
@@ -147,8 +196,9 @@ inline void set_address(const GemmOperand& operand, GemmArguments& arguments, De
     const bool has_lines = operand.uses_leading_dimension() && operand.run() > 0;
     const int of_lines = has_lines ? alignment_of_pitch(operand.leading_dimension(), operand.type) : kMost;
     const bool has_stride = operand.matrices() > 1 && !operand.by_addresses;
-    const int of_matrices = has_stride ? alignment_of_pitch(operand.batch_stride, operand.type) : kMost;
-    return std::min(of_lines, of_matrices);
+    if (!has_stride) return of_lines;
+    return std::min({of_lines, alignment_of_pitch(operand.batch_stride, operand.type),
+                     alignment_of_pitch(operand.outer_stride, operand.type)});
 }
 
 /// Some operands, in the order in which they are checked, filled and written.
@@ -195,6 +245,14 @@ private:
     return pitch > kMost / lines ? kMost : lines * pitch;  // wrong leading dimensions have their own message
 }
 
+/// The outer stride of matrices that lie directly behind those of the inner problems, however these lie.
+[[nodiscard]] constexpr std::int64_t behind_inner(const GemmOperand& operand) {
+    constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+    const std::int64_t inner = std::max<std::int64_t>(operand.inner, 1);
+    const std::int64_t all = operand.batch_stride > kMost / inner ? kMost : inner * operand.batch_stride;
+    return std::max(behind_one_another(operand), all);
+}
+
 /// The rows that costs count: m, or as many as all groups are expected to have.
 [[nodiscard]] constexpr std::int64_t expected_rows(const GemmSpec& spec) {
     if (!is_grouped(spec) || spec.expected_rows == 0) return spec.m;
@@ -236,6 +294,11 @@ private:
                                : stride != kPackedBatch ? stride
                                : is_shared              ? 0
                                                         : behind_one_another(operand);
+        if (is_nested(spec)) {
+            operand.inner = spec.outer->inner;
+            const std::int64_t outer = (*spec.outer).*operand.outer_stride_field;
+            operand.outer_stride = outer != kPackedBatch ? outer : is_shared ? 0 : behind_inner(operand);
+        }
     }
     return operand;
 }
@@ -290,6 +353,7 @@ void for_each_operand(const GemmSpec& spec, bool broadcasts_c, Visit visit) {
                   .pitch_field = &GemmSpec::lda,
                   .alignment_field = &GemmSpec::align_a,
                   .batch_stride_field = &GemmSpec::batch_stride_a,
+                  .outer_stride_field = &OuterBatch::stride_a,
                   .pointer = &GemmArguments::a,
                   .epilogue = epilogue,
                   .guards = guards,
@@ -305,6 +369,7 @@ void for_each_operand(const GemmSpec& spec, bool broadcasts_c, Visit visit) {
                   .pitch_field = &GemmSpec::ldb,
                   .alignment_field = &GemmSpec::align_b,
                   .batch_stride_field = &GemmSpec::batch_stride_b,
+                  .outer_stride_field = &OuterBatch::stride_b,
                   .pointer = spec.symmetric ? &GemmArguments::a : &GemmArguments::b,
                   .epilogue = epilogue,
                   .guards = guards,
@@ -320,6 +385,7 @@ void for_each_operand(const GemmSpec& spec, bool broadcasts_c, Visit visit) {
                       .pitch_field = &GemmSpec::ldc,
                       .alignment_field = &GemmSpec::align_c,
                       .batch_stride_field = &GemmSpec::batch_stride_c,
+                      .outer_stride_field = &OuterBatch::stride_c,
                       .pointer = &GemmArguments::c,
                       .type = *spec.c,
                       .order = spec.d_order},
@@ -347,6 +413,7 @@ void for_each_operand(const GemmSpec& spec, bool broadcasts_c, Visit visit) {
                   .pitch_field = &GemmSpec::ldd,
                   .alignment_field = &GemmSpec::align_d,
                   .batch_stride_field = &GemmSpec::batch_stride_d,
+                  .outer_stride_field = &OuterBatch::stride_d,
                   .pointer = &GemmArguments::d,
                   .type = spec.d,
                   .order = spec.d_order},

@@ -38,6 +38,7 @@ GemmSignature signature_of(const GemmSpec& row_major) {
             .math = row_major.math,
             .prepared = row_major.prepared,
             .batched = is_batched(row_major) || has_groups(row_major),
+            .nested = is_nested(row_major),
             .pointers = row_major.pointers,
             .grouped = is_grouped(row_major),
             .grouped_by_k = is_grouped_by_k(row_major),

@@ -2,28 +2,12 @@
 
 #include "generator/base/gemm_signature.hpp"
 
-#include <memory>
 #include <utility>
 
 namespace jitgemm {
 
-/// A spec, or none, in the room of a pointer: few problems have one, and a context keeps thousands of problems.
-class RareSpec {
-public:
-    RareSpec() = default;
-    explicit RareSpec(const GemmSpec& spec) : spec_(std::make_unique<const GemmSpec>(spec)) {}
-    RareSpec(const RareSpec& other) : spec_(other.spec_ ? std::make_unique<const GemmSpec>(*other.spec_) : nullptr) {}
-    RareSpec(RareSpec&&) noexcept = default;
-    RareSpec& operator=(const RareSpec& other) { return *this = RareSpec(other); }
-    RareSpec& operator=(RareSpec&&) noexcept = default;
-    ~RareSpec() = default;
-
-    [[nodiscard]] explicit operator bool() const { return spec_ != nullptr; }
-    [[nodiscard]] const GemmSpec& operator*() const { return *spec_; }
-
-private:
-    std::unique_ptr<const GemmSpec> spec_;
-};
+/// Few problems have one, and a context keeps thousands of problems.
+using RareSpec = Rare<GemmSpec>;
 
 /// A problem in the form in which kernels are chosen and made for it. problem_of() makes it once, when a request comes
 /// in.

@@ -9,8 +9,13 @@ namespace jitgemm {
 
 namespace {
 
-/// The matrices that the problems of a batch have: all one where the stride is 0.
-double matrices(const GemmSpec& spec, std::int64_t stride) { return static_cast<double>(stride == 0 ? 1 : spec.batch); }
+/// The matrices that the problems of a batch have: along each of its dimensions, all one where the stride is 0.
+double matrices(const GemmSpec& spec, std::int64_t stride, std::int64_t OuterBatch::*outer_stride) {
+    if (!is_nested(spec)) return static_cast<double>(stride == 0 ? 1 : spec.batch);
+    const std::int64_t inner = stride == 0 ? 1 : spec.outer->inner;
+    const std::int64_t outer = (*spec.outer).*outer_stride == 0 ? 1 : spec.batch / spec.outer->inner;
+    return static_cast<double>(inner * outer);
+}
 
 /// Rows of A that are read, at most. No row is read twice.
 std::int64_t read_rows(const GemmSpec& spec) {
@@ -19,7 +24,8 @@ std::int64_t read_rows(const GemmSpec& spec) {
 
 /// Every group of rows has its B. There are no more of them than rows.
 double matrices_of_b(const GemmSpec& spec) {
-    if (!is_grouped(spec) || spec.batch_stride_b == 0) return matrices(spec, spec.batch_stride_b);
+    if (!is_grouped(spec) || spec.batch_stride_b == 0)
+        return matrices(spec, spec.batch_stride_b, &OuterBatch::stride_b);
     return static_cast<double>(std::min(spec.groups, expected_rows(spec)));
 }
 
@@ -27,7 +33,8 @@ double matrices_of_b(const GemmSpec& spec) {
 
 double operand_bytes(const GemmSpec& spec) {
     const auto k = static_cast<double>(expected_k(spec));
-    const double of_a = static_cast<double>(read_rows(spec)) * k * bytes(spec.a) * matrices(spec, spec.batch_stride_a);
+    const double of_a = static_cast<double>(read_rows(spec)) * k * bytes(spec.a) *
+                        matrices(spec, spec.batch_stride_a, &OuterBatch::stride_a);
     if (spec.symmetric) return of_a;
     return of_a + k * static_cast<double>(spec.n) * bytes(spec.b) * matrices_of_b(spec);
 }
@@ -58,7 +65,7 @@ double compulsory_bytes_of_c(const GemmSpec& spec) {
     const auto m = static_cast<double>(spec.m);
     const auto n = static_cast<double>(spec.n);
     const double elements = !spec.broadcast_c ? m * n : spec.d_order == Order::row ? n : m;
-    return elements * bytes(*spec.c) * matrices(spec, spec.batch_stride_c);
+    return elements * bytes(*spec.c) * matrices(spec, spec.batch_stride_c, &OuterBatch::stride_c);
 }
 
 Roofline roofline(const GemmSpec& spec, const GpuModel& gpu, MathInstruction instruction) {

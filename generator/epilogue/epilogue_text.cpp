@@ -49,7 +49,8 @@ private:
     static std::string key_of(std::string_view text, const Layouts& layouts) {
         std::string key(text);
         for (const auto& [name, layout] : layouts)
-            key += fmt::format("\n{} {} {} {}", name, layout.ld, layout.align, layout.batch_stride);
+            key += fmt::format("\n{} {} {} {} {}", name, layout.ld, layout.align, layout.batch_stride,
+                               layout.outer_stride);
         return key;
     }
 

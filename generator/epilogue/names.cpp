@@ -35,11 +35,11 @@ constexpr std::array<std::string_view, 121> kKeywords{
 
 /// Names of a kernel's arguments and their types, and of functions that its epilogue calls. The pitches have names, too
 /// (is_pitch_field).
-constexpr std::array<std::string_view, 25> kKernelNames{
-    "a",          "k",        "args",        "counters", "workspace", "reduction_parts", "stream",
-    "finish",     "Results",  "Reduced",     "reduced",  "fmaf",      "fabsf",           "power",
-    "Bits",       "ElementC", "ElementD",    "GemmArgs", "TensorMap", "batch",           "groups",
-    "group_rows", "offsets",  "source_rows", "row_index"};
+constexpr std::array<std::string_view, 26> kKernelNames{
+    "a",          "k",        "args",        "counters",  "workspace",  "reduction_parts", "stream",
+    "finish",     "Results",  "Reduced",     "reduced",   "fmaf",       "fabsf",           "power",
+    "Bits",       "ElementC", "ElementD",    "GemmArgs",  "TensorMap",  "batch",           "groups",
+    "group_rows", "offsets",  "source_rows", "row_index", "batch_inner"};
 
 template <typename List>
 bool is_in(const List& list, std::string_view name) {
@@ -54,7 +54,8 @@ bool is_device_function(std::string_view name) {
 
 /// Whether a kernel may have this field for where an operand lies: "ldx" of x, "ld_up" or "batch_stride_up" of up.
 bool is_pitch_field(std::string_view name) {
-    return name.starts_with("ld_") || name.starts_with("batch_stride_") || (name.starts_with("ld") && name.size() == 3);
+    return name.starts_with("ld_") || name.starts_with("batch_stride_") || name.starts_with("outer_stride_") ||
+           (name.starts_with("ld") && name.size() == 3);
 }
 
 }  // namespace

@@ -38,6 +38,10 @@ std::vector<std::string> unserved_batch(std::string_view family, const GemmSigna
         reasons.emplace_back("groups need wgmma and TMA");
     else if (!serves.batches)
         reasons.push_back(fmt::format("{} serves no batch", family));
+    if (s.nested && has_pairs(s))
+        reasons.emplace_back("no kernel of a batch with two dimensions (batch-inner) makes pairs of columns");
+    if (s.nested && has_block_scales(s))
+        reasons.emplace_back("no kernel of a batch with two dimensions (batch-inner) scales blocks of K");
     if (has_reductions(s)) reasons.emplace_back("no kernel of a batch or of groups makes reductions (sum, max, min)");
     return reasons;
 }
@@ -253,6 +257,7 @@ struct Adapter {
         if (signature.epilogue) input.generated["finish_vector.cuh"] = epilogue_vector(*signature.epilogue);
         add_launch_order(input, all.front().programmatic_launch, signature.batched);
         input.macros["GEMM_BATCHED"] = signature.batched;
+        input.macros["GEMM_NESTED"] = signature.nested;
         input.macros["GEMM_GROUPED"] = signature.grouped;
         input.macros["GEMM_GROUPED_BY_K"] = signature.grouped_by_k;
         input.macros["GEMM_GATHERED"] = signature.gathered;

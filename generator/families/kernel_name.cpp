@@ -21,6 +21,7 @@ constexpr std::string_view kCAsD = "c";  // has D's type
 constexpr std::string_view kEpilogue = "ep";
 constexpr std::string_view kPrepared = "prepared";
 constexpr std::string_view kBatch = "batch";
+constexpr std::string_view kNested = "nested";      // a batch with two dimensions
 constexpr std::string_view kPointers = "pointers";  // a batch with arrays of addresses
 constexpr std::string_view kGroups = "groups";
 constexpr std::string_view kGroupsOfK = "kgroups";
@@ -104,7 +105,8 @@ private:
         signature.grouped_by_k = !signature.grouped && take_word(tokens, kGroupsOfK);
         const bool has_groups = signature.grouped || signature.grouped_by_k;
         signature.pointers = !has_groups && take_word(tokens, kPointers);
-        signature.batched = has_groups || signature.pointers || take_word(tokens, kBatch);
+        signature.nested = !has_groups && !signature.pointers && take_word(tokens, kNested);
+        signature.batched = has_groups || signature.pointers || signature.nested || take_word(tokens, kBatch);
         signature.epilogue = take_epilogue(tokens);
         return signature;
     }
@@ -254,6 +256,7 @@ std::string batch_token(const GemmSignature& s) {
                                       : s.grouped      ? kGroups
                                       : s.grouped_by_k ? kGroupsOfK
                                       : s.pointers     ? kPointers
+                                      : s.nested       ? kNested
                                                        : kBatch;
     return symmetric + (s.batched ? fmt::format("_{}", problems) : std::string());
 }

@@ -15,6 +15,7 @@ struct EpilogueLayout {
     std::int64_t ld = 0;  ///< leading dimension in elements; 0: packed
     int align = 0;        ///< bytes of each row (column), a power of two up to 16; 0: as the leading dimension gives
     std::int64_t batch_stride = kPackedBatch;  ///< with the index b: elements from one problem's to the next one's
+    std::int64_t outer_stride = kPackedBatch;  ///< the same along the second dimension of a batch: GemmSpec::outer
 
     friend bool operator==(const EpilogueLayout&, const EpilogueLayout&) = default;
 };

@@ -2,6 +2,7 @@
 
 #include "jitgemm/data_type.hpp"
 #include "jitgemm/epilogue.hpp"
+#include "jitgemm/rare.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -52,12 +53,24 @@ enum class Ragged : std::uint8_t { m, k };
 /// The operands that a launch takes as GemmKernel::prepare_a() and prepare_b() have made them.
 enum class Prepared : std::uint8_t { none, a, b, ab };
 
+/// A second dimension of a batch, as the sequences that attention heads belong to. Problem i is at place i / inner of
+/// this dimension, and at place i % inner of the one that GemmSpec's batch strides belong to.
+struct OuterBatch {
+    std::int64_t inner = 0;  ///< problems from one place to the next: `batch` is a multiple of it; 0: one dimension
+    std::int64_t stride_a = kPackedBatch;  ///< elements from a place's first A to the next place's; 0: all have one A
+    std::int64_t stride_b = kPackedBatch;
+    std::int64_t stride_c = kPackedBatch;
+    std::int64_t stride_d = kPackedBatch;
+
+    friend constexpr bool operator==(const OuterBatch&, const OuterBatch&) = default;
+};
+
 /// A problem: D (M×N) = alpha · A (M×K) · B (K×N) + beta · C (M×N). alpha and beta belong to the launch.
 ///
 /// A batch is `batch` problems of one size in one launch. The matrices of problem i begin i batch strides behind those
 /// of the first. A stride of 0 gives all problems one A, B or C. Strides may be smaller than a matrix, as those of
-/// attention heads that lie side by side in each row. Matrices of D must not overlap. With `pointers`, each matrix has
-/// an address of its own, and there are no strides.
+/// attention heads that lie side by side in each row. Matrices of D must not overlap. With `outer`, the batch has two
+/// dimensions with a stride each. With `pointers`, each matrix has an address of its own, and there are no strides.
 ///
 /// A leading dimension of 0 means packed. An alignment of 0 is the one that follows from the leading dimension and a
 /// base address aligned to 256 bytes. `resolved()` replaces both by numbers.
@@ -106,6 +119,7 @@ struct GemmSpec {
     std::int64_t batch_stride_b = kPackedBatch;
     std::int64_t batch_stride_c = kPackedBatch;  ///< packed, with broadcast_c: 0
     std::int64_t batch_stride_d = kPackedBatch;
+    Rare<OuterBatch> outer = {};  ///< none: the problems of the batch lie along one dimension
     /// 0, or the number of groups of rows, at most kMostGroups. Each group has its own B (k×n): B's batch stride leads
     /// from one to the next. m is the number of rows in all, or of those that there is room for. Only the device knows
     /// where groups end: GemmArguments::offsets.
@@ -166,7 +180,7 @@ struct OperandExtents {
 
 /// The spec as one line, which parse_gemm_spec reads: "gemm-v1 m=.. n=.. k=.. a=bf16 ... align-d=16". It names every
 /// field of the first format. If a field of a later format differs from its default, the line begins with that format
-/// ("gemm-v2" to "gemm-v8") and names the field.
+/// ("gemm-v2" to "gemm-v9") and names the field.
 [[nodiscard]] std::string to_string(const GemmSpec& spec);
 
 /// Reads a line of to_string() in either format. Keys may stand in any order. m, n and k are required; other keys have
@@ -193,6 +207,9 @@ struct OperandExtents {
 
 /// Whether a launch has other than one problem, or takes arrays of addresses. Its kernels take a number of problems.
 [[nodiscard]] constexpr bool is_batched(const GemmSpec& spec) { return spec.batch != 1 || spec.pointers; }
+
+/// Whether the problems of the batch lie along two dimensions.
+[[nodiscard]] constexpr bool is_nested(const GemmSpec& spec) { return spec.outer && spec.outer->inner != 0; }
 
 /// Whether the rows of A and D are cut into groups. Its kernels take the groups' ends, and any number of groups.
 [[nodiscard]] constexpr bool is_grouped(const GemmSpec& spec) { return spec.groups != 0 && spec.ragged == Ragged::m; }

@@ -120,11 +120,14 @@ typedef struct jg_gemm {
     int64_t source_rows;   /* rows of A, which row_index picks for the rows of D; 0: A has m rows */
     const char *prepared;  /* a, b or ab: operands of launches that jg_kernel_prepare makes ready; NULL: none */
     const char *pointers;  /* yes: a, b, c and d of a launch are arrays of batch addresses each (docs/batches.md) */
+    int64_t batch_inner; /* problems along the first of a batch's two dimensions; batch is a multiple of it; 0: one */
+    /* Elements from a matrix to the one batch_inner problems further on; 0: packed; JG_SAME: they are one. */
+    int64_t outer_stride_a, outer_stride_b, outer_stride_c, outer_stride_d;
 } jg_gemm;
 #define JG_GEMM_INIT \
     {sizeof(jg_gemm), 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, \
      NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, NULL, \
-     NULL, 0, NULL, NULL}
+     NULL, 0, NULL, NULL, 0, 0, 0, 0, 0}
 /* A batch stride: all problems have one matrix. reserved_2 to reserved_5 may have this value; it has no effect. */
 #define JG_SAME (-1)
 

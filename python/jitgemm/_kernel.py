@@ -10,7 +10,7 @@ from . import _dtypes
 from ._core import Kernel
 from ._errors import SpecError
 
-_FORMAT = "gemm-v8"
+_FORMAT = "gemm-v9"
 
 
 def kernel(

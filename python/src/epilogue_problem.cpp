@@ -173,8 +173,8 @@ Operand without_leading(const Operand& array, std::size_t dimensions) {
     return one;
 }
 
-std::string without_one_stride(const Named& named) {
-    return fmt::format("{}, but the batches of a, b and out do not lie at one stride: give contiguous copies",
+std::string of_several_launches(const Named& named) {
+    return fmt::format("{}, but the batches of a, b and out take several launches: give contiguous copies",
                        named.use());
 }
 
@@ -220,18 +220,22 @@ EpilogueLayout layout_of_array(const Named& named, const Operand& array, const R
     const Operand first = without_leading(array, d.batch_rank);
     if (d.batch <= 1) return layout_in_product(named, first, product, reasons);
     const std::vector<Extent> all = dimensions(array);
-    const std::optional<Extent> matrices = joined(std::span(all).first(d.batch_rank));
-    if (!d.has_one_stride) {
-        reasons.push_back(without_one_stride(named));
+    const std::optional<Extent> outer = joined(std::span(all).first(d.outer_rank));
+    const std::optional<Extent> matrices = joined(std::span(all).subspan(d.outer_rank, d.batch_rank - d.outer_rank));
+    if (!d.is_one_launch) {
+        reasons.push_back(of_several_launches(named));
         return {};
     }
-    if (!matrices || matrices->stride < 0) {
-        reasons.push_back(fmt::format("{}: {}, whose batch must lie at one stride; {}", with_strides(array),
-                                      named.use(), contiguous_copy(array)));
+    if (!matrices || !outer || matrices->stride < 0 || outer->stride < 0) {
+        reasons.push_back(fmt::format("{}: {}, whose batch must lie at {}; {}", with_strides(array), named.use(),
+                                      d.outer_rank == 0 ? "one stride" : "a stride in each of two dimensions",
+                                      contiguous_copy(array)));
         return {};
     }
     EpilogueLayout layout = layout_in_product(named, first, product, reasons);
-    if (layout.align != 0) layout.align = std::min(layout.align, alignment_of_pitch(matrices->stride, *array.type));
+    for (const std::int64_t stride : {matrices->stride, outer->stride})
+        if (layout.align != 0) layout.align = std::min(layout.align, alignment_of_pitch(stride, *array.type));
+    if (d.outer_rank != 0) layout.outer_stride = outer->stride;
     const std::int64_t lines = d.order == Order::row ? d.m : first.extents().back();
     const std::int64_t packed = layout.ld == 0 ? product_of(first.extents()) : product_of(lines, layout.ld);
     if (matrices->stride != packed) layout.batch_stride = matrices->stride;
@@ -283,8 +287,8 @@ EpilogueText epilogue_text(const EpilogueArrays& arrays, const ResultPlace& d, R
         if (!is_beside_d(output)) continue;
         if (arrays.outputs[i].array.given())
             place({output.name, *output.type, output.index, true}, arrays.outputs[i].array);
-        else if (!d.has_one_stride)
-            reasons.push_back(without_one_stride({output.name, *output.type, output.index, true}));
+        else if (!d.is_one_launch)
+            reasons.push_back(of_several_launches({output.name, *output.type, output.index, true}));
         else if (d.order == Order::column && output.index.is_matrix())
             reasons.push_back(
                 fmt::format("{0} is missing: out's columns are contiguous, and a new {0} would have "

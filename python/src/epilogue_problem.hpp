@@ -19,7 +19,8 @@ struct ResultPlace {
     bool is_folded;                       ///< the result's leading dimensions are rows of D
     std::size_t batch_rank;               ///< the result's leading dimensions that are a batch
     std::int64_t batch;                   ///< their problems
-    bool has_one_stride;                  ///< those of all arrays are one dimension
+    std::size_t outer_rank;               ///< the first of these dimensions, which are the outer one of the batch
+    bool is_one_launch;                   ///< the batch is that of a launch, with two dimensions at most
     std::int64_t groups;                  ///< of rows; 0: none
     std::int64_t m, n, k;                 ///< of the product
     std::int64_t columns;                 ///< of D: n, or the pairs that an epilogue makes of them

@@ -137,6 +137,7 @@ std::vector<std::string> differences(const GemmSpec& asked, const GemmSpec& made
     compare("n", asked.n, made.n);
     compare("k", asked.k, made.k);
     compare("batch", asked.batch, made.batch);
+    compare("batch_inner", asked.outer.value_or({}).inner, made.outer.value_or({}).inner);
     compare("symmetric", asked.symmetric, made.symmetric);
     compare("the type of a", to_string(asked.a), to_string(made.a));
     compare("the type of b", to_string(asked.b), to_string(made.b));
@@ -150,6 +151,10 @@ std::vector<std::string> differences(const GemmSpec& asked, const GemmSpec& made
     compare("a's batch stride", asked.batch_stride_a, made.batch_stride_a);
     compare("b's batch stride", asked.batch_stride_b, made.batch_stride_b);
     compare("out's batch stride", asked.batch_stride_d, made.batch_stride_d);
+    const OuterBatch outer = asked.outer.value_or({}), made_outer = made.outer.value_or({});
+    compare("a's outer stride", outer.stride_a, made_outer.stride_a);
+    compare("b's outer stride", outer.stride_b, made_outer.stride_b);
+    compare("out's outer stride", outer.stride_d, made_outer.stride_d);
     compare_layouts(asked, made, found);
     if (!asked.c) return found;
     if (!made.c) return {"c is given, and the kernel has no C"};
@@ -159,6 +164,7 @@ std::vector<std::string> differences(const GemmSpec& asked, const GemmSpec& made
     else
         compare("c's leading dimension", asked.ldc, made.ldc);
     compare("c's batch stride", asked.batch_stride_c, made.batch_stride_c);
+    compare("c's outer stride", outer.stride_c, made_outer.stride_c);
     return found;
 }
 
@@ -194,7 +200,7 @@ void check_fits(Loaded& loaded, Product& product, bool may_copy) {
     }
     if (!problem.launches.empty())
         throw OperandError("these arrays don't fit " + loaded.kernel.info().name,
-                           {fmt::format("their {} products do not lie at one stride, as those of a kernel's batch do",
+                           {fmt::format("their {} products lie along more than the two dimensions of a kernel's batch",
                                         problem.batch)});
     GemmSpec asked = resolved(problem.spec);
     take_idle_pitches(asked, made);

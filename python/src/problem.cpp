@@ -288,37 +288,63 @@ private:
         problem_.batch = 1;
     }
 
-    /// Neighbouring dimensions at one stride in all arrays are one. The longest that no array has reversed is the batch
-    /// of a launch.
+    /// Whether kernels of a batch with two dimensions serve the epilogue.
+    [[nodiscard]] bool may_have_two_dimensions() const {
+        if (!arrays_.epilogue) return true;
+        const auto scales_blocks = [](const EpilogueOperand& operand) { return operand.index.has_k(); };
+        return !has_pairs() && std::ranges::none_of(arrays_.epilogue->formula->operands, scales_blocks);
+    }
+
+    /// Takes the longest dimension that no array has reversed out of the list; nothing where there is none.
+    static std::optional<LaunchDimension> take_longest(std::vector<LaunchDimension>& dimensions) {
+        const auto size_of_batch = [](const LaunchDimension& dimension) {
+            const bool is_reversed = std::ranges::any_of(dimension.strides, [](std::int64_t x) { return x < 0; });
+            return is_reversed ? 1 : dimension.size;
+        };
+        const auto longest = std::ranges::max_element(dimensions, {}, size_of_batch);
+        if (longest == dimensions.end() || size_of_batch(*longest) == 1) return std::nullopt;
+        const LaunchDimension taken = *longest;
+        dimensions.erase(longest);
+        return taken;
+    }
+
+    /// Neighbouring dimensions at one stride in all arrays are one. The two longest are the batch of a launch.
     void lay_out_batch() {
         const std::array<std::vector<Extent>, 4> leading{repeated(a_.leading, leading_), repeated(b_.leading, leading_),
                                                          repeated(c_.leading, leading_), d_.leading};
         std::vector<LaunchDimension>& dimensions = problem_.launches;
         for (std::size_t i = 0; i < leading_.size(); ++i) {
             if (leading_[i] == 1) continue;
-            LaunchDimension next{.size = leading_[i]};
+            LaunchDimension next{.size = leading_[i], .behind = i + 1};
             for (std::size_t of = 0; of < leading.size(); ++of) next.strides.at(of) = leading.at(of)[i].stride;
             if (!dimensions.empty() && continues(dimensions.back(), next)) {
                 next.size = product_of(next.size, dimensions.back().size);
+                next.behind = i + 1;
                 dimensions.back() = next;
             } else {
                 dimensions.push_back(next);
             }
         }
         for (const LaunchDimension& dimension : dimensions) strides_.push_back(dimension.strides);
-        const auto size_of_batch = [](const LaunchDimension& dimension) {
-            const bool is_reversed = std::ranges::any_of(dimension.strides, [](std::int64_t x) { return x < 0; });
-            return is_reversed ? 1 : dimension.size;
-        };
-        const auto longest = std::ranges::max_element(dimensions, {}, size_of_batch);
-        if (size_of_batch(*longest) == 1) return;
+        const std::optional<LaunchDimension> longest = take_longest(dimensions);
+        if (!longest) return;
+        const auto next = may_have_two_dimensions() ? take_longest(dimensions) : std::nullopt;
+        const bool is_inner = next && next->behind > longest->behind;  // as the result's dimensions are
+        const LaunchDimension inner = is_inner ? *next : *longest;
         GemmSpec& spec = problem_.spec;
-        spec.batch = longest->size;
-        spec.batch_stride_a = longest->strides[0];
-        spec.batch_stride_b = longest->strides[1];
-        spec.batch_stride_c = longest->strides[2];
-        spec.batch_stride_d = longest->strides[3];
-        dimensions.erase(longest);
+        spec.batch = next ? product_of(longest->size, next->size) : longest->size;
+        spec.batch_stride_a = inner.strides[0];
+        spec.batch_stride_b = inner.strides[1];
+        spec.batch_stride_c = inner.strides[2];
+        spec.batch_stride_d = inner.strides[3];
+        if (!next) return;
+        const LaunchDimension outer = is_inner ? *longest : *next;
+        spec.outer = OuterBatch{.inner = inner.size,
+                                .stride_a = outer.strides[0],
+                                .stride_b = outer.strides[1],
+                                .stride_c = outer.strides[2],
+                                .stride_d = outer.strides[3]};
+        outer_rank_ = outer.behind;
     }
 
     /// A launch checks its own matrices alone.
@@ -391,7 +417,8 @@ private:
                 .is_folded = is_folded_,
                 .batch_rank = is_folded_ ? 0 : leading_.size(),
                 .batch = problem_.batch,
-                .has_one_stride = problem_.launches.empty(),
+                .outer_rank = outer_rank_,
+                .is_one_launch = problem_.launches.empty(),
                 .groups = cuts_k_ ? 0 : spec.groups,
                 .m = spec.m,
                 .n = spec.n,
@@ -463,6 +490,7 @@ private:
     bool has_rows_ = true, has_columns_ = true;
     std::int64_t columns_of_d_ = 0;
     bool is_folded_ = false;                            ///< leading dimensions are rows
+    std::size_t outer_rank_ = 0;                        ///< leading dimensions that are the outer one of a batch
     std::vector<std::array<std::int64_t, 4>> strides_;  ///< of a batch's dimensions, as LaunchDimension has them
     bool c_has_rows_ = true;  ///< C's leading dimensions and rows lie as rows of one matrix, where those of A and D do
 };

@@ -51,6 +51,7 @@ struct CopyOfC {
 struct LaunchDimension {
     std::int64_t size = 1;
     std::array<std::int64_t, 4> strides{};  ///< of a, b, c and the result
+    std::size_t behind = 0;                 ///< of the result's dimensions, the first one behind this one
 };
 
 /// What the arrays ask for, by numpy's rules for matmul: two dimensions are a matrix, more a batch of them, one a row
@@ -58,7 +59,7 @@ struct LaunchDimension {
 struct Problem {
     GemmSpec spec;                          ///< of one launch: of a product, or of a batch of them
     std::int64_t batch = 1;                 ///< products in all
-    std::vector<LaunchDimension> launches;  ///< further dimensions of the batch, which have no one stride
+    std::vector<LaunchDimension> launches;  ///< further dimensions of the batch, beyond the two of a launch
     std::vector<std::int64_t> shape;        ///< of the result
     DataType type = DataType::bf16;         ///< of the result
     std::optional<CopyOfC> copy_of_c;       ///< the spec is that of a C copied so

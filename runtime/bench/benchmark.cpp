@@ -144,6 +144,7 @@ std::vector<BenchCandidate> Peer::candidates(const GemmSpec& spec, std::string& 
     if (takes_sums()) plain.sums = Summation::usual;
     if (takes_batch()) {
         plain.batch = 1;
+        plain.outer = {};
         plain.batch_stride_a = plain.batch_stride_b = plain.batch_stride_c = plain.batch_stride_d = kPackedBatch;
     }
     const std::string untold = later_formats_text(plain);

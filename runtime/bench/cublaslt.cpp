@@ -344,6 +344,10 @@ std::vector<BenchCandidate> CublasLtPeer::candidates_of_one(const GemmSpec& spec
         reason = "cuBLASLt takes no matrices without elements";
         return {};
     }
+    if (is_nested(spec)) {
+        reason = "cuBLASLt has one stride between the problems of a batch, and this one has two (batch-inner)";
+        return {};
+    }
     const ScopedContext current(cuda_context(*device_));
     if (spec.epilogue.empty()) return algorithms(spec, std::nullopt, reason);
     if (is_batched(spec)) {

@@ -76,6 +76,11 @@ constexpr std::array kMembers{
     JITGEMM_MEMBER("source-rows", source_rows, number),
     JITGEMM_MEMBER("prepared", prepared, word),
     JITGEMM_MEMBER("pointers", pointers, word),
+    JITGEMM_MEMBER("batch-inner", batch_inner, number),
+    JITGEMM_MEMBER("outer-stride-a", outer_stride_a, stride),
+    JITGEMM_MEMBER("outer-stride-b", outer_stride_b, stride),
+    JITGEMM_MEMBER("outer-stride-c", outer_stride_c, stride),
+    JITGEMM_MEMBER("outer-stride-d", outer_stride_d, stride),
 };
 
 #undef JITGEMM_MEMBER
@@ -124,7 +129,7 @@ std::span<const ReservedMember> reserved_members() { return kReserved; }
 std::string text_of(const jg_gemm* gemm) {
     const jg_gemm known = read_struct(gemm, "jg_gemm", kFirstVersionBytes);
     check_reserved(known);
-    std::string text = "gemm-v8";
+    std::string text = "gemm-v9";
     for (const GemmMember& member : kMembers)
         if (const std::string value = member.word(known); !value.empty())
             text += fmt::format(" {}={}", member.key, text_word(member.key, value));

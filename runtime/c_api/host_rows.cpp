@@ -14,13 +14,15 @@ std::vector<OperandRows> rows_of(const GemmOperand& operand) {
     MemoryRows rows{static_cast<std::size_t>(operand.lines()), in_bytes(operand, operand.run()),
                     in_bytes(operand, operand.leading_dimension())};
     if (operand.by_addresses) return {{0, rows}};
-    if (operand.matrices() > 1 && operand.batch_stride == operand.lines() * operand.leading_dimension()) {
+    if (operand.inner == 0 && operand.matrices() > 1 &&
+        operand.batch_stride == operand.lines() * operand.leading_dimension()) {
         rows.count *= static_cast<std::size_t>(operand.matrices());
         return {{0, rows}};
     }
     std::vector<OperandRows> list;
-    for (std::int64_t i = 0; i < operand.matrices(); ++i)
-        list.push_back({in_bytes(operand, i * operand.batch_stride), rows});
+    for (std::int64_t outer = 0; outer < operand.outer_matrices(); ++outer)
+        for (std::int64_t inner = 0; inner < operand.inner_matrices(); ++inner)
+            list.push_back({in_bytes(operand, outer * operand.outer_stride + inner * operand.batch_stride), rows});
     return list;
 }
 

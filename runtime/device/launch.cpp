@@ -31,10 +31,12 @@ struct Region {
 // Of a line, the elements that the matrices of a batch have together: those of one, where they lie one behind the
 // other; of all, where they lie side by side. Any other batch is one run.
 std::int64_t run_of_batch(const GemmOperand& operand) {
-    const std::int64_t stride = operand.batch_stride, pitch = operand.leading_dimension();
-    if (operand.matrices() <= 1 || pitch == 0 || stride % pitch == 0) return operand.run();
-    const bool side_by_side = stride <= (pitch - operand.run()) / (operand.matrices() - 1);
-    return side_by_side ? (operand.matrices() - 1) * stride + operand.run() : operand.extent();
+    const std::int64_t pitch = operand.leading_dimension();
+    std::int64_t run = operand.run();
+    for (const auto& [count, stride] : {MemoryStep{operand.inner_matrices(), operand.batch_stride},
+                                        MemoryStep{operand.outer_matrices(), operand.outer_stride}})
+        if (count > 1 && pitch != 0 && stride % pitch != 0) run += (count - 1) * stride;
+    return run <= std::max(pitch, operand.run()) ? run : operand.extent();
 }
 
 /// The array of addresses, not the matrices: their places are the device's.
@@ -82,7 +84,8 @@ bool may_be_one(const GemmOperand& input, const GemmOperand& written) {
 }
 
 bool same_place(const GemmOperand& input, const GemmOperand& written) {
-    const bool one_stride = written.batch <= 1 || input.batch_stride == written.batch_stride;
+    const bool one_stride = written.batch <= 1 ||
+                            (input.batch_stride == written.batch_stride && input.outer_stride == written.outer_stride);
     return may_be_one(input, written) && input.type == written.type && input.pitch == written.pitch && one_stride;
 }
 

@@ -78,14 +78,15 @@ bool has_batch_field(const GemmSpec& spec) { return is_batched(spec) && !has_gro
 /// A size that a launch gives, as the C text and the spec have it.
 struct LaunchSize {
     std::string_view name;
-    std::int64_t GemmSpec::*field;
+    std::int64_t value;
 };
 std::vector<LaunchSize> launch_sizes(const GemmSpec& spec) {
-    std::vector<LaunchSize> sizes{{"m", &GemmSpec::m}, {"n", &GemmSpec::n}, {"k", &GemmSpec::k}};
-    if (has_batch_field(spec)) sizes.push_back({"batch", &GemmSpec::batch});
-    if (has_groups(spec)) sizes.push_back({"groups", &GemmSpec::groups});
-    if (is_grouped(spec)) sizes.push_back({"group_rows", &GemmSpec::group_rows});
-    if (is_gathered(spec)) sizes.push_back({"source_rows", &GemmSpec::source_rows});
+    std::vector<LaunchSize> sizes{{"m", spec.m}, {"n", spec.n}, {"k", spec.k}};
+    if (has_batch_field(spec)) sizes.push_back({"batch", spec.batch});
+    if (is_nested(spec)) sizes.push_back({"batch_inner", spec.outer->inner});
+    if (has_groups(spec)) sizes.push_back({"groups", spec.groups});
+    if (is_grouped(spec)) sizes.push_back({"group_rows", spec.group_rows});
+    if (is_gathered(spec)) sizes.push_back({"source_rows", spec.source_rows});
     return sizes;
 }
 /// The number of them that may have a matrix each.
@@ -101,6 +102,21 @@ bool has_stride(const GemmOperand& operand, const GemmSpec& spec) {
     if (is_grouped_by_k(spec) && operand.is_factor()) return false;  // groups have parts of one matrix
     const bool is_of_problem = operand.batch_stride_field != nullptr || operand.is_of_group;
     return is_of_problem && has_batch_stride(operand.is_of_group, spec);
+}
+
+/// A stride between the matrices of problems, and how many problems it steps over.
+struct ProblemStride {
+    std::string name;
+    std::int64_t value;
+    std::string count;  ///< an expression
+};
+std::vector<ProblemStride> strides_of(const GemmOperand& operand, const GemmSpec& spec) {
+    if (!has_stride(operand, spec)) return {};
+    const std::string outer = to_string({operand.name, ArgumentPart::outer_stride});
+    if (!is_nested(spec))
+        return {{stride_name(operand), operand.batch_stride, fmt::format("problem->{}", problems_name(spec))}};
+    return {{stride_name(operand), operand.batch_stride, "problem->batch_inner"},
+            {outer, operand.outer_stride, "(problem->batch / problem->batch_inner)"}};
 }
 
 bool begins_early(const LauncherInput& input) { return input.source.entries.front().programmatic_launch; }
@@ -187,10 +203,11 @@ std::string problem_fields(const LauncherInput& input) {
     std::vector<std::string> pitches, strides;
     for (const GemmOperand& operand : input.operands) {
         if (!operand.is_repeated()) pitches.push_back(pitch_name(operand));
-        if (has_stride(operand, spec)) strides.push_back(stride_name(operand));
+        for (const ProblemStride& stride : strides_of(operand, spec)) strides.push_back(stride.name);
     }
     std::string text = "    int64_t m, n, k;\n" + integer_fields(pitches, "in elements");
     if (has_batch_field(spec)) text += integer_fields({"batch"}, "problems");
+    if (is_nested(spec)) text += integer_fields({"batch_inner"}, "problems that batch strides step over");
     if (is_grouped(spec)) text += integer_fields({"groups", "group_rows"}, "group_rows 0: offsets are ends");
     if (is_grouped_by_k(spec)) text += integer_fields({"groups"}, "of K");
     if (is_gathered(spec)) text += integer_fields({"source_rows"}, "of A");
@@ -269,7 +286,7 @@ std::string full_problem(const LauncherInput& input) {
         else if (!is_of_text(operand))
             text += fmt::format("    full.{0} = address(arguments->{0});\n", operand.name);
         if (!operand.is_repeated()) take(pitch_name(operand));
-        if (has_stride(operand, spec)) take(stride_name(operand));
+        for (const ProblemStride& stride : strides_of(operand, spec)) take(stride.name);
     }
     for (const LaunchSize& size : launch_sizes(spec)) take(size.name);
     if (begins_early(input))
@@ -286,10 +303,10 @@ std::string exported_problem(const LauncherInput& input) {
     const auto set = [&](std::string_view name, std::int64_t value) {
         text += fmt::format("    problem.{} = {};\n", name, value);
     };
-    for (const auto& [name, field] : launch_sizes(spec)) set(name, spec.*field);
+    for (const auto& [name, value] : launch_sizes(spec)) set(name, value);
     for (const GemmOperand& operand : input.operands) {
         if (!operand.is_repeated()) set(pitch_name(operand), operand.leading_dimension());
-        if (has_stride(operand, spec)) set(stride_name(operand), operand.batch_stride);
+        for (const ProblemStride& stride : strides_of(operand, spec)) set(stride.name, stride.value);
     }
     return text;
 }
@@ -335,8 +352,9 @@ std::string name_of(const ArgumentRole& role, const LauncherInput& input) {
     if (role == ArgumentRole::reduction_parts) return in_workspace(input.workspace.reduction_parts);
     if (role == ArgumentRole::workspace) return input.workspace.bytes != 0 ? "problem->workspace" : "0";
     if (role.part == ArgumentPart::value) return value_name(role, input);
-    const bool is_of_problem = role.part == ArgumentPart::matrices || role.part == ArgumentPart::batch_stride;
-    if (is_of_problem && (role.is_packed || role.name == ArgumentRole::workspace.name))
+    const bool is_count = role.part == ArgumentPart::matrices || role.part == ArgumentPart::outer_matrices;
+    const bool is_stride = role.part == ArgumentPart::batch_stride || role.part == ArgumentPart::outer_stride;
+    if ((is_count || is_stride) && (role.is_packed || role.name == ArgumentRole::workspace.name))
         return std::to_string(extent(role, input.problem));
     const std::string_view seen = as_caller_sees(role, input.problem.transposed).name;
     const bool is_a = input.problem.asked.symmetric && seen == ArgumentRole::b.name;  // B is A transposed
@@ -344,10 +362,12 @@ std::string name_of(const ArgumentRole& role, const LauncherInput& input) {
     if (operand == nullptr) return "0";
     if (role.part == ArgumentPart::pointer) return "problem->" + field_of(*operand);
     if (role.part == ArgumentPart::pitch) return operand->is_repeated() ? "0" : "problem->" + pitch_name(*operand);
-    const bool is_stride = role.part == ArgumentPart::batch_stride;
-    if (!has_stride(*operand, input.problem.asked)) return is_stride ? "0" : "1";
-    const std::string stride = "problem->" + stride_name(*operand);
-    return is_stride ? stride : fmt::format("({} == 0 ? 1 : problem->{})", stride, problems_name(input.problem.asked));
+    const std::vector<ProblemStride> strides = strides_of(*operand, input.problem.asked);
+    if (strides.empty()) return is_stride ? "0" : "1";
+    const bool is_outer = role.part == ArgumentPart::outer_matrices || role.part == ArgumentPart::outer_stride;
+    const ProblemStride& stride = is_outer ? strides.back() : strides.front();
+    return is_stride ? "problem->" + stride.name
+                     : fmt::format("(problem->{} == 0 ? 1 : {})", stride.name, stride.count);
 }
 
 RoleName name_in(const LauncherInput& input) {
@@ -369,10 +389,9 @@ std::string operand_check(const GemmOperand& operand, const LauncherInput& input
     std::string text = refuse_unless(fmt::format("is_operand(problem->{}, {}, {}, {}, {}, {})", field_of(operand),
                                                  lines, run, pitch, bytes(operand.type), operand.alignment));
     const GemmSpec& spec = input.problem.asked;
-    if (has_stride(operand, spec))
-        text += refuse_unless(fmt::format("is_stride(problem->{}, problem->{}, {}, {}, {})", problems_name(spec),
-                                          stride_name(operand), bytes(operand.type), operand.alignment,
-                                          operand.is_written ? 1 : 0));
+    for (const ProblemStride& stride : strides_of(operand, spec))
+        text += refuse_unless(fmt::format("is_stride({}, problem->{}, {}, {}, {})", stride.count, stride.name,
+                                          bytes(operand.type), operand.alignment, operand.is_written ? 1 : 0));
     return text;
 }
 
@@ -414,6 +433,8 @@ std::string shape_checks(const LauncherInput& input) {
         if (has_batch_field(input.problem.asked))
             checks += fmt::format("    if (problem->batch > {}) return 0;\n", kLargestExtent);
     }
+    if (is_nested(input.problem.asked))
+        checks += "    if (problem->batch_inner < 1 || problem->batch % problem->batch_inner != 0) return 0;\n";
     if (has_groups(input.problem.asked))
         checks += fmt::format("    if (problem->groups < 1 || problem->groups > {}) return 0;\n", kMostGroups);
     if (is_grouped(input.problem.asked))

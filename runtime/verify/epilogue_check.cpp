@@ -33,7 +33,7 @@ public:
     [[nodiscard]] double operator()(const ElementPlace& at) const {
         return element_value(
             bytes_.get(), matrix_.type,
-            at.problem * matrix_.batch_stride + at.row * matrix_.row_stride + at.column * matrix_.column_stride);
+            matrix_.begin_of(at.problem) + at.row * matrix_.row_stride + at.column * matrix_.column_stride);
     }
 
 private:

@@ -32,23 +32,17 @@ DeviceMemory::~DeviceMemory() {
 }
 
 std::int64_t MatrixForm::matrix_bytes() const {
-    if (lines() == 0 || run() == 0) return 0;
-    return ((lines() - 1) * leading_dimension + run()) * bytes(type);
+    return reach_of(run(), {MemoryStep{lines(), leading_dimension}, MemoryStep{}, MemoryStep{}}) * bytes(type);
 }
 
-std::int64_t MatrixForm::extent_bytes() const {
-    const std::int64_t of_one = matrix_bytes();
-    return of_one == 0 || matrices == 0 ? 0 : (matrices - 1) * batch_stride * bytes(type) + of_one;
+MemorySteps MatrixForm::steps() const {
+    return {MemoryStep{lines(), leading_dimension}, MemoryStep{matrices, batch_stride},
+            MemoryStep{outer_matrices, outer_stride}};
 }
 
-bool MatrixForm::are_side_by_side() const {
-    return matrices > 1 && lines() > 1 && batch_stride >= run() &&
-           (matrices - 1) * batch_stride + run() <= leading_dimension;
-}
+std::int64_t MatrixForm::extent_bytes() const { return reach_of(run(), steps()) * bytes(type); }
 
-bool MatrixForm::do_overlap() const {
-    return matrices > 1 && batch_stride * bytes(type) < matrix_bytes() && !are_side_by_side();
-}
+bool MatrixForm::do_overlap() const { return all_matrices() > 1 && !are_apart(run(), steps()); }
 
 MatrixForm form_of(const GemmOperand& operand, bool generous) {
     const bool has_promise = operand.alignment_field != nullptr || operand.is_matrix();
@@ -59,8 +53,11 @@ MatrixForm form_of(const GemmOperand& operand, bool generous) {
             .leading_dimension = operand.leading_dimension(),
             .type = operand.type,
             .alignment = operand.alignment,
-            .matrices = operand.matrices(),
+            .matrices = operand.inner_matrices(),
             .batch_stride = operand.batch_stride,
+            .outer_matrices = operand.outer_matrices(),
+            .outer_stride = operand.outer_stride,
+            .inner = operand.inner,
             .generous = generous && (is_natural || !has_promise)};
 }
 
@@ -98,12 +95,19 @@ DeviceMatrix GuardedMatrix::matrix() const {
             .row_stride = stride(form_.rows, row ? form_.leading_dimension : 1),
             .column_stride = stride(form_.columns, row ? 1 : form_.leading_dimension),
             .type = form_.type,
-            .matrices = form_.matrices,
-            .batch_stride = stride(form_.matrices, form_.batch_stride)};
+            .matrices = (form_.inner != 0 ? form_.inner : form_.matrices) * form_.outer_matrices,
+            .batch_stride = stride(form_.matrices, form_.batch_stride),
+            .inner = form_.inner,
+            .outer_stride = stride(form_.outer_matrices, form_.outer_stride)};
 }
 
 DeviceMatrix GuardedMatrix::disjoint_matrix() const {
-    if (!form_.do_overlap()) return matrix();
+    if (!form_.do_overlap()) {
+        DeviceMatrix each = matrix();
+        if (form_.inner != 0) each.inner = form_.matrices;
+        each.matrices = form_.all_matrices();
+        return each;
+    }
     const std::int64_t elements = form_.extent_bytes() / bytes(form_.type);
     return {.data = matrix().data, .rows = 1, .columns = elements, .column_stride = 1, .type = form_.type};
 }
@@ -115,14 +119,16 @@ GuardedLines GuardedMatrix::guarded_lines() const {
         guarded.lines = 1;
         guarded.run = form_.extent_bytes();
     } else if (form_.extent_bytes() != 0) {
-        // Groups are matrices, or lines with a line of each matrix side by side.
-        const bool by_line = form_.are_side_by_side();
-        const std::int64_t step = (by_line ? form_.leading_dimension : form_.batch_stride) * size;
-        guarded.lines = by_line ? form_.matrices : form_.lines();
+        const auto [lines, groups, blocks] = in_order(form_.steps());
+        guarded.lines = lines.count;
         guarded.run = form_.run() * size;
-        guarded.pitch = (by_line ? form_.batch_stride : form_.leading_dimension) * size;
-        guarded.groups = by_line ? form_.lines() : form_.matrices;
-        guarded.between = step - (guarded.lines - 1) * guarded.pitch - guarded.run;
+        guarded.pitch = lines.stride * size;
+        guarded.groups = groups.count;
+        const std::int64_t of_group = (lines.count - 1) * guarded.pitch + guarded.run;
+        guarded.between = groups.count > 1 ? groups.stride * size - of_group : 0;
+        guarded.blocks = blocks.count;
+        const std::int64_t of_block = (groups.count - 1) * groups.stride * size + of_group;
+        guarded.between_blocks = blocks.count > 1 ? blocks.stride * size - of_block : 0;
     }
     return guarded;
 }

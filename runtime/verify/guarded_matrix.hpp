@@ -37,9 +37,12 @@ struct MatrixForm {
     std::int64_t leading_dimension = 0;
     DataType type = DataType::f32;
     int alignment = 16;             ///< the spec's alignment in bytes
-    std::int64_t matrices = 1;      ///< of a batch
+    std::int64_t matrices = 1;      ///< along the first dimension of a batch
     std::int64_t batch_stride = 0;  ///< elements from one to the next
-    bool generous = false;          ///< begins at 256 bytes, else at no more than the alignment
+    std::int64_t outer_matrices = 1;
+    std::int64_t outer_stride = 0;
+    std::int64_t inner = 0;  ///< problems that batch_stride steps over; 0: all
+    bool generous = false;   ///< begins at 256 bytes, else at no more than the alignment
     /// Of the first element, in bytes.
     [[nodiscard]] int base_alignment() const { return generous ? 256 : alignment; }
 
@@ -49,8 +52,8 @@ struct MatrixForm {
     [[nodiscard]] std::int64_t matrix_bytes() const;
     /// Of all matrices, from the first element to one past the last.
     [[nodiscard]] std::int64_t extent_bytes() const;
-    /// Whether matrices of a batch lie side by side in each line.
-    [[nodiscard]] bool are_side_by_side() const;
+    [[nodiscard]] MemorySteps steps() const;
+    [[nodiscard]] std::int64_t all_matrices() const { return matrices * outer_matrices; }
     /// Whether elements belong to several matrices of a batch.
     [[nodiscard]] bool do_overlap() const;
 };

@@ -395,11 +395,12 @@ void GuardedProblem::Impl::check_bands(const GuardedMatrix& memory, std::string_
 void GuardedProblem::Impl::check_written(const EmulatorDevice& emulator, const GuardedOutput& output,
                                          Verification& verdict, std::vector<std::string>& complaints) const {
     const MatrixForm& form = output.memory.form();
-    const DevicePointer data = output.memory.matrix().data;
+    const DeviceMatrix matrix = output.memory.matrix();
+    const DevicePointer data = matrix.data;
     const bool by_row = form.order == Order::row;
     const auto unwritten = [&](std::int64_t problem, std::int64_t line, std::int64_t first, std::int64_t count) {
         const auto size = static_cast<std::uint64_t>(bytes(form.type));
-        const std::int64_t element = problem * form.batch_stride + line * form.leading_dimension + first;
+        const std::int64_t element = matrix.begin_of(problem) + line * form.leading_dimension + first;
         return static_cast<std::int64_t>(
             emulator.unwritten_bytes(DevicePointer{data.address + static_cast<std::uint64_t>(element) * size},
                                      static_cast<std::uint64_t>(count) * size));
@@ -412,7 +413,7 @@ void GuardedProblem::Impl::check_written(const EmulatorDevice& emulator, const G
         return std::ranges::any_of(
             outside, [&](const GroupRows& rows) { return line >= rows.first && line < rows.first + rows.count; });
     };
-    for (std::int64_t problem = 0; problem < form.matrices; ++problem)
+    for (std::int64_t problem = 0; problem < matrix.matrices; ++problem)
         for (std::int64_t line = 0; form.run() != 0 && line < form.lines(); ++line) {
             if (is_outside(line)) continue;
             const std::int64_t missing = unwritten(problem, line, 0, form.run());
@@ -422,7 +423,7 @@ void GuardedProblem::Impl::check_written(const EmulatorDevice& emulator, const G
             while (unwritten(problem, line, first, 1) == 0) ++first;
             place = element_name(output.title,
                                  {problem_at(output.name, problem), by_row ? line : first, by_row ? first : line},
-                                 form.matrices > 1);
+                                 matrix.matrices > 1);
         }
     verdict.unwritten += all;
     if (!place.empty())

@@ -250,7 +250,7 @@ CheckResult HostReference::element(const Check& check, std::uint64_t number) con
 std::int64_t HostReference::guard_damage(const GuardedLines& lines, std::uint8_t pattern) const {
     const device_code::GuardArguments arguments = guard_arguments(lines, pattern);
     const std::int64_t guarded = device_code::guard_count(arguments);
-    std::vector<std::uint8_t> buffer(static_cast<std::size_t>(guarded + lines.groups * lines.lines * lines.run));
+    std::vector<std::uint8_t> buffer(static_cast<std::size_t>(guarded + lines.bytes()));
     device_->copy_to_host(buffer.data(), lines.buffer, buffer.size());
     std::int64_t damaged = 0;
     for (std::int64_t i = 0; i < guarded; ++i)

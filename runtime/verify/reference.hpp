@@ -24,7 +24,15 @@ struct DeviceMatrix {
     DataType type = DataType::f32;
     std::int64_t matrices = 1;
     std::int64_t batch_stride = 0;
+    std::int64_t inner = 0;  ///< problems that batch_stride steps over; 0: all
+    std::int64_t outer_stride = 0;
+    std::int64_t first_problem = 0;  ///< of a part: the problems that lie between `data` and its first one
 
+    /// Elements from `data` to the first of a problem's matrix.
+    [[nodiscard]] std::int64_t begin_of(std::int64_t problem) const {
+        const std::int64_t place = first_problem + problem;
+        return inner == 0 ? place * batch_stride : place / inner * outer_stride + place % inner * batch_stride;
+    }
     /// From the first element to one past the last; 0 without data.
     [[nodiscard]] std::int64_t extent_bytes() const;
     /// Some of the matrices.
@@ -73,7 +81,8 @@ struct Check {
     bool exact = false;
 };
 
-/// A buffer of lines with bands before, between and behind them, in bytes. Groups of lines lie at even distances.
+/// A buffer of lines with bands before, between and behind them, in bytes. Groups of lines lie at even distances, and
+/// so do blocks of groups.
 struct GuardedLines {
     DevicePointer buffer;
     std::int64_t front = 0;
@@ -82,7 +91,12 @@ struct GuardedLines {
     std::int64_t pitch = 0;
     std::int64_t groups = 1;
     std::int64_t between = 0;  ///< from the end of a group's last line to the next group
+    std::int64_t blocks = 1;
+    std::int64_t between_blocks = 0;
     std::int64_t back = 0;
+
+    /// Of all lines.
+    [[nodiscard]] std::int64_t bytes() const { return blocks * groups * lines * run; }
 };
 
 /// The result of a check, as the kernels write it.

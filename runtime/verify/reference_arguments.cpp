@@ -1,5 +1,7 @@
 #include "runtime/verify/reference_arguments.hpp"
 
+#include "generator/base/operand.hpp"
+#include "generator/base/round_up.hpp"
 #include "generator/epilogue/index.hpp"
 
 #include <fmt/format.h>
@@ -25,8 +27,10 @@ device_code::Operand operand(const DeviceMatrix& matrix) {
             matrix.batch_stride,
             matrix.row_stride,
             matrix.column_stride,
+            matrix.outer_stride,
+            matrix.first_problem,
             static_cast<int>(matrix.type),
-            0};
+            static_cast<int>(matrix.inner)};
 }
 
 device_code::Extents extents_of(const DeviceMatrix& matrix) { return {matrix.matrices, matrix.rows, matrix.columns}; }
@@ -83,6 +87,8 @@ device_code::GuardArguments guard_arguments(const GuardedLines& lines, std::uint
             .pitch = lines.pitch,
             .groups = lines.groups,
             .between = lines.between,
+            .blocks = lines.blocks,
+            .between_blocks = lines.between_blocks,
             .back = lines.back,
             .pattern = pattern,
             .unused = 0,
@@ -104,13 +110,18 @@ std::string element_name(std::string_view name, const ElementPlace& at, bool is_
 
 std::int64_t DeviceMatrix::extent_bytes() const {
     if (!data || matrices == 0 || rows == 0 || columns == 0) return 0;
-    const device_code::Place last{matrices - 1, rows - 1, columns - 1};
-    return (device_code::index_of(operand(*this), last) + 1) * bytes(type);
+    const MemorySteps steps{MemoryStep{rows, row_stride}, MemoryStep{columns, column_stride}, MemoryStep{}};
+    const std::int64_t all = first_problem + matrices;
+    const std::int64_t outer = inner == 0 ? 1 : ceil_div(all, inner), within = inner == 0 ? all : inner;
+    return (reach_of(1, steps) + (within - 1) * batch_stride + (outer - 1) * outer_stride) * bytes(type);
 }
 
 DeviceMatrix DeviceMatrix::part(std::int64_t first, std::int64_t count) const {
     DeviceMatrix some = *this;
-    if (data) some.data.address += static_cast<std::uint64_t>(first * batch_stride * bytes(type));
+    const std::int64_t problem = first_problem + first;
+    const std::int64_t begin = inner == 0 ? problem * batch_stride : problem / inner * outer_stride;
+    if (data) some.data.address += static_cast<std::uint64_t>(begin * bytes(type));
+    some.first_problem = inner == 0 ? 0 : problem % inner;
     some.matrices = count;
     return some;
 }

@@ -7,8 +7,10 @@
 struct Operand {
     void* data;  // null: there is none
     long long batch_stride, row_stride, column_stride;
+    long long outer_stride;   // from `inner` problems to the next ones
+    long long first_problem;  // problems are counted from this one on
     int type;
-    int unused;
+    int inner;  // 0: the batch has one dimension
 };
 
 struct Extents {
@@ -20,7 +22,10 @@ struct Place {
 };
 
 REFERENCE_FUNCTION long long index_of(const Operand& operand, Place at) {
-    return at.problem * operand.batch_stride + at.row * operand.row_stride + at.column * operand.column_stride;
+    const long long problem = operand.first_problem + at.problem;
+    const long long within = at.row * operand.row_stride + at.column * operand.column_stride;
+    if (operand.inner == 0) return problem * operand.batch_stride + within;
+    return problem / operand.inner * operand.outer_stride + problem % operand.inner * operand.batch_stride + within;
 }
 
 REFERENCE_FUNCTION long long count_of(Extents extents) { return extents.problems * extents.rows * extents.columns; }
@@ -205,10 +210,11 @@ REFERENCE_FUNCTION_APART double relative_error(const CheckArguments& arguments, 
 
 // ---- guard bands ----------------------------------------------------------------------------------------------------
 
-// A buffer: front, groups of `lines` lines of `run` bytes, back.
+// A buffer: front, `blocks` blocks of `groups` groups of `lines` lines of `run` bytes, back. `between` and
+// `between_blocks` bytes lie between groups and between blocks.
 struct GuardArguments {
     const unsigned char* data;
-    long long front, lines, run, pitch, groups, between, back;
+    long long front, lines, run, pitch, groups, between, blocks, between_blocks, back;
     int pattern;
     int unused;
     CheckResult* result;
@@ -219,9 +225,14 @@ REFERENCE_FUNCTION long long group_gaps(const GuardArguments& arguments) {
     return arguments.lines == 0 ? 0 : (arguments.lines - 1) * (arguments.pitch - arguments.run);
 }
 
+// Bytes between the first line of a block and its last.
+REFERENCE_FUNCTION long long block_gaps(const GuardArguments& arguments) {
+    return arguments.groups * group_gaps(arguments) + (arguments.groups - 1) * arguments.between;
+}
+
 // Bytes between the first line and the last.
 REFERENCE_FUNCTION long long gap_count(const GuardArguments& arguments) {
-    return arguments.groups * group_gaps(arguments) + (arguments.groups - 1) * arguments.between;
+    return arguments.blocks * block_gaps(arguments) + (arguments.blocks - 1) * arguments.between_blocks;
 }
 
 REFERENCE_FUNCTION long long guard_count(const GuardArguments& arguments) {
@@ -232,10 +243,15 @@ REFERENCE_FUNCTION long long guard_count(const GuardArguments& arguments) {
 REFERENCE_FUNCTION long long guard_place(const GuardArguments& arguments, long long i) {
     const long long within = i - arguments.front;
     if (within < 0) return i;
-    if (within >= gap_count(arguments)) return i + arguments.groups * arguments.lines * arguments.run;
+    const long long lines_of_block = arguments.groups * arguments.lines;
+    if (within >= gap_count(arguments)) return i + arguments.blocks * lines_of_block * arguments.run;
+    const long long of_block = block_gaps(arguments);
+    const long long block = within / (of_block + arguments.between_blocks);
+    const long long in_block = within % (of_block + arguments.between_blocks);
+    if (in_block >= of_block) return i + (block + 1) * lines_of_block * arguments.run;
     const long long gaps = group_gaps(arguments);
-    const long long group = within / (gaps + arguments.between);
-    const long long in_group = within % (gaps + arguments.between);
+    const long long group = in_block / (gaps + arguments.between);
+    const long long in_group = in_block % (gaps + arguments.between);
     const long long lines_before = in_group < gaps ? in_group / (arguments.pitch - arguments.run) + 1 : arguments.lines;
-    return i + (group * arguments.lines + lines_before) * arguments.run;
+    return i + (block * lines_of_block + group * arguments.lines + lines_before) * arguments.run;
 }

@@ -37,6 +37,9 @@
 #ifndef GEMM_BATCHED
 #define GEMM_BATCHED 0  // a launch has many problems
 #endif
+#ifndef GEMM_NESTED
+#define GEMM_NESTED 0  // along two dimensions
+#endif
 #ifndef GEMM_GROUPED_BY_K
 #define GEMM_GROUPED_BY_K 0  // each problem has a part of K
 #endif

@@ -1,8 +1,12 @@
 #pragma once
 
 #if GEMM_BATCHED
-// Matrices in global memory as TMA addresses them (CUtensorMap). The host encodes them at each launch. Their last
-// dimension goes from one problem of the batch to the next.
+// Matrices in global memory as TMA addresses them (CUtensorMap). The host encodes them at each launch.
+#if GEMM_NESTED
+// Their last dimensions go from one problem of the batch to the next, along both dimensions of the batch.
+#else
+// Their last dimension goes from one problem of the batch to the next.
+#endif
 struct alignas(64) EncodedTensorMap {
     unsigned long long words[16];
 };
@@ -10,6 +14,9 @@ struct alignas(64) EncodedTensorMap {
 struct TensorMap {
     const EncodedTensorMap* all;
     int problem;
+#if GEMM_NESTED
+    int outer;
+#endif
 };
 #else
 // A matrix in global memory as TMA addresses it (CUtensorMap). The host encodes it at each launch.

@@ -52,6 +52,22 @@ GemmSpec laid_out(GemmSpec spec, std::size_t i) {
     }
 }
 
+/// The i-th way in which the matrices of a batch of 2 · 3 problems lie along two dimensions.
+GemmSpec laid_out_nested(GemmSpec spec, std::size_t i) {
+    spec.batch = 6;
+    if (i % 4 == 1 || i % 4 == 3) {
+        spec.batch = 3;
+        spec = side_by_side(spec);
+        spec.batch = 6;
+    }
+    OuterBatch outer{.inner = 3};
+    if (i % 4 == 0) outer.stride_a = 0, outer.stride_d = 8 * (spec.m + 9) * (spec.n + 16);
+    if (i % 4 == 2) spec.batch_stride_a = spec.batch_stride_b = 0, outer.stride_c = 0;
+    if (i % 4 == 3) outer.stride_b = 0, outer.stride_a = 8;  // overlaps the next head
+    spec.outer = outer;
+    return spec;
+}
+
 bool serves_batches(const WgmmaWarpSpecializedConfig& config) {
     return config.stream_k == 0 && config.persistent && config.warp_specialized;
 }
@@ -82,6 +98,59 @@ TEST_CASE("emulated batches: every variant of wgmma, and every way in which matr
     check_all(kWgmmaVariants);
     check_all(kWgmmaRegisterVariants);
     CHECK(i == kWgmmaVariants.size() + kWgmmaRegisterVariants.size());
+}
+
+TEST_CASE("emulated batches: two dimensions, in every family") {
+    std::size_t i = 0;
+    for (const GemmLayout layout : kLayouts)
+        for (const Sizes& size : {Sizes{72, 40, 104}, Sizes{67, 33, 75}})
+            for (const DataType type : {DataType::bf16, DataType::f32}) {
+                GemmSpec spec = spec_of(layout, size[0], size[1], size[2], type);
+                if (++i % 2 == 0) spec.c = spec.d;
+                if (i % 5 == 4) spec.d_order = Order::column;
+                if (type == DataType::f32 && i % 3 == 0) spec.math = Math::f16x3;
+                const GemmSpec laid = laid_out_nested(spec, i);
+                const VerifyOptions options{.alpha = 2.0F, .beta = spec.c ? 0.5F : 0.0F};
+                INFO(to_string(laid));
+                for (const Family& family : family_table()) {
+                    const Problem problem = problem_of(laid);
+                    const GpuModel gpu = typical_gpu(find_arch("sm_90a"));
+                    Selection selection;
+                    selection.family = family.name;
+                    const CandidateList list = list_candidates(problem, gpu, selection);
+                    if (!list.accepted.empty())
+                        static_cast<void>(check_kernel(on_hopper(), laid, list.accepted.front().config, options));
+                }
+            }
+}
+
+TEST_CASE("emulated batches: two dimensions, with every variant of wgmma") {
+    std::size_t i = 0;
+    OneIn tried(8);
+    for (const std::string_view variant : kWgmmaVariants) {
+        ++i;
+        if (!serves_batches(wgmma_config(variant)) || !tried.next()) continue;
+        GemmSpec spec = spec_of(kLayouts.at(i % 4), 8 * static_cast<std::int64_t>(9 + i % 3), 72, 96);
+        if (i % 3 == 1) spec.c = spec.d;
+        INFO(variant << ", " << i);
+        check_wgmma(on_hopper(), laid_out_nested(spec, i), variant, {.alpha = 0.5F, .beta = spec.c ? 2.0F : 0.0F});
+    }
+}
+
+TEST_CASE("emulated batches: two dimensions, symmetric, of eight bits, and with texts") {
+    GemmSpec symmetric = spec_of(GemmLayout::tn, 72, 72, 40);
+    symmetric.symmetric = true;
+    symmetric.batch = 6;
+    symmetric.outer = OuterBatch{.inner = 3, .stride_a = 0, .stride_d = 3 * 72 * 72 + 64};
+    static_cast<void>(check_chosen(on_hopper(), symmetric));
+    for (const DataType type : {DataType::e4m3, DataType::s8})
+        static_cast<void>(check_chosen(on_hopper(), laid_out_nested(spec_of(GemmLayout::nn, 72, 48, 80, type), 2)));
+    GemmSpec text = laid_out_nested(spec_of(GemmLayout::tn, 72, 48, 80), 1);
+    text.epilogue = EpilogueText("d = relu(acc + bias[b,n]) * up[b,m,n]; pre[b,m,n] = acc")
+                        .with("bias", {.batch_stride = 0, .outer_stride = 56})
+                        .with("up", {.outer_stride = 3 * 72 * 48 + 8});
+    static_cast<void>(check_chosen(on_hopper(), text));
+    static_cast<void>(check_chosen(on_emulator(), text));
 }
 
 TEST_CASE("emulated batches: operands that TMA can't address are packed, one problem after the other") {

@@ -199,6 +199,25 @@ void add_batch_of_d(RandomBits& random, GemmSpec& spec, const GemmOperand& d, in
     spec.ldd = spec.batch_stride_d * std::max<std::int64_t>(spec.batch, 1) + unit * random.below(3);
 }
 
+/// A second dimension, whose matrices of D lie behind those of the first.
+void add_outer_batch(RandomBits& random, GemmSpec& spec, const Alignments& alignments) {
+    const bool has_pairs = size_of_d(spec).columns != spec.n;
+    const auto has_scales = [&](const GemmOperand& one) { return one.is_block_scale(); };
+    if (spec.batch == 0 || has_pairs || std::ranges::any_of(gemm_operands(spec), has_scales)) return;
+    OuterBatch outer{.inner = spec.batch};
+    spec.batch *= 1 + random.below(3);
+    spec.outer = outer;
+    const OperandList operands = gemm_operands(spec);
+    outer.stride_a = random_input_stride(random, *operands.find("a"), alignments.a);
+    outer.stride_b = random_input_stride(random, *operands.find("b"), alignments.b);
+    if (const GemmOperand* const c = operands.find("c")) outer.stride_c = random_input_stride(random, *c, alignments.c);
+    const std::int64_t unit = std::max(alignments.d / bytes(spec.d), 1);
+    GemmOperand d = *operands.find("d");
+    d.outer_stride = 0;
+    outer.stride_d = round_up<std::int64_t>(d.extent(), unit) + unit * random.below(5);
+    spec.outer = outer;
+}
+
 void add_batch(RandomBits& random, GemmSpec& spec, const Alignments& alignments) {
     constexpr std::array<std::int64_t, 5> kBatches{0, 2, 2, 3, 5};
     spec.batch = pick(random, kBatches);
@@ -208,6 +227,7 @@ void add_batch(RandomBits& random, GemmSpec& spec, const Alignments& alignments)
     if (const GemmOperand* const c = operands.find("c"))
         spec.batch_stride_c = random_input_stride(random, *c, alignments.c);
     add_batch_of_d(random, spec, *operands.find("d"), alignments.d);
+    if (chance(random, 3)) add_outer_batch(random, spec, alignments);
 }
 
 void add_sizes(RandomBits& random, GemmSpec& spec, const Alignments& alignments) {

@@ -178,12 +178,58 @@ def heads(shape, seed=0):
     return small_integers(shape, seed).swapaxes(1, 2)
 
 
-def test_outputs_beside_d_need_a_batch_of_one_stride():
+def test_outputs_beside_d_need_a_batch_of_one_launch():
+    a, b = small_integers((2, 4, 7, 3, 8)).swapaxes(2, 3), small_integers((2, 4, 8, 3, 5), seed=1).swapaxes(2, 3)
+    with pytest.raises(ValueError, match=r"pre\[b,m,n\].*several launches"):
+        matmul(a[:, ::2], b[:, ::2], epilogue="d = acc; pre[b,m,n] = acc")
+    with pytest.raises(ValueError, match=r"pre\[m,n\].*several launches"):
+        matmul(a[0, :, ::-1], b[0, :, ::-1], epilogue="d = acc; pre[m,n] = acc")
+
+
+def test_a_batch_of_two_dimensions_is_one_launch():
     a, b = heads((2, 7, 3, 8)), heads((2, 8, 3, 5), seed=1)
-    with pytest.raises(ValueError, match=r"pre\[b,m,n\].*one stride"):
-        matmul(a, b, epilogue="d = acc; pre[b,m,n] = acc")
-    with pytest.raises(ValueError, match=r"pre\[m,n\].*one stride"):
-        matmul(a[:, ::-1], b[:, ::-1], epilogue="d = acc; pre[m,n] = acc")
+    kernel = jg.kernel(
+        "gemm-v9 m=7 n=5 k=8 a=f32 layout=tt batch=6 batch-inner=3 lda=24 ldb=15 batch-stride-a=8 batch-stride-b=5",
+        device=EMULATOR,
+    )
+    np.testing.assert_array_equal(kernel(a, b), np.matmul(a, b))
+    with pytest.raises(ValueError, match="b's outer stride is 0 here and 120 in the kernel"):
+        kernel(a, np.broadcast_to(b[:1], b.shape))
+    with pytest.raises(ValueError, match="a's outer stride"):
+        kernel(heads((4, 7, 3, 8))[::2], b)
+
+
+def test_texts_read_values_of_each_product_along_two_dimensions():
+    a, b = heads((2, 7, 3, 8)), heads((2, 8, 3, 5), seed=1)
+    product = np.matmul(a, b)
+    bias, up = small_integers((2, 3, 5), seed=2), heads((2, 7, 3, 5), seed=3)
+    text = "d = acc + bias[b,n] + up[b,m,n]; pre[b,m,n] = acc"
+    for one in (bias, np.broadcast_to(bias[:, :1], bias.shape), np.broadcast_to(bias[:1], bias.shape)):
+        d, pre = matmul(a, b, epilogue=text, bias=one, up=up)
+        np.testing.assert_array_equal(pre, product)
+        np.testing.assert_array_equal(d, product + one[:, :, None, :] + up)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_random_views_of_four_and_five_dimensions(seed):
+    random = np.random.default_rng(seed)
+    leading = tuple(random.integers(1, 4, random.integers(2, 4)))
+    rank = len(leading) + 2
+
+    def view(rows, columns, of):
+        shape = tuple(size if random.random() < 0.8 else 1 for size in leading) + (rows, columns)
+        order = random.permutation(rank)
+        held = small_integers(tuple(shape[i] for i in order), seed=of)
+        return held.transpose(np.argsort(order)) if random.random() < 0.7 else small_integers(shape, seed=of)
+
+    a, b = view(5, 6, 1), view(6, 4, 2)
+    expected = np.matmul(a, b)
+    try:
+        result = matmul(a, b)
+    except ValueError as error:  # neither rows nor columns are contiguous
+        assert "contiguous" in str(error)
+        result = matmul(np.ascontiguousarray(a), np.ascontiguousarray(b))
+    np.testing.assert_array_equal(result, expected)
 
 
 def test_launches_of_one_batch_do_not_read_what_others_have_stored():

@@ -126,7 +126,9 @@ struct ArgumentComments {
         if (extent.role == Role::group_rows) return "that a group has room for; 0: groups lie one behind the other";
         if (extent.role == Role::workspace_stride)
             return "bytes from a problem's part of the workspace to the next one's";
+        if (extent.role == Role::batch_inner) return "problems along the inner dimension of the batch";
         if (extent.role.part == ArgumentPart::batch_stride) return of_batch_stride(extent.role.name);
+        if (extent.role.part == ArgumentPart::outer_stride) return "the same along the outer dimension";
         if (is_transposed() && extent.role == Role::n) return "n of the problem";
         if (is_transposed() && extent.role == Role::m) return "m of the problem";
         if (extent.role.part != ArgumentPart::pitch) return {};

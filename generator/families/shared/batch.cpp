@@ -45,30 +45,48 @@ std::string_view condition_of(std::string_view name) {
     return name == "c" ? "if (args.beta != 0.0F) " : "if (args.k != 0) ";
 }
 
-/// "    args.a += problem * args.batch_stride_a;". The map of operands that problems may share has one matrix or all.
+/// "args.map_a.problem = args.batch_stride_a == 0 ? 0 : problem;". The map of operands that problems may share has one
+/// matrix or all.
+std::string map_move(std::string_view field, const Role& stride, std::string_view member, std::string_view place,
+                     bool may_be_shared) {
+    return may_be_shared
+               ? fmt::format("    args.{0}.{1} = args.{2} == 0 ? 0 : {3};\n", field, member, to_string(stride), place)
+               : fmt::format("    args.{}.{} = {};\n", field, member, place);
+}
+
+/// "    args.a += problem * args.batch_stride_a;".
 std::string moves(std::span<const KernelArgument> arguments, const GemmSignature& signature) {
-    std::string text;
+    const bool is_nested = signature.nested;
+    std::string text = is_nested ? "    const int outer = static_cast<int>(problem) / args.batch_inner;\n"
+                                   "    const int inner = static_cast<int>(problem) - outer * args.batch_inner;\n"
+                                 : "";
+    const std::string_view place = is_nested ? "inner" : "static_cast<int>(problem)";
     for (const KernelArgument& argument : arguments) {
         const Role role = role_of(argument);
-        const Role stride{role.name, ArgumentPart::batch_stride};
+        const Role stride{role.name, ArgumentPart::batch_stride}, outer{role.name, ArgumentPart::outer_stride};
         const std::string field = field_name(argument);
         if (has_addresses(role.name, signature) && role.part == ArgumentPart::pointer)
             text += fmt::format("    {}args.{} = matrix_of_problem(args.{}, problem);\n", condition_of(role.name),
                                 field, field);
-        if (std::holds_alternative<PointerArgument>(argument) && has(arguments, stride))
+        if (std::holds_alternative<PointerArgument>(argument) && has(arguments, outer))
+            text += fmt::format("    args.{0} += inner * args.{1} + outer * args.{2};\n", field, to_string(stride),
+                                to_string(outer));
+        else if (std::holds_alternative<PointerArgument>(argument) && has(arguments, stride))
             text += fmt::format("    args.{} += problem * args.{};\n", field, to_string(stride));
         if (!std::holds_alternative<TensorMapArgument>(argument)) continue;
-        if (role.is_packed || (role == Role::d && !has(arguments, Role::group_rows)))
+        const bool is_of_d = role == Role::d && !has(arguments, Role::group_rows);
+        if (role.is_packed) {
             text += fmt::format("    args.{}.problem = static_cast<int>(problem);\n", field);
-        else if (has(arguments, stride))
-            text += fmt::format("    args.{}.problem = args.{} == 0 ? 0 : static_cast<int>(problem);\n", field,
-                                to_string(stride));
+        } else if (is_of_d || has(arguments, stride)) {
+            text += map_move(field, stride, "problem", place, !is_of_d);
+            if (is_nested) text += map_move(field, outer, "outer", "outer", !is_of_d);
+        }
     }
     return text;
 }
 
 /// The kernel's parameter and its view of one problem. TMA reads tensor maps where the launch has put them.
-std::string structs_with_maps(std::span<const KernelArgument> arguments, std::string_view fields) {
+std::string structs_with_maps(std::span<const KernelArgument> arguments, bool is_nested, std::string_view fields) {
     std::string of_launch(fields), members;
     constexpr std::string_view kMap = " TensorMap ";
     for (std::size_t at = 0; (at = of_launch.find(kMap, at)) != std::string::npos;)
@@ -77,7 +95,8 @@ std::string structs_with_maps(std::span<const KernelArgument> arguments, std::st
         const std::string name = field_name(argument);
         const bool is_map = std::holds_alternative<TensorMapArgument>(argument);
         members += fmt::format("{}{}", members.empty() ? "" : ",\n          ",
-                               is_map ? fmt::format("{0}{{&all.{0}, 0}}", name) : fmt::format("{0}(all.{0})", name));
+                               is_map ? fmt::format("{0}{{&all.{0}, 0{1}}}", name, is_nested ? ", 0" : "")
+                                      : fmt::format("{0}(all.{0})", name));
     }
     return fmt::format(
         "struct BatchArgs {{\n{}}};\n\n"
@@ -96,9 +115,13 @@ std::vector<KernelArgument> with_batch(std::vector<KernelArgument> arguments, co
         if (role.part == ArgumentPart::pointer && has_stride(role.name, signature) &&
             std::ranges::find(operands, role.name) == operands.end())
             operands.push_back(role.name);
-        if (auto* const map = std::get_if<TensorMapArgument>(&argument))
-            map->dimensions.emplace_back(1, Role{role.name, ArgumentPart::matrices, role.is_packed},
-                                         Role{role.name, ArgumentPart::batch_stride, role.is_packed});
+        auto* const map = std::get_if<TensorMapArgument>(&argument);
+        if (map == nullptr) continue;
+        map->dimensions.emplace_back(1, Role{role.name, ArgumentPart::matrices, role.is_packed},
+                                     Role{role.name, ArgumentPart::batch_stride, role.is_packed});
+        if (signature.nested)
+            map->dimensions.emplace_back(1, Role{role.name, ArgumentPart::outer_matrices, role.is_packed},
+                                         Role{role.name, ArgumentPart::outer_stride, role.is_packed});
     }
     const bool has_workspace = has(arguments, Role::workspace);
     const bool has_groups = signature.grouped || signature.grouped_by_k;
@@ -106,8 +129,11 @@ std::vector<KernelArgument> with_batch(std::vector<KernelArgument> arguments, co
     if (signature.gathered) arguments.emplace_back(PointerArgument{Role::row_index});
     arguments.emplace_back(ExtentArgument{has_groups ? Role::groups : Role::batch});
     if (signature.grouped) arguments.emplace_back(ExtentArgument{Role::group_rows});
-    for (const std::string_view operand : operands)
+    if (signature.nested) arguments.emplace_back(ExtentArgument{Role::batch_inner});
+    for (const std::string_view operand : operands) {
         arguments.emplace_back(ExtentArgument{{operand, ArgumentPart::batch_stride}, 8});
+        if (signature.nested) arguments.emplace_back(ExtentArgument{{operand, ArgumentPart::outer_stride}, 8});
+    }
     if (has_workspace) arguments.emplace_back(ExtentArgument{Role::workspace_stride, 8});
     return arguments;
 }
@@ -127,8 +153,8 @@ std::string batch_arguments_text(std::span<const KernelArgument> arguments, cons
     const std::string_view problem = has(arguments, Role::groups) ? "first group to another one"
                                      : signature.pointers         ? "arguments of the launch to those of a problem"
                                                                   : "first problem of the batch to another one";
-    std::string text =
-        has_maps ? structs_with_maps(arguments, fields) : fmt::format("struct GemmArgs {{\n{}}};\n", fields);
+    std::string text = has_maps ? structs_with_maps(arguments, signature.nested, fields)
+                                : fmt::format("struct GemmArgs {{\n{}}};\n", fields);
     if (signature.pointers)
         text +=
             "\n// `matrices` is the launch's array of addresses, which has the type of one of them.\n"

@@ -11,7 +11,8 @@
 namespace jitgemm {
 
 /// \file Kernels of batches (GemmSpec::batch). Each is the kernel of one problem, with batch strides among its
-/// arguments. Pointers are moved to a block's problem. Tensor maps have the problem as their last dimension. With
+/// arguments. Pointers are moved to a block's problem. Tensor maps have the problem as their last dimension, or its
+/// places along both dimensions of the batch as the last two. With
 /// GemmSpec::pointers, a block loads the addresses of its problem's A, B, C and D: no tensor map can.
 
 /// The arguments of the same kernel for a batch.

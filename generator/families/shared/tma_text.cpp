@@ -21,17 +21,18 @@ std::vector<std::string> coordinates(int rank, fmt::format_string<const char&> i
 }
 
 /// The parameters of a copy: the coordinates that its map does not have.
-std::string coordinate_parameters(int rank, bool batched) {
-    return fmt::format("{}", fmt::join(coordinates(rank - (batched ? 1 : 0), "int {}"), ", "));
+std::string coordinate_parameters(int rank, int of_problem) {
+    return fmt::format("{}", fmt::join(coordinates(rank - of_problem, "int {}"), ", "));
 }
 
-std::vector<std::string> coordinate_inputs(int rank, bool batched) {
-    std::vector<std::string> inputs = coordinates(rank - (batched ? 1 : 0), "\"r\"({})");
-    if (batched) inputs.emplace_back("\"r\"(map.problem)");
+std::vector<std::string> coordinate_inputs(int rank, int of_problem) {
+    std::vector<std::string> inputs = coordinates(rank - of_problem, "\"r\"({})");
+    if (of_problem > 0) inputs.emplace_back("\"r\"(map.problem)");
+    if (of_problem > 1) inputs.emplace_back("\"r\"(map.outer)");
     return inputs;
 }
 
-std::string map_input(bool batched) { return batched ? "\"l\"(map.all)" : "\"l\"(&map)"; }
+std::string map_input(int of_problem) { return of_problem > 0 ? "\"l\"(map.all)" : "\"l\"(&map)"; }
 
 /// "{%2, %3}"
 std::string coordinate_operands(int first, int rank) {
@@ -47,10 +48,10 @@ struct BulkCopy {
     std::string operands;
     std::vector<std::string> before, behind;  ///< inputs around the coordinates
 
-    [[nodiscard]] std::string text(int rank, bool batched) const {
+    [[nodiscard]] std::string text(int rank, int of_problem) const {
         const std::string head = fmt::format("__device__ __forceinline__ void {}) {{", parameters);
         std::vector<std::string> inputs = before;
-        std::ranges::move(coordinate_inputs(rank, batched), std::back_inserter(inputs));
+        std::ranges::move(coordinate_inputs(rank, of_problem), std::back_inserter(inputs));
         inputs.insert(inputs.end(), behind.begin(), behind.end());
         const std::string first = inputs.front();
         inputs.erase(inputs.begin());
@@ -60,43 +61,43 @@ struct BulkCopy {
     }
 };
 
-std::string bulk_load(int rank, bool batched) {
+std::string bulk_load(int rank, int of_problem) {
     return BulkCopy{
         fmt::format("tma_load(unsigned target, const TensorMap& map, {}, unsigned full",
-                    coordinate_parameters(rank, batched)),
+                    coordinate_parameters(rank, of_problem)),
         fmt::format("cp.async.bulk.tensor.{}d.shared::cluster.global.tile.mbarrier::complete_tx::bytes", rank),
         fmt::format("[%0], [%1, {}], [%{}]", coordinate_operands(2, rank), rank + 2),
-        {"\"r\"(target)", map_input(batched)},
+        {"\"r\"(target)", map_input(of_problem)},
         {"\"r\"(full)"}}
-        .text(rank, batched);
+        .text(rank, of_problem);
 }
 
 constexpr std::string_view kOfMulticast =
     "// The same into every block of the cluster whose bit in `blocks` is set: to the same address, with the barrier "
     "there.\n";
 
-std::string bulk_multicast(int rank, bool batched) {
+std::string bulk_multicast(int rank, int of_problem) {
     return std::string(kOfMulticast) +
            BulkCopy{fmt::format("tma_load_multicast(unsigned target, const TensorMap& map, {}, unsigned full, unsigned "
                                 "short blocks",
-                                coordinate_parameters(rank, batched)),
+                                coordinate_parameters(rank, of_problem)),
                     fmt::format("cp.async.bulk.tensor.{}d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
                                 ".multicast::cluster",
                                 rank),
                     fmt::format("[%0], [%1, {}], [%{}], %{}", coordinate_operands(2, rank), rank + 2, rank + 3),
-                    {"\"r\"(target)", map_input(batched)},
+                    {"\"r\"(target)", map_input(of_problem)},
                     {"\"r\"(full)", "\"h\"(blocks)"}}
-               .text(rank, batched);
+               .text(rank, of_problem);
 }
 
-std::string bulk_store(int rank, bool batched) {
+std::string bulk_store(int rank, int of_problem) {
     return BulkCopy{
-        fmt::format("tma_store(unsigned source, const TensorMap& map, {}", coordinate_parameters(rank, batched)),
+        fmt::format("tma_store(unsigned source, const TensorMap& map, {}", coordinate_parameters(rank, of_problem)),
         fmt::format("cp.async.bulk.tensor.{}d.global.shared::cta.tile.bulk_group", rank),
         fmt::format("[%0, {}], [%{}]", coordinate_operands(1, rank), rank + 1),
-        {map_input(batched)},
+        {map_input(of_problem)},
         {"\"r\"(source)"}}
-        .text(rank, batched);
+        .text(rank, of_problem);
 }
 
 }  // namespace
@@ -104,9 +105,9 @@ std::string bulk_store(int rank, bool batched) {
 std::string tma_wrappers(const std::set<int>& ranks, TmaCopies copies) {
     std::string text;
     for (const int rank : ranks) {
-        text += (text.empty() ? "" : "\n") + bulk_load(rank, copies.batched);
-        if (copies.multicasts) text += "\n" + bulk_multicast(rank, copies.batched);
-        if (copies.stores) text += "\n" + bulk_store(rank, copies.batched);
+        text += (text.empty() ? "" : "\n") + bulk_load(rank, copies.of_problem);
+        if (copies.multicasts) text += "\n" + bulk_multicast(rank, copies.of_problem);
+        if (copies.stores) text += "\n" + bulk_store(rank, copies.of_problem);
     }
     return text;
 }

@@ -40,7 +40,8 @@ void check_tma_operand(Reasons& reasons, std::string_view name, bool is_copied, 
 void check_batch_strides(Reasons& reasons, const GemmSpec& spec) {
     for (const GemmOperand& operand : gemm_operands(spec)) {
         const bool is_copied = (operand.name == "a" && copies_a(spec)) || (operand.name == "b" && copies_b(spec));
-        const std::int64_t stride = is_copied ? packed_bytes(spec) : operand.batch_stride * bytes(operand.type);
+        const std::int64_t farthest = std::max(operand.batch_stride, operand.outer_stride);
+        const std::int64_t stride = is_copied ? packed_bytes(spec) : farthest * bytes(operand.type);
         if (operand.matrices() > 1 && stride >= kLargestPitch)
             reasons.push_back(fmt::format("matrices of {} are {} bytes apart: TMA needs a pitch below {}",
                                           operand.title, stride, kLargestPitch));

@@ -513,7 +513,8 @@ RenderInput WgmmaWarpSpecialized::render_input(const GemmSignature& asked, const
                                                      : epilogue_expression(signature, finished_unit(signature, c, g));
     input.generated["tma_copies.inl"] =
         tma_wrappers(tensor_map_ranks(all_arguments(signature, c, g)),
-                     {.multicasts = in_cluster, .stores = stores_by_tma(c), .batched = signature.batched});
+                     {.multicasts = in_cluster, .stores = stores_by_tma(c),
+                      .of_problem = signature.batched ? signature.nested ? 2 : 1 : 0});
     input.generated["wgmma_atom.cuh"] = instructions(signature, operands, c, g);
     input.pieces["multiply.cuh"] = multiply_template(c);
     input.pieces["consumers.cuh"] = consumers_template(c);

@@ -23,7 +23,7 @@ TEST_CASE("a problem is read from either of its texts, with a comment behind it 
     for (const char* text : {"gemm-v1 m=1 n=2 k=3 c=f32", " \tgemm-v1 m=1 n=2 k=3 c=f32",
                              "gemm-v2 k=3 m=1 n=2 c=f32\r\n", "gemm-v1 m=1 n=2 k=3 c=f32 # k=4"})
         CHECK(parse_spec_text(text) == with_c);
-    CHECK_THROWS_WITH(parse_spec_text("gemm-v9 m=1"), testing::Says("'gemm-v9'", "gemm-v1", "gemm-v2", "gemm-v3"));
+    CHECK_THROWS_WITH(parse_spec_text("gemm-v10 m=1"), testing::Says("'gemm-v10'", "gemm-v1", "gemm-v2", "gemm-v3"));
     CHECK_THROWS_WITH(parse_spec_text("fb16 tn 1 1 1"), ContainsSubstring("did you mean"));
     CHECK_THROWS_AS(parse_spec_text(""), SpecError);
     CHECK_THROWS_AS(parse_spec_text("# gemm-v1 m=1"), SpecError);
@@ -82,8 +82,8 @@ TEST_CASE("a size that is missing is no size of 0: all that are missing are name
 
 TEST_CASE("malformed specs are refused with the word at fault") {
     CHECK_THROWS_AS(parse_gemm_spec(""), SpecError);
-    CHECK_THROWS_WITH(parse_gemm_spec("gemm-v99 m=1"),
-                      testing::Says("'gemm-v99'", "expected", "gemm-v1", "gemm-v2", "gemm-v3"));
+    CHECK_THROWS_WITH(parse_gemm_spec("gemm-v109 m=1"),
+                      testing::Says("'gemm-v109'", "expected", "gemm-v1", "gemm-v2", "gemm-v3"));
     CHECK_THROWS_WITH(parse_gemm_spec("gemm-v1 m"), testing::Says("'m'", "form", "key=value"));
     CHECK_THROWS_WITH(parse_gemm_spec("gemm-v1 m=12x"), testing::Says("m", "'12x'", "expected"));
     CHECK_THROWS_WITH(parse_gemm_spec("gemm-v1 m="), ContainsSubstring("m is ''"));

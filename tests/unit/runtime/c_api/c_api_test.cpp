@@ -287,15 +287,15 @@ void set_member(jg_gemm& gemm, const c_api::GemmMember& member, std::string& tex
     auto* const place = reinterpret_cast<std::byte*>(&gemm) + member.offset;
     if (const auto found = kWords.find(member.key); found != kWords.end()) {
         std::memcpy(place, static_cast<const void*>(&found->second), sizeof found->second);
-        text = fmt::format("gemm-v8 m=3 n=4 k=5 {}='{}'", member.key, found->second);
+        text = fmt::format("gemm-v9 m=3 n=4 k=5 {}='{}'", member.key, found->second);
         return;
     }
     const std::int64_t value = 16;
     std::memcpy(place, &value, sizeof value);
-    text = member.key == "m"   ? "gemm-v8 m=16 n=4 k=5"
-           : member.key == "n" ? "gemm-v8 m=3 n=16 k=5"
-           : member.key == "k" ? "gemm-v8 m=3 n=4 k=16"
-                               : fmt::format("gemm-v8 m=3 n=4 k=5 {}=16", member.key);
+    text = member.key == "m"   ? "gemm-v9 m=16 n=4 k=5"
+           : member.key == "n" ? "gemm-v9 m=3 n=16 k=5"
+           : member.key == "k" ? "gemm-v9 m=3 n=4 k=16"
+                               : fmt::format("gemm-v9 m=3 n=4 k=5 {}=16", member.key);
 }
 
 jg_gemm small() {
@@ -351,7 +351,7 @@ TEST_CASE("the epilogue of a struct has blanks and lines, but no quote") {
 
 TEST_CASE("structs end with their last member: a later one must not lie in what is padding now") {
     CHECK(offsetof(jg_arguments, row_index) + sizeof(jg_arguments::row_index) == sizeof(jg_arguments));
-    CHECK(offsetof(jg_gemm, pointers) + sizeof(jg_gemm::pointers) == sizeof(jg_gemm));
+    CHECK(offsetof(jg_gemm, outer_stride_d) + sizeof(jg_gemm::outer_stride_d) == sizeof(jg_gemm));
 }
 
 TEST_CASE("a struct says its size: an older one is taken, a newer one while it sets nothing new") {

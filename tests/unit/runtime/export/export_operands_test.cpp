@@ -250,6 +250,11 @@ TEST_CASE("launchers of batches ask the driver for what jitgemm's own launch ask
     GemmSpec heads{.m = 128, .n = 64, .k = 64, .lda = 512, .ldb = 512, .ldd = 512, .batch = 8};
     heads.batch_stride_a = heads.batch_stride_b = heads.batch_stride_d = 64;
     check_sound(heads);
+    GemmSpec sequences = heads;
+    sequences.batch = 24;
+    sequences.outer = OuterBatch{.inner = 8, .stride_b = 0, .stride_d = 128 * 512 + 64};
+    check_sound(sequences);
+    check_sound(sequences, "a100");
     GemmSpec with_c = packed;
     with_c.c = DataType::bf16;
     with_c.d_order = Order::column;

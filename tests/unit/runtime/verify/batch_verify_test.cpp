@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstring>
 #include <initializer_list>
+#include <iterator>
 #include <memory>
 #include <set>
 #include <vector>
@@ -27,20 +28,30 @@ std::byte* moved(DevicePointer pointer, std::int64_t elements, DataType type) {
     return host(pointer) + elements * bytes(type);
 }
 
+/// Elements from the first matrix of an operand to that of a problem.
+std::int64_t begin_of(const GemmSpec& s, std::int64_t problem, std::int64_t stride, std::int64_t OuterBatch::*outer) {
+    if (!is_nested(s)) return problem * stride;
+    return problem / s.outer->inner * ((*s.outer).*outer) + problem % s.outer->inner * stride;
+}
+std::int64_t begin_of_d(const GemmSpec& s, std::int64_t problem) {
+    return begin_of(s, problem, s.batch_stride_d, &OuterBatch::stride_d);
+}
+
 /// What a right kernel does, one problem after the other.
 void compute(const GemmSpec& s, const GuardedProblem& problem) {
     const GemmArguments to = problem.arguments();
     for (std::int64_t i = 0; i < s.batch; ++i) {
-        const PlainOperands from{.a = moved(to.a, i * s.batch_stride_a, s.a),
-                                 .b = moved(to.b, i * s.batch_stride_b, s.b),
-                                 .c = s.c ? moved(to.c, i * s.batch_stride_c, *s.c) : nullptr};
-        compute_plainly(s, from, to.alpha, to.beta, moved(to.d, i * s.batch_stride_d, s.d));
+        const std::int64_t c = begin_of(s, i, s.batch_stride_c, &OuterBatch::stride_c);
+        const PlainOperands from{.a = moved(to.a, begin_of(s, i, s.batch_stride_a, &OuterBatch::stride_a), s.a),
+                                 .b = moved(to.b, begin_of(s, i, s.batch_stride_b, &OuterBatch::stride_b), s.b),
+                                 .c = s.c ? moved(to.c, c, *s.c) : nullptr};
+        compute_plainly(s, from, to.alpha, to.beta, moved(to.d, begin_of_d(s, i), s.d));
     }
 }
 
 /// Changes an element of a problem's D.
 void spoil(const GemmSpec& s, const GuardedProblem& problem, const ElementPlace& at) {
-    store_element(s, moved(problem.arguments().d, at.problem * s.batch_stride_d, s.d), at.row, at.column, 1000);
+    store_element(s, moved(problem.arguments().d, begin_of_d(s, at.problem), s.d), at.row, at.column, 1000);
 }
 
 GemmSpec batch_of(std::int64_t batch) { return {.m = 5, .n = 6, .k = 7, .batch = batch}; }
@@ -56,13 +67,42 @@ std::vector<GemmSpec> all_lies(std::int64_t batch) {
     return specs;
 }
 
+/// Batches of 2 · 3 problems: heads side by side, with room, shared along one dimension or along the other, and heads
+/// that lie further apart than sequences.
+std::vector<GemmSpec> all_nested_lies() {
+    std::vector<GemmSpec> specs(5, batch_of(6));
+    const auto heads = [](GemmSpec& spec) {
+        spec.lda = 3 * 8, spec.batch_stride_a = 8, spec.ldd = 3 * 6 + 2, spec.batch_stride_d = 6;
+    };
+    heads(specs[0]), specs[0].outer = OuterBatch{.inner = 3};
+    heads(specs[1]), specs[1].outer = OuterBatch{.inner = 3, .stride_a = 131, .stride_b = 0, .stride_d = 117};
+    specs[2].batch_stride_a = 0, specs[2].outer = OuterBatch{.inner = 3, .stride_a = 40, .stride_d = 100};
+    specs[2].c = DataType::f32, specs[2].d_order = Order::column;
+    specs[3].outer = OuterBatch{.inner = 2, .stride_a = 36, .stride_d = 33};
+    specs[3].batch_stride_a = 120, specs[3].batch_stride_d = 100;
+    specs[4].ldd = 6 * 6 + 1, specs[4].batch_stride_d = 12, specs[4].outer = OuterBatch{.inner = 3, .stride_d = 6};
+    for (GemmSpec& spec : specs) {
+        spec = resolved(spec);
+        REQUIRE(is_nested(spec));
+    }
+    return specs;
+}
+
+std::vector<GemmSpec> lies_of_both() {
+    std::vector<GemmSpec> specs = all_lies(6);
+    std::ranges::copy(all_nested_lies(), std::back_inserter(specs));
+    return specs;
+}
+
 /// Whether the byte belongs to an element of one of the form's matrices. It counts from the first element.
 bool is_in_matrix(const MatrixForm& form, std::int64_t byte) {
-    for (std::int64_t problem = 0; problem < form.matrices; ++problem)
-        for (std::int64_t line = 0; line < form.lines(); ++line) {
-            const std::int64_t first = problem * form.batch_stride + line * form.leading_dimension;
-            if (byte >= first * bytes(form.type) && byte < (first + form.run()) * bytes(form.type)) return true;
-        }
+    for (std::int64_t outer = 0; outer < form.outer_matrices; ++outer)
+        for (std::int64_t problem = 0; problem < form.matrices; ++problem)
+            for (std::int64_t line = 0; line < form.lines(); ++line) {
+                const std::int64_t first =
+                    outer * form.outer_stride + problem * form.batch_stride + line * form.leading_dimension;
+                if (byte >= first * bytes(form.type) && byte < (first + form.run()) * bytes(form.type)) return true;
+            }
     return false;
 }
 
@@ -70,7 +110,7 @@ bool is_in_matrix(const MatrixForm& form, std::int64_t byte) {
 
 TEST_CASE("batched verification: right results pass and a wrong one is named, wherever matrices lie", "[heavy]") {
     HostReferenceContext context;
-    for (const GemmSpec& spec : all_lies(3)) {
+    for (const GemmSpec& spec : lies_of_both()) {
         for (const InputKind inputs : {InputKind::integers, InputKind::normal}) {
             INFO(to_string(spec));
             GuardedProblem problem(context.impl, spec, inputs, 3, 2, spec.c ? 0.5F : 0);
@@ -80,16 +120,16 @@ TEST_CASE("batched verification: right results pass and a wrong one is named, wh
             CHECK(right.ok);
             CHECK(problem.check_on_cpu().ok);
 
-            spoil(spec, problem, {2, 0, 1});
-            spoil(spec, problem, {1, 4, 5});
+            spoil(spec, problem, {5, 0, 1});
+            spoil(spec, problem, {4, 4, 5});
             for (const Verification& wrong : {problem.check(), problem.check_on_cpu()}) {
                 CHECK(wrong.wrong == 2);
                 REQUIRE(wrong.first);
-                CHECK(wrong.first->problem == 1);
+                CHECK(wrong.first->problem == 4);
                 CHECK(wrong.first->row == 4);
                 CHECK(wrong.first->column == 5);
                 CHECK(wrong.first->got == 1000);
-                CHECK_THAT(wrong.message, ContainsSubstring("D[1][4, 5]"));
+                CHECK_THAT(wrong.message, ContainsSubstring("D[4][4, 5]"));
             }
         }
     }
@@ -142,7 +182,7 @@ TEST_CASE("batched verification: all bytes outside the matrices are guarded") {
     HostReferenceContext context;
     const std::unique_ptr<Reference> kernels = make_reference(context.impl);
     const HostReference on_host(context.impl.device);
-    for (const GemmSpec& spec : all_lies(3))
+    for (const GemmSpec& spec : lies_of_both())
         for (const char* const name : {"a", "b", "d"}) {
             INFO(to_string(spec) << ' ' << name);
             const GuardedMatrix memory(context.impl.device, form_of(spec, name, false), name);
