@@ -93,6 +93,10 @@
 #define GEMM_ANNOUNCE_K_TILE() announce_k_tile(shared, ring, walk.no_products ? 0 : kStageBytes)
 #define GEMM_ANNOUNCE_PREFETCHED() mbarrier_arrive_expect(shared.full_barrier(prefetched), kStageBytes)
 #define GEMM_COPY_SCALES()
+#define GEMM_SCALES_BEGIN()
+#define GEMM_SCALES_OF_TILE()
+#define GEMM_COPY_PARTS() \
+    copy_parts<kBlockM, 1, 1, true>(target, args.sa, args.ld_sa, tile.row, tile.end_row, k_block, bytes)
 #define GEMM_COPY_TILE_OPERANDS()
 #define GEMM_SKIP_PANELS()
 #define GEMM_PASS_PANELS()

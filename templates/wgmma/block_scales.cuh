@@ -1,17 +1,25 @@
 #pragma once
 
 // Scales of blocks of K: one of A for each row, or for 128 rows, and one of B for each column, or for 128 columns. Each
-// is for 128 of K. The partial sums of a wave are multiplied with them before they are added.
-#if GEMM_SCALES_IN_RING
-// TMA copies those of a k-tile to shared memory, behind the ring.
-#endif
+// is for 128 of K. Those of a k-tile lie behind the ring, in shared memory. The partial sums of a wave are multiplied
+// with them before they are added.
 
-#if GEMM_SCALES_IN_RING
 __device__ __forceinline__ float load_scale(unsigned address) {
     float scale;
     asm volatile("ld.shared.f32 %0, [%1];" : "=f"(scale) : "r"(address) : "memory");
     return scale;
 }
+#if GEMM_SCALES_BY_THREADS
+
+// A scale for each kStep rows (or columns) of a tile, one behind the other.
+template <int kStep>
+struct ScalesOfParts {
+    unsigned address;  // of the thread's first row, in stage 0
+
+    __device__ __forceinline__ float at(int row, int stage, int /*k_block*/) const {
+        return load_scale(address + stage * kScaleBytes + row / kStep * 4);
+    }
+};
 #endif
 #if GEMM_SCALES_OF_LINES
 
@@ -42,39 +50,6 @@ struct ScalesOfBlocks {
     }
 };
 #endif
-#if GEMM_SCALES_DIRECT
-
-// Scales that threads load from global memory: one for kRows rows (or columns).
-template <int kRows, bool kAlongK>
-struct ScalesInMemory {
-#if GEMM_BATCHED
-    const float* scales;  // of the first problem, then of the tile's; null where K is 0
-#else
-    const float* scales;  // null where K is 0
-#endif
-    long long pitch;
-#if GEMM_BATCHED
-    long long batch_stride;  // from a problem's scales to the next one's; 0: all have the same
-#endif
-    int row_in_tile;  // the thread's first row
-    int first_row, last_row;  // that row in D, and D's last one
-
-#if GEMM_BATCHED
-    __device__ __forceinline__ void begin_tile(int row, int end_row, int problem) {
-        if (scales != nullptr) scales += problem * batch_stride;
-#else
-    __device__ __forceinline__ void begin_tile(int row, int end_row) {
-#endif
-        first_row = row + row_in_tile;
-        last_row = end_row - 1;
-    }
-    __device__ __forceinline__ float at(int row, int /*stage*/, int k_block) const {
-        if (scales == nullptr) return 0.0f;
-        const int block = min(first_row + row, last_row) / kRows;
-        return kAlongK ? scales[block * pitch + k_block] : scales[k_block * pitch + block];
-    }
-};
-#endif
 GEMM_SCALE_TYPES();
 
 // Where a thread finds A and the scales.
@@ -85,11 +60,7 @@ struct PlaceA {
 };
 
 // The warpgroup tile begins at `row` of the block tile, and at its first column.
-#if GEMM_SCALES_DIRECT
-__device__ __forceinline__ PlaceA place_a(const GemmArgs& args, const SharedMemory& shared, int row) {
-#else
 __device__ __forceinline__ PlaceA place_a(const SharedMemory& shared, int row) {
-#endif
     PlaceA place;
     place.descriptor = OperandA::kDescriptor | (descriptor_address(shared.stage_a(0)) + OperandA::offset(row, 0));
     GEMM_FIND_SCALES();

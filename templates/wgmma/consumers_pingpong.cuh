@@ -23,11 +23,7 @@ __device__ __forceinline__ void multiply_tiles(const GemmArgs& args, const Share
     TileWalk walk(args, shared);
     const int warp = threadIdx.x / 32 % 4;
     const int lane = threadIdx.x % 32;
-#if GEMM_SCALES_DIRECT
-    const PlaceA a = place_a(args, shared, 0);
-#else
     const PlaceA a = place_a(shared, 0);
-#endif
     const unsigned long long b = OperandB::kDescriptor | descriptor_address(shared.stage_b(0));
     Staging staging(shared.staging);
     const Turn turn{warpgroup};

@@ -1,62 +1,15 @@
 #pragma once
 #include "wgmma/copy_operands.cuh"
+#include "wgmma/copying_warp.cuh"
 
 // Two warps of the block copy A, half of a tile's rows each. They walk over the tiles and the ring as the thread does
 // that copies B. TMA would need a box for each row, and 13 cycles for each box. So threads copy 16 bytes at a time.
 constexpr int kRowsOfWarp = kBlockM / kGatherWarps;
 constexpr int kChunkElements = kPanelElements / 8;  // in 16 bytes
-// K-tiles whose copies may be in flight while a warp waits for the next stage. Consumers wait for them, and release a
-// stage when they have the next k-tile: there must be fewer than the ring has stages for k-tiles.
-#if GEMM_TILE_PANELS
-constexpr int kStagesOfK = kStages - kTileStages;
-#else
-constexpr int kStagesOfK = kStages;
-#endif
-constexpr int kGathersInFlight = kStagesOfK > 3 ? kStagesOfK - 2 : kStagesOfK > 2 ? 2 : 1;
-
 // Copies 16 bytes, global to shared memory. It reads the first `bytes`, and zeros the rest.
 __device__ __forceinline__ void copy_chunk(unsigned target, unsigned long long source, int bytes) {
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(target), "l"(source), "r"(bytes) : "memory");
 }
-
-// The ring as a warp has it that copies A. The last `in_flight` k-tiles are not full yet.
-struct GatherRing {
-    RingPosition next;
-    int in_flight = 0;
-
-    __device__ __forceinline__ void wait(const SharedMemory& shared) const {
-        mbarrier_wait(shared.empty_barrier(next.stage), next.phase ^ 1);
-    }
-    // The stage is full when both warps and B have come.
-    __device__ __forceinline__ void fill(const SharedMemory& shared, int stage) const {
-        __syncwarp();
-        if (threadIdx.x % 32 == 0) mbarrier_arrive_expect(shared.full_barrier(stage), 0);
-    }
-    // Waits for the copies of the first k-tile in flight.
-    template <int kPending>
-    __device__ __forceinline__ void land(const SharedMemory& shared) {
-        asm volatile("cp.async.wait_group %0;" ::"n"(kPending) : "memory");
-        fence_proxy_async();
-        fill(shared, next.stage < in_flight ? next.stage - in_flight + kStages : next.stage - in_flight);
-        --in_flight;
-    }
-    __device__ __forceinline__ void land_all(const SharedMemory& shared) {
-#pragma unroll 1
-        while (in_flight > 0) land<0>(shared);
-    }
-#if GEMM_TILE_PANELS
-    // Passes stages that hold panels.
-    __device__ __forceinline__ void pass(const SharedMemory& shared, int stages) {
-        land_all(shared);
-#pragma unroll 1
-        for (; stages > 0; --stages) {
-            wait(shared);
-            fill(shared, next.stage);
-            next.advance();
-        }
-    }
-#endif
-};
 
 // The addresses of two rows of A; 0: it is a row of zeros.
 struct Sources {
@@ -112,14 +65,14 @@ __device__ __forceinline__ void find_sources(const GemmArgs& args, const SharedM
 
 __device__ __forceinline__ void copy_gathered_rows(const GemmArgs& args, const SharedMemory& shared) {
     const int first = threadIdx.x / 32 % kGatherWarps * kRowsOfWarp;  // row of a tile
-    GatherRing ring;
+    CopyingWarp ring;
     TileWalk walk(args, shared);
 #pragma unroll 1
     for (; walk.has_tile(); walk.next()) {
         find_sources(args, shared, walk.tile(), first);
 #pragma unroll 1
         for (int k_tile = 0; k_tile < walk.k_tiles; ++k_tile) {
-            if (ring.in_flight == kGathersInFlight) ring.land<kGathersInFlight - 1>(shared);
+            if (ring.in_flight == kCopiesInFlight) ring.land<kCopiesInFlight - 1>(shared);
             ring.wait(shared);
             if (!walk.no_products) copy_rows(shared, walk, ring.next.stage, first, k_tile * kBlockK);
             asm volatile("cp.async.commit_group;" ::: "memory");

@@ -3,11 +3,7 @@
     const int lane = threadIdx.x % 32;
     const int warpgroup_row = warpgroup / kConsumersN * kWarpgroupM;  // of the warpgroup tile in the block tile
     const int warpgroup_column = warpgroup % kConsumersN * kWarpgroupN;
-#if GEMM_SCALES_DIRECT
-    const PlaceA a = place_a(args, shared, warpgroup_row);
-#else
     const PlaceA a = place_a(shared, warpgroup_row);
-#endif
 #if GEMM_PAIRS && !GEMM_SWAP_AB
     const unsigned long long b =
         OperandB::kDescriptor | (descriptor_address(shared.stage_b(0)) + OperandB::offset(2 * warpgroup_column, 0));

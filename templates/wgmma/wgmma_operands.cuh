@@ -45,7 +45,7 @@ struct RingPosition {
 #endif
 };
 
-#if GEMM_SCALES_IN_RING
+#if GEMM_BLOCK_SCALES
 // The ring's stages, and behind them the scales of each.
 constexpr int kRingBytes = kStages * kStageBytes + (kStages * kScaleBytes + 1023) / 1024 * 1024;
 #endif
@@ -79,7 +79,7 @@ struct SharedMemory {
 #endif
 
     __device__ __forceinline__ explicit SharedMemory(unsigned first) : ring(first) {
-#if GEMM_SCALES_IN_RING
+#if GEMM_BLOCK_SCALES
         staging = ring + kRingBytes;
 #else
         staging = ring + kStages * kStageBytes;
@@ -99,7 +99,7 @@ struct SharedMemory {
 
     __device__ __forceinline__ unsigned stage_a(int stage) const { return ring + stage * kStageBytes; }
     __device__ __forceinline__ unsigned stage_b(int stage) const { return stage_a(stage) + OperandA::kBytes; }
-#if GEMM_SCALES_IN_RING
+#if GEMM_BLOCK_SCALES
     __device__ __forceinline__ unsigned scales_of(int stage) const {
         return ring + kStages * kStageBytes + stage * kScaleBytes;
     }
@@ -122,7 +122,7 @@ struct SharedMemory {
     // One thread calls this where K is 0.
     __device__ __forceinline__ void clear_ring() const {
 #pragma unroll 1
-#if GEMM_SCALES_IN_RING
+#if GEMM_BLOCK_SCALES && !GEMM_SCALES_BY_THREADS
         for (unsigned byte = 0; byte < kRingBytes; byte += 16)
 #else
         for (unsigned byte = 0; byte < kStages * kStageBytes; byte += 16)
@@ -134,8 +134,12 @@ struct SharedMemory {
 
     __device__ __forceinline__ void init_barriers() const {
         for (int stage = 0; stage < kStages; ++stage) {
-#if GEMM_GATHERED
+#if GEMM_GATHERED && GEMM_SCALES_BY_THREADS
+            mbarrier_init(full_barrier(stage), 2 + kGatherWarps);  // who copies B, A and scales
+#elif GEMM_GATHERED
             mbarrier_init(full_barrier(stage), 1 + kGatherWarps);  // who copies B, and who copies A
+#elif GEMM_SCALES_BY_THREADS
+            mbarrier_init(full_barrier(stage), 2);  // who copies A and B, and who copies scales
 #else
             mbarrier_init(full_barrier(stage), 1);
 #endif

@@ -48,6 +48,9 @@
 #elif GEMM_GATHERED
 #include "wgmma/copy_gathered_rows.cuh"
 #endif
+#if GEMM_SCALES_BY_THREADS
+#include "wgmma/copy_scales.cuh"
+#endif
 
 // ---- kernel
 #if GEMM_CLUSTER > 1 && GEMM_BATCHED
@@ -79,6 +82,9 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const __grid_cons
         if (threadIdx.x / 32 == kConsumers * 4 + 1) clear_group_ends(args, shared);
 #elif GEMM_GATHERED
         if (threadIdx.x / 32 >= kConsumers * 4 + 2) copy_gathered_rows(args, shared);
+#endif
+#if GEMM_SCALES_BY_THREADS
+        if (threadIdx.x / 32 == kConsumers * 4 + 1) copy_scales(args, shared);
 #endif
     } else {
         GEMM_CONSUMERS_BEGIN();

@@ -106,8 +106,8 @@ void check_kinds(std::size_t first, std::initializer_list<Sizes> sizes, std::str
 
 }  // namespace
 
-TEST_CASE("emulated scales of blocks: every pair of kinds, loaded by threads") {
-    check_kinds(0, {{136, 200, 296}, {77, 264, 129}}, ",scales=direct");
+TEST_CASE("emulated scales of blocks: every pair of kinds, copied by threads") {
+    check_kinds(0, {{136, 200, 296}, {77, 264, 129}}, ",scales=threads");
 }
 
 // 400 and more rows and columns have four blocks of 128.
@@ -123,7 +123,7 @@ TEST_CASE("emulated scales of blocks: rows with pitches of their own, D column-m
         spec.d_order = Order::column;
         check_wgmma(on_hopper(), spec, std::string(variant) + ",promote=128");
         check_wgmma(on_hopper(), scaled("sa[m,k/128]", "sb[k/128,n]", 72, 136, 0),
-                    std::string(variant) + ",promote=128,scales=direct");
+                    std::string(variant) + ",promote=128,scales=threads");
     }
 }
 
@@ -132,7 +132,7 @@ TEST_CASE("emulated scales of blocks: nothing is read where alpha is 0") {
     spec.epilogue = "d = alpha * (acc * sa[m,k/128] * sb[k/128,n])";
     OneIn tried(3);
     for (const std::string_view variant : kScaledVariants)
-        for (const std::string_view way : {"ring", "direct"})
+        for (const std::string_view way : {"tma", "threads"})
             if (tried.next())
                 check_wgmma(on_hopper(), spec, std::string(variant) + ",promote=128,scales=" + std::string(way),
                             {.alpha = 0.0F, .beta = 0.0F});
@@ -140,8 +140,8 @@ TEST_CASE("emulated scales of blocks: nothing is read where alpha is 0") {
 
 TEST_CASE("emulated scales of blocks: groups of rows, copied by TMA") { check_groups({136, 400, 512}, ""); }
 
-TEST_CASE("emulated scales of blocks: groups of rows, loaded by threads") {
-    check_groups({131, 200, 208}, ",scales=direct");
+TEST_CASE("emulated scales of blocks: groups of rows, copied by threads") {
+    check_groups({131, 200, 208}, ",scales=threads");
 }
 
 TEST_CASE("emulated scales of blocks: a tile begins at any row of the scales") {
@@ -178,7 +178,7 @@ TEST_CASE("emulated scales of blocks: random groups, with room for rows and with
 }
 
 TEST_CASE("emulated scales of blocks: groups without K, without alpha, with texts") {
-    for (const std::string_view way : {"ring", "direct"}) {
+    for (const std::string_view way : {"tma", "threads"}) {
         const std::string variant = "block=64x64x128,warpgroup=64x64,stages=3,promote=128,scales=" + std::string(way);
         GemmSpec spec = in_groups(5, scaled("", "", 144, 136, 512));
         spec.epilogue = "d = alpha * (acc * sa[k/128,m] * sb[b,k/128,n])";
@@ -202,13 +202,13 @@ TEST_CASE("emulated scales of blocks: batches, with scales of each problem and o
             if (variant.find("stream_k") != std::string_view::npos) continue;
             if (variant.find("x24x") != variant.npos && of_a.find("m/128") != std::string_view::npos) continue;
             if (!tried.next()) continue;
-            const bool in_ring = i % 2 == 0;
-            GemmSpec spec = scaled(of_a, of_b, in_ring ? 40 : 77, in_ring ? needed(of_b, 400) : 72, 512);
+            const bool by_tma = i % 2 == 0;
+            GemmSpec spec = scaled(of_a, of_b, by_tma ? 40 : 77, by_tma ? needed(of_b, 400) : 72, 512);
             spec.batch = 2;
             if (i % 3 == 0 && of_a.starts_with("sa[b")) spec.epilogue = spec.epilogue.with("sa", {.batch_stride = 0});
             if (i % 4 == 0) spec.d_order = Order::column;
             INFO(variant << ", " << to_string(spec));
-            const std::string_view way = in_ring ? "ring" : "direct";
+            const std::string_view way = by_tma ? "tma" : "threads";
             check_wgmma(on_hopper(), spec, std::string(variant) + ",promote=128,scales=" + std::string(way));
         }
     GemmSpec chosen = scaled("sa[b,k/128,m]", "sb[b,n/128,k/128]", 40, 200, 384);
@@ -219,18 +219,18 @@ TEST_CASE("emulated scales of blocks: batches, with scales of each problem and o
 }
 
 TEST_CASE("emulated scales of blocks: planted faults in groups and batches are found") {
-    constexpr std::string_view kRing = "block=64x96x128,warpgroup=64x96,stages=3,promote=128";
+    constexpr std::string_view kTma = "block=64x96x128,warpgroup=64x96,stages=3,promote=128";
     constexpr std::string_view kTall = "block=256x32x128,warpgroup=128x32,stages=2,slices=1,promote=128";
-    constexpr std::string_view kDirect = "block=64x96x128,warpgroup=64x96,stages=3,promote=128,scales=direct";
+    constexpr std::string_view kThreads = "block=64x96x128,warpgroup=64x96,stages=3,promote=128,scales=threads";
     struct Fault {
         std::string_view name, parameters, text, instead;
     };
     constexpr std::array kFaults{
-        Fault{"boxes of scales begin at the tile", kRing, "tile.row & ~3", "tile.row"},
-        Fault{"the box's first scale is the tile's", kRing, "tile.row % 4 * 4;", "0;"},
+        Fault{"boxes of scales begin at the tile", kTma, "tile.row & ~3", "tile.row"},
+        Fault{"the box's first scale is the tile's", kTma, "tile.row % 4 * 4;", "0;"},
         Fault{"the second box is the first", kTall, "+ part * kRowScaleStep, k_block", ", k_block"},
-        Fault{"the first group's scales of B", kRing, "args.map_sb.problem = ", "args.map_sb.problem = 0 * "},
-        Fault{"the first group's scales of B", kDirect, "scales += problem * batch_stride", "scales += 0"},
+        Fault{"the first group's scales of B", kTma, "args.map_sb.problem = ", "args.map_sb.problem = 0 * "},
+        Fault{"the first group's scales of B", kThreads, "of_tile.sb, of_tile.ld_sb", "args.sb, of_tile.ld_sb"},
     };
     for (const Fault& fault : kFaults) {
         INFO(fault.name);
@@ -248,21 +248,25 @@ TEST_CASE("emulated scales of blocks: planted faults in groups and batches are f
 }
 
 TEST_CASE("emulated scales of blocks: planted faults are found") {
-    constexpr std::string_view kRing = "block=128x96x128,warpgroup=64x96,stages=3,promote=128";
-    constexpr std::string_view kDirect = "block=128x96x128,warpgroup=64x96,stages=3,promote=128,scales=direct";
+    constexpr std::string_view kTma = "block=128x96x128,warpgroup=64x96,stages=3,promote=128";
+    constexpr std::string_view kThreads = "block=128x96x128,warpgroup=64x96,stages=3,promote=128,scales=threads";
     struct Fault {
         std::string_view name, parameters, text, instead;
     };
     constexpr std::array kFaults{
-        Fault{"the next block's scales of B", kRing, "neighbour % 4 * 4", "(neighbour + 1) % 4 * 4"},
-        Fault{"the first block's scales of A", kRing, "kAlongK ? k_block % 4 * 4 : 0", "0"},
-        Fault{"the lower rows have the upper rows' scales", kRing, "row_scales.at(row + 8,", "row_scales.at(row,"},
-        Fault{"one part's scale for all columns", kRing, "partial.column_scale[part];", "partial.column_scale[0];"},
-        Fault{"scales of an earlier stage", kRing, "stage * kScaleBytes + row * kStride", "row * kStride"},
-        Fault{"a k-block is counted twice", kRing, "++a.k_block", "a.k_block += 2"},
-        Fault{"the scales of a tile's first rows", kDirect, "first_row = row + row_in_tile", "first_row = row_in_tile"},
-        Fault{"rows beyond the last one are read", kDirect, "min(first_row + row, last_row)", "(first_row + row)"},
-        Fault{"a pitch for each k-block", kDirect, "block * pitch + k_block", "block * pitch + k_block * pitch"},
+        Fault{"the next block's scales of B", kTma, "neighbour % 4 * 4", "(neighbour + 1) % 4 * 4"},
+        Fault{"the first block's scales of A", kTma, "kAlongK ? k_block % 4 * 4 : 0", "0"},
+        Fault{"the lower rows have the upper rows' scales", kTma, "row_scales.at(row + 8,", "row_scales.at(row,"},
+        Fault{"one part's scale for all columns", kTma, "partial.column_scale[part];", "partial.column_scale[0];"},
+        Fault{"scales of an earlier stage", kTma, "stage * kScaleBytes + row * kStride", "row * kStride"},
+        Fault{"a k-block is counted twice", kTma, "++a.k_block", "a.k_block += 2"},
+        Fault{"scales of a tile's neighbours", kThreads, "first + part * kStep", "part * kStep"},
+        Fault{"rows beyond the last one are read", kThreads, "min(first + part * kStep, end - 1)",
+              "(first + part * kStep)"},
+        Fault{"a pitch for each k-block", kThreads, "line * pitch + k_block", "line * pitch + k_block * pitch"},
+        Fault{"a stage is full before its scales have come", kThreads, "ring.land<kCopiesInFlight - 1>",
+              "ring.fill(shared, 0); ring.land<kCopiesInFlight - 1>"},
+        Fault{"scales of the previous k-tile", kThreads, "kBlockK + k_tile;", "kBlockK + k_tile - (k_tile != 0);"},
     };
     for (const Fault& fault : kFaults) {
         INFO(fault.name);

@@ -112,7 +112,7 @@ TEST_CASE("emulated groups: D of eight bits") {
                                 ? "w: f32[m]; bias: f16[b,n]; d = (acc + bias[b,n]) * w[m]"
                                 : "x: f16[m,n]; pre: f32[m,n]; t = acc * sa[k/128,m]; pre[m,n] = t; d = t + x[m,n]";
             check_wgmma(on_hopper(), spec,
-                        std::string(variant) + promote + ",scales=" + (seed % 2 == 0 ? "ring" : "direct"),
+                        std::string(variant) + promote + ",scales=" + (seed % 2 == 0 ? "tma" : "threads"),
                         {.seed = seed});
         }
     GemmSpec spec = groups_of(7, spec_of(GemmLayout::tn, 400, 48, 64, DataType::e4m3));

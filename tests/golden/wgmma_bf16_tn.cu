@@ -2,7 +2,7 @@
 // Read from `gemm` at the end upwards.
 //
 //   kernel   wgmma_bf16_tn_128x256x64_2x1_stages4_pdl0
-//   config   block=128x256x64,cluster=2x1,schedule=cooperative,warpgroup=64x256,swap_ab=0,stages=4,a_source=smem,promote=0,scales=ring,rasterization=grouped_m,group=8,store=tma,slices=2,broadcast_c=0,persistent=1,warp_specialized=1,stream_k=0,dependent_launch=0,early=none
+//   config   block=128x256x64,cluster=2x1,schedule=cooperative,warpgroup=64x256,swap_ab=0,stages=4,a_source=smem,promote=0,scales=tma,rasterization=grouped_m,group=8,store=tma,slices=2,broadcast_c=0,persistent=1,warp_specialized=1,stream_k=0,dependent_launch=0,early=none
 //   spec     gemm-v1 m=4096 n=4096 k=4096 a=bf16 b=bf16 c=none d=bf16 acc=f32 layout=tn d-layout=t lda=4096 ldb=4096 ldc=0 ldd=4096 align-a=16 align-b=16 align-c=0 align-d=16
 //   arch     sm_90a
 //   launch   gemm: 1 per SM, at most 512 blocks of 384 threads along x, in clusters of 2, 229440 bytes of dynamic shared memory

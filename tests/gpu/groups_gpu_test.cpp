@@ -147,7 +147,7 @@ TEST_CASE("groups and batches on a GPU: scales of blocks of K") {
           "block=128x192x128,warpgroup=64x192,stages=3,slices=2",
           "block=64x256x128,warpgroup=64x256,schedule=pingpong,stages=3,slices=2",
           "block=192x128x128,warpgroup=64x128,stages=3,slices=2", "block=64x24x128,warpgroup=64x24,stages=6"})
-        for (const char* const way : {"ring", "direct"}) {
+        for (const char* const way : {"tma", "threads"}) {
             GemmSpec spec = groups_of(30, {6000, 520, 1000}, DataType::e4m3);
             spec.lda = spec.ldb = 1008;
             spec.epilogue = "d = acc * sa[k/128,m] * sb[b,n/128,k/128]";

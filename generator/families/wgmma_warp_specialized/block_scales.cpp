@@ -35,7 +35,7 @@ WgmmaScale scale_of(const EpilogueOperand& operand, const GemmSignature& signatu
                      .is_of_rows = (other.size == 'm') != config.swap_ab,
                      .is_by_block = other.over == kScaledBlock,
                      .is_k_contiguous = !k_is_first,
-                     .is_in_ring = config.scales == ScaleSource::ring,
+                     .is_by_threads = config.scales == ScaleSource::threads,
                      .has_problems = signature.batched && operand.index.of_problem};
     const int extent = scale.is_of_rows ? config.block.m : config.block.n;
     if (scale.is_by_block) {
@@ -47,11 +47,11 @@ WgmmaScale scale_of(const EpilogueOperand& operand, const GemmSignature& signatu
         scale.step = extent;
         scale.boxes = 1;
         scale.box = scale.is_k_contiguous ? std::array{kLeastBox, extent} : std::array{extent, 1};
-        if (signature.grouped && scale.is_in_ring && scale.is_of_rows && !scale.is_k_contiguous)
+        if (signature.grouped && !scale.is_by_threads && scale.is_of_rows && !scale.is_k_contiguous)
             shift_boxes(scale, extent);
         scale.bytes = round_up(scale.copied_bytes(), kScaleSlotBytes);
     }
-    if (!scale.is_in_ring) scale.box = {}, scale.bytes = 0;
+    if (scale.is_by_threads) scale.bytes = round_up(scale.parts() * 4, kScaleSlotBytes);
     return scale;
 }
 
@@ -87,13 +87,14 @@ std::string scale_lines(const std::vector<WgmmaScale>& scales) {
     for (const WgmmaScale& scale : scales) {
         const std::string_view side = scale.is_of_rows ? "Row" : "Column";
         const std::string& name = scale.operand->name;
-        if (scale.is_by_block && (scale.is_in_ring || !scale.is_of_rows)) {
-            text += constant_line(fmt::format("k{}Scales", side), scale.boxes,
-                                  fmt::format("parts of a tile, each within a block of {}", name));
+        if (scale.is_by_block) {
+            if (!scale.is_by_threads || !scale.is_of_rows)
+                text += constant_line(fmt::format("k{}Scales", side), scale.boxes,
+                                      fmt::format("parts of a tile, each within a block of {}", name));
             text += constant_line(fmt::format("k{}ScaleStep", side), scale.step,
                                   scale.is_of_rows ? "rows of a part" : "columns of a part");
         }
-        if (scale.is_of_rows && scale.is_in_ring && scales.size() > 1)
+        if (scale.is_of_rows && scales.size() > 1)
             text += constant_line("kRowScaleBytes", scale.bytes, fmt::format("{} of a k-tile in shared memory", name));
         if (scale.is_shifted && scale.boxes > 1)
             text += constant_line("kRowScales", scale.boxes, fmt::format("boxes of {} for a tile", name)) +
@@ -101,16 +102,15 @@ std::string scale_lines(const std::vector<WgmmaScale>& scales) {
         bytes += scale.bytes;
         copied += scale.copied_bytes();
     }
-    if (copied == 0) return text;
     text += constant_line("kScaleBytes", bytes, "all scales of a k-tile in shared memory");
-    return text + constant_line("kCopiedScaleBytes", copied, "that TMA writes");
+    return copied == 0 ? text : text + constant_line("kCopiedScaleBytes", copied, "that TMA writes");
 }
 
 namespace {
 
 std::string_view member(const WgmmaScale& scale) { return scale.is_of_rows ? "row" : "column"; }
 std::string_view type_of(const WgmmaScale& scale) { return scale.is_of_rows ? "RowScales" : "ColumnScales"; }
-bool has_begin(const WgmmaScale& scale) { return scale.is_by_block || !scale.is_in_ring; }
+bool has_begin(const WgmmaScale& scale) { return scale.is_by_block && !scale.is_by_threads; }
 
 constexpr std::size_t kInLoop = 2 * kTextIndent;
 
@@ -151,8 +151,25 @@ std::string copy_of_blocks(const WgmmaScale& scale, const std::string& target) {
                                 kInLoop + kTextIndent)));
 }
 
+/// "copy_parts<128, 1, 1, true>(target, args.sa, args.ld_sa, tile.row, tile.end_row, k_block, bytes);"
+std::string copied_by_threads(const std::vector<WgmmaScale>& scales, bool is_batched) {
+    std::string text;
+    const std::string_view args = is_batched ? "of_tile" : "args";
+    for (const WgmmaScale& scale : scales) {
+        const int step = scale.is_by_block ? scale.step : 1;
+        text += call_statement(
+            fmt::format("copy_parts<{}, {}, {}, {}>", scale.parts(), step, scale.is_by_block ? kScaledBlock : 1,
+                        scale.is_k_contiguous),
+            &scale != scales.data() ? "target + kRowScaleBytes" : "target",
+            {fmt::format("{}.{}", args, scale.operand->name), fmt::format("{}.ld_{}", args, scale.operand->name),
+             fmt::format("tile.{}", member(scale)), fmt::format("tile.end_{}", member(scale)), "k_block", "bytes"},
+            kInLoop + kTextIndent);
+    }
+    return text;
+}
+
 std::string copied(const std::vector<WgmmaScale>& scales) {
-    if (scales.empty() || !scales.front().is_in_ring) return {};
+    if (scales.empty() || scales.front().is_by_threads) return {};
     std::string text =
         "const unsigned scales = shared.scales_of(stage), full = shared.full_barrier(stage);\n"
         "const int k_block = tile.first_k / kBlockK + k_tile;\n";
@@ -166,13 +183,11 @@ std::string copied(const std::vector<WgmmaScale>& scales) {
 std::string types(const std::vector<WgmmaScale>& scales) {
     std::string text;
     for (const WgmmaScale& scale : scales) {
-        const std::string_view kind = !scale.is_in_ring   ? "ScalesInMemory"
-                                      : scale.is_by_block ? "ScalesOfBlocks"
-                                                          : "ScalesOfLines";
-        const int number = !scale.is_in_ring   ? scale.is_by_block ? kScaledBlock : 1
-                           : scale.is_by_block ? scale.step
-                                               : scale.stride();
-        text += fmt::format("using {} = {}<{}, {}>;  // {}\n", type_of(scale), kind, number, scale.is_k_contiguous,
+        const std::string type =
+            scale.is_by_threads ? fmt::format("ScalesOfParts<{}>", scale.is_by_block ? scale.step : 1)
+            : scale.is_by_block ? fmt::format("ScalesOfBlocks<{}, {}>", scale.step, scale.is_k_contiguous)
+                                : fmt::format("ScalesOfLines<{}, {}>", scale.stride(), scale.is_k_contiguous);
+        text += fmt::format("using {} = {};  // {}\n", type_of(scale), type,
                             with_index(scale.operand->name, scale.operand->index));
     }
     return text;
@@ -190,36 +205,28 @@ std::string_view first_line(const WgmmaScale& scale) {
     return scale.is_of_rows ? "row + threadIdx.x / 32 % 4 * 16 + threadIdx.x % 32 / 4" : "threadIdx.x % 4 * 2";
 }
 
-std::string found(const std::vector<WgmmaScale>& scales, bool is_batched) {
+std::string found(const std::vector<WgmmaScale>& scales) {
     std::string text;
     for (const WgmmaScale& scale : scales) {
         const std::string place = fmt::format("place.{}_scales", member(scale));
-        if (!scale.is_in_ring) {
-            text += fmt::format("{}.scales = args.k == 0 ? nullptr : args.{};\n", place, scale.operand->name);
-            text += fmt::format("{}.pitch = args.ld_{};\n", place, scale.operand->name);
-            if (is_batched)
-                text += fmt::format("{}.batch_stride = {};\n", place,
-                                    scale.has_problems ? "args.batch_stride_" + scale.operand->name : "0");
-        } else {
-            const std::string_view start = &scale != scales.data() ? " + kRowScaleBytes" : "";
-            text += fmt::format("{}.address = shared.scales_of(0){};\n", place, start);
-            if (!scale.is_by_block)
-                text += fmt::format("{}.address += ({}) * {};\n", place, first_line(scale), scale.stride());
-            else if (scale.is_of_rows)
-                text += fmt::format("{}.address += row / kRowScaleStep * {};\n", place, kScaleSlotBytes);
-        }
+        const std::string_view start = &scale != scales.data() ? " + kRowScaleBytes" : "";
+        text += fmt::format("{}.address = shared.scales_of(0){};\n", place, start);
+        if (!scale.is_by_block)
+            text += fmt::format("{}.address += ({}) * {};\n", place, first_line(scale), scale.stride());
+        else if (scale.is_of_rows)
+            text += fmt::format("{}.address += row / kRowScaleStep * {};\n", place,
+                                scale.is_by_threads ? 4 : kScaleSlotBytes);
         if (has_begin(scale)) text += fmt::format("{}.row_in_tile = {};\n", place, first_line(scale));
     }
     return text;
 }
 
-std::string begun(const std::vector<WgmmaScale>& scales, bool is_batched) {
+std::string begun(const std::vector<WgmmaScale>& scales) {
     if (scales.empty()) return {};
     std::string text = "a.k_block = tile.first_k / kBlockK;\n";
     for (const WgmmaScale& scale : scales)
         if (has_begin(scale))
-            text += fmt::format("a.{0}_scales.begin_tile(tile.{0}, tile.end_{0}{1});\n", member(scale),
-                                is_batched && !scale.is_in_ring ? ", tile.problem" : "");
+            text += fmt::format("a.{0}_scales.begin_tile(tile.{0}, tile.end_{0});\n", member(scale));
         else if (scale.is_shifted)
             text += "a.row_scales.address += tile.row % 4 * 4;  // the box begins up to three rows before the tile\n";
     return text;
@@ -284,12 +291,16 @@ std::string of_sum(const std::vector<WgmmaScale>& scales) {
 
 }  // namespace
 
-void add_scale_statements(RenderInput& input, const std::vector<WgmmaScale>& scales, bool is_batched) {
+void add_scale_statements(RenderInput& input, const std::vector<WgmmaScale>& scales, bool is_batched, bool early) {
+    input.generated["GEMM_SCALES_BEGIN"] = early ? "wait_on_dependent_grids();\n" : "";
+    input.generated["GEMM_SCALES_OF_TILE"] =
+        is_batched ? "const GemmArgs of_tile = problem_of(args, tile.problem);\n" : "";
+    input.generated["GEMM_COPY_PARTS"] = copied_by_threads(scales, is_batched);
     input.generated["GEMM_COPY_SCALES"] = copied(scales);
     input.generated["GEMM_SCALE_TYPES"] = types(scales);
     input.generated["GEMM_SCALE_PLACES"] = places(scales);
-    input.generated["GEMM_FIND_SCALES"] = found(scales, is_batched);
-    input.generated["GEMM_BEGIN_SCALES"] = begun(scales, is_batched);
+    input.generated["GEMM_FIND_SCALES"] = found(scales);
+    input.generated["GEMM_BEGIN_SCALES"] = begun(scales);
     input.generated["GEMM_SCALES_OF_WAVE"] = of_wave(scales);
     input.generated["GEMM_READ_SCALES"] = read(scales);
     input.generated["GEMM_SCALE_OF_SUM"] = of_sum(scales);

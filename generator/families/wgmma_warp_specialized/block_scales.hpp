@@ -19,12 +19,13 @@ inline constexpr int kMostScaleBoxes = 4;
 
 /// Scales of blocks of one operand, as wgmmas see it. TMA copies those of a k-tile behind the ring, in boxes. A box is
 /// for the rows of the tile, or for a part of them. Where a scale is for 128 rows, that part lies within such a block.
+/// Threads copy one scale for each row, or for each such part.
 struct WgmmaScale {
     const EpilogueOperand* operand = nullptr;
     bool is_of_rows = true;       ///< of wgmma's A; else of its B
     bool is_by_block = false;     ///< one scale for 128 rows (columns), else one for each
     bool is_k_contiguous = true;  ///< k-blocks lie side by side in memory
-    bool is_in_ring = true;       ///< else there are no boxes, and nothing in shared memory
+    bool is_by_threads = false;   ///< they copy the scales, and there are no boxes
     bool is_shifted = false;      ///< boxes begin at rows of the tile's first 16 bytes: a group begins at any row
     bool has_problems = false;    ///< of a batch, whose problems may have scales of their own
     int boxes = 0;
@@ -32,9 +33,12 @@ struct WgmmaScale {
     std::array<int, 2> box{};  ///< elements that lie side by side in memory, and lines of these
     int bytes = 0;             ///< of a stage, with what is left free
 
-    [[nodiscard]] int copied_bytes() const { return boxes * box[0] * box[1] * 4; }
+    /// By TMA.
+    [[nodiscard]] int copied_bytes() const { return is_by_threads ? 0 : boxes * box[0] * box[1] * 4; }
     /// Bytes in shared memory from the scale of a row (column) to the next.
-    [[nodiscard]] int stride() const { return is_k_contiguous ? box[0] * 4 : 4; }
+    [[nodiscard]] int stride() const { return is_k_contiguous && !is_by_threads ? box[0] * 4 : 4; }
+    /// Of a tile, each of which has a scale of its own in shared memory.
+    [[nodiscard]] int parts() const { return is_by_block ? boxes : step; }
 };
 
 /// Those of a text: of rows first. The signature is the product's as it is multiplied.
@@ -49,7 +53,8 @@ struct WgmmaScale {
 
 /// The constants of scales.
 [[nodiscard]] std::string scale_lines(const std::vector<WgmmaScale>& scales);
-/// The statements of templates/wgmma/block_scales.cuh, and the one that copies a k-tile's scales.
-void add_scale_statements(RenderInput& input, const std::vector<WgmmaScale>& scales, bool is_batched);
+/// The statements of templates/wgmma/block_scales.cuh, and those that copy a k-tile's scales. `early`: the producer
+/// begins before the previous kernel has ended.
+void add_scale_statements(RenderInput& input, const std::vector<WgmmaScale>& scales, bool is_batched, bool early);
 
 }  // namespace jitgemm

@@ -283,7 +283,12 @@ Config common_fields(const Problem& problem, const GpuModel& gpu, bool swap_ab) 
     config.early_b = knows_tiles && config.dependent_launch && multiplied.constant_b && !copies_b(multiplied);
     config.broadcast_c = spec.broadcast_c;
     config.promote = promoted_k(spec);
-    if (!has_aligned_scales(spec)) config.scales = ScaleSource::direct;
+    if (!has_aligned_scales(spec)) config.scales = ScaleSource::threads;
+    // TMA brings four k-blocks of each line. Scales of columns are read in pairs where threads leave the others out.
+    if (std::ranges::any_of(block_scales(problem.signature, config), [](const WgmmaScale& one) {
+            return !one.is_of_rows && !one.is_by_block && one.is_k_contiguous;
+        }))
+        config.scales = ScaleSource::threads;
     if (spec.align_d < 16 || size_of_d(spec).columns * bytes(spec.d) % 16 != 0) config.store = OutputStore::shared;
     return config;
 }

@@ -22,9 +22,9 @@ enum class OutputStore : std::uint8_t { tma, shared };
 /// The source of A for wgmmas. B always comes from shared memory.
 enum class OperandSource : std::uint8_t { shared, registers };
 
-/// The way of scales of blocks of K to the threads that need them. ring: TMA copies them beside a k-tile, if their rows
-/// are aligned to 16 bytes. direct: threads load them from global memory.
-enum class ScaleSource : std::uint8_t { ring, direct };
+/// Who copies scales of blocks of K to shared memory, beside each k-tile. tma: TMA, if their rows are aligned to 16
+/// bytes. threads: a warp of the producer, by cp.async.
+enum class ScaleSource : std::uint8_t { tma, threads };
 
 /// GEMM of 16-bit elements and 8-bit floats on wgmma (sm_90a). A producer warp copies k-tiles by TMA into a ring of
 /// `stages`, consumer warpgroups multiply, and blocks are persistent. `persistent` and `warp_specialized` turn this
@@ -44,7 +44,7 @@ struct WgmmaWarpSpecializedConfig {
     OperandSource a_source = OperandSource::shared;
     /// Sums of wgmmas begin anew after this much of K, and CUDA cores add them to f32 sums. 0: wgmmas add all of K.
     int promote = 0;
-    ScaleSource scales = ScaleSource::ring;  ///< where the text has scales of blocks of K
+    ScaleSource scales = ScaleSource::tma;  ///< where the text has scales of blocks of K
     Rasterization rasterization = Rasterization::grouped_m;
     int group = 8;  ///< cluster tiles; 1 if the rasterization has no groups
     OutputStore store = OutputStore::tma;

@@ -379,12 +379,12 @@ void check_block_scales(Reasons& reasons, const Problem& problem) {
 }
 
 void check_block_scales(Reasons& reasons, const GemmSpec& spec, const Config& c, const WgmmaGeometry& g) {
-    if (g.scales.empty() && c.scales != ScaleSource::ring)
-        reasons.emplace_back("scales = direct: this problem has no scales of blocks of K");
+    if (g.scales.empty() && c.scales != ScaleSource::tma)
+        reasons.emplace_back("scales = threads: this problem has no scales of blocks of K");
     if (g.scales.empty()) return;
-    if (c.scales == ScaleSource::ring && !has_aligned_scales(spec))
+    if (c.scales == ScaleSource::tma && !has_aligned_scales(spec))
         reasons.push_back(
-            fmt::format("scales = ring: TMA needs scales whose rows are aligned to {} bytes", kTmaAlignment));
+            fmt::format("scales = tma: TMA needs scales whose rows are aligned to {} bytes", kTmaAlignment));
     if (c.block.k != kScaledBlock)
         reasons.push_back(fmt::format("block_tile.k = {}: scales are for {} of K", c.block.k, kScaledBlock));
     if (c.block.n != c.warpgroup.n)

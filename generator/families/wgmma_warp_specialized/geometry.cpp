@@ -46,9 +46,9 @@ struct Waves {
     int sets = 0;     ///< of partial sums
 };
 
-/// Whether a thread has an address, or a scale for each column. Where it also knows where a group ends, ptxas spills
-/// with no more than kScratchRegisters.
-bool is_read_often(const WgmmaScale& scale) { return !scale.is_in_ring || (!scale.is_of_rows && !scale.is_by_block); }
+/// Whether a thread has a scale for each column. Where it also knows where a group ends, ptxas spills with no more than
+/// kScratchRegisters.
+bool is_read_often(const WgmmaScale& scale) { return !scale.is_of_rows && !scale.is_by_block; }
 constexpr int kScratchOfGroups = 12;  // beside kScratchRegisters
 
 /// Two sets, if registers have room for them beside the tile's own sums and waves are wide enough: with fewer columns

@@ -17,6 +17,7 @@ namespace {
 
 using Config = WgmmaWarpSpecializedConfig;
 
+constexpr double kScalesOfSector = 8;
 constexpr int kStagesBeingRead = 1;  // of the ring, by wgmmas: no loads are in flight there
 
 /// What L2 has to do for one block's share of an operand's k-tile, in bytes of rows that begin with a line. Blocks that
@@ -96,6 +97,33 @@ double pair_slowdown(const GemmSpec& multiplied, const Config& c, const WgmmaCos
     return slowdown * (c.schedule == WarpgroupSchedule::pingpong ? 1 + costs["pingpong_pair"] : 1);
 }
 
+/// A thread reads a wave's scales of one operand.
+double read_cycles(const WgmmaScale& scale, int wave_n, const WgmmaCosts& costs) {
+    const int lines = scale.is_of_rows ? 2 : wave_n / (scale.stride() == 4 ? 8 : 4);  // columns in pairs
+    const int blocks = scale.is_of_rows ? 1 : std::max(1, wave_n / std::max(scale.step, 1));
+    const int reads = scale.is_by_block ? blocks : lines;
+    return costs["scale_cycles"] * reads;
+}
+
+/// Waves of sums that are scaled before they are added, while tensor cores wait. The consumers of a block add theirs
+/// at the same time, and share what issues their instructions.
+double scaled_waves_cycles(const WgmmaGeometry& g, double waves, int wave_n, const WgmmaCosts& costs) {
+    const double sums = wave_n / 2.0;  // of a thread
+    double of_wave = g.partial_sets == 2
+                         ? costs["alternating_scaled_wave_cycles"] + costs["alternating_scaled_sum_cycles"] * sums
+                         : costs["promote_cycles"] + costs["scaled_sum_cycles"] * sums;
+    for (const WgmmaScale& scale : g.scales) of_wave += read_cycles(scale, wave_n, costs);
+    return std::pow(waves, costs["scaled_waves_exponent"]) * of_wave;
+}
+
+/// A warp copies the scales of a k-tile. If k-blocks lie side by side, each is in a sector of its own.
+double copied_scales_cycles(const WgmmaGeometry& g, const WgmmaCosts& costs) {
+    double scales = 0;
+    for (const WgmmaScale& scale : g.scales)
+        if (scale.is_by_threads) scales += scale.is_k_contiguous ? scale.parts() : scale.parts() / kScalesOfSector;
+    return costs["copied_scale_cycles"] * scales;
+}
+
 }  // namespace
 
 double multiply_cycles(const Config& c, const WgmmaGeometry& g, const HardwareCosts& hardware,
@@ -109,6 +137,7 @@ double multiply_cycles(const Config& c, const WgmmaGeometry& g, const HardwareCo
     const double adding = wave_n / 2.0 + costs["promote_cycles"];  // an addition per cycle and register
     const double waves = static_cast<double>(c.warpgroup.m) / kWgmmaM * c.warpgroup.n / wave_n * c.block.k / c.promote;
     const bool takes_turns = c.schedule == WarpgroupSchedule::pingpong;
+    if (!g.scales.empty()) return all + scaled_waves_cycles(g, waves * std::max(g.consumers, 1), wave_n, costs);
     // With two sets a consumer's own wgmmas hide what it adds, but for the issue.
     const double exposed = g.partial_sets == 2 ? 0 : waves * adding;
     const double of_consumer = (takes_turns ? all : all / std::max(g.consumers, 1)) + exposed;
@@ -129,7 +158,7 @@ KTileCycles k_tile_cycles(const GemmSpec& multiplied, const Config& c, const Wgm
     const auto at_work = static_cast<double>(deal.clusters_at_work() * cluster_blocks);
     cycles.fetch = fetch_cycles(multiplied, c, g, at_work, gpu, costs);
     const double both = norm({cycles.multiply, cycles.fetch}, costs["overlap_exponent"]);
-    cycles.all = std::max(both, costs["producer_cycles"]);
+    cycles.all = std::max({both, costs["producer_cycles"], copied_scales_cycles(g, costs)});
     const double in_flight = std::max(cycles.all, dram_cycles) * std::max(1, c.stages - kStagesBeingRead);
     if (in_flight < costs["deep_pipeline_cycles"])
         cycles.all *= 1 + costs["shallow_pipeline"] * (costs["deep_pipeline_cycles"] / in_flight - 1);

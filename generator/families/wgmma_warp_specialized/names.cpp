@@ -16,7 +16,7 @@ constexpr int kUsualGroup = 8;
 // In the order of the enumerations.
 constexpr std::array<std::string_view, 3> kSchedules{"cooperative", "pingpong", "overlapped"};
 constexpr std::array<std::string_view, 2> kStores{"tma", "smem"};
-constexpr std::array<std::string_view, 2> kScaleSources{"ring", "direct"};
+constexpr std::array<std::string_view, 2> kScaleSources{"tma", "threads"};
 constexpr std::array<std::string_view, 2> kSources{"smem", "rmem"};
 
 /// Rows of the block tile, as few as a wgmma has where consumers share them, and all its columns.
@@ -58,7 +58,7 @@ constexpr std::array<ConfigParameter<Config>, 19> kParameters{{
     number_parameter<&Config::stages>("stages", "stages"),
     word_parameter<&Config::a_source, kSources>("a_source", "a-", "smem or rmem", "smem"),
     number_parameter<&Config::promote>("promote", "promote", "0"),
-    word_parameter<&Config::scales, kScaleSources>("scales", "scales-", "ring or direct", "ring"),
+    word_parameter<&Config::scales, kScaleSources>("scales", "scales-", "tma or threads", "tma"),
     rasterization_parameter<&Config::rasterization>("grouped_m"),
     number_parameter<&Config::group>("group", "group", "8"),
     word_parameter<&Config::store, kStores>("store", "", "tma or smem", "tma"),

@@ -75,8 +75,8 @@ FinishUnit finished_unit(const GemmSignature& s, const Config& c, const WgmmaGeo
 
 /// Whether TMA copies scales of that kind.
 bool has_scales(const WgmmaGeometry& g, bool by_block) {
-    return std::ranges::any_of(g.scales,
-                               [&](const WgmmaScale& one) { return one.is_in_ring && one.is_by_block == by_block; });
+    return std::ranges::any_of(
+        g.scales, [&](const WgmmaScale& one) { return !one.is_by_threads && one.is_by_block == by_block; });
 }
 
 std::map<std::string, int, std::less<>> macros(const GemmSignature& s, const Config& c, const WgmmaGeometry& g) {
@@ -123,8 +123,7 @@ std::map<std::string, int, std::less<>> macros(const GemmSignature& s, const Con
         {"GEMM_BLOCK_SCALES", !g.scales.empty()},
         {"GEMM_SCALES_OF_LINES", has_scales(g, false)},
         {"GEMM_SCALES_OF_BLOCKS", has_scales(g, true)},
-        {"GEMM_SCALES_DIRECT", !g.scales.empty() && c.scales == ScaleSource::direct},
-        {"GEMM_SCALES_IN_RING", !g.scales.empty() && c.scales == ScaleSource::ring},
+        {"GEMM_SCALES_BY_THREADS", !g.scales.empty() && c.scales == ScaleSource::threads},
         {"GEMM_EARLY", c.early_a || c.early_b},
         {"GEMM_EARLY_A", c.early_a},
         {"GEMM_EARLY_B", c.early_b}};
@@ -435,7 +434,7 @@ std::vector<KernelArgument> arguments(const GemmSignature& s, const Config& c, c
     std::vector<KernelArgument> list{map_b};
     if (!s.gathered) list.insert(list.begin(), map_a);
     for (const WgmmaScale& scale : g.scales)
-        if (scale.is_in_ring) list.emplace_back(map({scale.operand->name, ArgumentPart::pointer}, scale.box, 0));
+        if (!scale.is_by_threads) list.emplace_back(map({scale.operand->name, ArgumentPart::pointer}, scale.box, 0));
     add_output_maps(list, s, c, g);
     if (c.swap_ab) {
         const int rows = rows_of_wgmma(s, c);
@@ -478,7 +477,7 @@ std::vector<KernelArgument> arguments(const GemmSignature& s, const Config& c, c
     std::set<std::string_view> mapped = staged_names(s, c);  // those have neither an address nor a pitch
     if (g.c_stages != 0 && s.epilogue) mapped.insert(ring_operand(s)->name);
     for (const WgmmaScale& scale : g.scales)
-        if (scale.is_in_ring) mapped.insert(scale.operand->name);
+        if (!scale.is_by_threads) mapped.insert(scale.operand->name);
     std::erase_if(list, [&](const KernelArgument& one) {
         return mapped.contains(role_of(one).name) && !std::holds_alternative<TensorMapArgument>(one);
     });
@@ -511,10 +510,10 @@ RenderInput WgmmaWarpSpecialized::render_input(const GemmSignature& asked, const
     input.generated["epilogue_expression.cuh"] = signature.epilogue
                                                      ? render_epilogue(*signature.epilogue)
                                                      : epilogue_expression(signature, finished_unit(signature, c, g));
-    input.generated["tma_copies.inl"] =
-        tma_wrappers(tensor_map_ranks(all_arguments(signature, c, g)),
-                     {.multicasts = in_cluster, .stores = stores_by_tma(c),
-                      .of_problem = signature.batched ? signature.nested ? 2 : 1 : 0});
+    input.generated["tma_copies.inl"] = tma_wrappers(tensor_map_ranks(all_arguments(signature, c, g)),
+                                                     {.multicasts = in_cluster,
+                                                      .stores = stores_by_tma(c),
+                                                      .of_problem = signature.batched ? signature.nested ? 2 : 1 : 0});
     input.generated["wgmma_atom.cuh"] = instructions(signature, operands, c, g);
     input.pieces["multiply.cuh"] = multiply_template(c);
     input.pieces["consumers.cuh"] = consumers_template(c);

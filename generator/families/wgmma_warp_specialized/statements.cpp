@@ -188,17 +188,17 @@ std::string consumers_begin(bool deals, bool early) {
 bool deals_out_registers(const Config& c, const WgmmaGeometry& g) { return c.warp_specialized && g.consumers > 1; }
 
 void add_statements(RenderInput& input, const TileOperands& operands, const Config& c, const WgmmaGeometry& g) {
-    const bool has_scales = !g.scales.empty() && c.scales == ScaleSource::ring;
+    const bool has_scales = !g.scales.empty() && c.scales == ScaleSource::tma;
     input.generated["GEMM_ANNOUNCE_K_TILE"] =
         fmt::format("announce_k_tile(shared, ring, {}walk.no_products ? 0 : {});\n",
                     operands.grouped_by_k ? "from.barrier, " : "", k_tile_bytes(has_scales, operands.gathered));
     input.generated["GEMM_ANNOUNCE_PREFETCHED"] =
         fmt::format("mbarrier_arrive_expect(shared.full_barrier(prefetched), {});  // of both operands\n",
                     k_tile_bytes(has_scales, operands.gathered));
-    add_scale_statements(input, g.scales, operands.batched);
     const bool has_panels = operands.has(OperandReader::panels);
     const bool deals = deals_out_registers(c, g);
     const bool early = c.early_a || c.early_b;
+    add_scale_statements(input, g.scales, operands.batched, early);
     const bool in_cluster = bounded_product(c.cluster.m, c.cluster.n) > 1;
     input.generated["GEMM_CLEAR_RING"] = clear_ring(has_panels);
     input.generated["GEMM_CLEAR_STAGE"] = clear_stage(has_panels);

@@ -150,16 +150,16 @@ TEST_CASE("groups: scales of blocks keep the pitch of all rows, whatever a group
         spec.expected_rows = expected_rows;
         return choose_config(problem_of(spec), find_gpu("h200")).as<WgmmaWarpSpecializedConfig>();
     };
-    CHECK(chosen(16000, 0).scales == ScaleSource::ring);
-    CHECK(chosen(16000, 33).scales == ScaleSource::ring);
-    CHECK(chosen(16001, 0).scales == ScaleSource::direct);
-    CHECK(chosen(16001, 40).scales == ScaleSource::direct);
+    CHECK(chosen(16000, 0).scales == ScaleSource::tma);
+    CHECK(chosen(16000, 33).scales == ScaleSource::tma);
+    CHECK(chosen(16001, 0).scales == ScaleSource::threads);
+    CHECK(chosen(16001, 40).scales == ScaleSource::threads);
     CHECK(chosen(16000, 20).block.m == 64);
     for (const char* const scale : {"sa[m,k/128]", "sb[b,n/128,k/128]", "sb[n,k/128]"}) {
         GemmSpec spec = groups_of(16, spec_of(GemmLayout::tn, 2, 128, 640, DataType::e4m3));
         spec.epilogue = std::string("d = acc * ") + scale;
         CHECK(choose_config(problem_of(spec), find_gpu("h200")).as<WgmmaWarpSpecializedConfig>().scales ==
-              ScaleSource::direct);
+              ScaleSource::threads);
     }
 }
 

@@ -203,7 +203,7 @@ TEST_CASE("published defaults are as they were published") {
             {"simt_tile2d", "grid=1024 "},
             {"simt_tile2d_shared", "grid=1024 "},
             {"wgmma_warp_specialized",
-             "cluster=1x1 schedule=cooperative warpgroup=* swap_ab=0 a_source=smem promote=0 scales=ring "
+             "cluster=1x1 schedule=cooperative warpgroup=* swap_ab=0 a_source=smem promote=0 scales=tma "
              "rasterization=grouped_m "
              "group=8 "
              "store=tma "
