@@ -1,10 +1,12 @@
 /// Batches on a GPU: more problems than a grid has along one dimension, every kind of kernel, matrices whose last
 /// elements lie beyond 2^32, and streams and replays.
 
+#include "generator/heuristics.hpp"
 #include "runtime/context/context_state.hpp"
 #include "runtime/verify/guarded_problem.hpp"
 #include "tests/catch.hpp"
 #include "tests/gpu/gpu.hpp"
+#include "tests/gpu/streams_and_replays.hpp"
 #include "tests/support/kernel_checks.hpp"
 
 #include <cstdint>
@@ -85,6 +87,35 @@ TEST_CASE("batches on a GPU: a text with values of each problem") {
     GemmSpec spec = batch_of(5, {200, 136, 72});
     spec.epilogue = "t = acc + bias[b,n]; d = relu(t) * x[m,n]; pre[b,m,n] = t";
     static_cast<void>(check_chosen(context, spec));
+}
+
+TEST_CASE("batches on a GPU: two dimensions, every type and layout") {
+    REQUIRE_GPU();
+    Context context;
+    int i = 0;
+    for (const DataType type : {DataType::bf16, DataType::f32, DataType::e4m3, DataType::s8})
+        for (const GemmLayout layout : kLayouts) {
+            GemmSpec spec = batch_of(40, {136, 72, 208}, type, layout);
+            OuterBatch outer{.inner = 8};
+            if (++i % 3 == 0) spec.batch_stride_a = 0, outer.stride_b = 0;
+            if (i % 3 == 1) spec.ldd = 72 * 8 + 16, spec.batch_stride_d = 72;  // side by side
+            if (i % 3 == 2) outer.stride_d = 9 * 136 * 72, outer.stride_a = 0;
+            spec.outer = outer;
+            INFO(to_string(spec));
+            static_cast<void>(check_chosen(context, spec));
+        }
+}
+
+TEST_CASE("batches on a GPU: launches on two streams, and replays of a graph") {
+    REQUIRE_GPU();
+    Context context;
+    for (const bool is_nested : {false, true})
+        for (const GemmLayout layout : {GemmLayout::tn, GemmLayout::nn}) {
+            GemmSpec spec = batch_of(24, {200, 136, 72}, DataType::bf16, layout);
+            if (is_nested) spec.outer = OuterBatch{.inner = 6, .stride_b = 0};
+            const Problem problem = problem_of(spec);
+            check_streams_and_replays(context, problem.asked, choose_config(problem, find_gpu("h200")));
+        }
 }
 
 TEST_CASE("batches on a GPU: arrays of addresses, of many problems and behind another kernel") {

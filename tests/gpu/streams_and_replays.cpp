@@ -15,7 +15,7 @@ void check_streams_and_replays(Context& context, const GemmSpec& spec, const Ker
     const DriverApi& api = driver();
     Device& device = *state_of(context).device;
     const ScopedContext current(cuda_context(device));
-    const std::size_t d_bytes = static_cast<std::size_t>(spec.m * spec.n * 2);
+    const std::size_t d_bytes = static_cast<std::size_t>(operand_extents(spec).d * 2);
     const GemmKernel kernel = check_kernel(context, spec, config);
     const GuardedProblem problem(state_of(context), spec, InputKind::normal, 7, 1.0F, 0.0F, Placement::generous);
     const CudaStream first, second;
