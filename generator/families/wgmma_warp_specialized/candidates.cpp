@@ -283,14 +283,21 @@ Config common_fields(const Problem& problem, const GpuModel& gpu, bool swap_ab) 
     config.early_b = knows_tiles && config.dependent_launch && multiplied.constant_b && !copies_b(multiplied);
     config.broadcast_c = spec.broadcast_c;
     config.promote = promoted_k(spec);
-    if (!has_aligned_scales(spec)) config.scales = ScaleSource::threads;
-    // TMA brings four k-blocks of each line. Scales of columns are read in pairs where threads leave the others out.
-    if (std::ranges::any_of(block_scales(problem.signature, config), [](const WgmmaScale& one) {
-            return !one.is_of_rows && !one.is_by_block && one.is_k_contiguous;
-        }))
-        config.scales = ScaleSource::threads;
     if (spec.align_d < 16 || size_of_d(spec).columns * bytes(spec.d) % 16 != 0) config.store = OutputStore::shared;
     return config;
+}
+
+/// If k-blocks lie side by side, TMA takes longer for the rows of small tiles than wgmma does. It brings four k-blocks
+/// of each. Threads leave three of them out, so that scales of columns are read in pairs.
+ScaleSource source_of_scales(const Problem& problem, const Config& config) {
+    constexpr int kSmallTile = 128 * 128;
+    if (!has_aligned_scales(problem.row_major())) return ScaleSource::threads;
+    const bool is_small = config.block.m * config.block.n < kSmallTile;
+    const bool is_for_threads =
+        std::ranges::any_of(block_scales(problem.signature, config), [&](const WgmmaScale& one) {
+            return !one.is_by_block && one.is_k_contiguous && (is_small || !one.is_of_rows);
+        });
+    return is_for_threads ? ScaleSource::threads : ScaleSource::tma;
 }
 
 bool may_swap_ab(const GemmSpec& spec, const Config& config) {
@@ -312,7 +319,10 @@ void add_tiles(std::vector<CandidateGroup<Config>>& groups, const Problem& probl
                 config.schedule = WarpgroupSchedule::cooperative;
             config.block = {range.block_m, n,
                             (range.block_m * n <= kShortTile ? kLongRowBytes : kPanelBytes) / bytes(multiplied.a)};
-            if (has_scales) config.block.k = kScaledBlock;
+            if (has_scales) {
+                config.block.k = kScaledBlock;
+                config.scales = source_of_scales(problem, config);
+            }
             config.warpgroup = {range.warpgroup_m, n, config.block.k};
             const WgmmaGeometry g = geometry(problem.signature, config);
             if (g.wave_n == 0) continue;  // no room for partial sums

@@ -17,7 +17,6 @@ namespace {
 
 using Config = WgmmaWarpSpecializedConfig;
 
-constexpr double kScalesOfSector = 8;
 constexpr int kStagesBeingRead = 1;  // of the ring, by wgmmas: no loads are in flight there
 
 /// What L2 has to do for one block's share of an operand's k-tile, in bytes of rows that begin with a line. Blocks that
@@ -111,17 +110,24 @@ double scaled_waves_cycles(const WgmmaGeometry& g, double waves, int wave_n, con
     const double sums = wave_n / 2.0;  // of a thread
     double of_wave = g.partial_sets == 2
                          ? costs["alternating_scaled_wave_cycles"] + costs["alternating_scaled_sum_cycles"] * sums
-                         : costs["promote_cycles"] + costs["scaled_sum_cycles"] * sums;
+                         : costs["scaled_wave_cycles"] + costs["scaled_sum_cycles"] * sums;
     for (const WgmmaScale& scale : g.scales) of_wave += read_cycles(scale, wave_n, costs);
     return std::pow(waves, costs["scaled_waves_exponent"]) * of_wave;
 }
 
-/// A warp copies the scales of a k-tile. If k-blocks lie side by side, each is in a sector of its own.
+/// A k-tile's scales on their way to shared memory. If k-blocks lie side by side, each line is in a sector of its own.
+/// L1 holds those of the next k-tiles, unless there are too many lines.
 double copied_scales_cycles(const WgmmaGeometry& g, const WgmmaCosts& costs) {
-    double scales = 0;
-    for (const WgmmaScale& scale : g.scales)
-        if (scale.is_by_threads) scales += scale.is_k_contiguous ? scale.parts() : scale.parts() / kScalesOfSector;
-    return costs["copied_scale_cycles"] * scales;
+    constexpr int kMostLines = 160;
+    double cycles = 0;
+    for (const WgmmaScale& scale : g.scales) {
+        if (!scale.is_k_contiguous || scale.is_by_block) continue;
+        const double beyond_l1 = std::max(0, scale.parts() - kMostLines);
+        cycles += !scale.is_by_threads
+                      ? costs["tma_scale_cycles"] * scale.parts()
+                      : costs["copied_scale_cycles"] * scale.parts() + costs["far_scale_cycles"] * beyond_l1;
+    }
+    return cycles;
 }
 
 }  // namespace
