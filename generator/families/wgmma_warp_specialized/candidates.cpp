@@ -287,17 +287,20 @@ Config common_fields(const Problem& problem, const GpuModel& gpu, bool swap_ab) 
     return config;
 }
 
-/// If k-blocks lie side by side, TMA takes longer for the rows of small tiles than wgmma does. It brings four k-blocks
-/// of each. Threads leave three of them out, so that scales of columns are read in pairs.
+/// If k-blocks lie side by side, TMA takes longer for the lines of small tiles than wgmma does, and very long where K is
+/// short. Threads copy them faster, but take issue slots from consumers: this costs a tenth where all SMs multiply.
 ScaleSource source_of_scales(const Problem& problem, const Config& config) {
+    constexpr std::int64_t kShortK = 1024, kFewLines = 128;
     constexpr int kSmallTile = 128 * 128;
-    if (!has_aligned_scales(problem.row_major())) return ScaleSource::threads;
+    const GemmSpec& spec = problem.row_major();
+    if (!has_aligned_scales(spec)) return ScaleSource::threads;
     const bool is_small = config.block.m * config.block.n < kSmallTile;
-    const bool is_for_threads =
-        std::ranges::any_of(block_scales(problem.signature, config), [&](const WgmmaScale& one) {
-            return !one.is_by_block && one.is_k_contiguous && (is_small || !one.is_of_rows);
-        });
-    return is_for_threads ? ScaleSource::threads : ScaleSource::tma;
+    const auto is_for_threads = [&](const WgmmaScale& one) {
+        const std::int64_t lines = one.is_of_rows != config.swap_ab ? spec.m : spec.n;
+        return !one.is_by_block && one.is_k_contiguous && (spec.k <= kShortK || (lines <= kFewLines && is_small));
+    };
+    const bool by_threads = std::ranges::any_of(block_scales(problem.signature, config), is_for_threads);
+    return by_threads ? ScaleSource::threads : ScaleSource::tma;
 }
 
 bool may_swap_ab(const GemmSpec& spec, const Config& config) {
