@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from . import _core
@@ -19,6 +20,7 @@ def scaled_matmul(
     scale_b: Any,
     *,
     bias: Any = None,
+    epilogue: str | None = None,
     out: Any = None,
     out_dtype: Any = None,
     sums: str | None = None,
@@ -38,6 +40,8 @@ def scaled_matmul(
       Scales of blocks lie in either order, with any pitch. b's may also come as they lie beside w of shape (n, k),
       transposed: scale.T.
     bias: of shape (n,), in f16, bf16 or f32.
+    epilogue: as in jitgemm.matmul, where acc is the scaled product: "d = gelu(acc + bias[n])" with bias=bias. Its
+      arrays are keywords, and bias is one of them.
     sums: "promoted" (default) or "fast", as torch's use_fast_accum=True.
     out_dtype: bf16 by default.
     out and further options are those of jitgemm.matmul.
@@ -46,7 +50,7 @@ def scaled_matmul(
     """
     _check_ranks(a, b)
     of_problems = len(b.shape) > 2
-    text, operands = epilogue_text(a, b, (scale_a, of_problems), (scale_b, of_problems), bias)
+    text, operands = epilogue_text(a, b, (scale_a, of_problems), (scale_b, of_problems), bias, epilogue)
     out_dtype = _type_of(a, out, out_dtype)
     return _core.matmul(a, b, out=out, out_dtype=out_dtype, sums=sums, epilogue=text, operands=operands, **options)
 
@@ -81,20 +85,36 @@ def _check_ranks(a: Any, b: Any) -> None:
 
 
 def epilogue_text(
-    a: Any, b: Any, scale_a: tuple[Any, bool], scale_b: tuple[Any, bool], bias: Any
+    a: Any, b: Any, scale_a: tuple[Any, bool], scale_b: tuple[Any, bool], bias: Any, epilogue: str | None = None
 ) -> tuple[str, dict[str, Any]]:
-    """The text of the product, and its operands. Beside a scale: whether each problem may have its own."""
+    """The text of the product, and its operands. Beside a scale: whether each problem may have its own. `epilogue` is
+    the caller's text of the scaled product; `bias` is then one of its operands."""
     operands: dict[str, Any] = {}
     declared, factors = [], ["acc"]
     for side, (scale, of_problems), matrix in (("a", scale_a, a), ("b", scale_b, b)):
         index, operands[f"scale_{side}"] = _scale(side, scale, tuple(matrix.shape), of_problems)
         declared.append(f"scale_{side}: f32{index}; ")
         factors.insert(1 if "k" in index else len(factors), f"scale_{side}{index}")  # beside acc
-    text = "".join(declared) + "d = " + " * ".join(factors)
+    declarations, product = "".join(declared), " * ".join(factors)
+    if epilogue is not None:
+        if bias is not None:
+            operands["bias"] = bias
+        return f"{declarations}{_of_scaled(epilogue, product)}", operands
+    text = f"{declarations}d = {product}"
     if bias is not None:
         operands["bias"] = bias
         text += " + bias[b,n]" if len(bias.shape) > 1 else " + bias[n]"
     return text, operands
+
+
+def _of_scaled(epilogue: str, product: str) -> str:
+    """The caller's text, whose acc is the scaled product."""
+    if not isinstance(epilogue, str):
+        raise TypeError(f"epilogue is a {type(epilogue).__name__}: expected a text, as 'd = relu(acc)'")
+    name = "scaled"
+    while re.search(rf"\b{name}\b", epilogue):
+        name += "_"
+    return f"{name} = {product}; " + re.sub(r"\bacc\b", name, epilogue)
 
 
 def _type_of(a: Any, out: Any, out_dtype: Any) -> Any:

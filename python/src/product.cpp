@@ -314,9 +314,9 @@ void launch_each(const GemmKernel& kernel, const GemmArguments& first, std::span
     const auto moved = [](DevicePointer pointer, std::int64_t elements, DataType type) {
         return DevicePointer(pointer.address + static_cast<std::uint64_t>(elements * bytes(type)));
     };
-    const auto& [size, strides] = dimensions.front();
+    const std::array<std::int64_t, 4>& strides = dimensions.front().strides;
     GemmArguments arguments = first;
-    for (std::int64_t i = 0; i < size; ++i) {
+    for (std::int64_t i = 0; i < dimensions.front().size; ++i) {
         arguments.a = moved(first.a, i * strides[0], spec.a);
         arguments.b = moved(first.b, i * strides[1], spec.b);
         if (first.c) arguments.c = moved(first.c, i * strides[2], spec.c.value_or(spec.d));

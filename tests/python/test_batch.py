@@ -179,9 +179,10 @@ def heads(shape, seed=0):
 
 
 def test_outputs_beside_d_need_a_batch_of_one_launch():
-    a, b = small_integers((2, 4, 7, 3, 8)).swapaxes(2, 3), small_integers((2, 4, 8, 3, 5), seed=1).swapaxes(2, 3)
+    a, b = small_integers((4, 3, 2, 7, 8)).transpose(2, 1, 0, 3, 4), small_integers((2, 3, 4, 8, 5), seed=1)
+    np.testing.assert_array_equal(matmul(a, b), np.matmul(a, b))
     with pytest.raises(ValueError, match=r"pre\[b,m,n\].*several launches"):
-        matmul(a[:, ::2], b[:, ::2], epilogue="d = acc; pre[b,m,n] = acc")
+        matmul(a, b, epilogue="d = acc; pre[b,m,n] = acc")
     with pytest.raises(ValueError, match=r"pre\[m,n\].*several launches"):
         matmul(a[0, :, ::-1], b[0, :, ::-1], epilogue="d = acc; pre[m,n] = acc")
 
@@ -236,7 +237,7 @@ def test_launches_of_one_batch_do_not_read_what_others_have_stored():
     room, b = small_integers((3, 7, 3, 8)), small_integers((2, 3, 8, 8), seed=1)
     a = room[:2].swapaxes(1, 2)
     for out in (a[::-1], room[1:].swapaxes(1, 2)):
-        with pytest.raises(ValueError, match="out .*a .*overlap"):
+        with pytest.raises(ValueError, match="overlap"):
             matmul(a, b, out=out)
     for strides in [(0, 56, 8, 1), (60, 56, 8, 1)]:
         strides = [4 * stride for stride in strides]

@@ -122,6 +122,34 @@ def test_every_pair_of_scales_multiplies(mode_a, mode_b):
         assert close(d, expected, 2**-10)
 
 
+def uniform(shape, seed):
+    return np.random.default_rng(seed).uniform(0.25, 2, shape).astype("float32")
+
+
+def test_a_text_reads_the_scaled_product():
+    a, b = operands()
+    bias, up = np.linspace(-2, 2, N, dtype="float32"), uniform((M, N), 5)
+    product = exact(a, b) * ROW * COLUMN
+    more = {"out_dtype": "float32", "device": EMULATOR}
+    d = jg.scaled_matmul(a, b, ROW, COLUMN, epilogue="d = relu(acc + bias[n]) * up[m,n]", bias=bias, up=up, **more)
+    assert close(d, np.maximum(product + bias, 0) * up, 2**-10)
+    text = "scaled: f32; d = scaled * acc; pre[m,n] = acc"  # a name that the scaled product would have
+    d, pre = jg.scaled_matmul(a, b, ROW, COLUMN, epilogue=text, scaled=0.5, **more)
+    assert close(pre, product, 2**-10) and close(d, product / 2, 2**-10)
+    gate = "d[m,h] = left(acc) * right(acc)"
+    gated = jg.scaled_matmul(a, b[:, :32], ROW, COLUMN[:, :32], epilogue=gate, **more)
+    assert close(gated, product[:, :16] * product[:, 16:32], 2**-9)
+    scale_a, scale_b = uniform((M, blocks_of(K)), 6), uniform((blocks_of(K), blocks_of(N)), 7)
+    scales = ((scale_a, "1x128"), (scale_b, "128x128"))
+    plain = jg.scaled_matmul(a, b, *scales, **more)
+    d = jg.scaled_matmul(a, b, *scales, epilogue="d = relu(acc) + up[m,n]", up=up, **more)
+    assert close(d, np.maximum(plain, 0) + up, 2**-10)
+    with pytest.raises(ValueError, match="reads no|no operand|unknown"):
+        jg.scaled_matmul(a, b, ROW, COLUMN, epilogue="d = acc", up=up, **more)
+    with pytest.raises(TypeError, match="epilogue is a int"):
+        jg.scaled_matmul(a, b, ROW, COLUMN, epilogue=1, **more)
+
+
 def test_one_row_has_one_scale():
     a, b = random_matrix((1, K), E4M3, 3), operands()[1]
     d = jg.scaled_matmul(a, b, np.full((1, 1), 2, "float32"), COLUMN, out_dtype="float32", device=EMULATOR)
