@@ -28,7 +28,7 @@ struct ResultPlace {
     Order order;
 };
 
-/// The order in which the first matrix lies that can't lie in both. A D of one row or column can, and takes it.
+/// The order of the first matrix that has only one. A D of one row or column has both, and takes that order.
 [[nodiscard]] std::optional<Order> order_of_matrices(const EpilogueArrays& arrays, const ResultPlace& d);
 
 /// The text for the problem: types and leading dimensions are those of the arrays. Adds a reason for each array that

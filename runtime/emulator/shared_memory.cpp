@@ -54,8 +54,8 @@ void SharedMemory::touch(const Accessor& who, std::uint32_t offset, std::uint32_
     }
 }
 
-/// What nearly every access of a right program is: a plain one of a whole granule that meets nothing unordered. False:
-/// nothing is noted and touch_granule has to look closer.
+/// The fast path of most accesses: a plain one of a whole granule, to which no other access is unordered. Returns false
+/// if touch_granule must look closer. Nothing is noted then.
 bool SharedMemory::touch_quickly(const Accessor& who, unsigned own, std::uint32_t granule, Access access) {
     if (granules_.empty() || is_strong(access) || in_flight_[granule] != 0) return false;
     History& history = granules_[granule];

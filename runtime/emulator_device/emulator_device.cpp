@@ -21,7 +21,7 @@
 namespace jitgemm {
 namespace {
 
-/// What one core of a laptop does of mma.sync with all checks on; docs/lab/launches.md has the measurement.
+/// The rate of mma.sync on one core of a laptop, with all checks on (docs/emulator.md).
 constexpr double kGflopPerSecond = 0.5;
 
 GpuModel emulated_gpu(const Arch& arch) {

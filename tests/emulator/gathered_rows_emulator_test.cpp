@@ -257,7 +257,7 @@ TEST_CASE("emulated gathered rows: planted faults are found") {
                   {"(target ^ j * 16)", "target"},
                   {"% kGatherWarps * kRowsOfWarp", "% kGatherWarps * 0"},
                   {"        fence_proxy_async();\n        fill(", "        fill("},
-                  {"ring.land<kGathersInFlight - 1>(shared)", "ring.land<kGathersInFlight>(shared)"},
+                  {"ring.land<kCopiesInFlight - 1>(shared)", "ring.land<kCopiesInFlight>(shared)"},
                   {"            ring.wait(shared);\n", ""},
                   {"ring.pass(shared, stages_of_panels(args, walk));", ""}});
 }

@@ -99,7 +99,7 @@ std::span<const int> stage_counts(const GemmSpec& spec, Pack pack) {
     return kStageCounts;
 }
 
-/// The ways to add up this number of splits. Larger clusters never won (docs/lab/tuning.md).
+/// The ways to add up this number of splits. Larger clusters never won.
 std::span<const Reduction> reductions(int splits, const Arch& arch) {
     static constexpr std::array kReductions{Reduction::workspace, Reduction::cluster};
     const bool fit_a_cluster = splits > 1 && splits <= std::min(arch.max_cluster_blocks, kPortableClusterBlocks);

@@ -48,7 +48,7 @@ std::string rows_share_banks(int row_bytes, int pitch_bytes) {
                        row_bytes, pitch_bytes);
 }
 
-/// What the warps that share an operand's rows load is the same: each such row of warps counts once, `sharers` times.
+/// Warps that share an operand's rows load the same. One row of such warps counts, `sharers` times.
 struct WarpGrid {
     int distinct;  ///< warps along the operand's M or N
     int extent;    ///< of the warp tile along it

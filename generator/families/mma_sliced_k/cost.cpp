@@ -18,12 +18,12 @@ using Config = MmaSlicedKConfig;
 constexpr int kUsualWarps = 8;
 constexpr int kFewWarps = 4;  // where two stages of eight are more than shared memory
 constexpr int kShallowestRing = 2;
-/// What an SM has in flight. More is no faster, and beyond fifty boxes of each operand it is slower
+/// Bytes that an SM has in flight. More is no faster, and beyond fifty boxes of each operand it is slower
 /// (docs/lab/few-rows.md).
 constexpr std::int64_t kBytesInFlight = 144 << 10;
 constexpr int kMostBoxes = 48;
 
-/// Stages that bring so much into flight, of eight warps or, where these have no room, of four.
+/// Sets as many stages as keep kBytesInFlight in flight, with eight warps, or with four if eight don't fit.
 void set_ring(Config& c, const GemmSignature& signature, const Arch& arch) {
     for (const int warps : {kUsualWarps, kFewWarps}) {
         c.block.k = warps * sliced_panel_k(signature.a);
@@ -34,7 +34,7 @@ void set_ring(Config& c, const GemmSignature& signature, const Arch& arch) {
     }
 }
 
-/// Of L2, that a panel's box touches, in first ones of its rows.
+/// Lines of L2 that a panel's box touches, counted in first lines of its rows.
 double lines(const SlicedPanel& panel, std::int64_t pitch, const SlicedKCosts& costs) {
     return panel.box[1] * (1 + costs["second_line"] * second_line_share(pitch * panel.element_bytes));
 }

@@ -48,8 +48,8 @@ constexpr int kFewestStages = 3;
 constexpr int kEnoughStages = 4;  // where fetching is no limit: from here on a slice is worth more than a stage
 constexpr int kMostSlices = 8;
 
-/// As many stages as shared memory has room for beside so many slices; then as many slices as are left room, up to a
-/// tile's.
+/// Takes as many stages as fit shared memory beside `least_slices` slices, then as many slices as the rest holds, up to
+/// those of a tile.
 void fill_shared_memory(const GemmSignature& problem, Config& config, const Arch& arch, int least_slices) {
     config.stages = config.slices = 1;
     const WgmmaGeometry g = geometry(problem, config);
@@ -287,8 +287,8 @@ Config common_fields(const Problem& problem, const GpuModel& gpu, bool swap_ab) 
     return config;
 }
 
-/// If k-blocks lie side by side, TMA takes longer for the lines of small tiles than wgmma does, and very long where K is
-/// short. Threads copy them faster, but take issue slots from consumers: this costs a tenth where all SMs multiply.
+/// If k-blocks lie side by side, TMA takes longer for the lines of small tiles than wgmma does, and very long where K
+/// is short. Threads copy them faster, but take issue slots from consumers: this costs a tenth where all SMs multiply.
 ScaleSource source_of_scales(const Problem& problem, const Config& config) {
     constexpr std::int64_t kShortK = 1024, kFewLines = 128;
     constexpr int kSmallTile = 128 * 128;

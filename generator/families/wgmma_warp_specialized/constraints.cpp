@@ -315,7 +315,7 @@ void check_store(Reasons& reasons, const GemmSpec& spec, const Config& c) {
                                       kTmaAlignment, columns, bytes(spec.d)));
 }
 
-/// What is fetched before the launch before has ended must be written by none.
+/// Operands that are fetched early must be constant: the previous kernel may still be running.
 void check_early(Reasons& reasons, const GemmSpec& multiplied, const Config& c) {
     if (!c.early_a && !c.early_b) return;
     if (!c.dependent_launch)

@@ -55,7 +55,7 @@ double uneven_share(const GemmSpec& spec, const StreamK& deal, const Config& c, 
     return 1 + later * std::max(0.0, both * of_all / blocks - 1);
 }
 
-/// Of the launch, before the first k-tile and after the last; and to store a tile takes so many cycles.
+/// The launch, the prologue and the last epilogue. `stored`: cycles to store a tile.
 double overhead_us(const GemmSpec& spec, const Config& c, const StreamK& deal, double stored, double us_per_cycle,
                    const WgmmaCosts& costs) {
     return launch_us(spec, c, bounded_product(c.cluster.m, c.cluster.n), costs) +

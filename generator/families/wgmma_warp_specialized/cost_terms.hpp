@@ -50,7 +50,7 @@ struct EpilogueWork {
 /// Of a cluster's pieces and tiles with stream-K, given the cycles of a k-tile and of a whole tile.
 [[nodiscard]] double streamed_cycles(const WgmmaWarpSpecializedConfig& config, const StreamK& deal, double k_tile,
                                      double per_tile, const WgmmaCosts& costs);
-/// After them, until the last sums are together, of a cluster that takes so many from others.
+/// Cycles after these pieces until the last sums are together. The cluster takes `partial_sums` from others.
 [[nodiscard]] double meeting_cycles(const WgmmaWarpSpecializedConfig& config, std::int64_t partial_sums,
                                     const WgmmaCosts& costs);
 

@@ -13,7 +13,7 @@ namespace {
 
 using Config = WgmmaWarpSpecializedConfig;
 
-/// Of A and B, that the tiles at work at once lie in.
+/// Bytes of the panels of A and B that the tiles in flight read.
 double panel_bytes(const GemmSpec& spec, const Config& c, const StreamK& deal) {
     const Panels panels = panels_of(c, deal.clusters);
     const std::int64_t lines = std::min(panels.rows, spec.m) + std::min(panels.columns, spec.n);

@@ -284,7 +284,7 @@ std::vector<Predicted> predicted_families(const std::vector<FitPoint>& points, c
     return families;
 }
 
-/// Whether the family's constants choose better in this split, of which its predictions become those of the folds.
+/// Whether the family's constants choose better in this split. Its predictions then become those of the folds.
 bool is_better_in(std::vector<Predicted>& families, Predicted& one, std::size_t problems, const FitSplit& split,
                   std::size_t number) {
     const ChoiceRegret before = regret_of_split(families, problems, number);

@@ -91,8 +91,8 @@ bool lost_to_heuristic(const Winner& winner) { return winner.heuristic_us > 0 &&
 /// Its own sweep measured the heuristic's kernel, and it was faster beyond doubt.
 bool beat_heuristic(const Winner& winner) { return winner.high_us > 0 && winner.high_us < winner.heuristic_us; }
 
-/// Searched to its end over all that the request leaves open. What lost to the heuristic's kernel is no choice but for
-/// those who keep to a part that the heuristic's kernel is none of.
+/// The search ended and covered all that the request allows. A winner that lost to the heuristic's kernel counts only
+/// for requests that exclude that kernel.
 bool is_searched_through(const Winner& winner, const Selection& selection) {
     if (!winner.complete || !is_steady(winner)) return false;
     if (winner.narrowed.empty()) return !lost_to_heuristic(winner);
