@@ -3,6 +3,7 @@
 #include "jitgemm/jitgemm.h"
 #include "jitgemm/jitgemm.hpp"
 #include "tests/catch.hpp"
+#include "tests/support/c_interface.hpp"
 #include "tests/support/says.hpp"
 #include "tests/support/temporary_folder.hpp"
 
@@ -31,34 +32,6 @@ namespace {
 
 using namespace jitgemm::testing;
 using Catch::Matchers::ContainsSubstring;
-
-constexpr const char* kOptions = "device=emulator:sm_80; cache-dir=; cache-readonly=";
-
-struct Destroy {
-    void operator()(jg_context* context) const { jg_context_destroy(context); }
-    void operator()(jg_kernel* kernel) const { jg_kernel_destroy(kernel); }
-    void operator()(jg_prepared* prepared) const { jg_prepared_destroy(prepared); }
-};
-using OwnedContext = std::unique_ptr<jg_context, Destroy>;
-using OwnedKernel = std::unique_ptr<jg_kernel, Destroy>;
-
-OwnedContext new_context(const std::string& options = kOptions) {
-    jg_context* context = nullptr;
-    INFO(options);
-    const jg_status status = jg_context_create(options.c_str(), &context);
-    INFO(jg_last_error());
-    REQUIRE(status == JG_OK);
-    return OwnedContext(context);
-}
-
-OwnedKernel new_kernel(jg_context* context, const std::string& spec) {
-    jg_kernel* kernel = nullptr;
-    INFO(spec);
-    const jg_status status = jg_kernel_create(context, spec.c_str(), &kernel);
-    INFO(jg_last_error());
-    REQUIRE(status == JG_OK);
-    return OwnedKernel(kernel);
-}
 
 /// A variable of the environment, put back afterwards.
 class Variable {
