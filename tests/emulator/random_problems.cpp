@@ -103,6 +103,14 @@ void make_int8(RandomBits& random, GemmSpec& spec) {
     spec.sums = Summation::usual;
 }
 
+/// A product with its own transpose, in full precision.
+void make_symmetric(RandomBits& random, GemmSpec& spec) {
+    spec.symmetric = true;
+    spec.b = spec.a;
+    spec.layout = chance(random, 2) ? GemmLayout::tn : GemmLayout::nt;
+    if (spec.math != Math::tf32) spec.math = Math::ieee;
+}
+
 GemmSpec random_types(RandomBits& random) {
     constexpr std::array kInputs{DataType::bf16, DataType::bf16, DataType::f16, DataType::f16, DataType::f32};
     constexpr std::array kOutputs{DataType::bf16, DataType::f16, DataType::f32};
@@ -124,7 +132,9 @@ GemmSpec random_types(RandomBits& random) {
     if (chance(random, 5)) {
         spec.batch = 2;
         if (!spec.epilogue.empty()) spec.epilogue = pick(random, kBatchTexts);
+        spec.pointers = chance(random, 5);
     }
+    if (!spec.c && spec.epilogue.empty() && !spec.pointers && chance(random, 10)) make_symmetric(random, spec);
     return spec;
 }
 
@@ -209,7 +219,7 @@ void add_outer_batch(RandomBits& random, GemmSpec& spec, const Alignments& align
     spec.outer = outer;
     const OperandList operands = gemm_operands(spec);
     outer.stride_a = random_input_stride(random, *operands.find("a"), alignments.a);
-    outer.stride_b = random_input_stride(random, *operands.find("b"), alignments.b);
+    outer.stride_b = random_input_stride(random, *operands.find(spec.symmetric ? "a" : "b"), alignments.b);
     if (const GemmOperand* const c = operands.find("c")) outer.stride_c = random_input_stride(random, *c, alignments.c);
     const std::int64_t unit = std::max(alignments.d / bytes(spec.d), 1);
     GemmOperand d = *operands.find("d");
@@ -221,13 +231,28 @@ void add_outer_batch(RandomBits& random, GemmSpec& spec, const Alignments& align
 void add_batch(RandomBits& random, GemmSpec& spec, const Alignments& alignments) {
     constexpr std::array<std::int64_t, 5> kBatches{0, 2, 2, 3, 5};
     spec.batch = pick(random, kBatches);
+    if (spec.pointers) return;
     const OperandList operands = gemm_operands(spec);
     spec.batch_stride_a = random_input_stride(random, *operands.find("a"), alignments.a);
-    spec.batch_stride_b = random_input_stride(random, *operands.find("b"), alignments.b);
+    spec.batch_stride_b = random_input_stride(random, *operands.find(spec.symmetric ? "a" : "b"), alignments.b);
     if (const GemmOperand* const c = operands.find("c"))
         spec.batch_stride_c = random_input_stride(random, *c, alignments.c);
     add_batch_of_d(random, spec, *operands.find("d"), alignments.d);
     if (chance(random, 3)) add_outer_batch(random, spec, alignments);
+}
+
+/// B is A transposed: its numbers are left out.
+void take_b_from_a(GemmSpec& spec) {
+    spec.n = spec.m;
+    spec.ldb = 0;
+    spec.ldd = std::max(spec.ldd, spec.m);
+    spec.align_b = 0;
+    spec.align_d = 0;
+    spec.batch_stride_b = kPackedBatch;
+    if (!spec.outer) return;
+    OuterBatch outer = *spec.outer;
+    outer.stride_b = kPackedBatch;
+    spec.outer = outer;
 }
 
 void add_sizes(RandomBits& random, GemmSpec& spec, const Alignments& alignments) {
@@ -248,7 +273,9 @@ void add_sizes(RandomBits& random, GemmSpec& spec, const Alignments& alignments)
     spec.align_c = alignments.c;
     spec.align_d = alignments.d;
     add_matrices(random, spec, alignments);
+    if (spec.symmetric) take_b_from_a(spec);
     if (is_batched(spec)) add_batch(random, spec, alignments);
+    if (spec.symmetric) take_b_from_a(spec);
 }
 
 VerifyOptions random_options(RandomBits& random, const GemmSpec& spec) {
