@@ -51,6 +51,7 @@ def scaled_matmul(
     _check_ranks(a, b)
     of_problems = len(b.shape) > 2
     text, operands = epilogue_text(a, b, (scale_a, of_problems), (scale_b, of_problems), bias, epilogue)
+    _add_operands(operands, options.pop("operands", None))
     out_dtype = _type_of(a, out, out_dtype)
     return _core.matmul(a, b, out=out, out_dtype=out_dtype, sums=sums, epilogue=text, operands=operands, **options)
 
@@ -107,6 +108,14 @@ def epilogue_text(
     return text, operands
 
 
+def _add_operands(operands: dict[str, Any], more: dict[str, Any] | None) -> None:
+    """Adds the arrays that the caller names in a dictionary, as c and out must be."""
+    for name, array in (more or {}).items():
+        if name in operands:
+            raise _refusal(f"operands has {name}, which is an operand already: give it another name")
+        operands[name] = array
+
+
 def _of_scaled(epilogue: str, product: str) -> str:
     """The caller's text, whose acc is the scaled product."""
     if not isinstance(epilogue, str):
@@ -143,7 +152,7 @@ def _scale(side: str, scale: Any, matrix: tuple[int, ...], of_problems: bool) ->
         return f"[{letter}]", scale.reshape(-1)
     if shape in ((), (1,), (1, 1)):
         return "[0]", scale.reshape(1)
-    if extent > 1 and shape == matrix[:-2] + of_lines:
+    if (extent > 1 or len(shape) > 2) and shape == matrix[:-2] + of_lines:
         return _index(letter, of_problems), scale.reshape((*matrix[:-2], extent))
     raise _refusal(
         f'{name} has shape {shape}: expected one element, {of_lines} or (array, "{word}") with a vector of {extent}'

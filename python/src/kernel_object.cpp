@@ -168,9 +168,24 @@ std::vector<std::string> differences(const GemmSpec& asked, const GemmSpec& made
     return found;
 }
 
+/// The leading dimensions of arrays that go together, where a size of 1 is repeated.
+std::vector<std::int64_t> leading_shape(const Operand& a, const Operand& b) {
+    const auto leading = [](const Operand& array) {
+        const std::size_t count = array.rank > 2 ? static_cast<std::size_t>(array.rank) - 2 : 0;
+        return array.extents().first(count);
+    };
+    std::vector<std::int64_t> shape(std::max(leading(a).size(), leading(b).size()), 1);
+    for (const auto& sizes : {leading(a), leading(b)})
+        for (std::size_t i = 0; i < sizes.size(); ++i) {
+            std::int64_t& size = shape[shape.size() - sizes.size() + i];
+            if (size == 1) size = sizes[i];
+        }
+    return shape;
+}
+
 std::vector<std::int64_t> result_shape(const Arrays& arrays, const GemmSpec& spec) {
-    std::vector<std::int64_t> shape;
-    for (int i = 0; i < arrays.a.rank - 1; ++i) shape.push_back(arrays.a.shape[static_cast<std::size_t>(i)]);
+    std::vector<std::int64_t> shape = leading_shape(arrays.a, arrays.is_symmetric ? arrays.a : arrays.b);
+    if (arrays.a.rank > 1) shape.push_back(arrays.a.extents()[static_cast<std::size_t>(arrays.a.rank) - 2]);
     if (arrays.is_symmetric || arrays.b.rank > 1) shape.push_back(size_of_d(spec).columns);
     return shape;
 }

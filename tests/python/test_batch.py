@@ -200,6 +200,21 @@ def test_a_batch_of_two_dimensions_is_one_launch():
         kernel(heads((4, 7, 3, 8))[::2], b)
 
 
+@pytest.mark.parametrize("keys", ["batch=12 batch-inner=4 outer-stride-a=0", "batch=12 batch-stride-a=0"])
+def test_a_kernel_s_result_has_the_dimensions_of_both_arrays(keys):
+    kernel = jg.kernel(f"f32 tt 6 5 8 {keys}", device=EMULATOR)
+    leading = (3, 4) if "inner" in keys else (12,)
+    a, b = small_integers((*leading[1:], 6, 8)), small_integers((*leading, 8, 5), seed=1)
+    result = kernel(a, b)
+    assert result.shape == (*leading, 6, 5)
+    np.testing.assert_array_equal(result, np.matmul(a, b))
+
+
+def test_products_without_elements_may_lie_in_any_way():
+    a, b = np.zeros((2, 0, 17), "float32"), np.zeros((2, 17, 5), "float32")[::-1]
+    assert matmul(a, b).shape == (2, 0, 5)
+
+
 def test_texts_read_values_of_each_product_along_two_dimensions():
     a, b = heads((2, 7, 3, 8)), heads((2, 8, 3, 5), seed=1)
     product = np.matmul(a, b)

@@ -146,8 +146,21 @@ def test_a_text_reads_the_scaled_product():
     assert close(d, np.maximum(plain, 0) + up, 2**-10)
     with pytest.raises(ValueError, match="reads no|no operand|unknown"):
         jg.scaled_matmul(a, b, ROW, COLUMN, epilogue="d = acc", up=up, **more)
+    d = jg.scaled_matmul(a, b, ROW, COLUMN, epilogue="d = acc + c[m,n]", operands={"c": up}, **more)
+    assert close(d, product + up, 2**-10)
+    with pytest.raises(ValueError, match="scale_a, which is an operand already"):
+        jg.scaled_matmul(a, b, ROW, COLUMN, epilogue="d = acc", operands={"scale_a": up}, **more)
     with pytest.raises(TypeError, match="epilogue is a int"):
         jg.scaled_matmul(a, b, ROW, COLUMN, epilogue=1, **more)
+
+
+def test_one_row_of_each_product_has_a_scale():
+    a, b = random_matrix((3, 1, K), E4M3, 3), random_matrix((3, K, N), E4M3, 4)
+    scale = uniform((3, 1, 1), 5)
+    b_by_column = np.ascontiguousarray(b.swapaxes(1, 2)).swapaxes(1, 2)
+    d = jg.scaled_matmul(a, b_by_column, scale, 1.0, out_dtype="float32", device=EMULATOR)
+    expected = np.stack([exact(a[i], b[i]) * scale[i] for i in range(3)])
+    assert close(d, expected, 2**-10)
 
 
 def test_one_row_has_one_scale():

@@ -145,7 +145,7 @@ TEST_CASE("wgmma: without a producer blocks have one tile, A in shared memory, a
 // The choice asks what a candidate costs before it asks whether it can be.
 TEST_CASE("wgmma: constant operands are fetched early, unless the launch itself packs them or nothing is waited for") {
     const GpuModel& gpu = find_gpu("h200");
-    const auto chosen = [&](GemmSpec spec, const ParameterMap& parameters = {}) {
+    const auto chosen = [&](const GemmSpec& spec, const ParameterMap& parameters = {}) {
         return choose_config(problem_of(spec), gpu,
                              {.kernel = {}, .family = "wgmma_warp_specialized", .parameters = parameters})
             .as<WgmmaWarpSpecializedConfig>();
