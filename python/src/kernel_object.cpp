@@ -22,9 +22,10 @@ struct Loaded {
     std::shared_ptr<Session> session;
     GemmKernel kernel;
     unsigned generation = 0;
-    const Formula* formula = nullptr;  ///< of the kernel's epilogue
-    std::optional<ProblemKey> latest;  ///< arrays that were found to fit; guarded by the GIL
-    bool latest_broadcasts_c = false;  ///< as those arrays have it
+    const Formula* formula = nullptr;             ///< of the kernel's epilogue
+    std::optional<ProblemKey> latest;             ///< arrays that were found to fit; guarded by the GIL
+    bool latest_broadcasts_c = false;             ///< as those arrays have it
+    std::vector<std::int64_t> latest_shape = {};  ///< of their result
 };
 
 struct KernelObject {
@@ -137,7 +138,8 @@ std::vector<std::string> differences(const GemmSpec& asked, const GemmSpec& made
     compare("n", asked.n, made.n);
     compare("k", asked.k, made.k);
     compare("batch", asked.batch, made.batch);
-    compare("batch_inner", asked.outer.value_or({}).inner, made.outer.value_or({}).inner);
+    const OuterBatch outer = asked.outer.value_or({}), made_outer = made.outer.value_or({});
+    compare("batch_inner", outer.inner, made_outer.inner);
     compare("symmetric", asked.symmetric, made.symmetric);
     compare("the type of a", to_string(asked.a), to_string(made.a));
     compare("the type of b", to_string(asked.b), to_string(made.b));
@@ -151,7 +153,6 @@ std::vector<std::string> differences(const GemmSpec& asked, const GemmSpec& made
     compare("a's batch stride", asked.batch_stride_a, made.batch_stride_a);
     compare("b's batch stride", asked.batch_stride_b, made.batch_stride_b);
     compare("out's batch stride", asked.batch_stride_d, made.batch_stride_d);
-    const OuterBatch outer = asked.outer.value_or({}), made_outer = made.outer.value_or({});
     compare("a's outer stride", outer.stride_a, made_outer.stride_a);
     compare("b's outer stride", outer.stride_b, made_outer.stride_b);
     compare("out's outer stride", outer.stride_d, made_outer.stride_d);
@@ -168,28 +169,6 @@ std::vector<std::string> differences(const GemmSpec& asked, const GemmSpec& made
     return found;
 }
 
-/// The leading dimensions of arrays that go together, where a size of 1 is repeated.
-std::vector<std::int64_t> leading_shape(const Operand& a, const Operand& b) {
-    const auto leading = [](const Operand& array) {
-        const std::size_t count = array.rank > 2 ? static_cast<std::size_t>(array.rank) - 2 : 0;
-        return array.extents().first(count);
-    };
-    std::vector<std::int64_t> shape(std::max(leading(a).size(), leading(b).size()), 1);
-    for (const auto& sizes : {leading(a), leading(b)})
-        for (std::size_t i = 0; i < sizes.size(); ++i) {
-            std::int64_t& size = shape[shape.size() - sizes.size() + i];
-            if (size == 1) size = sizes[i];
-        }
-    return shape;
-}
-
-std::vector<std::int64_t> result_shape(const Arrays& arrays, const GemmSpec& spec) {
-    std::vector<std::int64_t> shape = leading_shape(arrays.a, arrays.is_symmetric ? arrays.a : arrays.b);
-    if (arrays.a.rank > 1) shape.push_back(arrays.a.extents()[static_cast<std::size_t>(arrays.a.rank) - 2]);
-    if (arrays.is_symmetric || arrays.b.rank > 1) shape.push_back(size_of_d(spec).columns);
-    return shape;
-}
-
 /// One row (column) has no next one: its leading dimension counts for nothing, and neither does that of a repeated C.
 void take_idle_pitches(GemmSpec& asked, const GemmSpec& made) {
     for (const GemmOperand& operand : gemm_operands(asked))
@@ -198,12 +177,13 @@ void take_idle_pitches(GemmSpec& asked, const GemmSpec& made) {
     if (asked.symmetric) asked.ldb = asked.lda;
 }
 
-/// Sets broadcast_c as well. A C that no kernel reads as it lies is copied first, where the launch is ours.
-void check_fits(Loaded& loaded, Product& product, bool may_copy) {
+/// Returns the result's shape, and sets broadcast_c. A C that no kernel reads as it lies is copied first, where the
+/// launch is ours.
+std::vector<std::int64_t> check_fits(Loaded& loaded, Product& product, bool may_copy) {
     const Arrays& arrays = product.arrays;
     ProblemKey key(arrays);
     product.broadcast_c = loaded.latest_broadcasts_c;
-    if (loaded.latest == key) return;
+    if (loaded.latest == key) return loaded.latest_shape;
     const GemmSpec& made = loaded.kernel.spec();
     Problem problem = problem_of(arrays, &made);
     if (problem.is_empty() && made.m != 0 && made.n != 0)
@@ -225,6 +205,7 @@ void check_fits(Loaded& loaded, Product& product, bool may_copy) {
         throw OperandError("these arrays don't fit " + loaded.kernel.info().name, std::move(found));
     loaded.latest = key;
     product.broadcast_c = loaded.latest_broadcasts_c = problem.spec.broadcast_c;
+    return loaded.latest_shape = std::move(problem.shape);
 }
 
 void check_place(const Loaded& loaded, const Operand& operand) {
@@ -276,11 +257,11 @@ PyObject* call(PyObject* self, PyObject* positional, PyObject* named) {
              nullptr, workspace, nullptr, dependent_launch, nullptr, loaded.formula, operands, &others},
             product);
         check_places(loaded, product.arrays);
-        check_fits(loaded, product, true);
+        const std::vector<std::int64_t> shape = check_fits(loaded, product, true);
         const Operand room = read_room(loaded, workspace, product.stream);
         const GemmSpec& spec = loaded.kernel.spec();
-        Result result = result_for(product, result_shape(product.arrays, spec), spec.d);
-        make_outputs(product, result_shape(product.arrays, spec), spec.epilogue);
+        Result result = result_for(product, shape, spec.d);
+        make_outputs(product, shape, spec.epilogue);
         const Ref held = Ref::borrowed(self);
         launch(*loaded.session, loaded.kernel, product,
                {.d = result.data, .workspace = room.data, .workspace_bytes = size_in_bytes(room)});

@@ -291,8 +291,8 @@ private:
     /// Whether kernels of a batch with two dimensions serve the epilogue.
     [[nodiscard]] bool may_have_two_dimensions() const {
         if (!arrays_.epilogue) return true;
-        const auto scales_blocks = [](const EpilogueOperand& operand) { return operand.index.has_k(); };
-        return !has_pairs() && std::ranges::none_of(arrays_.epilogue->formula->operands, scales_blocks);
+        return !has_pairs() &&
+               std::ranges::none_of(arrays_.epilogue->formula->operands, &EpilogueOperand::is_block_scale);
     }
 
     /// Takes the longest dimension that no array has reversed out of the list; nothing where there is none.
