@@ -29,10 +29,7 @@ struct DeviceMatrix {
     std::int64_t first_problem = 0;  ///< of a part: the problems that lie between `data` and its first one
 
     /// Elements from `data` to the first of a problem's matrix.
-    [[nodiscard]] std::int64_t begin_of(std::int64_t problem) const {
-        const std::int64_t place = first_problem + problem;
-        return inner == 0 ? place * batch_stride : place / inner * outer_stride + place % inner * batch_stride;
-    }
+    [[nodiscard]] std::int64_t begin_of(std::int64_t problem) const;
     /// From the first element to one past the last; 0 without data.
     [[nodiscard]] std::int64_t extent_bytes() const;
     /// Some of the matrices.

@@ -108,6 +108,10 @@ std::string element_name(std::string_view name, const ElementPlace& at, bool is_
     return fmt::format("{}{}[{}, {}]", name, is_batched ? fmt::format("[{}]", at.problem) : "", at.row, at.column);
 }
 
+std::int64_t DeviceMatrix::begin_of(std::int64_t problem) const {
+    return device_code::index_of(operand(*this), {problem, 0, 0});
+}
+
 std::int64_t DeviceMatrix::extent_bytes() const {
     if (!data || matrices == 0 || rows == 0 || columns == 0) return 0;
     const MemorySteps steps{MemoryStep{rows, row_stride}, MemoryStep{columns, column_stride}, MemoryStep{}};
