@@ -93,7 +93,7 @@ std::string with_own_index(const GemmOperand& x) {
                        x.column == OperandIndex::one ? "" : column);
 }
 
-/// As where heads lie side by side in each line, and sequences one behind the other.
+/// Heads may lie side by side in each line, and sequences one behind the other.
 void check_apart_in_two_dimensions(const GemmOperand& x, Reasons& reasons) {
     if (x.outer_stride != 0 && x.batch_stride != 0 && are_apart(x.run(), x.steps())) return;
     reasons.push_back(
@@ -310,20 +310,16 @@ void check_alignment(const GemmOperand& x, bool strides_are_sound, Reasons& reas
         return;
     }
     if (!strides_are_sound || x.alignment <= natural_alignment(x)) return;
+    const auto refuse = [&](std::string_view name, std::int64_t elements, std::string_view of) {
+        reasons.push_back(
+            fmt::format("{} is {}: {} is {} elements of {} bytes, which gives every {} an alignment of only {} bytes",
+                        alignment_name(x), x.alignment, name, elements, bytes(x.type), of, natural_alignment(x)));
+    };
     const bool has_strides = x.matrices() > 1 && !x.by_addresses;
     const auto is_less_aligned = [&](std::int64_t stride) { return alignment_of_pitch(stride, x.type) < x.alignment; };
-    const bool by_batch = has_strides && is_less_aligned(x.batch_stride);
-    const bool by_outer = has_strides && !by_batch && is_less_aligned(x.outer_stride);
-    reasons.push_back(
-        fmt::format("{} is {}: {} is {} elements of {} bytes, which gives every {} an alignment of only {} bytes",
-                    alignment_name(x), x.alignment,
-                    by_batch   ? stride_name(x)
-                    : by_outer ? outer_stride_name(x)
-                               : pitch_name(x),
-                    by_batch   ? x.batch_stride
-                    : by_outer ? x.outer_stride
-                               : x.leading_dimension(),
-                    bytes(x.type), by_batch || by_outer ? "matrix" : line_name(x), natural_alignment(x)));
+    if (has_strides && is_less_aligned(x.batch_stride)) return refuse(stride_name(x), x.batch_stride, "matrix");
+    if (has_strides && is_less_aligned(x.outer_stride)) return refuse(outer_stride_name(x), x.outer_stride, "matrix");
+    refuse(pitch_name(x), x.leading_dimension(), line_name(x));
 }
 
 /// A number that was cast to an enumeration and is none of it. Nothing else can be said of such a spec.
