@@ -109,7 +109,7 @@ struct GemmOperand {
     std::int64_t batch = 1;         ///< problems
     std::int64_t batch_stride = 0;  ///< elements from a problem's matrix to the next one's; 0: they share it
     std::int64_t inner = 0;         ///< problems that batch_stride steps over; 0: all, the batch has one dimension
-    std::int64_t outer_stride = 0;  ///< elements from there to the next `inner` problems; 0: they share what there is
+    std::int64_t outer_stride = 0;  ///< elements from there to the next `inner` problems; 0: they share matrices
 
     /// The number of rows if rows are contiguous, else of columns.
     [[nodiscard]] constexpr std::int64_t lines() const { return order == Order::row ? rows : columns; }

@@ -2,7 +2,7 @@
 #include "wgmma/copying_warp.cuh"
 
 // A warp copies the scales of each k-tile. TMA would need rows aligned to 16 bytes, and would copy 16 bytes of each.
-// The warp walks over the tiles and the ring as the thread does that copies A and B.
+// Like the thread that copies A and B, the warp walks over the tiles and the ring.
 
 // Copies a scale for each of kCount parts of a tile, global to shared memory. A part has kStep rows (or columns) and
 // lies within kRows of D, which have one scale. The tile begins at `first`, and D ends at `end`.

@@ -9,7 +9,7 @@ constexpr int kStagesOfK = kStages;
 #endif
 constexpr int kCopiesInFlight = kStagesOfK > 3 ? kStagesOfK - 2 : kStagesOfK > 2 ? 2 : 1;
 
-// The ring as a warp has it that copies by cp.async. Its copies of the last `in_flight` k-tiles may be under way.
+// A warp that copies by cp.async, and its place in the ring. Copies of the last `in_flight` k-tiles may be under way.
 struct CopyingWarp {
     RingPosition next;
     int in_flight = 0;
@@ -17,7 +17,7 @@ struct CopyingWarp {
     __device__ __forceinline__ void wait(const SharedMemory& shared) const {
         mbarrier_wait(shared.empty_barrier(next.stage), next.phase ^ 1);
     }
-    // The stage is full when all who copy have come.
+    // The stage is full when every thread or warp that copies into it has arrived.
     __device__ __forceinline__ void fill(const SharedMemory& shared, int stage) const {
         __syncwarp();
         if (threadIdx.x % 32 == 0) mbarrier_arrive_expect(shared.full_barrier(stage), 0);

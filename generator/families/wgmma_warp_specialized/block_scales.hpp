@@ -37,7 +37,7 @@ struct WgmmaScale {
     [[nodiscard]] int copied_bytes() const { return is_by_threads ? 0 : boxes * box[0] * box[1] * 4; }
     /// Bytes in shared memory from the scale of a row (column) to the next.
     [[nodiscard]] int stride() const { return is_k_contiguous && !is_by_threads ? box[0] * 4 : 4; }
-    /// Of a tile, each of which has a scale of its own in shared memory.
+    /// The number of parts of a tile. Each part has its own scale in shared memory.
     [[nodiscard]] int parts() const { return is_by_block ? boxes : step; }
 };
 
