@@ -30,6 +30,11 @@ std::vector<std::uint16_t> as_bf16(const std::vector<float>& values) {
     return halves;
 }
 
+/// Of a matrix's element, whose lines lie `pitch` elements apart.
+std::size_t place_of(int line, int pitch, int place) {
+    return static_cast<std::size_t>(line) * static_cast<std::size_t>(pitch) + static_cast<std::size_t>(place);
+}
+
 OwnedKernel kernel_of(jg_context* context, const jg_gemm& gemm) {
     jg_kernel* kernel = nullptr;
     const jg_status status = jg_kernel_create_from_gemm(context, &gemm, &kernel);
@@ -66,9 +71,9 @@ TEST_CASE("C: a batch of two dimensions, with heads side by side and one B for a
                 const int head = place / kColumns, column = place % kColumns;
                 float expected = head < kHeads ? 0 : -100;  // the last element lies between lines
                 for (int k = 0; k < kDepth && head < kHeads; ++k)
-                    expected += a[static_cast<std::size_t>((sequence * kRows + row) * kPitchOfA + head * kDepth + k)] *
-                                b[static_cast<std::size_t>((sequence * kDepth + k) * kColumns + column)];
-                wrong += d[static_cast<std::size_t>((sequence * kRows + row) * kPitchOfD + place)] != expected;
+                    expected += a[place_of(sequence * kRows + row, kPitchOfA, head * kDepth + k)] *
+                                b[place_of(sequence * kDepth + k, kColumns, column)];
+                wrong += d[place_of(sequence * kRows + row, kPitchOfD, place)] != expected;
             }
     CHECK(wrong == 0);
 
@@ -102,9 +107,8 @@ TEST_CASE("C: groups of rows, one of them empty, and rows behind the last group"
             const int group = row < 9 ? 0 : 2;
             float expected = row < 19 ? 0 : -1000;
             for (int k = 0; k < kK && row < 19; ++k)
-                expected += a[static_cast<std::size_t>(row * kK + k)] *
-                            b[static_cast<std::size_t>((group * kN + column) * kK + k)];
-            wrong += d[static_cast<std::size_t>(row * kN + column)] != expected;
+                expected += a[place_of(row, kK, k)] * b[place_of(group * kN + column, kK, k)];
+            wrong += d[place_of(row, kN, column)] != expected;
         }
     CHECK(wrong == 0);
 
