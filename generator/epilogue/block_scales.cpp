@@ -3,18 +3,23 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <string_view>
 #include <vector>
 
 namespace jitgemm {
 namespace {
 
-/// Finds the product of acc and all block scales.
+/// Finds the product of acc and all block scales, in one of the two columns of a pair.
 class ScaledProduct {
 public:
-    explicit ScaledProduct(const EpilogueParts& parts) : parts_(parts) {
-        for (std::size_t i = 0; i < parts.nodes.size(); ++i) add(parts.nodes[i]);
+    /// `half`: of these nodes; 0 without pairs.
+    ScaledProduct(const EpilogueParts& parts, std::int8_t half) : parts_(parts), half_(half) {
+        for (const EpilogueNode& node : parts.nodes) add(node);
     }
+
+    /// Whether the text reads acc or a scale there.
+    [[nodiscard]] bool is_read() const { return std::ranges::any_of(factors_, &Factors::is_product); }
 
     /// The node of the whole product; -1: acc and each scale are not the only factors of one product, or they stand
     /// elsewhere, too.
@@ -34,14 +39,17 @@ private:
         [[nodiscard]] bool is_product() const { return accs + scales > 0; }
     };
     [[nodiscard]] const Factors& at(std::int32_t node) const { return factors_[static_cast<std::size_t>(node)]; }
+    [[nodiscard]] bool is_acc(const EpilogueNode& node) const {
+        return node.operation == EpilogueOperation::acc && node.half == half_;
+    }
     [[nodiscard]] bool is_scale(const EpilogueNode& node) const {
-        return node.operation == EpilogueOperation::operand &&
+        return node.operation == EpilogueOperation::operand && node.half == half_ &&
                parts_.operands[static_cast<std::size_t>(node.which)].is_block_scale();
     }
 
     void add(const EpilogueNode& node) {
         Factors factors;
-        if (node.operation == EpilogueOperation::acc) factors.accs = 1;
+        if (is_acc(node)) factors.accs = 1;
         if (is_scale(node)) factors.scales = 1;
         if (node.operation == EpilogueOperation::multiply) {
             const Factors &left = at(node.arguments[0]), &right = at(node.arguments[1]);
@@ -64,8 +72,22 @@ private:
     }
 
     const EpilogueParts& parts_;
+    std::int8_t half_;
     std::vector<Factors> factors_;  // of each node
 };
+
+/// The text without scales: the product of acc and all of them becomes acc. False if that leaves something out.
+bool take_scaled_products(EpilogueParts& parts) {
+    const EpilogueParts written = parts;
+    for (const std::int8_t half : std::array<std::int8_t, 3>{0, 1, 2}) {
+        const ScaledProduct product(written, half);
+        if (!product.is_read()) continue;
+        const std::int32_t whole = product.whole();
+        if (whole < 0) return false;
+        parts.nodes[static_cast<std::size_t>(whole)] = {.operation = EpilogueOperation::acc, .half = half};
+    }
+    return true;
+}
 
 std::string_view size_beside_k(const EpilogueOperand& scale) {
     const char size = scale.index.row->size == 'k' ? scale.index.column->size : scale.index.row->size;
@@ -88,17 +110,15 @@ EpilogueParts with_scaled_products(EpilogueParts parts, TextPosition first, Epil
                 problems.add(first, fmt::format("{} and {} both scale blocks of {}: pass their product",
                                                 scales[j]->name, scales[i]->name, size_beside_k(*scales[i])));
     }
-    const std::int32_t whole = parts.pairs == EpiloguePairs::none ? ScaledProduct(parts).whole() : -1;
-    if (whole < 0) {
+    if (!take_scaled_products(parts)) {
         std::string product = "acc";
         for (const EpilogueOperand* const scale : scales) product += " * " + with_index(scale->name, scale->index);
-        problems.add(first,
-                     fmt::format("the products of a block of K are scaled before they are added: '{}' must be the "
-                                 "only use of acc and of each scale, without pairs of columns",
-                                 product));
+        problems.add(
+            first, fmt::format("the products of a block of K are scaled before they are added: '{}' must be "
+                               "the only use of acc and of each scale{}",
+                               product, parts.pairs == EpiloguePairs::none ? "" : ", in both columns of a pair alike"));
         return parts;
     }
-    parts.nodes[static_cast<std::size_t>(whole)] = {.operation = EpilogueOperation::acc};
     return in_order_of_use(parts);
 }
 

@@ -66,7 +66,7 @@ private:
     }
 
     [[nodiscard]] std::string leaf(const EpilogueNode& node) const {
-        if (node.operation == EpilogueOperation::acc) return half("acc", node.half) + block_scales();
+        if (node.operation == EpilogueOperation::acc) return half("acc" + block_scales(), node.half);
         const auto place = static_cast<std::size_t>(node.which);
         if (node.operation == EpilogueOperation::reduced)
             return with_index(parts_.outputs[place].name, parts_.outputs[place].index);

@@ -47,7 +47,7 @@ int ExpressionText::level_of(const EpilogueNode& node) const {
     const bool is_cuda = language_ == Language::cuda;
     if (node.operation == number) return std::signbit(node.number) ? kUnary : kPrimary;
     if (node.operation == negate) return kUnary;
-    if (node.operation == acc && !is_cuda && has_block_scales(parts_)) return kProduct;
+    if (node.operation == acc && node.half == 0 && !is_cuda && has_block_scales(parts_)) return kProduct;
     if (has_divisor(node)) return kPrimary;
     if (node.operation == multiply || node.operation == divide) return kProduct;
     if (is_comparison(node.operation)) return kComparison;

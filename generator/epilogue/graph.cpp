@@ -144,6 +144,7 @@ bool has_block_scales(const EpilogueParts& parts) {
 }
 
 bool differs_in_pair(const EpilogueParts& parts, const EpilogueOperand& operand) {
+    if (operand.is_block_scale()) return false;  // no value of an element
     const std::optional<EpiloguePlace>& paired = parts.is_transposed ? operand.index.row : operand.index.column;
     return parts.pairs != EpiloguePairs::none && paired && paired->size != 'h';
 }

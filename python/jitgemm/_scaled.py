@@ -57,7 +57,7 @@ def scaled_matmul(
 
 
 def scaled_groups(positional: tuple[Any, ...], named: dict[str, Any]) -> Any:
-    """grouped_matmul with scales, and without a text."""
+    """grouped_matmul with scales, and with a text of the scaled product or without one."""
     return _scaled_groups(*positional, **named)
 
 
@@ -69,12 +69,16 @@ def _scaled_groups(
     scale_a: Any = 1.0,
     scale_b: Any = 1.0,
     bias: Any = None,
+    epilogue: str | None = None,
+    operands: dict[str, Any] | None = None,
     out: Any = None,
     out_dtype: Any = None,
     **options: Any,
 ) -> Any:
     _check_ranks(a, b)
-    text, operands = epilogue_text(a, b, (scale_a, False), (scale_b, True), bias)
+    text, own = epilogue_text(a, b, (scale_a, False), (scale_b, True), bias, epilogue)
+    _add_operands(own, operands)
+    operands = own
     out_dtype = _type_of(a, out, out_dtype)
     return _core.grouped_matmul(a, b, offs, out=out, out_dtype=out_dtype, epilogue=text, operands=operands, **options)
 

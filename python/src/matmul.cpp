@@ -138,12 +138,13 @@ std::shared_ptr<const Plan> plan_for(const std::shared_ptr<Session>& session, co
     return plan;
 }
 
-/// Whether scales are given without a text that reads them.
-bool has_scales(PyObject* names) {
+/// Whether scales are given without a text that names them. `named`: the values of the keywords `names`.
+bool has_scales(PyObject* names, PyObject* const* named) {
     bool found = false;
     for (Py_ssize_t i = 0; names != nullptr && i < PyTuple_Size(names); ++i) {
         const std::string_view name = text_of(PyTuple_GetItem(names, i));
-        if (name == "epilogue") return false;
+        const bool is_text = name == "epilogue" && PyUnicode_Check(named[i]) != 0;
+        if (is_text && text_of(named[i]).find("scale_") != std::string_view::npos) return false;
         found = found || name == "scale_a" || name == "scale_b";
     }
     return found;
@@ -162,7 +163,8 @@ PyObject* scaled(PyObject* const* arguments, Py_ssize_t count, PyObject* names) 
 
 PyObject* multiplied(Function function, PyObject* const* arguments, Py_ssize_t count, PyObject* names) {
     return guarded([&] {
-        if (function == Function::grouped_matmul && has_scales(names)) return scaled(arguments, count, names);
+        if (function == Function::grouped_matmul && has_scales(names, arguments + count))
+            return scaled(arguments, count, names);
         Request request;
         read(function, arguments, count, names, request);
         Product product;
@@ -282,9 +284,11 @@ const char* const kGroupedMatmulDoc =
     "  made of row rows[i] of a. Where a has no such row, -1 for example, it is made of zeros.\n"
     "epilogue: in its text, b is the group, and m counts the rows of all groups: \"d = w[m] * silu(acc + "
     "bias[b,n])\".\n"
-    "scale_a, scale_b, bias: without a text, those of scaled_matmul. scale_b has the groups first: (array, "
-    "\"128x128\")\n"
-    "  of shape (groups, ceil(k / 128), ceil(n / 128)).\n"
+    "scale_a, scale_b, bias: those of scaled_matmul, also with a text, whose acc is then the scaled product. scale_b "
+    "has\n"
+    "  the groups first: (array, \"128x128\") of shape (groups, ceil(k / 128), ceil(n / 128)). A text that names "
+    "scale_a\n"
+    "  or scale_b reads them as its own operands.\n"
     "All other arguments and errors are those of matmul. Kernels need a GPU with wgmma (sm_90a), and a and b whose\n"
     "lines and matrices begin at multiples of 16 bytes.";
 

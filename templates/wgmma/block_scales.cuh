@@ -50,6 +50,15 @@ struct ScalesOfBlocks {
     }
 };
 #endif
+#if GEMM_PAIRED_SCALES
+
+// Of 16 rows (or columns) of sums, eight are the first ones of pairs, and the next eight the second ones. Returns the
+// place of a line's scale among those of the tile.
+__device__ __forceinline__ constexpr int scale_line(int line) {
+    const int pair = line / 16 * 8 + line % 8, second = line / 8 % 2;
+    GEMM_SCALE_LINE();
+}
+#endif
 GEMM_SCALE_TYPES();
 
 // Where a thread finds A and the scales.

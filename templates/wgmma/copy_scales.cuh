@@ -5,11 +5,12 @@
 // Like the thread that copies A and B, the warp walks over the tiles and the ring.
 
 // Copies a scale for each of kCount parts of a tile, global to shared memory. A part has kStep rows (or columns) and
-// lies within kRows of D, which have one scale. The tile begins at `first`, and D ends at `end`.
-template <int kCount, int kStep, int kRows, bool kAlongK>
+// lies within kRows of D, which have one scale. The tile begins at `first`, and D ends at `end`. The addresses of
+// kAtOnce copies stay in registers.
+template <int kCount, int kStep, int kRows, bool kAlongK, int kAtOnce>
 __device__ __forceinline__ void copy_parts(unsigned target, const float* scales, long long pitch, int first, int end,
                                            int k_block, int bytes) {
-#pragma unroll
+#pragma unroll kAtOnce
     for (int i = 0; i < kCount; i += 32) {
         const int part = i + threadIdx.x % 32;
         if (kCount % 32 != 0 && part >= kCount) break;

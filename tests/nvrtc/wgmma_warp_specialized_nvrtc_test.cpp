@@ -10,11 +10,14 @@
 #include "tests/support/specs.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
+#include <cstdint>
 #include <iterator>
 #include <map>
 #include <regex>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <vector>
 
@@ -132,6 +135,29 @@ TEST_CASE("wgmma: no candidate spills, nor are its wgmmas serialised, of rows of
     const GemmSpec halves = resolved(spec_of(GemmLayout::tt, 2606, 3806, 4976, DataType::f16));
     for (const Config& config : widest_candidates(halves))
         if (config.block.m == 3 * kWgmmaM) check_no_spills(generate(problem_of(halves), {config}, hopper()), 60);
+}
+
+TEST_CASE("wgmma: no candidate spills of 8-bit floats with scales of blocks, of pairs, of groups, by TMA and threads") {
+    constexpr std::array<std::string_view, 4> kTexts{
+        "d = silu(acc * sa[m,k/128] * sb[n,k/128])",
+        "x = acc * sa[m,k/128] * sb[n/128,k/128]; d[m,h] = silu(left(x)) * right(x)",
+        "x = acc * sa[m,k/128] * sb[n,k/128]; d[m,h] = even(x) * odd(x)",
+        "x = acc * sa[k/128,m] * sb[n/128,k/128]; t = silu(left(x)) * right(x); q[m,h/128] = max(abs(t)) / 448; "
+        "d[m,h] = t / q[m,h/128]"};
+    OneIn tried(3);
+    for (const std::string_view text : kTexts)
+        for (const std::int64_t groups : {0, 16})
+            for (const std::int64_t k : {1024, 4096}) {
+                GemmSpec spec = spec_of(GemmLayout::tn, 2048, 4096, k, DataType::e4m3);
+                spec.epilogue = text;
+                spec.groups = groups;
+                const GemmSpec one = resolved(spec);
+                const std::vector<Config> configs = widest_candidates(one);
+                INFO(to_string(one));
+                CHECK_FALSE(configs.empty());
+                for (const Config& config : configs)
+                    if (tried.next()) check_no_spills(generate(problem_of(one), {config}, hopper()), 60);
+            }
 }
 
 TEST_CASE("wgmma: no candidate spills, nor are its wgmmas serialised, of 8-bit floats") {

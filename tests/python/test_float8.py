@@ -144,6 +144,10 @@ def test_a_text_reads_the_scaled_product():
     plain = jg.scaled_matmul(a, b, *scales, **more)
     d = jg.scaled_matmul(a, b, *scales, epilogue="d = relu(acc) + up[m,n]", up=up, **more)
     assert close(d, np.maximum(plain, 0) + up, 2**-10)
+    wide, of_wide = random_matrix((512, K), E4M3, 8).T, (uniform((blocks_of(K), 4), 9), "128x128")
+    both = jg.scaled_matmul(a, wide, scales[0], of_wide, **more)
+    gated = jg.scaled_matmul(a, wide, scales[0], of_wide, epilogue="d[m,h] = relu(left(acc)) * right(acc)", **more)
+    assert close(gated, np.maximum(both[:, :256], 0) * both[:, 256:], 2**-9)
     with pytest.raises(ValueError, match="reads no|no operand|unknown"):
         jg.scaled_matmul(a, b, ROW, COLUMN, epilogue="d = acc", up=up, **more)
     d = jg.scaled_matmul(a, b, ROW, COLUMN, epilogue="d = acc + c[m,n]", operands={"c": up}, **more)

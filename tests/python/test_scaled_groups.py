@@ -122,6 +122,23 @@ def test_a_text_reads_scales_of_groups():
     assert close(d[:35], np.maximum(expected, 0)[:35] * w[:35, None])
 
 
+def test_a_text_reads_the_scaled_product_of_groups():
+    a, b, ends = random_matrix((40, K), E4M3, 1), weights(3, n=512), ends_of(10, 0, 25)
+    scale_a, scale_b = random_scales((40, blocks_of(K)), 3), random_scales((3, blocks_of(K), 4), 4)
+    bias, w = random_scales((3, 512), 5), random_scales((40,), 6)
+    scales = {"scale_a": (scale_a, "1x128"), "scale_b": (scale_b, "128x128"), "out_dtype": "float32"}
+    product = scaled_groups(a, b, ends, scale_a, scale_b, np.zeros((40, 512)))[:35]
+    of_rows = np.repeat(bias, [10, 0, 25], axis=0)
+    text = "t = acc + bias[b,n]; d[m,h] = relu(left(t)) * right(t) * w[m]"
+    got = jg.grouped_matmul(a, b, ends, epilogue=text, bias=bias, w=w, device=EMULATOR, **scales)
+    t = product + of_rows
+    assert close(got[:35], np.maximum(t[:, :256], 0) * t[:, 256:] * w[:35, None])
+    got = jg.grouped_matmul(a, b, ends, epilogue="d = acc * w[m]", operands={"w": w}, device=EMULATOR, **scales)
+    assert close(got[:35], product * w[:35, None])
+    with pytest.raises(ValueError, match="scale_b, which is an operand already"):
+        jg.grouped_matmul(a, b, ends, epilogue="d = acc", operands={"scale_b": w}, device=EMULATOR, **scales)
+
+
 def test_wrong_ends_touch_no_other_memory():
     a, b = random_matrix((40, K), E4M3, 1), weights(3)
     scales = {

@@ -19,7 +19,8 @@ inline constexpr int kMostScaleBoxes = 4;
 
 /// Scales of blocks of one operand, as wgmmas see it. TMA copies those of a k-tile behind the ring, in boxes. A box is
 /// for the rows of the tile, or for a part of them. Where a scale is for 128 rows, that part lies within such a block.
-/// Threads copy one scale for each row, or for each such part.
+/// Threads copy one scale for each row, or for each such part. If pairs are halves of the product, the scales of all
+/// first rows lie before those of the second ones, and each half has boxes of its own.
 struct WgmmaScale {
     const EpilogueOperand* operand = nullptr;
     bool is_of_rows = true;       ///< of wgmma's A; else of its B
@@ -28,6 +29,7 @@ struct WgmmaScale {
     bool is_by_threads = false;   ///< they copy the scales, and there are no boxes
     bool is_shifted = false;      ///< boxes begin at rows of the tile's first 16 bytes: a group begins at any row
     bool has_problems = false;    ///< of a batch, whose problems may have scales of their own
+    EpiloguePairs pairs = EpiloguePairs::none;  ///< rows (columns) that make pairs
     int boxes = 0;
     int step = 0;              ///< rows (columns) of the tile from a box to the next
     std::array<int, 2> box{};  ///< elements that lie side by side in memory, and lines of these
@@ -38,7 +40,13 @@ struct WgmmaScale {
     /// Bytes in shared memory from the scale of a row (column) to the next.
     [[nodiscard]] int stride() const { return is_k_contiguous && !is_by_threads ? box[0] * 4 : 4; }
     /// The number of parts of a tile. Each part has its own scale in shared memory.
-    [[nodiscard]] int parts() const { return is_by_block ? boxes : step; }
+    [[nodiscard]] int parts() const { return is_by_block ? boxes : boxes * step; }
+    [[nodiscard]] bool is_in_halves() const { return pairs == EpiloguePairs::halves; }
+    /// Whether TMA can copy boxes of these to multiples of kScaleSlotBytes.
+    [[nodiscard]] bool has_boxes() const {
+        if (pairs == EpiloguePairs::none || is_k_contiguous) return true;
+        return !is_by_block && (!is_in_halves() || step * 4 % kScaleSlotBytes == 0);
+    }
 };
 
 /// Those of a text: of rows first. The signature is the product's as it is multiplied.

@@ -296,6 +296,7 @@ ScaleSource source_of_scales(const Problem& problem, const Config& config) {
     if (!has_aligned_scales(spec)) return ScaleSource::threads;
     const bool is_small = config.block.m * config.block.n < kSmallTile;
     const auto is_for_threads = [&](const WgmmaScale& one) {
+        if (!one.has_boxes()) return true;
         const std::int64_t lines = one.is_of_rows != config.swap_ab ? spec.m : spec.n;
         return !one.is_by_block && one.is_k_contiguous && (spec.k <= kShortK || (lines <= kFewLines && is_small));
     };

@@ -365,6 +365,10 @@ void check_pairs(Reasons& reasons, const Problem& problem, const Config& c, cons
                   "the columns of eight pairs", kSumsOfEightPairs);
 }
 
+bool has_columns(const EpilogueOperand& scale) {
+    return scale.index.row->size == 'n' || scale.index.column->size == 'n';
+}
+
 /// Partial sums are multiplied with scales of blocks.
 void check_block_scales(Reasons& reasons, const Problem& problem) {
     if (!problem.signature.epilogue) return;
@@ -375,6 +379,13 @@ void check_block_scales(Reasons& reasons, const Problem& problem) {
         if (!has_promoted_sums(spec) || bytes(spec.a) != 1)
             reasons.push_back(
                 fmt::format("{} scales blocks of K, which needs A and B of 8-bit floats and sums=promoted", name));
+        const bool is_by_block = operand.index.row->over == kScaledBlock && operand.index.column->over == kScaledBlock;
+        const bool in_halves = problem.signature.epilogue->parts().pairs == EpiloguePairs::halves;
+        if (is_by_block && in_halves && has_columns(operand) && spec.n % (2 * kScaledBlock) != 0)
+            reasons.push_back(
+                fmt::format("n is {}, but {} scales blocks of {} columns, and the right half of the "
+                            "columns must begin with a block: n must be a multiple of {}",
+                            spec.n, name, kScaledBlock, 2 * kScaledBlock));
     }
 }
 
@@ -394,10 +405,18 @@ void check_block_scales(Reasons& reasons, const GemmSpec& spec, const Config& c,
                         c.block.n, c.warpgroup.n));
     if (bounded_product(c.cluster.m, c.cluster.n) != 1)
         reasons.push_back(fmt::format("cluster = {}x{}: blocks share no scales", c.cluster.m, c.cluster.n));
-    for (const WgmmaScale& scale : g.scales)
+    for (const WgmmaScale& scale : g.scales) {
+        const std::string name = with_index(scale.operand->name, scale.operand->index);
+        if (c.scales == ScaleSource::tma && !scale.has_boxes())
+            reasons.push_back(fmt::format("scales = tma: TMA copies no boxes of {} for pairs of columns", name));
+        const int lines = c.warpgroup.m / (scale.is_in_halves() ? 2 : 1);
+        if (scale.is_of_rows && scale.is_by_block && scale.step % lines != 0 && lines % scale.step != 0)
+            reasons.push_back(fmt::format("warpgroup_tile.m = {}: its {} rows of {} begin within a part of {}",
+                                          c.warpgroup.m, lines, name, scale.step));
         if (scale.boxes > kMostScaleBoxes)
             reasons.push_back(fmt::format("{} parts of the tile have a scale of {} each, outside 1 to {}", scale.boxes,
                                           scale.operand->name, kMostScaleBoxes));
+    }
 }
 
 /// A warp has all of a block's columns.

@@ -28,12 +28,12 @@ struct RegisterDeal {
     int producer;
     int consumer;
 };
-constexpr RegisterDeal deal(int consumers, int held) {
-    constexpr int kManyHeld = 192;  // with more, and 232 registers in all, ptxas serialises wgmma
+constexpr int kManyHeld = 192;  // with more, and 232 registers in all, ptxas serialises wgmma
+constexpr RegisterDeal deal(int consumers, int held, bool tight_producer) {
     switch (consumers) {
         case 1: return {255, 255};
         case 2: return held > kManyHeld ? RegisterDeal{24, 240} : RegisterDeal{40, 232};  // of 3 x 168
-        default: return {32, 160};                                                        // of 4 x 128
+        default: return tight_producer ? RegisterDeal{40, 152} : RegisterDeal{32, 160};   // of 4 x 128
     }
 }
 
@@ -46,14 +46,28 @@ struct Waves {
     int sets = 0;     ///< of partial sums
 };
 
-/// Whether a thread has a scale for each column. Where it also knows where a group ends, ptxas spills with no more than
-/// kScratchRegisters.
+/// Whether a thread has a scale for each column. Where it also knows where a group ends, copies scales or reduces
+/// blocks of D, ptxas spills with no more than kScratchRegisters.
 bool is_read_often(const WgmmaScale& scale) { return !scale.is_of_rows && !scale.is_by_block; }
-constexpr int kScratchOfGroups = 12;  // beside kScratchRegisters
+constexpr int kMoreScratch = 12;  // beside kScratchRegisters
+
+/// Whether the warp that copies scales needs 40 registers: a scale for each row and one for each column, or more to
+/// know of the tile or of the text.
+bool copies_much(const GemmSignature& signature, const std::vector<WgmmaScale>& scales) {
+    if (scales.empty() || !scales.front().is_by_threads) return false;
+    const auto lines = std::ranges::count(scales, false, &WgmmaScale::is_by_block);
+    return lines == 2 || signature.grouped || has_pairs(signature) || has_blocks_of_d(signature);
+}
+
+/// The registers of a consumer for sums and scales.
+int registers_for_sums(int consumers, bool tight_producer) {
+    const int all = deal(consumers, 0, tight_producer).consumer - kScratchRegisters;
+    return tight_producer && consumers == 2 ? std::min(all, kManyHeld) : all;
+}
 
 /// Two sets, if registers have room for them beside the tile's own sums and waves are wide enough: with fewer columns
 /// wgmmas are bound by shared memory. Else one set of the widest waves.
-Waves waves_of(int warpgroup_n, int held, int registers, const std::vector<WgmmaScale>& scales, int scratch) {
+Waves waves_of(int warpgroup_n, int held, int registers, const std::vector<WgmmaScale>& scales) {
     constexpr int kMostWaves = 4;  // along N
     constexpr int kWideWave = 80;
     Waves best;
@@ -61,7 +75,7 @@ Waves waves_of(int warpgroup_n, int held, int registers, const std::vector<Wgmma
         const int columns = warpgroup_n / waves;
         if (columns < 8 || warpgroup_n % waves != 0 || columns % 8 != 0) continue;
         const int of_set = columns / 2 + scale_registers(scales, columns);
-        const auto has_room = [&](int sets) { return held + sets * of_set + scratch <= registers; };
+        const auto has_room = [&](int sets) { return held + sets * of_set <= registers; };
         if (has_room(2) && (waves == 1 || columns >= kWideWave)) return {columns, 2};
         if (best.columns == 0 && has_room(1)) best = {columns, 1};
     }
@@ -176,17 +190,22 @@ WgmmaGeometry geometry(const GemmSignature& signature, const WgmmaWarpSpecialize
     if (has_parts(signature)) g.parts = parts_of_math(signature.math);
     g.terms = g.parts ? g.parts->terms() : 1;
     g.wave_n = c.warpgroup.n;
+    bool tight_producer = false;
     if (c.promote != 0) {
         g.scales = block_scales(signature, c);
-        const bool is_tight = signature.grouped && std::ranges::any_of(g.scales, is_read_often);
-        const Waves waves = waves_of(c.warpgroup.n, g.accumulator_registers, deal(g.consumers, 0).consumer, g.scales,
-                                     kScratchRegisters + (is_tight ? kScratchOfGroups : 0));
+        tight_producer = copies_much(signature, g.scales);
+        const bool is_tight = (signature.grouped || tight_producer || has_blocks_of_d(signature)) &&
+                              std::ranges::any_of(g.scales, is_read_often);
+        const Waves waves =
+            waves_of(c.warpgroup.n, g.accumulator_registers,
+                     registers_for_sums(g.consumers, tight_producer) - (is_tight ? kMoreScratch : 0), g.scales);
         g.wave_n = waves.columns;
         g.partial_sets = waves.sets;
         g.partial_registers = waves.sets * (waves.columns / 2 + scale_registers(g.scales, waves.columns));
     }
     const int held = g.accumulator_registers + g.partial_registers + g.fragment_registers;
-    const RegisterDeal registers = c.warp_specialized ? deal(g.consumers, held) : even_deal(g.consumers);
+    const RegisterDeal registers =
+        c.warp_specialized ? deal(g.consumers, held, tight_producer) : even_deal(g.consumers);
     g.producer_registers = registers.producer;
     g.consumer_registers = registers.consumer;
     const bool a_k_major = is_k_major(Operand::a, signature.layout) || transposes_a(signature);

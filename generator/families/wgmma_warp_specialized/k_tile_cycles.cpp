@@ -99,7 +99,8 @@ double pair_slowdown(const GemmSpec& multiplied, const Config& c, const WgmmaCos
 /// A thread reads a wave's scales of one operand.
 double read_cycles(const WgmmaScale& scale, int wave_n, const WgmmaCosts& costs) {
     const int lines = scale.is_of_rows ? 2 : wave_n / (scale.stride() == 4 ? 8 : 4);  // columns in pairs
-    const int blocks = scale.is_of_rows ? 1 : std::max(1, wave_n / std::max(scale.step, 1));
+    const int rows = scale.pairs == EpiloguePairs::none ? 1 : 2;
+    const int blocks = scale.is_of_rows ? rows : std::max(1, wave_n / std::max(scale.step, 1));
     const int reads = scale.is_by_block ? blocks : lines;
     return costs["scale_cycles"] * reads;
 }

@@ -79,6 +79,10 @@ bool has_scales(const WgmmaGeometry& g, bool by_block) {
         g.scales, [&](const WgmmaScale& one) { return !one.is_by_threads && one.is_by_block == by_block; });
 }
 
+bool has_paired_scales(const WgmmaGeometry& g) {
+    return std::ranges::any_of(g.scales, [](const WgmmaScale& one) { return one.pairs != EpiloguePairs::none; });
+}
+
 std::map<std::string, int, std::less<>> macros(const GemmSignature& s, const Config& c, const WgmmaGeometry& g) {
     const std::vector<int> widths = stmatrix_widths(s, c, g);
     const auto stages_by = [&](int width) { return std::ranges::find(widths, width) != widths.end(); };
@@ -123,6 +127,7 @@ std::map<std::string, int, std::less<>> macros(const GemmSignature& s, const Con
         {"GEMM_BLOCK_SCALES", !g.scales.empty()},
         {"GEMM_SCALES_OF_LINES", has_scales(g, false)},
         {"GEMM_SCALES_OF_BLOCKS", has_scales(g, true)},
+        {"GEMM_PAIRED_SCALES", has_paired_scales(g)},
         {"GEMM_SCALES_BY_THREADS", !g.scales.empty() && c.scales == ScaleSource::threads},
         {"GEMM_EARLY", c.early_a || c.early_b},
         {"GEMM_EARLY_A", c.early_a},

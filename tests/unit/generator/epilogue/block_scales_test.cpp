@@ -44,12 +44,27 @@ TEST_CASE("the canonical form keeps what a scaled sum stands beside") {
     CHECK_FALSE(read_epilogue("d = y[m] / (acc * x[m,k/128])") == read_epilogue("d = y[m] / acc * x[m]"));
 }
 
+TEST_CASE("scales of blocks are factors of both sums of a pair") {
+    for (const char* text :
+         {"t = acc * x[m,k/128] * y[n/128,k/128]; d[m,h] = silu(left(t)) * right(t)",
+          "d[m,h] = even(acc * y[k/128,n]) + odd(y[k/128,n] * acc) * 2", "d[m,h] = 2 / left(acc * x[m,k/128])"}) {
+        INFO(text);
+        CHECK(complaint(text).empty());
+        const Epilogue meaning = read_epilogue(text);
+        CHECK(has_block_scales(meaning.parts()));
+        CHECK(read_epilogue(meaning.text()) == meaning);
+        CHECK(meaning.transposed().transposed() == meaning);
+    }
+}
+
 TEST_CASE("scales of blocks that stand elsewhere are refused") {
-    for (const char* text : {"d = acc + x[m,k/128]", "d = acc * x[m,k/128] + acc", "d = x[m,k/128] * bias[n]",
-                             "d = acc * x[m,k/128] * x[m,k/128]", "d = acc * bias[n] * x[m,k/128]",
-                             "d = acc * x[m,k/128]; e[m,n] = acc * y[k/128,n]", "d = silu(acc) * x[m,k/128]",
-                             "d = acc * x[m,k/128] * y[k/128,m]", "x: f16[m,k/128]; d = acc * x[m,k/128]",
-                             "d[m,h] = left(acc) * right(acc) * x[m,k/128]", "d = acc; r[m,k/128] = sum(acc)"}) {
+    for (const char* text :
+         {"d = acc + x[m,k/128]", "d = acc * x[m,k/128] + acc", "d = x[m,k/128] * bias[n]",
+          "d = acc * x[m,k/128] * x[m,k/128]", "d = acc * bias[n] * x[m,k/128]",
+          "d = acc * x[m,k/128]; e[m,n] = acc * y[k/128,n]", "d = silu(acc) * x[m,k/128]",
+          "d = acc * x[m,k/128] * y[k/128,m]", "x: f16[m,k/128]; d = acc * x[m,k/128]",
+          "d[m,h] = left(acc) * right(acc) * x[m,k/128]", "d[m,h] = left(acc * x[m,k/128]) * right(acc)",
+          "d[m,h] = left(acc * x[m,k/128]) * left(acc) + right(acc * x[m,k/128])", "d = acc; r[m,k/128] = sum(acc)"}) {
         INFO(text);
         CHECK_FALSE(complaint(text).empty());
     }
