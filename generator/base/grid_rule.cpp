@@ -40,6 +40,14 @@ std::int64_t blocks_of(const GridRule& rule, std::int64_t tiles, int sm_count) {
         rule.blocks);
 }
 
+/// Rows that tiles at the ends of groups have beyond m. Each group may end with a tile of one row. In a grid for
+/// groups, a group's first tile also has a number that does not depend on other groups.
+std::int64_t rows_of_cut_tiles(const GridRule& rule, const GemmSpec& spec) {
+    if (rule.batch == GridBatch::groups) return spec.groups * rule.tile_m - spec.m % rule.tile_m;
+    const bool is_cut = is_grouped(spec) && rule.batch == GridBatch::tiles;
+    return is_cut ? std::min(spec.groups, spec.m) * (rule.tile_m - 1) : 0;
+}
+
 }  // namespace
 
 std::string_view to_string(GridMatrix matrix) {
@@ -52,10 +60,7 @@ std::int64_t block_count(const GridRule& rule, std::int64_t rows, std::int64_t c
 }
 
 std::int64_t block_count(const GridRule& rule, const GemmSpec& spec, int sm_count) {
-    // Each group may end with a tile of one row.
-    const bool is_cut = is_grouped(spec) && rule.batch == GridBatch::tiles;
-    const std::int64_t more = is_cut ? std::min(spec.groups, spec.m) * (rule.tile_m - 1) : 0;
-    const auto [m, n, k] = std::array{spec.m + more, spec.n, spec.k};
+    const auto [m, n, k] = std::array{spec.m + rows_of_cut_tiles(rule, spec), spec.n, spec.k};
     const auto tiles = [&] {
         switch (rule.matrix) {
             case GridMatrix::a: return tile_count(rule, m, k);

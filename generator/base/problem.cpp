@@ -47,6 +47,12 @@ GemmSignature signature_of(const GemmSpec& row_major) {
             .epilogue = meaning_of(row_major.epilogue, row_major.d)};
 }
 
+/// A group begins at any row: columns of A are read from any element on.
+GemmSpec with_alignment_of_groups(GemmSpec row_major) {
+    if (is_grouped(row_major) && order_a(row_major.layout) == Order::column) row_major.align_a = bytes(row_major.a);
+    return row_major;
+}
+
 }  // namespace
 
 Problem problem_of(const GemmSpec& spec) {
@@ -56,7 +62,7 @@ Problem problem_of(const GemmSpec& spec) {
         const GemmSpec prepared = as_prepared(problem.asked);
         if (prepared != problem.asked) problem.before_preparation = RareSpec(std::exchange(problem.asked, prepared));
     }
-    problem.set_row_major(with_row_major_d(problem.asked));
+    problem.set_row_major(with_alignment_of_groups(with_row_major_d(problem.asked)));
     problem.signature = signature_of(problem.row_major());
     // A symmetric D is its own transpose, and has one factor.
     problem.transposed = as_lines(problem.asked).d_order == Order::column && !problem.asked.symmetric;

@@ -30,19 +30,28 @@ void check_sum_order(std::vector<std::string>& reasons, const GemmSpec& spec, co
                                       arch.name, to_string(wanted), to_string(order)));
 }
 
+std::vector<std::string> unserved_reductions(const GemmSignature& s) {
+    if (!has_reductions(s)) return {};
+    return {"no kernel of a batch or of groups makes reductions (sum, max, min)"};
+}
+
 /// What kernels of batches leave out.
 std::vector<std::string> unserved_batch(std::string_view family, const GemmSignature& s, const FamilyServes& serves) {
     std::vector<std::string> reasons;
     if (!s.batched) return reasons;
+    if (s.grouped && !s.gathered && serves.groups_of_rows) return unserved_reductions(s);
     if ((s.grouped || s.grouped_by_k) && !serves.groups)
-        reasons.emplace_back("groups need wgmma and TMA");
+        reasons.push_back(fmt::format("{} serves no {}", family,
+                                      s.gathered       ? "rows that an index names (source_rows)"
+                                      : s.grouped_by_k ? "groups of K"
+                                                       : "groups"));
     else if (!serves.batches)
         reasons.push_back(fmt::format("{} serves no batch", family));
     if (s.nested && has_pairs(s))
         reasons.emplace_back("no kernel of a batch with two dimensions (batch-inner) makes pairs of columns");
     if (s.nested && has_block_scales(s))
         reasons.emplace_back("no kernel of a batch with two dimensions (batch-inner) scales blocks of K");
-    if (has_reductions(s)) reasons.emplace_back("no kernel of a batch or of groups makes reductions (sum, max, min)");
+    std::ranges::move(unserved_reductions(s), std::back_inserter(reasons));
     return reasons;
 }
 
@@ -68,7 +77,8 @@ std::vector<std::string> unserved(std::string_view family, const Problem& proble
 }
 
 /// The statements by which an entry begins while the previous kernel ends, and waits for it: none where it doesn't. All
-/// entries share them, so an entry that waits later has other statements. Blocks of a batch go on to their problem.
+/// entries share them, so an entry that waits later has other statements. Blocks of a batch go on to their problem;
+/// `batched`: groups, which have a walk of their own, are none.
 void add_launch_order(RenderInput& input, bool programmatic_launch, bool batched) {
     std::string text = programmatic_launch ? "launch_dependent_grids();\nwait_on_dependent_grids();\n" : "";
     if (batched) text += "if (!move_to_problem_of_block(args)) return;\n";
@@ -255,7 +265,7 @@ struct Adapter {
         input.generated["gemm_args.cuh"] = arguments_text(all.front().arguments, signature);
         if (has_reductions(signature)) add_reductions(input, signature, part_tile(signature, config));
         if (signature.epilogue) input.generated["finish_vector.cuh"] = epilogue_vector(*signature.epilogue);
-        add_launch_order(input, all.front().programmatic_launch, signature.batched);
+        add_launch_order(input, all.front().programmatic_launch, signature.batched && !signature.grouped);
         input.macros["GEMM_BATCHED"] = signature.batched;
         input.macros["GEMM_NESTED"] = signature.nested;
         input.macros["GEMM_GROUPED"] = signature.grouped;

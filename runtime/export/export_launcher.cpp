@@ -542,7 +542,7 @@ std::string call(const KernelEntry& entry) {
                    {"ATTRIBUTES", attributes}});
 }
 
-/// As block_count() counts: each group may end with a tile of one row.
+/// As block_count() counts.
 SizeExpressions grid_sizes(const GridRule& grid, const LauncherInput& input) {
     SizeExpressions sizes{name_of(ArgumentRole::m, input), name_of(ArgumentRole::n, input),
                           name_of(ArgumentRole::k, input)};
@@ -550,6 +550,8 @@ SizeExpressions grid_sizes(const GridRule& grid, const LauncherInput& input) {
     if (is_batched(spec)) sizes.problems = name_of(ArgumentRole::batch, input);
     if (is_grouped(spec) && grid.batch == GridBatch::tiles)
         sizes.m = fmt::format("({0} + least(problem->groups, {0}) * {1})", sizes.m, grid.tile_m - 1);
+    if (grid.batch == GridBatch::groups)
+        sizes.m = fmt::format("({0} / {1} + problem->groups) * {1}", sizes.m, grid.tile_m);
     return sizes;
 }
 

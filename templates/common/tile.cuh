@@ -1,6 +1,6 @@
 #pragma once
 
-#if GEMM_GROUPED
+#if GEMM_GROUPED && GEMM_TENSOR_MAPS
 // Where a group of rows of D ends.
 struct Edges {
     int end_row;
@@ -24,7 +24,7 @@ struct Tile : Edges {
 #if GEMM_CLUSTER > 1
     unsigned cluster_row, cluster_column;  // of the block in its cluster
 #endif
-#if GEMM_GROUPED
+#if GEMM_GROUPED && GEMM_TENSOR_MAPS
     int problem;  // the group
 #elif GEMM_GROUPED_BY_K
     int problem;  // the group

@@ -25,6 +25,9 @@
 #include "workspace.cuh"
 #include "common/tile.cuh"
 #include "common/rasterization.cuh"
+#if GEMM_GROUPED
+#include "scheduler/group_tiles.cuh"
+#endif
 #include "common/set_to_zero.cuh"
 #include "multistage/shared_layout.cuh"
 #include "multistage/global_to_shared.cuh"

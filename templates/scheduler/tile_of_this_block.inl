@@ -1,6 +1,10 @@
 // clang-format off
     // Which tile of D, and which part of K: [first_k, end_k).
+#if GEMM_GROUPED
+    const TileCoord tiles = {row_tiles_of_groups(args), (args.n + kBlockN - 1u) / kBlockN};
+#else
     const TileCoord tiles = {(args.m + kBlockM - 1u) / kBlockM, (args.n + kBlockN - 1u) / kBlockN};
+#endif
 #if GEMM_SPLIT_K > 1
 #if GEMM_SPLIT_CLUSTER
     const int split = blockIdx.x % kSplitK;  // rank in the cluster, whose blocks share the tile
@@ -25,6 +29,11 @@
     const int end_k = args.k;
     const int k_tiles = (args.k + (kBlockK - 1ll)) / kBlockK;
 #endif
+#if GEMM_GROUPED
+    const int tile_row = move_to_group(args, at.m);
+    if (tile_row >= args.m) return;
+#else
     const int tile_row = static_cast<int>(at.m) * kBlockM;
+#endif
     const int tile_column = static_cast<int>(at.n) * kBlockN;
     const Tile tile{{args.m, args.n}, tile_row, tile_column, first_k, end_k, k_tiles};

@@ -12,6 +12,9 @@
 #include "workspace.cuh"
 #include "common/tile.cuh"
 #include "common/rasterization.cuh"
+#if GEMM_GROUPED
+#include "scheduler/group_tiles.cuh"
+#endif
 #include "epilogue/output_tile.cuh"
 #if GEMM_COPY_ASYNC
 #include "simt_hierarchical/copies_async.cuh"

@@ -141,10 +141,19 @@ void add_tile(std::vector<CandidateGroup<MmaMultistageConfig>>& groups, const Pr
     }
 }
 
+/// Whether TMA reads groups of rows of A and B as they lie.
+bool has_groups_of_wgmma(const Problem& problem) {
+    const GemmSpec& spec = problem.row_major();
+    const bool has_layout =
+        order_a(spec.layout) == Order::row && (!has_pairs(problem.signature) || order_b(spec.layout) == Order::column);
+    return has_layout && !has_parts(spec) && !copies_a(spec) && !copies_b(spec);
+}
+
 /// wgmma multiplies s8 1.5 times, f32 in parts four times and 8-bit floats ten times as fast as mma.sync. It serves all
 /// problems of 8 bits, and all of f32 in parts without pairs of columns. It serves no arrays of addresses.
 bool leaves_to_wgmma(const Problem& problem, const Arch& arch) {
     const GemmSpec& spec = problem.row_major();
+    if (problem.signature.grouped) return arch.has_wgmma && has_groups_of_wgmma(problem);
     const bool is_served = bytes(spec.a) == 1 || (has_parts(spec) && !has_pairs(problem.signature));
     return is_served && arch.has_wgmma && !spec.pointers;
 }

@@ -155,15 +155,36 @@ void check_packing(Reasons& reasons, const GemmSpec& spec, const MmaMultistageCo
 /// In a batch, the workspace holds copies of operands that have no other way: no partial sums, and no copies of
 /// operands of 16 or 32 bits.
 void check_batch(Reasons& reasons, const GemmSpec& spec, const MmaMultistageConfig& c) {
-    if (!is_batched(spec)) return;
+    if (!is_batched(spec) && !is_grouped(spec)) return;
     if (c.splits_in_workspace())
         reasons.push_back(fmt::format("split_k = {}: a batch needs reduction = cluster, or split_k = 1", c.split_k));
+    if (is_grouped(spec)) {
+        if (c.pack != Pack::none) reasons.emplace_back("pack: operands of groups are read as they lie");
+        return;
+    }
     if (c.pack != Pack::none && !needs_k_major(spec.a))
         reasons.emplace_back("pack: operands of a batch are read as they lie");
     if (c.pack != Pack::none && needs_k_major(spec.a) && c.pack != pack_for_tma(spec))
         reasons.push_back(fmt::format(
             "pack: a batch copies all 8-bit operands that are not rows of K aligned to {} bytes, and no others",
             kTmaAlignment));
+}
+
+/// In groups, no copy comes before the product.
+void check_groups_of_bytes(Reasons& reasons, const GemmSpec& spec) {
+    const auto check = [&](char name, bool is_transposed, int alignment) {
+        if (is_transposed)
+            reasons.push_back(fmt::format(
+                "groups: K is not contiguous in {} (layout {}), and no kernel transposes elements of 8 bits first",
+                name, to_string(spec.layout)));
+        else if (widest_cp_async(alignment) == nullptr)
+            reasons.push_back(
+                fmt::format("groups: {} is aligned to {} bytes, but cp.async copies 8-bit elements from multiples of 4 "
+                            "on, and no kernel copies {} first",
+                            name, alignment, name));
+    };
+    check('A', transposes_a(spec), spec.align_a);
+    check('B', transposes_b(spec), spec.align_b);
 }
 
 }  // namespace
@@ -175,6 +196,7 @@ Reasons MmaMultistage::unsupported(const Problem& problem, const Arch& arch) {
     Reasons reasons =
         unsupported_on_tensor_cores("mma_multistage", spec, arch, {.factors_of_8_bits = true, .parts = true});
     check_types(reasons, spec, arch);
+    if (is_grouped(spec) && needs_k_major(spec.a)) check_groups_of_bytes(reasons, spec);
     if (pairs_of(problem.signature) == EpiloguePairs::halves && spec.n % kSumsOfEightPairs != 0)
         reasons.push_back(
             fmt::format("n is {}, but mma_multistage copies pairs of halves by eight: n must be a multiple of {}",

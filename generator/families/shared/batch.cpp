@@ -142,7 +142,9 @@ void make_batched(std::vector<KernelEntry>& entries, const GemmSignature& signat
     for (KernelEntry& entry : entries) {
         entry.arguments = with_batch(std::move(entry.arguments), signature);
         const bool deals_out_tiles = std::holds_alternative<PersistentBlocks>(entry.grid.blocks);
-        entry.grid.batch = deals_out_tiles ? GridBatch::tiles : GridBatch::blocks;
+        entry.grid.batch = deals_out_tiles     ? GridBatch::tiles
+                           : signature.grouped ? GridBatch::groups
+                                               : GridBatch::blocks;
     }
 }
 
@@ -173,7 +175,7 @@ std::string batch_arguments_text(std::span<const KernelArgument> arguments, cons
             "    move_to_problem(args, problem);\n"
             "    return args;\n"
             "}\n";
-    if (!has_own_blocks) return text;
+    if (!has_own_blocks || signature.grouped) return text;
     return text +
            "\n// Moves to the problem of this block. False behind the last one.\n"
            "__device__ __forceinline__ bool move_to_problem_of_block(GemmArgs& args) {\n"
