@@ -40,8 +40,9 @@ struct RemainderBlocks {
 using BlockRule = std::variant<BlockPerTile, CappedBlocks, PersistentBlocks, RemainderBlocks>;
 
 /// How a grid takes the problems of a batch. none: there is one problem. tiles: their tiles are dealt out together,
-/// along grid x. blocks: each problem has its own blocks, along grid y and z (problem_grid). groups: problems are groups
-/// of rows, and blocks lie along grid x. Only the device knows the groups' sizes, so some blocks may have no tile.
+/// along grid x. blocks: each problem has its own blocks, along grid y and z (problem_grid). groups: problems are
+/// groups of rows, and blocks lie along grid x. Only the device knows the groups' sizes, so some blocks may have no
+/// tile.
 enum class GridBatch : std::uint8_t { none, tiles, blocks, groups };
 
 /// The number of blocks of an entry, all along grid x. The matrix has ceil(rows / tile_m) · ceil(columns / tile_n)

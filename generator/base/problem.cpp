@@ -47,9 +47,12 @@ GemmSignature signature_of(const GemmSpec& row_major) {
             .epilogue = meaning_of(row_major.epilogue, row_major.d)};
 }
 
-/// A group begins at any row: columns of A are read from any element on.
+/// A group begins at any row, or at any k: lines along it are read from any element on.
 GemmSpec with_alignment_of_groups(GemmSpec row_major) {
-    if (is_grouped(row_major) && order_a(row_major.layout) == Order::column) row_major.align_a = bytes(row_major.a);
+    const bool by_k = is_grouped_by_k(row_major), cuts_rows = is_grouped(row_major);
+    const bool is_a_row_major = order_a(row_major.layout) == Order::row;
+    if (by_k ? is_a_row_major : cuts_rows && !is_a_row_major) row_major.align_a = bytes(row_major.a);
+    if (by_k && order_b(row_major.layout) == Order::column) row_major.align_b = bytes(row_major.b);
     return row_major;
 }
 

@@ -30,28 +30,21 @@ void check_sum_order(std::vector<std::string>& reasons, const GemmSpec& spec, co
                                       arch.name, to_string(wanted), to_string(order)));
 }
 
-std::vector<std::string> unserved_reductions(const GemmSignature& s) {
-    if (!has_reductions(s)) return {};
-    return {"no kernel of a batch or of groups makes reductions (sum, max, min)"};
-}
-
 /// What kernels of batches leave out.
 std::vector<std::string> unserved_batch(std::string_view family, const GemmSignature& s, const FamilyServes& serves) {
     std::vector<std::string> reasons;
     if (!s.batched) return reasons;
-    if (s.grouped && !s.gathered && serves.groups_of_rows) return unserved_reductions(s);
-    if ((s.grouped || s.grouped_by_k) && !serves.groups)
-        reasons.push_back(fmt::format("{} serves no {}", family,
-                                      s.gathered       ? "rows that an index names (source_rows)"
-                                      : s.grouped_by_k ? "groups of K"
-                                                       : "groups"));
+    if (s.gathered && !serves.gathered_rows)
+        reasons.push_back(fmt::format("{} gathers no rows of A (source_rows)", family));
+    else if ((s.grouped || s.grouped_by_k) && !serves.groups)
+        reasons.push_back(fmt::format("{} serves no groups", family));
     else if (!serves.batches)
         reasons.push_back(fmt::format("{} serves no batch", family));
     if (s.nested && has_pairs(s))
         reasons.emplace_back("no kernel of a batch with two dimensions (batch-inner) makes pairs of columns");
     if (s.nested && has_block_scales(s))
         reasons.emplace_back("no kernel of a batch with two dimensions (batch-inner) scales blocks of K");
-    std::ranges::move(unserved_reductions(s), std::back_inserter(reasons));
+    if (has_reductions(s)) reasons.emplace_back("no kernel of a batch or of groups makes reductions (sum, max, min)");
     return reasons;
 }
 

@@ -26,7 +26,7 @@ struct Tile : Edges {
 #endif
 #if GEMM_GROUPED && GEMM_TENSOR_MAPS
     int problem;  // the group
-#elif GEMM_GROUPED_BY_K
+#elif GEMM_GROUPED_BY_K && GEMM_TENSOR_MAPS
     int problem;  // the group
     int end_k = 0;  // of the group
     int behind_k = 0;  // the K of all groups: from there on, TMA brings zeros

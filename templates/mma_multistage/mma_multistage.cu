@@ -28,11 +28,16 @@
 #if GEMM_GROUPED
 #include "scheduler/group_tiles.cuh"
 #endif
+#if GEMM_GROUPED_BY_K
+#include "scheduler/group_k_range.cuh"
+#endif
 #include "common/set_to_zero.cuh"
 #include "multistage/shared_layout.cuh"
 #include "multistage/global_to_shared.cuh"
 #include "multistage/shared_to_registers.cuh"
-#if GEMM_PROMOTED
+#if GEMM_BLOCK_SCALES
+#include "multistage/block_scales.cuh"
+#elif GEMM_PROMOTED
 #include "multistage/partial_sums.cuh"
 #endif
 #include "epilogue/output_tile.cuh"
@@ -72,6 +77,9 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(GemmArgs args) {
 #if GEMM_PROMOTED
     Accumulator partial[kTilesM][kTilesN][kRegistersC];  // what tensor cores have added since they began anew
 #endif
+#if GEMM_BLOCK_SCALES
+    BlockScales scales;  // of the block of K that partial belongs to
+#endif
 
 #if GEMM_COPY_REALIGN
 #include "mma_multistage/realigning_mainloop.inl"
@@ -110,9 +118,18 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(GemmArgs args) {
                 copy_b.issue(sB + write_stage * kStageBytesB, k_block, kKBlocks - 1);
             }
 #if GEMM_PROMOTED
+#if GEMM_BLOCK_SCALES
+            if (k_block % kPromotedBlocks == 0)
+                scales = load_block_scales(args, tile, tile_row + warp_row, tile_column + warp_column,
+                                           tile.first_k + k_tile * kBlockK + k_block * kMmaK, lane);
+#endif
             if (k_block % kPromotedBlocks == 0) set_to_zero(partial);
             mma_warp_tile(partial, rA[k_block % 2], rB[k_block % 2]);
+#if GEMM_BLOCK_SCALES
+            if ((k_block + 1) % kPromotedBlocks == 0) add_scaled_sums(rC, partial, scales);
+#else
             if ((k_block + 1) % kPromotedBlocks == 0) add_partial_sums(rC, partial);
+#endif
 #else
             mma_warp_tile(rC, rA[k_block % 2], rB[k_block % 2]);
 #endif

@@ -25,9 +25,15 @@
     const int k_tiles = (end_k - first_k + (kBlockK - 1ll)) / kBlockK;
 #else
     const TileCoord at = tile_of_block(blockIdx.x, tiles);
+#if GEMM_GROUPED_BY_K
+    const int first_k = first_k_of_group(args);
+    const int end_k = end_k_of_group(args, first_k);
+    const int k_tiles = (end_k - first_k + (kBlockK - 1ll)) / kBlockK;
+#else
     const int first_k = 0;
     const int end_k = args.k;
     const int k_tiles = (args.k + (kBlockK - 1ll)) / kBlockK;
+#endif
 #endif
 #if GEMM_GROUPED
     const int tile_row = move_to_group(args, at.m);

@@ -15,6 +15,9 @@
 #if GEMM_GROUPED
 #include "scheduler/group_tiles.cuh"
 #endif
+#if GEMM_GROUPED_BY_K
+#include "scheduler/group_k_range.cuh"
+#endif
 #include "epilogue/output_tile.cuh"
 #if GEMM_COPY_ASYNC
 #include "simt_hierarchical/copies_async.cuh"

@@ -237,6 +237,17 @@ def test_a_result_of_another_type():
         assert torch.equal(x.grad, y.grad) and x.grad.dtype is torch.bfloat16
 
 
+def test_gradients_of_f32_come_from_kernels_of_f32():
+    a, b, offs = operands(dtype=torch.float32)
+    given, expected = leaves(a, b), leaves(a, b)
+    d = ours(*given, offs)
+    assert torch.equal(d, theirs(a, b))
+    theirs(*expected).square().sum().backward()
+    d.square().sum().backward()
+    for x, y in zip(given, expected):
+        assert torch.equal(x.grad, y.grad) and x.grad.dtype is torch.float32
+
+
 def test_autocast():
     a, b, offs = operands(dtype=torch.float32)
     given = leaves(a, b)

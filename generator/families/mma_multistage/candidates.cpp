@@ -141,9 +141,11 @@ void add_tile(std::vector<CandidateGroup<MmaMultistageConfig>>& groups, const Pr
     }
 }
 
-/// Whether TMA reads groups of rows of A and B as they lie.
+/// Whether TMA reads groups of A and B as they lie.
 bool has_groups_of_wgmma(const Problem& problem) {
     const GemmSpec& spec = problem.row_major();
+    if (problem.signature.grouped_by_k)
+        return spec.layout == GemmLayout::nt && bytes(spec.a) == 2 && !copies_a(spec) && !copies_b(spec);
     const bool has_layout =
         order_a(spec.layout) == Order::row && (!has_pairs(problem.signature) || order_b(spec.layout) == Order::column);
     return has_layout && !has_parts(spec) && !copies_a(spec) && !copies_b(spec);
@@ -153,7 +155,8 @@ bool has_groups_of_wgmma(const Problem& problem) {
 /// problems of 8 bits, and all of f32 in parts without pairs of columns. It serves no arrays of addresses.
 bool leaves_to_wgmma(const Problem& problem, const Arch& arch) {
     const GemmSpec& spec = problem.row_major();
-    if (problem.signature.grouped) return arch.has_wgmma && has_groups_of_wgmma(problem);
+    if (problem.signature.grouped || problem.signature.grouped_by_k)
+        return arch.has_wgmma && has_groups_of_wgmma(problem);
     const bool is_served = bytes(spec.a) == 1 || (has_parts(spec) && !has_pairs(problem.signature));
     return is_served && arch.has_wgmma && !spec.pointers;
 }

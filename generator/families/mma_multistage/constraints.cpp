@@ -155,10 +155,12 @@ void check_packing(Reasons& reasons, const GemmSpec& spec, const MmaMultistageCo
 /// In a batch, the workspace holds copies of operands that have no other way: no partial sums, and no copies of
 /// operands of 16 or 32 bits.
 void check_batch(Reasons& reasons, const GemmSpec& spec, const MmaMultistageConfig& c) {
-    if (!is_batched(spec) && !is_grouped(spec)) return;
+    if (!is_batched(spec) && !has_groups(spec)) return;
     if (c.splits_in_workspace())
         reasons.push_back(fmt::format("split_k = {}: a batch needs reduction = cluster, or split_k = 1", c.split_k));
-    if (is_grouped(spec)) {
+    if (is_grouped_by_k(spec) && c.split_k > 1)
+        reasons.push_back(fmt::format("split_k = {}: groups are parts of K already", c.split_k));
+    if (has_groups(spec)) {
         if (c.pack != Pack::none) reasons.emplace_back("pack: operands of groups are read as they lie");
         return;
     }
@@ -196,7 +198,10 @@ Reasons MmaMultistage::unsupported(const Problem& problem, const Arch& arch) {
     Reasons reasons =
         unsupported_on_tensor_cores("mma_multistage", spec, arch, {.factors_of_8_bits = true, .parts = true});
     check_types(reasons, spec, arch);
-    if (is_grouped(spec) && needs_k_major(spec.a)) check_groups_of_bytes(reasons, spec);
+    if (has_groups(spec) && needs_k_major(spec.a)) check_groups_of_bytes(reasons, spec);
+    check_scaled_types(reasons, problem);
+    if (has_pairs(problem.signature) && has_block_scales(problem.signature))
+        reasons.emplace_back("mma_multistage scales blocks of K, and it makes pairs of columns, but not both");
     if (pairs_of(problem.signature) == EpiloguePairs::halves && spec.n % kSumsOfEightPairs != 0)
         reasons.push_back(
             fmt::format("n is {}, but mma_multistage copies pairs of halves by eight: n must be a multiple of {}",

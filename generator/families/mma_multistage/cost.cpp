@@ -34,11 +34,13 @@ double copies(const OperandGeometry& operand) {
     return static_cast<double>(operand.tile_rows) * operand.vectors_per_row / 32;
 }
 
-/// CUDA cores add each partial sum once. An addition takes as long as a multiply-add, which counts as two flops.
-double promotion_cycles(const MmaMultistageConfig& c, const Arch& arch) {
+/// CUDA cores add each partial sum once, and multiply its scales before. An addition and a multiplication take as long
+/// as a multiply-add, which counts as two flops.
+double promotion_cycles(const GemmSignature& signature, const MmaMultistageConfig& c, const Arch& arch) {
     if (c.promote == 0) return 0;
+    const int instructions = has_block_scales(signature) ? 2 : 1;
     const double additions = static_cast<double>(c.block.m) * c.block.n * c.block.k / c.promote;
-    return 2 * additions / fma_flops_per_clock(arch);
+    return 2 * instructions * additions / fma_flops_per_clock(arch);
 }
 
 /// One instruction rounds each element of f32 in registers. With parts, three round the element and the rest.
@@ -123,8 +125,8 @@ UnitCycles unit_cycles(const MmaCostInputs& in, const FetchedOperand& a, const F
         static_cast<double>(g.threads) / 32 * (c.warp.m * g.a.element_bytes + c.warp.n * g.b.element_bytes) * c.block.k;
     const int terms = has_parts(in.signature) ? 3 : 1;
     return {.tensor = 2.0 * c.block.m * c.block.n * c.block.k / wide_flops_per_clock(arch, in.signature) * sums * terms,
-            .copies = copy_overhead_cycles(g.a, costs) + copy_overhead_cycles(g.b, costs) + promotion_cycles(c, arch) +
-                      rounding_cycles(in) + word_cycles(in),
+            .copies = copy_overhead_cycles(g.a, costs) + copy_overhead_cycles(g.b, costs) +
+                      promotion_cycles(in.signature, c, arch) + rounding_cycles(in) + word_cycles(in),
             .shared = (reads + fill) * in.conflicts / costs["shared_bytes_per_cycle"],
             .l2 = fetch_cycles(a, c.block.k, at_work, costs) + fetch_cycles(b, c.block.k, at_work, costs)};
 }

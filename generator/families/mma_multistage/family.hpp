@@ -15,7 +15,8 @@ struct MmaMultistage {
         "f16, bf16, s8, f32 as tf32, and (sm_89) e4m3, e5m2 on mma.sync: cp.async pipeline, swizzled shared memory";
     static constexpr std::string_view kTemplateFile = "mma_multistage/mma_multistage.cu";
     static constexpr MathUnit kMathUnit = MathUnit::tensor_cores;
-    static constexpr FamilyServes kServes{.pairs = true, .batches = true, .groups_of_rows = true, .symmetric = true};
+    static constexpr FamilyServes kServes{
+        .pairs = true, .block_scales = true, .batches = true, .groups = true, .symmetric = true};
     static constexpr std::array kRemovedOptions{kHilbertRasterization, RemovedOption{"stream_k", "streamk"},
                                                 RemovedOption{"store", "store-", "reg"},
                                                 RemovedOption{"double_buffer", "db"}};

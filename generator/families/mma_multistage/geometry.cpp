@@ -1,5 +1,7 @@
 #include "generator/families/mma_multistage/geometry.hpp"
 
+#include "generator/families/mma_multistage/block_scales.hpp"
+
 #include "generator/families/shared/bounded.hpp"
 #include "generator/layout/copy_atom.hpp"
 #include "generator/layout/swizzle.hpp"
@@ -46,7 +48,8 @@ TensorCoreGeometry geometry(const GemmSignature& signature, const MmaMultistageC
     TensorCoreGeometry g = tiled_geometry(config.block, config.warp, config.mma, bytes(signature.a), kDoubleBuffer);
     const int atom_registers = signature.accumulator == DataType::f16 ? 2 : 4;
     const int registers_c = config.promote == 0 ? atom_registers : 2 * atom_registers;  // with partial sums
-    g.accumulator_registers = bounded_product(g.tiles_m, g.tiles_n, registers_c);
+    g.accumulator_registers =
+        bounded_product(g.tiles_m, g.tiles_n, registers_c) + block_scale_registers(signature, config);
     if (signature.a == DataType::f32) g.fragment_registers += g.fragment_registers / 2 * parts_in_registers(signature);
     g.a = operand_of(Operand::a, signature, config, g.threads);
     g.b = operand_of(Operand::b, signature, config, g.threads);

@@ -1,6 +1,7 @@
 #include "generator/families/mma_multistage/family.hpp"
 
 #include "generator/base/packed_lines.hpp"
+#include "generator/families/mma_multistage/block_scales.hpp"
 #include "generator/families/mma_multistage/geometry.hpp"
 #include "generator/families/shared/epilogue_expression.hpp"
 #include "generator/families/shared/gemm_arguments.hpp"
@@ -199,6 +200,7 @@ RenderInput MmaMultistage::render_input(const GemmSignature& signature, const Mm
     add_copies(input, g, {});
     add_pieces(input, signature, c, g);
     if (has_pairs(signature)) add_pairs(input, c, g);
+    add_block_scales(input, signature, c);
     return input;
 }
 

@@ -180,7 +180,9 @@ std::string batch_arguments_text(std::span<const KernelArgument> arguments, cons
            "\n// Moves to the problem of this block. False behind the last one.\n"
            "__device__ __forceinline__ bool move_to_problem_of_block(GemmArgs& args) {\n"
            "    const long long problem = static_cast<long long>(blockIdx.z) * gridDim.y + blockIdx.y;\n"
-           "    const bool is_one = problem < args.batch;\n"
+           "    const bool is_one = problem < args." +
+           std::string(to_string(has(arguments, Role::groups) ? Role::groups : Role::batch)) +
+           ";\n"
            "    if (is_one) move_to_problem(args, problem);\n"
            "    return is_one;\n"
            "}\n";

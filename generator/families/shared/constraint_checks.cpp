@@ -48,8 +48,9 @@ void check_rasterization(Reasons& reasons, const RasterOrder& order, const TileS
             fmt::format("group = {}: a raster group of {} tiles is more than 32 bits count", order.group, length));
 }
 
-void check_grid(Reasons& reasons, const GemmSpec& spec, const GridRule& grid) {
+void check_grid(Reasons& reasons, const GemmSpec& spec, GridRule grid) {
     if (grid.tile_m <= 0 || grid.tile_n <= 0 || grid.splits <= 0) return;
+    if (is_grouped(spec) && grid.batch == GridBatch::none) grid.batch = GridBatch::groups;
     const std::int64_t blocks = block_count(grid, spec);
     if (blocks > std::numeric_limits<std::int32_t>::max())
         reasons.push_back(

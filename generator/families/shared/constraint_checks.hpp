@@ -23,6 +23,6 @@ void check_rasterization(Reasons& reasons, const RasterOrder& order, const TileS
 /// The widest groups that fit for all extents, with block tiles of 8 or more.
 inline constexpr int kGroupOfAnyExtents = 16;
 
-void check_grid(Reasons& reasons, const GemmSpec& spec, const GridRule& grid);
+void check_grid(Reasons& reasons, const GemmSpec& spec, GridRule grid);
 
 }  // namespace jitgemm

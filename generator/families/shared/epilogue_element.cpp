@@ -98,7 +98,7 @@ std::vector<const EpilogueOutput*> stored_beside_d(const EpilogueParts& parts) {
 std::string read_operands(const EpilogueParts& parts, std::string_view indent, std::string& values) {
     std::string text;
     for (const EpilogueOperand& operand : parts.operands) {
-        if (operand.is_scalar) continue;
+        if (operand.is_scalar || operand.is_block_scale()) continue;
         // The user's names may be those of the parameters.
         const auto add = [&](std::string_view suffix, std::string_view column) {
             text += fmt::format("{}const float {}_here{} = {};\n", indent, operand.name, suffix,
@@ -180,7 +180,7 @@ std::string_view operand_element(DataType type) { return type == DataType::f32 ?
 std::string operand_conversions(const EpilogueParts& parts) {
     std::set<DataType> types;
     for (const EpilogueOperand& operand : parts.operands)
-        if (!operand.is_scalar) types.insert(operand.type);
+        if (!operand.is_scalar && !operand.is_block_scale()) types.insert(operand.type);
     return std::string(types.contains(DataType::f16) ? kOfF16 : "") +
            std::string(types.contains(DataType::bf16) ? kOfBf16 : "");
 }

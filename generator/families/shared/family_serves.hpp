@@ -8,8 +8,8 @@ struct FamilyServes {
     bool block_scales = false;  ///< scales of blocks of K
     bool blocks_of_d = false;   ///< outputs with an element for each block of D
     bool batches = false;
-    bool groups = false;          ///< of rows and of K, with rows that an index names
-    bool groups_of_rows = false;  ///< these alone
+    bool groups = false;         ///< of rows and of K
+    bool gathered_rows = false;  ///< groups whose rows of A an index names
     bool symmetric = false;
 };
 

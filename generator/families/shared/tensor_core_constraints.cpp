@@ -1,6 +1,7 @@
 #include "generator/families/shared/tensor_core_constraints.hpp"
 
 #include "generator/base/promoted_sums.hpp"
+#include "generator/epilogue/index.hpp"
 
 #include <fmt/format.h>
 
@@ -46,6 +47,16 @@ Reasons unsupported_on_tensor_cores(std::string_view family, const GemmSpec& spe
     if (arch.compute_capability < kCpAsyncCapability)
         reasons.push_back(fmt::format("{} needs sm_{} (cp.async), not {}", family, kCpAsyncCapability, arch.name));
     return reasons;
+}
+
+void check_scaled_types(Reasons& reasons, const Problem& problem) {
+    const GemmSpec& spec = problem.row_major();
+    if (!has_block_scales(problem.signature) || (has_promoted_sums(spec) && bytes(spec.a) == 1)) return;
+    for (const EpilogueOperand& operand : problem.signature.epilogue->parts().operands)
+        if (operand.is_block_scale())
+            reasons.push_back(
+                fmt::format("{} scales blocks of K, which needs A and B of 8-bit floats and sums=promoted",
+                            with_index(operand.name, operand.index)));
 }
 
 void check_promoted_k(Reasons& reasons, const GemmSpec& spec, int promote, int block_k) {

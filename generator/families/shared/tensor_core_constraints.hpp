@@ -1,5 +1,6 @@
 #pragma once
 
+#include "generator/base/problem.hpp"
 #include "generator/families/shared/constraint_checks.hpp"
 #include "generator/families/shared/tensor_core_geometry.hpp"
 
@@ -22,6 +23,9 @@ struct TensorCoreTypes {
 
 /// A config's `promote` is the K after which this problem's sums begin anew, and k-tiles are whole multiples of it.
 void check_promoted_k(Reasons& reasons, const GemmSpec& spec, int promote, int block_k);
+
+/// Partial sums are multiplied with scales of blocks of K.
+void check_scaled_types(Reasons& reasons, const Problem& problem);
 
 void check_warps(Reasons& reasons, const TensorCoreGeometry& geometry, int most);
 /// The threads of a block must divide into rows of the tile, and a thread must not copy too many vectors of it.

@@ -93,7 +93,7 @@ void check_wave(Reasons& reasons, const GemmSpec& spec, const Config& c) {
 
 /// Problems of a batch have no workspace of their own.
 void check_batch(Reasons& reasons, const GemmSpec& spec, const Config& c) {
-    if (!is_batched(spec) && !is_grouped(spec)) return;
+    if (!is_batched(spec) && !has_groups(spec)) return;
     if (c.split_k > 1) reasons.push_back(fmt::format("split_k = {}: K is not split in a batch", c.split_k));
     if (c.blocks_per_wave > 0)
         reasons.push_back(fmt::format("blocks_per_wave = {}: tiles of a batch are not cut", c.blocks_per_wave));

@@ -15,7 +15,7 @@ struct SimtHierarchical {
         "f32 on FP32 cores (f16 and bf16 too): block, warp and thread tiles, rank-1 updates, cp.async pipeline";
     static constexpr std::string_view kTemplateFile = "simt_hierarchical/simt_hierarchical.cu";
     static constexpr MathUnit kMathUnit = MathUnit::fp32_cores;
-    static constexpr FamilyServes kServes{.batches = true, .groups_of_rows = true, .symmetric = true};
+    static constexpr FamilyServes kServes{.batches = true, .groups = true, .symmetric = true};
     static constexpr std::array kRemovedOptions{kHilbertRasterization};
 
     [[nodiscard]] static bool selected_by_default(const Problem& problem);

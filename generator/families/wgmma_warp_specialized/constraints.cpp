@@ -369,23 +369,18 @@ bool has_columns(const EpilogueOperand& scale) {
     return scale.index.row->size == 'n' || scale.index.column->size == 'n';
 }
 
-/// Partial sums are multiplied with scales of blocks.
+/// The right half of pairs has blocks of its own.
 void check_block_scales(Reasons& reasons, const Problem& problem) {
-    if (!problem.signature.epilogue) return;
+    check_scaled_types(reasons, problem);
     const GemmSpec& spec = problem.row_major();
+    if (pairs_of(problem.signature) != EpiloguePairs::halves || spec.n % (2 * kScaledBlock) == 0) return;
     for (const EpilogueOperand& operand : problem.signature.epilogue->parts().operands) {
-        if (!operand.is_block_scale()) continue;
-        const std::string name = with_index(operand.name, operand.index);
-        if (!has_promoted_sums(spec) || bytes(spec.a) != 1)
-            reasons.push_back(
-                fmt::format("{} scales blocks of K, which needs A and B of 8-bit floats and sums=promoted", name));
-        const bool is_by_block = operand.index.row->over == kScaledBlock && operand.index.column->over == kScaledBlock;
-        const bool in_halves = problem.signature.epilogue->parts().pairs == EpiloguePairs::halves;
-        if (is_by_block && in_halves && has_columns(operand) && spec.n % (2 * kScaledBlock) != 0)
+        const bool is_by_block = operand.is_block_scale() && operand.index.row->over == operand.index.column->over;
+        if (is_by_block && has_columns(operand))
             reasons.push_back(
                 fmt::format("n is {}, but {} scales blocks of {} columns, and the right half of the "
                             "columns must begin with a block: n must be a multiple of {}",
-                            spec.n, name, kScaledBlock, 2 * kScaledBlock));
+                            spec.n, with_index(operand.name, operand.index), kScaledBlock, 2 * kScaledBlock));
     }
 }
 

@@ -18,8 +18,13 @@ struct WgmmaWarpSpecialized {
     static constexpr std::string_view kTemplateFile = "wgmma/wgmma_warp_specialized.cu";
     static constexpr MathUnit kMathUnit = MathUnit::tensor_cores;
     static constexpr MathInstruction kMathInstruction = MathInstruction::wgmma;
-    static constexpr FamilyServes kServes{
-        .pairs = true, .block_scales = true, .blocks_of_d = true, .batches = true, .groups = true, .symmetric = true};
+    static constexpr FamilyServes kServes{.pairs = true,
+                                          .block_scales = true,
+                                          .blocks_of_d = true,
+                                          .batches = true,
+                                          .groups = true,
+                                          .gathered_rows = true,
+                                          .symmetric = true};
     static constexpr std::array kRemovedOptions{kHilbertRasterization, RemovedOption{"store", "", "reg"},
                                                 RemovedOption{"swizzle", "swizzle"}};
 

@@ -218,7 +218,13 @@ GemmSpec groups_of_k(std::int64_t groups, GemmSpec spec = spec_of(GemmLayout::nt
     return spec;
 }
 
-std::string first_reason(const GemmSpec& spec) {
+std::string reason_of_wgmma(const GemmSpec& spec) {
+    const std::vector<std::string> reasons =
+        find_family("wgmma_warp_specialized").unsupported(problem_of(spec), find_arch("sm_90a"));
+    return reasons.empty() ? "" : reasons.front();
+}
+
+std::string chosen_or_reason(const GemmSpec& spec) {
     try {
         return kernel_name({problem_of(spec).signature, choose_config(problem_of(spec), find_gpu("h200"))});
     } catch (const Error& error) {
@@ -286,10 +292,12 @@ TEST_CASE("groups of K: the rules name the value") {
     spec = groups_of_k(3);
     spec.epilogue = "d = acc + x[b,m,n]";
     CHECK(refusal(spec).empty());
-    CHECK(mentions(first_reason(groups_of_k(3, spec_of(GemmLayout::tn, 48, 40, 480))), "K is contiguous in A"));
-    CHECK(mentions(first_reason(groups_of_k(3, spec_of(GemmLayout::nn, 48, 40, 480))), "K is contiguous in B"));
-    CHECK(mentions(first_reason(groups_of_k(3, spec_of(GemmLayout::nt, 48, 48, 480, DataType::e4m3))), "e4m3"));
-    CHECK(mentions(first_reason(groups_of_k(3, spec_of(GemmLayout::nt, 44, 40, 480))), "A is aligned to 8 bytes"));
+    CHECK(mentions(reason_of_wgmma(groups_of_k(3, spec_of(GemmLayout::tn, 48, 40, 480))), "K is contiguous in A"));
+    CHECK(mentions(reason_of_wgmma(groups_of_k(3, spec_of(GemmLayout::nn, 48, 40, 480))), "K is contiguous in B"));
+    CHECK(mentions(reason_of_wgmma(groups_of_k(3, spec_of(GemmLayout::nt, 44, 40, 480))), "A is aligned to 8 bytes"));
+    CHECK(mentions(chosen_or_reason(groups_of_k(3, spec_of(GemmLayout::nt, 48, 48, 480, DataType::e4m3))), "e4m3"));
+    for (const GemmLayout layout : {GemmLayout::tn, GemmLayout::nn, GemmLayout::tt})
+        CHECK(mentions(chosen_or_reason(groups_of_k(3, spec_of(layout, 48, 40, 480))), "mma_multistage_"));
     CHECK(offsets_problem({1, 481, 481}, groups_of_k(3)) ==
           "offsets[1] is 481, but K is 480: no group may end behind it");
     CHECK(offsets_problem({1, 480, 480}, groups_of_k(3)).empty());

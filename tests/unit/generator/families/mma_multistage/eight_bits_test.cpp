@@ -66,7 +66,12 @@ TEST_CASE("mma.sync of 8 bits: integers from sm_80 on, floats from sm_89 on, in 
     }
     GemmSpec scaled = bytes_of(e4m3);
     scaled.epilogue = "d = acc * sa[m,k/128]";
-    CHECK_THAT(unsupported(scaled, "sm_89"), Says("mma_multistage", "blocks of K"));
+    CHECK(unsupported(scaled, "sm_89").empty());
+    scaled.sums = Summation::fast;
+    CHECK_THAT(unsupported(scaled, "sm_89"), Says("sa[m,k/128] scales blocks of K", "sums=promoted"));
+    scaled.sums = Summation::promoted;
+    scaled.epilogue = "x = acc * sa[m,k/128]; d[m,h] = left(x) * right(x)";
+    CHECK_THAT(unsupported(scaled, "sm_89"), Says("blocks of K", "pairs of columns"));
     CHECK_THAT(unsupported(bytes_of(f32), "sm_89"), Says("s8 by s8", "not f32 by f32"));
 }
 

@@ -1,5 +1,5 @@
-/// Groups of rows in mma_multistage and simt_hierarchical, on the emulator: what wgmma and TMA don't serve. verify()
-/// checks each group from the same offsets, and the rows behind the last one.
+/// Groups of rows and of K in mma_multistage and simt_hierarchical, on the emulator: what wgmma and TMA don't serve.
+/// verify() checks each group from the same offsets, and what lies behind the last one.
 
 #include "runtime/context/context_state.hpp"
 #include "tests/catch.hpp"
@@ -25,6 +25,12 @@ constexpr std::array kLayouts{GemmLayout::tn, GemmLayout::nn, GemmLayout::nt, Ge
 
 GemmSpec groups_of(std::int64_t groups, GemmSpec spec) {
     spec.groups = groups;
+    return spec;
+}
+
+GemmSpec groups_of_k(std::int64_t groups, GemmSpec spec) {
+    spec.groups = groups;
+    spec.ragged = Ragged::k;
     return spec;
 }
 
@@ -79,6 +85,43 @@ TEST_CASE("emulated groups: random problems with any layout, pitch and alignment
         if (&context == &on_emulator() && below(4) == 0) spec.deterministic = Determinism::batch_invariant;
         if (tried.next()) static_cast<void>(check_served(context, spec, i));
     }
+}
+
+TEST_CASE("emulated groups of K on mma.sync and FP32 cores: every variant, every layout, random problems") {
+    using enum DataType;
+    std::size_t i = 0;
+    for (const std::string_view variant : kVariants) {
+        if (variant.find("split_k") != std::string_view::npos) continue;
+        GemmSpec spec = groups_of_k(static_cast<std::int64_t>(2 + 5 * i % 7),
+                                    spec_of(kLayouts.at(i % 4), 72, 80, 200 + 31 * static_cast<std::int64_t>(i)));
+        if (i % 3 == 1) spec.c = spec.d = f32;
+        INFO(variant << ", " << to_string(spec));
+        check_with(on_emulator(), spec, std::string(variant), {.beta = spec.c ? 2.0F : 0.0F, .seed = ++i});
+    }
+    std::mt19937_64 random(9);
+    const auto below = [&](std::uint64_t end) { return static_cast<std::int64_t>(random() % end); };
+    OneIn tried(2);
+    for (; i < 40; ++i) {
+        const DataType type = std::array{f16, bf16, f32}.at(static_cast<std::size_t>(below(3)));
+        GemmSpec spec = groups_of_k(1 + below(9), spec_of(kLayouts.at(static_cast<std::size_t>(below(4))),
+                                                          1 + below(90), 1 + below(90), 1 + below(700), type));
+        constexpr std::array kMaths{Math::ieee, Math::tf32, Math::f16x3, Math::bf16x6};
+        if (type == f32) spec.math = kMaths.at(static_cast<std::size_t>(below(4)));
+        if (below(3) == 0) spec.c = spec.d;
+        if (below(4) == 0) spec.epilogue = spec.c ? "" : "d = relu(acc) + bias[b,n]";
+        Context& context = below(2) == 0 ? on_emulator() : on_hopper();
+        if (tried.next()) static_cast<void>(check_served(context, spec, i));
+    }
+}
+
+TEST_CASE("emulated groups of K on mma.sync: planted faults are found") {
+    const GemmSpec spec = groups_of_k(5, spec_of(GemmLayout::tn, 40, 72, 300));
+    const KernelConfig config =
+        with_parameters({MmaMultistageConfig{}}, parse_parameters("block=32x32x32,warp=16x16,stages=3"));
+    check_faults(on_emulator(), spec, config,
+                 {{"group == 0 ? 0 :", "group <= 1 ? 0 :"},
+                  {"offsets[group - 1], 0)", "offsets[group - 1] + 1, 0)"},
+                  {"gridDim.y + blockIdx.y], first_k), args.k)", "gridDim.y + blockIdx.y], first_k), args.k) + 1"}});
 }
 
 TEST_CASE("emulated groups: types and layouts that wgmma does not serve have another family") {
