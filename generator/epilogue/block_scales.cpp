@@ -114,8 +114,8 @@ EpilogueParts with_scaled_products(EpilogueParts parts, TextPosition first, Epil
         std::string product = "acc";
         for (const EpilogueOperand* const scale : scales) product += " * " + with_index(scale->name, scale->index);
         problems.add(
-            first, fmt::format("the products of a block of K are scaled before they are added: '{}' must be "
-                               "the only use of acc and of each scale{}",
+            first, fmt::format("the products of a block of K are scaled before they are added: '{}' must "
+                               "stand together, and be the only use of acc and of each scale{}",
                                product, parts.pairs == EpiloguePairs::none ? "" : ", in both columns of a pair alike"));
         return parts;
     }

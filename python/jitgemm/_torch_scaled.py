@@ -105,7 +105,7 @@ class _Arguments(NamedTuple):
 def _product(*arguments: Any) -> Tensor:
     x = _Arguments(*arguments)
     if 0 in (x.a.numel(), x.b.numel()) and x.a.shape[-1] != 0:
-        return _fake(*arguments)  # no kernel for scales of blocks has an empty result
+        return _fake(*arguments)  # an empty result needs no kernel
     d: Tensor = _scaled.scaled_matmul(
         x.a,
         x.b,

@@ -17,6 +17,8 @@
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -378,4 +380,19 @@ TEST_CASE("emulated 8-bit floats: scales of tensors, rows and columns as a text"
             INFO(text);
             check_wgmma(on_hopper(), spec, std::string(variant) + ",promote=128");
         }
+}
+
+TEST_CASE("emulated 8 bits: a D without rows or columns is served, with a text and with scales of blocks, too") {
+    for (const DataType type : {DataType::e4m3, DataType::s8})
+        for (const GemmLayout layout : {GemmLayout::tn, GemmLayout::nt})
+            for (const auto& [m, n] : {std::pair{0, 64}, std::pair{64, 0}, std::pair{0, 0}}) {
+                GemmSpec spec = spec_of(layout, m, n, 64, type);
+                for (const std::string_view text : {"", "d = relu(acc)", "d = acc * sa[m,k/128]"}) {
+                    if (type == DataType::s8 && text.find("k/128") != std::string_view::npos) continue;
+                    spec.epilogue = text;
+                    INFO(to_string(spec));
+                    static_cast<void>(check_chosen(on_hopper(), spec));
+                    static_cast<void>(check_chosen(on_ada(), spec));
+                }
+            }
 }

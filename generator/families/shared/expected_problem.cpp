@@ -28,8 +28,6 @@ GemmSpec as_batch(const Problem& problem) {
     spec.batch = spec.expected_rows != 0 ? spec.groups : std::clamp<std::int64_t>(cut, 1, spec.groups);
     cut = spec.expected_rows != 0 ? spec.expected_rows : ceil_div(cut, spec.batch);
     cut = std::max<std::int64_t>(1, cut);
-    spec.m = std::max<std::int64_t>(1, spec.m);  // kernels are for every size
-    spec.n = std::max<std::int64_t>(1, spec.n);
     spec.groups = spec.group_rows = spec.expected_rows = spec.source_rows = 0;
     spec.ragged = Ragged::m;
     if (by_k) {
@@ -45,9 +43,17 @@ GemmSpec as_batch(const Problem& problem) {
 
 }  // namespace
 
+bool has_unknown_sizes(const Problem& problem) {
+    const GemmSpec& spec = problem.row_major();
+    return has_groups(spec) || spec.m == 0 || spec.n == 0;
+}
+
 Problem expected_problem(const Problem& problem) {
     Problem expected = problem;
-    expected.set_row_major(as_batch(problem));
+    GemmSpec spec = has_groups(problem.row_major()) ? as_batch(problem) : problem.row_major();
+    spec.m = std::max<std::int64_t>(1, spec.m);  // kernels are for every size
+    spec.n = std::max<std::int64_t>(1, spec.n);
+    expected.set_row_major(spec);
     return expected;
 }
 

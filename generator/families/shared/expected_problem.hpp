@@ -4,14 +4,18 @@
 
 namespace jitgemm {
 
-/// What costs and candidates see of a problem with groups: a batch of as many problems, with as many rows (or as long a
-/// K) each. There are no more of these problems than rows. Only the device knows the true sizes.
+/// Whether costs and candidates see another problem: of groups only the device knows the sizes, and an empty D has no
+/// tile.
+[[nodiscard]] bool has_unknown_sizes(const Problem& problem);
+
+/// What they see. Groups are a batch of as many problems, with as many rows (or as long a K) each. There are no more of
+/// these problems than rows. An empty D has one row (or column).
 [[nodiscard]] Problem expected_problem(const Problem& problem);
 
 /// Calls `function` with the expected problem.
 template <typename Function>
 [[nodiscard]] decltype(auto) with_expected(const Problem& problem, Function function) {
-    return has_groups(problem.row_major()) ? function(expected_problem(problem)) : function(problem);
+    return has_unknown_sizes(problem) ? function(expected_problem(problem)) : function(problem);
 }
 
 }  // namespace jitgemm
