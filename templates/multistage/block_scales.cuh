@@ -10,7 +10,7 @@ struct BlockScales {
 // block: it holds zeros.
 __device__ __forceinline__ BlockScales load_block_scales(const GemmArgs& args, const Tile& tile, int row, int column,
                                                          int k, int lane) {
-    const int k_block = min(k, args.k - 1) / 128;
+    const int k_block = min(k, tile.end_k - 1) / 128;
     BlockScales scales;
     GEMM_LOAD_SCALES();
     return scales;
