@@ -523,22 +523,23 @@ std::string launch_attributes(const KernelEntry& entry) {
     return count == 0 ? text : text + fmt::format("    config.numAttrs = {};\n", count);
 }
 
-std::string shared_bytes(const KernelEntry& entry) {
+/// `problems`: their number, in C.
+std::string shared_bytes(const KernelEntry& entry, const std::string& problems) {
     if (!is_spread(entry)) return std::to_string(entry.shared_bytes);
     const bool own_blocks = entry.grid.batch == GridBatch::blocks;
-    return fmt::format("problem->begins_early ? spread(blocks{}, {}, {}, {}) : {}",
-                       own_blocks ? " * problem->batch" : "", cluster_blocks(entry.cluster), most_spread_blocks(entry),
-                       entry.shared_bytes, entry.shared_bytes);
+    return fmt::format("problem->begins_early ? spread(blocks{}, {}, {}, {}) : {}", own_blocks ? " * " + problems : "",
+                       cluster_blocks(entry.cluster), most_spread_blocks(entry), entry.shared_bytes,
+                       entry.shared_bytes);
 }
 
-std::string call(const KernelEntry& entry) {
+std::string call(const KernelEntry& entry, const std::string& problems) {
     const std::string attributes = launch_attributes(entry);
     const bool own_blocks = entry.grid.batch == GridBatch::blocks;
     return filled(attributes.empty() ? export_text::kPlainCall : export_text::kCallWithAttributes,
-                  {{"GRID_Y", own_blocks ? fmt::format("(unsigned)least(problem->batch, {})", kMostAlongY) : "1"},
-                   {"GRID_Z", own_blocks ? fmt::format("(unsigned)tiles(problem->batch, {})", kMostAlongY) : "1"},
+                  {{"GRID_Y", own_blocks ? fmt::format("(unsigned)least({}, {})", problems, kMostAlongY) : "1"},
+                   {"GRID_Z", own_blocks ? fmt::format("(unsigned)tiles({}, {})", problems, kMostAlongY) : "1"},
                    {"THREADS", std::to_string(entry.threads)},
-                   {"SHARED_BYTES", shared_bytes(entry)},
+                   {"SHARED_BYTES", shared_bytes(entry, problems)},
                    {"ATTRIBUTES", attributes}});
 }
 
@@ -562,7 +563,7 @@ std::string entry_function(const KernelEntry& entry, const LauncherInput& input)
                                         {"BLOCKS", block_count_expression(entry.grid, grid_sizes(entry.grid, input))},
                                         {"ARGUMENT_FIELDS", argument_fields(entry)},
                                         {"ASSIGNMENTS", assignments(entry, input)},
-                                        {"CALL", call(entry)}});
+                                        {"CALL", call(entry, name_of(ArgumentRole::batch, input))}});
 }
 
 /// " + beta * C (m, n)" where the problem has a C.

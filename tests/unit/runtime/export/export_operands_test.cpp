@@ -272,6 +272,26 @@ TEST_CASE("launchers of groups ask the driver for what jitgemm's own launch asks
     check_sound({.m = 640, .n = 512, .k = 1000, .layout = GemmLayout::nt, .ragged = Ragged::k, .groups = 10});
     check_sound({.m = 1000, .n = 512, .k = 256, .groups = 13, .epilogue = "d = w[m] * relu(acc + bias[b,n])"});
     check_sound({.m = 1000, .n = 512, .k = 256, .groups = 13, .source_rows = 300});
+    for (const char* const gpu : {"a100", "h200"}) {
+        check_sound({.m = 1000, .n = 511, .k = 255, .groups = 13}, gpu);
+        check_sound({.m = 640, .n = 511, .k = 255, .groups = 10, .group_rows = 64}, gpu);
+        check_sound({.m = 639, .n = 511, .k = 1001, .layout = GemmLayout::tn, .ragged = Ragged::k, .groups = 10}, gpu);
+    }
+    check_sound({.m = 1000,
+                 .n = 512,
+                 .k = 256,
+                 .a = DataType::e4m3,
+                 .b = DataType::e4m3,
+                 .groups = 13,
+                 .epilogue = "d = acc * sa[m,k/128] * sb[b,n/128,k/128]"},
+                "rtx4090");
+    check_sound({.m = 1000,
+                 .n = 512,
+                 .k = 256,
+                 .a = DataType::e4m3,
+                 .b = DataType::e4m3,
+                 .groups = 13,
+                 .epilogue = "x = acc * sa[m,k/128] * sb[b,n/128,k/128]; d[m,h] = silu(left(x)) * right(x)"});
 }
 
 TEST_CASE("launchers of symmetric products ask the driver for what jitgemm's own launch asks for") {
