@@ -124,9 +124,8 @@ void place_blocks(Explanation& explanation, int registers) {
     anatomy.pad_bytes = anatomy.shared_bytes - used;
     explanation.occupancy = occupancy(
         {.threads = anatomy.threads(), .registers = registers, .shared_bytes = anatomy.shared_bytes}, *gpu.arch);
-    const std::int64_t blocks = with_expected(explanation.problem, [&](const Problem& expected) {
-        return blocks_of_batch(entry.grid, expected.row_major());
-    });
+    const Problem seen = has_groups(row_major) ? expected_problem(explanation.problem) : explanation.problem;
+    const std::int64_t blocks = blocks_of_batch(entry.grid, seen.row_major());
     explanation.waves = wave_breakdown(blocks, explanation.occupancy.blocks(), gpu.sm_count);
 }
 

@@ -40,8 +40,8 @@ std::int64_t blocks_of(const GridRule& rule, std::int64_t tiles, int sm_count) {
         rule.blocks);
 }
 
-/// Rows that tiles at the ends of groups have beyond m. Each group may end with a tile of one row. In a grid for
-/// groups, a group's first tile also has a number that does not depend on other groups.
+/// Rows that tiles at the ends of groups have beyond m. Each group may end with a tile of one row. A grid for groups
+/// has m / tile_m tiles and one more for each group (templates/scheduler/group_tiles.cuh).
 std::int64_t rows_of_cut_tiles(const GridRule& rule, const GemmSpec& spec) {
     if (rule.batch == GridBatch::groups) return spec.groups * rule.tile_m - spec.m % rule.tile_m;
     const bool is_cut = is_grouped(spec) && rule.batch == GridBatch::tiles;
@@ -77,6 +77,7 @@ std::int64_t block_count(const GridRule& rule, const GemmSpec& spec, int sm_coun
 }
 
 std::int64_t blocks_of_batch(GridRule rule, const GemmSpec& spec) {
+    if (rule.batch == GridBatch::groups && is_grouped(spec)) return block_count(rule, spec);
     if (rule.batch == GridBatch::blocks) return product(block_count(rule, spec), spec.batch);
     rule.batch = GridBatch::tiles;
     return block_count(rule, spec);

@@ -70,8 +70,8 @@ std::vector<std::string> unserved(std::string_view family, const Problem& proble
 }
 
 /// The statements by which an entry begins while the previous kernel ends, and waits for it: none where it doesn't. All
-/// entries share them, so an entry that waits later has other statements. Blocks of a batch go on to their problem;
-/// `batched`: groups, which have a walk of their own, are none.
+/// entries share them, so an entry that waits later has other statements. Blocks of a batch go on to their problem.
+/// `batched` is false for groups of rows, whose blocks find their group later.
 void add_launch_order(RenderInput& input, bool programmatic_launch, bool batched) {
     std::string text = programmatic_launch ? "launch_dependent_grids();\nwait_on_dependent_grids();\n" : "";
     if (batched) text += "if (!move_to_problem_of_block(args)) return;\n";

@@ -71,7 +71,7 @@ def grouped_matmul(
 
     a: (m, k), b: (groups, k, n), offs: (groups,), the ends of the groups as int32 on a's device. The result is (m, n).
     Its rows behind the last group are undefined, and the gradient of a is zero there. The host reads no offs where
-    jitgemm has kernels, which is for a and b of 16 bits.
+    jitgemm has kernels, which is for a and b of 16 bits or f32.
     Or b is (k, n), and the groups are parts of k. The result is then (groups, m, n), without an epilogue.
     rows: (m,), int32 on a's device, where a is (source rows, k). Row i of the result is made of row rows[i] of a. Where
     a has no such row, -1 for example, it is made of zeros. The gradient of a is then summed as PyTorch's index_add
@@ -278,6 +278,7 @@ def _outer_by_kernel(a: Tensor, gradient: Tensor, offs: Tensor, options: Options
             out_dtype=options.out_dtype,
             device=options.device,
             deterministic=options.deterministic,
+            math=math_of(a, options.math),
         )
         return d
     except (OperandError, ConfigError):

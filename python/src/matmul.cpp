@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <utility>
 #include <vector>
 
@@ -138,13 +139,24 @@ std::shared_ptr<const Plan> plan_for(const std::shared_ptr<Session>& session, co
     return plan;
 }
 
+/// Whether a text has that word.
+bool names_word(std::string_view text, std::string_view word) {
+    const auto is_part = [&](std::size_t at) {
+        return at < text.size() && (std::isalnum(static_cast<unsigned char>(text[at])) != 0 || text[at] == '_');
+    };
+    for (std::size_t at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1))
+        if (!(at > 0 && is_part(at - 1)) && !is_part(at + word.size())) return true;
+    return false;
+}
+
 /// Whether scales are given without a text that names them. `named`: the values of the keywords `names`.
 bool has_scales(PyObject* names, PyObject* const* named) {
     bool found = false;
     for (Py_ssize_t i = 0; names != nullptr && i < PyTuple_Size(names); ++i) {
         const std::string_view name = text_of(PyTuple_GetItem(names, i));
         const bool is_text = name == "epilogue" && PyUnicode_Check(named[i]) != 0;
-        if (is_text && text_of(named[i]).find("scale_") != std::string_view::npos) return false;
+        if (is_text && (names_word(text_of(named[i]), "scale_a") || names_word(text_of(named[i]), "scale_b")))
+            return false;
         found = found || name == "scale_a" || name == "scale_b";
     }
     return found;
@@ -276,7 +288,7 @@ const char* const kGroupedMatmulDoc =
     "is\n"
     "  touched.\n"
     "  Or b is one matrix, (k, n). The groups are then parts of k, which offs cuts, and the result is (groups, m, n).\n"
-    "  The transpose of an a of shape (k, m) is the fastest. A group of no k gives zeros.\n"
+    "  a.T of an a of shape (k, m) is the fastest. A group of no k gives zeros.\n"
     "expected_rows: of a group, for which a kernel is chosen (default: m / groups, or k / groups). Every number gives\n"
     "  right results.\n"
     "rows: (m,) of int32, on the device of a, where a is (source rows, k) and the result (m, n). Row i of the result "

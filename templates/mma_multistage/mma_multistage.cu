@@ -119,14 +119,16 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(GemmArgs args) {
             }
 #if GEMM_PROMOTED
 #if GEMM_BLOCK_SCALES
+            const int k = tile.first_k + k_tile * kBlockK + k_block * kMmaK;
             if (k_block % kPromotedBlocks == 0)
-                scales = load_block_scales(args, tile, tile_row + warp_row, tile_column + warp_column,
-                                           tile.first_k + k_tile * kBlockK + k_block * kMmaK, lane);
+                scales = load_block_scales(args, tile, tile_row + warp_row, tile_column + warp_column, k, lane);
 #endif
             if (k_block % kPromotedBlocks == 0) set_to_zero(partial);
             mma_warp_tile(partial, rA[k_block % 2], rB[k_block % 2]);
 #if GEMM_BLOCK_SCALES
-            if ((k_block + 1) % kPromotedBlocks == 0) add_scaled_sums(rC, partial, scales);
+            // A block behind K has no scales, and its sums are zeros.
+            if ((k_block + 1) % kPromotedBlocks == 0 && k - (kPromotedBlocks - 1) * kMmaK < tile.end_k)
+                add_scaled_sums(rC, partial, scales);
 #else
             if ((k_block + 1) % kPromotedBlocks == 0) add_partial_sums(rC, partial);
 #endif

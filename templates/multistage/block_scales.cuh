@@ -6,8 +6,7 @@ struct BlockScales {
     GEMM_SCALE_MEMBERS();
 };
 
-// Of the block that `k` lies in, for the warp tile at (row, column) of D. What lies behind K is scaled as the last
-// block: it holds zeros.
+// Loads the scales of the block of K that `k` lies in, for the warp tile at (row, column) of D.
 __device__ __forceinline__ BlockScales load_block_scales(const GemmArgs& args, const Tile& tile, int row, int column,
                                                          int k, int lane) {
     const int k_block = min(k, tile.end_k - 1) / 128;

@@ -3,8 +3,8 @@
 // ---- groups
 
 // Tiles of kBlockM rows that the grid has for all groups. Group g, whose rows begin at `row`, has those from
-// row / kBlockM + g on: this number needs no sum over the groups before it. If groups have room for as many rows each,
-// they have as many tiles each. Some tiles have no rows.
+// row / kBlockM + g on: this number needs no sum over the groups before it. If each group has room for the same number
+// of rows, each has the same number of tiles. Some tiles have no rows.
 __device__ __forceinline__ unsigned row_tiles_of_groups(const GemmArgs& args) {
     return static_cast<unsigned>(args.m / kBlockM) + args.groups;
 }
@@ -20,15 +20,15 @@ __device__ __forceinline__ int group_of_tile(const GemmArgs& args, unsigned row_
 #pragma unroll 4
     for (int first = 0; first < args.groups; first += 32) {
         const int group = first + threadIdx.x % 32;
-        const bool begins = group < args.groups &&
-                            static_cast<unsigned>(first_row_of_group(args, group) / kBlockM + group) <= row_tile;
+        const bool begins =
+            group < args.groups && static_cast<unsigned>(first_row_of_group(args, group) / kBlockM + group) <= row_tile;
         groups += __popc(__ballot_sync(0xffffffff, begins));
     }
     return groups - 1;
 }
 
-// Moves to the group that has a tile. Returns the tile's first row, and sets args.m to the group's end. A tile without
-// rows begins there or behind.
+// Moves to the group that has a tile. Returns the tile's first row, and sets args.m to the row at which the group ends.
+// For a tile without rows, the result is args.m or more.
 __device__ __forceinline__ int move_to_group(GemmArgs& args, unsigned row_tile) {
     int group, row, end;
     if (args.group_rows != 0) {

@@ -30,7 +30,7 @@ std::vector<std::uint16_t> as_bf16(const std::vector<float>& values) {
     return halves;
 }
 
-/// Of a matrix's element, whose lines lie `pitch` elements apart.
+/// Where an element lies in a matrix whose lines lie `pitch` elements apart.
 std::size_t place_of(int line, int pitch, int place) {
     return static_cast<std::size_t>(line) * static_cast<std::size_t>(pitch) + static_cast<std::size_t>(place);
 }

@@ -390,6 +390,7 @@ TEST_CASE("emulated 8 bits: a D without rows or columns is served, with a text a
                 for (const std::string_view text : {"", "d = relu(acc)", "d = acc * sa[m,k/128]"}) {
                     if (type == DataType::s8 && text.find("k/128") != std::string_view::npos) continue;
                     spec.epilogue = text;
+                    spec.d = text.empty() ? type : DataType::bf16;
                     INFO(to_string(spec));
                     static_cast<void>(check_chosen(on_hopper(), spec));
                     static_cast<void>(check_chosen(on_ada(), spec));

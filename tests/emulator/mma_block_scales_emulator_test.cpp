@@ -69,6 +69,15 @@ TEST_CASE("emulated scales of blocks on mma.sync: operands that are copied first
     static_cast<void>(check_chosen(on_ada(), spec));
 }
 
+TEST_CASE("emulated scales of blocks on mma.sync: a k-tile of two blocks, one of them behind K") {
+    const GemmSpec spec = scaled("sa[m,k/128]", "sb[n/128,k/128]", 40, 64, 400);
+    check_with(on_ada(), spec, std::string(kScaledVariants[2]) + ",promote=128");
+    check_faults(
+        on_ada(), scaled("sa[m,k/128]", "sb[n/128,k/128]", 200, 300, 912),
+        with_parameters({MmaMultistageConfig{}}, parse_parameters(std::string(kScaledVariants[2]) + ",promote=128")),
+        {{"kMmaK < tile.end_k", "kMmaK < tile.end_k - 256"}});
+}
+
 TEST_CASE("emulated scales of blocks on mma.sync: groups and batches, with scales of each") {
     for (const std::string_view text : {"d = acc * sa[m,k/128] * sb[b,n/128,k/128]",
                                         "d = acc * sa[k/128,m] * sb[b,k/128,n]", "d = acc * sb[n/128,k/128] * w[m]"}) {
@@ -86,11 +95,11 @@ TEST_CASE("emulated scales of blocks on mma.sync: planted faults are found") {
     const KernelConfig config =
         with_parameters({MmaMultistageConfig{}}, parse_parameters(std::string(kScaledVariants[2]) + ",promote=128"));
     check_faults(on_ada(), scaled("sa[m,k/128]", "sb[n/128,k/128]", 200, 300, 912), config,
-                 {{"k_block * kMmaK, lane)", "0, lane)"},
+                 {{"warp_column, k, lane)", "warp_column, 0, lane)"},
                   {"tile.first_k + k_tile * kBlockK", "tile.first_k"},
                   {"next * 8 + lane / 4", "lane / 4"},
                   {"scales.of_row[i][r / 2]", "scales.of_row[i][r % 2]"},
                   {"scales.of_row[i][r / 2]", "scales.of_row[0][r / 2]"},
-                  {"tile_column + warp_column,\n", "warp_column,\n"},
+                  {"tile_column + warp_column, k", "warp_column, k"},
                   {"* args.ld_sb + k_block", "* args.ld_sb"}});
 }

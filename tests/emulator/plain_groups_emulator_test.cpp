@@ -124,6 +124,25 @@ TEST_CASE("emulated groups of K on mma.sync: planted faults are found") {
                   {"gridDim.y + blockIdx.y], first_k), args.k)", "gridDim.y + blockIdx.y], first_k), args.k) + 1"}});
 }
 
+TEST_CASE("emulated groups: groups end within tiles where all sizes are whole tiles") {
+    for (const DataType type : {DataType::f32, DataType::bf16})
+        for (const GemmLayout layout : kLayouts) {
+            GemmSpec spec = groups_of(4, spec_of(layout, 512, 128, 128, type));
+            INFO(to_string(spec));
+            static_cast<void>(check_served(on_emulator(), spec, 1 + static_cast<std::uint64_t>(layout)));
+            spec = groups_of_k(4, spec_of(layout, 128, 128, 512, type));
+            static_cast<void>(check_served(on_emulator(), spec, 5 + static_cast<std::uint64_t>(layout)));
+        }
+    // The expected sizes are whole tiles, and the true ones are not.
+    static_cast<void>(
+        check_served(on_hopper(), groups_of(4, spec_of(GemmLayout::tn, 1022, 128, 64, DataType::f32)), 1));
+    static_cast<void>(
+        check_served(on_hopper(), groups_of_k(4, spec_of(GemmLayout::nt, 128, 128, 254, DataType::f32)), 2));
+    GemmSpec pairs = groups_of(3, spec_of(GemmLayout::tn, 70, 24, 64));  // wgmma copies pairs by 16 columns
+    pairs.epilogue = "d[m,h] = even(acc) * odd(acc)";
+    CHECK(check_served(on_hopper(), pairs, 3).starts_with(kMma));
+}
+
 TEST_CASE("emulated groups: types and layouts that wgmma does not serve have another family") {
     GemmSpec spec = groups_of(5, spec_of(GemmLayout::tn, 131, 72, 64, DataType::f32));
     CHECK(check_served(on_hopper(), spec, 1).starts_with(kSimt));

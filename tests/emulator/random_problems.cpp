@@ -83,6 +83,20 @@ constexpr std::array<std::string_view, 5> kBatchTexts{
     "s: f32[b]; d = silu(acc * s[b] + bias[n]) * x[m,n]", "t = acc + bias[b,n]; d = abs(t); pre[b,m,n] = t",
     "d[m,h] = left(acc) + right(alpha * acc) * x[b,m,h]"};
 
+/// Texts of groups of rows. Groups of K have those of batches.
+constexpr std::array<std::string_view, 4> kGroupTexts{
+    "d = relu(acc + bias[b,n])", "row: f16[m]; d = acc * row[m] + beta * x[m,n]",
+    "t = acc + bias[b,n]; d = abs(t); pre[m,n] = t", "d[m,h] = left(acc) + right(alpha * acc) * x[m,h]"};
+
+/// Texts with scales of blocks of K; the last two are those of groups and batches.
+constexpr std::array<std::string_view, 6> kScaledTexts{
+    "d = acc * sa[m,k/128] * sb[n/128,k/128]",
+    "d = relu(acc * sb[k/128,n]) + beta * x[m,n]",
+    "t = acc * sa[k/128,m] * sb[n,k/128]; d = t; pre[m,n] = -t",
+    "x = acc * sa[m,k/128] * sb[k/128,n]; d[m,h] = left(x) * right(x)",
+    "d = acc * sa[m,k/128] * sb[b,n/128,k/128]",
+    "x = acc * sb[b,n,k/128]; d[m,h] = even(x) - odd(x)"};
+
 /// The same with 8-bit floats.
 void make_float8(RandomBits& random, GemmSpec& spec) {
     constexpr std::array kFloat8{DataType::e4m3, DataType::e5m2};
@@ -90,6 +104,12 @@ void make_float8(RandomBits& random, GemmSpec& spec) {
     spec.b = pick(random, kFloat8);
     spec.accumulator = DataType::f32;
     spec.sums = chance(random, 2) ? Summation::fast : Summation::promoted;
+}
+
+/// In the place of any other text.
+std::string_view random_scaled_text(RandomBits& random, const GemmSpec& spec) {
+    const bool has_problems = spec.batch != 0 || spec.groups != 0;
+    return kScaledTexts.at(has_problems ? 4 + random.below(2) : random.below(4));
 }
 
 /// The same with integers.
@@ -101,6 +121,15 @@ void make_int8(RandomBits& random, GemmSpec& spec) {
     if (spec.d == DataType::s32) spec.c = std::nullopt;
     spec.broadcast_c = spec.broadcast_c && spec.c;
     spec.sums = Summation::usual;
+}
+
+/// Groups of rows or of K.
+void make_groups(RandomBits& random, GemmSpec& spec) {
+    spec.groups = 1 + random.below(6);
+    spec.ragged = chance(random, 3) ? Ragged::k : Ragged::m;
+    spec.broadcast_c = false;
+    if (spec.epilogue.empty()) return;
+    spec.epilogue = spec.ragged == Ragged::k ? pick(random, kBatchTexts) : pick(random, kGroupTexts);
 }
 
 /// A product with its own transpose, in full precision.
@@ -134,7 +163,12 @@ GemmSpec random_types(RandomBits& random) {
         if (!spec.epilogue.empty()) spec.epilogue = pick(random, kBatchTexts);
         spec.pointers = chance(random, 5);
     }
-    if (!spec.c && spec.epilogue.empty() && !spec.pointers && chance(random, 10)) make_symmetric(random, spec);
+    if (spec.batch == 0 && chance(random, 6)) make_groups(random, spec);
+    if (is_float8(spec.a) && spec.sums == Summation::promoted && !spec.c && spec.ragged == Ragged::m &&
+        chance(random, 2))
+        spec.epilogue = random_scaled_text(random, spec);
+    if (!spec.c && spec.epilogue.empty() && !spec.pointers && spec.groups == 0 && chance(random, 10))
+        make_symmetric(random, spec);
     return spec;
 }
 
@@ -255,11 +289,22 @@ void take_b_from_a(GemmSpec& spec) {
     spec.outer = outer;
 }
 
+void add_group_sizes(RandomBits& random, GemmSpec& spec) {
+    if (spec.groups == 0) return;
+    if (chance(random, 3)) spec.expected_rows = 1 + random.below(100);
+    if (spec.ragged == Ragged::k) return;
+    spec.d_order = Order::row;
+    if (!chance(random, 3)) return;
+    spec.group_rows = 1 + random.below(60);
+    spec.m = spec.groups * spec.group_rows;
+}
+
 void add_sizes(RandomBits& random, GemmSpec& spec, const Alignments& alignments) {
     spec.m = random_extent(random);
     spec.n = random_extent(random);
     spec.k = random_extent(random);
     spec.d_order = chance(random, 3) ? Order::column : Order::row;
+    add_group_sizes(random, spec);
     if (size_of_d(spec).columns != spec.n) make_pairs(random, spec);
     const auto run = [](Order order, std::int64_t rows, std::int64_t columns) {
         return order == Order::row ? columns : rows;

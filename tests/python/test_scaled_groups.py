@@ -135,6 +135,9 @@ def test_a_text_reads_the_scaled_product_of_groups():
     assert close(got[:35], np.maximum(t[:, :256], 0) * t[:, 256:] * w[:35, None])
     got = jg.grouped_matmul(a, b, ends, epilogue="d = acc * w[m]", operands={"w": w}, device=EMULATOR, **scales)
     assert close(got[:35], product * w[:35, None])
+    text = "d = acc * rescale_a[m]"  # another word than scale_a
+    got = jg.grouped_matmul(a, b, ends, epilogue=text, rescale_a=w, device=EMULATOR, **scales)
+    assert close(got[:35], product * w[:35, None])
     with pytest.raises(ValueError, match="scale_b, which is an operand already"):
         jg.grouped_matmul(a, b, ends, epilogue="d = acc", operands={"scale_b": w}, device=EMULATOR, **scales)
 

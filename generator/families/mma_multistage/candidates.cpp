@@ -141,18 +141,28 @@ void add_tile(std::vector<CandidateGroup<MmaMultistageConfig>>& groups, const Pr
     }
 }
 
+/// TMA copies pairs of columns by eight, and no kernel with wgmma reads a matrix's elements for both of them.
+bool has_pairs_of_wgmma(const Problem& problem) {
+    const GemmSpec& spec = problem.row_major();
+    const EpilogueParts& parts = problem.signature.epilogue->parts();
+    return bytes(spec.a) <= 2 && order_b(spec.layout) == Order::column && spec.n % kSumsOfEightPairs == 0 &&
+           std::ranges::none_of(parts.operands, [&](const EpilogueOperand& operand) {
+               return operand.index.is_matrix() && differs_in_pair(parts, operand);
+           });
+}
+
 /// Whether TMA reads groups of A and B as they lie.
 bool has_groups_of_wgmma(const Problem& problem) {
     const GemmSpec& spec = problem.row_major();
-    if (problem.signature.grouped_by_k)
-        return spec.layout == GemmLayout::nt && bytes(spec.a) == 2 && !copies_a(spec) && !copies_b(spec);
-    const bool has_layout =
-        order_a(spec.layout) == Order::row && (!has_pairs(problem.signature) || order_b(spec.layout) == Order::column);
-    return has_layout && !has_parts(spec) && !copies_a(spec) && !copies_b(spec);
+    if (copies_a(spec) || copies_b(spec)) return false;  // those in parts, too
+    if (has_pairs(problem.signature) && !has_pairs_of_wgmma(problem)) return false;
+    return problem.signature.grouped_by_k ? spec.layout == GemmLayout::nt && bytes(spec.a) == 2
+                                          : order_a(spec.layout) == Order::row;
 }
 
 /// wgmma multiplies s8 1.5 times, f32 in parts four times and 8-bit floats ten times as fast as mma.sync. It serves all
-/// problems of 8 bits, and all of f32 in parts without pairs of columns. It serves no arrays of addresses.
+/// problems of 8 bits, and all of f32 in parts without pairs of columns. It serves no arrays of addresses. Groups are
+/// left to it where it serves them: nothing of them was timed here.
 bool leaves_to_wgmma(const Problem& problem, const Arch& arch) {
     const GemmSpec& spec = problem.row_major();
     if (problem.signature.grouped || problem.signature.grouped_by_k)

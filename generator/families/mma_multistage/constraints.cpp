@@ -123,10 +123,12 @@ void check_epilogue(Reasons& reasons, const MmaMultistageConfig& c, const Tensor
 }
 
 /// Halves of B come by groups of eight columns.
-void check_halves(Reasons& reasons, const MmaMultistageConfig& c, const TensorCoreGeometry& g) {
+void check_halves(Reasons& reasons, const MmaMultistageConfig& c, const TensorCoreGeometry& g, bool has_groups) {
     check_divides(reasons, "warp_tile.n", c.warp.n, "the columns of eight pairs", kSumsOfEightPairs);
     if (!g.b.async && g.b.shifted)
-        reasons.emplace_back("B is aligned to one element: pairs of halves need pack = b, or more alignment");
+        reasons.emplace_back(has_groups
+                                 ? "B is aligned to one element: in groups, pairs of halves need more alignment"
+                                 : "B is aligned to one element: pairs of halves need pack = b, or more alignment");
     const int rows = g.b.vectors_per_row == 0 ? 0 : g.threads / g.b.vectors_per_row;
     if (g.b.k_major && rows % kSumsOfEightPairs != 0)
         reasons.push_back(fmt::format("{} threads copy {} columns of B at once, which are no whole groups of {}",
@@ -139,7 +141,8 @@ void check_pairs(Reasons& reasons, const Problem& problem, const MmaMultistageCo
         reasons.emplace_back("reduction = cluster serves no epilogue with pairs of columns");
     if (!c.splits_in_workspace())
         check_divides(reasons, "warp_tile.n", c.warp.n, "the sums of a vector of D", 2 * g.vector_d);
-    if (pairs_of(problem.signature) == EpiloguePairs::halves) check_halves(reasons, c, g);
+    if (pairs_of(problem.signature) == EpiloguePairs::halves)
+        check_halves(reasons, c, g, has_groups(problem.row_major()));
 }
 
 void check_packing(Reasons& reasons, const GemmSpec& spec, const MmaMultistageConfig& c) {
@@ -174,6 +177,13 @@ void check_batch(Reasons& reasons, const GemmSpec& spec, const MmaMultistageConf
 
 /// In groups, no copy comes before the product.
 void check_groups_of_bytes(Reasons& reasons, const GemmSpec& spec) {
+    if (is_grouped_by_k(spec)) {
+        reasons.push_back(fmt::format(
+            "ragged=k: A is {}, but a group may begin at any k, and cp.async copies 8-bit elements from multiples of 4 "
+            "on: f16, bf16 or f32",
+            to_string(spec.a)));
+        return;
+    }
     const auto check = [&](char name, bool is_transposed, int alignment) {
         if (is_transposed)
             reasons.push_back(fmt::format(

@@ -43,6 +43,9 @@ GemmSpec as_batch(const Problem& problem) {
 
 }  // namespace
 
+/// A row of them is whole vectors of 16 bytes, of any type.
+constexpr std::int64_t kColumnsOfEmpty = 16;
+
 bool has_unknown_sizes(const Problem& problem) {
     const GemmSpec& spec = problem.row_major();
     return has_groups(spec) || spec.m == 0 || spec.n == 0;
@@ -51,8 +54,8 @@ bool has_unknown_sizes(const Problem& problem) {
 Problem expected_problem(const Problem& problem) {
     Problem expected = problem;
     GemmSpec spec = has_groups(problem.row_major()) ? as_batch(problem) : problem.row_major();
-    spec.m = std::max<std::int64_t>(1, spec.m);  // kernels are for every size
-    spec.n = std::max<std::int64_t>(1, spec.n);
+    if (spec.m == 0) spec.m = 1;  // kernels are for every size
+    if (spec.n == 0) spec.n = kColumnsOfEmpty;
     expected.set_row_major(spec);
     return expected;
 }

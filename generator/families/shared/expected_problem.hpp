@@ -8,8 +8,8 @@ namespace jitgemm {
 /// tile.
 [[nodiscard]] bool has_unknown_sizes(const Problem& problem);
 
-/// What they see. Groups are a batch of as many problems, with as many rows (or as long a K) each. There are no more of
-/// these problems than rows. An empty D has one row (or column).
+/// The problem that costs and candidates see. Groups are a batch of as many problems, with as many rows (or as long a
+/// K) each. There are no more of these problems than rows. An empty D has one row, or some columns.
 [[nodiscard]] Problem expected_problem(const Problem& problem);
 
 /// Calls `function` with the expected problem.

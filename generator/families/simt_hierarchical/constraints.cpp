@@ -64,6 +64,8 @@ void check_extent(Reasons& reasons, std::string_view name, std::int64_t extent, 
 /// Unpredicated, every block tile lies in the matrices as a whole.
 void check_edges(Reasons& reasons, const GemmSpec& spec, const Config& c) {
     if (c.predicated) return;
+    if (has_groups(spec))
+        reasons.emplace_back("predicated = 0: a group ends anywhere, and its last tile must be checked");
     check_extent(reasons, "m", spec.m, c.block.m);
     check_extent(reasons, "n", spec.n, c.block.n);
     check_extent(reasons, "k", spec.k, c.block.k);

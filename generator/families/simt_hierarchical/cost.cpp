@@ -238,8 +238,11 @@ void cut_last_wave(CostEstimate& cost, const GemmSpec& spec, const Config& c, co
 std::vector<SimtHierarchicalConfig> SimtHierarchical::candidates(const Problem& problem, const GpuModel& gpu) {
     std::vector<SimtHierarchicalConfig> candidates;
     for (const Tile& tile : kTiles) add_variants(candidates, problem.row_major(), gpu, tile);
-    for (Config& candidate : candidates)
+    const bool ends_anywhere = problem.signature.grouped || problem.signature.grouped_by_k;
+    for (Config& candidate : candidates) {
         candidate.dependent_launch = dependent_launch_pays(problem.row_major(), *gpu.arch);
+        candidate.predicated |= ends_anywhere;
+    }
     return candidates;
 }
 
