@@ -155,7 +155,7 @@ std::string copy_of_lines(const WgmmaScale& scale, const std::string& target) {
         return call_statement("tma_load", to, rest, kInLoop);
     };
     const std::string origin = line_of_scales(scale, "");
-    const std::string text = copy(target, origin);
+    std::string text = copy(target, origin);
     if (!scale.is_in_halves()) return text;
     return text + copy(fmt::format("{} + {}", target, scale.copied_bytes() / 2),
                        fmt::format("{} + {}", half_of_lines(scale), origin));

@@ -373,14 +373,15 @@ bool has_columns(const EpilogueOperand& scale) {
 void check_block_scales(Reasons& reasons, const Problem& problem) {
     check_scaled_types(reasons, problem);
     const GemmSpec& spec = problem.row_major();
-    if (pairs_of(problem.signature) != EpiloguePairs::halves || spec.n % (2 * kScaledBlock) == 0) return;
+    constexpr int kTwoBlocks = 2 * kScaledBlock;
+    if (pairs_of(problem.signature) != EpiloguePairs::halves || spec.n % kTwoBlocks == 0) return;
     for (const EpilogueOperand& operand : problem.signature.epilogue->parts().operands) {
         const bool is_by_block = operand.is_block_scale() && operand.index.row->over == operand.index.column->over;
         if (is_by_block && has_columns(operand))
             reasons.push_back(
                 fmt::format("n is {}, but {} scales blocks of {} columns, and the right half of the "
                             "columns must begin with a block: n must be a multiple of {}",
-                            spec.n, with_index(operand.name, operand.index), kScaledBlock, 2 * kScaledBlock));
+                            spec.n, with_index(operand.name, operand.index), kScaledBlock, kTwoBlocks));
     }
 }
 
