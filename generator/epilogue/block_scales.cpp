@@ -89,12 +89,15 @@ bool take_scaled_products(EpilogueParts& parts) {
     return true;
 }
 
-std::string_view size_beside_k(const EpilogueOperand& scale) {
-    const char size = scale.index.row->size == 'k' ? scale.index.column->size : scale.index.row->size;
-    return size == 'm' ? "A" : "B";
-}
+std::string_view scaled_factor(const EpilogueOperand& scale) { return block_scale_lines(scale).is_of_a ? "A" : "B"; }
 
 }  // namespace
+
+BlockScaleLines block_scale_lines(const EpilogueOperand& scale) {
+    const bool k_is_first = scale.index.row->size == 'k';
+    const EpiloguePlace& lines = k_is_first ? *scale.index.column : *scale.index.row;
+    return {.is_of_a = lines.size == 'm', .is_by_block = lines.over == kScaledBlock, .is_k_contiguous = !k_is_first};
+}
 
 EpilogueParts with_scaled_products(EpilogueParts parts, TextPosition first, EpilogueProblems& problems) {
     std::vector<const EpilogueOperand*> scales;
@@ -106,9 +109,9 @@ EpilogueParts with_scaled_products(EpilogueParts parts, TextPosition first, Epil
             problems.add(first, fmt::format("{} is {}, but a scale of blocks of K is f32", scales[i]->name,
                                             to_string(scales[i]->type)));
         for (std::size_t j = 0; j < i; ++j)
-            if (size_beside_k(*scales[i]) == size_beside_k(*scales[j]))
+            if (scaled_factor(*scales[i]) == scaled_factor(*scales[j]))
                 problems.add(first, fmt::format("{} and {} both scale blocks of {}: pass their product",
-                                                scales[j]->name, scales[i]->name, size_beside_k(*scales[i])));
+                                                scales[j]->name, scales[i]->name, scaled_factor(*scales[i])));
     }
     if (!take_scaled_products(parts)) {
         std::string product = "acc";

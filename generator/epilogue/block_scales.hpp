@@ -5,6 +5,14 @@
 
 namespace jitgemm {
 
+/// What an operand that scales blocks of K has a scale for, beside 128 of K, and how the scales lie in memory.
+struct BlockScaleLines {
+    bool is_of_a = true;          ///< rows of A; else columns of B
+    bool is_by_block = false;     ///< kScaledBlock lines have one scale; else each line has one
+    bool is_k_contiguous = true;  ///< k-blocks lie side by side
+};
+[[nodiscard]] BlockScaleLines block_scale_lines(const EpilogueOperand& scale);
+
 /// The same with "acc * scale_a[m,k/128] * scale_b[n/128,k/128]" as one node, acc: the mainloop multiplies products of
 /// a block of K with the block's scales before it adds them. Notes a problem at `first` if a scale stands elsewhere.
 /// The parts are in order of use.

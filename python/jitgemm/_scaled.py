@@ -76,11 +76,10 @@ def _scaled_groups(
     **options: Any,
 ) -> Any:
     _check_ranks(a, b)
-    text, own = epilogue_text(a, b, (scale_a, False), (scale_b, True), bias, epilogue)
-    _add_operands(own, operands)
-    operands = own
+    text, named = epilogue_text(a, b, (scale_a, False), (scale_b, True), bias, epilogue)
+    _add_operands(named, operands)
     out_dtype = _type_of(a, out, out_dtype)
-    return _core.grouped_matmul(a, b, offs, out=out, out_dtype=out_dtype, epilogue=text, operands=operands, **options)
+    return _core.grouped_matmul(a, b, offs, out=out, out_dtype=out_dtype, epilogue=text, operands=named, **options)
 
 
 def _check_ranks(a: Any, b: Any) -> None:

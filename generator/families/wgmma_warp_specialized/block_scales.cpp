@@ -4,6 +4,7 @@
 #include "generator/base/packed_lines.hpp"
 #include "generator/base/round_up.hpp"
 #include "generator/base/tensor_map.hpp"
+#include "generator/epilogue/block_scales.hpp"
 #include "generator/families/shared/params_text.hpp"
 
 #include <fmt/format.h>
@@ -30,15 +31,14 @@ void shift_boxes(WgmmaScale& scale, int extent) {
 
 WgmmaScale scale_of(const EpilogueOperand& operand, const GemmSignature& signature,
                     const WgmmaWarpSpecializedConfig& config) {
-    const bool k_is_first = operand.index.row->size == 'k';
-    const EpiloguePlace& other = k_is_first ? *operand.index.column : *operand.index.row;
+    const BlockScaleLines lines = block_scale_lines(operand);
     WgmmaScale scale{.operand = &operand,
-                     .is_of_rows = (other.size == 'm') != config.swap_ab,
-                     .is_by_block = other.over == kScaledBlock,
-                     .is_k_contiguous = !k_is_first,
+                     .is_of_rows = lines.is_of_a != config.swap_ab,
+                     .is_by_block = lines.is_by_block,
+                     .is_k_contiguous = lines.is_k_contiguous,
                      .is_by_threads = config.scales == ScaleSource::threads,
                      .has_problems = signature.batched && operand.index.of_problem,
-                     .pairs = other.size == 'n' ? signature.epilogue->parts().pairs : EpiloguePairs::none};
+                     .pairs = lines.is_of_a ? EpiloguePairs::none : signature.epilogue->parts().pairs};
     const int halves = scale.is_in_halves() ? 2 : 1;
     const int extent = (scale.is_of_rows ? config.block.m : config.block.n) / halves;
     if (scale.is_by_block) {

@@ -2,6 +2,7 @@
 
 #include "generator/base/operand.hpp"
 #include "generator/base/tensor_map.hpp"
+#include "generator/epilogue/block_scales.hpp"
 #include "generator/families/shared/bounded.hpp"
 #include "generator/families/shared/orientation.hpp"
 #include "generator/families/shared/packing.hpp"
@@ -365,10 +366,6 @@ void check_pairs(Reasons& reasons, const Problem& problem, const Config& c, cons
                   "the columns of eight pairs", kSumsOfEightPairs);
 }
 
-bool has_columns(const EpilogueOperand& scale) {
-    return scale.index.row->size == 'n' || scale.index.column->size == 'n';
-}
-
 /// The right half of pairs has blocks of its own.
 void check_block_scales(Reasons& reasons, const Problem& problem) {
     check_scaled_types(reasons, problem);
@@ -376,8 +373,8 @@ void check_block_scales(Reasons& reasons, const Problem& problem) {
     constexpr int kTwoBlocks = 2 * kScaledBlock;
     if (pairs_of(problem.signature) != EpiloguePairs::halves || spec.n % kTwoBlocks == 0) return;
     for (const EpilogueOperand& operand : problem.signature.epilogue->parts().operands) {
-        const bool is_by_block = operand.is_block_scale() && operand.index.row->over == operand.index.column->over;
-        if (is_by_block && has_columns(operand))
+        if (!operand.is_block_scale()) continue;
+        if (const BlockScaleLines lines = block_scale_lines(operand); !lines.is_of_a && lines.is_by_block)
             reasons.push_back(
                 fmt::format("n is {}, but {} scales blocks of {} columns, and the right half of the "
                             "columns must begin with a block: n must be a multiple of {}",

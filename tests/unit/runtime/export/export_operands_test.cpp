@@ -277,21 +277,14 @@ TEST_CASE("launchers of groups ask the driver for what jitgemm's own launch asks
         check_sound({.m = 640, .n = 511, .k = 255, .groups = 10, .group_rows = 64}, gpu);
         check_sound({.m = 639, .n = 511, .k = 1001, .layout = GemmLayout::tn, .ragged = Ragged::k, .groups = 10}, gpu);
     }
-    check_sound({.m = 1000,
-                 .n = 512,
-                 .k = 256,
-                 .a = DataType::e4m3,
-                 .b = DataType::e4m3,
-                 .groups = 13,
-                 .epilogue = "d = acc * sa[m,k/128] * sb[b,n/128,k/128]"},
-                "rtx4090");
-    check_sound({.m = 1000,
-                 .n = 512,
-                 .k = 256,
-                 .a = DataType::e4m3,
-                 .b = DataType::e4m3,
-                 .groups = 13,
-                 .epilogue = "x = acc * sa[m,k/128] * sb[b,n/128,k/128]; d[m,h] = silu(left(x)) * right(x)"});
+    GemmSpec scaled{.m = 1000, .n = 512, .k = 256, .a = DataType::e4m3, .b = DataType::e4m3, .groups = 13};
+    scaled.epilogue = "d = acc * sa[m,k/128] * sb[b,n/128,k/128]";
+    check_sound(scaled, "rtx4090");
+    scaled.epilogue = "x = acc * sa[m,k/128] * sb[b,n/128,k/128]; d[m,h] = silu(left(x)) * right(x)";
+    check_sound(scaled);
+    using enum DataType;
+    check_sound({.m = 1000, .n = 512, .k = 256, .a = f32, .b = f32, .d = f32, .groups = 13});
+    check_sound({.m = 64, .n = 96, .k = 1001, .a = f32, .b = f32, .d = f32, .ragged = Ragged::k, .groups = 13});
 }
 
 TEST_CASE("launchers of symmetric products ask the driver for what jitgemm's own launch asks for") {
