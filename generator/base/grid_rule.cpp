@@ -40,7 +40,7 @@ std::int64_t blocks_of(const GridRule& rule, std::int64_t tiles, int sm_count) {
         rule.blocks);
 }
 
-/// Rows that tiles at the ends of groups have beyond m. Each group may end with a tile of one row. A grid for groups
+/// Rows to add to m for the tiles in which groups end. Each group may end with a tile of one row. A grid for groups
 /// has m / tile_m tiles and one more for each group (templates/scheduler/group_tiles.cuh).
 std::int64_t rows_of_cut_tiles(const GridRule& rule, const GemmSpec& spec) {
     if (rule.batch == GridBatch::groups) return spec.groups * rule.tile_m - spec.m % rule.tile_m;

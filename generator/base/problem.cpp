@@ -47,7 +47,7 @@ GemmSignature signature_of(const GemmSpec& row_major) {
             .epilogue = meaning_of(row_major.epilogue, row_major.d)};
 }
 
-/// A group begins at any row, or at any k: lines along it are read from any element on.
+/// A group begins at any row, or at any k, so lines along that dimension may begin at any element.
 GemmSpec with_alignment_of_groups(GemmSpec row_major) {
     const bool by_k = is_grouped_by_k(row_major), cuts_rows = is_grouped(row_major);
     const bool is_a_row_major = order_a(row_major.layout) == Order::row;

@@ -13,7 +13,7 @@ namespace {
 /// Finds the product of acc and all block scales, in one of the two columns of a pair.
 class ScaledProduct {
 public:
-    /// `half`: of these nodes; 0 without pairs.
+    /// `half`: the column of the pair, 1 or 2; 0 without pairs.
     ScaledProduct(const EpilogueParts& parts, std::int8_t half) : parts_(parts), half_(half) {
         for (const EpilogueNode& node : parts.nodes) add(node);
     }

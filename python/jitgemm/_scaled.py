@@ -57,7 +57,7 @@ def scaled_matmul(
 
 
 def scaled_groups(positional: tuple[Any, ...], named: dict[str, Any]) -> Any:
-    """grouped_matmul with scales, and with a text of the scaled product or without one."""
+    """grouped_matmul with scales. In a text, if there is one, acc is the scaled product."""
     return _scaled_groups(*positional, **named)
 
 

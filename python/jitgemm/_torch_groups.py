@@ -267,7 +267,7 @@ def _outer(a: Tensor, gradient: Tensor, offs: Tensor, *words: Any) -> Tensor:
 
 
 def _outer_by_kernel(a: Tensor, gradient: Tensor, offs: Tensor, options: Options) -> Tensor | None:
-    """None where no kernel serves it: of other types than f32 and those of 16 bits."""
+    """None where no kernel serves the product: other types than f32 and 16 bits, or a refused problem."""
     if a.dtype not in (torch.bfloat16, torch.float16, torch.float32):
         return None
     try:

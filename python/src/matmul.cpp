@@ -288,7 +288,7 @@ const char* const kGroupedMatmulDoc =
     "is\n"
     "  touched.\n"
     "  Or b is one matrix, (k, n). The groups are then parts of k, which offs cuts, and the result is (groups, m, n).\n"
-    "  a.T of an a of shape (k, m) is the fastest. A group of no k gives zeros.\n"
+    "  The transpose of an array (k, m) is the fastest a. A group of no k gives zeros.\n"
     "expected_rows: of a group, for which a kernel is chosen (default: m / groups, or k / groups). Every number gives\n"
     "  right results.\n"
     "rows: (m,) of int32, on the device of a, where a is (source rows, k) and the result (m, n). Row i of the result "
@@ -301,8 +301,8 @@ const char* const kGroupedMatmulDoc =
     "  the groups first: (array, \"128x128\") of shape (groups, ceil(k / 128), ceil(n / 128)). A text that names "
     "scale_a\n"
     "  or scale_b reads them as its own operands.\n"
-    "All other arguments and errors are those of matmul. Fastest are a GPU with wgmma (sm_90a), and a and b whose\n"
-    "lines and matrices begin at multiples of 16 bytes. rows= needs both.";
+    "All other arguments and errors are those of matmul. Kernels are fastest on a GPU with wgmma (sm_90a), if lines\n"
+    "and matrices of a and b begin at multiples of 16 bytes. rows= needs both.";
 
 const char* const kSyrkDoc =
     "syrk($module, a, /, *, out=None, alpha=1.0, stream=None, device=None, deterministic=None, dependent_launch=None,\n"

@@ -141,7 +141,7 @@ void add_tile(std::vector<CandidateGroup<MmaMultistageConfig>>& groups, const Pr
     }
 }
 
-/// TMA copies pairs of columns by eight, and no kernel with wgmma reads a matrix's elements for both of them.
+/// TMA copies columns by eight pairs, and no wgmma kernel reads a matrix's elements for both columns of a pair.
 bool has_pairs_of_wgmma(const Problem& problem) {
     const GemmSpec& spec = problem.row_major();
     const EpilogueParts& parts = problem.signature.epilogue->parts();
@@ -154,7 +154,7 @@ bool has_pairs_of_wgmma(const Problem& problem) {
 /// Whether TMA reads groups of A and B as they lie.
 bool has_groups_of_wgmma(const Problem& problem) {
     const GemmSpec& spec = problem.row_major();
-    if (copies_a(spec) || copies_b(spec)) return false;  // those in parts, too
+    if (copies_a(spec) || copies_b(spec)) return false;  // also where operands are split into parts
     if (has_pairs(problem.signature) && !has_pairs_of_wgmma(problem)) return false;
     return problem.signature.grouped_by_k ? spec.layout == GemmLayout::nt && bytes(spec.a) == 2
                                           : order_a(spec.layout) == Order::row;
@@ -162,7 +162,7 @@ bool has_groups_of_wgmma(const Problem& problem) {
 
 /// wgmma multiplies s8 1.5 times, f32 in parts four times and 8-bit floats ten times as fast as mma.sync. It serves all
 /// problems of 8 bits, and all of f32 in parts without pairs of columns. It serves no arrays of addresses. Groups are
-/// left to it where it serves them: nothing of them was timed here.
+/// left to it where it serves them: they were not timed in this family.
 bool leaves_to_wgmma(const Problem& problem, const Arch& arch) {
     const GemmSpec& spec = problem.row_major();
     if (problem.signature.grouped || problem.signature.grouped_by_k)

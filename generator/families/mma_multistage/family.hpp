@@ -24,8 +24,8 @@ struct MmaMultistage {
     [[nodiscard]] static bool selected_by_default(const Problem& problem);
     /// Reasons why no config can serve the problem: types, architecture, extents.
     [[nodiscard]] static std::vector<std::string> unsupported(const Problem& problem, const Arch& arch);
-    /// Configs worth considering for the problem. The rules are not yet applied. There are none of 8-bit operands and
-    /// of groups where wgmma serves them.
+    /// Configs worth considering for the problem. The rules are not yet applied. There are none for 8-bit operands,
+    /// nor for groups, that wgmma serves.
     [[nodiscard]] static std::vector<Config> candidates(const Problem& problem, const GpuModel& gpu);
     [[nodiscard]] static std::vector<CandidateGroup<Config>> groups(const Problem& problem, const GpuModel& gpu);
     static void add_candidates(std::vector<Config>& list, const Problem& problem, const Config& tile,

@@ -9,7 +9,8 @@ namespace jitgemm {
 [[nodiscard]] bool has_unknown_sizes(const Problem& problem);
 
 /// The problem that costs and candidates see. Groups are a batch of as many problems, with as many rows (or as long a
-/// K) each. There are no more of these problems than rows. An empty D has one row, or some columns.
+/// K) each. There are no more of these problems than rows. In place of no row they see one,
+/// and 16 columns in place of none.
 [[nodiscard]] Problem expected_problem(const Problem& problem);
 
 /// Calls `function` with the expected problem.

@@ -404,8 +404,9 @@ void check_block_scales(Reasons& reasons, const GemmSpec& spec, const Config& c,
             reasons.push_back(fmt::format("scales = tma: TMA copies no boxes of {} for pairs of columns", name));
         const int lines = c.warpgroup.m / (scale.is_in_halves() ? 2 : 1);
         if (scale.is_of_rows && scale.is_by_block && scale.step % lines != 0 && lines % scale.step != 0)
-            reasons.push_back(fmt::format("warpgroup_tile.m = {}: its {} rows of {} begin within a part of {}",
-                                          c.warpgroup.m, lines, name, scale.step));
+            reasons.push_back(fmt::format(
+                "warpgroup_tile.m = {}: its {} rows and the parts of {}, of {} rows each: one must divide the other",
+                c.warpgroup.m, lines, name, scale.step));
         if (scale.boxes > kMostScaleBoxes)
             reasons.push_back(fmt::format("{} parts of the tile have a scale of {} each, outside 1 to {}", scale.boxes,
                                           scale.operand->name, kMostScaleBoxes));
