@@ -27,12 +27,21 @@ import tempfile
 import time
 
 REPOSITORY = pathlib.Path(__file__).resolve().parent.parent
-BYTES = {"f16": 2, "bf16": 2, "f32": 4}
+BYTES = {"f16": 2, "bf16": 2, "f32": 4, "e4m3": 1, "e5m2": 1, "s8": 1, "s32": 4}
 GPUS = ["h200"] * 6 + ["h100"] * 3 + ["h100-pcie", "a100", "a100", "a30", "rtx3090", "orin", "rtx4090", "rtx4090"]
 GPUS += ["l4", "b200", "rtx5090"]
+FLOAT8_GPUS = [gpu for gpu in GPUS if gpu not in ("a100", "a30", "rtx3090", "orin")]
 EDGES = [1, 2, 3, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 256, 257]
 WIDTHS = [512, 768, 1024, 2048, 2560, 3072, 4096, 5120, 6144, 8192, 11008, 14336, 16384, 28672]     # of models' layers
 ALIGNMENTS = [16, 16, 8, 4, 2]      # bytes
+LONGEST_SUM_OF_S8 = 131071
+TEXTS = ["d = relu(acc + bias[n])", "d = gelu(alpha * acc + bias[n])", "d = silu(acc + bias[n]) * x[m,n]",
+         "row: f32[m]; column: f32[n]; d = acc * row[m] * column[n]",
+         "t = acc + bias[n]; d = relu(t); pre[m,n] = t",
+         "whole: f32[m,n]; whole[m,n] = acc; d = acc * 0.5 + x[m,n]",
+         "t = acc + bias[n]; d = t; grad[n] = sum(t); most[0] = max(abs(t))"]
+SCALED_TEXTS = ["d = acc * sa[m,k/128] * sb[n/128,k/128]", "d = relu(acc * sa[k/128,m] * sb[n,k/128])",
+                "t = acc * sa[m,k/128] * sb[k/128,n]; d = t; pre[m,n] = t"]
 
 
 # ---- problems --------------------------------------------------------------------------------------------------------
@@ -90,19 +99,51 @@ def pitch_and_alignment(draw: random.Random, run: int, of: str) -> tuple[int, in
     else:
         unit = max(draw.choice(ALIGNMENTS) // BYTES[of], 1)
         pitch = -(-run // unit) * unit + draw.choice([0, 0, unit * draw.randint(1, 12)])
-    widest = next(a for a in (16, 8, 4, 2) if pitch * BYTES[of] % a == 0)
-    return pitch, widest if draw.random() < 0.7 else draw.choice([a for a in (16, 8, 4, 2) if BYTES[of] <= a <= widest])
+    widest = next(a for a in (16, 8, 4, 2, 1) if pitch * BYTES[of] % a == 0)
+    lower = [a for a in (16, 8, 4, 2, 1) if BYTES[of] <= a <= widest]
+    return pitch, widest if draw.random() < 0.7 else draw.choice(lower)
+
+
+def halves(draw: random.Random) -> dict[str, str]:
+    inputs = draw.choice(["bf16", "f16"])
+    options = {"type": inputs, "d-type": inputs if draw.random() < 0.6 else draw.choice(["bf16", "f16", "f32"])}
+    if inputs == "f16" and draw.random() < 0.25:
+        options["acc-type"] = "f16"
+    return options
+
+
+def single_precision(draw: random.Random) -> dict[str, str]:
+    math_of = draw.choice(["ieee", "ieee", "tf32", "f16x3", "bf16x3", "bf16x6", "tf32x3"])
+    return {"type": "f32", "d-type": "f32" if draw.random() < 0.7 else draw.choice(["bf16", "f16"]), "math": math_of}
+
+
+def float8(draw: random.Random) -> dict[str, str]:
+    return {"a-type": draw.choice(["e4m3", "e5m2"]), "b-type": draw.choice(["e4m3", "e5m2"]),
+            "d-type": draw.choice(["bf16", "bf16", "f16", "f32", "e4m3"]), "sums": draw.choice(["promoted", "fast"])}
+
+
+def int8(draw: random.Random) -> dict[str, str]:
+    return {"type": "s8", "d-type": draw.choice(["s32", "bf16", "f16", "f32", "s8"])}
+
+
+TYPES = [halves] * 5 + [single_precision] * 3 + [float8] * 3 + [int8]
+
+
+def added_of(draw: random.Random, options: dict[str, str]) -> dict[str, str]:
+    """A C, an epilogue, or neither."""
+    if options.get("sums") == "promoted" and draw.random() < 0.5:
+        return {"epilogue": draw.choice(SCALED_TEXTS)}
+    if draw.random() < 0.3:
+        return {"epilogue": draw.choice(TEXTS)}
+    if options["d-type"] == "s32" or draw.random() < 0.55:
+        return {}
+    of_d = options["d-type"] if BYTES[options["d-type"]] > 1 else "bf16"
+    return {"c-type": of_d if draw.random() < 0.6 else draw.choice(["bf16", "f16", "f32"])}
 
 
 def types_of(draw: random.Random) -> dict[str, str]:
-    inputs = draw.choice(["bf16", "bf16", "f16", "f16", "f32"])
-    output = inputs if draw.random() < 0.6 else draw.choice(["bf16", "f16", "f32"])
-    options = {"type": inputs, "d-type": output}
-    if inputs == "f16" and draw.random() < 0.25:
-        options["acc-type"] = "f16"
-    if draw.random() < 0.45:
-        options["c-type"] = output if draw.random() < 0.6 else draw.choice(["bf16", "f16", "f32"])
-    return options
+    options = draw.choice(TYPES)(draw)
+    return options | added_of(draw, options)
 
 
 def promises_of(draw: random.Random, has_c: bool) -> dict[str, str]:
@@ -117,21 +158,26 @@ def random_problem(seed: str, index: int, target: list[str] | None) -> list[str]
     """The options of `jitgemm dump`. The target is one of GPUS where none is given."""
     draw = random.Random(f"{seed}:{index}")
     m, n, k = draw.choice(KINDS)(draw)
-    options = {"m": m, "n": n, "k": k, **types_of(draw)}
-    options |= {"layout": draw.choice(["tn", "tn", "nn", "nt", "tt"]), "d-layout": draw.choice("ttn")}
+    types = types_of(draw)
+    layouts = {"layout": draw.choice(["tn", "tn", "nn", "nt", "tt"]), "d-layout": draw.choice("ttn")}
+    if types.get("type") == "s8":
+        k = min(k, LONGEST_SUM_OF_S8)
+    if BYTES[types["d-type"]] == 1:     # stored 16 bytes at a time
+        m, n = (m, -(-n // 16) * 16) if layouts["d-layout"] == "t" else (-(-m // 16) * 16, n)
+    options = {"m": m, "n": n, "k": k, **types, **layouts}
     options |= promises_of(draw, "c-type" in options)
     lines_of_d = n if options["d-layout"] == "t" else m
-    runs = {"a": (k if options["layout"][0] == "t" else m, options["type"]),
-            "b": (n if options["layout"][1] == "t" else k, options["type"]),
+    runs = {"a": (k if options["layout"][0] == "t" else m, options.get("a-type", options.get("type"))),
+            "b": (n if options["layout"][1] == "t" else k, options.get("b-type", options.get("type"))),
             "c": (lines_of_d, options.get("c-type")), "d": (lines_of_d, options["d-type"])}
     for operand, (run, of) in runs.items():
         if of is None:
             continue
-        pitch, alignment = pitch_and_alignment(draw, run, of)
+        pitch, alignment = pitch_and_alignment(draw, run, of) if BYTES[of] > 1 or operand != "d" else (run, 16)
         options[f"align-{operand}"] = alignment
         if operand != "c" or "broadcast-c" not in options:
             options[f"ld{operand}"] = pitch
-    gpu = draw.choice(GPUS)
+    gpu = draw.choice(FLOAT8_GPUS if "sums" in options else GPUS)
     words = [word for name, value in options.items() for word in (f"--{name}", str(value))]
     return words + (target or ["--gpu", gpu])
 
@@ -185,6 +231,9 @@ class Report:
         self.failures, self.unserved = [], 0
         self.kernels: dict[tuple[str, str], dict] = {}      # by name and architecture
         for problem, document in zip(problems, documents):
+            if document.get("error", {}).get("message", "").startswith("no kernel serves this problem"):
+                self.unserved += 1
+                continue
             if "error" in document:
                 self.failures.append((problem, document["error"]["message"]))
                 continue
@@ -213,7 +262,7 @@ class Report:
         return "\n".join(lines)
 
     def details(self) -> str:
-        lines = []
+        lines = [f"no kernel serves {self.unserved} problems"] if self.unserved else []
         for (name, arch), kernel in sorted(self.bad().items()):
             lines += [f"{name} ({arch}): {kernel['registers']} registers, {kernel['spill_bytes']} bytes spilled",
                       *(f"    {warning}" for warning in kernel["warnings"]),
