@@ -1,6 +1,8 @@
 #include "tests/emulator/random_problems.hpp"
 
 #include "generator/base/operand.hpp"
+#include "generator/base/operand_parts.hpp"
+#include "generator/base/packed_operand.hpp"
 #include "generator/base/round_up.hpp"
 #include "generator/families/family.hpp"
 #include "generator/heuristics.hpp"
@@ -23,10 +25,18 @@ namespace {
 
 constexpr std::uint64_t kSharers = 8;    // problems of one kernel
 constexpr std::uint64_t kOwnChoice = 8;  // of so many groups one takes the heuristic's kernels
-constexpr std::uint32_t kLargest = 300;  // M, N and K
-constexpr double kMostFlops = 0.15e9;    // of a launch in whole tiles, so that a problem takes less than a second
-constexpr int kMostTile = 128 * 128;     // larger ones take seconds to compile
-constexpr int kTries = 2000;
+constexpr int kTries = 20000;
+
+/// How large problems and tiles may be.
+struct Reach {
+    std::uint32_t largest;  // M, N and K
+    double most_flops;      // of a launch in whole tiles
+    int most_tile;          // elements of D
+};
+/// A problem takes less than a second on the emulator. Larger tiles would take seconds to compile.
+constexpr Reach kEmulated{300, 0.15e9, 128 * 128};
+constexpr Reach kOnGpu{1200, 20e9, 256 * 256};
+const Reach& reach_of(const ProblemScope& scope) { return scope.gpu == nullptr ? kEmulated : kOnGpu; }
 
 template <typename T, std::size_t N>
 const T& pick(RandomBits& random, const std::array<T, N>& values) {
@@ -104,6 +114,7 @@ void make_float8(RandomBits& random, GemmSpec& spec) {
     spec.b = pick(random, kFloat8);
     spec.accumulator = DataType::f32;
     spec.sums = chance(random, 2) ? Summation::fast : Summation::promoted;
+    if (chance(random, 3)) spec.d = pick(random, kFloat8);
 }
 
 /// In the place of any other text.
@@ -140,6 +151,13 @@ void make_symmetric(RandomBits& random, GemmSpec& spec) {
     if (spec.math != Math::tf32) spec.math = Math::ieee;
 }
 
+/// Operands that no launch prepares, where the rules of batches and groups allow it.
+void make_prepared(RandomBits& random, GemmSpec& spec) {
+    constexpr std::array kOperands{Prepared::a, Prepared::b, Prepared::ab};
+    if (spec.groups != 0 || spec.pointers || spec.symmetric || (spec.batch != 0 && has_parts(spec))) return;
+    spec.prepared = pick(random, kOperands);
+}
+
 GemmSpec random_types(RandomBits& random) {
     constexpr std::array kInputs{DataType::bf16, DataType::bf16, DataType::f16, DataType::f16, DataType::f32};
     constexpr std::array kOutputs{DataType::bf16, DataType::f16, DataType::f32};
@@ -169,6 +187,7 @@ GemmSpec random_types(RandomBits& random) {
         spec.epilogue = random_scaled_text(random, spec);
     if (!spec.c && spec.epilogue.empty() && !spec.pointers && spec.groups == 0 && chance(random, 10))
         make_symmetric(random, spec);
+    if (chance(random, 6)) make_prepared(random, spec);
     return spec;
 }
 
@@ -179,19 +198,21 @@ int random_alignment(RandomBits& random, DataType type) {
 }
 
 Alignments random_alignments(RandomBits& random, const GemmSpec& spec) {
-    return {random_alignment(random, spec.a), random_alignment(random, spec.b),
-            random_alignment(random, spec.c.value_or(spec.d)), random_alignment(random, spec.d)};
+    Alignments alignments{random_alignment(random, spec.a), random_alignment(random, spec.b),
+                          random_alignment(random, spec.c.value_or(spec.d)), random_alignment(random, spec.d)};
+    if (bytes(spec.d) == 1 && !chance(random, 4)) alignments.d = kTmaAlignment;  // as wgmma needs it
+    return alignments;
 }
 
 // ---- sizes ----------------------------------------------------------------------------------------------------------
 
-std::int64_t random_extent(RandomBits& random) {
+std::int64_t random_extent(RandomBits& random, const Reach& reach) {
     constexpr std::array<std::int64_t, 20> kPredicated{1,  2,  3,  7,  8,  9,   15,  16,  17,  31,
                                                        32, 33, 63, 64, 65, 127, 128, 129, 255, 257};
     switch (random.below(4)) {
-        case 0: return 1 + random.below(kLargest);
+        case 0: return 1 + random.below(reach.largest);
         case 1: return 1 + random.below(40);
-        case 2: return 8 * (1 + random.below(kLargest / 8));
+        case 2: return 8 * (1 + random.below(reach.largest / 8));
         default: return pick(random, kPredicated);
     }
 }
@@ -259,7 +280,15 @@ void add_outer_batch(RandomBits& random, GemmSpec& spec, const Alignments& align
     GemmOperand d = *operands.find("d");
     d.outer_stride = 0;
     outer.stride_d = round_up<std::int64_t>(d.extent(), unit) + unit * random.below(5);
+    if (is_prepared_a(spec)) outer.stride_a = 0;
+    if (is_prepared_b(spec)) outer.stride_b = 0;
     spec.outer = outer;
+}
+
+/// The problems of a batch have one prepared operand.
+void share_prepared(GemmSpec& spec) {
+    if (is_prepared_a(spec)) spec.batch_stride_a = 0;
+    if (is_prepared_b(spec)) spec.batch_stride_b = 0;
 }
 
 void add_batch(RandomBits& random, GemmSpec& spec, const Alignments& alignments) {
@@ -269,6 +298,7 @@ void add_batch(RandomBits& random, GemmSpec& spec, const Alignments& alignments)
     const OperandList operands = gemm_operands(spec);
     spec.batch_stride_a = random_input_stride(random, *operands.find("a"), alignments.a);
     spec.batch_stride_b = random_input_stride(random, *operands.find(spec.symmetric ? "a" : "b"), alignments.b);
+    share_prepared(spec);
     if (const GemmOperand* const c = operands.find("c"))
         spec.batch_stride_c = random_input_stride(random, *c, alignments.c);
     add_batch_of_d(random, spec, *operands.find("d"), alignments.d);
@@ -299,13 +329,22 @@ void add_group_sizes(RandomBits& random, GemmSpec& spec) {
     spec.m = spec.groups * spec.group_rows;
 }
 
-void add_sizes(RandomBits& random, GemmSpec& spec, const Alignments& alignments) {
-    spec.m = random_extent(random);
-    spec.n = random_extent(random);
-    spec.k = random_extent(random);
+/// wgmma stores D of 8 bits 16 bytes at a time: rows of D, or columns where it lies by columns.
+void make_whole_vectors_of_d(RandomBits& random, GemmSpec& spec, const Alignments& alignments) {
+    if (bytes(spec.d) != 1 || alignments.d != kTmaAlignment || chance(random, 5)) return;
+    const bool has_pairs = size_of_d(spec).columns != spec.n;
+    std::int64_t& run = spec.d_order == Order::row ? spec.n : spec.m;
+    run = round_up<std::int64_t>(run, has_pairs ? 2 * kTmaAlignment : kTmaAlignment);
+}
+
+void add_sizes(RandomBits& random, GemmSpec& spec, const Alignments& alignments, const Reach& reach) {
+    spec.m = random_extent(random, reach);
+    spec.n = random_extent(random, reach);
+    spec.k = random_extent(random, reach);
     spec.d_order = chance(random, 3) ? Order::column : Order::row;
     add_group_sizes(random, spec);
     if (size_of_d(spec).columns != spec.n) make_pairs(random, spec);
+    make_whole_vectors_of_d(random, spec, alignments);
     const auto run = [](Order order, std::int64_t rows, std::int64_t columns) {
         return order == Order::row ? columns : rows;
     };
@@ -350,14 +389,15 @@ KernelConfig varied(RandomBits& random, const KernelConfig& config) {
     }
 }
 
-bool fits(const Problem& problem, const KernelConfig& config, const Arch& arch) {
+bool fits(const Problem& problem, const KernelConfig& config, const Arch& arch, const Reach& reach) {
     const Family& family = family_of(config);
     if (!family.unsupported(problem, arch).empty() || !family.violations(problem, config, arch).empty()) return false;
     const TileShape block = family.anatomy(problem, config).block;
-    return block.m * block.n <= kMostTile && padded_flops(problem, config) <= kMostFlops;
+    return block.m * block.n <= reach.most_tile && padded_flops(problem, config) <= reach.most_flops;
 }
 
-std::optional<KernelConfig> random_config(RandomBits& random, const GemmSpec& spec, const GpuModel& gpu) {
+std::optional<KernelConfig> random_config(RandomBits& random, const GemmSpec& spec, const GpuModel& gpu,
+                                          const Reach& reach) {
     const Problem problem = problem_of(spec);
     std::vector<const Family*> serving;
     for (const Family& family : family_table())
@@ -368,15 +408,49 @@ std::optional<KernelConfig> random_config(RandomBits& random, const GemmSpec& sp
     for (int i = 0; i < 100 && !candidates.empty(); ++i) {
         const KernelConfig& candidate = candidates[random.below(static_cast<std::uint32_t>(candidates.size()))];
         const KernelConfig config = varied(random, candidate);
-        if (fits(problem, config, *gpu.arch)) return config;
+        if (fits(problem, config, *gpu.arch, reach)) return config;
     }
     return std::nullopt;
 }
 
-const GpuModel& random_gpu(RandomBits& random) {
+const GpuModel& random_gpu(RandomBits& random, const ProblemScope& scope) {
     static const std::array kGpus{&typical_gpu(find_arch("sm_80")), &typical_gpu(find_arch("sm_89")),
                                   &typical_gpu(find_arch("sm_90a"))};
-    return *pick(random, kGpus);
+    return scope.gpu != nullptr ? *scope.gpu : *pick(random, kGpus);
+}
+
+// ---- kinds ----------------------------------------------------------------------------------------------------------
+
+bool has_scales(const GemmSpec& spec) {
+    return std::ranges::any_of(kScaledTexts,
+                               [&](std::string_view text) { return spec.epilogue == EpilogueText(text); });
+}
+
+struct Kind {
+    std::string_view name;
+    bool (*holds)(const GemmSpec& spec);
+};
+
+constexpr std::array<Kind, 9> kKinds{{
+    {"batches", [](const GemmSpec& spec) { return spec.batch != 0; }},
+    {"groups", [](const GemmSpec& spec) { return spec.groups != 0; }},
+    {"float8", [](const GemmSpec& spec) { return is_float8(spec.a); }},
+    {"int8", [](const GemmSpec& spec) { return spec.a == DataType::s8; }},
+    {"scales", has_scales},
+    {"single", [](const GemmSpec& spec) { return spec.math != Math::ieee; }},
+    {"prepared", [](const GemmSpec& spec) { return spec.prepared != Prepared::none; }},
+    {"symmetric", [](const GemmSpec& spec) { return spec.symmetric; }},
+    {"epilogues", [](const GemmSpec& spec) { return !spec.epilogue.empty(); }},
+}};
+
+/// Of the kind that the scope names.
+GemmSpec random_types(RandomBits& random, const ProblemScope& scope) {
+    if (scope.kind.empty()) return random_types(random);
+    const auto kind = std::ranges::find(kKinds, scope.kind, &Kind::name);
+    if (kind == kKinds.end()) throw std::invalid_argument(fmt::format("{} is no kind of problems", scope.kind));
+    for (int i = 0; i < kTries; ++i)
+        if (const GemmSpec spec = random_types(random); kind->holds(spec)) return spec;
+    throw std::logic_error(fmt::format("no random problem has the kind {}", scope.kind));
 }
 
 /// What the problems of a group have in common.
@@ -387,16 +461,16 @@ struct Group {
     KernelConfig config;
 };
 
-Group random_group(std::uint64_t seed, std::uint64_t index) {
+Group random_group(std::uint64_t seed, std::uint64_t index, const ProblemScope& scope) {
     RandomBits random(mixed(seed, 1, index));
     for (int i = 0; i < kTries; ++i) {
         Group group;
-        group.gpu = &random_gpu(random);
-        group.types = random_types(random);
+        group.gpu = &random_gpu(random, scope);
+        group.types = random_types(random, scope);
         group.alignments = random_alignments(random, group.types);
         GemmSpec first = group.types;
-        add_sizes(random, first, group.alignments);
-        const std::optional<KernelConfig> config = random_config(random, first, *group.gpu);
+        add_sizes(random, first, group.alignments, reach_of(scope));
+        const std::optional<KernelConfig> config = random_config(random, first, *group.gpu, reach_of(scope));
         if (!config) continue;
         group.config = *config;
         return group;
@@ -405,11 +479,11 @@ Group random_group(std::uint64_t seed, std::uint64_t index) {
 }
 
 /// Problem for the heuristic: any types and alignments, the latter most often just what the leading dimensions give.
-std::optional<RandomProblem> problem_of_heuristic(RandomBits& random) {
+std::optional<RandomProblem> problem_of_heuristic(RandomBits& random, const ProblemScope& scope) {
     RandomProblem problem;
-    problem.gpu = &random_gpu(random);
-    GemmSpec spec = random_types(random);
-    add_sizes(random, spec, random_alignments(random, spec));
+    problem.gpu = &random_gpu(random, scope);
+    GemmSpec spec = random_types(random, scope);
+    add_sizes(random, spec, random_alignments(random, spec), reach_of(scope));
     spec.align_a = spec.align_b = spec.align_c = spec.align_d = 0;
     problem.spec = resolved(spec);
     try {
@@ -417,27 +491,28 @@ std::optional<RandomProblem> problem_of_heuristic(RandomBits& random) {
     } catch (const ConfigError&) {
         return std::nullopt;  // types that no family serves
     }
-    if (padded_flops(problem_of(problem.spec), problem.config) > kMostFlops) return std::nullopt;
+    if (padded_flops(problem_of(problem.spec), problem.config) > reach_of(scope).most_flops) return std::nullopt;
     return problem;
 }
 
-std::optional<RandomProblem> problem_of_group(RandomBits& random, const Group& group) {
+std::optional<RandomProblem> problem_of_group(RandomBits& random, const Group& group, const Reach& reach) {
     RandomProblem problem{.gpu = group.gpu, .spec = group.types, .config = group.config, .options = {}};
-    add_sizes(random, problem.spec, group.alignments);
+    add_sizes(random, problem.spec, group.alignments, reach);
     problem.spec = resolved(problem.spec);
-    if (!fits(problem_of(problem.spec), problem.config, *group.gpu->arch)) return std::nullopt;
+    if (!fits(problem_of(problem.spec), problem.config, *group.gpu->arch, reach)) return std::nullopt;
     return problem;
 }
 
 }  // namespace
 
-RandomProblem random_problem(std::uint64_t seed, std::uint64_t index) {
+RandomProblem random_problem(std::uint64_t seed, std::uint64_t index, const ProblemScope& scope) {
     RandomBits random(mixed(seed, 2, index));
     const std::uint64_t number = index / kSharers;
     const bool own_choice = number % kOwnChoice == kOwnChoice - 1;
-    const std::optional<Group> group = own_choice ? std::nullopt : std::optional(random_group(seed, number));
+    const std::optional<Group> group = own_choice ? std::nullopt : std::optional(random_group(seed, number, scope));
     for (int i = 0; i < kTries; ++i) {
-        std::optional<RandomProblem> problem = group ? problem_of_group(random, *group) : problem_of_heuristic(random);
+        std::optional<RandomProblem> problem =
+            group ? problem_of_group(random, *group, reach_of(scope)) : problem_of_heuristic(random, scope);
         if (!problem) continue;
         problem->options = random_options(random, problem->spec);
         return *problem;

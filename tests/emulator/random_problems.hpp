@@ -18,11 +18,18 @@ struct RandomProblem {
     VerifyOptions options;
 };
 
+/// The problems to draw from.
+struct ProblemScope {
+    const GpuModel* gpu = nullptr;  ///< a GPU, with larger problems and tiles; null: three that the emulator stands for
+    std::string kind = {};          ///< batches, groups, float8, int8, scales, single (precision), prepared, symmetric,
+                                    ///< epilogues; empty: all
+};
+
 /// The index-th problem of a seed, the same on every machine: M, N and K of 1 to 300, every layout, order of D, type,
 /// math and family, leading dimensions beyond the row, lower alignments, C, alpha and beta, split K, clusters, packed
-/// operands. Eight in a row share one kernel, so that most of them need no compile; in one of eight such groups each
-/// problem has the heuristic's own choice.
-[[nodiscard]] RandomProblem random_problem(std::uint64_t seed, std::uint64_t index);
+/// and prepared operands. Eight in a row share one kernel, so that most of them need no compile. In one of eight of
+/// these groups each problem has the heuristic's own choice. Throws std::invalid_argument for an unknown kind.
+[[nodiscard]] RandomProblem random_problem(std::uint64_t seed, std::uint64_t index, const ProblemScope& scope = {});
 
 /// What to say of it: architecture, problem, scalars, kernel.
 [[nodiscard]] std::string describe(const RandomProblem& problem);
