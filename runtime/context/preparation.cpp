@@ -125,6 +125,9 @@ DevicePointer address_for(const KernelState& state, const PreparedState& prepare
     return state.problem.asked.prepared == Prepared::none ? prepared.data : prepared.operand;
 }
 
+/// A launch of no problem has no operands, and A and B hold no element that could be prepared.
+bool has_operands(const KernelState& state) { return state.problem.asked.batch != 0; }
+
 void take_prepared(const KernelState& state, Prepared operand, const PreparedOperand* given, DevicePointer& address,
                    std::vector<std::string>& problems) {
     const OperandPreparation* const wanted = state.preparations == nullptr ? nullptr : state.preparations->of(operand);
@@ -139,6 +142,7 @@ void take_prepared(const KernelState& state, Prepared operand, const PreparedOpe
         return;
     }
     if (!is_given) {
+        if (!has_operands(state)) return;
         problems.push_back(
             fmt::format("prepared_{0} is not given, but the spec has prepared={1}: prepare_{0}() makes it", name,
                         to_string(state.problem.requested().prepared)));
@@ -251,6 +255,7 @@ PreparingLaunch::PreparingLaunch(GemmKernel kernel) : kernel_(std::move(kernel))
 const PreparedOperand* PreparingLaunch::prepared(Prepared operand, DevicePointer address, std::vector<Known>& known) {
     const KernelState& state = state_of(kernel_);
     if (state.preparations == nullptr || state.preparations->of(operand) == nullptr) return nullptr;
+    if (!has_operands(state)) return nullptr;
     const auto found = std::ranges::find(known, address, &Known::address);
     if (found != known.end()) return &found->prepared;
     return &known.emplace_back(Known{address, jitgemm::prepare(kernel_, operand, address, nullptr)}).prepared;

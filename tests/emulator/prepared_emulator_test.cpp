@@ -152,6 +152,19 @@ std::string refusal(const Call& call) {
 
 }  // namespace
 
+TEST_CASE("prepared operands: a launch of no problem reads none") {
+    GemmSpec spec = spec_of(GemmLayout::tn, 150, 112, 31, DataType::f16);  // rows of A that are packed
+    spec.batch = 0;
+    spec.batch_stride_a = 0;
+    spec.prepared = Prepared::a;
+    for (Context* const context : {&on_emulator(), &on_hopper()}) {
+        const KernelConfig config = choose_config(problem_of(spec), state_of(*context).device->model());
+        const Verification verdict = verify(state_of(*context), state_of(*context).build(problem_of(spec), config), {});
+        INFO(verdict.message);
+        CHECK(verdict.ok);
+    }
+}
+
 TEST_CASE("prepared operands in parts give the bits of launches that split") {
     OneIn tried(2);
     for (const GemmLayout layout : kLayouts)
