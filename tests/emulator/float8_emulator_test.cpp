@@ -6,6 +6,7 @@
 #include "tests/catch.hpp"
 #include "tests/emulator/emulator.hpp"
 #include "tests/emulator/planted_faults.hpp"
+#include "tests/support/eight_bits.hpp"
 #include "tests/support/one_in.hpp"
 #include "tests/support/random_bits.hpp"
 #include "tests/support/wgmma_checks.hpp"
@@ -13,79 +14,15 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstdint>
-#include <limits>
 #include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 namespace {
 
 using namespace jitgemm;
 using namespace jitgemm::testing;
-
-constexpr int kNumbers = 256;
-
-/// The format as the OCP's specification of 8-bit floats has it.
-double value_of(unsigned byte, DataType type) {
-    const int fraction_bits = type == DataType::e4m3 ? 3 : 2;
-    const int top = type == DataType::e4m3 ? 15 : 31;
-    const int bias = type == DataType::e4m3 ? 7 : 15;
-    const int field = static_cast<int>(byte >> fraction_bits) & top;
-    const int fraction = static_cast<int>(byte & ((1U << fraction_bits) - 1));
-    const double sign = byte >= 128 ? -1 : 1;
-    if (type == DataType::e4m3 && field == top && fraction == 7) return std::nan("");
-    if (type == DataType::e5m2 && field == top)
-        return fraction != 0 ? std::nan("") : sign * std::numeric_limits<double>::infinity();
-    const int whole = fraction + (field == 0 ? 0 : 1 << fraction_bits);
-    return sign * std::ldexp(whole, std::max(field, 1) - bias - fraction_bits);
-}
-
-/// D (m, n) of A (m, k) and B (n, k), both rows of bytes.
-template <typename ElementD>
-std::vector<ElementD> product(Context& context, const GemmSpec& spec, const std::vector<std::uint8_t>& a,
-                              const std::vector<std::uint8_t>& b) {
-    const GemmKernel kernel = context.kernel(spec);
-    std::vector<ElementD> result(static_cast<std::size_t>(spec.m * spec.n));
-    DeviceBuffer device_a = context.allocate(a.size()), device_b = context.allocate(b.size());
-    DeviceBuffer device_d = context.allocate(result.size() * sizeof(ElementD));
-    device_a.copy_from_host(a.data(), a.size());
-    device_b.copy_from_host(b.data(), b.size());
-    kernel.launch({.a = device_a.data(), .b = device_b.data(), .d = device_d.data()});
-    context.synchronize();
-    device_d.copy_to_host(result.data(), result.size() * sizeof(ElementD));
-    return result;
-}
-
-GemmSpec float8_spec(std::int64_t m, std::int64_t n, std::int64_t k, DataType a = DataType::e4m3,
-                     DataType b = DataType::e4m3) {
-    GemmSpec spec = spec_of(GemmLayout::tn, m, n, k, a);
-    spec.b = b;
-    return spec;
-}
-
-constexpr int kPitch = 16;
-
-/// A row for each number, with one element of K.
-std::vector<std::uint8_t> every_number() {
-    std::vector<std::uint8_t> numbers(kNumbers * kPitch);
-    for (std::size_t i = 0; i < kNumbers; ++i) numbers[i * kPitch] = static_cast<std::uint8_t>(i);
-    return numbers;
-}
-
-/// The finite magnitude that is nearest, of two the one with an even byte; the largest beyond it.
-unsigned nearest(double magnitude, DataType type) {
-    const unsigned largest = type == DataType::e4m3 ? 0x7e : 0x7b;
-    unsigned best = 0;
-    for (unsigned byte = 0; byte <= largest; ++byte) {
-        const double distance = std::fabs(value_of(byte, type) - magnitude);
-        const double least = std::fabs(value_of(best, type) - magnitude);
-        if (distance < least || (distance == least && byte % 2 == 0)) best = byte;
-    }
-    return std::isinf(magnitude) ? largest : best;
-}
 
 /// All schedules, waves of the whole width and of a part, one to three consumers, clusters, both stores, stream-K, D^T,
 /// two promotions in a k-tile, early copies.
@@ -152,52 +89,16 @@ void check_variants(const std::array<std::string_view, N>& variants, Summation s
 }  // namespace
 
 TEST_CASE("emulated 8-bit floats: the product of every pair of numbers") {
-    const std::vector<std::uint8_t> numbers = every_number();
-    const auto check = [&](Context& context, DataType a, DataType b, Summation sums) {
-        GemmSpec spec = float8_spec(kNumbers, kNumbers, 1, a, b);
-        spec.lda = spec.ldb = kPitch;
-        spec.d = DataType::f32;
-        spec.sums = sums;
-        const std::vector<float> d = product<float>(context, spec, numbers, numbers);
-        int wrong = 0;
-        for (unsigned i = 0; i < kNumbers; ++i)
-            for (unsigned j = 0; j < kNumbers; ++j) {
-                const double right = value_of(i, a) * value_of(j, b);
-                const double found = d[i * kNumbers + j];
-                wrong += found == right || (std::isnan(found) && std::isnan(right)) ? 0 : 1;
-            }
-        CHECK(wrong == 0);
-    };
     for (const DataType a : {DataType::e4m3, DataType::e5m2})
         for (const DataType b : {DataType::e4m3, DataType::e5m2})
-            for (const Summation sums : {Summation::fast, Summation::promoted}) check(on_hopper(), a, b, sums);
-    check(on_ada(), DataType::e4m3, DataType::e5m2, Summation::promoted);
+            for (const Summation sums : {Summation::fast, Summation::promoted})
+                check_every_pair(on_hopper(), a, b, sums);
+    check_every_pair(on_ada(), DataType::e4m3, DataType::e5m2, Summation::promoted);
 }
 
 TEST_CASE("emulated 8-bit floats: D in 8 bits is rounded to the nearest, and saturates") {
-    const std::vector<std::uint8_t> numbers = every_number();
-    const auto check = [&](Context& context, DataType type) {
-        GemmSpec spec = float8_spec(kNumbers, kNumbers, 1, DataType::e4m3, DataType::e5m2);
-        spec.lda = spec.ldb = kPitch;
-        spec.d = type;
-        const std::vector<std::uint8_t> d = product<std::uint8_t>(context, spec, numbers, numbers);
-        int wrong = 0;
-        for (unsigned i = 0; i < kNumbers; ++i)
-            for (unsigned j = 0; j < kNumbers; ++j) {
-                const double right = value_of(i, spec.a) * value_of(j, spec.b);
-                const unsigned found = d[i * kNumbers + j];
-                if (std::isnan(right)) {
-                    wrong += std::isnan(value_of(found, type)) ? 0 : 1;
-                    continue;
-                }
-                const unsigned magnitude = nearest(std::fabs(right), type);
-                const unsigned sign = right < 0 ? 0x80 : 0;
-                wrong += found == (magnitude | sign) || (magnitude == 0 && (found & 0x7fU) == 0) ? 0 : 1;
-            }
-        CHECK(wrong == 0);
-    };
-    for (const DataType type : {DataType::e4m3, DataType::e5m2}) check(on_hopper(), type);
-    check(on_ada(), DataType::e4m3);
+    for (const DataType type : {DataType::e4m3, DataType::e5m2}) check_float8_rounding(on_hopper(), type);
+    check_float8_rounding(on_ada(), DataType::e4m3);
 }
 
 TEST_CASE("emulated 8-bit floats: D in 8 bits in every variant that stores it by TMA") {
@@ -224,29 +125,7 @@ TEST_CASE("emulated 8-bit floats: D in 8 bits in every variant that stores it by
 }
 
 TEST_CASE("emulated 8-bit floats: fast sums keep 13 fraction bits, promoted ones those of f32 after every 128 of K") {
-    constexpr int kK = 256;
-    constexpr std::uint8_t kOne = 0x38, kOf128 = 0x70, kOf64 = 0x68;
-    std::vector<std::uint8_t> a(kK), b(kK);
-    GemmSpec spec = float8_spec(1, 1, kK);
-    spec.d = DataType::f32;
-    const auto sum = [&](Context& context, Summation sums, std::uint8_t large, std::size_t place_of_one) {
-        a.assign(kK, 0);
-        b.assign(kK, 0);
-        a[0] = kOf128;
-        b[0] = large;
-        a[place_of_one] = b[place_of_one] = kOne;
-        spec.sums = sums;
-        return product<float>(context, spec, a, b).front();
-    };
-    for (Context* const context : {&on_hopper(), &on_ada()}) {
-        for (const Summation sums : {Summation::fast, Summation::promoted}) {
-            CHECK(sum(*context, sums, kOf64, 1) == 8193);
-            CHECK(sum(*context, sums, kOf64, 200) == 8193);
-            CHECK(sum(*context, sums, kOf128, 100) == 16384);
-        }
-        CHECK(sum(*context, Summation::fast, kOf128, 200) == 16384);
-        CHECK(sum(*context, Summation::promoted, kOf128, 200) == 16385);
-    }
+    for (Context* const context : {&on_hopper(), &on_ada()}) check_kept_bits(*context);
 }
 
 TEST_CASE("emulated 8-bit floats: every variant with promoted sums") {

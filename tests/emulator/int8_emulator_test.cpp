@@ -5,6 +5,7 @@
 #include "runtime/context/context_state.hpp"
 #include "tests/catch.hpp"
 #include "tests/emulator/emulator.hpp"
+#include "tests/support/eight_bits.hpp"
 #include "tests/support/one_in.hpp"
 #include "tests/support/wgmma_checks.hpp"
 #include "tests/support/wgmma_configs.hpp"
@@ -13,8 +14,6 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
-#include <functional>
-#include <random>
 #include <string>
 #include <vector>
 
@@ -22,75 +21,6 @@ namespace {
 
 using namespace jitgemm;
 using namespace jitgemm::testing;
-
-/// Rows at a pitch that TMA can address, or that is packed where it is odd.
-struct Bytes {
-    Bytes(std::int64_t rows, std::int64_t columns, std::int64_t pitch_of_rows, unsigned seed)
-        : pitch(pitch_of_rows), elements(static_cast<std::size_t>(rows * pitch_of_rows)) {
-        std::mt19937 random(seed);
-        std::uniform_int_distribution<int> byte(-128, 127);
-        for (std::int64_t row = 0; row < rows; ++row)
-            for (std::int64_t column = 0; column < columns; ++column)
-                at(row, column) = static_cast<std::int8_t>(byte(random));
-    }
-    std::int8_t& at(std::int64_t row, std::int64_t column) {
-        return elements[static_cast<std::size_t>(row * pitch + column)];
-    }
-    [[nodiscard]] std::int64_t at(std::int64_t row, std::int64_t column) const {
-        return elements[static_cast<std::size_t>(row * pitch + column)];
-    }
-
-    std::int64_t pitch;
-    std::vector<std::int8_t> elements;
-};
-
-/// D = A (m, k) B^T (n, k) of the kernel with this config.
-template <typename ElementD>
-std::vector<ElementD> product(GemmSpec spec, const Bytes& a, const Bytes& b, const std::string& config,
-                              float alpha = 1.0F) {
-    Context& context = on_hopper();
-    spec.lda = a.pitch;
-    spec.ldb = b.pitch;
-    const GemmKernel kernel = state_of(context).build(problem_of(spec), KernelConfig{wgmma_config(config)});
-    std::vector<ElementD> result(static_cast<std::size_t>(spec.m * spec.n));
-    DeviceBuffer device_a = context.allocate(a.elements.size()), device_b = context.allocate(b.elements.size());
-    DeviceBuffer device_d = context.allocate(result.size() * sizeof(ElementD));
-    device_a.copy_from_host(a.elements.data(), a.elements.size());
-    device_b.copy_from_host(b.elements.data(), b.elements.size());
-    kernel.launch({.a = device_a.data(), .b = device_b.data(), .d = device_d.data(), .alpha = alpha});
-    context.synchronize();
-    device_d.copy_to_host(result.data(), result.size() * sizeof(ElementD));
-    return result;
-}
-
-GemmSpec int8_spec(std::int64_t m, std::int64_t n, std::int64_t k, DataType d = DataType::s32) {
-    GemmSpec spec = spec_of(GemmLayout::tn, m, n, k, DataType::s8);
-    spec.accumulator = DataType::s32;
-    spec.d = d;
-    return spec;
-}
-
-std::int64_t sum_of(const Bytes& a, const Bytes& b, std::int64_t row, std::int64_t column, std::int64_t k) {
-    std::int64_t sum = 0;
-    for (std::int64_t i = 0; i < k; ++i) sum += a.at(row, i) * b.at(column, i);
-    return sum;
-}
-
-/// Elements of D that are not `wanted` of the sum.
-template <typename ElementD>
-int count_wrong(const GemmSpec& spec, const Bytes& a, const Bytes& b, const std::vector<ElementD>& d,
-                const std::function<double(double)>& wanted) {
-    int wrong = 0;
-    for (std::int64_t row = 0; row < spec.m; ++row)
-        for (std::int64_t column = 0; column < spec.n; ++column) {
-            const std::int64_t place = spec.d_order == Order::row ? row * spec.n + column : column * spec.m + row;
-            const auto sum = static_cast<double>(sum_of(a, b, row, column, spec.k));
-            wrong += static_cast<double>(d[static_cast<std::size_t>(place)]) == wanted(sum) ? 0 : 1;
-        }
-    return wrong;
-}
-
-double itself(double sum) { return sum; }
 
 /// All schedules, one to three consumers, clusters, both stores, stream-K, the narrow widths, early copies.
 constexpr std::array<std::string_view, 13> kInt8Variants{
@@ -124,20 +54,12 @@ bool can_store(std::string_view variant, DataType d) {
 
 TEST_CASE("emulated 8-bit integers: sums of random bytes are exact in every variant") {
     OneIn tried(3);
-    for (const std::int64_t k : {1, 75, 400}) {
-        const Bytes a(136, k, k % 16 == 0 ? k : k + 3, 1), b(208, k, (k + 15) / 16 * 16, 2);
+    for (const std::int64_t k : {1, 75, 400})
         for (const std::string_view variant : kInt8Variants)
             for (const Order order : {Order::row, Order::column}) {
-                GemmSpec spec = int8_spec(136, 208, k);
-                spec.d_order = order;
-                const bool is_early = has_in(variant, "early");
-                spec.constant_a = spec.constant_b = is_early;
-                if (is_early && k % 16 != 0) continue;  // a copy that is packed can't be early
-                if (!tried.next()) continue;
-                INFO(variant << ", k = " << k);
-                CHECK(count_wrong(spec, a, b, product<std::int32_t>(spec, a, b, std::string(variant)), itself) == 0);
+                if (has_in(variant, "early") && k % 16 != 0) continue;  // a copy that is packed can't be early
+                if (tried.next()) check_int8_sums(on_hopper(), k, variant, order);
             }
-    }
 }
 
 TEST_CASE("emulated 8-bit integers: D has all 32 bits of the largest sums") {
@@ -147,9 +69,9 @@ TEST_CASE("emulated 8-bit integers: D has all 32 bits of the largest sums") {
     const GemmSpec spec = int8_spec(2, 8, kLongest);
     for (const std::string config :
          {"block=64x8x256,warpgroup=64x8,stages=6", "block=64x8x256,warpgroup=64x8,stages=6,stream_k=5"}) {
-        const std::vector<std::int32_t> d = product<std::int32_t>(spec, a, b, config);
+        const std::vector<double> d = int8_product(on_hopper(), spec, a, b, config);
         CHECK(d[0] == 2147467264);
-        CHECK(count_wrong(spec, a, b, d, itself) == 0);
+        CHECK(count_wrong(spec, a, b, d, [](double sum) { return sum; }) == 0);
     }
 }
 
@@ -157,21 +79,14 @@ TEST_CASE("emulated 8-bit integers: an alpha scales in f32, and D of 32 bits is 
     const Bytes a(64, 64, 64, 1), b(48, 64, 64, 2);
     const GemmSpec spec = int8_spec(64, 48, 64);
     const std::string config = "block=64x48x128,warpgroup=64x48,stages=3";
-    CHECK(count_wrong(spec, a, b, product<std::int32_t>(spec, a, b, config, 0.5F),
+    CHECK(count_wrong(spec, a, b, int8_product(on_hopper(), spec, a, b, config, 0.5F),
                       [](double sum) { return std::nearbyint(sum * 0.5); }) == 0);
-    CHECK(count_wrong(spec, a, b, product<std::int32_t>(spec, a, b, config, 0x1p20F),
+    CHECK(count_wrong(spec, a, b, int8_product(on_hopper(), spec, a, b, config, 0x1p20F),
                       [](double sum) { return std::clamp(sum * 0x1p20, -2147483648.0, 2147483647.0); }) == 0);
 }
 
 TEST_CASE("emulated 8-bit integers: D in 8 bits is rounded to the nearest, and saturates") {
-    const Bytes a(64, 48, 48, 1), b(64, 48, 48, 2);
-    const GemmSpec spec = int8_spec(64, 64, 48, DataType::s8);
-    for (const float alpha : {0x1p-4F, 0x1p-9F, 0x1p-11F})
-        CHECK(count_wrong(spec, a, b,
-                          product<std::int8_t>(spec, a, b, "block=64x64x128,warpgroup=64x64,stages=3", alpha),
-                          [&](double sum) {
-                              return std::clamp(std::nearbyint(sum * static_cast<double>(alpha)), -128.0, 127.0);
-                          }) == 0);
+    check_int8_rounding(on_hopper());
 }
 
 TEST_CASE("emulated 8-bit integers: every type of D and of C in every variant") {
