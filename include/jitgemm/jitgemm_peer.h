@@ -11,7 +11,7 @@ extern "C" {
 #endif
 
 /* Version of struct jitgemm_peer_problem. A newer version only adds fields at the end. */
-#define JITGEMM_PEER_VERSION 2
+#define JITGEMM_PEER_VERSION 3
 
 /* An operand of an epilogue. */
 struct jitgemm_peer_operand {
@@ -21,7 +21,12 @@ struct jitgemm_peer_operand {
     float value;            /* of a scalar */
     int32_t align;          /* least alignment of the pointer, in bytes */
     int64_t rows, columns;  /* bias[n] has 1 row, scale[m] has 1 column, s[0] has 1 of both */
-    int64_t ld;             /* of a matrix, which has the order of D; else 0 */
+    int64_t ld;             /* of a matrix and of scales of blocks; else 0 */
+    /* ---- version 3 ---- */
+    const char *row_index;  /* "m", "n", "m/128", "n/128" or "k/128", as the text has it; "h": columns of a D of pairs; */
+    const char *column_index;   /* NULL: there is one row, or one column */
+    char order;             /* 't': row-major, 'n': column-major. A matrix has the order of D */
+    char reserved[7];
 };
 
 /* D (m x n) = alpha * A (m x k) * B (k x n) + beta * C (m x n). With an epilogue, its text says what D holds: n counts
@@ -46,6 +51,9 @@ struct jitgemm_peer_problem {
     const struct jitgemm_peer_operand *operands; /* those of the epilogue, in the order of their first use */
     uint64_t operand_count;
     uint64_t operand_size;  /* bytes from one operand to the next */
+    /* ---- version 3 ---- */
+    const char *sums;       /* "fast": tensor cores alone add; "promoted": e4m3 and e5m2 begin anew every 128 of K */
+    const char *math;       /* of f32: "ieee", "tf32", "f16x3", ... */
 };
 
 /* Enqueues the problem on `stream` (a cudaStream_t) and returns 0; any other value means that the peer cannot compute

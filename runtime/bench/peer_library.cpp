@@ -119,6 +119,23 @@ std::string refusal(const PeerLibrary& peer, const GemmSpec& spec, const PeerCal
     return {};
 }
 
+char order_letter(Order order) { return order == Order::row ? 't' : 'n'; }
+
+/// As a text has it; null for a dimension of one element.
+const char* index_name(OperandIndex index) {
+    switch (index) {
+        case OperandIndex::m: return "m";
+        case OperandIndex::n: return "n";
+        case OperandIndex::k: return "k";
+        case OperandIndex::half_m:
+        case OperandIndex::half_n: return "h";
+        case OperandIndex::blocks_m: return "m/128";
+        case OperandIndex::blocks_n: return "n/128";
+        case OperandIndex::blocks_k: return "k/128";
+        default: return nullptr;
+    }
+}
+
 class LibraryPeer final : public Peer {
 public:
     explicit LibraryPeer(std::shared_ptr<const PeerLibrary> library) : library_(std::move(library)) {}
@@ -174,7 +191,6 @@ jitgemm_peer_problem peer_problem(const GemmSpec& spec) {
     const auto alignment = [&](std::string_view operand) {
         return form_of(*operands.find(operand), true).base_alignment();
     };
-    const auto order = [](Order which) { return which == Order::row ? 't' : 'n'; };
     jitgemm_peer_problem problem{};
     problem.version = JITGEMM_PEER_VERSION;
     problem.m = spec.m;
@@ -193,12 +209,14 @@ jitgemm_peer_problem peer_problem(const GemmSpec& spec) {
     problem.align_b = alignment("b");
     problem.align_c = spec.c ? alignment("c") : 0;
     problem.align_d = alignment("d");
-    problem.order_a = order(order_a(spec.layout));
-    problem.order_b = order(order_b(spec.layout));
-    problem.order_d = order(spec.d_order);
+    problem.order_a = order_letter(order_a(spec.layout));
+    problem.order_b = order_letter(order_b(spec.layout));
+    problem.order_d = order_letter(spec.d_order);
     problem.alpha = 1.0F;
     problem.size = sizeof problem;
     problem.operand_size = sizeof(jitgemm_peer_operand);
+    problem.sums = has_promoted_sums(spec) ? "promoted" : "fast";
+    problem.math = to_string(spec.math).data();
     const std::optional<Epilogue> meaning = meaning_of(spec.epilogue, spec.d);
     if (!meaning) return problem;
     problem.epilogue = meaning->text().c_str();  // interned, as the names of its operands are
@@ -221,6 +239,9 @@ std::vector<jitgemm_peer_operand> peer_operands(const GemmSpec& spec) {
         operand.rows = placed.rows;
         operand.columns = placed.columns;
         operand.ld = placed.is_matrix() ? placed.leading_dimension() : 0;
+        operand.row_index = index_name(placed.row);
+        operand.column_index = index_name(placed.column);
+        operand.order = order_letter(placed.order);
     }
     return operands;
 }

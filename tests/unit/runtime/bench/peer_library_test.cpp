@@ -19,13 +19,14 @@ using jitgemm::testing::TemporaryFolder;
 namespace {
 
 /// Compiles a peer written in C, as its author would. False where there is no C compiler.
-bool compile_peer(const TemporaryFolder& folder, const std::string& name, const std::string& text) {
+bool compile_peer(const TemporaryFolder& folder, const std::string& name, const std::string& text,
+                  const std::string& headers = "include") {
     std::ofstream(folder / (name + ".c"))
         << "#include <jitgemm/jitgemm_peer.h>\n#include <stdlib.h>\n#include <string.h>\n"
         << text;
     const std::string command =
-        fmt::format("cc -std=c99 -Wall -Werror -pedantic -shared -fPIC -I {}/include {} -o {} 2>/dev/null",
-                    JITGEMM_SOURCE_DIR, folder / (name + ".c"), folder / (name + ".so"));
+        fmt::format("cc -std=c99 -Wall -Werror -pedantic -shared -fPIC -I {}/{} {} -o {} 2>/dev/null",
+                    JITGEMM_SOURCE_DIR, headers, folder / (name + ".c"), folder / (name + ".so"));
     return std::system(command.c_str()) == 0;
 }
 
@@ -70,6 +71,26 @@ int jitgemm_peer_variants(const struct jitgemm_peer_problem *p) {
 int jitgemm_peer_version(void) { return JITGEMM_PEER_VERSION; }
 )";
 
+/// D of an A and a B of ones: sums of the scales of A, times the K of their blocks.
+constexpr const char* kScalingPeer = R"(
+int jitgemm_peer_gemm(const struct jitgemm_peer_problem *p, const void *a, const void *b, const void *c, void *d,
+                      void *stream) {
+    const struct jitgemm_peer_operand *sa = p->operands;
+    int64_t row, block, k;
+    (void)a; (void)b; (void)c; (void)stream;
+    if (strcmp(p->sums, "promoted") != 0 || sa->order != 't' || sa->row_index == NULL) return 5;
+    for (row = 0; row < p->m; ++row)
+        for (((float *)d)[row] = 0, block = 0; block * 128 < p->k; ++block) {
+            int blocks_are_rows = strcmp(sa->row_index, "k/128") == 0;
+            k = p->k - block * 128 < 128 ? p->k - block * 128 : 128;
+            ((float *)d)[row] += (float)k * ((const float *)sa->pointer)[blocks_are_rows ? block * sa->ld + row
+                                                                                          : row * sa->ld + block];
+        }
+    return 0;
+}
+int jitgemm_peer_version(void) { return JITGEMM_PEER_VERSION; }
+)";
+
 GemmSpec with_epilogue(const char* text) {
     return resolved(
         {.m = 8, .n = 16, .k = 24, .a = DataType::f32, .b = DataType::f32, .d = DataType::f32, .epilogue = text});
@@ -110,8 +131,10 @@ TEST_CASE("a peer's structs keep the places of their fields") {
     CHECK(offsetof(jitgemm_peer_problem, lda) == 72);
     CHECK(offsetof(jitgemm_peer_problem, alpha) == 124);
     CHECK(offsetof(jitgemm_peer_problem, size) == 136);
-    CHECK(sizeof(jitgemm_peer_problem) == 176);
-    CHECK(sizeof(jitgemm_peer_operand) == 56);
+    CHECK(offsetof(jitgemm_peer_problem, sums) == 176);
+    CHECK(sizeof(jitgemm_peer_problem) == 192);
+    CHECK(offsetof(jitgemm_peer_operand, row_index) == 56);
+    CHECK(sizeof(jitgemm_peer_operand) == 80);
 }
 
 TEST_CASE("a peer is told the operands of an epilogue") {
@@ -156,6 +179,81 @@ TEST_CASE("a peer of version 2 gets an epilogue's text, addresses and scalars") 
     CHECK(d == std::array{5.0F, 7.0F});
     CHECK(peer->candidates(with_epilogue("d = gelu(acc)"), reason).empty());
     CHECK_THAT(reason, ContainsSubstring("gelu(acc)"));
+}
+
+TEST_CASE("a peer that was compiled with the header of version 2 gets what that header has") {
+    const TemporaryFolder folder;
+    if (!compile_peer(folder, "older", kPeerWithEpilogues, "tests/data/abi/peer2")) SKIP_TEST("there is no C compiler");
+    const std::unique_ptr<Peer> peer = open_peer_library(folder / "older.so", nullptr);
+    std::string reason;
+    const auto candidates = peer->candidates(with_epilogue("limit: f32; d = relu(acc + bias[n]) * limit"), reason);
+    REQUIRE(candidates.size() == 1);
+    const float bias = 5;
+    std::array<float, 2> d{};
+    GemmArguments arguments;
+    arguments.d = d.data();
+    arguments.operands = {{"limit", 7.0F}, {"bias", &bias}};
+    candidates[0].launch(arguments, nullptr);
+    CHECK(d == std::array{5.0F, 7.0F});
+}
+
+TEST_CASE("a peer is told where scales of blocks lie, and how sums are added") {
+    GemmSpec spec{.m = 300, .n = 256, .k = 700, .a = DataType::e4m3, .b = DataType::e4m3};
+    spec.d_order = Order::column;
+    spec.epilogue = EpilogueText("d = acc * sa[k/128,m] * sb[n/128,k/128] + x[m,n] + bias[n]").with("sa", {.ld = 304});
+    const GemmSpec asked = resolved(spec);
+    const std::vector<jitgemm_peer_operand> operands = peer_operands(asked);
+    const auto named = [&](std::string_view name) {
+        return *std::ranges::find_if(operands, [&](const auto& operand) { return operand.name == name; });
+    };
+    const jitgemm_peer_operand of_a = named("sa"), of_b = named("sb"), x = named("x"), bias = named("bias");
+    CHECK(std::string(of_a.row_index) == "k/128");
+    CHECK(std::string(of_a.column_index) == "m");
+    CHECK(of_a.order == 't');
+    CHECK(of_a.rows == 6);
+    CHECK(of_a.columns == 300);
+    CHECK(of_a.ld == 304);
+    CHECK(std::string(of_b.row_index) == "n/128");
+    CHECK(std::string(of_b.column_index) == "k/128");
+    CHECK(of_b.order == 't');
+    CHECK(of_b.rows == 2);
+    CHECK(of_b.columns == 6);
+    CHECK(of_b.ld == 6);
+    CHECK(std::string(x.row_index) == "m");
+    CHECK(x.order == 'n');
+    CHECK(bias.row_index == nullptr);
+    CHECK(std::string(bias.column_index) == "n");
+    CHECK(std::string(peer_problem(asked).sums) == "promoted");
+    CHECK(std::string(peer_problem(asked).math) == "ieee");
+    GemmSpec in_parts = float_problem();
+    in_parts.math = Math::f16x3;
+    CHECK(std::string(peer_problem(in_parts).sums) == "fast");
+    CHECK(std::string(peer_problem(in_parts).math) == "f16x3");
+}
+
+TEST_CASE("a peer of version 3 scales blocks by what it was told of them") {
+    const TemporaryFolder folder;
+    if (!compile_peer(folder, "scaling", kScalingPeer)) SKIP_TEST("there is no C compiler");
+    const std::unique_ptr<Peer> peer = open_peer_library(folder / "scaling.so", nullptr);
+    for (const char* const text : {"d = acc * sa[m,k/128]", "d = acc * sa[k/128,m]"}) {
+        INFO(text);
+        GemmSpec spec{.m = 2, .n = 1, .k = 300, .a = DataType::e4m3, .b = DataType::e4m3, .d = DataType::f32};
+        spec.epilogue = EpilogueText(text).with("sa", {.ld = 4});
+        std::string reason;
+        const auto candidates = peer->candidates(resolved(spec), reason);
+        REQUIRE(candidates.size() == 1);
+        const bool by_row = std::string_view(text).find("[m") != std::string_view::npos;
+        std::array<float, 12> scales{};
+        for (std::size_t row = 0; row < 2; ++row)
+            for (std::size_t block = 0; block < 3; ++block)
+                scales.at(by_row ? row * 4 + block : block * 4 + row) = static_cast<float>(10 * row + block + 1);
+        std::array<float, 2> d{};
+        GemmArguments arguments;
+        arguments.d = d.data();
+        arguments.operands = {{"sa", scales.data()}};
+        candidates[0].launch(arguments, nullptr);
+        CHECK(d == std::array{128.0F * 1 + 128 * 2 + 44 * 3, 128.0F * 11 + 128 * 12 + 44 * 13});
+    }
 }
 
 TEST_CASE("a peer of version 1 computes problems without an epilogue, and is passed over for others") {
