@@ -1,21 +1,27 @@
 /// Scales of blocks of K on the emulator: every pair of kinds, in both orders of memory, in every variant that serves
 /// them; batches and groups of rows; edges; planted faults.
 
+#include "runtime/context/context_state.hpp"
 #include "tests/catch.hpp"
 #include "tests/emulator/emulator.hpp"
 #include "tests/emulator/planted_faults.hpp"
+#include "tests/support/eight_bits.hpp"
 #include "tests/support/one_in.hpp"
+#include "tests/support/random_bits.hpp"
+#include "tests/support/says.hpp"
 #include "tests/support/wgmma_checks.hpp"
 #include "tests/support/wgmma_configs.hpp"
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <initializer_list>
 #include <iterator>
 #include <random>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace {
 
@@ -102,6 +108,61 @@ void check_kinds(std::size_t first, std::initializer_list<Sizes> sizes, std::str
                                needed(kOfB.at(of_b), size[1]), size[2]),
                         variant + std::string(more));
         }
+}
+
+/// Small numbers, scaled by zeros and powers of two: D is exact. The scales of a row of A lie side by side along K, or
+/// those of a block of K do. Row 7 has zeros alone for scales, row 9 for elements.
+void check_zeros(Context& context, bool along_k) {
+    constexpr std::int64_t kM = 72, kN = 136, kBlocks = 3, kK = 128 * kBlocks;
+    GemmSpec spec = float8_spec(kM, kN, kK);
+    spec.d = DataType::f32;
+    spec.epilogue = along_k ? "d = acc * sa[m,k/128] * sb[n/128,k/128]" : "d = acc * sa[k/128,m] * sb[n/128,k/128]";
+    constexpr std::array<std::uint8_t, 5> kSmall{0x00, 0x38, 0xb8, 0x40, 0xc0};  // 0, 1, -1, 2, -2
+    RandomBits random(3);
+    std::vector<std::uint8_t> a(kM * kK), b(kN * kK);
+    for (std::size_t i = 0; i < a.size(); ++i) {
+        const std::size_t row = i / kK, block = i % kK / 128;
+        a[i] = row == 9 || row % 4 == block ? 0 : kSmall.at(random.below(5));
+    }
+    for (std::size_t i = 0; i < b.size(); ++i) b[i] = i / kK >= 128 && i % kK < 128 ? 0 : kSmall.at(random.below(5));
+    std::vector<float> of_a(kM * kBlocks), of_b(2 * kBlocks), d(kM * kN, 1);
+    const auto scale_a = [&](std::size_t row, std::size_t block) -> float& {
+        return of_a.at(along_k ? row * kBlocks + block : block * kM + row);
+    };
+    for (std::size_t row = 0; row < kM; ++row)
+        for (std::size_t block = 0; block < kBlocks; ++block)
+            scale_a(row, block) = row == 7 || row % 5 == block
+                                      ? 0
+                                      : std::ldexp(row % 2 == 0 ? 1.0F : -1.0F, static_cast<int>(row % 9) - 4);
+    for (std::size_t i = 0; i < of_b.size(); ++i) of_b[i] = i == 1 || i == 5 ? 0 : i % 2 == 0 ? 0.5F : -4;
+
+    const GemmKernel kernel = context.kernel(spec);
+    const auto on_device = [&](const auto& elements) {
+        DeviceBuffer buffer = context.allocate(elements.size() * sizeof elements[0]);
+        buffer.copy_from_host(elements.data(), elements.size() * sizeof elements[0]);
+        return buffer;
+    };
+    const DeviceBuffer device_a = on_device(a), device_b = on_device(b), device_d = on_device(d);
+    const DeviceBuffer device_of_a = on_device(of_a), device_of_b = on_device(of_b);
+    GemmArguments arguments{.a = device_a.data(), .b = device_b.data(), .d = device_d.data()};
+    arguments.operands = {{"sa", device_of_a.data()}, {"sb", device_of_b.data()}};
+    kernel.launch(arguments);
+    context.synchronize();
+    device_d.copy_to_host(d.data(), d.size() * sizeof d[0]);
+    int wrong = 0, zeros = 0;
+    for (std::size_t row = 0; row < kM; ++row)
+        for (std::size_t column = 0; column < kN; ++column) {
+            double right = 0;
+            for (std::size_t k = 0; k < kK; ++k)
+                right += float8_value(a[row * kK + k], spec.a) * float8_value(b[column * kK + k], spec.b) *
+                         static_cast<double>(scale_a(row, k / 128)) *
+                         static_cast<double>(of_b[column / 128 * kBlocks + k / 128]);
+            wrong += static_cast<double>(d[row * kN + column]) == right ? 0 : 1;
+            zeros += right == 0 ? 1 : 0;
+        }
+    CHECK(wrong == 0);
+    CHECK(zeros >= 2 * kN);
+    CHECK(zeros < kM * kN / 2);
 }
 
 }  // namespace
@@ -216,6 +277,27 @@ TEST_CASE("emulated scales of blocks: batches, with scales of each problem and o
     static_cast<void>(check_chosen(on_hopper(), chosen));
     chosen.epilogue = chosen.epilogue.with("sb", {.ld = 5, .batch_stride = 37});
     static_cast<void>(check_chosen(on_hopper(), chosen));
+}
+
+TEST_CASE("emulated scales of blocks: zero scales and blocks of zeros make zeros, and cost the others nothing") {
+    for (const bool along_k : {false, true})
+        for (Context* const context : {&on_hopper(), &on_ada()}) {
+            INFO((along_k ? "along K, " : "across K, ") << state_of(*context).device->model().arch->name);
+            check_zeros(*context, along_k);
+        }
+}
+
+TEST_CASE("emulated scales of blocks: arrays of scales at addresses that hold no f32 are refused") {
+    GemmSpec spec = float8_spec(64, 64, 256);
+    spec.epilogue = EpilogueText("d = acc * sa[k/128,m] * sb[n/128,k/128]").with("sa", {.align = 16});
+    const GemmKernel kernel = on_hopper().kernel(spec);
+    const DeviceBuffer memory = on_hopper().allocate(1 << 16);
+    const auto at = [&](std::uint64_t bytes) { return DevicePointer(memory.data().address + bytes); };
+    GemmArguments arguments{.a = at(0), .b = at(1 << 14), .d = at(1 << 15)};
+    arguments.operands = {{"sa", at(49152 + 8)}, {"sb", at(57344 + 2)}};
+    CHECK_THROWS_WITH(kernel.launch(arguments), Says("sa", "16") && Says("sb", "16"));
+    arguments.operands = {{"sa", at(49152)}};
+    CHECK_THROWS_WITH(kernel.launch(arguments), Says("sb"));
 }
 
 TEST_CASE("emulated scales of blocks: planted faults in groups and batches are found") {

@@ -287,6 +287,19 @@ TEST_CASE("launchers of groups ask the driver for what jitgemm's own launch asks
     check_sound({.m = 64, .n = 96, .k = 1001, .a = f32, .b = f32, .d = f32, .ragged = Ragged::k, .groups = 13});
 }
 
+TEST_CASE("launchers of 8 bits and of f32 on tensor cores ask the driver for what jitgemm's own launch asks for") {
+    if (!has_c_compiler()) SKIP_TEST("no C compiler 'cc'");
+    using enum DataType;
+    for (const char* const gpu : {"h200", "a100"}) {
+        check_sound({.m = 512, .n = 384, .k = 256, .a = s8, .b = s8, .d = s32, .accumulator = s32}, gpu);
+        check_sound({.m = 200, .n = 99, .k = 137, .a = s8, .b = s8, .d = bf16, .accumulator = s32}, gpu);
+        for (const Math math : {Math::f16x3, Math::tf32, Math::bf16x6}) {
+            check_sound({.m = 512, .n = 384, .k = 256, .a = f32, .d = f32, .math = math}, gpu);
+            check_sound({.m = 2000, .n = 1999, .k = 1137, .a = f32, .d = f32, .math = math}, gpu);
+        }
+    }
+}
+
 TEST_CASE("launchers of symmetric products ask the driver for what jitgemm's own launch asks for") {
     if (!has_c_compiler()) SKIP_TEST("no C compiler 'cc'");
     for (const GemmLayout layout : {GemmLayout::tn, GemmLayout::nt})

@@ -64,6 +64,10 @@ TEST_CASE("mma.sync of 8 bits: integers from sm_80 on, floats from sm_89 on, in 
         CHECK(unsupported(bytes_of(e4m3, layout), "sm_120").empty());
         CHECK_THAT(unsupported(bytes_of(e4m3, layout), "sm_86"), Says("e4m3 by e4m3", "sm_89 and newer", "sm_86"));
     }
+    for (const DataType a : {e4m3, e5m2})
+        CHECK_THAT(unsupported(bytes_of(a), "sm_80"), Says(std::string(to_string(a)), "sm_89 and newer", "sm_80"));
+    CHECK_THROWS_WITH(choose_config(problem_of(bytes_of(e5m2)), find_gpu("a100")),
+                      Says("e5m2 by e5m2", "sm_89 and newer", "sm_80"));
     GemmSpec scaled = bytes_of(e4m3);
     scaled.epilogue = "d = acc * sa[m,k/128]";
     CHECK(unsupported(scaled, "sm_89").empty());
