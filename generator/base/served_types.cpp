@@ -1,6 +1,5 @@
 #include "generator/base/served_types.hpp"
 
-#include "generator/base/packed_operand.hpp"
 #include "generator/text/nearest_name.hpp"
 
 #include <fmt/format.h>
@@ -28,18 +27,8 @@ std::vector<std::string> unserved_types(const GemmSpec& spec) {
 }
 
 std::vector<std::string> unserved_8_bits(const GemmSpec& asked) {
-    std::vector<std::string> reasons;
-    if (bytes(asked.a) != 1) return reasons;
-    const std::int64_t run = asked.d_order == Order::row ? asked.n : asked.m;
-    if (bytes(asked.d) == 1 && (run % kTmaAlignment != 0 || needs_packing(asked.align_d)))
-        reasons.push_back(fmt::format(
-            "a {} of D has {} elements of {} and is aligned to {} bytes, but D of 8 bits is "
-            "stored 16 bytes at a time: both must be multiples of {}",
-            asked.d_order == Order::row ? "row" : "column", run, to_string(asked.d), asked.align_d, kTmaAlignment));
-    if (asked.accumulator == DataType::f16)
-        reasons.push_back(
-            fmt::format("the accumulator is f16, but sums of {} are f32 in all kernels", to_string(asked.a)));
-    return reasons;
+    if (bytes(asked.a) != 1 || asked.accumulator != DataType::f16) return {};
+    return {fmt::format("the accumulator is f16, but sums of {} are f32 in all kernels", to_string(asked.a))};
 }
 
 }  // namespace jitgemm

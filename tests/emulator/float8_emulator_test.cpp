@@ -9,8 +9,12 @@
 #include "tests/support/eight_bits.hpp"
 #include "tests/support/one_in.hpp"
 #include "tests/support/random_bits.hpp"
+#include "tests/support/says.hpp"
 #include "tests/support/wgmma_checks.hpp"
 #include "tests/support/wgmma_configs.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -122,6 +126,30 @@ TEST_CASE("emulated 8-bit floats: D in 8 bits in every variant that stores it by
     spec.sums = Summation::fast;
     for (const std::string_view variant : {kFast[0], kFast[4], kFast[7]})
         if (variant.find("swap_ab") == std::string_view::npos) check_wgmma(on_hopper(), spec, variant);
+}
+
+TEST_CASE("emulated 8-bit floats: D in 8 bits of pairs of columns has whole 16 bytes in a tile") {
+    GemmSpec spec = float8_spec(70, 96, 160, DataType::e5m2, DataType::e4m3);
+    spec.d = DataType::e5m2;
+    const auto tile = [&](int n) {
+        const std::string_view scales =
+            spec.epilogue.text().find("sb") != std::string_view::npos ? ",scales=threads" : "";
+        return fmt::format("block=64x{0}x128,warpgroup=64x{0},stages=3,promote=128{1}", n, scales);
+    };
+    const auto refused = [&](int n) {
+        const KernelConfig config{wgmma_config(tile(n))};
+        return fmt::format(
+            "{}", fmt::join(family_of(config).violations(problem_of(spec), config, find_arch("sm_90a")), "; "));
+    };
+    for (const std::string_view text :
+         {"d[m,h] = even(acc * sb[n,k/128]) - odd(acc * sb[n,k/128])", "d[m,h] = silu(even(acc) * 0.01) * odd(acc)"}) {
+        spec.epilogue = text;
+        INFO(text);
+        CHECK_THAT(refused(16), Says("warpgroup_tile.n = 16", "32"));
+        CHECK(refused(32) == "");
+        check_wgmma(on_hopper(), spec, tile(32));
+        static_cast<void>(check_chosen(on_hopper(), spec));
+    }
 }
 
 TEST_CASE("emulated 8-bit floats: fast sums keep 13 fraction bits, promoted ones those of f32 after every 128 of K") {

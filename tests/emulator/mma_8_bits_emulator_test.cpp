@@ -99,6 +99,23 @@ TEST_CASE("emulated mma.sync of 8 bits: floats with promoted sums, whole tiles a
     }
 }
 
+TEST_CASE("emulated mma.sync of 8 bits: D of 8 bits in rows of any length and alignment, also where wgmma is") {
+    std::size_t i = 0;
+    for (const std::int64_t n : {1, 2, 15, 24, 40, 77, 100})
+        for (const DataType type : {e4m3, s8}) {
+            GemmSpec spec = of_bytes({67, n, 75}, type, type, type);
+            if (++i % 3 == 0) spec.d_order = Order::column;
+            if (i % 4 == 1) spec.ldd = (spec.d_order == Order::row ? n : 67) + static_cast<std::int64_t>(i % 5);
+            if (i % 4 == 2) spec.epilogue = "bias: f32[n]; d = acc * 0.125 + bias[n]";
+            INFO(to_string(spec));
+            static_cast<void>(check_chosen(on_hopper(), spec));
+            static_cast<void>(check_chosen(on_ada(), spec));
+        }
+    GemmSpec groups = of_bytes({70, 40, 80}, e4m3, e5m2, e4m3);
+    groups.groups = 3;
+    static_cast<void>(check_chosen(on_hopper(), groups));
+}
+
 TEST_CASE("emulated mma.sync of 8 bits: floats with fast sums and C, split") {
     for (const Sizes& size : kSizes) {
         GemmSpec spec = of_bytes(size, e5m2, e4m3, f32);

@@ -81,10 +81,14 @@ def test_operands_are_multiplied_in_either_order(a_order, b_order):
     assert close(jg.matmul(as_they_lie[0], column, out_dtype="float32", device=EMULATOR), exact(a, column), 2**-10)
 
 
-def test_what_no_kernel_of_8_bit_floats_stores_is_refused_with_the_rule():
+def test_results_of_8_bits_have_rows_of_any_length():
     a, b = operands()
+    for n in (1, 7, N - 1, N):
+        d = jg.matmul(a, b[:, :n], out_dtype=E4M3, device=EMULATOR)
+        assert d.dtype == E4M3
+        assert close(d, exact(a, b[:, :n]), 2**-4)
     with pytest.raises(jg.ConfigError, match="multiples of 16"):
-        jg.matmul(a, b, out_dtype=E4M3, device=EMULATOR)
+        jg.kernel(m=M, n=N, k=K, a=E4M3, d=E4M3, family="wgmma_warp_specialized", device=EMULATOR)
 
 
 def test_rows_at_any_pitch_are_multiplied():

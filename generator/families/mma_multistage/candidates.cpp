@@ -1,3 +1,4 @@
+#include "generator/base/operand.hpp"
 #include "generator/base/promoted_sums.hpp"
 #include "generator/families/mma_multistage/cost.hpp"
 #include "generator/families/mma_multistage/family.hpp"
@@ -161,10 +162,12 @@ bool has_groups_of_wgmma(const Problem& problem) {
 }
 
 /// wgmma multiplies s8 1.5 times, f32 in parts four times and 8-bit floats ten times as fast as mma.sync. It serves all
-/// problems of 8 bits, and all of f32 in parts without pairs of columns. It serves no arrays of addresses. Groups are
-/// left to it where it serves them: they were not timed in this family.
+/// problems of 8 bits but those whose D has 8 bits and cut rows, and all of f32 in parts without pairs of columns. It
+/// serves no arrays of addresses. Groups are left to it where it serves them: they were not timed in this family.
 bool leaves_to_wgmma(const Problem& problem, const Arch& arch) {
     const GemmSpec& spec = problem.row_major();
+    const bool has_whole_rows = size_of_d(spec).columns % kTmaAlignment == 0 && !needs_packing(spec.align_d);
+    if (bytes(spec.d) == 1 && !has_whole_rows) return false;
     if (problem.signature.grouped || problem.signature.grouped_by_k)
         return arch.has_wgmma && has_groups_of_wgmma(problem);
     const bool is_served = bytes(spec.a) == 1 || (has_parts(spec) && !has_pairs(problem.signature));

@@ -335,7 +335,8 @@ void add_tiles(std::vector<CandidateGroup<Config>>& groups, const Problem& probl
             if (problem.signature.symmetric && !has_mirrors(config, g)) continue;
             if (std::ranges::any_of(g.scales, [](const WgmmaScale& one) { return one.boxes > kMostScaleBoxes; }))
                 continue;
-            if (bytes(multiplied.d) == 1 && n % kTmaAlignment != 0) continue;
+            const int columns_of_d = has_pairs(problem.signature) ? n / 2 : n;
+            if (bytes(multiplied.d) == 1 && columns_of_d % kTmaAlignment != 0) continue;
             if (!find_form(problem.signature, n)) continue;
             groups.push_back({least.in_any_cluster(config, least.tile_of(config)), config});
         }

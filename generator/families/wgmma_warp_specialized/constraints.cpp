@@ -301,11 +301,12 @@ void check_specialization(Reasons& reasons, const Config& c) {
 }
 
 /// TMA stores whole 16 bytes, also at the end of a row, where what lies behind is not D's.
-void check_store(Reasons& reasons, const GemmSpec& spec, const Config& c) {
+void check_store(Reasons& reasons, const GemmSpec& spec, const Config& c, bool has_pairs) {
     if (bytes(spec.d) == 1) {
         if (c.store != OutputStore::tma)
             reasons.push_back(fmt::format("store = smem stores elements of 16 or 32 bits, not {}", to_string(spec.d)));
-        check_divides(reasons, "warpgroup_tile.n", c.warpgroup.n, "the columns of 16 bytes of D", kTmaAlignment);
+        check_divides(reasons, "warpgroup_tile.n", c.warpgroup.n, "the columns of 16 bytes of D",
+                      has_pairs ? 2 * kTmaAlignment : kTmaAlignment);
     }
     if (c.store != OutputStore::tma) return;
     if (spec.align_d < kTmaAlignment)
@@ -314,6 +315,18 @@ void check_store(Reasons& reasons, const GemmSpec& spec, const Config& c) {
     if (columns * bytes(spec.d) % kTmaAlignment != 0)
         reasons.push_back(fmt::format("store = tma writes {} bytes at a time, but a row of D has {} x {}",
                                       kTmaAlignment, columns, bytes(spec.d)));
+}
+
+/// TMA alone stores D of 8 bits.
+void check_float8_rows(Reasons& reasons, const GemmSpec& asked) {
+    const auto [rows, columns] = size_of_d(asked);
+    const bool by_row = asked.d_order == Order::row;
+    const std::int64_t run = by_row ? columns : rows;
+    if (bytes(asked.d) != 1 || (run % kTmaAlignment == 0 && !needs_packing(asked.align_d))) return;
+    reasons.push_back(
+        fmt::format("wgmma_warp_specialized stores D of 8 bits 16 bytes at a time, but a {} of D has {} elements of {} "
+                    "and is aligned to {} bytes: both must be multiples of {}",
+                    by_row ? "row" : "column", run, to_string(asked.d), asked.align_d, kTmaAlignment));
 }
 
 /// Operands that are fetched early must be constant: the previous kernel may still be running.
@@ -454,6 +467,7 @@ Reasons WgmmaWarpSpecialized::unsupported(const Problem& problem, const Arch& ar
         kName, spec, arch, {.factors_of_8_bits = true, .outputs_of_8_bits = true, .parts = true});
     if (!arch.has_wgmma || !arch.has_tma)
         reasons.push_back(fmt::format("wgmma_warp_specialized needs sm_90a (wgmma, TMA), not {}", arch.name));
+    check_float8_rows(reasons, problem.asked);
     check_vectors(reasons, spec, pack_for_tma(spec));
     check_tma_operand(reasons, "A", copies_a(spec), spec.lda, packed_a(spec));
     check_tma_operand(reasons, "B", copies_b(spec), spec.ldb, packed_b(spec));
@@ -478,7 +492,7 @@ Reasons WgmmaWarpSpecialized::violations(const Problem& problem, const Config& c
     check_cluster(reasons, c, arch);
     check_operand(reasons, c.swap_ab ? "B" : "A", g.a, c, c.warpgroup.m, c.block.m);
     check_operand(reasons, c.swap_ab ? "A" : "B", g.b, c, c.warpgroup.n, c.block.n);
-    check_store(reasons, spec, c);
+    check_store(reasons, spec, c, has_pairs(problem.signature));
     check_broadcast_c(reasons, spec, c);
     check_swap_ab(reasons, spec, c);
     check_pairs(reasons, problem, c, g);

@@ -100,7 +100,10 @@ TEST_CASE("8-bit floats: what no family serves is told with the rule") {
     spec.d = DataType::e4m3;
     CHECK(refusal(spec).empty());
     spec.n = 72;
-    CHECK_THAT(refusal(spec), Says("72 elements", "e4m3", "multiples of 16"));
+    CHECK(refusal(spec).empty());
+    const Family& wgmma = family_of(KernelConfig{wgmma_config(kPromoted)});
+    CHECK_THAT(fmt::format("{}", fmt::join(wgmma.unsupported(problem_of(spec), *h200().arch), "; ")),
+               Says("a row of D has 72 elements", "e4m3", "multiples of 16"));
     spec = float8(64, 64, 64);
     spec.epilogue = "d[m,h] = silu(left(acc)) * right(acc)";
     CHECK(refusal(spec).empty());
