@@ -1,3 +1,4 @@
+#include "generator/base/math_promise.hpp"
 #include "generator/families/preparation.hpp"
 #include "runtime/cli/explain_report.hpp"
 #include "runtime/cli/json_fields.hpp"
@@ -170,6 +171,8 @@ Json to_json(const ExplainReport& report) {
               {"rejections", json_array(e.rejections, rejection)},
               {"unsupported", e.unsupported},
               {"choice", to_json(report.choice)}};
+    if (const MathPromise* const promise = promise_of(report.problem().asked.math))
+        json["promise"] = {{"error_at_most", promise->bound}, {"limits", promise->limits}};
     if (report.problem().requested().prepared != Prepared::none) json["prepared"] = prepared_json(report);
     return json;
 }

@@ -1,3 +1,4 @@
+#include "generator/base/math_promise.hpp"
 #include "generator/families/family.hpp"
 #include "generator/families/preparation.hpp"
 #include "jitgemm/kernel_info.hpp"
@@ -33,6 +34,16 @@ double busy_us(const CostEstimate& cost) {
     return std::max({cost.math_unit_us, cost.shared_us, cost.l1_us, cost.l2_us, cost.dram_us});
 }
 
+/// The error that the asked math of f32 operands allows.
+std::string promise_text(Math math) {
+    const MathPromise* const promise = promise_of(math);
+    if (promise == nullptr) return {};
+    return fmt::format(
+        "math={} promises |error| <= {}\n  S is the sum of |a*b| over K, max_a and max_b are the largest elements of "
+        "the row of A and the column of B.\n  {} Inf and NaN make their row or column of D Inf or NaN.\n",
+        to_string(math), promise->bound, promise->limits);
+}
+
 std::string problem_text(const ExplainReport& report) {
     const GemmSpec& asked = report.problem().asked;
     const std::string math = asked.math == Math::ieee ? "" : fmt::format(" math={}", to_string(asked.math));
@@ -42,7 +53,7 @@ std::string problem_text(const ExplainReport& report) {
     std::string text = fmt::format("{}{}{} on {}\n", shape_text(requested), math, prepared, describe(report.target));
     if (report.problem().transposed)
         text += "D is column-major: the kernel computes its transpose, so A and M below are your B and N.\n";
-    return text + report.name_of(report.explanation.config) + "\n";
+    return text + report.name_of(report.explanation.config) + "\n" + promise_text(asked.math);
 }
 
 std::string capitalized(std::string_view word) {

@@ -2,6 +2,7 @@
 /// rounded as docs/single-precision.md says, errors stay within the bound that it promises, every variant and every
 /// remainder of m, n and k.
 
+#include "generator/base/math_promise.hpp"
 #include "generator/families/family.hpp"
 #include "generator/generate.hpp"
 #include "runtime/context/context_state.hpp"
@@ -101,20 +102,17 @@ float element(const std::vector<float>& d, const GemmSpec& spec, std::int64_t ro
 /// The largest error as a part of the bound of docs/single-precision.md.
 double worst_share(const GemmSpec& spec, const Lines& a, const Lines& b, const std::vector<float>& d) {
     double worst = 0;
-    const bool is_scaled = spec.math == Math::f16x3;
+    const MathPromise& promise = *promise_of(spec.math);
     for (std::int64_t row = 0; row < spec.m; ++row)
         for (std::int64_t column = 0; column < spec.n; ++column) {
-            double sum = 0, absolute = 0, largest_a = 0, largest_b = 0, sizes = 0;
+            double sum = 0, absolute = 0, largest_a = 0, largest_b = 0;
             for (std::int64_t i = 0; i < spec.k; ++i) {
                 sum += a.at(row, i) * b.at(column, i);
                 absolute += std::fabs(a.at(row, i) * b.at(column, i));
-                sizes += std::fabs(a.at(row, i)) + std::fabs(b.at(column, i));
                 largest_a = std::max(largest_a, std::fabs(a.at(row, i)));
                 largest_b = std::max(largest_b, std::fabs(b.at(column, i)));
             }
-            const auto k = static_cast<double>(spec.k);
-            const double tiny = is_scaled ? 0x1p-38 * k * largest_a * largest_b : 0x1p-134 * sizes;
-            const double bound = (0x1p-20 + k * 0x1p-30) * absolute + tiny;
+            const double bound = promise.error(static_cast<double>(spec.k), absolute, largest_a, largest_b);
             const double error = std::fabs(static_cast<double>(element(d, spec, row, column)) - sum);
             worst = std::max(worst, error == 0 ? 0 : error / bound);
         }
@@ -336,6 +334,30 @@ TEST_CASE("emulated bf16x6 and tf32x3: errors in norm are those of f32, whatever
     }
 }
 
+TEST_CASE("emulated bf16x3: errors in norm are within the promise, and far from those of f32") {
+    std::mt19937 random(9);
+    std::normal_distribution<float> normal;
+    for (const std::int64_t k : {1, 64, 4000}) {
+        const GemmSpec spec = f32_spec(GemmLayout::tn, 16, 24, k, Math::bf16x3);
+        const Lines a(16, k, [&] { return normal(random); }), b(24, k, [&] { return normal(random); });
+        const std::vector<float> d = product(spec, a, b);
+        double error = 0, sizes = 0;
+        for (std::int64_t row = 0; row < 16; ++row)
+            for (std::int64_t column = 0; column < 24; ++column) {
+                double sum = 0, absolute = 0;
+                for (std::int64_t i = 0; i < k; ++i) {
+                    sum += a.at(row, i) * b.at(column, i);
+                    absolute += std::fabs(a.at(row, i) * b.at(column, i));
+                }
+                error += std::pow(static_cast<double>(element(d, spec, row, column)) - sum, 2);
+                sizes += absolute * absolute;
+            }
+        INFO("k = " << k);
+        CHECK(std::sqrt(error) <= promise_of(Math::bf16x3)->relative * std::sqrt(sizes));
+        CHECK(error_in_norm(spec, a, b, d) > 1e-6);
+    }
+}
+
 TEST_CASE("emulated bf16x6 and tf32x3: a huge element costs the others of its row nothing") {
     std::mt19937 random(8);
     std::normal_distribution<float> normal;
@@ -374,17 +396,7 @@ TEST_CASE("emulated tf32: errors are within the promised bound") {
         const auto of_any_size = [&] { return std::ldexp(normal(random), exponent(random)); };
         const Lines a(spec.m, k, of_any_size), b(spec.n, k, of_any_size);
         const std::vector<float> d = product(spec, a, b, kUsualTf32);
-        double worst = 0;
-        for (std::int64_t row = 0; row < spec.m; ++row)
-            for (std::int64_t column = 0; column < spec.n; ++column) {
-                double sum = 0, absolute = 0;
-                for (std::int64_t i = 0; i < k; ++i) {
-                    sum += a.at(row, i) * b.at(column, i);
-                    absolute += std::fabs(a.at(row, i) * b.at(column, i));
-                }
-                const double bound = (0x1.01p-10 + static_cast<double>(k) * 0x1p-25) * absolute;
-                worst = std::max(worst, std::fabs(static_cast<double>(element(d, spec, row, column)) - sum) / bound);
-            }
+        const double worst = worst_share(spec, a, b, d);
         INFO("k = " << k);
         CHECK(worst < 1);
         CHECK(worst > 0x1p-7);  // f32 would be far below

@@ -1,8 +1,11 @@
 #ifdef JITGEMM_TOOL
 
+#include "generator/base/math_promise.hpp"
 #include "tests/catch.hpp"
 #include "tests/support/says.hpp"
 #include "tests/support/tool.hpp"
+
+#include <fmt/format.h>
 
 #include <regex>
 #include <set>
@@ -76,6 +79,22 @@ TEST_CASE("the tool: explain tells of prepared operands, and what launches witho
     const std::string lies = "explain bf16 tn 4096 4096 4096 --prepared b --gpu h200 --no-compile";
     CHECK_THAT(tool.run(lies).out, ContainsSubstring("kernels read it as it lies"));
     CHECK_FALSE(tool.json(kSquare, 0).contains("prepared"));
+}
+
+TEST_CASE("the tool: explain tells what each math promises, and what it does not") {
+    const Tool tool;
+    for (const jitgemm::MathPromise& promise : jitgemm::math_promises()) {
+        const std::string problem =
+            fmt::format("explain f32 tn 4096 4096 4096 --math {} --gpu h200 --no-compile", to_string(promise.math));
+        CHECK_THAT(tool.run(problem).out, ContainsSubstring("|error| <= " + std::string(promise.bound) + "\n") &&
+                                              ContainsSubstring(std::string(promise.limits)));
+        const nlohmann::json json = tool.json(problem, 0).at("promise");
+        CHECK(json.at("error_at_most") == promise.bound);
+        CHECK(json.at("limits") == promise.limits);
+    }
+    const std::string exact = "explain f32 tn 4096 4096 4096 --gpu h200 --no-compile";
+    CHECK_FALSE(tool.json(exact, 0).contains("promise"));
+    CHECK(tool.run(exact).out.find("promises") == std::string::npos);
 }
 
 TEST_CASE("the tool: explain and list tell of a kernel whose time is a guess") {
