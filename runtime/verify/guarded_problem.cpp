@@ -29,7 +29,9 @@ namespace {
 constexpr std::uint8_t kGuardByte = 0x5a;
 constexpr std::uint32_t kUnwritten = 0x8badf00d;  // D of integers has no NaN
 
-Fill integer_fill(std::uint64_t seed, int range) { return {.kind = FillKind::integers, .seed = seed, .range = range}; }
+Fill integer_fill(std::uint64_t seed, int range, FillFractions fractions = FillFractions::none) {
+    return {.kind = FillKind::integers, .seed = seed, .range = range, .fractions = fractions};
+}
 
 Fill unread_fill() { return {.kind = FillKind::constant, .constant = kNanBits}; }
 
@@ -130,6 +132,7 @@ struct GuardedProblem::Impl {
     [[nodiscard]] const GuardedMatrix& d() const { return *output("d"); }
     [[nodiscard]] bool has_outputs_of(const Impl& right) const;
     [[nodiscard]] Fill fill_of(const GemmOperand& operand) const;
+    [[nodiscard]] FillFractions fractions_of(const GemmOperand& operand) const;
     [[nodiscard]] std::optional<MatrixSize> read_part(const GemmOperand& operand) const;
     void gather_rows();
     [[nodiscard]] std::size_t workspace_bytes() const { return static_cast<std::size_t>(workspace.form().columns); }
@@ -245,7 +248,20 @@ Fill GuardedProblem::Impl::fill_of(const GemmOperand& operand) const {
     if (operand.is_block_scale()) return integer_fill(own_seed, integers.range_scale);
     if (!operand.is_factor()) return integer_fill(own_seed, integers.range_c);
     if (filled.empty() && integers.group > 1) return sparse_fill(own_seed, integers.group);
-    return integer_fill(own_seed, integers.range);
+    return integer_fill(own_seed, integers.range, fractions_of(operand));
+}
+
+/// Elements of A and of B have them by turns along K, so that both products of an upper and a lower part count, and no
+/// two lower parts meet. Where A has no places along K, B has all of them, and the other way round.
+FillFractions GuardedProblem::Impl::fractions_of(const GemmOperand& operand) const {
+    if (!integers.fractions) return FillFractions::none;
+    const auto has_places = [&](const GemmOperand& one) {
+        return !guarded_form_of(one, Placement::exact).do_overlap();
+    };
+    const bool by_a = has_places(operands[0]) && integers.group == 1, by_b = has_places(operands[1]);
+    const bool is_a = operand.name == operands[0].name;
+    if (by_a && by_b) return is_a ? FillFractions::even_columns : FillFractions::odd_rows;
+    return is_a == by_a ? FillFractions::all : FillFractions::none;
 }
 
 void GuardedProblem::Impl::poison_bands(const GuardedMatrix& memory) const {

@@ -51,12 +51,16 @@ struct ElementPlace {
 /// row (the last group may have fewer) and zeros elsewhere; or standard normal values (s8: 32 times those, rounded).
 enum class FillKind : std::int32_t { constant, integers, sparse, normal };
 
+/// The integers of a fill that have a fraction of 2^-11 beside them, away from 0.
+enum class FillFractions : std::int32_t { none, all, even_columns, odd_rows };
+
 struct Fill {
     FillKind kind = FillKind::normal;
     std::uint64_t seed = 0;
     int range = 0;
     std::int64_t group = 1;
     std::uint32_t constant = 0;
+    FillFractions fractions = FillFractions::none;
 };
 
 /// Factors of A's or B's elements, one for each block of `over` rows of A, or columns of B, and kScaledBlock of K.

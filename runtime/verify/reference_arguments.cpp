@@ -55,7 +55,7 @@ device_code::FillArguments fill_arguments(const DeviceMatrix& matrix, const Fill
             .kind = static_cast<int>(fill.kind),
             .range = fill.range,
             .constant = fill.constant,
-            .unused = 0};
+            .fractions = static_cast<int>(fill.fractions)};
 }
 
 device_code::CheckArguments check_arguments(const Check& check) {

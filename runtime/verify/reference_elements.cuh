@@ -77,6 +77,9 @@ REFERENCE_FUNCTION double scale_of(const BlockScales& scales, long long problem,
 
 enum FillKind { kFillConstant, kFillIntegers, kFillSparse, kFillNormal };
 
+// The integers that have a fraction of 2^-11 beside them. Products of two fractions would need more bits than f32 has.
+enum FillFractions { kNoFractions, kAllFractions, kFractionsOfEvenColumns, kFractionsOfOddRows };
+
 struct FillArguments {
     Operand matrix;
     Extents extents;
@@ -85,8 +88,17 @@ struct FillArguments {
     int kind;           // FillKind
     int range;          // integers: uniform in -range .. range without 0, which would hide products; sparse: -1 or 1
     unsigned constant;  // the bits of kFillConstant
-    int unused;
+    int fractions;      // FillFractions of kFillIntegers
 };
+
+REFERENCE_FUNCTION bool has_fraction(int fractions, Place at) {
+    switch (fractions) {
+        case kAllFractions: return true;
+        case kFractionsOfEvenColumns: return at.column % 2 == 0;
+        case kFractionsOfOddRows: return at.row % 2 == 1;
+        default: return false;
+    }
+}
 
 REFERENCE_FUNCTION unsigned filled(const FillArguments& arguments, Place at) {
     const int type = arguments.matrix.type;
@@ -96,7 +108,9 @@ REFERENCE_FUNCTION unsigned filled(const FillArguments& arguments, Place at) {
         case kFillConstant: return arguments.constant;
         case kFillIntegers: {
             const double negative = (double)below(random, 2 * arguments.range) - arguments.range;
-            return encode(negative < 0 ? negative : negative + 1, type);
+            const double whole = negative < 0 ? negative : negative + 1;
+            const double fraction = has_fraction(arguments.fractions, at) ? 1.0 / 2048 : 0.0;
+            return encode(whole < 0 ? whole - fraction : whole + fraction, type);
         }
         case kFillSparse: {
             const long long groups = (extents.columns + arguments.group - 1) / arguments.group;

@@ -1,6 +1,7 @@
 #include "runtime/verify/verification_rules.hpp"
 
 #include "generator/base/operand.hpp"
+#include "generator/base/operand_parts.hpp"
 #include "generator/base/promoted_sums.hpp"
 #include "runtime/support/element_codec.hpp"
 
@@ -27,10 +28,14 @@ bool keeps_sums(const GemmSpec& spec, float alpha) {
     return spec.d == DataType::s32 && spec.epilogue.empty() && alpha == 1.0F;
 }
 
+/// A symmetric product has one factor, whose lower parts would meet.
+bool has_lower_parts(const GemmSpec& spec) { return has_parts(spec) && !spec.symmetric; }
+
 /// An epilogue reads sums of s32 as f32.
 double sum_limit(const GemmSpec& spec, float alpha) {
     if (spec.accumulator == DataType::f16) return 2048;
     if (is_float8(spec.a) && !has_promoted_sums(spec)) return 1 << 13;
+    if (has_lower_parts(spec)) return 8000;  // of 2^13, less the fractions
     if (keeps_sums(spec, alpha)) return 2147483647;
     return 1 << 24;
 }
@@ -137,6 +142,7 @@ IntegerInputs integer_inputs(const GemmSpec& spec, float alpha, float beta) {
     const double most_spread = alpha_size == 0 ? spread : spread / alpha_size;
     if (most < 1 || most_spread < 1) return {.range = largest_range(spec)};
     inputs.exact = true;
+    inputs.fractions = has_lower_parts(spec);
     bound_products(inputs, spec.k, most / scaled_by(spec), most_spread / scaled_by(spec), largest_range(spec));
     return inputs;
 }

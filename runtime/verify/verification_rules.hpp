@@ -13,6 +13,7 @@ struct IntegerInputs {
     std::int64_t group = 1;  ///< above 1: A holds one ±1 in each `group` columns of a row and zeros elsewhere
     int range_c = 8;         ///< of C
     int range_scale = 1;     ///< of scales of blocks of K
+    bool fractions = false;  ///< integers of A or B have a fraction of 2^-11 beside them: the lower part of f32
 };
 
 /// The rule, for Σ = the largest possible sum of absolute products of a row and a column:
@@ -20,7 +21,8 @@ struct IntegerInputs {
 ///   limit: 2048 where the accumulator is f16 (all integers up to there are f16 values), 2^13 for fast sums of
 ///          fp8 (Hopper's fp8 tensor cores keep 13 fraction bits of a sum), 2^24 for f32 accumulators and for
 ///          s32, which an epilogue reads as f32, 2^31 - 1 for s32 that D holds as they are. Promoted sums of fp8
-///          count as f32: 128 products of integers up to 8 stay within 2^13.
+///          count as f32: 128 products of integers up to 8 stay within 2^13. 8000 for f32 in parts: products are
+///          multiples of 2^-11 there, and a part larger than those of integers.
 ///   exact: Σ ≤ limit, and |alpha|·Σ + |beta|·range_c ≤ limit · unit, where alpha and beta are 0 or powers of two and
 ///          unit is the smallest of 1, |alpha| and |beta|, of which everything that is added is a multiple.
 ///

@@ -82,9 +82,8 @@ std::vector<float> product(const GemmSpec& spec, const Lines& a, const Lines& b,
     return product_by(state_of(on_hopper()).build(problem_of(spec), KernelConfig{wgmma_config(config)}), spec, a, b);
 }
 
-/// By a kernel in whose source `instead` replaces `text`.
-std::vector<float> spoilt_product(const GemmSpec& spec, const Lines& a, const Lines& b, std::string_view text,
-                                  std::string_view instead) {
+/// In its source, `instead` replaces `text`.
+GemmKernel spoilt_kernel(const GemmSpec& spec, std::string_view text, std::string_view instead) {
     const KernelConfig config{wgmma_config(kUsual)};
     const KernelSource source = generate(problem_of(spec), config, find_arch("sm_90a"));
     std::string body = source.body;
@@ -92,7 +91,7 @@ std::vector<float> spoilt_product(const GemmSpec& spec, const Lines& a, const Li
     REQUIRE(at != std::string::npos);
     body.replace(at, text.size(), instead);
     const ParsedDump spoilt{spec, {problem_of(spec).signature, config}, source.arch, body};
-    return product_by(state_of(on_hopper()).build(spoilt), spec, a, b);
+    return state_of(on_hopper()).build(spoilt);
 }
 
 float element(const std::vector<float>& d, const GemmSpec& spec, std::int64_t row, std::int64_t column) {
@@ -265,9 +264,31 @@ TEST_CASE("emulated bf16x6: a kernel that leaves out a product of parts is found
     const ThreeParts x(spec);
     constexpr std::string_view kProduct = "wgmma(partial[0], a + OperandA::offset_of_part";
     const std::string lost = fmt::format("if (part != 0 || sum != 2) {}", kProduct);
-    const std::vector<float> d = spoilt_product(spec, x.a, x.b, kProduct, lost);
+    const std::vector<float> d = product_by(spoilt_kernel(spec, kProduct, lost), spec, x.a, x.b);
     CHECK(inexact_in_three_parts(spec, x, d) > 100);
     CHECK(inexact_in_three_parts(spec, x, d, {{{1, 1, 0}, {1, 1, 0}, {1, 0, 0}}}) == 0);
+}
+
+TEST_CASE("emulated f32 in parts: exact sums find a product of parts that is lost, or added twice") {
+    struct Fault {
+        std::string_view name, text, instead;
+    };
+    constexpr std::string_view kProduct = "wgmma(partial[0], a + OperandA::offset_of_part";
+    constexpr std::string_view kPartOfB = "first + k_block, sum - part)";
+    const std::string lost = fmt::format("if (part != 0 || sum != 1) {}", kProduct);
+    const std::string twice = fmt::format("for (int i = part == 0 && sum == 1 ? 0 : 1; i < 2; ++i) {}", kProduct);
+    for (const Math math : {Math::f16x3, Math::bf16x6, Math::tf32x3})
+        for (const auto& [name, text, instead] :
+             {Fault{"none", kProduct, kProduct}, Fault{"the lower part of B is lost", kProduct, lost},
+              Fault{"the lower part of B counts twice", kProduct, twice},
+              Fault{"the lower part of A is lost", kPartOfB, "first + k_block, sum)"}}) {
+            INFO(to_string(math) << ": " << name);
+            const GemmSpec spec = f32_spec(GemmLayout::tn, 64, 16, 40, math);
+            const Verification found = verify(state_of(on_hopper()), spoilt_kernel(spec, text, instead));
+            const bool is_right = text == instead;
+            CHECK(found.ok == is_right);
+            CHECK(found.inputs == (is_right ? InputKind::normal : InputKind::integers));
+        }
 }
 
 TEST_CASE("emulated bf16x6: parts of any element add up exactly, of tiny ones up to bf16's smallest step") {

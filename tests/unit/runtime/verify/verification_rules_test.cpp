@@ -66,6 +66,24 @@ double half_sum(const std::vector<double>& products) {
 
 }  // namespace
 
+TEST_CASE("sums of integers with fractions are exact in f32") {
+    for (const std::int64_t k : {1, 17, 512, 4096, 65536, 1 << 20}) {
+        INFO(k);
+        GemmSpec spec = problem(DataType::f32, k);
+        spec.math = Math::f16x3;
+        for (const float alpha : {1.0F, -2.0F, 0.5F}) {
+            const IntegerInputs inputs = integer_inputs(spec, alpha, 0);
+            CHECK(inputs.exact);
+            CHECK(inputs.fractions);
+            const double with_fractions = largest_sum(inputs, k) * (1 + 0x1p-11 / inputs.range);
+            CHECK(with_fractions <= 0x1p13);
+            CHECK(std::fabs(alpha) * with_fractions <= 0x1p13 * std::min(1.0F, std::fabs(alpha)));
+        }
+        spec.math = Math::tf32;
+        CHECK_FALSE(integer_inputs(spec, 1, 0).fractions);
+    }
+}
+
 TEST_CASE("small integers keep every sum exact for any accumulator and K") {
     for (const std::int64_t k : {0, 1, 17, 512, 4096, 65536, 1 << 20, 1 << 27}) {
         INFO(k);
