@@ -23,7 +23,7 @@ struct jitgemm_peer_operand {
     int64_t rows, columns;  /* bias[n] has 1 row, scale[m] has 1 column, s[0] has 1 of both */
     int64_t ld;             /* of a matrix and of scales of blocks; else 0 */
     /* ---- version 3 ---- */
-    const char *row_index;  /* "m", "n", "m/128", "n/128" or "k/128", as the text has it; "h": columns of a D of pairs; */
+    const char *row_index;  /* "m", "n", "m/128", "n/128" or "k/128", as the text has it; "h" with a D of pairs */
     const char *column_index;   /* NULL: there is one row, or one column */
     char order;             /* 't': row-major, 'n': column-major. A matrix has the order of D */
     char reserved[7];
