@@ -318,6 +318,42 @@ TEST_CASE("emulated bf16x6: parts of any element add up exactly, of tiny ones up
     }
 }
 
+TEST_CASE("emulated f32 in parts: the parts of 2^20 random elements add up within the stated error") {
+    constexpr std::int64_t kRows = 32768, kColumns = 32;
+    std::mt19937 random(11);
+    std::uniform_int_distribution<int> exponent(-12, 12);
+    std::uniform_real_distribution<float> fraction(1, 2);
+    const auto of_any_size = [&] {
+        const float size = std::ldexp(fraction(random), exponent(random));
+        return random() % 2 == 0 ? size : -size;
+    };
+    const Lines x(kRows, kColumns, of_any_size);
+    const Lines one(kColumns, kColumns, [i = 0]() mutable { return i++ % (kColumns + 1) == 0 ? 1.0F : 0.0F; });
+    struct Split {
+        Math math;
+        double of_element, of_largest;  // the most that an element may be off, as a part of it and of its row's largest
+    };
+    for (const Split& split :
+         {Split{Math::f16x3, 0x1p-22, 0x1p-39}, Split{Math::bf16x6, 0, 0}, Split{Math::tf32x3, 0x1p-23, 0}}) {
+        const GemmSpec spec = f32_spec(GemmLayout::tn, kRows, kColumns, kColumns, split.math);
+        const std::vector<float> d = product(spec, x, one, "block=128x32x32,warpgroup=64x32,stages=2,promote=32");
+        int wrong = 0, inexact_ones = 0;
+        for (std::int64_t row = 0; row < kRows; ++row) {
+            double largest = 0;
+            for (std::int64_t i = 0; i < kColumns; ++i) largest = std::max(largest, std::fabs(x.at(row, i)));
+            for (std::int64_t i = 0; i < kColumns; ++i) {
+                const double error = std::fabs(static_cast<double>(element(d, spec, row, i)) - x.at(row, i));
+                const double allowed = split.of_element * std::fabs(x.at(row, i)) + split.of_largest * largest;
+                wrong += error <= allowed ? 0 : 1;
+                inexact_ones += error == 0 ? 0 : 1;
+            }
+        }
+        INFO(to_string(split.math));
+        CHECK(wrong == 0);
+        CHECK((inexact_ones > 0) == (split.of_element != 0));  // 22 bits of f16 and of tf32 are not 24
+    }
+}
+
 /// The relative L2 error of D against f64.
 double error_in_norm(const GemmSpec& spec, const Lines& a, const Lines& b, const std::vector<float>& d) {
     double error = 0, all = 0;

@@ -48,6 +48,18 @@ def test_the_first_sample_of_all_runs_without_a_gpu(capsys):
     assert "Why this one" in capsys.readouterr().out
 
 
+def test_the_sample_of_single_precision_finds_eigenvalues(capsys):
+    np = pytest.importorskip("numpy")
+    jg.set_device("emulator:sm_90a")
+    try:
+        names = {}
+        exec(samples("", "docs/single-precision.md"), names)
+    finally:
+        jg.set_device(None)
+    printed = [float(word) for word in capsys.readouterr().out.strip(" []\n").split()]
+    assert np.allclose(printed, [1, 1 / 2, 1 / 3, 1 / 4], atol=1e-5)
+
+
 def test_samples_for_torch(capsys):
     pytest.importorskip("torch", minversion="2.6")
     exec(samples("torch"), {})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from fractions import Fraction
 
 import jitgemm as jg
 import pytest
@@ -142,6 +143,73 @@ def test_conjugate_gradients_take_as_many_steps_as_in_f32():
         x, steps = conjugate_gradients(multiply, a, b)
         assert (abs(steps - expected) <= 1).all()
         assert np.linalg.norm(product_in_f64(a, x) - b) <= 1e-4 * np.linalg.norm(b)
+
+
+def ill_conditioned(conditions, k, seed=4):
+    """Rows of A and columns of B. The sum of row i by column i has about the i-th condition: after half of K, each
+    product cancels most of the sum so far (Ogita, Rump and Oishi, Accurate Sum and Dot Product, 2005)."""
+    random = np.random.default_rng(seed)
+    a, b = np.zeros((len(conditions), k), "float32"), np.zeros((k, len(conditions)), "float32")
+    for i, condition in enumerate(conditions):
+        largest = np.log2(condition) / 2
+        powers = np.concatenate([random.uniform(0, largest, k // 2), np.linspace(largest, 0, k - k // 2)]).round()
+        powers[0] = round(largest)
+        total = Fraction(0)
+        for j, power in enumerate(powers):
+            a[i, j] = random.uniform(-1, 1) * 2**power
+            wanted = random.uniform(-1, 1) * 2**power
+            b[j, i] = wanted if j < k // 2 else (Fraction(wanted) - total) / Fraction(float(a[i, j]))
+            total += Fraction(float(a[i, j])) * Fraction(float(b[j, i]))
+    return a, b
+
+
+def exact_products(a, b):
+    """Sums of products, and of their absolute values, as fractions."""
+    rows, columns = [[Fraction(float(x)) for x in line] for line in a], [[Fraction(float(x)) for x in c] for c in b.T]
+    products = [[[x * y for x, y in zip(row, column)] for column in columns] for row in rows]
+    return [[sum(of) for of in row] for row in products], [[sum(map(abs, of)) for of in row] for row in products]
+
+
+def test_ill_conditioned_sums_keep_the_promise():
+    k, conditions = 64, [10.0**power for power in range(0, 13, 2)]
+    a, b = ill_conditioned(conditions, k)
+    exact, sizes = exact_products(a, b)
+    for i, condition in enumerate(conditions):
+        assert 0.05 * condition <= 2 * sizes[i][i] / abs(exact[i][i]) <= 1000 * condition
+    largest_a, largest_b = abs(a.astype("float64")).max(1), abs(b.astype("float64")).max(0)
+    for math in ("f16x3", "bf16x6", "tf32x3"):
+        d = multiply_in_parts(a, b, math=math)
+        for i in range(len(conditions)):
+            for j in range(len(conditions)):
+                last = 2**-38 * largest_a[i] * largest_b[j] if math == "f16x3" else 2**-134 * (largest_a + largest_b)[i]
+                allowed = (2**-20 + k * 2**-30) * float(sizes[i][j]) + k * last
+                assert abs(Fraction(float(d[i, j])) - exact[i][j]) <= allowed, (math, i, j)
+
+
+def subspace_iteration(multiply, a, columns, most=200):
+    """The largest eigenvalues of a symmetric matrix, and the steps until their residuals are 1e-5 of them."""
+    q = np.linalg.qr(normal((len(a), columns), 8))[0]
+    for step in range(1, most):
+        aq = multiply(a, q)
+        values, turns = np.linalg.eigh(q.T @ aq)
+        if np.linalg.norm(aq @ turns - q @ turns * values) <= 1e-5 * np.linalg.norm(values):
+            break
+        q = np.linalg.qr(aq)[0]
+    return values, step
+
+
+def test_eigenvalues_take_as_many_steps_as_in_f32():
+    n, columns = 64, 8
+    turns, _ = np.linalg.qr(normal((n, n), 7).astype("float64"))
+    spectrum = np.concatenate([np.linspace(2, 1, columns), np.linspace(0.6, 0, n - columns)])
+    a = ((turns * spectrum) @ turns.T).astype("float32")
+    kernel = jg.kernel(m=n, n=columns, k=n, a="f32", layout="tt", **IN_PARTS)
+    _, expected = subspace_iteration(np.matmul, a, columns)
+    assert expected < 100
+    for multiply in (kernel, lambda a, q: jg.matmul(a, q, math="f16x3", device=EMULATOR)):
+        values, steps = subspace_iteration(multiply, a, columns)
+        assert abs(steps - expected) <= 1
+        assert abs(values - spectrum[columns - 1 :: -1]).max() <= 1e-5
 
 
 def test_a_variable_is_the_default(tmp_path):
