@@ -129,12 +129,20 @@ def int8(draw: random.Random) -> dict[str, str]:
 TYPES = [halves] * 5 + [single_precision] * 3 + [float8] * 3 + [int8]
 
 
+def declared(text: str, of_d: str) -> str:
+    """The text for a D of this type. Operands have D's type, but kernels read none of 8 bits or of s32."""
+    if of_d not in ("e4m3", "s8", "s32"):
+        return text
+    types = {"bias": "f32[n]", "x": "bf16[m,n]", "pre": "bf16[m,n]"}
+    return "".join(f"{name}: {of}; " for name, of in types.items() if f"{name}[" in text) + text
+
+
 def added_of(draw: random.Random, options: dict[str, str]) -> dict[str, str]:
     """A C, an epilogue, or neither."""
     if options.get("sums") == "promoted" and draw.random() < 0.5:
-        return {"epilogue": draw.choice(SCALED_TEXTS)}
+        return {"epilogue": declared(draw.choice(SCALED_TEXTS), options["d-type"])}
     if draw.random() < 0.3:
-        return {"epilogue": draw.choice(TEXTS)}
+        return {"epilogue": declared(draw.choice(TEXTS), options["d-type"])}
     if options["d-type"] == "s32" or draw.random() < 0.55:
         return {}
     of_d = options["d-type"] if BYTES[options["d-type"]] > 1 else "bf16"
@@ -162,7 +170,7 @@ def random_problem(seed: str, index: int, target: list[str] | None) -> list[str]
     layouts = {"layout": draw.choice(["tn", "tn", "nn", "nt", "tt"]), "d-layout": draw.choice("ttn")}
     if types.get("type") == "s8":
         k = min(k, LONGEST_SUM_OF_S8)
-    if BYTES[types["d-type"]] == 1:     # stored 16 bytes at a time
+    if BYTES[types["d-type"]] == 1 and draw.random() < 0.7:     # as wgmma stores it, 16 bytes at a time
         m, n = (m, -(-n // 16) * 16) if layouts["d-layout"] == "t" else (-(-m // 16) * 16, n)
     options = {"m": m, "n": n, "k": k, **types, **layouts}
     options |= promises_of(draw, "c-type" in options)
@@ -173,7 +181,8 @@ def random_problem(seed: str, index: int, target: list[str] | None) -> list[str]
     for operand, (run, of) in runs.items():
         if of is None:
             continue
-        pitch, alignment = pitch_and_alignment(draw, run, of) if BYTES[of] > 1 or operand != "d" else (run, 16)
+        is_whole = operand == "d" and BYTES[of] == 1 and run % 16 == 0
+        pitch, alignment = (run, 16) if is_whole else pitch_and_alignment(draw, run, of)
         options[f"align-{operand}"] = alignment
         if operand != "c" or "broadcast-c" not in options:
             options[f"ld{operand}"] = pitch
