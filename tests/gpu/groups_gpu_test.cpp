@@ -1,17 +1,21 @@
 /// Groups of rows and of K on a GPU: schedules, sizes, texts, and graphs whose offsets change between replays.
 
+#include "generator/heuristics.hpp"
 #include "runtime/context/context_state.hpp"
 #include "runtime/cuda/cuda_timing.hpp"
 #include "tests/catch.hpp"
 #include "tests/gpu/gpu.hpp"
+#include "tests/gpu/streams_and_replays.hpp"
 #include "tests/support/kernel_checks.hpp"
 #include "tests/support/wgmma_configs.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <map>
 #include <random>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace {
@@ -27,6 +31,12 @@ GemmSpec groups_of(std::int64_t groups, const Sizes& size, DataType type = DataT
     GemmSpec spec = spec_of(layout, size[0], size[1], size[2], type);
     spec.groups = groups;
     return spec;
+}
+
+constexpr std::string_view kMma = "mma_multistage", kSimt = "simt_hierarchical", kWgmma = "wgmma_warp_specialized";
+
+std::string_view family_of_choice(const GemmSpec& spec, Context& context) {
+    return family_name(choose_config(problem_of(spec), state_of(context).device->model()));
 }
 
 }  // namespace
@@ -73,6 +83,89 @@ TEST_CASE("groups on a GPU: random problems of every type") {
         if (below(3) == 0) spec.group_rows = 1 + below(90), spec.m = spec.groups * spec.group_rows;
         if (below(3) == 0) spec.expected_rows = 1 + below(300);
         if (below(4) == 0 && type != DataType::s8) spec.epilogue = "w: f32[m]; d = (acc + bias[b,n]) * w[m]";
+        INFO(to_string(spec));
+        static_cast<void>(check_chosen(context, spec, {.seed = i}));
+    }
+}
+
+TEST_CASE("groups on a GPU: random problems of odd sizes in every layout, without wgmma and with it") {
+    using enum DataType;
+    REQUIRE_GPU();
+    Context context;
+    std::mt19937_64 random(31);
+    const auto below = [&](std::uint64_t end) { return static_cast<std::int64_t>(random() % end); };
+    std::map<std::string_view, int> families;
+    for (std::uint64_t i = 0; i < 96; ++i) {
+        const DataType type = std::array{bf16, f16, f32}.at(i % 3);
+        GemmSpec spec = groups_of(1 + below(i % 8 == 0 ? 1024 : 40), {1 + below(4000), 1 + below(700), 1 + below(700)},
+                                  type, kLayouts.at(i % 4));
+        constexpr std::array kMaths{Math::ieee, Math::ieee, Math::tf32, Math::f16x3};
+        if (type == f32) spec.math = kMaths.at(i / 12 % 4);
+        const bool of_k = i / 3 % 3 == 2;
+        if (of_k) {
+            spec.ragged = Ragged::k;
+            spec.groups = 1 + spec.groups % 20;
+            std::swap(spec.m, spec.k);
+            if (below(2) == 0) spec.d = f32;
+        } else if (below(3) == 0) {
+            spec.group_rows = 1 + below(90), spec.m = spec.groups * spec.group_rows;
+        }
+        if (below(3) == 0) spec.c = spec.d;
+        if (below(3) == 0) spec.expected_rows = 1 + below(300);
+        if (!spec.c && below(3) == 0)
+            spec.epilogue = of_k ? "d = relu(acc + bias[b,n])" : "w: f32[m]; d = (acc + bias[b,n]) * w[m]";
+        ++families[family_of_choice(spec, context)];
+        INFO(to_string(spec));
+        static_cast<void>(check_chosen(context, spec, {.beta = spec.c ? 2.0F : 0.0F, .seed = i}));
+    }
+    CHECK(families[kMma] > 20);
+    CHECK(families[kSimt] > 10);
+}
+
+TEST_CASE("groups on a GPU: launches on two streams, and replays of a graph") {
+    using enum DataType;
+    REQUIRE_GPU();
+    Context context;
+    const bool has_wgmma = state_of(context).device->model().arch->has_wgmma;
+    std::map<std::string_view, int> families;
+    for (const bool of_k : {false, true})
+        for (const bool has_room : {false, true})
+            for (const DataType type : {bf16, f32})
+                for (const GemmLayout layout : {GemmLayout::tn, GemmLayout::nt}) {
+                    if (of_k && has_room) continue;
+                    GemmSpec spec = groups_of(24, of_k ? Sizes{136, 72, 3000} : Sizes{3000, 136, 72}, type, layout);
+                    if (of_k) spec.ragged = Ragged::k;
+                    if (has_room) spec.group_rows = 125;
+                    INFO(to_string(spec));
+                    ++families[family_of_choice(spec, context)];
+                    const Problem problem = problem_of(spec);
+                    check_streams_and_replays(context, problem.asked,
+                                              choose_config(problem, state_of(context).device->model()));
+                }
+    CHECK(families[kMma] > 0);
+    CHECK(families[kSimt] > 0);
+    CHECK((families[kWgmma] > 0) == has_wgmma);
+}
+
+TEST_CASE("groups on a GPU: scales of blocks of K of pairs of columns") {
+    REQUIRE_GPU();
+    Context context;
+    REQUIRE_WGMMA(context);
+    std::mt19937_64 random(37);
+    const auto below = [&](std::uint64_t end) { return static_cast<std::int64_t>(random() % end); };
+    constexpr std::array kOfA{"sa[m,k/128]", "sa[k/128,m]"};
+    constexpr std::array kOfB{"sb[b,n/128,k/128]", "sb[b,k/128,n]", "sb[b,n,k/128]", "sb[b,k/128,n/128]"};
+    constexpr std::array kOfD{"silu(left(x)) * right(x)", "silu(even(x)) * odd(x)", "left(x) - right(x) * w[m]"};
+    for (std::uint64_t i = 0; i < 48; ++i) {
+        GemmSpec spec = groups_of(1 + below(i % 6 == 0 ? 300 : 40),
+                                  {1 + below(4000), 256 * (1 + below(5)), 16 * (1 + below(90))}, DataType::e4m3);
+        if (i % 4 == 1) spec.b = DataType::e5m2;
+        spec.d = i % 3 == 0 ? DataType::f16 : DataType::bf16;
+        if (below(2) == 0) spec.m += 4 - spec.m % 4, spec.k = 512 * (1 + below(4));  // TMA may load scales
+        if (below(3) == 0) spec.group_rows = 1 + below(90), spec.m = spec.groups * spec.group_rows;
+        if (below(3) == 0) spec.expected_rows = 1 + below(300);
+        spec.epilogue =
+            std::string("x = acc * ") + kOfA.at(i % 2) + " * " + kOfB.at(i / 2 % 4) + "; d[m,h] = " + kOfD.at(i % 3);
         INFO(to_string(spec));
         static_cast<void>(check_chosen(context, spec, {.seed = i}));
     }
