@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs a problem of every kernel family, and each way to share a tile's sums, under compute-sanitizer on this machine's
-# GPU.
+# Runs a problem of every kernel family, each way to share a tile's sums, and batches and groups under compute-sanitizer
+# on this machine's GPU.
 #   scripts/sanitize-gpu.sh [--tool jitgemm] [--checks "memcheck synccheck initcheck"]
 # Kernels are launched one by one: the sanitizer has no memory for graphs of many launches.
 # A run passes when the result is verified and the sanitizer reports no error, neither of a kernel nor of a call of the
@@ -34,6 +34,17 @@ problems=(
     "f32 nt 65 33 17|simt_outer_product|"
     "f32 tn 130 70 35|simt_outer_product_tile2d|"
     "bf16 tn 64 64 8192||"
+    "bf16 tn 500 264 136 batch=6||"
+    "f16 nn 77 65 33 batch=12 batch-inner=4|mma_multistage|"
+    "f32 tt 65 33 17 batch=5|simt_hierarchical|"
+    "bf16 tn 300 264 136 batch=5 pointers=yes||"
+    "bf16 tn 700 264 136 groups=9 --group-sizes=random|wgmma_warp_specialized|"
+    "bf16 tn 270 264 136 groups=9 source-rows=100 --group-sizes=skewed|wgmma_warp_specialized|"
+    "f16 nn 300 71 63 groups=9 --group-sizes=random|mma_multistage|"
+    "f32 nt 200 33 65 groups=5 group-rows=40 --group-sizes=random|simt_hierarchical|"
+    "bf16 nt 136 264 700 groups=9 ragged=k --group-sizes=random|wgmma_warp_specialized|"
+    "f16 tn 71 63 300 groups=9 ragged=k --group-sizes=random|mma_multistage|"
+    "f32 nn 33 65 200 groups=5 ragged=k --group-sizes=random|simt_hierarchical|"
 )
 
 log=$(mktemp)
