@@ -8,6 +8,9 @@
 #include "tests/support/batch_rows.hpp"
 #include "tests/support/one_in.hpp"
 
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -41,6 +44,28 @@ TEST_CASE("batch-invariant: a row's bits are the same for every m and beside row
         CHECK(check_batch_invariance(on_hopper(), invariant(spec)) > 1);
         CHECK(check_batch_invariance(on_emulator(), invariant(spec)) > 1);
     }
+}
+
+TEST_CASE("batch-invariant: each problem of a batch has a single problem's bits for every m") {
+    const auto rows = [](Context& context, const GemmSpec& spec) {
+        return rows_of_d(context, context.kernel(spec), spec.m, OtherRows::usual);
+    };
+    for (Context* const context : {&on_hopper(), &on_emulator()})
+        for (const DataType type : {DataType::bf16, DataType::f32}) {
+            GemmSpec spec = invariant(spec_of(GemmLayout::tn, 160, 40, 2056, type));  // a K that is split otherwise
+            const std::vector<std::byte> all = rows(*context, spec);
+            spec.batch_stride_a = spec.batch_stride_b = 0;
+            for (const std::int64_t m : {1, 33, 150}) {
+                INFO(shape_line(spec) << ", m = " << m);
+                spec.m = m;
+                spec.batch = 3;
+                const std::vector<std::byte> of_batch = rows(*context, spec);
+                const std::ptrdiff_t one = m * spec.n * bytes(spec.d);
+                REQUIRE(of_batch.size() == static_cast<std::size_t>(3 * one));
+                for (std::ptrdiff_t problem = 0; problem < 3; ++problem)
+                    CHECK(std::equal(all.begin(), all.begin() + one, of_batch.begin() + problem * one));
+            }
+        }
 }
 
 // The choice may be any of these: what is tuned chooses among them, too.

@@ -2,12 +2,17 @@
 
 #include "jitgemm/jitgemm.h"
 #include "jitgemm/jitgemm.hpp"
+#include "runtime/context/context_state.hpp"
+#include "runtime/verify/verify.hpp"
 #include "tests/catch.hpp"
+#include "tests/emulator/emulator.hpp"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace {
@@ -134,4 +139,44 @@ TEST_CASE("a kernel set of a context launches on the emulator for a row-major an
             CHECK(operands.wrong() == 0);
         }
     }
+}
+
+TEST_CASE("kernel sets of batches and groups: each m has a right kernel, whose strides follow from it") {
+    using jitgemm::testing::on_emulator, jitgemm::testing::on_hopper;
+    constexpr std::array kOnHopper{"bf16 tn 1 40 48 batch=3",
+                                   "bf16 nn 1 24 40 batch=4 batch-inner=2",
+                                   "bf16 tn 1 24 40 batch=3 d-layout=n batch-stride-b=0",
+                                   "bf16 tn 1 40 48 groups=5",
+                                   "bf16 tn 1 40 48 groups=5 source-rows=9",
+                                   "bf16 nt 1 40 100 groups=3 ragged=k"};
+    constexpr std::array kElsewhere{"f32 tt 1 20 24 batch=3 deterministic=batch_invariant",
+                                    "bf16 tn 1 24 40 batch=3 pointers=yes", "f32 nn 1 20 24 groups=3",
+                                    "bf16 tn 1 40 48 batch=2 epilogue='d = relu(acc + bias[b,n])'"};
+    const auto check = [](jitgemm::Context& context, std::string_view text) {
+        const jitgemm::GemmKernelSet set = context.kernels(jitgemm::parse_shape_line(text), 1, 40);
+        for (const std::int64_t m : {1, 17, 40}) {
+            const jitgemm::GemmKernel kernel = set.kernel(m);
+            const jitgemm::Verification verdict = verify(state_of(context), kernel, {});
+            INFO(text << ", m=" << m << ", " << kernel.info().name << "\n" << verdict.message);
+            CHECK(kernel.spec().m == m);
+            CHECK(verdict.ok);
+        }
+    };
+    for (const std::string_view text : kOnHopper) check(on_hopper(), text);
+    for (const std::string_view text : kElsewhere) check(on_emulator(), text);
+}
+
+TEST_CASE("kernel sets of batches and groups: what no m of the range may be is refused") {
+    using jitgemm::testing::on_emulator;
+    const auto reason = [](std::string_view text) -> std::string {
+        try {
+            static_cast<void>(on_emulator().kernels(jitgemm::parse_shape_line(text), 30, 40));
+        } catch (const jitgemm::Error& error) {
+            return error.what();
+        }
+        return "none";
+    };
+    CHECK_THAT(reason("bf16 tn 30 24 40 groups=3 group-rows=10"), ContainsSubstring("m is 40: m must be group_rows times the 3 groups"));
+    // 35 rows of D fit between two problems of the batch.
+    CHECK_THAT(reason("bf16 tn 30 24 40 batch=3 batch-stride-d=840"), ContainsSubstring("batch_stride_d is 840"));
 }

@@ -188,6 +188,7 @@ GemmSpec random_types(RandomBits& random) {
     if (!spec.c && spec.epilogue.empty() && !spec.pointers && spec.groups == 0 && chance(random, 10))
         make_symmetric(random, spec);
     if (chance(random, 6)) make_prepared(random, spec);
+    if (chance(random, 8)) spec.deterministic = Determinism::batch_invariant;
     return spec;
 }
 

@@ -81,6 +81,19 @@ TEST_CASE("batches on a GPU: the last problem lies beyond 2^32 elements") {
     static_cast<void>(check_chosen(context, spec));
 }
 
+TEST_CASE("batches on a GPU: element 2^31 lies within the last problem's matrices") {
+    REQUIRE_GPU();
+    Context context;
+    // Half of the last A, B and D lies on either side: as TMA reads them, as threads of mma.sync do, and FP32 cores.
+    for (const GemmSpec& asked : {batch_of(2, {64, 64, 64}), batch_of(2, {63, 65, 67}, DataType::f16, GemmLayout::nn),
+                                  batch_of(2, {64, 64, 64}, DataType::f32, GemmLayout::tt)}) {
+        GemmSpec spec = asked;
+        spec.batch_stride_a = spec.batch_stride_b = spec.batch_stride_d = (std::int64_t{1} << 31) - 2048;
+        INFO(to_string(spec));
+        static_cast<void>(check_chosen(context, spec));
+    }
+}
+
 TEST_CASE("batches on a GPU: a text with values of each problem") {
     REQUIRE_GPU();
     Context context;

@@ -59,7 +59,7 @@ std::vector<std::byte> rows_of_d(Context& context, const GemmKernel& kernel, std
     const GemmSpec& spec = kernel.spec();
     const Matrix a{spec.a, order_a(spec.layout), spec.m, spec.k, spec.lda};
     const Matrix b{spec.b, order_b(spec.layout), spec.k, spec.n, spec.ldb};
-    const Matrix d{spec.d, spec.d_order, spec.m, spec.n, spec.ldd};
+    const Matrix d{spec.d, spec.d_order, spec.m * spec.batch, spec.n, spec.ldd};
     const Matrix c{spec.c.value_or(spec.d), spec.d_order, spec.c ? spec.m : 0, spec.c ? spec.n : 0, spec.ldc};
     const DeviceBuffer of_a = filled(context, a, 1, usual_rows, others);
     const DeviceBuffer of_b = filled(context, b, 2, b.rows, OtherRows::usual);

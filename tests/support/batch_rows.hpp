@@ -13,7 +13,8 @@ namespace jitgemm::testing {
 enum class OtherRows : std::uint8_t { usual, not_a_number };
 
 /// D's rows, one behind the other without gaps, as the kernel leaves them for operands whose rows depend on their own
-/// number alone: equal rows in problems of any m. Rows from `usual_rows` on hold what `others` says.
+/// number alone: equal rows in problems of any m. Rows from `usual_rows` on hold what `others` says. The problems of a
+/// batch, whose D is row-major and packed, share A and B, and their rows of D follow one another.
 [[nodiscard]] std::vector<std::byte> rows_of_d(Context& context, const GemmKernel& kernel, std::int64_t usual_rows,
                                                OtherRows others);
 
