@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from functools import partial
 from itertools import pairwise
+from math import prod
 from typing import Any, NamedTuple
 
 import torch
@@ -72,6 +73,9 @@ def grouped_matmul(
     a: (m, k), b: (groups, k, n), offs: (groups,), the ends of the groups as int32 on a's device. The result is (m, n).
     Its rows behind the last group are undefined, and the gradient of a is zero there. The host reads no offs where
     jitgemm has kernels, which is for a and b of 16 bits or f32.
+    Or a is (groups, rows, k), with room for as many rows of each group, and offs says how many rows each group has. The
+    result is (groups, rows, n). Its other rows are undefined, and the gradient of a is zero there. The gradient of b is
+    PyTorch's product of copies in which other rows are zero.
     Or b is (k, n), and the groups are parts of k. The result is then (groups, m, n), without an epilogue.
     rows: (m,), int32 on a's device, where a is (source rows, k). Row i of the result is made of row rows[i] of a. Where
     a has no such row, -1 for example, it is made of zeros. The gradient of a is then summed as PyTorch's index_add
@@ -172,7 +176,7 @@ OUTER = torch.ops.jitgemm.grouped_outer.default
 def _product(a: Tensor, b: Tensor, offs: Tensor, options: Options, text: Text, rows: Tensor | None = None) -> Tensor:
     out = None
     if options.zeroed:
-        out = a.new_zeros(((a if rows is None else rows).shape[0], _width(b.shape[-1], text)), dtype=options.out_dtype)
+        out = a.new_zeros(_shape(a, b, rows, text), dtype=options.out_dtype)
     d: Tensor = _core.grouped_matmul(
         a,
         b,
@@ -213,22 +217,29 @@ def _fake(a: Tensor, b: Tensor, offs: Tensor, *more: Any) -> Tensor:
 def _fake_gathered(a: Tensor, b: Tensor, offs: Tensor, rows: Tensor | None, *more: Any) -> Tensor:
     _check_shapes(a, b, offs, rows)
     options, text = _read(more)
-    torch._check(a.shape[1] == b.shape[1], lambda: f"a has shape {tuple(a.shape)} and b {tuple(b.shape)}")
+    torch._check(a.shape[-1] == b.shape[1], lambda: f"a has shape {tuple(a.shape)} and b {tuple(b.shape)}")
     torch._check(a.dtype == b.dtype, lambda: f"a is of type {a.dtype} and b of {b.dtype}")
     tell_inductor(a)
-    m = (a if rows is None else rows).shape[0]
-    return a.new_empty((m, _width(b.shape[2], text)), dtype=options.out_dtype)
+    return a.new_empty(_shape(a, b, rows, text), dtype=options.out_dtype)
+
+
+def _shape(a: Tensor, b: Tensor, rows: Tensor | None, text: Text) -> tuple[Any, ...]:
+    """Of the result."""
+    return (*(a.shape[:-1] if rows is None else rows.shape), _width(b.shape[2], text))
 
 
 def _check_shapes(a: Tensor, b: Tensor, offs: Tensor, rows: Tensor | None = None) -> None:
+    has_room = rows is None and a.dim() == 3
     for name, x, rank, shape in (
-        ("a", a, 2, "(m, k)"),
+        ("a", a, 3 if has_room else 2, "(m, k)" if rows is not None else "(m, k) or (groups, rows, k)"),
         ("b", b, 3, "(groups, k, n)"),
         ("offs", offs, 1, "(groups,)"),
         ("rows", rows, 1, "(m,)"),
     ):
         if x is not None and x.dim() != rank:
             refuse(f"{name} has shape {tuple(x.shape)}: it must be {shape}")
+    if has_room:
+        torch._check(a.shape[0] == b.shape[0], lambda: f"a has shape {tuple(a.shape)} and b {tuple(b.shape)}")
     if rows is not None and rows.dtype is not torch.int32:
         refuse(f"rows is of type {rows.dtype}: it must be torch.int32")
     torch._check(offs.shape[0] == b.shape[0], lambda: f"b has shape {tuple(b.shape)} and offs {tuple(offs.shape)}")
@@ -243,7 +254,7 @@ library.register_fake("jitgemm::gathered_matmul", _fake_gathered, lib=LIBRARY)
 
 @register_flop_formula(torch.ops.jitgemm.grouped_matmul)
 def _flops(a: Any, b: Any, *_: Any, out_shape: Any = None, **__: Any) -> int:
-    return int(2 * a[0] * a[1] * b[2])
+    return int(2 * prod(a) * b[2])
 
 
 @register_flop_formula(torch.ops.jitgemm.gathered_matmul)
@@ -346,7 +357,7 @@ class _Grouped(torch.autograd.Function):
         a, b, offs = ctx.saved_tensors
         gradient = _rows(gradient.to(ctx.dtype))
         of_a = None if b is None else _product_of(ctx.options, gradient, b.mT, offs)
-        of_b = None if a is None else OUTER(_rows(a), gradient, offs, *ctx.options[:_WORDS])
+        of_b = None if a is None else _gradient_of_b(a, gradient, offs, ctx.options)
         return (None, of_a, of_b, *none)
 
     @staticmethod
@@ -417,6 +428,13 @@ class _GatheredGroups(torch.autograd.Function):
         of_a = None if b is None else _scattered(_product_of(ctx.options, gradient, b.mT, offs), rows, ctx.sources)
         of_b = None if a is None else OUTER(_gathered(a, rows), gradient, offs, *ctx.options[:_WORDS])
         return (None, of_a, of_b, *none)
+
+
+def _gradient_of_b(a: Tensor, gradient: Tensor, offs: Tensor, options: Options) -> Tensor:
+    if a.dim() == 2:
+        return OUTER(_rows(a), gradient, offs, *options[:_WORDS])
+    is_used = (torch.arange(a.shape[1], device=offs.device) < offs[:, None])[:, :, None]
+    return torch.bmm(torch.where(is_used, a, 0).mT, torch.where(is_used, gradient, 0))
 
 
 def _gathered(a: Tensor, rows: Tensor) -> Tensor:

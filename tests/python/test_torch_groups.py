@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from functools import partial
 
 import jitgemm as jg
@@ -191,6 +192,100 @@ def test_vmap():
         func.vmap(lambda a: ours(a, b, offs))(batch),
         torch.stack([theirs(a, b) for a in batch]),
     )
+
+
+# ---- room for rows of each group -----------------------------------------------------------------
+
+ROOM = 9
+COUNTS = (5, 0, 9, 7)
+
+
+def rooms(place="cpu", counts=COUNTS, room=ROOM, **more):
+    """Rows behind those of a group are NaN."""
+    a = numbers(len(counts), room, K, place=place, **more)
+    weights = numbers(len(counts), N, K, seed=1, place=place, **more)
+    counts = torch.tensor(counts, dtype=torch.int32, device=place)
+    is_used = (torch.arange(room, device=place) < counts[:, None])[:, :, None]
+    return torch.where(is_used, a, torch.nan), weights.mT, counts, is_used
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_room_for_rows_results_and_gradients(place):
+    a, b, counts, is_used = rooms(place)
+    gradient = torch.where(is_used, numbers(*a.shape[:2], N, seed=2, place=place), torch.nan)
+    given, expected = leaves(a, b), leaves(a.nan_to_num(), b)
+    d, reference = ours(*given, counts), torch.bmm(*expected)
+    assert torch.equal(torch.where(is_used, d, 0), reference)
+    plain = ours(a, b, counts)
+    assert torch.equal(torch.where(is_used, plain, 0), reference)
+    d.backward(gradient)
+    reference.backward(gradient.nan_to_num())
+    for x, y in zip(given, expected):
+        assert torch.equal(x.grad, y.grad) and x.grad.dtype == y.dtype
+    assert not given[0].grad[1].any() and not given[1].grad[1].any()  # of the empty group
+
+
+@pytest.mark.parametrize("transform", ["gradients of gradients", "jvp", "vmap"])
+def test_room_for_rows_transforms(transform):
+    a, b, counts, _ = rooms(counts=(ROOM,) * 4)  # all rows are defined
+    of_a, of_b, of_d = numbers(*a.shape, seed=3), numbers(*b.shape, seed=4), numbers(*a.shape[:2], N, seed=5)
+
+    def observe(f):
+        if transform == "jvp":
+            return [func.jvp(f, (a, b), (of_a, of_b))[1]]
+        if transform == "vmap":
+            return [func.vmap(lambda a: f(a, b))(torch.stack([a, -a]))]
+        given = leaves(a, b, of_d)
+        first = torch.autograd.grad((f(*given[:2]) * given[2]).sum(), given[:2], create_graph=True)
+        return *first, *torch.autograd.grad(sum((x * y).sum() for x, y in zip(first, (of_a, of_b))), given)
+
+    for x, y in zip(observe(lambda a, b: ours(a, b, counts)), observe(torch.matmul), strict=True):
+        assert torch.equal(x, y)
+
+
+def test_room_for_rows_as_an_operator():
+    a, b, counts, _ = rooms(counts=(ROOM,) * 4)
+    library.opcheck(torch.ops.jitgemm.grouped_matmul.default, (*leaves(a, b), counts, EMULATOR))
+    with FlopCounterMode(display=False) as counter:
+        ours(a, b, counts)
+    assert counter.get_total_flops() == 2 * 4 * ROOM * K * N
+    w = numbers(4, ROOM, seed=3)
+    d = ours(a, b, counts, epilogue="d = w[m] * left(acc)", operands={"w": w})
+    assert torch.equal(d, torch.bmm(a, b)[:, :, : N // 2] * w[..., None])
+    meta = (x.to("meta") for x in (a, b, counts))
+    assert jg.torch.grouped_matmul(*meta, out_dtype=torch.float32).shape == (4, ROOM, N)
+
+
+def test_room_for_rows_in_a_compiled_program():
+    compiled = torch.compile(ours, backend="aot_eager", fullgraph=True, dynamic=True)
+    for counts, room in ((COUNTS, ROOM), ((1, 2, 3, 4), 4), ((0, 40, 0, 1), 41)):
+        a, b, counts, is_used = rooms(counts=counts, room=room)
+        given, expected = leaves(a, b), leaves(a.nan_to_num(), b)
+        d, reference = (torch.where(is_used, x, 0) for x in (compiled(*given, counts), torch.bmm(*expected)))
+        assert torch.equal(d, reference)
+        d.sum().backward()
+        reference.sum().backward()
+        assert all(torch.equal(x.grad, y.grad) for x, y in zip(given, expected))
+
+
+@pytest.mark.parametrize(
+    "change, words",
+    [
+        ({"a": (3, ROOM, K)}, "a has shape"),
+        ({"a": (1, 4, ROOM, K)}, "(groups, rows, k)"),
+        ({"b": (K, N)}, "they must be"),
+        ({"rows": torch.zeros(ROOM, dtype=torch.int32)}, "it must be (m, k)"),
+        ({"counts": ends(*COUNTS[1:])}, "offs"),
+    ],
+)
+@pytest.mark.parametrize("needs_gradient", [False, True])
+def test_room_for_rows_refusals(change, words, needs_gradient):
+    change, (a, b, counts, _) = dict(change), rooms()
+    a, b = numbers(*change.pop("a", a.shape)), numbers(*change.pop("b", b.shape))
+    if needs_gradient:
+        a.requires_grad_()
+    with pytest.raises((jg.Error, RuntimeError), match=re.escape(words)):
+        ours(a, b, change.pop("counts", counts), **change)
 
 
 # ---- options -------------------------------------------------------------------------------------
