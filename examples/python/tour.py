@@ -26,7 +26,21 @@ d = jg.matmul(a, w.T, device="emulator:sm_80")
 assert (d == a.astype("float64") @ w.T.astype("float64")).all()
 show("d = a @ w.T, its first rows", d[:4])
 
-# %% The same kernel by itself: what was chosen, why, and the CUDA file that was compiled
+# %% A batch: three products in one launch, which share w
+heads = rng.integers(-3, 4, (3, 48, 40)).astype("float16")
+products = jg.matmul(heads, w.T, device="emulator:sm_80")
+assert (products == heads.astype("float64") @ w.T.astype("float64")).all()
+show("A batch of shape", products.shape)
+
+# %% Groups: the rows of a in three groups, each with its own matrix. The second one is empty.
+experts = rng.integers(-3, 4, (3, 40, 56)).astype("float16")
+ends = np.array([20, 20, 48], "int32")
+grouped = jg.grouped_matmul(a, experts, ends, device="emulator:sm_80")
+assert (grouped[:20] == a[:20].astype("float64") @ experts[0].astype("float64")).all()
+assert (grouped[20:] == a[20:].astype("float64") @ experts[2].astype("float64")).all()
+show("Groups of 20, 0 and 28 rows", grouped[[0, 19, 20, 47], :8])
+
+# %% The first kernel by itself: what was chosen, why, and the CUDA file that was compiled
 k = jg.kernel("f16 tn 48 56 40", device="emulator:sm_80")
 show("The kernel", k)
 show("Why this one", k.explain())

@@ -106,8 +106,10 @@ TEST_CASE("C programs: the example runs, and says what is wrong with its options
     const TemporaryFolder folder;
     const std::string build =
         fmt::format("{} -I {} {} {}", kStrict, source("include"), source("examples/c/gemm.c"), link_options());
-    CHECK_THAT(output_of_built(folder, build),
-               ContainsSubstring("f32_tt") && ContainsSubstring("0 of 660 elements are wrong"));
+    CHECK_THAT(output_of_built(folder, build), ContainsSubstring("f32_tt") &&
+                                                   ContainsSubstring("\n0 of 660 elements are wrong") &&
+                                                   ContainsSubstring("batch: 0 of 1980 elements are wrong") &&
+                                                   ContainsSubstring("groups: 0 of 660 elements are wrong"));
     const Ran refused = run(folder / "program" + " devise=cuda");
     CHECK(refused.status != 0);
     CHECK_THAT(refused.output, ContainsSubstring("did you mean 'device'?"));

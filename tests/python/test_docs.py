@@ -85,7 +85,7 @@ def test_the_tour(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     runpy.run_path(str(ROOT / "examples" / "python" / "tour.py"))
     page = (tmp_path / "tour.html").read_text()
-    assert page.count("<svg") >= 4 and "__global__" in page
+    assert page.count("<svg") >= 4 and "__global__" in page and "Groups of 20, 0 and 28 rows" in page
 
 
 def test_readme_shows_the_table_of_speedups(tmp_path):
