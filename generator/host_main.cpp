@@ -26,16 +26,21 @@ std::int64_t sparsity(std::int64_t k) {
     return one_in;
 }
 
-/// "kBatchStrideA" of "a".
-std::string stride_constant(std::string_view operand) {
-    return fmt::format("kBatchStride{}", static_cast<char>(std::toupper(static_cast<unsigned char>(operand.front()))));
+/// "kBatchStrideA" of "kBatchStride" and "a".
+std::string stride_constant(std::string_view kind, std::string_view operand) {
+    return fmt::format("{}{}", kind, static_cast<char>(std::toupper(static_cast<unsigned char>(operand.front()))));
 }
 
 std::string batch_constants(const GemmSpec& spec) {
     if (!is_batched(spec)) return {};
     std::string text = constant("kBatch", spec.batch);
-    for (const GemmOperand& operand : gemm_operands(spec))
-        text += constant(stride_constant(operand.name), operand.batch_stride);
+    const OperandList operands = spec.symmetric ? kernel_operands(spec) : gemm_operands(spec);  // with a B
+    for (const GemmOperand& operand : operands)
+        text += constant(stride_constant("kBatchStride", operand.name), operand.batch_stride);
+    if (!is_nested(spec)) return text;
+    text += constant("kBatchInner", spec.outer->inner);
+    for (const GemmOperand& operand : operands)
+        text += constant(stride_constant("kOuterStride", operand.name), operand.outer_stride);
     return text;
 }
 
@@ -47,8 +52,9 @@ std::string extents(const GemmSpec& spec) {
            constant("kLdb", spec.ldb) + constant("kLdd", spec.ldd) + constant("kAStrideM", a_rows ? "kLda" : "1") +
            constant("kAStrideK", a_rows ? "1" : "kLda") + constant("kBStrideK", b_rows ? "kLdb" : "1") +
            constant("kBStrideN", b_rows ? "1" : "kLdb") + constant("kElementsA", elements.a) +
-           constant("kElementsB", elements.b) + constant("kElementsD", elements.d) + batch_constants(spec) +
-           constant("kSparsity", sparsity(spec.k)) +
+           (spec.symmetric ? "" : constant("kElementsB", elements.b)) + constant("kElementsD", elements.d) +
+           batch_constants(spec) + constant("kSparsity", sparsity(spec.k)) +
+           fmt::format("constexpr double kFlops = {};\n", flops(spec)) +
            // With an alpha of 1, a D of s32 holds the sums themselves.
            (spec.d == DataType::s32 ? "constexpr float kAlpha = 1.0f;\n" : "constexpr float kAlpha = 2.0f;\n") +
            (spec.c
@@ -139,10 +145,12 @@ long long sm_count(int cluster) {
 
 /// The name in main() of an argument of the kernel.
 std::string value_in_main(ArgumentRole role, const Problem& problem, const WorkspaceLayout& workspace) {
-    const bool is_number = role.part == ArgumentPart::matrices || role == ArgumentRole::workspace_stride;
+    const bool is_number = role.part == ArgumentPart::matrices || role.part == ArgumentPart::outer_matrices ||
+                           role == ArgumentRole::workspace_stride || role == ArgumentRole::batch_inner;
     if (is_number || (role.is_packed && role.part != ArgumentPart::pointer))
         return std::to_string(extent(role, problem));
-    if (role.part == ArgumentPart::batch_stride) return stride_constant(role.name);
+    if (role.part == ArgumentPart::batch_stride) return stride_constant("kBatchStride", role.name);
+    if (role.part == ArgumentPart::outer_stride) return stride_constant("kOuterStride", role.name);
     if (role == ArgumentRole::counters)
         return fmt::format("reinterpret_cast<unsigned*>(workspace + {})", workspace.bytes - workspace.counters);
     if (role.part == ArgumentPart::pointer) return to_string(role);
@@ -218,7 +226,7 @@ std::vector<TensorMapArgument> encoded_maps(const KernelEntry& entry, const Gemm
     for (const KernelArgument& argument : entry.arguments) {
         const auto* const map = std::get_if<TensorMapArgument>(&argument);
         if (map == nullptr) continue;
-        const bool is_factor = gemm_operands(spec).find(map->role.name)->is_factor();
+        const bool is_factor = kernel_operands(spec).find(map->role.name)->is_factor();
         if (!is_factor || spec.k > 0) maps.push_back(*map);
     }
     return maps;
@@ -305,11 +313,6 @@ void require_plain_problem(const GemmSpec& spec) {
         reason = fmt::format("prepared is {}, and main() prepares nothing: leave it out", to_string(spec.prepared));
     else if (spec.pointers)
         reason = "pointers is yes, and main() makes no arrays of addresses: leave pointers out";
-    else if (is_nested(spec))
-        reason = fmt::format("batch_inner is {}, and main() fills batches of one dimension: leave it out",
-                             spec.outer->inner);
-    else if (spec.symmetric)
-        reason = "symmetric is yes, and main() gives a B: leave symmetric out";
     else if (!spec.epilogue.empty())
         reason = fmt::format("it has the epilogue '{}', and main() gives no operands of a text: leave it out",
                              spec.epilogue.text());
@@ -324,6 +327,7 @@ std::string host_main(const KernelSource& source, const Problem& problem) {
     const Family& family = family_of(source.id.config);
     RenderInput input = family.render_input(source.id.signature, source.id.config);
     const WorkspaceLayout workspace = workspace_layout(problem, source.id.config);
+    input.macros["GEMM_SYMMETRIC"] = spec.symmetric;
     input.macros["GEMM_MIXED_INPUTS"] = source.id.signature.a != source.id.signature.b;
     std::string constants = extents(spec);
     if (takes_workspace(source.entries.front()))

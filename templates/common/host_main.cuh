@@ -58,9 +58,16 @@ __global__ void count_wrong(const Input* a, const Input* b, const ElementD* d, u
     for (long long i = blockIdx.x * 256ll + threadIdx.x; i < kResults; i += gridDim.x * 256ll) {
 #if GEMM_BATCHED
         const long long problem = i / kN / kM, row = i / kN % kM, column = i % kN;
+#if GEMM_NESTED
+        const long long inner = problem % kBatchInner, outer = problem / kBatchInner;
+        const long long in_a = outer * kOuterStrideA + inner * kBatchStrideA + row * kAStrideM;
+        const long long in_b = outer * kOuterStrideB + inner * kBatchStrideB + column * kBStrideN;
+        const long long in_d = outer * kOuterStrideD + inner * kBatchStrideD + row * kLdd + column;
+#else
         const long long in_a = problem * kBatchStrideA + row * kAStrideM;
         const long long in_b = problem * kBatchStrideB + column * kBStrideN;
         const long long in_d = problem * kBatchStrideD + row * kLdd + column;
+#endif
 #else
         const long long row = i / kN, column = i % kN;
         const long long in_a = row * kAStrideM, in_b = column * kBStrideN, in_d = row * kLdd + column;
@@ -69,7 +76,10 @@ __global__ void count_wrong(const Input* a, const Input* b, const ElementD* d, u
         for (long long k = 0; k < kK; ++k)
             sum += input_value(a[in_a + k * kAStrideK]) * input_value(b[in_b + k * kBStrideK]);
         sum *= kAlpha;
-#if GEMM_HAS_C && GEMM_BATCHED
+#if GEMM_HAS_C && GEMM_NESTED
+        const long long in_c = outer * kOuterStrideC + inner * kBatchStrideC + row * kLdc + column;
+        sum += kBeta * small_integer(in_c, 3);  // what fill_c wrote there
+#elif GEMM_HAS_C && GEMM_BATCHED
         sum += kBeta * small_integer(problem * kBatchStrideC + row * kLdc + column, 3);  // what fill_c wrote there
 #elif GEMM_HAS_C
         sum += kBeta * small_integer(row * kLdc + column, 3);  // what fill_c wrote there
@@ -83,11 +93,15 @@ int main() {
     ElementD* d;
     unsigned long long* wrong;
     check(cudaMalloc(&a, std::max(kElementsA, 1ll) * sizeof(Input)), "allocate A");
+#if !GEMM_SYMMETRIC
     check(cudaMalloc(&b, std::max(kElementsB, 1ll) * sizeof(Input)), "allocate B");
+#endif
     check(cudaMalloc(&d, std::max(kElementsD, 1ll) * sizeof(ElementD)), "allocate D");
     check(cudaMallocManaged(&wrong, sizeof(*wrong)), "allocate a counter");
     fill<<<1024, 256>>>(a, kElementsA, 1);
-#if GEMM_MIXED_INPUTS
+#if GEMM_SYMMETRIC
+    b = a;  // B is A transposed
+#elif GEMM_MIXED_INPUTS
     fill_b<<<1024, 256>>>(b, kElementsB, 2);
 #else
     fill<<<1024, 256>>>(b, kElementsB, 2);
@@ -131,7 +145,6 @@ int main() {
     }
     std::sort(microseconds.begin(), microseconds.end());
     const double median = microseconds[microseconds.size() / 2];
-    std::printf("%.2f us, %.1f TFLOP/s (small integers in L2: real data is slower)\n", median,
-                2.0 * kResults * kK / median * 1e-6);
+    std::printf("%.2f us, %.1f TFLOP/s (small integers in L2: real data is slower)\n", median, kFlops / median * 1e-6);
     return *wrong == 0 ? 0 : 1;
 }

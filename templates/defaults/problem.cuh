@@ -6,6 +6,7 @@ constexpr long long kAStrideM = 512, kAStrideK = 1, kBStrideK = 1, kBStrideN = 5
 constexpr long long kElementsA = 512 * 512, kElementsB = 512 * 512, kElementsC = 512 * 512, kElementsD = 512 * 512;
 constexpr float kAlpha = 2.0f, kBeta = -1.0f;
 constexpr long long kSparsity = 1, kWorkspaceBytes = 1;
+constexpr double kFlops = 2.0 * kM * kN * kK;
 #define GEMM_SET_ARGUMENTS()                                                                             \
     args.a = a;                                                                                          \
     args.b = b;                                                                                          \

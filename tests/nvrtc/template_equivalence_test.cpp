@@ -359,6 +359,24 @@ TEST_CASE("the dump of a batch with its main is a program that nvcc builds witho
     CHECK(families.size() >= 3);
 }
 
+TEST_CASE("dumps of nested batches and symmetric products with their main are programs that nvcc builds") {
+    using Catch::Matchers::ContainsSubstring;
+    if (!has_nvcc()) SKIP_TEST("no nvcc: dumps with their main are not compiled");
+    const auto program_of = [](const char* line) {
+        const Problem problem = problem_of(parse_shape_line(line));
+        const KernelSource source = generate(problem, choose_config(problem, find_gpu("h200")), find_arch("sm_90a"));
+        return dump(source, problem) + host_main(source, problem);
+    };
+    const std::string nested = program_of("bf16 tn 200 136 72 batch=24 batch-inner=6 outer-stride-b=0");
+    CHECK_THAT(nested, ContainsSubstring("kOuterStrideB = 0;") && ContainsSubstring("problem / kBatchInner"));
+    compile_without_warning(nested);
+    compile_without_warning(program_of("f16 nn 77 65 33 batch=12 batch-inner=4 batch-stride-a=0 c=f16"));
+    const std::string symmetric = program_of("bf16 tn 4096 4096 512 symmetric=yes");
+    CHECK_THAT(symmetric, ContainsSubstring("b = a;") && ContainsSubstring("kFlops = 8592031744"));
+    compile_without_warning(symmetric);
+    compile_without_warning(program_of("f16 tn 65 65 33 symmetric=yes batch=4 batch-inner=2 outer-stride-a=100"));
+}
+
 TEST_CASE("the dump of wgmma_warp_specialized with its main is a program that nvcc builds without a warning") {
     if (!has_nvcc()) SKIP_TEST("no nvcc: dumps with their main are not compiled");
     for (const std::string parameters :
