@@ -4,6 +4,7 @@
 #include "runtime/support/log.hpp"
 #include "runtime/tuning/store/device_facts.hpp"
 #include "runtime/tuning/store/lookup_reasons.hpp"
+#include "runtime/tuning/store/nearness.hpp"
 #include "runtime/tuning/store/winner_map.hpp"
 
 #include <fmt/format.h>
@@ -12,34 +13,15 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdint>
 #include <tuple>
 #include <utility>
 
 namespace jitgemm::tuning {
 namespace {
 
-/// What a kernel knows at compile time, and whether C is as aligned: all but the sizes.
-GemmSpec class_of(GemmSpec spec) {
-    spec.m = spec.n = spec.k = 0;
-    spec.lda = spec.ldb = spec.ldc = spec.ldd = 0;
-    return spec;
-}
-
-/// Infinite where an extent is 0.
-double distance_between(const GemmSpec& left, const GemmSpec& right) {
-    const auto octaves = [](std::int64_t a, std::int64_t b) {
-        if (a == b) return 0.0;
-        return std::log2(static_cast<double>(a) / static_cast<double>(b));
-    };
-    return std::hypot(octaves(left.m, right.m), octaves(left.n, right.n), octaves(left.k, right.k));
-}
-
 double predicted_us(const Problem& problem, const KernelConfig& config, const GpuModel& gpu) {
     return family_of(config).cost(problem, config, gpu).total_us;
 }
-
-std::string sizes(const GemmSpec& spec) { return fmt::format("{}x{}x{}", spec.m, spec.n, spec.k); }
 
 /// Why the kernel cannot compute this problem on this device today.
 std::vector<std::string> misfits(const KernelId& id, const Problem& problem, const Arch& arch) {
@@ -67,7 +49,7 @@ std::optional<KernelConfig> fitting_config(const KnownWinner& neighbour, const P
 std::optional<KernelConfig> sound_config(const KnownWinner& own, const Problem& problem, const Arch& arch) {
     const std::vector<std::string> reasons = misfits(own, problem, arch);
     if (reasons.empty()) return own.kernel->config;
-    log().warn("the tuned kernel {} is not used for {}: {}", own.record.kernel, sizes(problem.row_major()),
+    log().warn("the tuned kernel {} is not used for {}: {}", own.record.kernel, sizes_of(problem.row_major()),
                fmt::join(reasons, "; "));
     return std::nullopt;
 }
@@ -319,7 +301,7 @@ std::optional<TunedChoice> TunedChoices::nearest(const Request& request, const K
             *config,
             trusted ? ChoiceSource::nearest : ChoiceSource::hint,
             fmt::format("tuned for the similar problem {} on this class of devices, distance {:.2f} ({}){}",
-                        sizes(winner->record.spec), distance, gain(winner->record),
+                        sizes_of(winner->record.spec), distance, gain(winner->record),
                         trusted ? "" : "; a hint, as " + caveats(winner->record)),
             winner->record.spec,
             distance,
@@ -338,6 +320,7 @@ std::multimap<double, KnownWinner> TunedChoices::installed_over(const Request& r
     for (Winner& winner : installed_(heuristic)) {
         if (winner.spec.a != spec.a || winner.spec.b != spec.b || winner.spec.layout != spec.layout) continue;
         if (winner.spec.symmetric != spec.symmetric) continue;  // their tiles fill other waves
+        if (!are_of_one_kind(winner.spec, spec)) continue;      // and groups' tiles take other code
         KnownWinner known(std::move(winner));
         if (!known.kernel || !known.heuristic || known.heuristic->config != heuristic) continue;
         const double distance = distance_between(spec, known.record.spec);
@@ -359,7 +342,7 @@ std::optional<TunedChoice> TunedChoices::installed(const Request& request, const
                            ChoiceSource::installed,
                            fmt::format("comes with the library: faster than the heuristic's kernel on this class of "
                                        "devices, measured with {}",
-                                       sizes(winner.record.spec)),
+                                       sizes_of(winner.record.spec)),
                            winner.record.spec,
                            distance,
                            gain_ratio(winner.record)};

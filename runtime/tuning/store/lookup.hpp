@@ -15,8 +15,8 @@
 
 namespace jitgemm::tuning {
 
-/// Largest distance between a tuned problem and the requested one: sqrt(Σ log2(ratio)²) over m, n and k. 1.5 is a
-/// factor of 2.8 in one of them, or of 1.8 in all.
+/// Largest distance_between() a tuned problem and the requested one. 1.5 is a factor of 2.8 in one size, or of 1.8 in
+/// three.
 inline constexpr double kNearestLimit = 1.5;
 /// Allowed ratio of a neighbour's predicted time to that of the heuristic's choice. Tiles and waves that came out even
 /// there may not here. The model's own error on the neighbour comes on top.
@@ -109,7 +109,7 @@ private:
     [[nodiscard]] bool is_trusted(const Winner& winner, const Selection& selection) const;
     [[nodiscard]] std::string caveats(const Winner& winner) const;
 
-    /// By the spec without its sizes: one kernel can serve all these problems.
+    /// By class_of(): one kernel can serve all these problems.
     std::unordered_map<GemmSpec, std::vector<KnownWinner>> classes_;
     Versions today_;
     InstalledWinners installed_;
