@@ -176,7 +176,8 @@ TEST_CASE("kernel sets of batches and groups: what no m of the range may be is r
         }
         return "none";
     };
-    CHECK_THAT(reason("bf16 tn 30 24 40 groups=3 group-rows=10"), ContainsSubstring("m is 40: m must be group_rows times the 3 groups"));
+    CHECK_THAT(reason("bf16 tn 30 24 40 groups=3 group-rows=10"),
+               ContainsSubstring("m is 40: m must be group_rows times the 3 groups"));
     // 35 rows of D fit between two problems of the batch.
     CHECK_THAT(reason("bf16 tn 30 24 40 batch=3 batch-stride-d=840"), ContainsSubstring("batch_stride_d is 840"));
 }
