@@ -111,27 +111,40 @@ void hint_at_conversion(const ArrayProblem& arrays, const GemmSpec& spec, Reason
                                   to_string(type), to_string(type)));
 }
 
-/// A matrix serves all problems of a batch.
+/// A single matrix serves all problems of a batch.
 void take_batch(const ArrayProblem& arrays, GemmSpec& spec) {
-    spec.batch = arrays.a.is_batch() ? arrays.a.matrices() : arrays.b.matrices();
-    if (!arrays.a.is_batch()) spec.batch_stride_a = 0;
-    if (!arrays.b.is_batch()) spec.batch_stride_b = 0;
-    if (arrays.c && !arrays.c->is_batch()) spec.batch_stride_c = 0;
+    spec.batch = arrays.a.matrices() != 1 ? arrays.a.matrices() : arrays.b.matrices();
+    if (arrays.a.matrices() == 1) spec.batch_stride_a = 0;
+    if (arrays.b.matrices() == 1) spec.batch_stride_b = 0;
+    if (arrays.c && arrays.c->matrices() == 1) spec.batch_stride_c = 0;
+}
+
+/// Each matrix of A has room for the rows of a group.
+void take_rooms(const ArrayProblem& arrays, GemmSpec& spec, Reasons& reasons) {
+    spec.group_rows = arrays.a.rows();
+    spec.m = arrays.a.matrices() * arrays.a.rows();
+    if (arrays.a.matrices() != arrays.b.matrices())
+        reasons.push_back(fmt::format("A ({}) has room for {} groups, but B ({}) has {} matrices: each group has one",
+                                      arrays.a.path(), arrays.a.matrices(), arrays.b.path(), arrays.b.matrices()));
+    if (arrays.operands.row_index() != nullptr)
+        reasons.push_back(
+            fmt::format("A ({}) has three dimensions, but row_index names rows of one matrix", arrays.a.path()));
+    if (arrays.c && arrays.c->matrices() != arrays.a.matrices())
+        reasons.push_back(fmt::format("C ({}) has {} matrices, but A ({}) has room for {} groups", arrays.c->path(),
+                                      arrays.c->matrices(), arrays.a.path(), arrays.a.matrices()));
 }
 
 /// Each group of A's rows has one of B's matrices. Groups of K are parts of one A and one B.
 void take_groups(const ArrayProblem& arrays, const ProblemOptions& options, GemmSpec& spec, Reasons& reasons) {
     if (options.text("ragged") == "k") {
-        if (arrays.c && !arrays.c->is_batch()) spec.batch_stride_c = 0;
+        if (arrays.c && arrays.c->matrices() == 1) spec.batch_stride_c = 0;
         for (const auto& [name, file] : {std::pair{'A', &arrays.a}, std::pair{'B', &arrays.b}})
             if (file->is_batch())
                 reasons.push_back(fmt::format("{} ({}) has three dimensions, but groups of K are parts of one matrix",
                                               name, file->path()));
         return;
     }
-    if (arrays.a.is_batch())
-        reasons.push_back(
-            fmt::format("A ({}) has three dimensions, but groups are rows of one matrix", arrays.a.path()));
+    if (arrays.a.is_batch()) take_rooms(arrays, spec, reasons);
     if (options.text("groups") != std::to_string(arrays.b.matrices()))
         reasons.push_back(fmt::format("--groups is {}, but B ({}) has {} matrices: each group has one",
                                       options.text("groups").value_or(""), arrays.b.path(), arrays.b.matrices()));
@@ -256,9 +269,11 @@ std::size_t bytes_of(const GemmOperand& operand) {
     return static_cast<std::size_t>(operand.matrices() * operand.rows * operand.columns * bytes(operand.type));
 }
 
-/// Of a product, or of a batch of them, which may be one.
+/// Of a product, of a batch of them, which may be one, or of groups with room for rows, as A has it.
 std::vector<std::int64_t> shape_of(const GemmOperand& operand, const ArrayProblem& arrays) {
     const GemmSpec& spec = arrays.request.spec;
+    if (is_grouped(spec) && arrays.a.is_batch() && operand.row == OperandIndex::m)
+        return {spec.groups, spec.group_rows, operand.columns};
     const bool of_batch = is_grouped_by_k(spec) || (!is_grouped(spec) && (arrays.a.is_batch() || arrays.b.is_batch()));
     if (!of_batch || !operand.is_matrix()) return {operand.rows, operand.columns};
     return {operand.batch, operand.rows, operand.columns};

@@ -310,12 +310,14 @@ std::vector<std::string> operand_mismatches(const NpyMatrix& a, const NpyMatrix&
         reasons.push_back(fmt::format("A ({}) is {}x{} and B ({}) is {}x{}: A's columns and B's rows must be one K",
                                       a.path(), a.rows(), a.columns(), b.path(), b.rows(), b.columns()));
     }
-    if (a.is_batch() && b.is_batch() && a.matrices() != b.matrices())
+    const auto makes_batch = [](const NpyMatrix& x) { return x.matrices() != 1; };
+    if (makes_batch(a) && makes_batch(b) && a.matrices() != b.matrices())
         reasons.push_back(fmt::format("A ({}) has {} matrices and B ({}) has {}: a batch has one number of problems",
                                       a.path(), a.matrices(), b.path(), b.matrices()));
     const bool is_batch = problems || a.is_batch() || b.is_batch();
-    const std::int64_t batch = problems.value_or(a.is_batch() ? a.matrices() : b.matrices());
-    if (c != nullptr && c->is_batch() && (c->matrices() != batch || !is_batch))
+    const std::int64_t batch = problems.value_or(makes_batch(a) ? a.matrices() : b.matrices());
+    const bool is_apart = c != nullptr && c->is_batch() && makes_batch(*c) && c->matrices() != batch;
+    if (is_apart || (c != nullptr && c->is_batch() && !is_batch))
         reasons.push_back(fmt::format("C ({}) has {} matrices, but A and B make {}", c->path(), c->matrices(), batch));
     if (c != nullptr && (c->rows() != a.rows() || c->columns() != b.columns())) {
         reasons.push_back(fmt::format("C ({}) is {}x{} where A's rows and B's columns make D {}x{}", c->path(),

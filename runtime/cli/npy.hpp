@@ -63,7 +63,8 @@ private:
 };
 
 /// Reasons why `a` (M×K), `b` (K×N) and perhaps `c` (M×N) are not the operands of one product, each with the shapes.
-/// Empty if they are. `problems`: how many there are, where A and B don't say so.
+/// Empty if they are. A single matrix serves all problems of a batch. `problems`: how many there are, where A and B
+/// don't say so.
 [[nodiscard]] std::vector<std::string> operand_mismatches(const NpyMatrix& a, const NpyMatrix& b,
                                                           const NpyMatrix* c = nullptr,
                                                           std::optional<std::int64_t> problems = std::nullopt);

@@ -226,9 +226,9 @@ TEST_CASE("cli emulator: a symmetric product of one array") {
     const ToolResult wrong = tool.run("run bf16 tn 200 201 72 symmetric=yes --device emulator:sm_90a");
     CHECK(wrong.exit_code == 2);
     CHECK_THAT(wrong.err, ContainsSubstring("m is 200 and n is 201"));
-    const ToolResult exported = tool.run("dump bf16 tn 200 200 72 symmetric=yes --arch sm_90a --main");
-    CHECK(exported.exit_code == 2);
-    CHECK_THAT(exported.err, ContainsSubstring("leave symmetric out"));
+    const ToolResult dumped = tool.run("dump bf16 tn 200 200 72 symmetric=yes --arch sm_90a --main");
+    CHECK(dumped.exit_code == 0);
+    CHECK_THAT(dumped.out, ContainsSubstring("b = a;  // B is A transposed"));
 }
 
 TEST_CASE("cli emulator: a batch with addresses is verified, and has no main and no files") {
@@ -262,6 +262,83 @@ TEST_CASE("cli emulator: a batch of one in files makes a batch of one") {
         CHECK(d.is_batch());
         CHECK(d.matrices() == batch);
     }
+}
+
+TEST_CASE("cli emulator: a single matrix of a file with three dimensions serves all problems") {
+    const Tool tool;
+    const auto file = [&](const char* name) { return tool.folder() / name; };
+    const std::vector<float> a{1, 2, 3, 4, 5, 6}, b{1, 10}, c{100, 200};
+    write_npy(file("a.npy"), DataType::f32, {3, 1, 2}, Order::row, a.data());
+    write_npy(file("b.npy"), DataType::f32, {1, 2, 1}, Order::row, b.data());
+    write_npy(file("c.npy"), DataType::f32, {1, 1, 1}, Order::row, c.data());
+    write_npy(file("two.npy"), DataType::f32, {2, 1, 1}, Order::row, c.data());
+    const auto run = [&](const char* left, const char* right, const char* third) {
+        return tool.run("run --device emulator --a '" + file(left) + "' --b '" + file(right) + "' --beta 1 --c '" +
+                        file(third) + "' --out '" + file("d.npy") + "'");
+    };
+    const auto values = [&] {
+        const NpyMatrix d = NpyMatrix::open(file("d.npy"));
+        std::vector<float> list(d.size_bytes() / sizeof(float));
+        std::memcpy(list.data(), d.data(), d.size_bytes());
+        return std::pair(d.shape(), list);
+    };
+    const ToolResult result = run("a.npy", "b.npy", "c.npy");
+    INFO(result.err);
+    REQUIRE(result.exit_code == 0);
+    CHECK(values() == std::pair(std::vector<std::int64_t>{3, 1, 1}, std::vector<float>{121, 143, 165}));
+    // The same with A and B exchanged: (1, 1, 2) by (3, 2, 1).
+    write_npy(file("left.npy"), DataType::f32, {1, 1, 2}, Order::row, b.data());
+    write_npy(file("right.npy"), DataType::f32, {3, 2, 1}, Order::row, a.data());
+    REQUIRE(run("left.npy", "right.npy", "c.npy").exit_code == 0);
+    CHECK(values() == std::pair(std::vector<std::int64_t>{3, 1, 1}, std::vector<float>{121, 143, 165}));
+    const ToolResult two = run("a.npy", "b.npy", "two.npy");
+    CHECK(two.exit_code == 2);
+    CHECK_THAT(two.err, ContainsSubstring("has 2 matrices, but A and B make 3"));
+    write_npy(file("b.npy"), DataType::f32, {2, 2, 1}, Order::row, a.data());
+    const ToolResult apart = run("a.npy", "b.npy", "c.npy");
+    CHECK(apart.exit_code == 2);
+    CHECK_THAT(apart.err, ContainsSubstring("a batch has one number of problems"));
+}
+
+TEST_CASE("cli emulator: an A of three dimensions has room for the rows of each group") {
+    const Tool tool;
+    const auto file = [&](const char* name) { return tool.folder() / name; };
+    std::vector<float> a(2 * 3 * 8), b(2 * 8 * 8), c(2 * 3 * 8, 1.0F);
+    for (std::size_t i = 0; i < a.size(); ++i) a[i] = static_cast<float>(i % 8 == i / 8 ? 1 : 0);  // row i takes row i
+    for (std::size_t i = 0; i < b.size(); ++i) b[i] = static_cast<float>(i);
+    write_npy(file("a.npy"), DataType::f32, {2, 3, 8}, Order::row, a.data());
+    write_npy(file("b.npy"), DataType::f32, {2, 8, 8}, Order::row, b.data());
+    write_npy(file("c.npy"), DataType::f32, {2, 3, 8}, Order::row, c.data());
+    write_npy(file("matrix.npy"), DataType::f32, {6, 8}, Order::row, c.data());
+    const auto run = [&](const std::vector<std::int32_t>& counts, const std::string& more) {
+        write_npy(file("counts.npy"), DataType::s32, {2}, Order::row, counts.data());
+        return tool.run("run --device emulator:sm_90a --type f16 --d-type f32 --groups 2 --a '" + file("a.npy") +
+                        "' --b '" + file("b.npy") + "' --out '" + file("d.npy") + "' --operand offsets='" +
+                        file("counts.npy") + "' " + more);
+    };
+    const ToolResult result = run({1, 3}, "--beta 1 --c-type f32 --c '" + file("c.npy") + "'");
+    INFO(result.err);
+    REQUIRE(result.exit_code == 0);
+    const NpyMatrix d = NpyMatrix::open(file("d.npy"));
+    REQUIRE(d.shape() == std::vector<std::int64_t>{2, 3, 8});
+    std::vector<float> values(a.size());
+    std::memcpy(values.data(), d.data(), d.size_bytes());
+    for (std::size_t row = 0; row < 6; ++row)
+        for (std::size_t n = 0; n < 8; ++n) {
+            const bool is_used = row == 0 || row >= 3;  // one row of the first group, three of the second
+            CHECK(values[row * 8 + n] == (is_used ? b[row / 3 * 64 + row * 8 + n] + 1 : 0));
+        }
+    const auto refused = [&](const std::vector<std::int32_t>& counts, const std::string& more, const char* why) {
+        const ToolResult wrong = run(counts, more);
+        INFO(wrong.err);
+        CHECK(wrong.exit_code == 2);
+        CHECK_THAT(wrong.err, ContainsSubstring(why));
+    };
+    refused({4, 0}, "", "offsets[0] is 4, but each group has room for 3 rows");
+    refused({1, 3}, "--group-rows 2", "group_rows is 2 and m is 6");
+    refused({1, 3}, "--beta 1 --c '" + file("matrix.npy") + "'", "where A's rows and B's columns make D 3x8");
+    write_npy(file("b.npy"), DataType::f32, {1, 8, 8}, Order::row, b.data());
+    refused({1, 3}, "", "has room for 2 groups, but B");
 }
 
 TEST_CASE("cli emulator: a file names the rows of A that groups multiply") {
