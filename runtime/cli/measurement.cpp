@@ -127,7 +127,8 @@ void MeasurementOptions::declare(CLI::App& app) {
         ->capture_default_str();
     option("--rounds", rounds, "Number of rounds; the result is their median")->capture_default_str();
     option("--group-sizes", group_sizes,
-           "With --groups, how rows are divided among them: uniform, random (a third is empty) or skewed (Zipf's law)")
+           "With --groups, how rows are divided among them: uniform, random (a third is empty) or skewed (Zipf's law); "
+           "random:5 has a seed. A line of a shape file may have its own, group-sizes=random")
         ->capture_default_str();
     option("--against", against, "Time this peer in the same rounds: cublaslt or lib:PEER.so; may be repeated")
         ->allow_extra_args(false);
@@ -148,10 +149,10 @@ TimingOptions MeasurementOptions::timing(const ProblemRequest& request) const {
     timing.rounds = rounds;
     timing.alpha = request.alpha;
     timing.beta = request.beta;
-    const std::optional<GroupSizes> sizes = parse_group_sizes(group_sizes);
-    if (!sizes)
-        throw UsageError(fmt::format("--group-sizes is '{}': it must be uniform, random or skewed", group_sizes));
-    timing.group_sizes = *sizes;
+    const GroupDraw of_option = parse_group_draw("--group-sizes", group_sizes);
+    const GroupDraw draw = request.group_draw.value_or(of_option);
+    timing.group_sizes = draw.sizes;
+    timing.seed = draw.seed.value_or(timing.seed);
     return timing;
 }
 
@@ -173,6 +174,7 @@ Measurement measure(ContextState& context, const GemmKernel& kernel, const Peers
     const std::vector<Timing> timings = time_all(trial, kernel, teams);
     result.state = tuning::read_device(context.device->ordinal());
     result.timing = timings.front();
+    if (has_groups(trial.spec)) result.group_sizes = timing.group_sizes;
     for (std::size_t i = 0; i < teams.size(); ++i) {
         const auto own = std::span(timings).subspan(teams[i].begin, teams[i].candidates.size());
         result.peers.push_back(judge(trial, peers[i]->name(), teams[i], own));

@@ -51,8 +51,9 @@ struct Measurement {
     Verification verification;
     Timing timing;  ///< all zero if nothing is launched (M or N is 0)
     std::vector<PeerMeasurement> peers;
-    tuning::DeviceReading state;  ///< read right after timing
-    bool estimated = false;       ///< the times are an emulator's
+    tuning::DeviceReading state;                           ///< read right after timing
+    bool estimated = false;                                ///< the times are an emulator's
+    std::optional<GroupSizes> group_sizes = std::nullopt;  ///< that were timed
 };
 
 /// Indices in rising order of median time.

@@ -10,6 +10,7 @@
 #include "runtime/support/default_math.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -34,6 +35,28 @@ constexpr std::array kOtherOptions{
 
 /// What the text of a problem says already.
 constexpr std::array<std::string_view, 5> kShapeOptions{"m", "n", "k", "type", "layout"};
+
+constexpr std::string_view kGroupSizesKey = "group-sizes=";
+
+struct TextAndDraw {
+    std::string text;
+    std::optional<GroupDraw> draw;
+};
+
+/// The text of a spec without the word that says how groups are timed, which is no part of the problem.
+TextAndDraw without_group_sizes(std::string_view text) {
+    TextAndDraw result{std::string(text), {}};
+    if (text.find(kGroupSizesKey) == std::string_view::npos) return result;
+    std::vector<std::string_view> words = split_spec_words(spec_words(text));
+    const auto is_key = [](std::string_view word) { return word.starts_with(kGroupSizesKey); };
+    const auto found = std::ranges::find_if(words, is_key);
+    if (found == words.end()) return result;
+    result.draw = parse_group_draw("group-sizes", found->substr(kGroupSizesKey.size()));
+    words.erase(found);
+    if (std::ranges::any_of(words, is_key)) throw UsageError("group-sizes stands twice: leave one out");
+    result.text = fmt::format("{}", fmt::join(words, " "));
+    return result;
+}
 
 /// Whether the text of a problem says what an option would.
 bool says(std::span<const SaidField> fields, std::string_view option) {
@@ -280,7 +303,8 @@ ProblemRequest ProblemOptions::problem_over(const GemmSpec& base, bool with_c) c
     return request;
 }
 
-ProblemRequest ProblemOptions::problem_of_text(std::string_view text) const {
+ProblemRequest ProblemOptions::problem_of_text(std::string_view given) const {
+    const auto [text, draw] = without_group_sizes(given);
     const GemmSpec base = parse_spec_text(text);
     const std::vector<SaidField> said = said_fields(spec_words(text));
     for (const auto& [option, value] : given_) {
@@ -289,6 +313,9 @@ ProblemRequest ProblemOptions::problem_of_text(std::string_view text) const {
                                      names_format(text) ? "spec" : "shape line", option));
     }
     ProblemRequest request = problem_over(base);
+    request.group_draw = draw;
+    if (draw && !has_groups(request.spec))
+        refuse({fmt::format("group-sizes is {}, but the problem has no groups", to_string(draw->sizes))});
     if (request.beta != 0 && !base.c && says(said, "c-type"))
         refuse({fmt::format("beta is {} but the spec has no C", request.beta)});
     return request;

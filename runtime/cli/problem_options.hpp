@@ -3,6 +3,7 @@
 #include "generator/heuristics.hpp"
 #include "jitgemm/gemm_spec.hpp"
 #include "jitgemm/options.hpp"
+#include "runtime/cli/group_draw.hpp"
 #include "runtime/cli/row_range.hpp"
 
 #include <CLI/CLI.hpp>
@@ -20,7 +21,8 @@ namespace jitgemm::cli {
 struct ProblemRequest {
     GemmSpec spec;  ///< as asked, unresolved
     float alpha = 1.0F;
-    float beta = 0.0F;  ///< by default 1 if C is named, else 0
+    float beta = 0.0F;                                   ///< by default 1 if C is named, else 0
+    std::optional<GroupDraw> group_draw = std::nullopt;  ///< the text's own: "group-sizes=random"
 };
 
 /// The options that name a problem and a kernel for it. The verbs share them. Values are kept as typed and read
@@ -57,7 +59,8 @@ public:
     /// there is a C whatever the options say, and it is read unless --beta is 0.
     [[nodiscard]] ProblemRequest problem_over(const GemmSpec& base, bool with_c = false) const;
 
-    /// The same for the text of a spec. Throws UsageError for an option that repeats a part of the text.
+    /// The same for the text of a spec, which may have "group-sizes=" besides. Throws UsageError for an option that
+    /// repeats a part of the text.
     [[nodiscard]] ProblemRequest problem_of_text(std::string_view text) const;
 
     /// Throws UsageError for an option whose value follows from `source` (a banner, a file). All options do, except

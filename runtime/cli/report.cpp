@@ -17,7 +17,7 @@ namespace {
 constexpr std::array<std::string_view, 4> kStatusNames{"ok", "wrong", "unsupported", "failed"};
 
 /// Every field a row has, in order.
-constexpr std::array<std::string_view, 40> kFields{
+constexpr std::array<std::string_view, 41> kFields{
     "kernel",
     "type",
     "layout",
@@ -58,6 +58,7 @@ constexpr std::array<std::string_view, 40> kFields{
     "epilogue",
     "peer_way",
     "peer_pass_microseconds",
+    "group_sizes",
 };
 
 Json empty_row() {
@@ -90,6 +91,7 @@ void add_measurement(Json& row, const GemmSpec& spec, const Measurement& measure
     if (!measurement.estimated) row["low_microseconds"] = timing.low_us;
     if (!measurement.estimated) row["high_microseconds"] = timing.high_us;
     row["time_source"] = measurement.estimated ? "estimated" : "measured";
+    if (measurement.group_sizes) row["group_sizes"] = to_string(*measurement.group_sizes);
     row["tflops"] = tflops(spec, timing.median_us);
     row["verified"] = measurement.verification.ok;
     row["status"] = to_string(measurement.verification.ok ? RowStatus::ok : RowStatus::wrong);

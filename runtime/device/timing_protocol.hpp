@@ -17,4 +17,11 @@ enum class Protocol : std::uint8_t { steady, cold, sustained };
 /// Throws Error with the text and the known protocols.
 [[nodiscard]] Protocol parse_protocol(std::string_view text);
 
+/// How rows are divided among groups where nobody has offsets. uniform: evenly. random: by random shares; a third of
+/// them is empty. skewed: by Zipf's law, the n-th largest group having 1/n of the largest one's rows, in random order.
+enum class GroupSizes : std::uint8_t { uniform, random, skewed };
+[[nodiscard]] std::string_view to_string(GroupSizes sizes);
+/// Throws Error with the text and the known words.
+[[nodiscard]] GroupSizes parse_group_sizes(std::string_view name);
+
 }  // namespace jitgemm

@@ -12,8 +12,6 @@
 namespace jitgemm {
 namespace {
 
-constexpr std::array<std::string_view, 3> kNames{"uniform", "random", "skewed"};
-
 /// From 0 to below 1, the same with every standard library.
 double share(std::mt19937_64& random) { return std::ldexp(static_cast<double>(random() >> 11), -53); }
 
@@ -30,14 +28,6 @@ std::vector<double> shares(std::size_t groups, GroupSizes sizes, std::uint64_t s
 }
 
 }  // namespace
-
-std::string_view to_string(GroupSizes sizes) { return kNames.at(static_cast<std::size_t>(sizes)); }
-
-std::optional<GroupSizes> parse_group_sizes(std::string_view name) {
-    const auto* const found = std::ranges::find(kNames, name);
-    if (found == kNames.end()) return std::nullopt;
-    return static_cast<GroupSizes>(found - kNames.begin());
-}
 
 std::vector<std::int32_t> group_ends(std::int64_t groups, std::int64_t rows, GroupSizes sizes, std::uint64_t seed) {
     const std::vector<double> list = shares(static_cast<std::size_t>(groups), sizes, seed);

@@ -1,19 +1,13 @@
 #pragma once
 
 #include "jitgemm/gemm_spec.hpp"
+#include "runtime/device/timing_protocol.hpp"
 
 #include <cstdint>
-#include <optional>
-#include <string_view>
+#include <string>
 #include <vector>
 
 namespace jitgemm {
-
-/// How rows are divided among groups where nobody has offsets. uniform: evenly. random: by random shares; a third of
-/// them is empty. skewed: by Zipf's law, the n-th largest group having 1/n of the largest one's rows, in random order.
-enum class GroupSizes : std::uint8_t { uniform, random, skewed };
-[[nodiscard]] std::string_view to_string(GroupSizes sizes);
-[[nodiscard]] std::optional<GroupSizes> parse_group_sizes(std::string_view name);
 
 /// The cumulative ends of `groups` groups that have `rows` rows in all.
 [[nodiscard]] std::vector<std::int32_t> group_ends(std::int64_t groups, std::int64_t rows, GroupSizes sizes,

@@ -59,6 +59,7 @@ public:
     }
 
     [[nodiscard]] tuning::TimeOutcome time(const tuning::TimeJob& job, const tuning::TimingEvents& events) override {
+        group_draws.emplace(job.group_sizes, job.seed);
         for (int round = 0; round < job.rounds && !events.stopped();) {
             for (std::size_t i = 0; i < job.kernels.size() && !events.stopped(); ++i) {
                 if (late_faults.contains(job.kernels[i])) return {late_faults.at(job.kernels[i]), i, "as scripted", 0};
@@ -81,8 +82,9 @@ public:
     std::map<std::string, tuning::Verdict> faults;           ///< found by verifying
     std::map<std::string, tuning::Verdict> late_faults;      ///< struck while timing
     std::function<void()> before_turn;
-    std::map<std::string, int> verified;  ///< how often
-    int spoilt_rounds = 0;                ///< the first rounds that do not count
+    std::map<std::string, int> verified;                         ///< how often
+    int spoilt_rounds = 0;                                       ///< the first rounds that do not count
+    std::set<std::pair<GroupSizes, std::uint64_t>> group_draws;  ///< sizes of groups that were timed, and seeds
 
     /// All that was timed, in order. Any thread may ask.
     [[nodiscard]] std::vector<Turn> turns() const {

@@ -115,6 +115,12 @@ void declare_protocol(CLI::App& app, TuneOptions& options) {
         ->type_name("")
         ->group("Measuring")
         ->capture_default_str();
+    app.add_option("--group-sizes", options.group_sizes,
+                   "How rows are divided among groups: uniform, random or skewed; random:5 has a seed. A line of a "
+                   "shape file may have its own, group-sizes=random")
+        ->type_name("")
+        ->group("Measuring")
+        ->capture_default_str();
     app.add_flag("--no-cublaslt", options.no_cublaslt, "Do not time cuBLASLt beside the finalists")->group("Measuring");
 }
 
@@ -173,6 +179,7 @@ void TuneOptions::check() const {
     if (compile_timeout < 1)
         throw UsageError(fmt::format("--compile-timeout is {}: it must be at least 1 second", compile_timeout));
     require_one_of("--protocol", protocol, kProtocols);
+    static_cast<void>(parse_group_draw("--group-sizes", group_sizes));
 }
 
 tuning::SweepOptions TuneOptions::sweep() const {
@@ -219,11 +226,14 @@ std::optional<Shard> TuneOptions::which_shard() const {
 std::vector<tuning::TuneProblem> TuneOptions::problems() const {
     const std::vector<ProblemRequest> asked =
         shapes.empty() ? std::vector{problem.problem()} : read_shapes(shapes, problem);
+    const GroupDraw of_option = parse_group_draw("--group-sizes", group_sizes);
     std::vector<tuning::TuneProblem> each_once;
     std::unordered_set<GemmSpec> seen;
     for (const ProblemRequest& request : asked) {
         refuse_scalars_that_leave_work_out(request);
-        const tuning::TuneProblem one{resolved(request.spec), request.alpha, request.beta};
+        const GroupDraw draw = request.group_draw.value_or(of_option);
+        tuning::TuneProblem one{resolved(request.spec), request.alpha, request.beta, draw.sizes};
+        one.seed = draw.seed.value_or(one.seed);
         if (seen.insert(one.spec).second) each_once.push_back(one);
     }
     const Shard part = which_shard().value_or(Shard{});

@@ -25,6 +25,7 @@ struct TuneOptions {
     std::string budget;
     std::string devices;
     std::string protocol = "steady";
+    std::string group_sizes = "uniform";
     std::string shard;
     std::string report;
     std::string csv;

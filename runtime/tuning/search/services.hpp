@@ -54,6 +54,7 @@ struct TimeJob {
     std::uint64_t seed = 7;
     float alpha = 1.0F;
     float beta = 0.0F;
+    GroupSizes group_sizes = GroupSizes::uniform;
 };
 
 struct TimedSample {

@@ -20,6 +20,12 @@ struct WordOf<Protocol> {
 };
 
 template <>
+struct WordOf<GroupSizes> {
+    static std::string text(GroupSizes sizes) { return std::string(to_string(sizes)); }
+    static GroupSizes parse(const std::string& word) { return parse_group_sizes(word); }
+};
+
+template <>
 struct WordOf<const Arch*> {
     static std::string text(const Arch* arch) { return std::string(arch->name); }
     static const Arch* parse(const std::string& word) { return &find_arch(word); }

@@ -238,8 +238,10 @@ TimeJob ProblemTuner::time_job(const std::vector<std::string>& kernels, int roun
                 .protocol = timing_.protocol,
                 .sustained = sustained,
                 .hot = timing_.hot,
+                .seed = problem_.seed,
                 .alpha = problem_.alpha,
-                .beta = problem_.beta};
+                .beta = problem_.beta,
+                .group_sizes = problem_.group_sizes};
     for (const std::string& kernel : kernels)
         job.first_rounds.push_back(static_cast<int>(trial_of(kernel).samples.size()));
     return job;

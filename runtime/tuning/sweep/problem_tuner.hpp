@@ -19,6 +19,8 @@ struct TuneProblem {
     GemmSpec spec;
     float alpha = 1.0F;
     float beta = 0.0F;
+    GroupSizes group_sizes = GroupSizes::uniform;  ///< of the launches that are timed
+    std::uint64_t seed = 7;                        ///< of these sizes and of all inputs
 };
 
 /// The way in which candidates are timed.

@@ -82,8 +82,11 @@ std::string sweep_request(const std::vector<TuneProblem>& problems, const SweepO
         options.timing.against_cublaslt, options.selection.family.value_or(""), options.selection.kernel.value_or(""));
     for (const auto& [name, value] : options.selection.parameters) text += fmt::format(" {}={}", name, value);
     for (const auto& [spec, kernel] : options.only) text += fmt::format(" only={}", kernel);
-    for (const TuneProblem& problem : problems)
+    for (const TuneProblem& problem : problems) {
         text += fmt::format("\n{} alpha={} beta={}", to_string(problem.spec), problem.alpha, problem.beta);
+        if (has_groups(problem.spec))
+            text += fmt::format(" group-sizes={}:{}", to_string(problem.group_sizes), problem.seed);
+    }
     return text;
 }
 

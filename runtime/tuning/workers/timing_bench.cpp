@@ -22,6 +22,7 @@ TimingOptions timing_options(const TimeJob& job) {
     options.seed = job.seed;
     options.alpha = job.alpha;
     options.beta = job.beta;
+    options.group_sizes = job.group_sizes;
     return options;
 }
 
@@ -55,7 +56,7 @@ TimingBench::TimingBench(ContextState& context, const TimeJob& job)
 
 bool TimingBench::serves(const TimeJob& job) const {
     return job.spec == job_.spec && job.protocol == job_.protocol && job.hot == job_.hot && job.seed == job_.seed &&
-           job.alpha == job_.alpha && job.beta == job_.beta;
+           job.alpha == job_.alpha && job.beta == job_.beta && job.group_sizes == job_.group_sizes;
 }
 
 void TimingBench::add(const std::string& kernel) {

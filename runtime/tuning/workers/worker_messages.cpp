@@ -27,7 +27,8 @@ inline constexpr auto kFields<TimeJob> = std::tuple{Field{"spec", &TimeJob::spec
                                                     Field{"hot", &TimeJob::hot},
                                                     Field{"seed", &TimeJob::seed},
                                                     Field{"alpha", &TimeJob::alpha},
-                                                    Field{"beta", &TimeJob::beta}};
+                                                    Field{"beta", &TimeJob::beta},
+                                                    Field{"group_sizes", &TimeJob::group_sizes}};
 
 /// {"stop": "timing"}.
 template <>

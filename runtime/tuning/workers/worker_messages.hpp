@@ -13,7 +13,7 @@
 namespace jitgemm::tuning {
 
 /// The version of these messages. A worker with another number belongs to another version.
-inline constexpr int kWorkerProtocol = 2;
+inline constexpr int kWorkerProtocol = 3;
 
 // ---- to a worker ----------------------------------------------------------------------------------------------------
 

@@ -20,7 +20,7 @@ const std::string kDocumented =
     "speedup,status,reason,peer_algorithm,peer_reason,low_microseconds,high_microseconds,c_type,d_type,acc_type,d_"
     "layout,"
     "lda,ldb,ldc,ldd,arch,registers,spill_bytes,shared_bytes,sm_clock_mhz,power_watts,time_source,choice,epilogue,peer_"
-    "way,peer_pass_microseconds\n";
+    "way,peer_pass_microseconds,group_sizes\n";
 
 }  // namespace
 

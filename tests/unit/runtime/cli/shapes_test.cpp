@@ -6,13 +6,16 @@
 #include "jitgemm/error.hpp"
 #include "runtime/cli/exit_codes.hpp"
 #include "runtime/cli/files.hpp"
+#include "runtime/cli/measurement.hpp"
 #include "runtime/cli/shape_ranges.hpp"
 #include "runtime/cli/tune/options.hpp"
 #include "tests/catch.hpp"
 #include "tests/support/says.hpp"
+#include "tests/support/temporary_folder.hpp"
 #include "tests/support/tool.hpp"
 
 #include <filesystem>
+#include <fstream>
 
 using namespace jitgemm;
 using namespace jitgemm::cli;
@@ -143,6 +146,47 @@ TEST_CASE("shape files: problems in their order, comments and a byte-order mark 
     REQUIRE(problems[1].spec.m == 4);
     REQUIRE(problems[2].spec.m == 8);
     REQUIRE(problems[2].spec.layout == GemmLayout::nn);
+}
+
+TEST_CASE("shape files: a line of groups names how their sizes are drawn") {
+    const auto problems = parse_shapes(
+        "bf16 tn 4096 64 64 groups=4\n"
+        "bf16 tn 4096 64 64 groups=4 group-sizes=random\n"
+        "bf16 tn m=4096 n=64 k=64 group-sizes=skewed:5 groups=4 # of seed 5\n",
+        "shapes.txt", ProblemOptions());
+    REQUIRE(problems.size() == 3);
+    CHECK_FALSE(problems[0].group_draw.has_value());
+    CHECK(problems[1].group_draw->sizes == GroupSizes::random);
+    CHECK_FALSE(problems[1].group_draw->seed.has_value());
+    CHECK(problems[2].group_draw->sizes == GroupSizes::skewed);
+    CHECK(problems[2].group_draw->seed == 5);
+    CHECK(problems[1].spec == problems[0].spec);
+    CHECK_THAT(complaint_about("bf16 tn 1 2 3 groups=4 group-sizes=zipf\n"),
+               ContainsSubstring("shapes.txt:1: group-sizes is 'zipf': it must be uniform, random or skewed"));
+    CHECK_THAT(complaint_about("bf16 tn 1 2 3 groups=4 group-sizes=random:-1\n"), Says("random:-1", "whole number"));
+    CHECK_THAT(complaint_about("bf16 tn 1 2 3 groups=4 group-sizes=random group-sizes=skewed\n"),
+               ContainsSubstring("group-sizes stands twice"));
+    CHECK_THAT(complaint_about("bf16 tn 1 2 3 group-sizes=random\n"), ContainsSubstring("the problem has no groups"));
+    // The line's own sizes go before the option's, and tune has them, too.
+    const TemporaryFolder folder;
+    std::ofstream(folder / "shapes.txt") << "bf16 tn 64 64 64 groups=4\n"
+                                            "bf16 tn 64 64 64 groups=2 group-sizes=skewed:5\n";
+    TuneOptions tune;
+    tune.shapes = folder / "shapes.txt";
+    tune.group_sizes = "random:9";
+    const std::vector<tuning::TuneProblem> tuned = tune.problems();
+    REQUIRE(tuned.size() == 2);
+    CHECK(tuned[0].group_sizes == GroupSizes::random);
+    CHECK(tuned[0].seed == 9);
+    CHECK(tuned[1].group_sizes == GroupSizes::skewed);
+    CHECK(tuned[1].seed == 5);
+    MeasurementOptions measurement;
+    CHECK(measurement.timing(problems[2]).group_sizes == GroupSizes::skewed);
+    CHECK(measurement.timing(problems[2]).seed == 5);
+    CHECK(measurement.timing(problems[0]).group_sizes == GroupSizes::uniform);
+    measurement.group_sizes = "random:9";
+    CHECK(measurement.timing(problems[0]).group_sizes == GroupSizes::random);
+    CHECK(measurement.timing(problems[0]).seed == 9);
 }
 
 TEST_CASE("shape files: what is no text is told so, in one line") {

@@ -521,6 +521,9 @@ TEST_CASE("the tool: tune refuses what makes no sense, and measures nothing") {
     refused("bf16 tn 512 512 512 --strategy modle", "model");
     refused("bf16 tn 512 512 512 --family mma_multistag", "mma_multistage");
     refused("bf16 tn 512 512 512 --protocol warm", "steady");
+    refused("bf16 tn 512 512 512 groups=4 --group-sizes even", "--group-sizes is 'even': it must be uniform, random");
+    refused("bf16 tn 512 512 512 groups=4 --group-sizes random:x", "--group-sizes is 'random:x'");
+    refused("bf16 tn 512 512 512 group-sizes=random", "group-sizes is random, but the problem has no groups");
     refused("bf16 tn 512 512 512 --shard 2/2", "--shard is '2/2'");
     refused("bf16 tn 512 512 512 --devices 0,0", "twice");
     refused("bf16 tn 512 512 512 --devices gpu", "gpu");

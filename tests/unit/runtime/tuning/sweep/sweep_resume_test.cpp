@@ -192,6 +192,10 @@ TEST_CASE("what was asked otherwise is another sweep") {
     options.budget_seconds = 60;  // how long is not what
     CHECK(sweep_request(asked, options) == text);
     CHECK(sweep_request({problem(1025)}, options) != text);
+    GemmSpec groups = problem(1024).spec;
+    groups.groups = 4;
+    CHECK(sweep_request({{groups, 1, 0, GroupSizes::random}}, options) !=
+          sweep_request({{groups, 1, 0, GroupSizes::skewed}}, options));
 }
 
 TEST_CASE("two sweeps at once on one store each have their own") {
@@ -234,4 +238,12 @@ TEST_CASE("a sweep goes on where there are no locks, is resumed there, and leave
     for (const auto& entry : std::filesystem::directory_iterator(bench.folder.path()))
         CHECK(entry.path().extension() != ".lock");
     CHECK(bench.store.read_sweep(2).empty());  // one sweep alone was begun
+}
+
+TEST_CASE("a sweep times groups of the sizes that a problem asks for") {
+    Bench bench;
+    GemmSpec groups{.m = 4096, .n = 1024, .k = 1024};
+    groups.groups = 8;
+    static_cast<void>(bench.run({{resolved(groups), 1.0F, 0.0F, GroupSizes::skewed, 5}}));
+    CHECK(bench.scripts.front()->group_draws == std::set{std::pair(GroupSizes::skewed, std::uint64_t{5})});
 }

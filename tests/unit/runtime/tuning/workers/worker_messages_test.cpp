@@ -26,7 +26,8 @@ TEST_CASE("requests are read back from their lines") {
     CHECK(verified.alpha == 2.0F);
     CHECK(verified.beta == 0.1F);
 
-    TimeJob job{some_spec(), {"a", "b"}, {0, 3}, 7, Protocol::cold, true, true, 0xffffffffffffffffULL, 0.5F, 1.0F};
+    TimeJob job{some_spec(), {"a", "b"},        {0, 3}, 7, Protocol::cold, true, true, 0xffffffffffffffffULL, 0.5F,
+                1.0F,        GroupSizes::skewed};
     const auto timed = std::get<TimeJob>(parse_request(to_line(job)));
     CHECK(timed.kernels == job.kernels);
     CHECK(timed.first_rounds == job.first_rounds);
@@ -35,6 +36,7 @@ TEST_CASE("requests are read back from their lines") {
     CHECK(timed.sustained);
     CHECK(timed.hot);
     CHECK(timed.seed == job.seed);
+    CHECK(timed.group_sizes == GroupSizes::skewed);
 
     CHECK(to_line(StopTiming{}) == R"({"stop":"timing"})");
     CHECK(std::holds_alternative<StopTiming>(parse_request(to_line(StopTiming{}))));
