@@ -28,7 +28,7 @@ GemmSpec class_of(GemmSpec spec) {
     spec.m = spec.n = spec.k = 0;
     spec.lda = spec.ldb = spec.ldc = spec.ldd = 0;
     spec.expected_rows = 0;
-    if (is_batched(spec)) spec.batch = 2;
+    if (is_batched(spec) || is_grouped_by_k(spec)) spec.batch = 2;
     if (has_groups(spec)) spec.groups = 1;
     if (spec.group_rows != 0) spec.group_rows = 1;
     if (is_gathered(spec)) spec.source_rows = 1;

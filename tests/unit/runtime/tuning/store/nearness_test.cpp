@@ -88,6 +88,7 @@ TEST_CASE("a winner of groups serves other numbers of groups and of expected row
     CHECK_FALSE(serves(tuned, few));
     CHECK(serves(groups_of_k(16, 4096), groups_of_k(20, 4096)));
     CHECK(distance(groups_of_k(16, 4096), groups_of_k(16, 2048)) == 1.0);
+    CHECK(class_of(resolved(groups_of_k(1, 64))) == class_of(resolved(groups_of_k(3, 64))));
 }
 
 TEST_CASE("a winner of groups serves no dense product, no gathered rows and no groups with room, nor they it") {
