@@ -58,29 +58,32 @@ def hidden_and_argument(
     options: Options, x: Tensor, gate: Tensor, up: Tensor | None, bias: Tensor | None
 ) -> list[Tensor]:
     """Also what gradients need: the activation's argument; nothing more where the hidden values are enough."""
+    f = options.activation
     if options.keeps_result:
         return [hidden(options, x, gate, up, bias)]
-    function = options.of_activation.function
     if not options.gated:
-        argument = product(options, x, gate.mT, c=bias)
-        return [function(argument), argument]
-    argument = _products(options, x, gate, up)
+        added = {} if bias is None else {"bias": bias}
+        text = f"z = acc{' + bias[n]' if added else ''}; d = {f}(z); argument[m,n] = z"
+        return list(product(options, x, gate.mT, epilogue=text, **added))
+    gate, up = halves(gate, up)
+    argument = x.new_empty((x.shape[0], 2 * gate.shape[0]))
     of_gate, of_up = argument.chunk(2, dim=1)
-    return [function(of_gate).mul_(of_up), argument]
+    product(options, x, up.mT, out=of_up)
+    text = f"d = {f}(acc) * up[m,n]; gate[m,n] = acc"
+    d, _ = product(options, x, gate.mT, epilogue=text, up=of_up, gate=of_gate)
+    return [d, argument]
 
 
 def gradient_of_argument(options: Options, gradient: Tensor, down: Tensor, kept: Tensor) -> Tensor:
     """From the gradient of d. kept: the last tensor of hidden_and_argument."""
-    slope, function = options.of_activation.slope, options.of_activation.function
+    slope = options.of_activation.slope_text
     if not options.gated:
-        text = f"z = kept[m,n]; d = acc * {options.of_activation.slope_text}"
-        return product(options, gradient, down, epilogue=text, kept=kept)
-    of_hidden = product(options, gradient, down)
-    of_gate, of_up = kept.chunk(2, dim=1)
+        return product(options, gradient, down, epilogue=f"z = kept[m,n]; d = acc * {slope}", kept=kept)
+    gate, up = kept.chunk(2, dim=1)
     result = torch.empty_like(kept)
-    left, right = result.chunk(2, dim=1)
-    left.copy_(slope(of_hidden * of_up, of_gate))
-    torch.mul(of_hidden, function(of_gate), out=right)
+    of_gate, of_up = result.chunk(2, dim=1)
+    text = f"z = gate[m,n]; d = acc * up[m,n] * {slope}; of_up[m,n] = acc * {options.activation}(z)"
+    product(options, gradient, down, epilogue=text, gate=gate, up=up, out=of_gate, of_up=of_up)
     return result
 
 
@@ -116,17 +119,6 @@ def gradient_of_x(options: Options, of_argument: Tensor, gate: Tensor, up: Tenso
         return product(options, of_argument, whole)
     left, right = of_argument.chunk(2, dim=1)
     return product(options, right, up, c=product(options, left, gate))
-
-
-def _products(options: Options, x: Tensor, gate: Tensor, up: Tensor | None) -> Tensor:
-    """x @ [gate; up].T"""
-    whole = stack_of(gate, up)
-    if whole is not None:
-        return product(options, x, whole.mT)
-    d = x.new_empty((x.shape[0], 2 * gate.shape[0]))
-    for weight, part in zip(halves(gate, up), d.chunk(2, dim=1)):
-        product(options, x, weight.mT, out=part)
-    return d
 
 
 def halves(gate: Tensor, up: Tensor | None) -> tuple[Tensor, Tensor]:

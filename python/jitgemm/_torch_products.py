@@ -119,8 +119,8 @@ def linear(
 ) -> Tensor:
     """torch.nn.functional.linear: x @ weight.T + bias. x: (..., k), weight: (n, k) or (k,), bias: (n,).
 
-    activation: "relu", "gelu" (by tanh), "gelu_erf" or "silu" of the sum. Without gradients, and for relu, the same
-    kernel applies it, and the result is rounded once. For other gradients its argument is kept, and a pass applies it.
+    activation: "relu", "gelu" (by tanh), "gelu_erf" or "silu" of the sum. The same kernel applies it, and the result is
+    rounded once. For gradients the kernel stores the activation's argument, too (for relu, its result is enough).
     Where the bias is added afterwards, so is the activation.
 
     An x whose leading dimensions and rows don't lie at one stride (a transposed batch, say) is copied, as PyTorch does.

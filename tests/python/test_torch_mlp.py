@@ -91,6 +91,18 @@ def test_errors_are_no_larger_than_those_of_torch(activation, dtype, place):
 
 
 @pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("h", [24, 7])
+def test_kernels_apply_the_activation_and_its_derivative(h, place, epilogues):
+    bf16 = {"dtype": torch.bfloat16, "place": place}
+    d = ours(*leaves(operands(9, k=16, h=h, n=8, **bf16)), "gelu")
+    assert epilogues == [None, "d = gelu(acc) * up[m,n]; gate[m,n] = acc", None]
+    epilogues.clear()
+    d.backward(tensor(9, 8, seed=3, **bf16))
+    both_halves = "z = gate[m,n]; d = acc * up[m,n] * dgelu(z); of_up[m,n] = acc * gelu(z)"
+    assert sorted(epilogues, key=str) == [None, None, None, both_halves]  # of x and of both weights
+
+
+@pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("activation", ["gelu", "relu"])
 @pytest.mark.parametrize("rows", [70, 0])
 def test_the_gradient_of_a_bias_is_that_of_torch(activation, rows, place):
