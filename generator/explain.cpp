@@ -168,6 +168,7 @@ Explanation explain(const Problem& problem, const GpuModel& gpu, const Selection
     explain_choice(explanation, selection);
     explanation.roofline = roofline(problem.row_major(), gpu, family_of(explanation.config).math_instruction);
     explanation.bound = bound_of(explanation.cost);
+    explanation.epilogue = epilogue_cost(problem, explanation.config, gpu);
     const double seconds = explanation.cost.total_us * 1e-6;
     const double rate = seconds > 0 ? explanation.roofline.flops / seconds : 0;
     explanation.share_of_peak = rate / explanation.roofline.peak_flops;

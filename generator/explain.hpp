@@ -2,6 +2,7 @@
 
 #include "generator/base/occupancy.hpp"
 #include "generator/base/roofline.hpp"
+#include "generator/epilogue_cost.hpp"
 #include "generator/heuristics.hpp"
 
 #include <cstddef>
@@ -86,6 +87,7 @@ struct Explanation {
     std::optional<MeasuredRegisters> measured;  ///< set by with_registers; else only anatomy.registers() is known
     Occupancy occupancy;                        ///< by the measured registers, if there are some
     WaveBreakdown waves;
+    std::optional<EpilogueCost> epilogue;  ///< set if the problem has a text
 };
 
 /// How many runners-up an explanation holds.

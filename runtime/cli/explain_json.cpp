@@ -129,6 +129,16 @@ Json preparation_json(std::string_view operand, const Preparation& made) {
     return {{"operand", operand}, {"form", to_string(made.form)}, {"bytes", made.bytes()}};
 }
 
+Json epilogue_json(const Explanation& e) {
+    const EpilogueCost& cost = *e.epilogue;
+    return {{"read_bytes", cost.read_bytes},
+            {"written_bytes", cost.written_bytes},
+            {"special_operations", cost.special_operations},
+            {"other_operations", cost.other_operations},
+            {"plain_microseconds", cost.plain_us ? Json(*cost.plain_us) : Json()},
+            {"extra_microseconds", cost.plain_us ? Json(e.cost.total_us - *cost.plain_us) : Json()}};
+}
+
 Json prepared_json(const ExplainReport& report) {
     const GemmSpec& spec = report.problem().requested();
     const Arch& arch = *report.target.gpu.arch;
@@ -173,6 +183,7 @@ Json to_json(const ExplainReport& report) {
               {"choice", to_json(report.choice)}};
     if (const MathPromise* const promise = promise_of(report.problem().asked.math))
         json["promise"] = {{"error_at_most", promise->bound}, {"limits", promise->limits}};
+    if (e.epilogue) json["epilogue"] = epilogue_json(e);
     if (report.problem().requested().prepared != Prepared::none) json["prepared"] = prepared_json(report);
     return json;
 }

@@ -244,6 +244,19 @@ std::string resources_text(const ExplainReport& report) {
                                       a.pad_bytes));
 }
 
+std::string epilogue_text(const Explanation& e) {
+    if (!e.epilogue) return {};
+    const EpilogueCost& cost = *e.epilogue;
+    std::string text = heading("Epilogue");
+    text += row("operations", fmt::format("{} special functions and {} others for an element of D",
+                                          cost.special_operations, cost.other_operations));
+    text += row("memory", fmt::format("{:.4g} MB of operands are read, {:.4g} MB of results are written",
+                                      cost.read_bytes / 1e6, cost.written_bytes / 1e6));
+    if (!cost.plain_us) return text + row("time", "unknown: this kernel can't store the plain sums");
+    return text + row("time", fmt::format("{:.2f} us more than the {:.2f} us of the same kernel without the text",
+                                          e.cost.total_us - *cost.plain_us, *cost.plain_us));
+}
+
 std::string operand_text(const OperandPath& path) {
     std::string text = row(to_string(path.operand), fmt::format("copied by {}", path.copy));
     text += row("", path.place);
@@ -340,8 +353,8 @@ std::string rejections_text(const Explanation& e) {
 std::string to_text(const ExplainReport& report) {
     const Explanation& e = report.explanation;
     return problem_text(report) + why_text(report) + kernel_text(e) + prediction_text(report) + roofline_text(e) +
-           waves_text(e) + resources_text(report) + prepared_text(report) + operands_text(e.anatomy) +
-           conflicts_text(e.anatomy) + alternatives_text(e) + rejections_text(e);
+           waves_text(e) + resources_text(report) + epilogue_text(e) + prepared_text(report) +
+           operands_text(e.anatomy) + conflicts_text(e.anatomy) + alternatives_text(e) + rejections_text(e);
 }
 
 }  // namespace jitgemm::cli

@@ -30,6 +30,9 @@ std::set<std::string> field_paths(const nlohmann::json& document) {
     return paths;
 }
 
+/// The name of the same kernel without a text: "_ep2a1ce583" is the text's part of it.
+std::string plain_name(const std::string& name) { return std::regex_replace(name, std::regex("_ep[0-9a-f]+"), ""); }
+
 void check_refused(const std::string& arguments, const std::string& phrase) {
     const Tool tool;
     const ToolResult result = tool.run(arguments);
@@ -64,6 +67,34 @@ TEST_CASE("the tool: explain tells of stream-K") {
                                      " --param block=128x256x64,warpgroup=64x256,cluster=1x1,swap_ab=0,stream_k=132");
     CHECK_THAT(text.out,
                ContainsSubstring("_streamk132\n") && Says("132", "blocks", "156") && !ContainsSubstring("a guess"));
+}
+
+TEST_CASE("the tool: explain tells what an epilogue reads, computes and adds to the time") {
+    const Tool tool;
+    const std::string gated =
+        "explain bf16 tn 4096 14336 4096 --gpu h200 --no-compile --epilogue 'd = silu(acc + bias[n]) * up[m,n]'";
+    CHECK_THAT(tool.run(gated).out, Says("2 special functions", "others", "117.5 MB", "117.4 MB", "us more than"));
+    const auto cost = tool.json(gated, 0).at("epilogue");
+    CHECK(cost.at("read_bytes") == 2.0 * (14336 + 4096 * 14336));
+    CHECK(cost.at("written_bytes") == 2.0 * 4096 * 14336);
+    CHECK(cost.at("special_operations") == 2);  // a power and a quotient
+    CHECK(cost.at("extra_microseconds") > 0);
+    const auto named = tool.json(
+        "explain bf16 tn 4096 14336 4096 --gpu h200 --no-compile --param block=128x256x64,warpgroup=64x256", 0);
+    CHECK_FALSE(named.contains("epilogue"));
+}
+
+TEST_CASE("the tool: the time without the text is that of the same kernel for the plain product") {
+    const Tool tool;
+    const std::string problem = " bf16 tn 4096 14336 4096 --gpu h200 --no-compile";
+    const std::string tile = " --param block=128x192x64,schedule=pingpong";
+    const std::string text = " --epilogue 'pre: f32[m,n]; t = acc + bias[n]; pre[m,n] = t; d = gelu(t)'";
+    const auto fused = tool.json("explain" + problem + text + tile, 0);
+    const auto plain = tool.json("explain" + problem + " --kernel " + plain_name(fused.at("kernel")), 0);
+    CHECK(fused.at("epilogue").at("plain_microseconds") == plain.at("predicted_microseconds"));
+    CHECK(fused.at("epilogue").at("written_bytes") == (2.0 + 4.0) * 4096 * 14336);
+    CHECK(fused.at("predicted_microseconds").get<double>() - plain.at("predicted_microseconds").get<double>() ==
+          fused.at("epilogue").at("extra_microseconds").get<double>());
 }
 
 TEST_CASE("the tool: explain tells of prepared operands, and what launches without them take") {
