@@ -1,6 +1,6 @@
 // What a server waits for: a seeded trace of requests, whose numbers of rows change with every batch.
 //
-//     serving [--requests 20000] [--seed 1] [--mode sets|requests|serve]
+//     serving [--requests 20000] [--seed 1] [--mode sets|requests|serve] [--csv FILE]
 //
 // The trace has the four products of Llama-3.1-8B and of Llama-3.1-70B, bf16 tn. A step is a prompt of 1 to 8192
 // tokens, or a batch of 1 to 256 sequences that get one token each. It asks for a kernel of each product. One thread
@@ -10,7 +10,8 @@
 // requests  the trace asks Context::kernel. It runs twice: the second time every problem is known
 // serve     the same with OnMiss::serve, once. An empty cache (JITGEMM_CACHE_DIR) shows what a cold server waits for
 //
-// Options come from the environment (JITGEMM_DEVICE and others). The program prints microseconds per request.
+// Options come from the environment (JITGEMM_DEVICE and others). The program prints microseconds per request. --csv
+// writes a line for each request, which scripts/plot-serving.py reads.
 
 #include "jitgemm/jitgemm.hpp"
 
@@ -26,8 +27,10 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <fstream>
 #include <map>
 #include <random>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -95,6 +98,28 @@ std::vector<double> times_of(const std::vector<Request>& trace, Ask ask) {
     return times;
 }
 
+/// Where results go.
+class Report {
+public:
+    /// An empty name: no file.
+    explicit Report(const std::string& csv) {
+        if (csv.empty()) return;
+        csv_.open(csv);
+        csv_ << "name,request,m,n,k,us\n";
+        if (!csv_) throw std::runtime_error("cannot write " + csv);
+    }
+
+    /// `times` of the trace's requests.
+    void add(std::string_view name, const std::vector<Request>& trace, const std::vector<double>& times);
+    /// Throws if the file is not whole.
+    void close() {
+        if (csv_.is_open() && !csv_.flush()) throw std::runtime_error("the file for --csv could not be written");
+    }
+
+private:
+    std::ofstream csv_;
+};
+
 void print(std::string_view name, std::vector<double> times) {
     const double first = times.front();
     std::sort(times.begin(), times.end());
@@ -107,6 +132,15 @@ void print(std::string_view name, std::vector<double> times) {
         name, times.size(), first, quantile(0.5), quantile(0.99), quantile(0.999), quantile(0.9999), times.back());
 }
 
+void Report::add(std::string_view name, const std::vector<Request>& trace, const std::vector<double>& times) {
+    print(name, times);
+    if (!csv_.is_open()) return;
+    for (std::size_t i = 0; i < times.size(); ++i) {
+        const GemmSpec spec = spec_of(trace[i]);
+        csv_ << fmt::format("\"{}\",{},{},{},{},{:.3f}\n", name, i, spec.m, spec.n, spec.k, times[i]);
+    }
+}
+
 // Threads that begin later would stay on this core, too.
 void pin_to_one_core() {
     cpu_set_t cores;
@@ -115,7 +149,7 @@ void pin_to_one_core() {
     sched_setaffinity(0, sizeof cores, &cores);
 }
 
-void by_sets(Context& context, const std::vector<Request>& trace) {
+void by_sets(Context& context, const std::vector<Request>& trace, Report& report) {
     const Clock::time_point begin = Clock::now();
     std::vector<GemmKernelSet> sets;
     std::size_t kernels = 0;
@@ -126,27 +160,32 @@ void by_sets(Context& context, const std::vector<Request>& trace) {
     fmt::print("warm-up: {} kernels of {} sets in {:.2f} s\n", kernels, sets.size(),
                microseconds(Clock::now() - begin) * 1e-6);
     pin_to_one_core();
-    print("sets", times_of(trace, [&](const Request& request) { return sets[request.weight].kernel(request.m); }));
+    const auto ask = [&](const Request& request) { return sets[request.weight].kernel(request.m); };
+    report.add("sets", trace, times_of(trace, ask));
 }
 
-void by_requests(Context& context, const std::vector<Request>& trace) {
+void by_requests(Context& context, const std::vector<Request>& trace, Report& report) {
     const auto ask = [&](const Request& request) { return context.kernel(spec_of(request)); };
-    print("requests, new", times_of(trace, ask));
+    report.add("requests, new", trace, times_of(trace, ask));
     pin_to_one_core();
-    print("requests, known", times_of(trace, ask));
+    report.add("requests, known", trace, times_of(trace, ask));
 }
 
-void serving_at_once(Context& context, const std::vector<Request>& trace) {
+void serving_at_once(Context& context, const std::vector<Request>& trace, Report& report) {
     std::map<std::string, int> choices;
-    print("serve", times_of(trace, [&](const Request& request) {
-              const jitgemm::GemmKernel kernel = context.kernel(spec_of(request), {.on_miss = jitgemm::OnMiss::serve});
-              ++choices[std::string(to_string(kernel.info().choice))];
-          }));
+    const auto ask = [&](const Request& request) {
+        const jitgemm::GemmKernel kernel = context.kernel(spec_of(request), {.on_miss = jitgemm::OnMiss::serve});
+        ++choices[std::string(to_string(kernel.info().choice))];
+    };
+    report.add("serve", trace, times_of(trace, ask));
     for (const auto& [choice, count] : choices) fmt::print("  {:<12} {:>8}\n", choice, count);
 }
 
 [[noreturn]] void usage(std::string_view word) {
-    fmt::print(stderr, "error: '{}': serving [--requests COUNT] [--seed NUMBER] [--mode sets|requests|serve]\n", word);
+    fmt::print(stderr,
+               "error: '{}': serving [--requests COUNT] [--seed NUMBER] [--mode sets|requests|serve] "
+               "[--csv FILE]\n",
+               word);
     std::exit(2);
 }
 
@@ -160,12 +199,13 @@ std::uint64_t number(std::string_view text) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    std::map<std::string_view, std::string_view> options{{"--requests", "20000"}, {"--seed", "1"}, {"--mode", "sets"}};
+    std::map<std::string_view, std::string_view> options{
+        {"--requests", "20000"}, {"--seed", "1"}, {"--mode", "sets"}, {"--csv", ""}};
     for (int i = 1; i < argc; i += 2) {
         if (!options.contains(argv[i]) || i + 1 == argc) usage(argv[i]);
         options[argv[i]] = argv[i + 1];
     }
-    const std::map<std::string_view, void (*)(Context&, const std::vector<Request>&)> modes{
+    const std::map<std::string_view, void (*)(Context&, const std::vector<Request>&, Report&)> modes{
         {"sets", by_sets}, {"requests", by_requests}, {"serve", serving_at_once}};
     const auto mode = modes.find(options["--mode"]);
     if (mode == modes.end()) usage(options["--mode"]);
@@ -173,8 +213,10 @@ int main(int argc, char** argv) {
     if (requests == 0) usage("--requests 0");
     const std::vector<Request> trace = make_trace(requests, number(options["--seed"]));
     try {
+        Report report{std::string(options["--csv"])};
         Context context;
-        mode->second(context, trace);
+        mode->second(context, trace, report);
+        report.close();
     } catch (const std::exception& error) {
         fmt::print(stderr, "error: {}\n", error.what());
         return 1;

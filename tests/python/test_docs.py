@@ -8,6 +8,7 @@ import runpy
 import subprocess
 import sys
 from pathlib import Path
+from xml.etree import ElementTree
 
 import jitgemm as jg
 import pytest
@@ -98,3 +99,21 @@ def test_readme_shows_the_table_of_speedups(tmp_path):
     out = tmp_path / "speedups.svg"
     subprocess.run([sys.executable, ROOT / "scripts" / "plot-speedups.py", "--out", out], check=True)
     assert out.read_text() == (ROOT / "docs" / "speedups.svg").read_text()
+
+
+def test_a_plot_of_serving_has_a_line_for_each_run(tmp_path):
+    """The ends of a line are the fastest and the slowest request, on a scale of powers of ten."""
+    for name, us in {"fast": [0.1] * 99 + [1.0], "slow": [10.0] * 90 + [1000.0] * 10}.items():
+        rows = [f'"{name}",{i},1,2,3,{time}' for i, time in enumerate(us)]
+        (tmp_path / f"{name}.csv").write_text("\n".join(["name,request,m,n,k,us", *rows]) + "\n")
+    files, out = [tmp_path / "fast.csv", tmp_path / "slow.csv"], tmp_path / "serving.svg"
+    subprocess.run([sys.executable, ROOT / "scripts" / "plot-serving.py", *files, "--out", out], check=True)
+    picture = ElementTree.parse(out).getroot()
+    words = [element.text for element in picture.findall(".//{*}text")]
+    assert {"fast", "slow", "0 %", "90 %", "99 %", "1 ms", "0.1 µs"} <= set(words)
+    lines = [element.get("points").split() for element in picture.findall(".//{*}polyline")]
+    fast, slow = ([float(point.split(",")[1]) for point in points] for points in lines)
+    decade = (fast[0] - slow[-1]) / 4  # from 0.1 to 1000 us
+    assert fast[0] - fast[-1] == pytest.approx(decade, abs=0.2)
+    assert fast[0] - slow[0] == pytest.approx(2 * decade, abs=0.2)
+    assert fast == sorted(fast, reverse=True) and slow == sorted(slow, reverse=True)
