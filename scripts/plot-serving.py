@@ -72,7 +72,8 @@ class Plot:
             x = self.x(nines)
             lines.append(line(x, TOP, x, HEIGHT - BOTTOM))
             lines.append(text(x, HEIGHT - BOTTOM + 18, share_text(nines), ' text-anchor="middle"'))
-        lines.append(text((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 14, "share of requests that wait no longer", ' text-anchor="middle"'))
+        title = "share of requests that wait no longer"
+        lines.append(text((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 14, title, ' text-anchor="middle"'))
         return lines
 
     def curves(self) -> list[str]:

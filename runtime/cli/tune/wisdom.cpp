@@ -10,6 +10,7 @@
 #include "runtime/cli/verb.hpp"
 #include "runtime/tuning/store/record_json.hpp"
 #include "runtime/tuning/store/store.hpp"
+#include "runtime/tuning/store/tuned_sets.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -25,6 +26,7 @@ namespace jitgemm::cli {
 namespace {
 
 using tuning::StoredWinners;
+using tuning::TunedSet;
 using tuning::TuningStore;
 using tuning::Winner;
 using tuning::Wisdom;
@@ -60,6 +62,13 @@ Json winner_json(const Winner& winner) {
 
 std::string counted_winners(std::size_t count) { return counted(static_cast<std::int64_t>(count), "winner"); }
 
+std::string counted_sets(std::size_t count) { return counted(static_cast<std::int64_t>(count), "kernel set"); }
+
+/// "3 winners, 1 kernel set".
+std::string counted_records(std::size_t winners, std::size_t sets) {
+    return sets == 0 ? counted_winners(winners) : counted_winners(winners) + ", " + counted_sets(sets);
+}
+
 /// "1.23 x heuristic", or what is not known.
 std::string speedup_text(double peer_us, double own_us, std::string_view peer) {
     return peer_us > 0 && own_us > 0 ? fmt::format("{:.2f} x {}", peer_us / own_us, peer)
@@ -87,10 +96,21 @@ std::string winners_text(const std::string& place, const std::vector<Winner>& wi
     return text;
 }
 
-std::vector<Winner> of_class(std::vector<Winner> winners, const std::string& device_class) {
+/// Winners or sets.
+template <typename Record>
+std::vector<Record> of_class(std::vector<Record> records, const std::string& device_class) {
     if (!device_class.empty())
-        std::erase_if(winners, [&](const Winner& winner) { return winner.device_class != device_class; });
-    return winners;
+        std::erase_if(records, [&](const Record& record) { return record.device_class != device_class; });
+    return records;
+}
+
+std::string sets_text(const std::vector<TunedSet>& sets) {
+    std::string text;
+    for (const TunedSet& tuned : sets)
+        text += fmt::format("kernel set, {}\n  {}, m={}:{}, {}\n", tuned.device_class, shape_text(tuned.set.spec),
+                            tuned.set.first_m, tuned.set.last_m,
+                            counted(static_cast<std::int64_t>(tuned.set.kernels.size()), "kernel"));
+    return text;
 }
 
 // ---- export ---------------------------------------------------------------------------------------------------------
@@ -100,14 +120,16 @@ int export_winners(const std::string& file, const std::string& device_class, Out
     const std::string directory = tuning_directory();
     const StoredWinners stored = tuning::stored_winners(directory, device_class);
     note_all(stored.problems, output);
-    if (stored.winners.empty())
+    const std::vector<TunedSet> sets = tuning::stored_sets(directory, device_class);
+    if (stored.winners.empty() && sets.empty())
         throw Error(fmt::format("no winners{} in {}: nothing to export",
                                 device_class.empty() ? "" : " of " + device_class, directory));
-    tuning::write_wisdom(file, stored.winners);
-    output.text(fmt::format("{}: {}\n", file, counted_winners(stored.winners.size())));
+    tuning::write_wisdom(file, stored.winners, sets);
+    output.text(fmt::format("{}: {}\n", file, counted_records(stored.winners.size(), sets.size())));
     output.document({{"file", file},
                      {"directory", directory},
                      {"winner_count", stored.winners.size()},
+                     {"set_count", sets.size()},
                      {"problems", stored.problems}});
     return exit_code_of(stored.problems);
 }
@@ -117,16 +139,19 @@ int export_winners(const std::string& file, const std::string& device_class, Out
 int import_winners(const std::string& file, const std::string& device_class, Output& output) {
     const Wisdom wisdom = wisdom_in(file);
     const std::vector<Winner> winners = of_class(wisdom.winners, device_class);
+    const std::vector<TunedSet> sets = of_class(wisdom.sets, device_class);
     note_all(wisdom.problems, output);
     const std::string directory = tuning_directory();
     const int imported = winners.empty() ? 0 : TuningStore(directory).add_winners(winners);
+    for (const TunedSet& tuned : sets) tuning::store_set(directory, tuned);
     output.text(fmt::format("{}: {} imported, {} skipped\n", directory,
-                            counted_winners(static_cast<std::size_t>(imported)),
+                            counted_records(static_cast<std::size_t>(imported), sets.size()),
                             counted(static_cast<std::int64_t>(wisdom.problems.size()), "line")));
     output.document({{"file", file},
                      {"directory", directory},
                      {"winner_count", winners.size()},
                      {"imported", imported},
+                     {"imported_sets", sets.size()},
                      {"problems", wisdom.problems}});
     return exit_code_of(wisdom.problems);
 }
@@ -136,19 +161,26 @@ int import_winners(const std::string& file, const std::string& device_class, Out
 int show_winners(const std::string& file, const std::string& device_class, Output& output) {
     StoredWinners shown;
     std::vector<Winner> installed;
+    std::vector<TunedSet> sets;
     const std::string place = file.empty() ? tool_options().tuning_directory : file;
     if (file.empty()) {
-        if (!place.empty()) shown = tuning::stored_winners(place, device_class);
+        if (!place.empty()) {
+            shown = tuning::stored_winners(place, device_class);
+            sets = tuning::stored_sets(place, device_class);
+        }
         if (tool_options().installed_wisdom) installed = of_class(tuning::installed_wisdom().winners, device_class);
     } else {
         Wisdom wisdom = wisdom_in(file);
         shown = {of_class(std::move(wisdom.winners), device_class), std::move(wisdom.problems)};
+        sets = of_class(std::move(wisdom.sets), device_class);
     }
     note_all(shown.problems, output);
     output.text(place.empty() ? fmt::format("{}\n", kNoStore) : winners_text(place, shown.winners));
+    output.text(sets_text(sets));
     if (!installed.empty()) output.text(winners_text("installed with the library", installed));
     output.document({{file.empty() ? "directory" : "file", place.empty() ? Json() : Json(place)},
                      {"winners", json_array(shown.winners, winner_json)},
+                     {"sets", json_array(sets, tuning::json_of)},
                      {"installed", json_array(installed, winner_json)},
                      {"problems", shown.problems}});
     return exit_code_of(shown.problems);
@@ -182,8 +214,11 @@ int forget_winners(const ForgetOptions& options, Output& output) {
     const std::string directory = tuning_directory();
     const bool is_there = !tuning::store_files(directory).empty();
     const int forgotten = is_there ? TuningStore(directory).forget(options.device_class, spec) : 0;
-    output.text(fmt::format("{}: {} forgotten\n", directory, counted_winners(static_cast<std::size_t>(forgotten))));
-    output.document({{"directory", directory}, {"forgotten", forgotten}});
+    const int sets =
+        spec ? 0 : tuning::forget_sets(directory, options.device_class);  // a set has more than one problem
+    output.text(fmt::format("{}: {} forgotten\n", directory,
+                            counted_records(static_cast<std::size_t>(forgotten), static_cast<std::size_t>(sets))));
+    output.document({{"directory", directory}, {"forgotten", forgotten}, {"forgotten_sets", sets}});
     return kExitFine;
 }
 
@@ -226,10 +261,12 @@ Action declare_forget(CLI::App& app) {
 }
 
 constexpr std::array kWisdomVerbs{
-    Verb{"export", "Write the stored winners to a file", declare_export},
-    Verb{"import", "Add a file's winners to the store; other lines are reported and skipped", declare_import},
-    Verb{"show", "Print the winners of the store or of a file", declare_show},
-    Verb{"forget", "Remove winners from the store: of a problem, of a device class, or all", declare_forget},
+    Verb{"export", "Write the stored winners and kernel sets to a file", declare_export},
+    Verb{"import", "Add a file's winners and kernel sets to the store; other lines are reported and skipped",
+         declare_import},
+    Verb{"show", "Print the winners and kernel sets of the store or of a file", declare_show},
+    Verb{"forget", "Remove winners from the store: of a problem, or with kernel sets of a device class, or all",
+         declare_forget},
 };
 
 }  // namespace

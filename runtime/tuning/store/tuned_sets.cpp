@@ -7,6 +7,7 @@
 #include "runtime/support/hash.hpp"
 #include "runtime/support/log.hpp"
 #include "runtime/tuning/store/record_json.hpp"
+#include "runtime/tuning/store/wisdom.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -22,7 +23,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kTunedSetFormat = "tuned-kernel-set-v1";
 constexpr std::size_t kHashDigits = 16;
 
 std::string short_hash(const std::string& text) { return hash_hex(text).substr(0, kHashDigits); }
@@ -35,29 +35,8 @@ std::string request_name(GemmSpec spec, std::int64_t first_m, std::int64_t last_
     return short_hash(fmt::format("{} {}:{} {}", to_string(spec), first_m, last_m, narrowed)) + "-";
 }
 
-Json json_of(const TunedSet& tuned) {
-    return {{"format", kTunedSetFormat},
-            {"device_class", tuned.device_class},
-            {"versions", tuned.versions},
-            {"narrowed", tuned.narrowed},
-            {"set", parse_json(to_json(tuned.set))}};
-}
-
-TunedSet tuned_set_of(const Json& json) {
-    const auto format = json.value("format", std::string());
-    if (format != kTunedSetFormat)
-        throw Error(fmt::format("its format is '{}', this version reads {}", format, kTunedSetFormat));
-    return {json.at("device_class"), json.at("versions").get<Versions>(), json.at("narrowed"),
-            parse_kernel_set(json.at("set").dump())};
-}
-
-bool is_stale_set(const TunedSet& tuned, const Versions& today) {
-    Winner stamp;
-    stamp.versions = tuned.versions;
-    return is_stale(stamp, today);
-}
-
-std::vector<std::string> files_of_request(const std::string& folder, const std::string& name) {
+/// In order; those whose names begin with `name`.
+std::vector<std::string> files_of_sets(const std::string& folder, const std::string& name) {
     std::vector<std::string> files;
     std::error_code ignored;  // a folder that is not there holds none
     for (const auto& entry : fs::directory_iterator(folder, ignored))
@@ -73,6 +52,16 @@ std::optional<TunedSet> read_set(const std::string& file) {
         log().warn("{} is no tuned kernel set and is passed over: {}", file, error.what());
     }
     return std::nullopt;
+}
+
+/// What can't be read is in the log where winners are read.
+std::vector<TunedSet> sets_of_wisdom(const std::string& file) {
+    if (file.empty()) return {};
+    try {
+        return read_wisdom(file, "\"set\":").sets;
+    } catch (const WisdomError&) {
+        return {};
+    }
 }
 
 bool is_sound(const TunedSet& tuned, const Arch& arch, const std::string& file) {
@@ -96,39 +85,63 @@ std::string store_set(const std::string& directory, const TunedSet& tuned) {
     return folder + "/" + name;
 }
 
-TunedSets::TunedSets(std::string directory, ClassFilter serves, std::function<Versions()> today)
-    : directory_(std::move(directory)), serves_(std::move(serves)), today_(std::move(today)) {}
+std::vector<TunedSet> stored_sets(const std::string& directory, std::string_view device_class) {
+    std::vector<TunedSet> sets;
+    for (const std::string& file : files_of_sets(set_folder(directory), {})) {
+        std::optional<TunedSet> tuned = read_set(file);
+        if (tuned && (device_class.empty() || tuned->device_class == device_class)) sets.push_back(*std::move(tuned));
+    }
+    return sets;
+}
+
+int forget_sets(const std::string& directory, std::string_view device_class) {
+    int forgotten = 0;
+    for (const std::string& file : files_of_sets(set_folder(directory), {})) {
+        const std::optional<TunedSet> tuned = read_set(file);
+        if (device_class.empty() || (tuned && tuned->device_class == device_class))
+            forgotten += fs::remove(file) ? 1 : 0;
+    }
+    return forgotten;
+}
+
+TunedSets::TunedSets(std::string directory, std::string wisdom, ClassFilter serves, std::function<Versions()> today)
+    : directory_(std::move(directory)),
+      wisdom_(std::move(wisdom)),
+      serves_(std::move(serves)),
+      today_(std::move(today)) {}
 
 std::optional<KernelSet> TunedSets::find(const GemmSpec& spec, std::int64_t first_m, std::int64_t last_m,
                                          const GpuModel& gpu, const Selection& selection) const {
-    if (directory_.empty()) return std::nullopt;
     const std::string narrowed = narrowing(selection);
     GemmSpec any_m = spec;
     any_m.m = 0;
-    for (const std::string& file :
-         files_of_request(set_folder(directory_), request_name(spec, first_m, last_m, narrowed))) {
-        std::optional<TunedSet> tuned = read_set(file);
-        if (!tuned || !serves_(tuned->device_class)) continue;
-        const bool is_asked = tuned->set.spec == any_m && tuned->set.first_m == first_m &&
-                              tuned->set.last_m == last_m && tuned->narrowed == narrowed;
-        if (!is_asked || !is_sound(*tuned, *gpu.arch, file)) continue;
-        if (is_stale_set(*tuned, today_())) {
-            log().info("{} is passed over: other versions measured it", file);
-            continue;
-        }
-        return std::move(tuned->set);
-    }
+    const auto serves = [&](const TunedSet& tuned, const std::string& file) {
+        const bool is_asked = tuned.set.spec == any_m && tuned.set.first_m == first_m && tuned.set.last_m == last_m &&
+                              tuned.narrowed == narrowed && serves_(tuned.device_class);
+        if (!is_asked || !is_sound(tuned, *gpu.arch, file)) return false;
+        if (!is_stale(tuned, today_())) return true;
+        log().info("a set of {} is passed over: other versions measured it", file);
+        return false;
+    };
+    if (!directory_.empty())
+        for (const std::string& file :
+             files_of_sets(set_folder(directory_), request_name(spec, first_m, last_m, narrowed)))
+            if (std::optional<TunedSet> tuned = read_set(file); tuned && serves(*tuned, file))
+                return std::move(tuned->set);
+    for (TunedSet& tuned : sets_of_wisdom(wisdom_))
+        if (serves(tuned, wisdom_)) return std::move(tuned.set);
     return std::nullopt;
 }
 
 TunedSets tuned_sets(const Options& options, const Device& device, const TemplateSet& templates, Compiler& compiler) {
     const auto facts = [&device, &compiler, templates] { return device_facts(device, templates, compiler); };
     const auto serves = [facts](std::string_view name) { return name == device_class(facts()); };
-    return {options.tuning_directory, serves, [facts] { return facts().versions; }};
+    return {options.tuning_directory, options.wisdom, serves, [facts] { return facts().versions; }};
 }
 
 TunedSets tuned_sets(const Options& options, const GpuModel& gpu, const TemplateSet& templates) {
-    return {options.tuning_directory, [gpu](std::string_view name) { return may_be_of_class(gpu, name); },
+    return {options.tuning_directory, options.wisdom,
+            [gpu](std::string_view name) { return may_be_of_class(gpu, name); },
             [templates] { return own_versions(templates); }};
 }
 

@@ -2,33 +2,32 @@
 
 #include "generator/kernel_set.hpp"
 #include "runtime/tuning/store/tuned_records.hpp"
+#include "runtime/tuning/store/tuned_set.hpp"
 
 #include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace jitgemm::tuning {
-
-/// A kernel set that was chosen from measured times. It serves requests with the same problem, range and narrowing on
-/// devices of its class, as long as the versions are today's (is_stale).
-struct TunedSet {
-    std::string device_class;
-    Versions versions;
-    std::string narrowed;  ///< the limits of the choice, in the words of narrowing(); empty: none
-    KernelSet set;
-};
 
 /// Writes the set to a file of its own in a store's folder, whole or not at all. It replaces the set of the same
 /// request and class. Returns the file. Throws std::system_error.
 std::string store_set(const std::string& directory, const TunedSet& tuned);
 
-/// The sets of a store's folder that serve some devices.
+/// The sets in a store's folder; those of one class of devices, if it is set. Damaged ones are in the log alone.
+[[nodiscard]] std::vector<TunedSet> stored_sets(const std::string& directory, std::string_view device_class = {});
+/// Removes them, damaged ones only without a class. Returns their number.
+int forget_sets(const std::string& directory, std::string_view device_class = {});
+
+/// The sets of a store's folder and, after these, of a wisdom file that serve some devices.
 class TunedSets {
 public:
     TunedSets() = default;  ///< there are none
     /// `today` is asked once a set is there.
-    TunedSets(std::string directory, ClassFilter serves, std::function<Versions()> today);
+    TunedSets(std::string directory, std::string wisdom, ClassFilter serves, std::function<Versions()> today);
 
     /// The set of the request. A set that is damaged or stale, or whose kernels don't serve the range, is passed over
     /// with a line in the log.
@@ -37,6 +36,7 @@ public:
 
 private:
     std::string directory_;
+    std::string wisdom_;  ///< a file
     ClassFilter serves_;
     std::function<Versions()> today_;
 };

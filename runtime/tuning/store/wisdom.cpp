@@ -90,8 +90,13 @@ void check_times(const Winner& winner) {
         throw Error(fmt::format("candidates_timed is {}: it must be at least 0", winner.candidates_timed));
 }
 
-Winner winner_in(std::string_view line, int format) {
-    Json json = parse_json(line);
+TunedSet set_in(const Json& json) {
+    TunedSet tuned = tuned_set_of(json);
+    if (tuned.device_class.empty()) throw Error("device_class is empty");
+    return tuned;
+}
+
+Winner winner_in(Json json, int format) {
     if (format == 1 && json.is_object()) json.update({{"hot", false}, {"narrowed", kNarrowedUnknown}});
     auto winner = json.get<Winner>();
     if (winner.device_class.empty()) throw Error("device_class is empty");
@@ -117,8 +122,12 @@ Wisdom parse_wisdom(std::string_view text, const std::string& name, std::string_
     while (const auto line = lines.next()) {
         if (line->empty() || line->find(holding) == std::string_view::npos) continue;
         try {
-            winners.add(winner_in(*line, format));
-        } catch (const Error& error) {
+            Json json = parse_json(*line);
+            if (is_tuned_set(json))
+                wisdom.sets.push_back(set_in(json));
+            else
+                winners.add(winner_in(std::move(json), format));
+        } catch (const std::exception& error) {  // nlohmann's, too
             wisdom.problems.push_back(fmt::format("{}:{}: {}", name, lines.number(), one_line(error.what())));
         }
     }
@@ -126,7 +135,7 @@ Wisdom parse_wisdom(std::string_view text, const std::string& name, std::string_
     return wisdom;
 }
 
-Wisdom read_wisdom(const std::string& path) {
+Wisdom read_wisdom(const std::string& path, std::string_view holding) {
     std::optional<std::string> text;
     try {
         text = read_file(path);
@@ -134,14 +143,15 @@ Wisdom read_wisdom(const std::string& path) {
         throw WisdomError(error.what());
     }
     if (!text) throw WisdomError(fmt::format("no such file: {}", path));
-    return parse_wisdom(*text, path);
+    return parse_wisdom(*text, path, holding);
 }
 
-std::string to_wisdom(const std::vector<Winner>& winners) {
+std::string to_wisdom(const std::vector<Winner>& winners, const std::vector<TunedSet>& sets) {
     WinnerMap sorted;
     for (const Winner& winner : winners) sorted.add(winner);
     std::string text = json_line({{kHeaderField, kFormat}}) + "\n";
     for (const Winner& winner : sorted.sorted()) text += json_line(winner) + "\n";
+    for (const TunedSet& tuned : sets) text += json_line(json_of(tuned)) + "\n";
     return text;
 }
 
@@ -155,9 +165,9 @@ Wisdom installed_wisdom(std::string_view holding) {
     return all;
 }
 
-void write_wisdom(const std::string& path, const std::vector<Winner>& winners) {
+void write_wisdom(const std::string& path, const std::vector<Winner>& winners, const std::vector<TunedSet>& sets) {
     try {
-        write_output_file(path, to_wisdom(winners));
+        write_output_file(path, to_wisdom(winners, sets));
     } catch (const std::system_error& error) {
         throw WisdomError(error.what());
     }
