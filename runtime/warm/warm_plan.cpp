@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <unordered_set>
@@ -31,13 +33,18 @@ std::int64_t first_served(const KernelRange& range) {
     return (range.first_m + range.multiple - 1) / range.multiple * range.multiple;
 }
 
+/// Whether its binary is another kernel's, which a set loads before it.
+bool has_binary_of_another(const KernelSet& set, std::size_t kernel) {
+    return std::ranges::find(set.kernels, set.kernels[kernel].body, &SetKernel::body) != set.kernels.begin() + kernel;
+}
+
 std::vector<WarmKernel> kernels_of_range(const WarmRequest& request, const WarmChooser& chooser) {
     const KernelSet set = tuning::serving_kernel_set(request.spec, request.spec.m, request.last_m, chooser.gpu,
                                                      chooser.selection, chooser.choices, chooser.sets);
     std::vector<WarmKernel> kernels;
     for (const KernelRange& range : set.ranges) {
         const std::int64_t m = first_served(range);
-        if (m > range.last_m) continue;
+        if (m > range.last_m || has_binary_of_another(set, range.kernel)) continue;
         const KernelId& id = set.kernels[range.kernel].id;
         kernels.push_back({kernel_name(id), set.problem(m), id.config});
     }

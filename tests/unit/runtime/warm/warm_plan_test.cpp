@@ -64,6 +64,20 @@ TEST_CASE("a plan has the few kernels of a range, which serve each m of it") {
     }
 }
 
+TEST_CASE("a plan of a range has one kernel for each text, the one that a set compiles") {
+    const WarmChooser chooser = on("h200");
+    const char* const line = "bf16 tn 1 768 16384";
+    const KernelSet set = build_kernel_set(parse_shape_line(line), 1, 4096, chooser.gpu);
+    REQUIRE(set.kernels.size() > set.body_count());  // else this test shows nothing
+    const WarmPlan plan = plan_warm({range_of(line, 4096)}, chooser, 1, never);
+    std::set<std::string> firsts;
+    std::set<std::size_t> bodies;
+    for (const SetKernel& kernel : set.kernels)
+        if (bodies.insert(kernel.body).second) firsts.insert(kernel_name(kernel.id));
+    CHECK(plan.kernels.size() == set.body_count());
+    CHECK(names_of(plan) == firsts);
+}
+
 TEST_CASE("a plan has a kernel again where its operands are prepared, once for all m") {
     std::vector<WarmRequest> requests;
     for (const char* line : {"e4m3 tn 64 256 512", "e4m3 tt 64 256 512 prepared=b", "e4m3 tt 64 256 512 prepared=b"})
