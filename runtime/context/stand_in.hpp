@@ -11,8 +11,9 @@
 
 namespace jitgemm {
 
-/// How much longer than the chosen kernel a loaded one may be predicted to take. Beyond that, the request waits.
-inline constexpr double kMostTimesSlower = 8;
+/// How much longer than the chosen kernel a loaded one may be predicted to take. Beyond that, the request waits for a
+/// compile.
+inline constexpr double kMostTimesSlower = 16;
 
 /// The same for a kernel that is compiled because no loaded kernel serves.
 inline constexpr double kMostTimesSlowerQuick = 4;

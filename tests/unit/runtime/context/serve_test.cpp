@@ -296,6 +296,16 @@ TEST_CASE("no stand-in computes another problem or is beyond all measure slower"
     CHECK(best_stand_in(problem, choice, std::vector{slow, other_type, usable}, gpu) == usable.config);
 }
 
+TEST_CASE("the first kernel of a server serves the wider products that follow") {
+    const GpuModel& gpu = find_gpu("h200");
+    const Problem first = problem_of({.m = 251, .n = 6144, .k = 4096});
+    const auto quick = quick_stand_in(first, choose_config(first, gpu), gpu);
+    REQUIRE(quick);
+    const Problem wider = problem_of({.m = 386, .n = 28672, .k = 4096});
+    const std::vector loaded{KernelId{first.signature, *quick}};
+    CHECK(best_stand_in(wider, choose_config(wider, gpu), loaded, gpu) == quick);
+}
+
 TEST_CASE("destroying a context drops the compiles that wait and ends with those that run", "[threads]") {
     std::atomic<int> compiles = 0;
     {
