@@ -4,6 +4,7 @@
 #include "runtime/device/argument_packer.hpp"
 #include "tests/catch.hpp"
 #include "tests/gpu/gpu.hpp"
+#include "tests/support/temporary_folder.hpp"
 #include "tests/support/timing.hpp"
 
 #include <algorithm>
@@ -11,6 +12,7 @@
 #include <atomic>
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <string>
 #include <thread>
 #include <utility>
@@ -177,6 +179,31 @@ TEST_CASE("the very first launch, and even the request for a kernel, may happen 
     Ones problem(context, 300, 200, 96);
     capture_and_replay(stream.stream, CU_STREAM_CAPTURE_MODE_GLOBAL, 1,
                        [&] { context.kernel(problem.spec).launch(problem.arguments(), stream.stream); });
+    CHECK(problem.is_right());
+}
+
+TEST_CASE("in a capture, a request that must not wait fails without harm, and one that serves at once is captured") {
+    REQUIRE_GPU();
+    PrimaryStream stream;
+    const jitgemm::testing::TemporaryFolder cache;
+    Options options = Options::from_environment();
+    options.cache_directory = cache.path();
+    Context context(options);
+    Ones problem(context, 300, 200, 96);
+    std::optional<GemmKernel> served;
+    capture_and_replay(stream.stream, CU_STREAM_CAPTURE_MODE_GLOBAL, 3, [&] {
+        CHECK_THROWS_AS(context.kernel(problem.spec, {.on_miss = OnMiss::fail}), KernelNotReady);
+        served = context.kernel(problem.spec, {.on_miss = OnMiss::serve});
+        served->launch(problem.arguments(), stream.stream);
+    });
+    CHECK(problem.is_right());
+    const GemmKernel chosen = context.kernel(problem.spec);  // it takes the place of a stand-in in all handles
+    CHECK(served->info().name == chosen.info().name);
+    CHECK(chosen.info().choice != ChoiceSource::stand_in);
+    problem.clear();
+    capture_and_replay(stream.stream, CU_STREAM_CAPTURE_MODE_GLOBAL, 1, [&] {
+        context.kernel(problem.spec, {.on_miss = OnMiss::fail}).launch(problem.arguments(), stream.stream);
+    });
     CHECK(problem.is_right());
 }
 

@@ -144,6 +144,29 @@ TEST_CASE("warm: two at once compile each kernel once", "[heavy]") {
     CHECK(compiled == static_cast<int>(warm.chosen(kProblems).size()));
 }
 
+TEST_CASE("warm: another NVRTC compiles anew, beside what the first one has made") {
+    const char* const other = std::getenv("JITGEMM_TEST_NVRTC_12");
+    if (other == nullptr || !fs::exists(other))
+        SKIP_TEST("JITGEMM_TEST_NVRTC_12 names no libnvrtc.so.12 (wheel nvidia-cuda-nvrtc-cu12==12.4.127)");
+    const WarmTool warm({"f32 tt 33 65 17", "f16 tt 33 65 17"});
+    if (!has_compiler(warm.tool)) SKIP_TEST("no NVRTC here");
+    static_cast<void>(warm.tool.run("cache clear"));
+    const std::string by_other = fmt::format("JITGEMM_NVRTC='{}'", other);
+    CHECK(warm.json(0, by_other).at("compiled") == 2);
+    CHECK(warm.json().at("compiled") == 2);
+    CHECK(entries_in(warm.tool.cache()) == 4);
+    for (const std::string& settings : {by_other, std::string()}) {
+        const Json again = warm.json(0, settings);
+        CHECK(again.at("compiled") == 0);
+        CHECK(again.at("from_cache") == 2);
+    }
+    std::set<int> versions;
+    const Json listed = warm.tool.json("cache ls", 0);
+    for (const Json& entry : listed.at("entries")) versions.insert(entry.at("nvrtc_version").get<int>() / 10);
+    CHECK(versions.size() == 2);
+    CHECK(versions.contains(12));
+}
+
 TEST_CASE("warm: problems that nothing serves are told, and the others compiled") {
     const WarmTool warm({"tf32 tn m=1:300 n=8 k=8", "f32 tt 33 65 17"});
     if (!has_compiler(warm.tool)) SKIP_TEST("no NVRTC here");

@@ -130,6 +130,31 @@ TEST_CASE("the tool: kernels tune measures nothing twice, also when it was kille
     CHECK(bench.turns() > turns + all / 2);
 }
 
+TEST_CASE("the tool: two kernels tune at once on one store leave one sound set and all times") {
+    const SetTool bench(Json{{"timing_ms", 1}});
+    const std::string command = fmt::format("'{}' {} --json", JITGEMM_TOOL, bench.words());
+    const std::string script = fmt::format(
+        "export JITGEMM_CACHE_DIR='{}' TMPDIR='{}' {}; cd '{}'; {} >one 2>one.err & {} >two 2>two.err; other=$?; "
+        "wait $! && exit $other",
+        bench.tool.cache(), bench.tool.folder().path(), kPlain, bench.tool.folder().path(), command, command);
+    REQUIRE(std::system(script.c_str()) == 0);
+    const KernelSet stored = parse_kernel_set(Json::parse(text_in(bench.only_file())).at("set").dump());
+    CHECK(bench.set() == stored);
+    std::size_t times = 0;
+    for (const char* name : {"one", "two"}) {
+        const Json document = Json::parse(text_in(bench.tool.folder() / name));
+        CHECK(document.at("stopped_by") == "none");
+        CHECK(document.at("stored") == bench.only_file());
+        CHECK(parse_kernel_set(document.at("set").dump()) == stored);
+        times = document.at("times");
+    }
+    const std::size_t turns = bench.turns();
+    const Json again = bench.tuned();
+    CHECK(bench.turns() == turns);  // the store has what the two have measured
+    CHECK(again.at("times") == times);
+    CHECK(parse_kernel_set(again.at("set").dump()) == stored);
+}
+
 TEST_CASE("the tool: a damaged or stale tuned set is passed over, with a word") {
     const SetTool bench;
     const KernelSet predicted = bench.set();
