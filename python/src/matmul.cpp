@@ -162,15 +162,26 @@ bool has_scales(PyObject* names, PyObject* const* named) {
     return found;
 }
 
-/// Calls this function again, with a text for the scales.
-PyObject* scaled(PyObject* const* arguments, Py_ssize_t count, PyObject* names) {
+/// Calls a function in Python with the same arguments, as a tuple and a dict.
+Ref called_again(PyObject* callee, PyObject* const* arguments, Py_ssize_t count, PyObject* names) {
     Ref positional = Ref::owned(PyTuple_New(count)), named = Ref::owned(PyDict_New());
     for (Py_ssize_t i = 0; i < count; ++i)
         check(PyTuple_SetItem(positional.get(), i, Ref::borrowed(arguments[i]).release()));
-    for (Py_ssize_t i = 0; i < PyTuple_Size(names); ++i)
+    for (Py_ssize_t i = 0; names != nullptr && i < PyTuple_Size(names); ++i)
         check(PyDict_SetItem(named.get(), PyTuple_GetItem(names, i), arguments[count + i]));
+    return called(callee, Py_BuildValue("(NN)", positional.release(), named.release()));
+}
+
+/// Calls this function again, with a text for the scales.
+PyObject* scaled(PyObject* const* arguments, Py_ssize_t count, PyObject* names) {
     static KeptMember scaled_groups("_scaled", "scaled_groups");
-    return called(scaled_groups.get(), Py_BuildValue("(NN)", positional.release(), named.release())).release();
+    return called_again(scaled_groups.get(), arguments, count, names).release();
+}
+
+/// Two products, where no kernel serves a text's pairs of columns. None where they don't serve it either.
+Ref multiplied_by_halves(PyObject* const* arguments, Py_ssize_t count, PyObject* names) {
+    static KeptMember by_halves("_pairs", "by_halves");
+    return called_again(by_halves.get(), arguments, count, names);
 }
 
 PyObject* multiplied(Function function, PyObject* const* arguments, Py_ssize_t count, PyObject* names) {
@@ -182,7 +193,16 @@ PyObject* multiplied(Function function, PyObject* const* arguments, Py_ssize_t c
         Product product;
         read_product(request.product, product);
         const std::shared_ptr<Session> session = session_for(product.arrays, request.product.device);
-        std::shared_ptr<const Plan> plan = plan_for(session, product.arrays, request.on_miss);
+        std::shared_ptr<const Plan> plan;
+        try {
+            plan = plan_for(session, product.arrays, request.on_miss);
+        } catch (const ConfigError&) {
+            const Formula* const formula = request.product.formula;
+            if (function != Function::matmul || formula == nullptr || !formula->has_pairs) throw;
+            Ref result = multiplied_by_halves(arguments, count, names);
+            if (result.get() == Py_None) throw;
+            return result.release();
+        }
         if (plan->copy_of_c) {
             copy_c(product, *plan->copy_of_c);
             plan = plan_for(session, product.arrays, request.on_miss);

@@ -20,6 +20,8 @@
 #include <algorithm>
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace jitgemm::cli {
 namespace {
@@ -62,6 +64,13 @@ void add_registers(ExplainReport& report, const ExplainOptions& options) {
     }
 }
 
+/// Programs in Python have another way to make pairs of columns (python/jitgemm/_pairs.py).
+[[noreturn]] void throw_with_way_out(const ConfigError& error) {
+    std::vector<std::string> reasons = error.reasons();
+    reasons.emplace_back("in Python, jg.matmul makes these pairs by two products, of the first and the second columns");
+    throw ConfigError(first_line(error.what()), std::move(reasons));
+}
+
 /// The heuristic's or the caller's choice, or the tuned kernel as if it had been named.
 void explain_choice(ExplainReport& report, const ProblemOptions& options) {
     const Problem problem = report.problem();
@@ -86,7 +95,12 @@ int explain(const ExplainOptions& options, Output& output) {
     ExplainReport report;
     report.explanation.problem = problem_of(options.problem.problem().spec);
     report.target = choose_target(options.problem);
-    explain_choice(report, options.problem);
+    try {
+        explain_choice(report, options.problem);
+    } catch (const ConfigError& error) {
+        if (!has_pairs(report.problem().signature) || options.problem.selection().kernel) throw;
+        throw_with_way_out(error);
+    }
     add_unprepared(report, options.problem);
     add_registers(report, options);
     output.text(to_text(report));

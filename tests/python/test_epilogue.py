@@ -467,13 +467,50 @@ def test_rows_of_pairs_may_be_folded():
         (31, None, jg.OperandError, "has 31 columns, but the epilogue makes pairs"),
         (32, np.zeros((M, 32), "float16"), jg.OperandError, r"out .*the product has \(33, 16\)"),
         (32, np.zeros((16, M), "float16").T, jg.SpecError, "column-major"),
-        (24, None, jg.ConfigError, "n is 24.*multiple of 16"),
     ],
 )
 def test_a_refusal_of_pairs_names_the_rule(n, out, error, words):
     a, b = factors("float16", n=n)
     with pytest.raises(error, match=words):
         jg.matmul(a, b, device=EMULATOR, epilogue=PAIRS["halves"], out=out)
+
+
+UNSERVED = {
+    **PAIRS,
+    "outputs": "t = left(acc + up[m,n]) * row[m]; u = right(alpha * acc); d[m,h] = t - u; pre[m,h] = u; high[m] = max(u)",
+    "a local value of pairs": "t = even(acc); u = odd(acc) + t; z = acc * 2; d[m,h] = u * odd(z) + t",
+    "names in use": "second: f32; bias_first = 1; d[m,h] = left(acc + bias[n]) * second + right(acc) * bias_first",
+}
+
+
+@pytest.mark.parametrize("dtype, n", [("float32", 30), ("float16", 24)])
+@pytest.mark.parametrize("layout", ["rows", "columns"])
+@pytest.mark.parametrize("name", UNSERVED)
+def test_pairs_that_no_kernel_serves_are_made_by_two_products(name, layout, dtype, n):
+    text, m = UNSERVED[name], 5
+    a, b = factors(dtype, m=m, n=n)
+    sizes = {"bias": (n,), "column": (n // 2,), "result": (m, n // 2), "up": (m, n), "row": (m,)}
+    operands = {name: operand(size, dtype) for name, size in sizes.items() if name + "[" in text}
+    numbers = {name: value for name, value in {"alpha": 0.5, "second": 0.25}.items() if name in text}
+    b = b if layout == "rows" else np.asfortranarray(b)
+    d = jg.matmul(a, b, device=EMULATOR, epilogue=text, **operands, **numbers)
+    if name == "outputs":
+        acc = np.asarray(a, "float64") @ np.asarray(b, "float64")
+        d, pre, high = d
+        np.testing.assert_array_equal(pre, 0.5 * acc[:, n // 2 :])
+        np.testing.assert_array_equal(high, pre.max(axis=1))
+        text = text[: text.index("; pre")]
+    assert_is(d, text, a, b, {**operands, **numbers})
+    out = np.zeros((m, n), dtype)[:, : n // 2]
+    again = jg.matmul(a, b, device=EMULATOR, epilogue=UNSERVED[name], out=out, **operands, **numbers)
+    assert (again[0] if name == "outputs" else again) is out
+    assert np.array_equal(out, d)
+
+
+def test_two_products_of_pairs_round_once():
+    a, b = (x.astype("float16") / 3 for x in factors("float32", m=9, n=24, k=40))
+    text = PAIRS["halves"]
+    assert_is(jg.matmul(a, b, device=EMULATOR, epilogue=text), text, a, b, {})
 
 
 BIAS, UP = operand((N,)), operand((M, N))

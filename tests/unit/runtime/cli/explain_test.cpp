@@ -97,6 +97,18 @@ TEST_CASE("the tool: the time without the text is that of the same kernel for th
           fused.at("epilogue").at("extra_microseconds").get<double>());
 }
 
+TEST_CASE("the tool: explain names the way to pairs that no kernel serves") {
+    const Tool tool;
+    const std::string pairs = "explain f32 tn 64 64 64 --gpu h200 --no-compile --epilogue ";
+    const ToolResult unserved = tool.run(pairs + "'d[m,h] = silu(left(acc)) * right(acc)'");
+    CHECK(unserved.exit_code == 2);
+    CHECK_THAT(unserved.err,
+               Says("pairs of columns need A and B of 8 or 16 bits") && Says("jg.matmul", "two products"));
+    const ToolResult other = tool.run("explain tf32 tn 1 8 8 --gpu a100 --no-compile --family wgmma_warp_specialized");
+    CHECK(other.exit_code == 2);
+    CHECK_THAT(other.err, !ContainsSubstring("jg.matmul"));
+}
+
 TEST_CASE("the tool: explain tells of prepared operands, and what launches without them take") {
     const Tool tool;
     const std::string parts = "explain f32 tt 4096 4096 4096 --math f16x3 --prepared ab --gpu h200 --no-compile";
