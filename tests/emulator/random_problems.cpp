@@ -119,7 +119,7 @@ void make_float8(RandomBits& random, GemmSpec& spec) {
 
 /// In the place of any other text.
 std::string_view random_scaled_text(RandomBits& random, const GemmSpec& spec) {
-    const bool has_problems = spec.batch != 0 || spec.groups != 0;
+    const bool has_problems = is_batched(spec) || has_groups(spec);
     return kScaledTexts.at(has_problems ? 4 + random.below(2) : random.below(4));
 }
 
@@ -181,7 +181,7 @@ GemmSpec random_types(RandomBits& random) {
         if (!spec.epilogue.empty()) spec.epilogue = pick(random, kBatchTexts);
         spec.pointers = chance(random, 5);
     }
-    if (spec.batch == 0 && chance(random, 6)) make_groups(random, spec);
+    if (!is_batched(spec) && chance(random, 6)) make_groups(random, spec);
     if (is_float8(spec.a) && spec.sums == Summation::promoted && !spec.c && spec.ragged == Ragged::m &&
         chance(random, 2))
         spec.epilogue = random_scaled_text(random, spec);
