@@ -46,13 +46,14 @@ bool is_format_switch(std::string_view line) {
 }
 
 /// "    GEMM_STORE_SUMS();" is "GEMM_STORE_SUMS": a place for a statement that the rendering writes. In a comment,
-/// "// GEMM_LOOP_NEST();", it is a place for more lines of the comment.
+/// "// GEMM_LOOP_NEST();", it is a place for more lines of the comment. "GEMM_KERNEL() {" is one for the head of a
+/// function, up to its first statements.
 std::string_view statement_name(std::string_view line) {
-    constexpr std::string_view kCall = "();";
+    constexpr std::string_view kCall = "();", kHead = "() {";
     line = trim(line);
     if (line.starts_with("// ")) line.remove_prefix(3);
-    if (!line.starts_with("GEMM_") || !line.ends_with(kCall)) return {};
-    line.remove_suffix(kCall.size());
+    if (!line.starts_with("GEMM_") || !(line.ends_with(kCall) || line.ends_with(kHead))) return {};
+    line.remove_suffix(line.ends_with(kCall) ? kCall.size() : kHead.size());
     const bool is_name = line.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789") == std::string_view::npos;
     return is_name ? line : std::string_view();
 }

@@ -56,6 +56,7 @@ RenderInput input_of(const GemmSignature& s) {
                           .parts = has_parts(s) ? std::optional(parts_of_math(s.math)) : std::nullopt});
     for (const auto& [include, section] : {std::pair{"params.cuh", "parameters"}, std::pair{"gemm_args.cuh", "common"}})
         input.generated[include].insert(0, fmt::format("// ---- {}\n", section));
+    if (has_parts(s)) input.generated["workspace.cuh"].insert(0, "// ---- common\n");
     return input;
 }
 

@@ -4,14 +4,7 @@
 //
 // A thread moves one vector (or one block of a transposed operand) after the other, a grid's stride apart. There are
 // fewer than 2^32 - 2^24 of them and at most 2^24 threads, so `v` never wraps.
-#if GEMM_BATCHED && GEMM_TENSOR_MAPS
-extern "C" __global__ void __launch_bounds__(kPackThreads) gemm_pack(const __grid_constant__ BatchArgs batch) {
-    GemmArgs args(batch);
-#elif GEMM_BATCHED
-extern "C" __global__ void __launch_bounds__(kPackThreads) gemm_pack(GemmArgs args) {
-#else
-extern "C" __global__ void __launch_bounds__(kPackThreads) gemm_pack(const GemmArgs args) {
-#endif
+GEMM_PACKING_KERNEL() {
     GEMM_LAUNCH_ORDER();
     GEMM_PACKINGS();
 #pragma unroll 1

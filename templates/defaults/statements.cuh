@@ -12,6 +12,7 @@
 #endif
 
 // ---- gemm_pack
+#define GEMM_PACKING_KERNEL() extern "C" __global__ void __launch_bounds__(kPackThreads) gemm_pack(const GemmArgs args)
 #define GEMM_PACKING_A() \
     const Packing a { args.a, args.lda, packed_rows_a(args), packed_columns_a(args), packed_a(args) }
 #define GEMM_PACKING_B() \

@@ -177,7 +177,8 @@ void add_pieces(RenderInput& input, const GemmSignature& s, const MmaMultistageC
                           .transposes_a = packs_a(c.pack) && transposes_a(s),
                           .transposes_b = packs_b(c.pack) && transposes_b(s),
                           .has_s32_sums = s.accumulator == DataType::s32,
-                          .sums = c.splits_in_workspace() ? WorkspaceSums::of_splits : WorkspaceSums::none});
+                          .sums = c.splits_in_workspace() ? WorkspaceSums::of_splits : WorkspaceSums::none,
+                          .arguments = s.batched ? EntryArguments::moved : EntryArguments::of_problem});
 }
 
 std::string mma_atom_text(const GemmSignature& s, const MmaMultistageConfig& c, const TensorCoreGeometry& g) {

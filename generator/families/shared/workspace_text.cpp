@@ -1,6 +1,8 @@
 #include "generator/families/shared/workspace_text.hpp"
 
+#include "generator/base/kernel_entry.hpp"
 #include "generator/base/packed_operand.hpp"
+#include "generator/families/shared/split_text.hpp"
 
 #include <fmt/format.h>
 
@@ -120,13 +122,6 @@ std::string packing_line(char name, bool transposes) {
         name, transposes ? "Transposition" : "Packing");
 }
 
-/// "const SplitRows a{args.a, args.lda, args.m, args.k, parts_a(args), factors_a(args)};"
-std::string split_line(char name, char lines, bool transposes, bool scales) {
-    return fmt::format("const Split{1} {0}{{args.{0}, args.ld{0}, args.{2}, args.k, parts_{0}(args){3}}};\n", name,
-                       transposes ? "Columns" : "Rows", lines,
-                       scales ? fmt::format(", factors_{}(args)", name) : std::string());
-}
-
 std::string packings_text(const Contents& c) {
     std::string text;
     if (packs_a(c.pack)) text += packing_line('a', c.transposes_a);
@@ -138,14 +133,6 @@ std::string packings_text(const Contents& c) {
     return text + fmt::format("const unsigned vectors = {}.vectors();\n", c.pack == Pack::a ? 'a' : 'b');
 }
 
-std::string splits_text(const Contents& c) {
-    std::string text;
-    if (packs_a(c.pack)) text += split_line('a', 'm', c.transposes_a, c.parts->are_scaled);
-    if (packs_b(c.pack)) text += split_line('b', 'n', c.transposes_b, c.parts->are_scaled);
-    if (c.pack == Pack::ab) return text + "const unsigned units_a = a.units(), units = units_a + b.units();\n";
-    return text + fmt::format("const unsigned units = {}.units();\n", c.pack == Pack::a ? 'a' : 'b');
-}
-
 /// A step of the loop over `index`, which goes over A and then over B: "a.move(v);".
 std::string step_text(Pack pack, std::string_view function, std::string_view index) {
     const std::string_view of_a = function == "move" ? "vectors_a" : "units_a";
@@ -154,24 +141,25 @@ std::string step_text(Pack pack, std::string_view function, std::string_view ind
     return fmt::format("{}.{}({});\n", pack == Pack::a ? 'a' : 'b', function, index);
 }
 
+/// "extern "C" __global__ void __launch_bounds__(kPackThreads) gemm_pack(const GemmArgs args) {"
+std::string entry_head(std::string_view bounds, std::string_view function, EntryArguments arguments) {
+    const bool of_batch = arguments == EntryArguments::of_batch;
+    return fmt::format("extern \"C\" __global__ void __launch_bounds__({}) {}({}) {{\n{}", bounds, function,
+                       of_batch                             ? "const __grid_constant__ BatchArgs batch"
+                       : arguments == EntryArguments::moved ? "GemmArgs args"
+                                                            : "const GemmArgs args",
+                       of_batch ? "    GemmArgs args(batch);\n" : "");
+}
+
 }  // namespace
 
 void add_workspace(RenderInput& input, const WorkspaceContents& c) {
     std::string& text = input.generated["workspace.cuh"];
     if (c.parts) {
-        text = "#include \"common/split.cuh\"\n";
-        const bool a = packs_a(c.pack), b = packs_b(c.pack);
-        input.macros["GEMM_PARTS"] = c.parts->count;
-        input.macros["GEMM_PARTS_F16"] = c.parts->type == DataType::f16;
-        input.macros["GEMM_PARTS_TF32"] = c.parts->type == DataType::tf32;
-        input.macros["GEMM_PARTS_SCALED"] = c.parts->are_scaled;
-        input.macros["GEMM_SPLIT_A"] = a;
-        input.macros["GEMM_SPLIT_B"] = b;
-        input.macros["GEMM_TAKE_A"] = c.takes_a;
-        input.macros["GEMM_TAKE_B"] = c.takes_b;
-        input.macros["GEMM_SPLIT_ROWS"] = (a && !c.transposes_a) || (b && !c.transposes_b);
-        input.macros["GEMM_SPLIT_COLUMNS"] = (a && c.transposes_a) || (b && c.transposes_b);
-        input.generated["GEMM_SPLITS"] = splits_text(c);
+        text = parts_text(c);
+        add_split(input, c);
+        input.generated["GEMM_SPLITTING_KERNEL"] =
+            entry_head(c.parts->are_scaled ? "kPackThreads" : "kPackThreads, 2", kSplittingFunction, c.arguments);
         input.generated["GEMM_SPLIT_UNIT"] = step_text(c.pack, "split", "unit");
         return;
     }
@@ -182,6 +170,7 @@ void add_workspace(RenderInput& input, const WorkspaceContents& c) {
     if ((packs_a(c.pack) && !c.transposes_a) || (packs_b(c.pack) && !c.transposes_b))
         text += fmt::format("#include \"common/pack{}.cuh\"\n", template_suffix(c.element_bytes));
     text += "#include \"common/pack_entry.cuh\"\n";
+    input.generated["GEMM_PACKING_KERNEL"] = entry_head("kPackThreads", "gemm_pack", c.arguments);
     input.generated["GEMM_PACKINGS"] = packings_text(c);
     input.generated["GEMM_MOVE_VECTOR"] = step_text(c.pack, "move", "v");
 }

@@ -12,6 +12,10 @@ namespace jitgemm {
 /// The contents of a kernel's workspace after packed operands.
 enum class WorkspaceSums : std::uint8_t { none, of_splits, of_pieces };
 
+/// What an entry takes: the arguments of the only problem, which it may move to a problem of the batch, or those of the
+/// batch.
+enum class EntryArguments : std::uint8_t { of_problem, moved, of_batch };
+
 struct WorkspaceContents {
     Pack pack = Pack::none;  ///< operands that are copied
     int element_bytes = 0;   ///< of a packed operand
@@ -25,6 +29,7 @@ struct WorkspaceContents {
     bool swaps_mn = false;      ///< the kernel computes D^T: its m is the problem's n. A and B are the problem's
     bool has_s32_sums = false;  ///< partial sums are s32, not f32
     WorkspaceSums sums = WorkspaceSums::none;
+    EntryArguments arguments = EntryArguments::of_problem;  ///< of the entry that packs or splits
 };
 
 /// The generated includes: workspace.cuh holds the place of each part (it is empty if there is none); packings.inl and

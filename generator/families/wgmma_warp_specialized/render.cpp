@@ -539,7 +539,8 @@ RenderInput WgmmaWarpSpecialized::render_input(const GemmSignature& asked, const
                           .takes_a = is_prepared_a(asked),
                           .takes_b = is_prepared_b(asked),
                           .swaps_mn = c.swap_ab,
-                          .sums = c.stream_k != 0 ? WorkspaceSums::of_pieces : WorkspaceSums::none});
+                          .sums = c.stream_k != 0 ? WorkspaceSums::of_pieces : WorkspaceSums::none,
+                          .arguments = asked.batched ? EntryArguments::of_batch : EntryArguments::of_problem});
     const bool pairs_a = has_pairs(signature) && c.swap_ab, pairs_b = has_pairs(signature) && !c.swap_ab;
     input.generated["operands.inl"] =
         operand_include(g.a, pairs_a) + operand_include(g.b, pairs_b) +

@@ -1,0 +1,16 @@
+#pragma once
+
+#include "generator/families/shared/workspace_text.hpp"
+
+#include <string>
+
+namespace jitgemm {
+
+/// The generated workspace.cuh of operands in parts: where each part lies, and the include of the entry that splits
+/// operands (templates/common/split.cuh), if it splits any.
+[[nodiscard]] std::string parts_text(const WorkspaceContents& contents);
+
+/// The statements of split.cuh, and the files for its include names.
+void add_split(RenderInput& input, const WorkspaceContents& contents);
+
+}  // namespace jitgemm
