@@ -258,6 +258,7 @@ private:
     void include(const File& file, std::string_view quoted) {
         const std::string asked(quoted.substr(1, quoted.find('"', 1) - 1));
         const std::string& name = name_of(asked);
+        if (name.empty()) return;
         if (std::find(open_files_.begin(), open_files_.end(), name) != open_files_.end()) {
             file.fail(fmt::format("\"{}\" includes itself: {} -> {}", name, fmt::join(open_files_, " -> "), name));
         }

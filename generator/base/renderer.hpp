@@ -34,7 +34,8 @@ struct RenderInput {
     std::map<std::string, int, std::less<>> macros;
     /// The text of generated includes ("params.cuh") and of statements ("GEMM_STORE_SUMS").
     std::map<std::string, std::string, std::less<>> generated;
-    /// The template for an include name ("copy_a.cuh" → "multistage/copy_async.cuh"). Other names are templates.
+    /// The template for an include name ("copy_a.cuh" → "multistage/copy_async.cuh"), or nothing where the include is
+    /// left out. Other names are templates.
     std::map<std::string, std::string, std::less<>> pieces = {};
 };
 

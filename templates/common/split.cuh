@@ -81,7 +81,7 @@ struct SplitRows {
 #pragma unroll
             for (int part = 0; part < kParts; ++part)
 #pragma unroll
-                for (int i = 0; i < 8 / kChunkElements; ++i) GEMM_STORE_CHUNK();
+                GEMM_STORE_CHUNKS();
         }
     }
 };
@@ -151,7 +151,7 @@ struct SplitColumns {
             for (int chunk = 0; chunk < kGroupChunks; chunk += kStagedChunks) {
                 __syncwarp();
 #pragma unroll
-                for (int i = 0; i < kStagedChunks; ++i) GEMM_STAGE_CHUNK();
+                GEMM_STAGE_CHUNKS();
                 __syncwarp();
                 GEMM_UNROLL_STORES();
                 for (int i = 0; i < kStagedChunks; ++i) {

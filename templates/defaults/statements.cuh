@@ -134,3 +134,131 @@
     epilogue(rC, args, tile, row, column, staging, GEMM_OPERANDS_OF_TILE(), lane)
 #define GEMM_END_STORES() \
     if (threadIdx.x % 32 == 0) tma_store_wait_read<0>()
+
+// ---- wgmma: the kernel and its shared memory
+#define GEMM_KERNEL() \
+    extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const __grid_constant__ GemmArgs args)
+#define GEMM_HELP_PRODUCER()
+#define GEMM_COPY_SCALES_BY_WARP()
+#define GEMM_WARPS_THAT_GATHER()
+#define GEMM_SIZE_OF_RING()
+#define GEMM_MORE_ADDRESSES()
+#define GEMM_PLACE_STAGING() staging = ring + kStages * kStageBytes
+#define GEMM_PLACE_TABLES()
+#define GEMM_SCALES_OF_STAGE()
+#define GEMM_LANDED_BARRIER()
+#define GEMM_CLEAR_STAGES()                                           \
+    for (unsigned byte = 0; byte < kStages * kStageBytes; byte += 16) \
+    asm volatile("st.shared.v4.b32 [%0], {%1, %1, %1, %1};" ::"r"(ring + byte), "r"(0) : "memory")
+#define GEMM_INIT_FULL_BARRIER() mbarrier_init(full_barrier(stage), 1)
+#define GEMM_INIT_LANDED_BARRIER()
+#define GEMM_HOW_TO_RELEASE()                                                                  \
+    __device__ __forceinline__ void release(const SharedMemory& shared, int stage, int lane) { \
+        if (lane == 0) mbarrier_arrive(shared.empty_barrier(stage));                           \
+    }
+#define GEMM_WAIT_FOR_PREVIOUS_K_TILE() wgmma_wait<1>()
+#define GEMM_HOW_TO_ANNOUNCE()                                                                                         \
+    __device__ __forceinline__ void announce_k_tile(const SharedMemory& shared, const RingPosition& ring, int bytes) { \
+        mbarrier_wait(shared.empty_barrier(ring.stage), ring.phase ^ 1);                                               \
+        mbarrier_arrive_expect(shared.full_barrier(ring.stage), bytes);                                                \
+    }
+#define GEMM_COUNT_PANELS() static constexpr int kPanels = kBlockK / kPanelElements
+#define GEMM_FIND_GROUP_OF_K()
+
+// ---- wgmma: consumers and the producer, where they differ from kernel to kernel
+#define GEMM_DESCRIPTOR_OF_B()   \
+    const unsigned long long b = \
+        OperandB::kDescriptor | (descriptor_address(shared.stage_b(0)) + OperandB::offset(warpgroup_column, 0))
+#define GEMM_MULTIPLY_TILE()                                                        \
+    const auto [tile, read] = multiply_k_tiles(rC, shared, walk, a, b, ring, lane); \
+    GEMM_PREPARE_STORE();                                                           \
+    wgmma_wait_for(rC);                                                             \
+    release(shared, read, lane)
+#define GEMM_MEET_PIECES()
+#define GEMM_SHARE_OF_A()                                                                                      \
+    __device__ __forceinline__ void copy_a(const GemmArgs& args, const SharedMemory& shared, const Tile& tile, \
+                                           int k_tile, int stage) {                                            \
+        const int k = tile.first_k + k_tile * kBlockK;                                                         \
+        const unsigned short row_of_blocks = kRowOfBlocks << tile.cluster_row;                                 \
+        OperandA::load(shared.stage_a(stage), args.map_a, tile.row, k, shared.full_barrier(stage),             \
+                       tile.cluster_column, row_of_blocks);                                                    \
+    }
+#define GEMM_COPY_OF_A()                                                                                       \
+    __device__ __forceinline__ void copy_a(const GemmArgs& args, const SharedMemory& shared, const Tile& tile, \
+                                           int k_tile, int stage) {                                            \
+        const int k = tile.first_k + k_tile * kBlockK;                                                         \
+        OperandA::load(shared.stage_a(stage), args.map_a, tile.row, k, shared.full_barrier(stage));            \
+    }
+#define GEMM_BEGIN_PREFETCH()
+#define GEMM_FIND_K_TILE()
+#define GEMM_COPY_K_TILE() \
+    GEMM_COPY_A();         \
+    copy_b(args, shared, tile, k_tile, stage)
+#define GEMM_COPY_A() copy_a(args, shared, tile, k_tile, stage)
+#define GEMM_FETCH_NEXT_PANELS()
+#define GEMM_COPY_TILES() \
+    for (; walk.has_tile(); walk.next()) copy_tile(args, shared, walk, ring)
+
+// ---- wgmma: the order of tiles
+#define GEMM_TILES_OF_CLUSTERS() TileCoord tiles
+#define GEMM_COUNT_TILES_OF_CLUSTERS()                                        \
+    __device__ __forceinline__ explicit BlockTiles(const GemmArgs& args)      \
+        : rows(args.m),                                                       \
+          columns(args.n),                                                    \
+          no_products(args.k == 0),                                           \
+          tiles{(args.m + kClusterM * kBlockM - 1u) / (kClusterM * kBlockM),  \
+                (args.n + kClusterN * kBlockN - 1u) / (kClusterN * kBlockN)}, \
+          cluster(blockIdx.x / kCluster),                                     \
+          cluster_row(blockIdx.x % kClusterM),                                \
+          cluster_column(blockIdx.x % kCluster / kClusterM) {}
+#define GEMM_TAKE_PROBLEM()
+#define GEMM_FIND_TILE() const TileCoord at = tile_of_block(index, tiles)
+#define GEMM_TILE_IN_CLUSTER() \
+    return { {rows, columns}, row, column, first_k, k_tiles, cluster_row, cluster_column }
+#define GEMM_TILES_OF_BLOCKS() TileCoord tiles
+#define GEMM_COUNT_TILES_OF_BLOCKS()                                                   \
+    __device__ __forceinline__ explicit BlockTiles(const GemmArgs& args)               \
+        : rows(args.m),                                                                \
+          columns(args.n),                                                             \
+          no_products(args.k == 0),                                                    \
+          tiles{(args.m + kBlockM - 1u) / kBlockM, (args.n + kBlockN - 1u) / kBlockN}, \
+          cluster(blockIdx.x) {}
+#define GEMM_TILE_OF_BLOCK() \
+    return { {rows, columns}, row, column, first_k, k_tiles }
+#define GEMM_K_TILES() int k_tiles
+#define GEMM_COUNT_PROBLEMS()
+#define GEMM_COUNT_K_TILES() k_tiles = max(1, static_cast<int>((args.k + (kBlockK - 1ll)) / kBlockK))
+#define GEMM_ENDS_TILE()
+#define GEMM_NAME_SUMS() \
+    for (int r = 0; r < kRegistersC; ++r) asm volatile("" : "+f"(rC[i][j][r])::"memory")
+
+// ---- wgmma: slices
+#define GEMM_PAIRS_OF_ATOM() float2 pair[2]
+#define GEMM_BEGIN_SLICE_OF_PANELS()
+#define GEMM_TAKE_SLICE()                  \
+    const unsigned slice = staging.take(); \
+    const int slice_column = column + i * kSliceColumns
+#define GEMM_REDUCE_BLOCK()
+#define GEMM_READ_SLICE()
+#define GEMM_AWAIT_SLICE() \
+    if (lane == 0) tma_store_wait_read<kSlices - 1>()
+#define GEMM_SUMS_OF_SLICE() const auto* const sums = rC + i * kSliceColumns / 8
+#define GEMM_FINISH_ATOM() const auto finished = [&](int j) { return operands.finish_atom(args, sums[j], i, j, lane); }
+#define GEMM_STORE_REST()
+#define GEMM_STORE_PARTS()
+#define GEMM_STORE_SLICE_BY_TMA() tma_store(slice, args.map_d, column, row)
+#define GEMM_STORE_OUTPUTS()
+#define GEMM_STORE_MIRROR()
+#define GEMM_STAGE_FLOATS() \
+    for (int j = 0; j < kColumns / 8; ++j) stage_floats<kColumns>(slice, finished(j), j, lane)
+#define GEMM_STORE_SHARED()                                                               \
+    __device__ __forceinline__ void store_shared(unsigned address, unsigned short pair) { \
+        asm volatile("st.shared.b16 [%0], %1;" ::"r"(address), "h"(pair) : "memory");     \
+    }
+#define GEMM_STORE_SHARED_PAIR() store_shared(chunk + byte % 16, pack_d(atom.pair[pair].x, atom.pair[pair].y))
+#define GEMM_STAGE_MIRROR()
+#define GEMM_STAGE_TWO_ATOMS()                                                     \
+    stmatrix(chunk_address<kRowBytes, kSwizzled>(slice, lane % 16, j + lane / 16), \
+             {packed(left.pair[0]), packed(left.pair[1]), packed(right.pair[0]), packed(right.pair[1])})
+#define GEMM_BYTES_OF_SLICE() \
+    constexpr int kSliceBytes = kStagers / 2 * kSliceColumns * static_cast<int>(sizeof(Staged))

@@ -4,11 +4,7 @@
 
 // A thread's part of 16 rows by eight columns: a pair in row g and a pair in row g + 8.
 struct Atom {
-#if GEMM_EXACT_SUMS
-    int2 pair[2];
-#else
-    float2 pair[2];
-#endif
+    GEMM_PAIRS_OF_ATOM();
 };
 
 __device__ __forceinline__ Atom atom_of(const Accumulator* sums) {
@@ -33,13 +29,7 @@ constexpr bool kSwizzledSlices = kSliceColumns * sizeof(Staged) > 16;
 #endif
 #include "epilogue/stage_slice.cuh"
 #include "tile_outputs.inl"
-#if GEMM_STORE_TMA
-#include "epilogue/store_slice_by_tma.cuh"
-#elif GEMM_SLICE_OF_SUMS
-#include "epilogue/store_slice_with_c.cuh"
-#else
-#include "epilogue/store_slice_by_threads.cuh"
-#endif
+#include "store_slice.cuh"
 #include "tile_operands.inl"
 #if GEMM_BLOCK_REDUCTIONS
 
@@ -50,16 +40,9 @@ __device__ __forceinline__ void reduce_block(const Accumulator (&rC)[kTilesN][kR
 #pragma unroll
     for (int i = first; i < first + kSlicesOfBlock; ++i) {
         operands.read_slice(args, row, column + i * kSliceColumns, lane);
-#if GEMM_TILE_PANELS
-        operands.begin_slice(i);
-#endif
+        GEMM_BEGIN_SLICE_OF_PANELS();
 #pragma unroll
-        for (int j = 0; j < kSliceColumns / 8; ++j)
-#if GEMM_PAIRS
-            operands.take_atom(args, rC[(i * kSliceColumns / 8 + j) * 2], i, j, lane);
-#else
-            operands.take_atom(args, rC[i * kSliceColumns / 8 + j], i, j, lane);
-#endif
+        GEMM_TAKE_ATOMS();
     }
     operands.finish_block(args, row, column + first * kSliceColumns, lane);
 }
@@ -72,61 +55,17 @@ __device__ __forceinline__ void store_rows(const Accumulator (&rC)[kTilesN][kReg
                                            TileOperands operands, int lane) {
 #pragma unroll
     for (int i = 0; i < kSlicesOfRow; ++i) {
-#if GEMM_SYMMETRIC
-        const int slice_column = column + i * kSliceColumns;
-        if (is_below_diagonal(row, slice_column)) continue;
-        const unsigned slice = staging.take();
-#else
-        const unsigned slice = staging.take();
-        const int slice_column = column + i * kSliceColumns;
-#endif
-#if GEMM_BLOCK_REDUCTIONS
-        if (i % kSlicesOfBlock == 0) reduce_block(rC, args, row, column, operands, i, lane);
-#endif
-#if GEMM_READ_SLICES
-        operands.read_slice(args, row, slice_column, lane);
-#endif
-#if GEMM_STORE_TMA
-        if (lane == 0) tma_store_wait_read<kSlices - 1>();  // until the store that last used this slice has read it
-#endif
+        GEMM_TAKE_SLICE();
+        GEMM_REDUCE_BLOCK();
+        GEMM_READ_SLICE();
+        GEMM_AWAIT_SLICE();
         __syncwarp();
-#if GEMM_PAIRS
-        const auto* const sums = rC + i * kSliceColumns / 8 * 2;
-#else
-        const auto* const sums = rC + i * kSliceColumns / 8;
-#endif
-#if GEMM_TILE_PANELS
-        operands.begin_slice(i);
-#endif
-#if GEMM_PAIRS
-        const auto finished = [&](int j) { return operands.finish_atom(args, sums[2 * j], i, j, lane); };
-#elif GEMM_STAGED_OUTPUTS
-        const auto finished = [&](int j) {
-            const FinishedAtoms atoms = operands.finish_atom(args, sums[j], i, j, lane);
-#if GEMM_REST_COLUMNS
-            if (i == kSlicesOfRow - 1)
-                stage_outputs<kRestColumns>(slice, atoms, j, lane);
-            else
-                stage_outputs<kSliceColumns>(slice, atoms, j, lane);
-#else
-            stage_outputs<kSliceColumns>(slice, atoms, j, lane);
-#endif
-            return atoms.d;
-        };
-#else
-        const auto finished = [&](int j) { return operands.finish_atom(args, sums[j], i, j, lane); };
-#endif
-#if GEMM_REST_COLUMNS
-        if (i == kSlicesOfRow - 1) {
-            stage_slice<kRestColumns, false>(slice, finished, lane);
-            store_slice<kRestColumns, false>(slice, args, edges, row, slice_column, lane);
-            continue;
-        }
-#endif
+        GEMM_SUMS_OF_SLICE();
+        GEMM_BEGIN_SLICE_OF_PANELS();
+        GEMM_FINISH_ATOM();
+        GEMM_STORE_REST();
         stage_slice<kSliceColumns, kSwizzledSlices>(slice, finished, lane);
         store_slice<kSliceColumns, kSwizzledSlices>(slice, args, edges, row, slice_column, lane);
     }
-#if GEMM_REDUCTIONS
-    operands.store_parts(args, row, column, lane);
-#endif
+    GEMM_STORE_PARTS();
 }

@@ -8,17 +8,7 @@ constexpr int kStagers = 128;  // threads that fill a slice together: a warpgrou
 #include "tile_outputs.inl"
 #include "tile_operands.inl"
 
-#if GEMM_PAIRS
-// rC -> sD -> gD, D column-major: a column of D is a row in memory. A thread's sums in rows g and g + 8 are a pair and
-// make an element of D. A warpgroup finishes slices of 32 rows by kSliceColumns, converts and transposes them, and
-// writes them to its own part of shared memory. TMA stores each slice. kSlices of them may be in flight.
-constexpr int kColumnBytes = 32 * static_cast<int>(sizeof(ElementD));  // the span of TMA's swizzle
-#else
-// rC -> sD -> gD, D column-major: a column of D is a row in memory. A warpgroup finishes slices of 64 rows by
-// kSliceColumns, converts and transposes them, and writes them to its own part of shared memory. TMA stores each slice.
-// kSlices of them may be in flight.
-constexpr int kColumnBytes = 64 * static_cast<int>(sizeof(ElementD));  // the span of TMA's swizzle
-#endif
+GEMM_BYTES_OF_COLUMN();
 
 // Waits for the four warps of a warpgroup.
 __device__ __forceinline__ void warpgroup_sync() {
@@ -42,20 +32,9 @@ __device__ __forceinline__ void stage_slice(unsigned place, const Finished& fini
         const float2 d = finished(j);
         return pack_d(d.x, d.y);
     };
-#if GEMM_STMATRIX
-#pragma unroll
-    for (int j = 0; j + 3 < kAtoms; j += 4)
-        stmatrix(place + j * 8 * kColumnBytes, {packed(j), packed(j + 1), packed(j + 2), packed(j + 3)});
-#endif
-#if GEMM_STMATRIX_X2
-    if constexpr (kAtoms % 4 >= 2) {
-        constexpr int kFirst = kAtoms / 4 * 4;
-        stmatrix(place + kFirst * 8 * kColumnBytes, {packed(kFirst), packed(kFirst + 1)});
-    }
-#endif
-#if GEMM_STMATRIX_X1
-    if constexpr (kAtoms % 2 != 0) stmatrix(place + (kAtoms - 1) * 8 * kColumnBytes, {packed(kAtoms - 1)});
-#endif
+    GEMM_STAGE_FOUR_PAIRS();
+    GEMM_STAGE_TWO_PAIRS();
+    GEMM_STAGE_ONE_PAIR();
 }
 #else
 // The offset of a lane's column of the first two atoms in a slice. This warp's 16 rows are two 16-byte chunks, 2 * warp
@@ -73,17 +52,8 @@ __device__ __forceinline__ void stage_slice(unsigned place, const Finished& fini
         const float2 d = finished(j, pair);
         return pack_d(d.x, d.y);
     };
-#if GEMM_STMATRIX
-#pragma unroll
-    for (int j = 0; j + 1 < kColumns / 8; j += 2)
-        stmatrix(place + j * 8 * kColumnBytes, {packed(j, 0), packed(j, 1), packed(j + 1, 0), packed(j + 1, 1)});
-#endif
-#if GEMM_STMATRIX_X2
-    if constexpr (kColumns % 16 != 0) {
-        constexpr int kLast = kColumns / 8 - 1;
-        stmatrix(place + kLast * 8 * kColumnBytes, {packed(kLast, 0), packed(kLast, 1)});
-    }
-#endif
+    GEMM_STAGE_TWO_COLUMNS();
+    GEMM_STAGE_LAST_COLUMN();
 }
 #endif
 
@@ -92,14 +62,8 @@ __device__ __forceinline__ void store_slice(unsigned slice, const GemmArgs& args
     fence_proxy_async();
     warpgroup_sync();
     if (!stores) return;
-#if GEMM_REST_COLUMNS
-    tma_store(slice, kColumns == kRestColumns ? args.map_d_rest : args.map_d, row, column);
-#else
-    tma_store(slice, args.map_d, row, column);
-#endif
-#if GEMM_STAGED_OUTPUTS
-    store_outputs<kColumns>(slice, args, row, column);
-#endif
+    GEMM_STORE_SLICE_ACROSS();
+    GEMM_STORE_OUTPUTS();
     tma_store_commit();
 }
 
@@ -110,43 +74,19 @@ __device__ __forceinline__ void store_rows(const Accumulator (&rC)[kTilesN][kReg
     const int warp = threadIdx.x / 32 % 4;
     const bool stores = warp == 0 && lane == 0;
     const unsigned place = place_in_slice(warp, lane);
-#if GEMM_PAIRS
-    row /= 2;  // of D, not of the sums
-#endif
+    GEMM_ROW_OF_D();
 #pragma unroll
     for (int i = 0; i < kSlicesOfRow; ++i) {
         const unsigned slice = staging.take();
-#if GEMM_READ_SLICES
-        operands.read_slice(args, row, column + i * kSliceColumns, lane);
-#endif
+        GEMM_READ_SLICE_ACROSS();
         if (stores) tma_store_wait_read<kSlices - 1>();  // until the store that last used this slice has read it
         warpgroup_sync();
         const auto* const sums = rC + i * kSliceColumns / 8;
-#if GEMM_PAIRS
-        const auto finished = [&](int j) { return operands.finish_pair(args, sums[j], i, j, lane); };
-#elif GEMM_STAGED_OUTPUTS
-        OutputWords words;  // of the atom that is being finished
-        const auto finished = [&](int j, int pair) {
-            const FinishedPairs pairs = operands.finish_pair(args, sums[j], i, j, pair, lane);
-            words.take(pairs, pair);
-            if (pair == 1) words.stage(slice + place + j * 8 * kColumnBytes);
-            return pairs.d;
-        };
-#else
-        const auto finished = [&](int j, int pair) { return operands.finish_pair(args, sums[j], i, j, pair, lane); };
-#endif
+        GEMM_FINISH_PAIR();
         const int slice_column = column + i * kSliceColumns;
-#if GEMM_REST_COLUMNS
-        if (i == kSlicesOfRow - 1) {
-            stage_slice<kRestColumns>(slice + place, finished);
-            store_slice<kRestColumns>(slice, args, row, slice_column, stores);
-            continue;
-        }
-#endif
+        GEMM_STORE_REST_ACROSS();
         stage_slice<kSliceColumns>(slice + place, finished);
         store_slice<kSliceColumns>(slice, args, row, slice_column, stores);
     }
-#if GEMM_REDUCTIONS
-    operands.store_parts(args, row, column, lane);
-#endif
+    GEMM_STORE_PARTS();
 }

@@ -21,25 +21,7 @@ __device__ __forceinline__ unsigned mirror_address(unsigned slice, int row, int 
 #if GEMM_SLICE_F32 || GEMM_TYPE_D >= 4
 
 // Two neighbours of a row of the slice, which lie in one column of the mirror.
-#if GEMM_TYPE_D == 7
-__device__ __forceinline__ void store_column(unsigned address, int2 pair) {
-    asm volatile("st.shared.b32 [%0], %1; st.shared.b32 [%0 + %3], %2;" ::"r"(address), "r"(pair.x), "r"(pair.y),
-                 "n"(kMirrorRowBytes)
-                 : "memory");
-}
-#elif GEMM_TYPE_D == 2
-__device__ __forceinline__ void store_column(unsigned address, float2 pair) {
-    asm volatile("st.shared.f32 [%0], %1; st.shared.f32 [%0 + %3], %2;" ::"r"(address), "f"(pair.x), "f"(pair.y),
-                 "n"(kMirrorRowBytes)
-                 : "memory");
-}
-#else
-__device__ __forceinline__ void store_column(unsigned address, unsigned short pair) {
-    asm volatile("st.shared.b8 [%0], %1; st.shared.b8 [%0 + %3], %2;" ::"r"(address), "h"(pair),
-                 "h"(static_cast<unsigned short>(pair >> 8)), "n"(kMirrorRowBytes)
-                 : "memory");
-}
-#endif
+GEMM_STORE_COLUMN();
 
 // Writes the mirror of the j-th eight columns: a thread's pairs in rows g and g + 8.
 __device__ __forceinline__ void stage_mirror(unsigned slice, const Atom& atom, int j, int lane) {
@@ -47,11 +29,7 @@ __device__ __forceinline__ void stage_mirror(unsigned slice, const Atom& atom, i
     for (int pair = 0; pair < 2; ++pair) {
         const unsigned byte = (lane / 4 + pair * 8) * sizeof(Staged);  // in the mirror's row
         const unsigned chunk = mirror_address(slice, j * 8 + lane % 4 * 2, byte / 16);
-#if GEMM_EXACT_SUMS || GEMM_TYPE_D == 2
-        store_column(chunk + byte % 16, atom.pair[pair]);
-#else
-        store_column(chunk + byte % 16, pack_d(atom.pair[pair].x, atom.pair[pair].y));
-#endif
+        GEMM_STORE_MIRRORED_PAIR();
     }
 }
 #endif

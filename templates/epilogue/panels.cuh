@@ -11,17 +11,7 @@ constexpr int kPanelsPerStage = kStageBytes / kTilePanelBytes;
 constexpr int kTileStages = (kTilePanels + kPanelsPerStage - 1) / kPanelsPerStage;
 
 // Where a panel begins in the block tile.
-#if GEMM_OVERLAPPED
-__device__ constexpr int panel_row(int panel) { return panel / kPanelsPerRow / kConsumersN * kWarpgroupM; }
-__device__ constexpr int panel_column(int panel) {
-    return panel / kPanelsPerRow % kConsumersN * kWarpgroupN + panel % kPanelsPerRow * kSliceColumns;
-}
-#else
-__device__ constexpr int panel_row(int /*any*/) { return 0; }
-__device__ constexpr int panel_column(int panel) {
-    return panel / kPanelsPerRow * kWarpgroupN + panel % kPanelsPerRow * kSliceColumns;
-}
-#endif
+GEMM_PLACE_OF_PANELS();
 
 #if GEMM_REST_COLUMNS
 // The last panel of a row is narrower.

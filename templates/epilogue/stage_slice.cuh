@@ -6,27 +6,11 @@
 template <int kColumns, bool kSwizzled, typename Finished>
 __device__ __forceinline__ void stage_slice(unsigned slice, const Finished& finished, int lane) {
 #pragma unroll
-#if GEMM_SYMMETRIC
-    for (int j = 0; j < kColumns / 8; ++j) {
-        const Atom atom = finished(j);
-        stage_floats<kColumns>(slice, atom, j, lane);
-        stage_mirror(slice, atom, j, lane);
-    }
-#else
-    for (int j = 0; j < kColumns / 8; ++j) stage_floats<kColumns>(slice, finished(j), j, lane);
-#endif
+    GEMM_STAGE_FLOATS();
 }
 #elif GEMM_TYPE_D >= 4
 
-#if GEMM_TYPE_D == 7
-__device__ __forceinline__ void store_shared(unsigned address, int2 pair) {
-    asm volatile("st.shared.v2.b32 [%0], {%1, %2};" ::"r"(address), "r"(pair.x), "r"(pair.y) : "memory");
-}
-#else
-__device__ __forceinline__ void store_shared(unsigned address, unsigned short pair) {
-    asm volatile("st.shared.b16 [%0], %1;" ::"r"(address), "h"(pair) : "memory");
-}
-#endif
+GEMM_STORE_SHARED();
 
 // Writes one slice of elements of 8 or 32 bits. `finished(j)` gives its j-th atom of eight columns.
 template <int kColumns, bool kSwizzled, typename Finished>
@@ -40,15 +24,9 @@ __device__ __forceinline__ void stage_slice(unsigned slice, const Finished& fini
         for (int pair = 0; pair < 2; ++pair) {
             const unsigned chunk =
                 chunk_address<kColumns * kElementBytes, kSwizzled>(slice, lane / 4 + pair * 8, byte / 16);
-#if GEMM_EXACT_SUMS
-            store_shared(chunk + byte % 16, atom.pair[pair]);
-#else
-            store_shared(chunk + byte % 16, pack_d(atom.pair[pair].x, atom.pair[pair].y));
-#endif
+            GEMM_STORE_SHARED_PAIR();
         }
-#if GEMM_SYMMETRIC
-        stage_mirror(slice, atom, j, lane);
-#endif
+        GEMM_STAGE_MIRROR();
     }
 }
 #else
@@ -62,15 +40,7 @@ __device__ __forceinline__ void stage_slice(unsigned slice, const Finished& fini
 #pragma unroll
     for (int j = 0; j + 1 < kColumns / 8; j += 2) {
         const Atom left = finished(j), right = finished(j + 1);
-#if GEMM_SYMMETRIC
-        const unsigned words[4] = {packed(left.pair[0]), packed(left.pair[1]), packed(right.pair[0]),
-                                   packed(right.pair[1])};
-        stmatrix(chunk_address<kRowBytes, kSwizzled>(slice, lane % 16, j + lane / 16), words);
-        stmatrix_transposed(mirror_address(slice, j * 8 + lane / 16 * 8 + lane % 8, lane / 8 % 2), words);
-#else
-        stmatrix(chunk_address<kRowBytes, kSwizzled>(slice, lane % 16, j + lane / 16),
-                 {packed(left.pair[0]), packed(left.pair[1]), packed(right.pair[0]), packed(right.pair[1])});
-#endif
+        GEMM_STAGE_TWO_ATOMS();
     }
 #endif
 #if GEMM_STMATRIX_X2

@@ -22,17 +22,9 @@ __device__ __forceinline__ void store_slice(unsigned slice, const GemmArgs& args
     fence_proxy_async();
     __syncwarp();
     if (lane == 0) {
-#if GEMM_REST_COLUMNS
-        tma_store(slice, kColumns == kRestColumns ? args.map_d_rest : args.map_d, column, row);
-#else
-        tma_store(slice, args.map_d, column, row);
-#endif
-#if GEMM_STAGED_OUTPUTS
-        store_outputs<kColumns>(slice, args, row, column);
-#endif
-#if GEMM_SYMMETRIC
-        if (is_above_diagonal(row, column)) tma_store(slice + kSliceBytesOfD, args.map_mirror, row, column);
-#endif
+        GEMM_STORE_SLICE_BY_TMA();
+        GEMM_STORE_OUTPUTS();
+        GEMM_STORE_MIRROR();
         tma_store_commit();
     }
 }

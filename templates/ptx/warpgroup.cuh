@@ -32,11 +32,7 @@ __device__ __forceinline__ void wgmma_wait_for(Accumulator (&rC)[kTilesM][kTiles
 #pragma unroll
         for (int j = 0; j < kTilesN; ++j)
 #pragma unroll
-#if GEMM_ACCUMULATOR_F16 || GEMM_ACCUMULATOR_S32
-            for (int r = 0; r < kRegistersC; ++r) asm volatile("" : "+r"(rC[i][j][r])::"memory");
-#else
-            for (int r = 0; r < kRegistersC; ++r) asm volatile("" : "+f"(rC[i][j][r])::"memory");
-#endif
+            GEMM_NAME_SUMS();
 }
 
 #endif

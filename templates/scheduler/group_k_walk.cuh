@@ -18,22 +18,12 @@ __device__ __forceinline__ void find_group_ends(const GemmArgs& args, unsigned t
     }
 }
 
-#if GEMM_CLUSTER > 1
-// Deals out the tiles of D: cluster c takes tiles c, c + clusters, ... Groups come one after the other, and the tiles
-// of a group in the order of rasterization. Each group has all tiles of a D, and a part of K.
-#else
-// Deals out the tiles of D: block b takes tiles b, b + blocks, ... Groups come one after the other, and the tiles of a
-// group in the order of rasterization. Each group has all tiles of a D, and a part of K.
-#endif
+// GEMM_ORDER_OF_PARTS_OF_K();
 struct TileWalk : BlockTiles {
     const int &groups, &all_k;
     unsigned table;  // of group_end
     unsigned index;  // of the current tile
-#if GEMM_OVERLAPPED
-    int k_tiles;  // of the current tile, at least two: beyond the group they hold zeros
-#else
-    int k_tiles;  // of the current tile, at least one: that of an empty group holds zeros
-#endif
+    GEMM_K_TILES_OF_GROUP();
 
     __device__ __forceinline__ TileWalk(const GemmArgs& args, const SharedMemory& shared)
         : BlockTiles(args), groups(args.groups), all_k(args.k), table(shared.group_ends), index(cluster) {
@@ -45,9 +35,7 @@ struct TileWalk : BlockTiles {
         index += clusters;
         count_k_tiles();
     }
-#if GEMM_TILE_PANELS
-    __device__ __forceinline__ bool ends_tile() const { return true; }
-#endif
+    GEMM_ENDS_TILE();
     __device__ __forceinline__ Tile tile() const {
         Tile tile = block_tile(index, group_end(table, group()), k_tiles);
         tile.end_k = group_end(table, group() + 1);
@@ -60,10 +48,6 @@ private:
     __device__ __forceinline__ int group() const { return min(index / (tiles.m * tiles.n), groups - 1u); }
     __device__ __forceinline__ void count_k_tiles() {
         const int size = max(group_end(table, group() + 1) - group_end(table, group()), 0);
-#if GEMM_OVERLAPPED
-        k_tiles = max(2u, (size + kBlockK - 1u) / kBlockK);
-#else
-        k_tiles = max(1u, (size + kBlockK - 1u) / kBlockK);
-#endif
+        GEMM_COUNT_K_TILES_OF_GROUP();
     }
 };

@@ -2,13 +2,7 @@
 #include "common/rasterization.cuh"
 #include "common/tile.cuh"
 // ---- groups
-#if GEMM_CLUSTER > 1
-constexpr int kTileRows = kClusterM * kBlockM;  // of D, that a cluster takes at once
-constexpr int kTileColumns = kClusterN * kBlockN;
-#else
-constexpr int kTileRows = kBlockM;  // of D, that a block takes at once
-constexpr int kTileColumns = kBlockN;
-#endif
+GEMM_TILE_EXTENTS();
 
 // Where a group of rows ends.
 struct GroupEnd {
@@ -61,14 +55,7 @@ __device__ __forceinline__ void find_group_ends(const GemmArgs& args, unsigned t
     }
 }
 
-#if GEMM_CLUSTER > 1
-// Deals out the tiles of D: cluster c takes tiles c, c + clusters, ..., and each of its blocks a part of them. Groups
-// come one after the other, and the tiles of a group in the order of rasterization. A tile's last rows may be those of
-// the next group, which are not stored.
-#else
-// Deals out the tiles of D: block b takes tiles b, b + blocks, ... Groups come one after the other, and the tiles of a
-// group in the order of rasterization. A tile's last rows may be those of the next group, which are not stored.
-#endif
+// GEMM_ORDER_OF_GROUPS();
 struct TileWalk {
     const int &columns, &groups;
     const int& group_rows;  // that each group has room for
@@ -76,11 +63,7 @@ struct TileWalk {
     const int& end_k;
 #endif
     bool no_products;  // K is 0, and there are no maps of A and B
-#if GEMM_OVERLAPPED
-    int k_tiles;  // of each tile, at least two: beyond K they hold zeros
-#else
-    int k_tiles;  // of each tile, at least one, which holds zeros where K is 0
-#endif
+    GEMM_K_TILES();
     unsigned table;  // of group_end: shared memory holds what registers have no room for
     unsigned index;  // of the current tile
     int group = 0;  // of the current tile
@@ -99,26 +82,16 @@ struct TileWalk {
 #else
           index(blockIdx.x) {
 #endif
-#if GEMM_OVERLAPPED
-        k_tiles = max(2, static_cast<int>((args.k + (kBlockK - 1ll)) / kBlockK));
-#else
-        k_tiles = max(1, static_cast<int>((args.k + (kBlockK - 1ll)) / kBlockK));
-#endif
+        GEMM_COUNT_K_TILES();
         find_group();
     }
 
     __device__ __forceinline__ bool has_tile() const { return index < group_end(table, groups).tiles; }
     __device__ __forceinline__ void next() {
-#if GEMM_CLUSTER > 1
-        index += gridDim.x / kCluster;
-#else
-        index += gridDim.x;
-#endif
+        GEMM_NEXT_TILE();
         find_group();
     }
-#if GEMM_TILE_PANELS
-    __device__ __forceinline__ bool ends_tile() const { return true; }
-#endif
+    GEMM_ENDS_TILE();
     __device__ __forceinline__ Tile tile() const {
         const GroupEnd before = group_end(table, group), end = group_end(table, group + 1);
         const int first_row = group_rows == 0 ? before.row : group * group_rows;
@@ -126,19 +99,7 @@ struct TileWalk {
                               (columns + kTileColumns - 1u) / kTileColumns};
         const TileCoord at = tile_of_block(index - before.tiles, tiles);
         const int row = first_row + static_cast<int>(at.m * kTileRows), column = at.n * kTileColumns;
-#if GEMM_CLUSTER > 1
-        const unsigned cluster_row = blockIdx.x % kClusterM, cluster_column = blockIdx.x % kCluster / kClusterM;
-        return {{end.row, columns},
-                row + static_cast<int>(cluster_row * kBlockM),
-                column + static_cast<int>(cluster_column * kBlockN),
-                0,
-                k_tiles,
-                cluster_row,
-                cluster_column,
-                group};
-#else
-        return {{end.row, columns}, row, column, 0, k_tiles, group};
-#endif
+        GEMM_TILE_OF_GROUP();
     }
 
 private:

@@ -13,9 +13,7 @@ struct TileWalk {
         k_tiles = max(1, static_cast<int>((args.k + (kBlockK - 1ll)) / kBlockK));
     }
 
-#if GEMM_TILE_PANELS
-    __device__ __forceinline__ bool ends_tile() const { return true; }
-#endif
+    GEMM_ENDS_TILE();
     __device__ __forceinline__ Tile tile() const {
         const TileCoord tiles{(rows + kBlockM - 1u) / kBlockM, (columns + kBlockN - 1u) / kBlockN};
         const TileCoord at = tile_of_block(blockIdx.x, tiles);

@@ -46,16 +46,7 @@ __device__ __forceinline__ void take_counter(unsigned* counter, int lane) {
     __syncwarp();
 }
 
-#if GEMM_ACCUMULATOR_F16
-__device__ __forceinline__ unsigned add(unsigned pair, unsigned addend) {
-    asm("add.rn.f16x2 %0, %0, %1;" : "+r"(pair) : "r"(addend));
-    return pair;
-}
-#elif GEMM_ACCUMULATOR_S32
-__device__ __forceinline__ int add(int sum, int addend) { return sum + addend; }
-#else
-__device__ __forceinline__ float add(float sum, float addend) { return sum + addend; }
-#endif
+GEMM_ADD_TO_SUM();
 
 // Adds the sums that earlier clusters left of the tile that `piece` ends. The order of the additions never changes.
 __device__ __forceinline__ void add_sums(Accumulator (&rC)[kTilesN][kRegistersC], const GemmArgs& args,
@@ -66,11 +57,7 @@ __device__ __forceinline__ void add_sums(Accumulator (&rC)[kTilesN][kRegistersC]
         const int to = from;
         from = walk.share_begin(--cluster);
         if (from == to) continue;  // its share was empty
-#if GEMM_CLUSTER > 1
-        const unsigned block = blockIdx.x - (walk.cluster - cluster) * kCluster;
-#else
-        const unsigned block = cluster;
-#endif
+        GEMM_BLOCK_OF_CLUSTER();
         take_counter(partial_counter(args, block, warp, rows), lane);
         const Fragment* const fragments = partial_fragments(args, block, warp, rows, lane);
 #pragma unroll

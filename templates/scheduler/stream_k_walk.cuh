@@ -24,13 +24,7 @@ struct TileWalk : BlockTiles {
 
     __device__ __forceinline__ TileWalk(const GemmArgs& args, const SharedMemory& /*shared*/)
         : BlockTiles(args), count(tiles.m * tiles.n) {
-#if GEMM_OVERLAPPED
-        // At least two: beyond K they hold zeros.
-        tile_k_tiles = max(2, static_cast<int>((args.k + (kBlockK - 1ll)) / kBlockK));
-#else
-        // At least one, which holds zeros where K is 0.
-        tile_k_tiles = max(1, static_cast<int>((args.k + (kBlockK - 1ll)) / kBlockK));
-#endif
+        GEMM_COUNT_K_TILES_OF_TILE();
         const unsigned rest = count % clusters;
         streamed = rest == 0 || tile_k_tiles < 2 * kLeastPiece ? 0 : min(count, rest + clusters);
         begin = share_begin(cluster);
@@ -64,9 +58,7 @@ struct TileWalk : BlockTiles {
             next_whole += clusters;
         }
     }
-#if GEMM_TILE_PANELS
-    __device__ __forceinline__ bool ends_tile() const { return piece.ends_tile; }
-#endif
+    GEMM_PIECE_ENDS_TILE();
     __device__ __forceinline__ Tile tile() const {
         return block_tile(piece.tile, piece.first_k_tile * kBlockK, k_tiles);
     }

@@ -10,23 +10,9 @@ __device__ __forceinline__ void multiply_tiles(const GemmArgs& args, const Share
 #pragma unroll 1
     for (; walk.has_tile(); walk.next()) {
         Accumulator rC[kTilesM][kTilesN][kRegistersC];  // (kTilesM) wgmmas of 64 rows, (kTilesN) times eight columns
-#if GEMM_PROMOTED
-        const Tile tile = multiply_k_tiles(rC, shared, walk, a, b, ring, lane);
-        GEMM_PREPARE_STORE();
-#else
-        const auto [tile, read] = multiply_k_tiles(rC, shared, walk, a, b, ring, lane);
-        GEMM_PREPARE_STORE();
-        wgmma_wait_for(rC);
-        release(shared, read, lane);
-#endif
+        GEMM_MULTIPLY_TILE();
 
-#if GEMM_STREAM_K
-        if (!walk.piece.ends_tile) {
-            leave_partial_sums(rC, args, warpgroup * 4 + warp, lane);
-            continue;
-        }
-        if (walk.piece.first_k_tile != 0) add_partial_sums(rC, args, walk, warpgroup * 4 + warp, lane);
-#endif
+        GEMM_MEET_PIECES();
         GEMM_STORE_SUMS();
     }
     GEMM_END_STORES();

@@ -9,18 +9,11 @@ struct Consumer {
     TileWalk walk;
     PlaceA a;
     unsigned long long b;  // matrix descriptor, see multiply
-#if GEMM_STREAM_K
-    Piece last;  // the piece whose sums are in rC
-#endif
+    GEMM_LAST_PIECE();
     int lane;
     int first_row, first_column;  // of this warp's rows in the block tile
     int row, column;  // where this warp's rows of the last tile begin in D
-#if GEMM_GROUPED
-    int problem;  // the group of the last tile
-    int end_row;  // of that group
-#elif GEMM_BATCHED
-    int problem;  // of the last tile
-#endif
+    GEMM_LAST_PROBLEM();
     int read = -1;  // the stage that wgmmas in flight read; none yet
     RingPosition ring;
     Staging staging;
@@ -29,11 +22,7 @@ struct Consumer {
         : args(args), shared(shared), walk(args, shared), lane(threadIdx.x % 32), staging(shared.staging) {
         first_row = warpgroup / kConsumersN * kWarpgroupM;
         first_column = warpgroup % kConsumersN * kWarpgroupN;
-#if GEMM_PAIRS && !GEMM_SWAP_AB
-        b = OperandB::kDescriptor | (descriptor_address(shared.stage_b(0)) + OperandB::offset(2 * first_column, 0));
-#else
-        b = OperandB::kDescriptor | (descriptor_address(shared.stage_b(0)) + OperandB::offset(first_column, 0));
-#endif
+        GEMM_PLACE_OF_B();
         a = place_a(shared, first_row);
         first_row += threadIdx.x / 32 % 4 * 16;
     }
@@ -41,23 +30,14 @@ struct Consumer {
     // Stores half of the last tile: 16 rows of each warp.
     template <int kHalf>
     __device__ __forceinline__ void store_half(Accumulator (&rC)[kTilesM][kTilesN][kRegistersC]) {
-#if GEMM_STREAM_K
-        if (!last.ends_tile) return leave_sums(rC[kHalf], args, threadIdx.x / 32, kHalf, lane);
-        if (last.first_k_tile != 0) add_sums(rC[kHalf], args, walk, last, threadIdx.x / 32, kHalf, lane);
-#endif
-#if GEMM_GROUPED
-        const Edges edges{end_row, walk.columns};
-#else
-        const Edges edges{walk.rows, walk.columns};
-#endif
+        GEMM_MEET_HALVES_OF_PIECES();
+        GEMM_EDGES_OF_LAST_TILE();
         GEMM_STORE_SUMS();
     }
 
     // Stores the last tile's lower half. Its wgmmas have ended.
     __device__ __forceinline__ void finish_tile(Accumulator (&rC)[kTilesM][kTilesN][kRegistersC]) {
-#if !GEMM_TILE_PANELS
-        release(shared, read, lane);
-#endif
+        GEMM_RELEASE_LAST_STAGE();
         store_half<1>(rC);
     }
 
@@ -66,9 +46,7 @@ struct Consumer {
     __device__ __forceinline__ void multiply_tile(Accumulator (&rC)[kTilesM][kTilesN][kRegistersC]) {
         wait_for_k_tile(shared, ring);
         multiply<true, 0, 1>(rC, a, b, ring);
-#if !GEMM_A_IN_REGISTERS
-        wgmma_wait<1>();  // for all but the upper half's
-#endif
+        GEMM_WAIT_FOR_LOWER_HALF();
         if (read >= 0) finish_tile(rC);
         multiply<true, 1, 2>(rC, a, b, ring);
         read = ring.stage;
@@ -76,15 +54,7 @@ struct Consumer {
         const Tile tile = walk.tile();
         row = tile.row + first_row;
         column = tile.column + first_column;
-#if GEMM_BATCHED
-        problem = tile.problem;
-#endif
-#if GEMM_GROUPED
-        end_row = tile.end_row;
-#endif
-#if GEMM_STREAM_K
-        last = walk.piece;
-#endif
+        GEMM_KEEP_PLACE_OF_TILE();
 #pragma unroll 1
         for (int k_tile = 1; k_tile < tile.k_tiles - 1; ++k_tile) {
             wait_for_k_tile(shared, ring);
@@ -97,18 +67,7 @@ struct Consumer {
         multiply<false, 0, 1>(rC, a, b, ring);
         multiply<false, 1, 2>(rC, a, b, ring);
         release_earlier(shared, read, lane);  // wgmmas of the lower half are in flight still
-#if GEMM_TILE_PANELS
-        read = ring.stage;
-        ring.advance();
-        store_half<0>(rC);
-        ring.skip(2 * stages_of_panels(args, walk));
-        wgmma_wait<0>();  // the stage that the lower half read may be filled again
-        release(shared, read, lane);
-#else
-        store_half<0>(rC);
-        read = ring.stage;
-        ring.advance();
-#endif
+        GEMM_STORE_UPPER_HALF();
         walk.next();
     }
 };

@@ -29,11 +29,7 @@ __device__ __forceinline__ void multiply_tiles(const GemmArgs& args, const Share
     const Turn turn{warpgroup};
     RingPosition ring;
     const auto skip_tile = [&] {  // the other consumer has it
-#if GEMM_TILE_PANELS
-        ring.skip(walk.k_tiles + stages_of_panels(args, walk));
-#else
-        ring.skip(walk.k_tiles);
-#endif
+        GEMM_SKIP_STAGES_OF_TILE();
         walk.next();
     };
     if (warpgroup == 1) {
@@ -44,29 +40,13 @@ __device__ __forceinline__ void multiply_tiles(const GemmArgs& args, const Share
     for (; walk.has_tile(); walk.next(), skip_tile()) {
         turn.wait();
         Accumulator rC[kTilesM][kTilesN][kRegistersC];  // (kTilesM) wgmmas of 64 rows, (kTilesN) times eight columns
-#if GEMM_PROMOTED
-        const Tile tile = multiply_k_tiles(rC, shared, walk, a, b, ring, lane);
-#else
-        const auto [tile, read] = multiply_k_tiles(rC, shared, walk, a, b, ring, lane);
-#endif
-#if GEMM_TILE_PANELS
-        // Panels are awaited within the turn: the consumers must not wait for phases that are two rounds apart.
-        if (walk.ends_tile()) wait_for_panels(args, shared, ring);
-#endif
+        GEMM_MULTIPLY_IN_TURN();
+        GEMM_AWAIT_PANELS();
         turn.pass_on();
         GEMM_PREPARE_STORE();
-#if !GEMM_PROMOTED
-        wgmma_wait_for(rC);
-        release(shared, read, lane);
-#endif
+        GEMM_AWAIT_SUMS();
 
-#if GEMM_STREAM_K
-        if (!walk.piece.ends_tile) {
-            leave_partial_sums(rC, args, warp, lane);
-            continue;
-        }
-        if (walk.piece.first_k_tile != 0) add_partial_sums(rC, args, walk, warp, lane);
-#endif
+        GEMM_MEET_PIECES_IN_TURN();
         const int row = tile.row + warp * 16;
         const int column = tile.column;
         GEMM_STORE_SUMS();

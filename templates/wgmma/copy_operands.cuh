@@ -44,22 +44,7 @@ __device__ __forceinline__ void copy_b(const GemmArgs& args, const SharedMemory&
 }
 #endif
 #elif GEMM_CLUSTER > 1
-#if GEMM_GATHERED
-
-// Copies B's part of a k-tile. The full barrier of the stage counts its bytes.
-#else
-
-// Copies A's part of a k-tile, or B's. The full barrier of the stage counts their bytes.
-__device__ __forceinline__ void copy_a(const GemmArgs& args, const SharedMemory& shared, const Tile& tile, int k_tile,
-                                       int stage) {
-    const int k = tile.first_k + k_tile * kBlockK;
-    // Blocks of one row of the cluster want the same rows of A. Each has a bit.
-    const unsigned short row_of_blocks = kRowOfBlocks << tile.cluster_row;
-    OperandA::load(shared.stage_a(stage), args.map_a, tile.row, k, shared.full_barrier(stage), tile.cluster_column,
-                   row_of_blocks);
-}
-
-#endif
+GEMM_SHARE_OF_A();
 __device__ __forceinline__ void copy_b(const GemmArgs& args, const SharedMemory& shared, const Tile& tile, int k_tile,
                                        int stage) {
     const int k = tile.first_k + k_tile * kBlockK;
@@ -68,19 +53,7 @@ __device__ __forceinline__ void copy_b(const GemmArgs& args, const SharedMemory&
                    column_of_blocks);
 }
 #else
-#if GEMM_GATHERED
-
-// Copies B's part of a k-tile. The full barrier of the stage counts its bytes.
-#else
-
-// Copies A's part of a k-tile, or B's. The full barrier of the stage counts their bytes.
-__device__ __forceinline__ void copy_a(const GemmArgs& args, const SharedMemory& shared, const Tile& tile, int k_tile,
-                                       int stage) {
-    const int k = tile.first_k + k_tile * kBlockK;
-    OperandA::load(shared.stage_a(stage), args.map_a, tile.row, k, shared.full_barrier(stage));
-}
-
-#endif
+GEMM_COPY_OF_A();
 __device__ __forceinline__ void copy_b(const GemmArgs& args, const SharedMemory& shared, const Tile& tile, int k_tile,
                                        int stage) {
     const int k = tile.first_k + k_tile * kBlockK;

@@ -8,13 +8,7 @@ __device__ __forceinline__ void copy_panels(const GemmArgs& args, const SharedMe
     const bool is_one_row = panel_row_step(args) == 0;
 #pragma unroll
     for (int stage = 0; stage < kTileStages; ++stage) {
-#if GEMM_GROUPED_BY_K
-        const unsigned full = shared.full_barrier(ring.stage);
-        announce_k_tile(shared, ring, full, bytes_of_panels(stage));
-#else
-        announce_k_tile(shared, ring, bytes_of_panels(stage));
-        const unsigned full = shared.full_barrier(ring.stage);
-#endif
+        GEMM_ANNOUNCE_PANELS();
         unsigned target = shared.stage_a(ring.stage);
 #pragma unroll
         for (int i = 0; i < kPanelsPerStage; ++i, target += kTilePanelBytes) {
@@ -26,4 +20,7 @@ __device__ __forceinline__ void copy_panels(const GemmArgs& args, const SharedMe
         ring.advance();
     }
 }
+#if GEMM_PREFETCH_PANELS
+#include "wgmma/prefetch_panels.cuh"
+#endif
 #endif

@@ -2,11 +2,7 @@
 
 // K-tiles whose copies may be in flight while a warp waits for the next stage. Consumers wait for them, and release a
 // stage when they have the next k-tile: there must be fewer than the ring has stages for k-tiles.
-#if GEMM_TILE_PANELS
-constexpr int kStagesOfK = kStages - kTileStages;
-#else
-constexpr int kStagesOfK = kStages;
-#endif
+GEMM_STAGES_OF_K();
 constexpr int kCopiesInFlight = kStagesOfK > 3 ? kStagesOfK - 2 : kStagesOfK > 2 ? 2 : 1;
 
 // A warp that copies by cp.async, and its place in the ring. Copies of the last `in_flight` k-tiles may be under way.

@@ -14,23 +14,7 @@ __device__ __forceinline__ void multiply_wave(WaveSums& partial, unsigned long l
     a += ring.stage * (kStageBytes >> 4);
     b += ring.stage * (kStageBytes >> 4);
     wgmma_fence();
-#if GEMM_PARTS
-    // Small products first: part 0 is the largest, and the numbers of both parts add up to `sum`.
-#pragma unroll
-    for (int sum = kParts - 1; sum >= 0; --sum)
-#pragma unroll
-        for (int part = sum; part >= 0; --part)  // of A
-#pragma unroll
-            for (int k_block = 0; k_block < kPromotedBlocks; ++k_block)
-                wgmma(partial[0], a + OperandA::offset_of_part(row, first + k_block, part),
-                      b + OperandB::offset_of_part(column, first + k_block, sum - part),
-                      part != kParts - 1 || k_block != 0);
-#else
-#pragma unroll
-    for (int k_block = 0; k_block < kPromotedBlocks; ++k_block)
-        wgmma(partial[0], a + OperandA::offset(row, first + k_block), b + OperandB::offset(column, first + k_block),
-              k_block != 0);
-#endif
+    GEMM_ISSUE_WAVE();
     wgmma_commit();
 }
 #if GEMM_BLOCK_SCALES
@@ -56,12 +40,7 @@ __device__ __forceinline__ void add_wave(Accumulator (&rC)[kTilesM][kTilesN][kRe
     for (int j = 0; j < kWaveN / 8; ++j)
 #pragma unroll
         for (int r = 0; r < kRegistersC; ++r) {
-#if GEMM_BLOCK_SCALES
-            GEMM_SCALE_OF_SUM();
-            rC[i][first + j][r] += partial.sums[j][r] * scale;
-#else
-            rC[i][first + j][r] += partial[j][r];
-#endif
+            GEMM_ADD_PARTIAL_SUM();
             asm volatile("" : "+f"(rC[i][first + j][r])::"memory");
         }
 }

@@ -9,23 +9,13 @@ template <int kRows, int kShares>
 template <int kRows>
 #endif
 struct KMajorTile {
-#if GEMM_PARTS
-    static constexpr int kPanels = kBlockK / 32 * kGroupPanels;
-#else
-    static constexpr int kPanels = kBlockK / kPanelElements;
-#endif
+    GEMM_COUNT_PANELS();
     static constexpr int kBytes = kPanels * kRows * kPanelBytes;
 #if GEMM_B_K_MAJOR || !GEMM_A_IN_REGISTERS
     // A matrix descriptor without its address: the swizzle, and 8 * kPanelBytes from eight rows to the next eight.
     static constexpr unsigned long long kDescriptor = kSwizzleMode << 62 | (8ull * kPanelBytes >> 4) << 32;
 
-#if GEMM_ELEMENT_BYTES == 1
-    // The offset of a wgmma's operand in the tile, in units of 16 bytes: 32 of K, from `row` on, a multiple of eight.
-#elif GEMM_ELEMENT_BYTES == 4 && !GEMM_PARTS
-    // The offset of a wgmma's operand in the tile, in units of 16 bytes: 8 of K, from `row` on, a multiple of eight.
-#else
-    // The offset of a wgmma's operand in the tile, in units of 16 bytes: 16 of K, from `row` on, a multiple of eight.
-#endif
+    // GEMM_OFFSET_COMMENT();
     static __device__ __forceinline__ constexpr unsigned offset(int row, int k_block) {
         const int panel = k_block * 32 / kPanelBytes;
         return ((panel * kRows + row) * kPanelBytes + k_block * 32 % kPanelBytes) >> 4;
@@ -48,9 +38,7 @@ struct KMajorTile {
     static __device__ __forceinline__ void load(unsigned tile, const TensorMap& map, int row, int k, unsigned full,
                                                 int share, unsigned short blocks) {
         constexpr int kShareRows = kRows / kShares;
-#if GEMM_PARTS
-        k = k / 32 * (kGroupPanels * kPanelElements);  // the column where the group begins
-#endif
+        GEMM_FIND_GROUP_OF_K();
 #pragma unroll
         for (int panel = 0; panel < kPanels; ++panel) {
             const unsigned target = tile + (panel * kRows + share * kShareRows) * kPanelBytes;
@@ -62,9 +50,7 @@ struct KMajorTile {
     }
 #else
     static __device__ __forceinline__ void load(unsigned tile, const TensorMap& map, int row, int k, unsigned full) {
-#if GEMM_PARTS
-        k = k / 32 * (kGroupPanels * kPanelElements);  // the column where the group begins
-#endif
+        GEMM_FIND_GROUP_OF_K();
 #pragma unroll
         for (int panel = 0; panel < kPanels; ++panel)
             tma_load(tile + panel * kRows * kPanelBytes, map, k + panel * kPanelElements, row, full);

@@ -5,11 +5,7 @@
 // panels at about one time. Without this, DRAM would have to bring all of them then.
 struct PanelPrefetch {
     static constexpr int kWindow = 16;  // k-tiles
-#if GEMM_OVERLAPPED
-    static constexpr int kPanels = 2 * kTilePanels;  // of both halves
-#else
-    static constexpr int kPanels = kTilePanels;
-#endif
+    GEMM_PANELS_TO_PREFETCH();
     int from, k_tiles;  // the window
     int panels;  // of this tile; none where it is another block that ends it, or all rows are one
     int fetched = 0;
@@ -23,11 +19,7 @@ struct PanelPrefetch {
     __device__ __forceinline__ void advance(const GemmArgs& args, const Tile& tile, int k_tile) {
 #pragma unroll 1
         for (; fetched < panels && fetched * k_tiles <= (k_tile - from) * panels; ++fetched) {
-#if GEMM_OVERLAPPED
-            const int panel = fetched % kTilePanels, row = tile.row + fetched / kTilePanels * 64;
-#else
-            const int panel = fetched, row = tile.row;
-#endif
+            GEMM_PLACE_OF_PANEL();
             tma_prefetch(map_of_panel(args, panel), tile.column + panel_column(panel), row + panel_row(panel));
         }
     }

@@ -1,9 +1,6 @@
 #pragma once
 #include "wgmma/copy_operands.cuh"
 #include "wgmma/copy_panels.cuh"
-#if GEMM_PREFETCH_PANELS
-#include "wgmma/prefetch_panels.cuh"
-#endif
 
 // One thread of the block copies. It fills the ring with the k-tiles of this block's tiles, as consumers release the
 // stages. It copies constant operands before the previous kernel has ended.
@@ -27,14 +24,8 @@ __device__ __forceinline__ int prefetch_constants(const GemmArgs& args, const Sh
     if (walk.no_products) return prefetched;
 #pragma unroll 1
     for (; walk.has_tile() && prefetched < kStages; walk.next()) {
-#if GEMM_BATCHED
-        prefetch_tile(problem_of(args, walk.tile().problem), shared, walk, prefetched);
-#else
-        prefetch_tile(args, shared, walk, prefetched);
-#endif
-#if GEMM_TILE_PANELS
-        if (stages_of_panels(args, walk) != 0) break;  // its panels come next
-#endif
+        GEMM_PREFETCH_TILE();
+        GEMM_STOP_AT_PANELS();
     }
     return prefetched;
 }
@@ -44,9 +35,7 @@ __device__ __forceinline__ int prefetch_constants(const GemmArgs& args, const Sh
 __device__ __forceinline__ void copy_tile(const GemmArgs& args, const SharedMemory& shared, const TileWalk& walk,
                                           RingPosition& ring, int& prefetched) {
     const Tile tile = walk.tile();
-#if GEMM_PREFETCH_PANELS
-    PanelPrefetch prefetch(args, walk);
-#endif
+    GEMM_BEGIN_PREFETCH();
 #pragma unroll 1
     for (int k_tile = 0; k_tile < tile.k_tiles; ++k_tile) {
         const int stage = ring.stage;
@@ -63,9 +52,7 @@ __device__ __forceinline__ void copy_tile(const GemmArgs& args, const SharedMemo
         if (!kEarlyA || !is_prefetched) copy_a(args, shared, tile, k_tile, stage);
         if (!kEarlyB || !is_prefetched) copy_b(args, shared, tile, k_tile, stage);
         GEMM_COPY_SCALES();
-#if GEMM_PREFETCH_PANELS
-        prefetch.advance(args, tile, k_tile);
-#endif
+        GEMM_FETCH_NEXT_PANELS();
     }
     GEMM_COPY_TILE_OPERANDS();
 }
@@ -78,10 +65,5 @@ __device__ __forceinline__ void copy_tiles(const GemmArgs& args, const SharedMem
     GEMM_CLEAR_RING();
     RingPosition ring;
 #pragma unroll 1
-#if GEMM_BATCHED
-    for (; walk.has_tile(); walk.next())
-        copy_tile(problem_of(args, walk.tile().problem), shared, walk, ring, prefetched);
-#else
-    for (; walk.has_tile(); walk.next()) copy_tile(args, shared, walk, ring, prefetched);
-#endif
+    GEMM_COPY_TILES_EARLY();
 }

@@ -8,9 +8,5 @@ __device__ __forceinline__ void copy_tiles(const GemmArgs& args, const SharedMem
     GEMM_CLEAR_RING();
     RingPosition ring;
 #pragma unroll 1
-#if GEMM_BATCHED
-    for (; walk.has_tile(); walk.next()) copy_tile(problem_of(args, walk.tile().problem), shared, walk, ring);
-#else
-    for (; walk.has_tile(); walk.next()) copy_tile(args, shared, walk, ring);
-#endif
+    GEMM_COPY_TILES();
 }

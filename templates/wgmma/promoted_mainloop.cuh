@@ -1,11 +1,7 @@
 #pragma once
 #include "wgmma/wgmma_k_tile.cuh"
 
-#if GEMM_PARTS
-// Tensor cores cut their sums toward zero, which costs long sums many bits. So sums begin anew every
-#else
-// Tensor cores keep 13 fraction bits of a sum of products of 8-bit floats. So their sums begin anew every
-#endif
+// GEMM_WHY_SUMS_BEGIN_ANEW();
 // kPromotedBlocks k-blocks, and CUDA cores add these partial sums to the tile's sums in f32.
 // The waves of a warpgroup tile take turns with one set of partial sums. While a wave is added, other warpgroups
 // multiply.

@@ -180,15 +180,21 @@ void add_scale_statements(RenderInput& input, bool scaled, bool columns) {
         "// An operand in memory, (lines, k) with pitch ld. A warp splits a short line, and a block a long one: the "
         "second pass\n// over a line then finds it in L1.\n",
         "// An operand in memory, (lines, k) with pitch ld. A warp splits a short line, and a block a long one.\n");
-    statement("GEMM_STORE_CHUNK", "chunks[part * kPartChunks + i] = take_part(x + i * kChunkElements);\n",
-              "chunks[part * kPartChunks + i] = take_part(x + i * kChunkElements, part);\n");
+    statement("GEMM_STORE_CHUNKS",
+              "for (int i = 0; i < 8 / kChunkElements; ++i)\n"
+              "    chunks[part * kPartChunks + i] = take_part(x + i * kChunkElements);\n",
+              "for (int i = 0; i < 8 / kChunkElements; ++i)\n"
+              "    chunks[part * kPartChunks + i] = take_part(x + i * kChunkElements, part);\n");
     statement(
         "GEMM_STAGED_ROWS",
         "// Groups on their way to memory: rows of 128 bytes, and 16 more that spread them over banks.\n",
         "// Parts of groups on their way to memory, and 16 bytes more in each row that spread them over banks.\n");
     statement("GEMM_LARGEST_OF_THREADS", "__shared__ unsigned largest_of[kPackThreads];\n");
-    statement("GEMM_STAGE_CHUNK", "staged[warp][lane][i] = take_part(x + i % kPartChunks * kChunkElements);\n",
-              "staged[warp][lane][i] = take_part(x + i * kChunkElements, chunk);\n");
+    statement("GEMM_STAGE_CHUNKS",
+              "for (int i = 0; i < kStagedChunks; ++i)\n"
+              "    staged[warp][lane][i] = take_part(x + i % kPartChunks * kChunkElements);\n",
+              "for (int i = 0; i < kStagedChunks; ++i)\n"
+              "    staged[warp][lane][i] = take_part(x + i * kChunkElements, chunk);\n");
     input.generated["GEMM_STAGED_CHUNKS"] =
         columns ? fmt::format("constexpr int kStagedChunks = {};  // of a group, on their way to memory\n",
                               scaled ? "kGroupChunks" : "kPartChunks")

@@ -14,6 +14,7 @@
 #include "generator/families/shared/wrapper_text.hpp"
 #include "generator/families/wgmma_warp_specialized/geometry.hpp"
 #include "generator/families/wgmma_warp_specialized/statements.hpp"
+#include "generator/families/wgmma_warp_specialized/template_statements.hpp"
 #include "generator/families/wgmma_warp_specialized/tile_operands.hpp"
 #include "generator/layout/wgmma_atom.hpp"
 
@@ -134,6 +135,59 @@ std::map<std::string, int, std::less<>> macros(const GemmSignature& s, const Con
         {"GEMM_EARLY_B", c.early_b}};
     macros.merge(type_macros(s));
     return macros;
+}
+
+KernelTraits traits(const GemmSignature& s, const TileOperands& operands, const Config& c, const WgmmaGeometry& g) {
+    const std::vector<int> widths = stmatrix_widths(s, c, g);
+    const auto stages_by = [&](int width) { return std::ranges::find(widths, width) != widths.end(); };
+    const bool has_panels = operands.has(OperandReader::panels);
+    return {.a = s.a,
+            .d = s.d,
+            .accumulator = s.accumulator,
+            .in_cluster = blocks_of_cluster(c) > 1,
+            .batched = s.batched,
+            .grouped = s.grouped,
+            .grouped_by_k = s.grouped_by_k,
+            .gathered = s.gathered,
+            .symmetric = s.symmetric,
+            .swap_ab = c.swap_ab,
+            .overlapped = c.schedule == WarpgroupSchedule::overlapped,
+            .stream_k = c.stream_k != 0,
+            .a_in_registers = has_a_in_registers(c),
+            .promoted = c.promote != 0,
+            .exact_sums = has_exact_sums(s),
+            .has_parts = g.parts.has_value(),
+            .has_tf32_parts = s.math == Math::tf32x3,
+            .has_pairs = has_pairs(s),
+            .has_scales = !g.scales.empty(),
+            .scales_by_threads = !g.scales.empty() && c.scales == ScaleSource::threads,
+            .has_panels = has_panels,
+            .prefetches_panels = has_panels && c.schedule != WarpgroupSchedule::pingpong,
+            .reads_slices = operands.has(OperandReader::elements) || operands.needs_places(),
+            .has_reductions = !operands.reductions.empty(),
+            .has_block_reductions = !operands.blocks.empty(),
+            .stages_outputs = operands.has_staged_outputs(),
+            .stores_by_tma = stores_by_tma(c),
+            .has_rest = g.rest_columns != 0,
+            .shifts_rows = s.align_d < kLeastVector,
+            .vector_bytes = std::max(s.align_d, kLeastVector),
+            .stmatrix_x4 = stages_by(4),
+            .stmatrix_x2 = stages_by(2),
+            .stmatrix_x1 = stages_by(1)};
+}
+
+void add_template_statements(RenderInput& input, const KernelTraits& traits) {
+    add_kernel_statements(input, traits);
+    add_consumer_statements(input, traits);
+    add_producer_statements(input, traits);
+    add_walk_statements(input, traits);
+    add_slice_statements(input, traits);
+}
+
+/// Includes of files that only some kernels need.
+void leave_out_includes(RenderInput& input, const KernelTraits& traits) {
+    if (!traits.prefetches_panels) input.pieces["ptx/tma_prefetch.cuh"] = "";
+    if (!traits.promoted) input.pieces["common/set_to_zero.cuh"] = "";
 }
 
 /// The part of D that a tile of the product makes. With swap_ab, rows are those of the sums up to the epilogue.
@@ -510,6 +564,9 @@ RenderInput WgmmaWarpSpecialized::render_input(const GemmSignature& asked, const
     input.generated["GEMM_LOOP_NEST"] = loop_nest(c, g);
     if (!c.persistent) input.pieces[std::string(kTemplateFile)] = kernel_template(c);
     add_statements(input, operands, c, g);
+    const KernelTraits of_kernel = traits(signature, operands, c, g);
+    add_template_statements(input, of_kernel);
+    leave_out_includes(input, of_kernel);
     add_tile_operands(input, operands, c, g);
     add_tile_outputs(input, operands, g);
     input.generated["epilogue_expression.cuh"] = signature.epilogue
@@ -529,6 +586,9 @@ RenderInput WgmmaWarpSpecialized::render_input(const GemmSignature& asked, const
                                     : signature.grouped_by_k ? "scheduler/group_k_walk.cuh"
                                                              : "scheduler/tile_walk.cuh";
     input.pieces["epilogue.cuh"] = epilogue_template(c);
+    input.pieces["store_slice.cuh"] = stores_by_tma(c)              ? "epilogue/store_slice_by_tma.cuh"
+                                      : adds_c_by_row(signature, c) ? "epilogue/store_slice_with_c.cuh"
+                                                                    : "epilogue/store_slice_by_threads.cuh";
     add_workspace(input, {.pack = pack_for_tma(asked),
                           .element_bytes = bytes(signature.a),
                           .a_k_major = (c.swap_ab ? g.b : g.a).k_major,

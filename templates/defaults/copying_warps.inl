@@ -1,0 +1,1 @@
+// TMA copies all operands.

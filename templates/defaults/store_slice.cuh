@@ -1,0 +1,2 @@
+#pragma once
+#include "epilogue/store_slice_by_tma.cuh"
