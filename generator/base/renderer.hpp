@@ -41,9 +41,10 @@ struct RenderInput {
 
 /// Flattens `root` and its quoted includes into one self-contained file, and resolves every #if whose condition names a
 /// GEMM_* macro. An include is put in once. A ruler names the folder of the templates below it. Files called *.inl
-/// continue the file that includes them, as often as it asks. The text of a statement replaces its line, GEMM_NAME(); or GEMM_NAME() {.
-/// A line "// ---- name" begins another section. Knows nothing of GEMM. Throws RenderError ("file:line: ...") on an
-/// unknown GEMM_ name, a missing or cyclic include, an unbalanced #if, or a condition that mixes GEMM_ macros.
+/// continue the file that includes them, as often as it asks. The text of a statement replaces its line, GEMM_NAME();
+/// or GEMM_NAME() {. A line "// ---- name" begins another section. Knows nothing of GEMM. Throws RenderError
+/// ("file:line: ...") on an unknown GEMM_ name, a missing or cyclic include, an unbalanced #if, or a condition that
+/// mixes GEMM_ macros.
 [[nodiscard]] std::string render(const TemplateSet& templates, std::string_view root, const RenderInput& input);
 
 }  // namespace jitgemm

@@ -78,6 +78,12 @@ void add_launch_order(RenderInput& input, bool programmatic_launch, bool batched
     input.generated.emplace("GEMM_LAUNCH_ORDER", std::move(text));
 }
 
+/// How blocks find their group, in kernels whose blocks have one tile.
+std::string groups_include(const GemmSignature& s) {
+    if (s.grouped) return "#include \"scheduler/group_tiles.cuh\"\n";
+    return s.grouped_by_k ? "#include \"scheduler/group_k_range.cuh\"\n" : "";
+}
+
 /// The section of a dump that a generated include belongs to: the folder it would lie in.
 std::string_view section_of_generated(std::string_view name) {
     if (name == "epilogue_expression.cuh" || name == "finish_vector.cuh") return "epilogue";
@@ -259,6 +265,7 @@ struct Adapter {
         if (has_reductions(signature)) add_reductions(input, signature, part_tile(signature, config));
         if (signature.epilogue) input.generated["finish_vector.cuh"] = epilogue_vector(*signature.epilogue);
         add_launch_order(input, all.front().programmatic_launch, signature.batched && !signature.grouped);
+        input.generated["groups.inl"] = groups_include(signature);
         input.macros["GEMM_BATCHED"] = signature.batched;
         input.macros["GEMM_NESTED"] = signature.nested;
         input.macros["GEMM_GROUPED"] = signature.grouped;

@@ -1,5 +1,4 @@
 #pragma once
-#include "split_element.cuh"
 constexpr int kPartChunks = kPartBytes / 16;
 constexpr int kGroupChunks = kParts * kPartChunks;
 GEMM_STAGED_CHUNKS();

@@ -58,9 +58,6 @@
 #ifndef GEMM_MORE_OUTPUTS
 #define GEMM_MORE_OUTPUTS 0  // the epilogue's text stores other matrices beside D
 #endif
-#ifndef GEMM_REDUCTIONS
-#define GEMM_REDUCTIONS 0  // the epilogue has reductions, and the warps that compute D make their parts
-#endif
 #ifndef GEMM_REDUCE_ROWS
 #define GEMM_REDUCE_ROWS 0  // some reduction has a result for each column
 #endif
@@ -147,9 +144,6 @@
 #endif
 #ifndef GEMM_LOAD_WORDS
 #define GEMM_LOAD_WORDS 0  // fragments are loaded word by word: f32 where K is not contiguous
-#endif
-#ifndef GEMM_ROUND_FRAGMENTS
-#define GEMM_ROUND_FRAGMENTS 0  // fragments of f32 are rounded to tf32
 #endif
 #ifndef GEMM_PROMOTED
 #define GEMM_PROMOTED 0  // tensor cores begin sums anew, and CUDA cores add them up

@@ -11,6 +11,16 @@
 #define GEMM_LAUNCH_ORDER()
 #endif
 
+#if GEMM_TENSOR_MAPS
+#define GEMM_KERNEL() \
+    extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const __grid_constant__ GemmArgs args)
+#elif GEMM_SPLIT_CLUSTER
+#define GEMM_KERNEL() \
+    extern "C" __global__ void __launch_bounds__(kThreads, 1) __cluster_dims__(kSplitK) gemm(GemmArgs args)
+#else
+#define GEMM_KERNEL() extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(GemmArgs args)
+#endif
+
 // ---- gemm_pack
 #define GEMM_PACKING_KERNEL() extern "C" __global__ void __launch_bounds__(kPackThreads) gemm_pack(const GemmArgs args)
 #define GEMM_PACKING_A() \
@@ -63,6 +73,53 @@
 #define GEMM_START_COPIES() \
     GEMM_START_COPY_A();    \
     GEMM_START_COPY_B()
+
+// ---- mma_multistage
+#define GEMM_DECLARE_PARTIAL_SUMS()
+#define GEMM_ROUND_FIRST_FRAGMENTS()
+#define GEMM_MULTIPLY_K_BLOCK() mma_warp_tile(rC, rA[k_block % 2], rB[k_block % 2])
+#define GEMM_ROUND_NEXT_FRAGMENTS()
+#if GEMM_SPLIT_CLUSTER
+#define GEMM_STORE_TILE()                                         \
+    lay_out_sums(rC, shared_memory, warp_row, warp_column, lane); \
+    add_up_and_store(args, shared_address(shared_memory), tile_row, tile_column, split)
+#elif GEMM_PARTIAL_SUMS
+#define GEMM_STORE_TILE()                                \
+    const OutputTile output = partial_tile(args, split); \
+    epilogue(rC, output, tile_row + warp_row, tile_column + warp_column, shared_memory, warp, lane)
+#else
+#define GEMM_STORE_TILE() epilogue(rC, args, tile_row + warp_row, tile_column + warp_column, shared_memory, warp, lane)
+#endif
+#if GEMM_A_K_MAJOR
+#define GEMM_PLACE_IN_A()                                  \
+    const int row = warp_row + a_matrix_row(q) + lane % 8; \
+    const int chunk = a_matrix_k(q) / kChunkElements
+#define GEMM_STEP_IN_A()                                                  \
+    const int chunk = (k_block * kMmaK + a_matrix_k(q)) / kChunkElements; \
+    const int row = a_matrix_row(q)
+#else
+#define GEMM_PLACE_IN_A()                     \
+    const int row = a_matrix_k(q) + lane % 8; \
+    const int chunk = (warp_row + a_matrix_row(q)) / kChunkElements
+#define GEMM_STEP_IN_A()                                \
+    const int chunk = a_matrix_row(q) / kChunkElements; \
+    const int row = k_block * kMmaK + a_matrix_k(q)
+#endif
+#if GEMM_B_K_MAJOR
+#define GEMM_PLACE_IN_B()                                        \
+    const int row = warp_column + b_matrix_column(q) + lane % 8; \
+    const int chunk = b_matrix_k(q) / kChunkElements
+#define GEMM_STEP_IN_B()                                                  \
+    const int chunk = (k_block * kMmaK + b_matrix_k(q)) / kChunkElements; \
+    const int row = b_matrix_column(q)
+#else
+#define GEMM_PLACE_IN_B()                     \
+    const int row = b_matrix_k(q) + lane % 8; \
+    const int chunk = (warp_column + b_matrix_column(q)) / kChunkElements
+#define GEMM_STEP_IN_B()                                   \
+    const int chunk = b_matrix_column(q) / kChunkElements; \
+    const int row = k_block * kMmaK + b_matrix_k(q)
+#endif
 
 // ---- simt_long_k
 #if GEMM_A_K_MAJOR
@@ -136,8 +193,6 @@
     if (threadIdx.x % 32 == 0) tma_store_wait_read<0>()
 
 // ---- wgmma: the kernel and its shared memory
-#define GEMM_KERNEL() \
-    extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const __grid_constant__ GemmArgs args)
 #define GEMM_HELP_PRODUCER()
 #define GEMM_COPY_SCALES_BY_WARP()
 #define GEMM_WARPS_THAT_GATHER()

@@ -26,17 +26,11 @@
 #ifndef GEMM_VECTOR_BYTES
 #define GEMM_VECTOR_BYTES 4  // of a row of D that is stored from shared memory, by a thread at once
 #endif
-#ifndef GEMM_SHIFT_ROWS
-#define GEMM_SHIFT_ROWS 0  // rows begin between vectors
-#endif
 #ifndef GEMM_STMATRIX
 #define GEMM_STMATRIX (GEMM_TYPE_D < 2)
 #endif
 #ifndef GEMM_STMATRIX_X2
 #define GEMM_STMATRIX_X2 0
-#endif
-#ifndef GEMM_STMATRIX_X1
-#define GEMM_STMATRIX_X1 0
 #endif
 #ifndef GEMM_PREFETCH_PANELS
 #define GEMM_PREFETCH_PANELS (GEMM_TILE_PANELS && !GEMM_PINGPONG)  // into L2
@@ -46,12 +40,6 @@
 #endif
 #ifndef GEMM_ROW_VECTORS
 #define GEMM_ROW_VECTORS 0  // lanes pass each other an operand's elements
-#endif
-#ifndef GEMM_READ_SLICES
-#define GEMM_READ_SLICES 0  // an operand's elements for a slice are read at once
-#endif
-#ifndef GEMM_STAGED_OUTPUTS
-#define GEMM_STAGED_OUTPUTS 0  // TMA stores other outputs than D, too
 #endif
 #ifndef GEMM_ODD_EDGES
 #define GEMM_ODD_EDGES 0  // a pair of an operand's elements may reach beyond D's last column

@@ -1,11 +1,6 @@
 #pragma once
 
-#if GEMM_PARTS
-// The mmas of one warp tile. Tensor cores multiply tf32, which has 11 of the 24 bits of f32. So each element is taken
-// as the sum of two parts: the element rounded, and the rest rounded. The product of the second parts is left out.
-#else
-// Tensor cores multiply tf32, to which f32 is rounded.
-#endif
+// GEMM_HOW_WORDS_ARE_MULTIPLIED();
 
 // Rounds to nearest, ties away from zero. Tensor cores ignore the low 13 bits of the result. A NaN stays NaN, or
 // becomes Inf if only its low 13 bits are set.

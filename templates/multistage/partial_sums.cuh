@@ -1,12 +1,6 @@
 #pragma once
 
-#if GEMM_PARTS
-// Tensor cores cut long sums toward zero. So they begin anew every kPromotedBlocks k-blocks, and CUDA cores add these
-// partial sums to the tile's sums in f32.
-#else
-// Tensor cores may keep fewer bits of a sum of 8-bit floats than f32 has. So they begin anew every kPromotedBlocks
-// k-blocks, and CUDA cores add these partial sums to the tile's sums in f32.
-#endif
+// GEMM_WHY_SUMS_BEGIN_ANEW();
 __device__ __forceinline__ void add_partial_sums(Accumulator (&rC)[kTilesM][kTilesN][kRegistersC],
                                                  const Accumulator (&partial)[kTilesM][kTilesN][kRegistersC]) {
 #pragma unroll

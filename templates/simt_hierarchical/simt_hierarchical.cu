@@ -12,12 +12,7 @@
 #include "workspace.cuh"
 #include "common/tile.cuh"
 #include "common/rasterization.cuh"
-#if GEMM_GROUPED
-#include "scheduler/group_tiles.cuh"
-#endif
-#if GEMM_GROUPED_BY_K
-#include "scheduler/group_k_range.cuh"
-#endif
+#include "groups.inl"
 #include "epilogue/output_tile.cuh"
 #if GEMM_COPY_ASYNC
 #include "simt_hierarchical/copies_async.cuh"

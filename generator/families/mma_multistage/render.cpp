@@ -3,6 +3,7 @@
 #include "generator/base/packed_lines.hpp"
 #include "generator/families/mma_multistage/block_scales.hpp"
 #include "generator/families/mma_multistage/geometry.hpp"
+#include "generator/families/mma_multistage/statements.hpp"
 #include "generator/families/shared/epilogue_expression.hpp"
 #include "generator/families/shared/gemm_arguments.hpp"
 #include "generator/families/shared/packing.hpp"
@@ -46,7 +47,6 @@ Macros macros(const GemmSignature& s, const MmaMultistageConfig& c, const Tensor
                   {"GEMM_ELEMENT_BYTES", bytes(s.a)},
                   {"GEMM_TRANSPOSE_REALIGN", realigns_transposed(s)},
                   {"GEMM_LOAD_WORDS", loads_words(g.a) || loads_words(g.b)},
-                  {"GEMM_ROUND_FRAGMENTS", s.math == Math::tf32},
                   {"GEMM_PARTS", has_parts(s)},
                   {"GEMM_PROMOTED", c.promote != 0},
                   {"GEMM_PAIRS", has_pairs(s)},
@@ -167,6 +167,8 @@ void add_pairs(RenderInput& input, const MmaMultistageConfig& c, const TensorCor
 
 void add_pieces(RenderInput& input, const GemmSignature& s, const MmaMultistageConfig& c, const TensorCoreGeometry& g) {
     input.pieces["mma_params.cuh"] = "params.cuh";
+    if (has_block_scales(s)) input.pieces["multistage/partial_sums.cuh"] = "multistage/block_scales.cuh";
+    if (c.promote == 0) input.pieces["multistage/partial_sums.cuh"] = "";  // left out
     input.generated["GEMM_START_COPIES"] =
         start_of_copy('a', packs_a(c.pack), "row") + start_of_copy('b', packs_b(c.pack), "column");
     input.generated["second_entry.inl"] = c.splits_in_workspace() ? "#include \"epilogue/split_k_reduce.cuh\"\n" : "";
@@ -202,6 +204,7 @@ RenderInput MmaMultistage::render_input(const GemmSignature& signature, const Mm
     add_pieces(input, signature, c, g);
     if (has_pairs(signature)) add_pairs(input, c, g);
     add_block_scales(input, signature, c);
+    add_statements(input, signature, c, g);
     return input;
 }
 

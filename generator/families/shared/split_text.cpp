@@ -204,7 +204,12 @@ void add_scale_statements(RenderInput& input, bool scaled, bool columns) {
 }  // namespace
 
 std::string parts_text(const WorkspaceContents& c) {
-    return contents_comment(c) + size_functions(c) + places(c) + (splits(c) ? "#include \"common/split.cuh\"\n" : "");
+    std::string text = contents_comment(c) + size_functions(c) + places(c);
+    if (!splits(c)) return text;
+    const std::string_view kind = c.parts->type == DataType::tf32 ? "tf32"
+                                  : c.parts->are_scaled           ? "scaled"
+                                                                  : "unscaled";
+    return text + fmt::format("#include \"common/split_{}.cuh\"\n#include \"common/split.cuh\"\n", kind);
 }
 
 void add_split(RenderInput& input, const WorkspaceContents& c) {
@@ -213,9 +218,6 @@ void add_split(RenderInput& input, const WorkspaceContents& c) {
     input.macros["GEMM_PARTS_SCALED"] = c.parts->are_scaled;
     input.macros["GEMM_SPLIT_ROWS"] = splits_rows(c);
     input.macros["GEMM_SPLIT_COLUMNS"] = splits_columns(c);
-    input.pieces["split_element.cuh"] = is_tf32               ? "common/split_tf32.cuh"
-                                        : c.parts->are_scaled ? "common/split_scaled.cuh"
-                                                              : "common/split_unscaled.cuh";
     input.pieces["split_pair.cuh"] =
         c.parts->type == DataType::f16 ? "common/split_pair_f16.cuh" : "common/split_pair_bf16.cuh";
     add_scale_statements(input, c.parts->are_scaled, splits_columns(c));

@@ -1,11 +1,8 @@
 #pragma once
 
 #include "generator/base/renderer.hpp"
+#include "generator/families/shared/add_statement.hpp"
 #include "jitgemm/data_type.hpp"
-
-#include <initializer_list>
-#include <string>
-#include <string_view>
 
 namespace jitgemm {
 
@@ -47,32 +44,6 @@ struct KernelTraits {
     [[nodiscard]] bool has_8_bits() const { return bytes(d) == 1; }  ///< elements of D
     /// The edge of D may cut a vector. Rows of 8-bit elements are whole vectors.
     [[nodiscard]] bool cuts_vectors() const { return bytes(d) == 2 || (bytes(d) == 4 && vector_bytes > 4); }
-};
-
-/// One text of a statement.
-struct StatementChoice {
-    bool holds;
-    std::string_view text;
-};
-
-/// Adds a statement: of each list, the first text whose condition holds.
-class AddStatement {
-public:
-    using Choices = std::initializer_list<StatementChoice>;
-
-    explicit AddStatement(RenderInput& input) : input_(input) {}
-    void operator()(const char* name, Choices first, Choices second = {}, Choices third = {}) const {
-        std::string& text = input_.generated[name];
-        for (const Choices& choices : {first, second, third})
-            for (const StatementChoice& choice : choices)
-                if (choice.holds) {
-                    text += choice.text;
-                    break;
-                }
-    }
-
-private:
-    RenderInput& input_;
 };
 
 /// Of the kernel, its shared memory and its operands there.

@@ -608,8 +608,6 @@ void add_tile_operands(RenderInput& input, const TileOperands& all, const WgmmaW
     input.macros["GEMM_PREFETCH_PANELS"] = all.has(OperandReader::panels) && c.schedule != WarpgroupSchedule::pingpong;
     input.macros["GEMM_READ_PARTS"] = all.reads_parts();
     input.macros["GEMM_ROW_VECTORS"] = all.has(OperandReader::row_vector);
-    input.macros["GEMM_READ_SLICES"] = all.has(OperandReader::elements) || all.needs_places();
-    input.macros["GEMM_REDUCTIONS"] = !all.reductions.empty();
     input.macros["GEMM_BLOCK_REDUCTIONS"] = !all.blocks.empty();
     input.macros["GEMM_ODD_EDGES"] = all.odd_edges;
     if (!has_struct) {

@@ -142,7 +142,6 @@ std::vector<std::string> kept_names(const TileOperands& all) {
 }
 
 void add_tile_outputs(RenderInput& input, const TileOperands& all, const WgmmaGeometry& g) {
-    input.macros["GEMM_STAGED_OUTPUTS"] = all.has_staged_outputs();
     std::set<std::string_view> names;
     for (const TileOutput& one : all.outputs) names.merge(templates_of(one, all.swap_ab));
     std::string text = include_lines(names, kOutputTemplates);

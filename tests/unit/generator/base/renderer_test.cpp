@@ -87,6 +87,14 @@ TEST_CASE("a statement's text takes the place and the indentation of its line, a
     REQUIRE_THAT(error_of_text("    GEMM_WAIT(1);\n"), ContainsSubstring("would be left in the output"));
 }
 
+TEST_CASE("a statement may be the head of a function, with its first lines") {
+    const std::string text = render_files({{"root.cu", "GEMM_KERNEL() {\n    work();\n}\n"}},
+                                          {{"GEMM_KERNEL", "void gemm(int k) {\n    begin();\n"}});
+    REQUIRE(text == "void gemm(int k) {\n    begin();\n    work();\n}\n");
+    REQUIRE(error_of_text("GEMM_KERNEL() {\n}\n") == "root.cu:1: there is no statement for GEMM_KERNEL()");
+    REQUIRE_THAT(error_of_text("GEMM_KERNEL() { work();\n}\n"), ContainsSubstring("would be left in the output"));
+}
+
 TEST_CASE("a file called .inl is included as often as it is asked for, but not by itself") {
     const std::string text = render_files({{"root.cu", "int k() {\n#include \"x/wait.inl\"\n}\n#include \"x/a.cuh\"\n"},
                                            {"x/a.cuh", "int a() {\n#include \"x/wait.inl\"\n}\n"},
@@ -129,6 +137,11 @@ TEST_CASE("an include name stands for the piece that is given") {
                 .generated = {{"params.cuh", "int params;\n"}},
                 .pieces = {{"copy_a.cuh", "wide.cuh"}, {"copy_b.cuh", "wide.cuh"}, {"c.cuh", "params.cuh"}}});
     REQUIRE(text == ruler_of("wide") + "int wide;\n\n" + ruler_of("params") + "int params;\n");
+}
+
+TEST_CASE("an include name that stands for nothing is left out, a template of that name too") {
+    const TemplateSet templates({{"root.cu", "#include \"a.cuh\"\nint root;\n"}, {"a.cuh", "int a;\n"}});
+    REQUIRE(render(templates, "root.cu", {.macros = {}, .generated = {}, .pieces = {{"a.cuh", ""}}}) == "int root;\n");
 }
 
 TEST_CASE("a macro that is left out has its default, which may follow from others") {

@@ -1,0 +1,2 @@
+#pragma once
+#include "common/split_pair_f16.cuh"
