@@ -14,7 +14,7 @@ bool splits_b(const Contents& c) { return packs_b(c.pack); }
 bool splits(const Contents& c) { return c.pack != Pack::none; }
 bool has_sums(const Contents& c) { return c.sums == WorkspaceSums::of_pieces; }
 /// Something lies behind the first operand in parts.
-bool has_end(const Contents& c) { return c.pack == Pack::ab || (splits(c) && has_sums(c)); }
+bool has_more(const Contents& c) { return c.pack == Pack::ab || (splits(c) && has_sums(c)); }
 
 std::string_view kind_comment(const OperandParts& parts) {
     if (parts.are_scaled)
@@ -63,7 +63,7 @@ std::string taken_comment(const Side& side, bool scaled) {
                : "");
 }
 
-std::string contents_comment(const Contents& c) {
+std::string parts_comment(const Contents& c) {
     const bool scaled = c.parts->are_scaled;
     std::string text(kind_comment(*c.parts));
     text += "//\n";
@@ -81,12 +81,12 @@ std::string size_functions(const Contents& c) {
     if (scaled || splits(c))
         text +=
             "__device__ __forceinline__ int groups_of(int k) { return max(1, static_cast<int>((k + 31ll) / 32)); }\n";
-    if (scaled || has_end(c))
+    if (scaled || has_more(c))
         text +=
             "__device__ __forceinline__ long long bytes_of_parts(int lines, int k) {\n"
             "    return (lines * (groups_of(k) * static_cast<long long>(kParts * kPartBytes)) + 255) / 256 * 256;\n"
             "}\n";
-    if (scaled && has_end(c))
+    if (scaled && has_more(c))
         text +=
             "__device__ __forceinline__ long long bytes_of_factors(int lines) { return (lines * 8ll + 255) / 256 * "
             "256; }\n";
@@ -204,7 +204,7 @@ void add_scale_statements(RenderInput& input, bool scaled, bool columns) {
 }  // namespace
 
 std::string parts_text(const WorkspaceContents& c) {
-    std::string text = contents_comment(c) + size_functions(c) + places(c);
+    std::string text = parts_comment(c) + size_functions(c) + places(c);
     if (!splits(c)) return text;
     const std::string_view kind = c.parts->type == DataType::tf32 ? "tf32"
                                   : c.parts->are_scaled           ? "scaled"

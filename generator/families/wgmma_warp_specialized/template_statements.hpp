@@ -1,8 +1,8 @@
 #pragma once
 
+#include "generator/base/gemm_signature.hpp"
 #include "generator/base/renderer.hpp"
 #include "generator/families/shared/add_statement.hpp"
-#include "jitgemm/data_type.hpp"
 
 namespace jitgemm {
 
