@@ -84,10 +84,11 @@ std::vector<std::string> macro_flags(const GemmSpec& spec, const KernelConfig& c
     return flags;
 }
 
-/// The pieces of the template that are not its defaults, as files to be found before those.
+/// The pieces of the template that are not its defaults, as files to be found before those. nvcc compiles what a dump
+/// leaves out, too: functions that nobody calls.
 void put_pieces(const TemporaryFolder& folder, const std::string& templates, const RenderInput& input) {
     for (const auto& [name, piece] : input.pieces)
-        if (!name.ends_with(".cu") && !input.generated.contains(piece))
+        if (!piece.empty() && !name.ends_with(".cu") && !input.generated.contains(piece))
             put_text(folder / name, "#include \"" + templates + "/" + piece + "\"\n");
     const auto aliases = input.generated.find("copies.inl");
     if (aliases != input.generated.end()) put_text(folder / "copies.inl", aliases->second);
