@@ -1,6 +1,6 @@
 #pragma once
 // Statements that a rendering writes. A template has a place for each: a line GEMM_NAME();. These are the statements of
-// the default kernels. GEMM_LOOP_NEST and GEMM_BUILD_LINE are comments, so they have no default.
+// the default kernels. Those of wgmma hold for the default macros alone. Comments have no default.
 
 // ---- every family
 #if GEMM_DEPENDENT_LAUNCH
