@@ -34,7 +34,7 @@ __device__ __forceinline__ void stage_slice(unsigned slice, const Finished& fini
 // Writes one slice of 16-bit elements. `finished(j)` gives its j-th atom of eight columns.
 template <int kColumns, bool kSwizzled, typename Finished>
 __device__ __forceinline__ void stage_slice(unsigned slice, const Finished& finished, int lane) {
-    constexpr int kRowBytes = kColumns * 2;
+    constexpr int kRowBytes = kColumns * static_cast<int>(sizeof(Staged));
     const auto packed = [](float2 pair) { return pack_d(pair.x, pair.y); };
 #if GEMM_STMATRIX
 #pragma unroll

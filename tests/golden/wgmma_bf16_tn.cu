@@ -489,7 +489,7 @@ constexpr bool kSwizzledSlices = kSliceColumns * sizeof(Staged) > 16;
 // Writes one slice of 16-bit elements. `finished(j)` gives its j-th atom of eight columns.
 template <int kColumns, bool kSwizzled, typename Finished>
 __device__ __forceinline__ void stage_slice(unsigned slice, const Finished& finished, int lane) {
-    constexpr int kRowBytes = kColumns * 2;
+    constexpr int kRowBytes = kColumns * static_cast<int>(sizeof(Staged));
     const auto packed = [](float2 pair) { return pack_d(pair.x, pair.y); };
 #pragma unroll
     for (int j = 0; j + 1 < kColumns / 8; j += 2) {
