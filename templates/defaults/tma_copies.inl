@@ -1,8 +1,8 @@
 // Those of matrices.
 __device__ __forceinline__ void tma_load(unsigned target, const TensorMap& map, int x, int y, unsigned full) {
     asm volatile(
-        "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3}], [%4];" ::
-            "r"(target),
+        "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes "
+        "[%0], [%1, {%2, %3}], [%4];" ::"r"(target),
         "l"(&map), "r"(x), "r"(y), "r"(full)
         : "memory");
 }

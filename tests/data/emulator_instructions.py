@@ -1,9 +1,9 @@
-"""Makes emulator_instructions.txt: single PTX instructions with operands and results, computed here with Python's integers
-and numpy from the PTX ISA's text, independently of the emulator.
+"""Makes emulator_instructions.txt: single PTX instructions with operands and results. They are computed here with
+Python's integers and numpy from the PTX ISA's text, independently of the emulator.
 
-A line: operands a, b, c as 64-bit hexadecimal, the result, and the instruction, which finds them in %rd1 to %rd3, their low
-halves in %r1 to %r3 and %f1 to %f3, their low 16 bits in %rs1 to %rs3; a's lowest bit in %p1. It leaves the result in
-%rd4, %r4, %f4, %rs4 or %p4.
+A line has operands a, b, c as 64-bit hexadecimal, the result, and the instruction. It finds the operands in %rd1 to
+%rd3, their low halves in %r1 to %r3 and %f1 to %f3, their low 16 bits in %rs1 to %rs3, and a's lowest bit in %p1. It
+leaves the result in %rd4, %r4, %f4, %rs4 or %p4.
 """
 
 import random
@@ -68,7 +68,8 @@ for bits in (16, 32, 64):
         row(f"max.{t} {two}", lambda a, b, c, v=v, n=bits: low(max(v(a), v(b)), n))
         divisors = [(operand(), d, 0) for d in (3, 7, 1, 1000, low(-5, 64), low(-1, 64))]
         row(f"div.{t} {two}", lambda a, b, c, v=v, n=bits: low(trunc_div(v(a), v(b)), n), operands=divisors)
-        row(f"rem.{t} {two}", lambda a, b, c, v=v, n=bits: low(v(a) - v(b) * trunc_div(v(a), v(b)), n), operands=divisors)
+        row(f"rem.{t} {two}", lambda a, b, c, v=v, n=bits: low(v(a) - v(b) * trunc_div(v(a), v(b)), n),
+            operands=divisors)
         row(f"shr.{t} {r}4, {r}1, %r2", lambda a, b, c, v=v, n=bits: low(v(a) >> min(low(b, 32), n), n),
             operands=[(operand(), random.choice([0, 1, 5, 15, 16, 31, 32, 63, 64, 200]), 0) for _ in range(8)])
         if kind == "s":
@@ -115,8 +116,10 @@ row("and.pred %p4, %p1, %p1", lambda a, b, c: a & 1, 2)
 row("setp.lt.u32 %p2, %r2, %r3; xor.pred %p4, %p1, %p2", lambda a, b, c: (a & 1) ^ int(low(b, 32) < low(c, 32)), 4)
 row("not.pred %p4, %p1", lambda a, b, c: 1 - (a & 1), 2)
 for table in (0xC0, 0x96, 0xE8, 0x01, 0x6A, 0xFE):
-    row(f"lop3.b32 %r4, %r1, %r2, %r3, {table}",
-        lambda a, b, c, t=table: sum(((t >> (4 * (a >> i & 1) + 2 * (b >> i & 1) + (c >> i & 1))) & 1) << i for i in range(32)), 3)
+    def looked_up(a, b, c, t=table):
+        return sum(((t >> (4 * (a >> i & 1) + 2 * (b >> i & 1) + (c >> i & 1))) & 1) << i for i in range(32))
+
+    row(f"lop3.b32 %r4, %r1, %r2, %r3, {table}", looked_up, 3)
 
 
 def funnel(a, b, c, left, wrap):
@@ -128,7 +131,8 @@ def funnel(a, b, c, left, wrap):
 
 for direction in "lr":
     for mode in ("wrap", "clamp"):
-        row(f"shf.{direction}.{mode}.b32 %r4, %r1, %r2, %r3", lambda a, b, c, d=direction, m=mode: funnel(a, b, c, d == "l", m == "wrap"),
+        row(f"shf.{direction}.{mode}.b32 %r4, %r1, %r2, %r3",
+            lambda a, b, c, d=direction, m=mode: funnel(a, b, c, d == "l", m == "wrap"),
             operands=[(operand(), operand(), n) for n in (0, 8, 16, 31, 32, 40)])
 
 
@@ -167,11 +171,13 @@ def bfi(a, b, position, length, bits):
     return result
 
 
-FIELDS = [(operand(), p, n) for p, n in ((0, 0), (0, 8), (4, 28), (31, 1), (28, 12), (40, 3), (0, 64), (17, 200), (60, 4), (3, 33))]
+PLACES = ((0, 0), (0, 8), (4, 28), (31, 1), (28, 12), (40, 3), (0, 64), (17, 200), (60, 4), (3, 33))
+FIELDS = [(operand(), p, n) for p, n in PLACES]
 for bits in (32, 64):
     r = REGISTER[bits]
     for kind in "us":
-        row(f"bfe.{kind}{bits} {r}4, {r}1, %r2, %r3", lambda a, b, c, k=kind, n=bits: bfe(low(a, n), b, c, k, n), 10, FIELDS)
+        row(f"bfe.{kind}{bits} {r}4, {r}1, %r2, %r3",
+            lambda a, b, c, k=kind, n=bits: bfe(low(a, n), b, c, k, n), 10, FIELDS)
     for position, length in ((0, 5), (4, 28), (13, 40), (40, 9), (8, 0)):
         row(f"bfi.b{bits} {r}4, {r}1, {r}2, {position}, {length}",
             lambda a, b, c, p=position, k=length, n=bits: bfi(a, b, p, k, n), 3)
@@ -242,7 +248,8 @@ def bits16(x):
 
 np.seterr(all="ignore")
 FLOATS = [tuple(int(np.float32(random.uniform(-100, 100)).view(np.uint32)) for _ in range(3)) for _ in range(6)]
-FLOATS += [(0x7F800000, 0xFF800000, 0), (0x3F800001, 0x33800000, 0), (0x00000001, 0x80000001, 0x3F800000), (0x7FC00000, 1, 2)]
+FLOATS += [(0x7F800000, 0xFF800000, 0), (0x3F800001, 0x33800000, 0), (0x00000001, 0x80000001, 0x3F800000)]
+FLOATS += [(0x7FC00000, 1, 2)]
 row("add.f32 %f4, %f1, %f2", lambda a, b, c: bits32(f32(a) + f32(b)), 10, FLOATS)
 row("sub.rn.f32 %f4, %f1, %f2", lambda a, b, c: bits32(f32(a) - f32(b)), 10, FLOATS)
 row("mul.f32 %f4, %f1, %f2", lambda a, b, c: bits32(f32(a) * f32(b)), 10, FLOATS)
@@ -252,10 +259,12 @@ row("abs.f32 %f4, %f1", lambda a, b, c: low(a, 32) & 0x7FFFFFFF, 6, FLOATS[:6])
 row("sqrt.rn.f32 %f4, %f1", lambda a, b, c: bits32(np.sqrt(f32(a))), 10, FLOATS)
 row("rcp.rn.f32 %f4, %f1", lambda a, b, c: bits32(np.float32(1) / f32(a)), 10, FLOATS)
 # A product of two f32 is exact in double; these sums are too.
-row("fma.rn.f32 %f4, %f1, %f2, %f3", lambda a, b, c: bits32(np.float32(float(f32(a)) * float(f32(b)) + float(f32(c)))), 6,
+row("fma.rn.f32 %f4, %f1, %f2, %f3",
+    lambda a, b, c: bits32(np.float32(float(f32(a)) * float(f32(b)) + float(f32(c)))), 6,
     [tuple(int(np.float32(random.randint(-4095, 4095) / 64).view(np.uint32)) for _ in range(3)) for _ in range(6)])
 row("mul.ftz.f32 %f4, %f1, %f2", lambda a, b, c: 0x80000000, 1, [(0x80000001, 0x7F000000, 0)])
-row("add.sat.f32 %f4, %f1, %f2", lambda a, b, c: bits32(min(np.float32(1), max(np.float32(0), f32(a) + f32(b)))), 6, FLOATS[:6])
+row("add.sat.f32 %f4, %f1, %f2",
+    lambda a, b, c: bits32(min(np.float32(1), max(np.float32(0), f32(a) + f32(b)))), 6, FLOATS[:6])
 row("add.rz.f32 %f4, %f1, %f2", lambda a, b, c: 0x3F800001, 1, [(0x3F800001, 0x33FFFFFF, 0)])
 row("add.rp.f32 %f4, %f1, %f2", lambda a, b, c: 0x3F800002, 1, [(0x3F800001, 0x30000000, 0)])
 row("min.f32 %f4, %f1, %f2", lambda a, b, c: bits32(min(f32(a), f32(b))), 6, FLOATS[:6])
@@ -266,16 +275,25 @@ row("setp.ltu.f32 %p4, %f1, %f2", lambda a, b, c: int(not f32(a) >= f32(b)), 10,
 row("setp.neu.f32 %p4, %f1, %f2", lambda a, b, c: int(not f32(a) == f32(b)), 10, FLOATS)
 row("setp.nan.f32 %p4, %f1, %f2", lambda a, b, c: int(np.isnan(f32(a)) or np.isnan(f32(b))), 10, FLOATS)
 
-HALVES = [(int(np.float16(random.uniform(-30, 30)).view(np.uint16)), int(np.float16(random.uniform(-30, 30)).view(np.uint16)), 0x3C00) for _ in range(6)]
+
+
+def random_half():
+    return int(np.float16(random.uniform(-30, 30)).view(np.uint16))
+
+
+HALVES = [(random_half(), random_half(), 0x3C00) for _ in range(6)]
 row("add.f16 %rs4, %rs1, %rs2", lambda a, b, c: bits16(np.float16(f16(a) + f16(b))), 6, HALVES)
 row("mul.f16 %rs4, %rs1, %rs2", lambda a, b, c: bits16(np.float16(f16(a) * f16(b))), 6, HALVES)
-row("fma.rn.f16 %rs4, %rs1, %rs2, %rs3", lambda a, b, c: bits16(np.float16(float(f16(a)) * float(f16(b)) + float(f16(c)))), 6, HALVES)
+row("fma.rn.f16 %rs4, %rs1, %rs2, %rs3",
+    lambda a, b, c: bits16(np.float16(float(f16(a)) * float(f16(b)) + float(f16(c)))), 6, HALVES)
 PACKED = [(h[0] << 16 | h[1], h[1] << 16 | h[0], 0) for h in HALVES]
 row("add.f16x2 %r4, %r1, %r2",
-    lambda a, b, c: bits16(np.float16(f16(a >> 16) + f16(b >> 16))) << 16 | bits16(np.float16(f16(a) + f16(b))), 6, PACKED)
+    lambda a, b, c: bits16(np.float16(f16(a >> 16) + f16(b >> 16))) << 16 | bits16(np.float16(f16(a) + f16(b))), 6,
+    PACKED)
 row("cvt.f32.f16 %f4, %rs1", lambda a, b, c: bits32(np.float32(f16(a))), 6, HALVES)
 row("cvt.rn.f16.f32 %rs4, %f1", lambda a, b, c: bits16(np.float16(f32(a))), 6, FLOATS[:6])
-row("cvt.rn.f16x2.f32 %r4, %f1, %f2", lambda a, b, c: bits16(np.float16(f32(a))) << 16 | bits16(np.float16(f32(b))), 6, FLOATS[:6])
+row("cvt.rn.f16x2.f32 %r4, %f1, %f2",
+    lambda a, b, c: bits16(np.float16(f32(a))) << 16 | bits16(np.float16(f32(b))), 6, FLOATS[:6])
 
 
 def bf16(x):

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Writes ncu_h200.json: what Nsight Compute counted for six kernels on an H200, by field of `jitgemm run --profile --json`.
+"""Writes ncu_h200.json: Nsight Compute's counts of six kernels on an H200, by field of `jitgemm run --profile --json`.
 
 usage: from_ncu.py FOLDER > ncu_h200.json
 
 FOLDER holds, for problem i of PROBLEMS, raw<i>.csv and source<i>.csv: `ncu --set full --clock-control none` of
-`jitgemm run PROBLEM` (with the parameters noted there), imported again with `--csv --page raw` and `--csv --page source`; and run<i>.json, the output of
-`jitgemm run PROBLEM --json`. The first launch of each entry counts: it is the verification with small integers, whose operands
-lie as on the emulator. docs/emulator-counters.md says what each counter means and which of ncu's are left out, and why.
+`jitgemm run PROBLEM` (with the parameters noted there), imported again with `--csv --page raw` and
+`--csv --page source`. It also holds run<i>.json, the output of `jitgemm run PROBLEM --json`. The first launch of each
+entry counts: it is the verification with small integers, whose operands lie as on the emulator.
+docs/emulator-counters.md says what each counter means and which of ncu's are left out, and why.
 """
 
 import csv
@@ -92,7 +93,7 @@ def first_of_each_entry(launches):
 
 
 def copy_wavefronts(launches):
-    """ncu reports wavefronts for some of the copies alone; None where they do not all have the same number per execution."""
+    """ncu reports wavefronts for some of the copies only. None if these have different numbers per execution."""
     rates = {number(row[IDEAL]) / number(row[EXECUTED]) for row in launches.rows(["LDGSTS"]) if number(row[IDEAL])}
     return int(rates.pop() * launches.column(["LDGSTS"], EXECUTED)) if len(rates) == 1 else None
 
@@ -127,9 +128,11 @@ def figures(launches):
     if metric("smsp__inst_executed_op_ldgsts.sum"):
         loaded = column(loads, SECTORS)
         rest = f" - LDG: {SECTORS}" if loaded else ""
-        yield "/kinds/async copy/warps", metric("smsp__inst_executed_op_ldgsts.sum"), "smsp__inst_executed_op_ldgsts.sum"
+        executed = "smsp__inst_executed_op_ldgsts.sum"
+        yield "/kinds/async copy/warps", metric(executed), executed
         yield "/kinds/async copy/sectors", metric(T_SECTORS) - loaded, T_SECTORS + rest
-        yield "/kinds/async copy/l2_sectors", metric(XBAR_SECTORS) + metric(T_HITS) - loaded, f"{XBAR_SECTORS} + {T_HITS}{rest}"
+        from_l2 = metric(XBAR_SECTORS) + metric(T_HITS) - loaded
+        yield "/kinds/async copy/l2_sectors", from_l2, f"{XBAR_SECTORS} + {T_HITS}{rest}"
         wavefronts = copy_wavefronts(launches)
         if wavefronts:
             yield "/kinds/async copy/wavefronts", wavefronts, f"LDGSTS: {IDEAL}, of the copies that have it"
@@ -146,7 +149,8 @@ def main():
     folder = sys.argv[1]
     kernels = [kernel(folder, i, problem) for i, problem in enumerate(PROBLEMS, 1)]
     text = json.dumps({"device": "NVIDIA H200", "arch": "sm_90a", "cuda": "13.0", "kernels": kernels}, indent=1)
-    print(re.sub(r'\{\s+"field": (.*),\s+"value": (.*),\s+"metric": (.*)\s+\}', r'{"field": \1, "value": \2, "metric": \3}', text))
+    figure = r'\{\s+"field": (.*),\s+"value": (.*),\s+"metric": (.*)\s+\}'
+    print(re.sub(figure, r'{"field": \1, "value": \2, "metric": \3}', text))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-/* Frozen: the header as it first landed, for a program that is compiled against it and run with the library of today. */
+/* Frozen: the header as it first landed. A program is compiled against it and run with the library of today. */
 /* jitgemm in C: D = alpha * A * B + beta * C, by a kernel that is generated and compiled for the problem in hand.
  *
  *     jg_context *context = NULL;

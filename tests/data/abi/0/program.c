@@ -1,5 +1,5 @@
-/* A program of the interface's first version: every function, constant and member that it has. Prints nothing where the library of
- * today keeps what it said then. */
+/* A program of the interface's first version, with every function, constant and member that it has. It prints nothing
+ * if today's library keeps that version's promises. */
 #include "jitgemm.h"
 
 #include <stdio.h>
@@ -73,7 +73,8 @@ int main(void) {
     EXPECT(jg_version()[0] != '\0' && jg_last_error()[0] == '\0');
     EXPECT(jg_set_log(count, &messages) == JG_OK);
     EXPECT(jg_context_create("no such option", &context) == JG_INVALID && jg_last_error()[0] != '\0');
-    EXPECT(jg_context_create("device=emulator:sm_80; family=simt_hierarchical; cache-dir=; log=trace", &context) == JG_OK);
+    EXPECT(jg_context_create("device=emulator:sm_80; family=simt_hierarchical; cache-dir=; log=trace", &context) ==
+           JG_OK);
     EXPECT(jg_kernel_create(context, "gemm-v1 m=3 n=5 k=4 a=f32 layout=tt c=f32", &kernel) == JG_OK);
     if (kernel == NULL) return EXIT_FAILURE;
     check_kernel(kernel);
