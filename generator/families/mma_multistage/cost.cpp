@@ -5,10 +5,10 @@
 #include "generator/families/mma_multistage/geometry.hpp"
 #include "generator/families/mma_multistage/shared_accesses.hpp"
 #include "generator/families/shared/compile_cost.hpp"
+#include "generator/families/shared/cost_total.hpp"
 #include "generator/families/shared/cut_rows.hpp"
 #include "generator/families/shared/dependent_launch.hpp"
 #include "generator/families/shared/hardware_costs.hpp"
-#include "generator/families/shared/norm.hpp"
 #include "generator/families/shared/packing.hpp"
 #include "generator/families/shared/readers.hpp"
 #include "generator/families/shared/wave_cost.hpp"
@@ -20,7 +20,7 @@
 namespace jitgemm {
 namespace {
 
-/// What the cost of a kernel follows from, beside GPU and constants.
+/// The inputs of a kernel's cost, beside GPU and constants.
 struct MmaCostInputs {
     const GemmSpec& spec;
     const GemmSignature& signature;
@@ -44,22 +44,20 @@ double promotion_cycles(const GemmSignature& signature, const MmaMultistageConfi
 }
 
 /// One instruction rounds each element of f32 in registers. With parts, three round the element and the rest.
-double rounding_cycles(const MmaCostInputs& in) {
+double rounding_cycles(const MmaCostInputs& in, const HardwareCosts& hardware) {
     if (in.signature.a != DataType::f32) return 0;
-    constexpr double kLanes = 64;  // of an SM
     const int instructions = has_parts(in.signature) ? 3 : 1;
     const double elements =
         static_cast<double>(in.geometry.threads) / 32 * (in.config.warp.m + in.config.warp.n) * in.config.block.k;
-    return instructions * elements / kLanes;
+    return instructions * elements / hardware["conversions_per_cycle"];
 }
 
-/// Lanes load words one by one, at this rate on an H200 (4096^3 nt, as tf32).
-double word_cycles(const MmaCostInputs& in) {
-    constexpr double kWordsPerCycle = 42;  // of an SM
+/// Lanes load words one by one.
+double word_cycles(const MmaCostInputs& in, const MmaCosts& costs) {
     const double warps = static_cast<double>(in.geometry.threads) / 32;
     const int extent =
         (loads_words(in.geometry.a) ? in.config.warp.m : 0) + (loads_words(in.geometry.b) ? in.config.warp.n : 0);
-    return warps * extent * in.config.block.k / kWordsPerCycle;
+    return warps * extent * in.config.block.k / costs["words_per_cycle"];
 }
 
 double copy_overhead_cycles(const OperandGeometry& operand, const MmaCosts& costs) {
@@ -85,7 +83,7 @@ FetchedOperand fetched_b(const MmaCostInputs& in) {
             readers(in.spec.m, in.config.block.m)};
 }
 
-/// The lines of L2 that a tile's rows lie in, beyond those that they would fill, as a share of these.
+/// A tile's rows touch more lines of L2 than they would fill. This is the number of extra lines, as a share of these.
 double second_lines(const FetchedOperand& operand) {
     const double lines_of_row = std::max(1.0, static_cast<double>(operand.geometry.row_bytes) / kLineBytes);
     return second_line_share(operand.pitch_bytes) / lines_of_row;
@@ -116,7 +114,8 @@ int wide_flops_per_clock(const Arch& arch, const GemmSignature& signature) {
 }
 
 UnitCycles unit_cycles(const MmaCostInputs& in, const FetchedOperand& a, const FetchedOperand& b, double at_work,
-                       const Arch& arch, const MmaCosts& costs) {
+                       const GpuModel& gpu, const MmaCosts& costs) {
+    const Arch& arch = *gpu.arch;
     const MmaMultistageConfig& c = in.config;
     const TensorCoreGeometry& g = in.geometry;
     const double sums = in.signature.accumulator == DataType::f16 ? costs["f16_accumulator"] : 1.0;
@@ -126,7 +125,8 @@ UnitCycles unit_cycles(const MmaCostInputs& in, const FetchedOperand& a, const F
     const int terms = has_parts(in.signature) ? 3 : 1;
     return {.tensor = 2.0 * c.block.m * c.block.n * c.block.k / wide_flops_per_clock(arch, in.signature) * sums * terms,
             .copies = copy_overhead_cycles(g.a, costs) + copy_overhead_cycles(g.b, costs) +
-                      promotion_cycles(in.signature, c, arch) + rounding_cycles(in) + word_cycles(in),
+                      promotion_cycles(in.signature, c, arch) + rounding_cycles(in, HardwareCosts::of(gpu)) +
+                      word_cycles(in, costs),
             .shared = (reads + fill) * in.conflicts / costs["shared_bytes_per_cycle"],
             .l2 = fetch_cycles(a, c.block.k, at_work, costs) + fetch_cycles(b, c.block.k, at_work, costs)};
 }
@@ -136,7 +136,7 @@ int k_tiles_in_flight(const MmaCostInputs& in) {
     return in.geometry.a.shifted || in.geometry.b.shifted ? 1 : in.config.stages - 1;
 }
 
-/// What a k-tile takes longer for reasons that no unit's rate explains.
+/// A k-tile takes this much longer, for reasons that no unit's rate explains.
 double friction(const MmaCostInputs& in, const MmaCosts& costs) {
     const MmaMultistageConfig& c = in.config;
     const bool tight = c.block.k * in.geometry.a.element_bytes >= 128 && in.spec.accumulator != DataType::f16 &&
@@ -157,9 +157,10 @@ double prologue_cycles(const MmaCostInputs& in, int resident, const MmaCosts& co
            resident * stages * asynchronous * costs["first_copy_cycles"];
 }
 
-/// Cycles of one k-tile when `resident` blocks share the SM: its units together (the cube root of the sum of cubes: the
-/// busiest one leads, others near it get in its way), or the latency of a lone chain, or that of the loads. The first
-/// loads are the launch's and the prologue's: only k-tiles beyond those in flight wait for theirs.
+/// Cycles of one k-tile when `resident` blocks share the SM: the largest of three times. The first is that of its units
+/// together, the cube root of the sum of cubes: the busiest one leads, and others near it get in its way. The second is
+/// the latency of a lone chain, the third the latency of the loads. Launch and prologue have the first loads, so only
+/// k-tiles beyond those in flight wait for theirs.
 double k_tile_cycles(const UnitCycles& unit, double friction, const MmaCostInputs& in, double k_tiles, int resident,
                      const MmaCosts& costs) {
     const TensorCoreGeometry& g = in.geometry;
@@ -203,7 +204,8 @@ double epilogue_cycles(const MmaCostInputs& in, int resident, const MmaCosts& co
     return stored + elements * 4 / costs["remote_bytes_per_cycle"] + costs["cluster_cycles"];
 }
 
-/// The SMs that clusters reach: a cluster lies in one group of SMs (GPC), of which some have no multiple of its blocks.
+/// The SMs that clusters reach. A cluster lies in one group of SMs (GPC). The number of SMs of some groups is no
+/// multiple of its blocks.
 /// Of an H200's 132, clusters of 2 fill all, of 4 and 8 fill 120. 38 of 3 and 17 of 6 ran at once on one card; 40 and
 /// 18 took up to twice as long, 39 were not tried (one block per SM; with more per SM it matters less, but then a
 /// wave's blocks are more too).
@@ -213,7 +215,7 @@ int sms_for_clusters(const GpuModel& gpu, int blocks) {
     return std::max(1, gpu.sm_count * reached / 132);
 }
 
-/// Bytes of the operands' lines beyond those that their rows would fill.
+/// The operands' rows touch more lines than they would fill. These are the bytes of the extra lines.
 double second_line_bytes(const FetchedOperand& a, const FetchedOperand& b, std::int64_t k) {
     return static_cast<double>(k) *
            (static_cast<double>(a.bytes_of_k) * second_lines(a) + static_cast<double>(b.bytes_of_k) * second_lines(b));
@@ -257,7 +259,7 @@ MmaLeastTime::MmaLeastTime(const Problem& problem, const MmaMultistageConfig& ti
     const MmaCostInputs in{spec_, problem.signature, tile, g};
     const FetchedOperand a = fetched_a(in);
     const FetchedOperand b = fetched_b(in);
-    const UnitCycles unit = unit_cycles(in, a, b, std::min(1.0, tiles_ / gpu.sm_count), *gpu.arch, costs_);
+    const UnitCycles unit = unit_cycles(in, a, b, std::min(1.0, tiles_ / gpu.sm_count), gpu, costs_);
     throughput_ = least_norm(least_norm(unit.tensor + unit.copies, unit.shared, 3), unit.l2, 3) + costs_["sync_cycles"];
     latency_ = std::max(throughput_, costs_["block_latency_cycles"] + g.k_blocks * costs_["step_latency_cycles"]);
     load_ = costs_["load_latency_cycles"] + unit.l2;
@@ -296,7 +298,7 @@ CostEstimate mma_pipeline_cost(const Problem& problem, const MmaMultistageConfig
     const double k_tiles = std::ceil(std::ceil(static_cast<double>(spec.k) / c.block.k) / c.split_k);
     const FetchedOperand a = fetched_a(in);
     const FetchedOperand b = fetched_b(in);
-    const UnitCycles unit = unit_cycles(in, a, b, std::min(1.0, blocks / gpu.sm_count), *gpu.arch, costs);
+    const UnitCycles unit = unit_cycles(in, a, b, std::min(1.0, blocks / gpu.sm_count), gpu, costs);
     const auto wave_cycles = [&](int resident) {
         if (resident == 0) return 0.0;
         return k_tiles * k_tile_cycles(unit, friction(in, costs), in, k_tiles, resident, costs) +
@@ -315,9 +317,9 @@ CostEstimate mma_pipeline_cost(const Problem& problem, const MmaMultistageConfig
     cost.dram_us = dram_us(spec, a, b, c.splits_in_workspace() ? partials_traffic(spec, c.split_k) : 0, gpu, costs);
     const double early_us =
         c.dependent_launch ? HardwareCosts::of(gpu)["early_launch_us"] + idle_sms_us(blocks, gpu) : 0;
-    cost.overhead_us = costs["launch_us"] - early_us + (c.splits_in_workspace() ? costs["reduce_us"] : 0) +
-                       pack_us(spec, c.pack, gpu, costs);
-    cost.total_us = cost.overhead_us + norm({cost.math_us, cost.l2_us, cost.dram_us}, costs["overlap_exponent"]);
+    add_total(cost, {.launch_us = costs["launch_us"] - early_us + (c.splits_in_workspace() ? costs["reduce_us"] : 0) +
+                                  pack_us(spec, c.pack, gpu, costs),
+                     .waves_us = norm({cost.math_us, cost.l2_us, cost.dram_us}, costs["overlap_exponent"])});
     return cost;
 }
 

@@ -29,6 +29,7 @@ inline constexpr auto kMmaCostFields = std::to_array<CostField>({
     {"many_stages", "share", "Loss for each stage beyond four: L1 shrinks as shared memory grows."},
     {"tight_registers", "share", "Loss of 64x64 warp tiles with f32 sums and k-tiles of 64."},
     {"narrow_copy_cycles", "cycles", "A warp's cp.async of less than 16 bytes per lane."},
+    {"words_per_cycle", "words/cycle", "Lanes of an SM load fragments word by word at this rate."},
     {"realign_cycles", "cycles", "A warp shifts vectors of 16 bytes in registers."},
     {"store_bytes_per_cycle", "bytes/cycle", "An SM stores D at this rate."},
     {"store_cycles", "cycles", "A warp stores one vector per lane out of shared memory."},

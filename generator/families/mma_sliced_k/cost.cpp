@@ -2,10 +2,10 @@
 #include "generator/base/round_up.hpp"
 #include "generator/families/mma_sliced_k/family.hpp"
 #include "generator/families/mma_sliced_k/geometry.hpp"
+#include "generator/families/shared/cost_total.hpp"
 #include "generator/families/shared/cut_rows.hpp"
 #include "generator/families/shared/dependent_launch.hpp"
 #include "generator/families/shared/hardware_costs.hpp"
-#include "generator/families/shared/norm.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -47,14 +47,14 @@ double dram_share(const GemmSpec& multiplied, const Config& c, const SlicedKCost
            (c.stages == kShallowestRing ? costs["two_stages_share"] : 1);
 }
 
-/// What a tile takes beside its panels.
+/// Cycles of a tile, without its panels.
 double tile_cycles(const GemmSpec& multiplied, const Config& c, const SlicedKGeometry& g, const SlicedKCosts& costs) {
     const double sums = static_cast<double>(g.warps) * c.block.m * c.block.n;
     const double ending_rows = multiplied.k % g.panel_k != 0 ? c.block.m : 0;
     return costs["tile_cycles"] + sums / costs["sums_per_cycle"] + costs["ending_row_cycles"] * ending_rows;
 }
 
-/// What the lines of a panel of the few rows take, with this share of the SMs at work.
+/// Cycles for the lines of a panel of the few rows, with this share of the SMs at work.
 double few_lines_cycles(const SlicedPanel& panel, const GemmSpec& multiplied, const Config& c, double share,
                         const SlicedKCosts& costs) {
     if (panel.k_major) return costs["line_cycles"] * lines(panel, multiplied.ldb, costs);
@@ -125,9 +125,9 @@ CostEstimate MmaSlicedK::cost(const Problem& problem, const Config& c, const Gpu
     const double mmas = panels * g.panel_k / g.mma.k * mmas_of_k;
     cost.math_unit_us = std::ceil(cost.waves) * mmas * hardware["mma_cycles"] / hardware["schedulers"] * us_per_cycle;
     cost.math_us = cost.math_unit_us;
-    cost.overhead_us = costs["launch_us"] - (c.early ? costs["early_us"] : 0) +
-                       (c.dependent_launch ? -idle_sms_us(tiles, gpu) : hardware["early_launch_us"]);
-    cost.total_us = cost.overhead_us + busy_us;
+    add_total(cost, {.launch_us = costs["launch_us"] - (c.early ? costs["early_us"] : 0) +
+                                  (c.dependent_launch ? -idle_sms_us(tiles, gpu) : hardware["early_launch_us"]),
+                     .waves_us = busy_us});
     return cost;
 }
 

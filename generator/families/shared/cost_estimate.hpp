@@ -7,8 +7,8 @@
 
 namespace jitgemm {
 
-/// Predicted time of one config on one GPU, split by what it is spent on; `total` is what candidates are ordered by:
-/// infinite where no block fits an SM.
+/// The predicted time of one config on one GPU, and its parts. Candidates are ordered by `total_us`. It is infinite if
+/// no block fits an SM.
 struct CostEstimate {
     double total_us = std::numeric_limits<double>::infinity();
     double math_us = 0;       ///< the SMs' time: tensor cores at the pace the rest allows, waves and tile quantisation
@@ -23,7 +23,7 @@ struct CostEstimate {
     int blocks_per_sm = 0;
 };
 
-/// What a cost model takes from measurements, by its name there.
+/// A measured constant of a cost model, with its name in the cost table.
 struct CostConstant {
     std::string_view name;
     double value = 0;

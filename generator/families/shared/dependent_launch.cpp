@@ -10,7 +10,7 @@ void check_dependent_launch(Reasons& reasons, bool dependent_launch, const Arch&
 }
 
 bool dependent_launch_pays(const GemmSpec& spec, const Arch& arch) {
-    constexpr double kLongLaunchUs = 200;
+    constexpr double kLongLaunchUs = 200;  // a rule for candidates and no term of a cost, so it is not fitted
     const double flops_per_us = spec.a == DataType::f32 ? 5e7 : 7.5e8;
     return arch.has_dependent_launch && flops(spec) < kLongLaunchUs * flops_per_us;
 }

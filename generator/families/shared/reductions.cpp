@@ -4,6 +4,7 @@
 #include "generator/base/packed_lines.hpp"
 #include "generator/base/round_up.hpp"
 #include "generator/epilogue/expression_text.hpp"
+#include "generator/families/shared/hardware_costs.hpp"
 #include "generator/families/shared/params_text.hpp"
 
 #include <fmt/format.h>
@@ -180,10 +181,9 @@ std::int64_t part_bytes(const Problem& problem, const PartTile& tile) {
 }
 
 double reduction_us(const Problem& problem, const PartTile& tile, const GpuModel& gpu) {
-    constexpr double kEntryUs = 2;
     const int entries = tile.is_of_stored_values ? 2 : 1;
     const auto moved = 2 * static_cast<double>(part_bytes(problem, tile));
-    return entries * kEntryUs + moved / gpu.dram_bytes_per_second * 1e6;
+    return entries * HardwareCosts::of(gpu)["reducing_entry_us"] + moved / gpu.dram_bytes_per_second * 1e6;
 }
 
 void add_reducing_entries(std::vector<KernelEntry>& entries, const PartTile& tile) {

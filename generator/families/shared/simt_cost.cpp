@@ -2,6 +2,7 @@
 
 #include "generator/base/occupancy.hpp"
 #include "generator/base/roofline.hpp"
+#include "generator/families/shared/cost_total.hpp"
 #include "generator/families/shared/hardware_costs.hpp"
 #include "generator/families/shared/simt_anatomy.hpp"
 #include "generator/families/shared/simt_cost_constants.hpp"
@@ -79,8 +80,7 @@ CostEstimate simt_cost(const Problem& problem, const SimtTiling& tiling, const G
     cost.l1_us = g.uses_shared() ? 0 : steps_per_sm * step.load_store * us_per_cycle;
     cost.l2_us = steps_per_sm * step.l2 * us_per_cycle;
     cost.dram_us = compulsory_bytes(spec) / gpu.dram_bytes_per_second * 1e6;
-    cost.overhead_us = costs["launch_us"];
-    cost.total_us = cost.overhead_us + std::max(cost.math_us, cost.dram_us);
+    add_total(cost, {.launch_us = costs["launch_us"], .waves_us = std::max(cost.math_us, cost.dram_us)});
     return cost;
 }
 

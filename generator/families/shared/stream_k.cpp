@@ -15,7 +15,8 @@ constexpr std::int64_t kLeastPiece = 4;  // k-tiles; templates/scheduler/stream_
 constexpr int kMaxStreamBlocks = 1024;
 constexpr std::int64_t kMostStreamed = 0x7fffffff;
 
-/// Of the last wave's time, what blocks may idle before stream-K is a candidate.
+/// Stream-K is a candidate if blocks idle for more than this part of the last wave. This limits the number of
+/// candidates. It is no term of a cost, so it is not fitted.
 constexpr double kIdleShare = 0.04;
 
 constexpr std::int64_t kCounterBytes = 4;

@@ -2,9 +2,9 @@
 #include "generator/base/roofline.hpp"
 #include "generator/base/sector.hpp"
 #include "generator/families/shared/compile_cost.hpp"
+#include "generator/families/shared/cost_total.hpp"
 #include "generator/families/shared/dependent_launch.hpp"
 #include "generator/families/shared/hardware_costs.hpp"
-#include "generator/families/shared/norm.hpp"
 #include "generator/families/shared/split_k.hpp"
 #include "generator/families/shared/wave_cost.hpp"
 #include "generator/families/simt_hierarchical/family.hpp"
@@ -26,7 +26,7 @@ struct Tile {
     int block_m, block_n, warp_m, warp_n, thread_m, thread_n, copy_slices, min_blocks_per_sm;
 };
 
-// What an H200, and 128x32 an H100, ran fastest for large, middle and small problems (docs/lab/simt.md).
+// An H200 ran these tiles fastest for large, middle and small problems, and an H100 ran 128x32 (docs/lab/simt.md).
 constexpr Tile kTiles[] = {
     {256, 128, 64, 64, 16, 8, 4, 1},  {256, 128, 64, 64, 16, 8, 8, 1},  {256, 128, 64, 64, 16, 8, 14, 1},
     {256, 128, 64, 64, 16, 8, 15, 1}, {128, 256, 64, 64, 16, 8, 4, 1},  {128, 256, 64, 64, 16, 8, 8, 1},
@@ -41,7 +41,7 @@ constexpr int kFullTile = 128;  // sums of a thread
 constexpr int kKLanes[] = {4, 8};
 constexpr int kSplits[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32};
 constexpr std::int64_t kFewBlocks = 264;             // below about a wave, splitting K may pay,
-constexpr std::int64_t kMostParts = 8 * kFewBlocks;  // up to about so many parts of tiles
+constexpr std::int64_t kMostParts = 8 * kFewBlocks;  // parts of tiles; some more may come of rounding up
 constexpr int kShortestSplit = 128;                  // of K
 constexpr int kShortestCut = 1024;                   // of K
 constexpr std::int64_t kFewestCut = 3;               // tiles are cut from a third of a wave on
@@ -127,11 +127,11 @@ void add_variants(std::vector<SimtHierarchicalConfig>& candidates, const GemmSpe
 
 // Cycles are of an SM. Slots are of a scheduler, which issues one instruction per cycle.
 
-/// Bytes of the sectors that so many neighbours in memory take where they begin at any multiple of `alignment`, in the
+/// Bytes of the sectors that neighbouring elements touch if they begin at any multiple of `alignment`, in the
 /// mean.
 double bytes_of_sectors(double bytes, int alignment) { return bytes + std::max(0.0, kSectorBytes - alignment); }
 
-/// What a block does, in the mean: only its share of rows and columns of the matrices is copied and stored.
+/// A block's mean work. It copies and stores its share of rows and columns of the matrices only.
 struct HierarchicalWork {
     double k_tiles = 0;
     double slots = 0;       ///< of a warp and k-tile
@@ -281,9 +281,9 @@ CostEstimate SimtHierarchical::cost(const Problem& problem, const SimtHierarchic
     cost.shared_us = k_tiles_per_sm * (fragment_wavefronts + fill_floats / 32) * us_per_cycle;
     cost.l2_us = k_tiles_per_sm * work.fill_bytes / costs["l2_bytes_per_cycle"] * us_per_cycle;
     cost.dram_us = compulsory_bytes(spec) / (costs["dram_share"] * gpu.dram_bytes_per_second) * 1e6;
-    cost.overhead_us = overhead_us(spec, c, hardware["early_launch_us"], costs);
     if (c.blocks_per_wave > 0) cut_last_wave(cost, spec, c, gpu, wave_cycles(resident) * us_per_cycle);
-    cost.total_us = cost.overhead_us + norm({cost.math_us, cost.dram_us}, costs["sum_exponent"]);
+    add_total(cost, {.launch_us = overhead_us(spec, c, hardware["early_launch_us"], costs),
+                     .waves_us = norm({cost.math_us, cost.dram_us}, costs["sum_exponent"])});
     return cost;
 }
 

@@ -3,8 +3,8 @@
 #include "generator/base/occupancy.hpp"
 #include "generator/base/roofline.hpp"
 #include "generator/families/shared/compile_cost.hpp"
+#include "generator/families/shared/cost_total.hpp"
 #include "generator/families/shared/hardware_costs.hpp"
-#include "generator/families/shared/norm.hpp"
 #include "generator/families/simt_long_k/accesses.hpp"
 #include "generator/families/simt_long_k/family.hpp"
 
@@ -15,9 +15,9 @@ namespace jitgemm {
 namespace {
 
 // Slots are of a scheduler, which issues one instruction per cycle. Cycles are of an SM.
-constexpr double kUsualStageBytes = 16384;
+constexpr double kUsualStageBytes = 16384;  // the unit of long_stage: no measurement changes it
 
-/// What one warp takes for a k-tile: issue slots, of them those of fmas, and wavefronts of the load-store unit.
+/// One warp's demand for a k-tile: issue slots, those of fmas among them, and wavefronts of the load-store unit.
 struct KBlockDemand {
     double fma_slots = 0;
     double slots = 0;
@@ -56,8 +56,8 @@ bool is_in_range(const SimtLongKConfig& c) {
            within(c.block_k, kAnyCount) && within(c.split_k, kAnyCount);
 }
 
-/// Registers that a thread wants beyond those that the blocks of an SM leave it: an estimate of what tells kernels that
-/// spill.
+/// The registers that a thread wants beyond its share of an SM's registers. This estimate separates kernels that spill
+/// from others.
 double missing_registers(const SimtLongKConfig& c, const SimtLongKGeometry& g, const Arch& arch) {
     constexpr int kUnit = 8;  // in which registers are handed out
     const double wanted = c.thread.m * c.thread.n + 4 * std::min(c.thread.m, c.thread.n) +
@@ -66,7 +66,7 @@ double missing_registers(const SimtLongKConfig& c, const SimtLongKGeometry& g, c
     return std::max(0.0, wanted - std::min(left, arch.max_registers_per_thread));
 }
 
-/// Of an SM with so many blocks, for one k-tile of each.
+/// An SM with this number of blocks takes these cycles for one k-tile of each.
 double k_tile_cycles(const SimtLongKConfig& c, const SimtLongKGeometry& g, const KBlockDemand& demand, double blocks,
                      const LongKCosts& costs, const HardwareCosts& hardware) {
     const double warps = blocks * c.warps;
@@ -110,10 +110,11 @@ CostEstimate cost_of(const Problem& problem, const SimtLongKConfig& c, const Sim
     cost.l2_us = rounds * on_an_sm * fill_bytes / hardware["l2_bytes_per_cycle"] * us_per_cycle;
     const double traffic = compulsory_bytes(spec) + 2.0 * 4 * c.split_k * sums;
     cost.dram_us = dram_us(traffic, gpu, costs);
-    cost.overhead_us = (c.dependent_launch ? costs["both_early_us"] : costs["both_entries_us"]) +
-                       costs["us_per_sum"] * sums * c.split_k +
-                       costs["us_per_reduce_block"] * static_cast<double>(block_count(long_k_reduce_grid(), spec));
-    cost.total_us = cost.overhead_us + norm({cost.math_us, cost.dram_us}, costs["sum_exponent"]);
+    const double launch_us =
+        (c.dependent_launch ? costs["both_early_us"] : costs["both_entries_us"]) +
+        costs["us_per_sum"] * sums * c.split_k +
+        costs["us_per_reduce_block"] * static_cast<double>(block_count(long_k_reduce_grid(), spec));
+    add_total(cost, {.launch_us = launch_us, .waves_us = norm({cost.math_us, cost.dram_us}, costs["sum_exponent"])});
     return cost;
 }
 

@@ -38,7 +38,8 @@ constexpr int kWidthStep = 8;
 constexpr int kLongRowBytes = 2 * kPanelBytes;  // of K in a k-tile, where its tile is short
 constexpr int kShortTile = 64 * 64;  // whose k-tile of 64 is over before the producer has issued the next one
 constexpr std::array<TileShape, 3> kClusters{{{1, 1, 1}, {2, 1, 1}, {1, 2, 1}}};
-// Where L2 is the limit even of these: fetching a k-tile takes so much longer than multiplying it.
+// With these clusters L2 may still be the limit: fetching a k-tile takes this many times as long as multiplying it.
+// Then larger clusters are candidates, too. This is no term of a cost, so it is not fitted.
 constexpr double kFetchBound = 1.25;
 constexpr std::array<TileShape, 5> kLargeClusters{{{2, 2, 1}, {4, 1, 1}, {1, 4, 1}, {2, 4, 1}, {4, 2, 1}}};
 // That a block fetches of a K-major tile of B and multicasts: four blocks that share a tile of eight take longer than
@@ -199,7 +200,7 @@ void add_streamed(const Search& search, Config config) {
 
 /// Whether each block of the cluster should fetch an equal part of the rows of B's tile, which are K's where B is
 /// MN-major, and multicast it to those above and below. In pairs, and where D is stored row by row, parts are whole
-/// eights of rows: with all widths there are so many candidates that the tuner finds a good one less often.
+/// eights of rows: with all widths there would be more candidates, and the tuner would find a good one less often.
 bool should_multicast_b(const TileShape& cluster, const Config& c, bool b_k_major) {
     if (!b_k_major) return true;
     if (c.block.n < cluster.m * kFewestSharedRows) return false;

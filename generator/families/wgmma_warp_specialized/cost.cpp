@@ -2,8 +2,8 @@
 #include "generator/base/round_up.hpp"
 #include "generator/families/shared/bounded.hpp"
 #include "generator/families/shared/compile_cost.hpp"
+#include "generator/families/shared/cost_total.hpp"
 #include "generator/families/shared/hardware_costs.hpp"
-#include "generator/families/shared/norm.hpp"
 #include "generator/families/shared/orientation.hpp"
 #include "generator/families/wgmma_warp_specialized/cost_terms.hpp"
 #include "generator/families/wgmma_warp_specialized/family.hpp"
@@ -21,8 +21,8 @@ namespace {
 
 using Config = WgmmaWarpSpecializedConfig;
 
-/// A tile's share of the rounds of the ring that stages of a matrix are in. It is a bound where there are few k-tiles
-/// and many tiles.
+/// A matrix of the epilogue takes stages of the ring. A tile needs this time for its share of the ring's rounds. It
+/// limits problems of few k-tiles and many tiles.
 double ring_cycles(const Config& c, const WgmmaGeometry& g, double k_tiles, double waves, const WgmmaCosts& costs) {
     if (g.c_stages == 0 || waves <= 1) return 0;
     const int halves = c.schedule == WarpgroupSchedule::overlapped ? 2 : 1;
@@ -33,14 +33,15 @@ double ring_cycles(const Config& c, const WgmmaGeometry& g, double k_tiles, doub
            std::min(1.0, (k_tiles + halves * g.c_stages) / c.stages);
 }
 
-/// From one tile to the next, where each has blocks of its own: a block begins when another has ended. Not measured.
+/// The time from one tile to the next, if each has a block of its own: a block begins when another has ended. It was
+/// not measured.
 double between_tiles_cycles(const Config& c, double waves, double stored, const WgmmaCosts& costs) {
     return c.persistent || waves <= 1 ? 0 : (std::ceil(waves) - 1) * (costs["prologue_cycles"] + stored);
 }
 
-/// How much longer DRAM's part takes where a single wave leaves SMs without a block. DRAM serves TPCs alike: a block
-/// that has one to itself is done in half the time of two that share theirs, and these then have no more than a TPC
-/// takes. What the first stages hold is asked for at once.
+/// DRAM's part takes this many times as long if a single wave leaves SMs without a block. DRAM serves TPCs alike. A
+/// block that has a TPC to itself is done in half the time of two that share one. From then on these two get no more
+/// than a TPC's rate. All blocks request their first stages at once.
 double uneven_share(const GemmSpec& spec, const StreamK& deal, const Config& c, const GpuModel& gpu,
                     const WgmmaCosts& costs) {
     const double tpcs = gpu.sm_count / 2.0;
@@ -91,7 +92,7 @@ CostEstimate WgmmaWarpSpecialized::cost(const Problem& problem, const Config& c,
         k_tile_cycles(spec, c, g, deal, gpu,
                       operand_bytes(spec) * us_per_byte / us_per_cycle / std::max(1.0, turns * k_tiles), costs);
     const double stored = store_cycles(row_major, c, slowdown, costs);
-    const double work = work_cycles(epilogue_work(signature, c, g.c_stages != 0), c, costs);
+    const double work = work_cycles(epilogue_work(signature, c, g.c_stages != 0), c, HardwareCosts::of(gpu), costs);
     const double per_tile = std::max(k_tiles * cycles.all + epilogue_cycles(c, costs) + work,
                                      std::max(stored, ring_cycles(c, g, k_tiles, cost.waves, costs)));
     cost.math_us = us_per_cycle * (deal.streamed != 0 ? streamed_cycles(c, deal, cycles.all, per_tile, costs)
@@ -100,14 +101,13 @@ CostEstimate WgmmaWarpSpecialized::cost(const Problem& problem, const Config& c,
     cost.tail_us = std::max(0.0, cost.math_us - cost.waves * per_tile * us_per_cycle);
     cost.math_unit_us = cost.waves * k_tiles * cycles.multiply * us_per_cycle;
     cost.l2_us = cost.waves * k_tiles * cycles.fetch * us_per_cycle;
-    cost.overhead_us = overhead_us(spec, c, deal, stored, us_per_cycle, costs);
-    cost.total_us = cost.overhead_us + norm({cost.math_us, cost.dram_us}, costs["sum_exponent"]);
-    if (c.swap_ab) cost.total_us *= costs["turned_share"];
-    const double packing_us = pack_us(row_major, c, gpu, costs);
-    cost.overhead_us += packing_us;
-    cost.total_us += packing_us;
-    if (cost.total_us > costs["power_bound_us"])
-        cost.total_us *= energy_slowdown(c, c.block.m >= c.block.n ? g.a.shares > 1 : g.b.shares > 1, costs);
+    const CostTerms terms{.launch_us = overhead_us(spec, c, deal, stored, us_per_cycle, costs),
+                          .waves_us = norm({cost.math_us, cost.dram_us}, costs["sum_exponent"]),
+                          .slowdown = c.swap_ab ? costs["turned_share"] : 1,
+                          .packing_us = pack_us(row_major, c, gpu, costs),
+                          .power_bound_us = costs["power_bound_us"]};
+    const bool larger_is_shared = c.block.m >= c.block.n ? g.a.shares > 1 : g.b.shares > 1;
+    add_total(cost, terms, [&] { return energy_slowdown(c, larger_is_shared, costs); });
     return cost;
 }
 

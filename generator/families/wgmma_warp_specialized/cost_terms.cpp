@@ -14,9 +14,7 @@ namespace {
 
 using Config = WgmmaWarpSpecializedConfig;
 
-constexpr double kUsualTile = 128 * 256;
-constexpr double kSpecialPerCycle = 16;  // instructions of one SM
-constexpr double kOthersPerCycle = 128;
+constexpr double kUsualTile = 128 * 256;  // the unit of constants "for a tile of 128x256": no measurement changes it
 
 /// Of the operands, the share that is fetched early.
 double early_share(const GemmSpec& spec, const Config& c) {
@@ -26,7 +24,7 @@ double early_share(const GemmSpec& spec, const Config& c) {
 }
 
 /// A block splits a strip of lines in steps, one after the other. In each, a thread has 32 of K
-/// (templates/common/split.cuh).
+/// (templates/common/split.cuh, whose constants these are).
 double split_steps(const PackedOperand& operand) {
     constexpr double kWideStrip = 32, kNarrowStrip = 8;
     constexpr std::int64_t kManyLines = 2048;
@@ -76,18 +74,20 @@ EpilogueWork epilogue_work(const GemmSignature& signature, const Config& c, bool
     work.in_ring = through_ring && ring_operand(signature) != nullptr;
     work.matrices = counts.matrices - (work.in_ring ? 1 : 0);
     work.elements = has_pairs(signature) ? 0.5 : 1;
-    work.element_cycles = counts.special / kSpecialPerCycle + counts.others / kOthersPerCycle;
+    work.special = counts.special;
+    work.others = counts.others;
     return work;
 }
 
-double work_cycles(const EpilogueWork& work, const Config& c, const WgmmaCosts& costs) {
+double work_cycles(const EpilogueWork& work, const Config& c, const HardwareCosts& hardware, const WgmmaCosts& costs) {
     const bool alternates = c.schedule == WarpgroupSchedule::pingpong;
     const double steps = std::ceil(c.warpgroup.n / 16.0) * (static_cast<double>(c.warpgroup.m) / kWgmmaM);
     const double of_step = (work.by_element ? costs["read_c_cycles"] : 0) + work.matrices * costs["read_matrix_cycles"];
     const double of_ring = alternates ? costs["pingpong_ring_c_cycles"] : costs["ring_c_cycles"];
     const double of_math = alternates ? costs["pingpong_math_share"] : costs["math_share"];
+    const double of_element = work.special / hardware["special_per_cycle"] + work.others / hardware["others_per_cycle"];
     const double of_elements = of_step * steps / (alternates ? 2 : 1) + (work.in_ring ? of_ring * usual_tiles(c) : 0) +
-                               of_math * work.element_cycles * static_cast<double>(c.block.m) * c.block.n;
+                               of_math * of_element * static_cast<double>(c.block.m) * c.block.n;
     return of_elements * work.elements + work.vectors * costs["broadcast_c_cycles"];
 }
 

@@ -2,6 +2,7 @@
 
 #include "generator/base/arch.hpp"
 #include "generator/base/gemm_signature.hpp"
+#include "generator/families/shared/hardware_costs.hpp"
 #include "generator/families/shared/stream_k.hpp"
 #include "generator/families/wgmma_warp_specialized/config.hpp"
 #include "generator/families/wgmma_warp_specialized/cost_constants.hpp"
@@ -26,19 +27,20 @@ namespace jitgemm {
 
 /// The work of a tile's epilogue apart from its stores. A C counts as an operand of a text.
 struct EpilogueWork {
-    bool in_ring = false;       ///< a matrix comes through the ring of stages
-    bool by_element = false;    ///< a C that threads read element by element
-    int matrices = 0;           ///< those that threads read, a slice of D at a time
-    int vectors = 0;            ///< rows and columns
-    double element_cycles = 0;  ///< of an SM, for an element's instructions
-    double elements = 1;        ///< of D, for each sum: half of one with pairs
+    bool in_ring = false;     ///< a matrix comes through the ring of stages
+    bool by_element = false;  ///< a C that threads read element by element
+    int matrices = 0;         ///< those that threads read, a slice of D at a time
+    int vectors = 0;          ///< rows and columns
+    double special = 0;       ///< special functions that an element of D takes
+    double others = 0;        ///< other instructions that it takes
+    double elements = 1;      ///< of D, for each sum: half of one with pairs
 };
 /// Of a kernel that has a matrix in the ring where it has one that fits there, or of one that has none there.
 [[nodiscard]] EpilogueWork epilogue_work(const GemmSignature& signature, const WgmmaWarpSpecializedConfig& config,
                                          bool through_ring);
 /// Of each tile. Where a ping-pong's epilogue reads or computes, the other warpgroup goes on meanwhile.
 [[nodiscard]] double work_cycles(const EpilogueWork& work, const WgmmaWarpSpecializedConfig& config,
-                                 const WgmmaCosts& costs);
+                                 const HardwareCosts& hardware, const WgmmaCosts& costs);
 
 /// How much longer D takes to store than whole sectors. Tiles of D^T are whole ones: 64 elements of a row of D each.
 [[nodiscard]] double store_slowdown(const GemmSpec& row_major, const WgmmaWarpSpecializedConfig& config,
@@ -67,7 +69,7 @@ struct EpilogueWork {
 
 [[nodiscard]] double dram_bytes_per_us(const GpuModel& gpu, const WgmmaCosts& costs);
 
-/// What a launch at the power limit takes longer, given whether a multicast serves the longer side of the tile.
+/// A launch at the power limit takes this many times as long. A multicast may serve the longer side of the tile.
 [[nodiscard]] double energy_slowdown(const WgmmaWarpSpecializedConfig& config, bool larger_is_shared,
                                      const WgmmaCosts& costs);
 
