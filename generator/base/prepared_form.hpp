@@ -23,7 +23,7 @@ struct PreparedForm {
 /// "e4m3, 4096 lines of k=7168, K contiguous, pitch 7168", "f32 in parts of f16x3, 4096 lines of k=512".
 [[nodiscard]] std::string to_string(const PreparedForm& form);
 
-/// How Prepared::a, or Prepared::b, of a resolved spec is prepared.
+/// How Prepared::a or Prepared::b is prepared.
 struct Preparation {
     PreparedForm form;
     bool copies = false;  ///< else kernels read the operand as it lies
@@ -33,8 +33,8 @@ struct Preparation {
 };
 [[nodiscard]] Preparation preparation_of(Prepared operand, const GemmSpec& resolved);
 
-/// The resolved spec of launches that take prepared operands: their copies are matrices as others are, with a layout, a
-/// pitch and an alignment. Operands in parts are no matrices, so that the spec keeps `prepared` for them.
+/// The spec of launches that take prepared operands. Their copies are matrices as others are, with a layout, a pitch
+/// and an alignment. Operands in parts are no matrices, so the spec keeps `prepared` for them.
 [[nodiscard]] GemmSpec as_prepared(const GemmSpec& resolved);
 
 }  // namespace jitgemm

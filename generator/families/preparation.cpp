@@ -62,7 +62,8 @@ RenderInput input_of(const GemmSignature& s) {
 
 }  // namespace
 
-Problem preparing_problem(Prepared operand, const GemmSpec& requested) {
+Problem preparing_problem(Prepared operand, const Problem& of) {
+    const GemmSpec& requested = of.requested();
     constexpr std::int64_t kSomeColumns = 16;
     const bool is_a = operand == Prepared::a;
     const bool is_k_major = is_a ? order_a(requested.layout) == Order::row : order_b(requested.layout) == Order::column;
@@ -83,7 +84,8 @@ Problem preparing_problem(Prepared operand, const GemmSpec& requested) {
     return problem;
 }
 
-Preparation preparation_of(Prepared operand, const GemmSpec& requested, const Arch& arch) {
+Preparation preparation_of(Prepared operand, const Problem& problem, const Arch& arch) {
+    const GemmSpec& requested = problem.requested();
     if (!has_parts(requested) || (arch.has_wgmma && arch.has_tma)) return preparation_of(operand, requested);
     GemmSpec on_cores = requested;
     on_cores.math = Math::ieee;

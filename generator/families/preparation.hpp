@@ -10,10 +10,10 @@
 namespace jitgemm {
 
 /// A problem whose A is the operand that is prepared, B transposed. Nothing is multiplied.
-[[nodiscard]] Problem preparing_problem(Prepared operand, const GemmSpec& requested);
+[[nodiscard]] Problem preparing_problem(Prepared operand, const Problem& problem);
 
-/// What is to be done for an operand of kernels for this architecture: those without wgmma read no parts.
-[[nodiscard]] Preparation preparation_of(Prepared operand, const GemmSpec& requested, const Arch& arch);
+/// Returns the preparation of an operand for kernels of this architecture. Kernels without wgmma read no parts.
+[[nodiscard]] Preparation preparation_of(Prepared operand, const Problem& problem, const Arch& arch);
 
 /// The name of its file, which is made without the text.
 [[nodiscard]] std::string preparing_name(const Problem& preparing);

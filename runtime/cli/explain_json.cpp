@@ -143,8 +143,10 @@ Json prepared_json(const ExplainReport& report) {
     const GemmSpec& spec = report.problem().requested();
     const Arch& arch = *report.target.gpu.arch;
     Json operands = Json::array();
-    if (is_prepared_a(spec)) operands.push_back(preparation_json("a", preparation_of(Prepared::a, spec, arch)));
-    if (is_prepared_b(spec)) operands.push_back(preparation_json("b", preparation_of(Prepared::b, spec, arch)));
+    if (is_prepared_a(spec))
+        operands.push_back(preparation_json("a", preparation_of(Prepared::a, report.problem(), arch)));
+    if (is_prepared_b(spec))
+        operands.push_back(preparation_json("b", preparation_of(Prepared::b, report.problem(), arch)));
     return {{"operands", operands},
             {"unprepared_microseconds", report.unprepared_us ? Json(*report.unprepared_us) : Json()}};
 }

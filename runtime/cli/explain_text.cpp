@@ -289,8 +289,8 @@ std::string prepared_text(const ExplainReport& report) {
     if (spec.prepared == Prepared::none) return {};
     const Arch& arch = *report.target.gpu.arch;
     std::string text = heading("Prepared once, and not in each launch");
-    if (is_prepared_a(spec)) text += preparation_text("A", preparation_of(Prepared::a, spec, arch));
-    if (is_prepared_b(spec)) text += preparation_text("B", preparation_of(Prepared::b, spec, arch));
+    if (is_prepared_a(spec)) text += preparation_text("A", preparation_of(Prepared::a, report.problem(), arch));
+    if (is_prepared_b(spec)) text += preparation_text("B", preparation_of(Prepared::b, report.problem(), arch));
     if (report.unprepared_us)
         text += row("otherwise",
                     fmt::format("{:.2f} us, predicted of the best kernel whose launches do it", *report.unprepared_us));

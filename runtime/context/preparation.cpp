@@ -18,11 +18,12 @@ constexpr std::size_t kPreparedAlignment = 256;
 char letter(Prepared operand) { return operand == Prepared::a ? 'a' : 'b'; }
 
 /// Everything but the kernel.
-std::unique_ptr<OperandPreparation> described(Prepared operand, const GemmSpec& requested, const Arch& arch) {
+std::unique_ptr<OperandPreparation> described(Prepared operand, const Problem& problem, const Arch& arch) {
+    const GemmSpec& requested = problem.requested();
     auto made = std::make_unique<OperandPreparation>();
-    made->what = preparation_of(operand, requested, arch);
+    made->what = preparation_of(operand, problem, arch);
     made->alignment = operand == Prepared::a ? requested.align_a : requested.align_b;
-    if (made->what.bytes() != 0) made->problem = preparing_problem(operand, requested);
+    if (made->what.bytes() != 0) made->problem = preparing_problem(operand, problem);
     return made;
 }
 
@@ -39,9 +40,9 @@ LoadedKernel load_preparing(const KernelText& text, const Problem& problem, Cont
     return kernel;
 }
 
-std::unique_ptr<const OperandPreparation> load(Prepared operand, const GemmSpec& requested, ContextState& context) {
+std::unique_ptr<const OperandPreparation> load(Prepared operand, const Problem& problem, ContextState& context) {
     const Arch& arch = *context.device->model().arch;
-    std::unique_ptr<OperandPreparation> made = described(operand, requested, arch);
+    std::unique_ptr<OperandPreparation> made = described(operand, problem, arch);
     if (made->what.bytes() == 0) return made;
     const ContextState::SharedLoad shared = context.load_shared(preparing_name(made->problem), [&] {
         return load_preparing(preparing_text(made->problem, arch, context.templates), made->problem, context);
@@ -50,9 +51,9 @@ std::unique_ptr<const OperandPreparation> load(Prepared operand, const GemmSpec&
     return made;
 }
 
-std::unique_ptr<const OperandPreparation> resized(Prepared operand, const GemmSpec& requested,
+std::unique_ptr<const OperandPreparation> resized(Prepared operand, const Problem& problem,
                                                   const OperandPreparation& known, Device& device) {
-    std::unique_ptr<OperandPreparation> made = described(operand, requested, *device.model().arch);
+    std::unique_ptr<OperandPreparation> made = described(operand, problem, *device.model().arch);
     if (made->what.bytes() != 0 && known.kernel != nullptr) take_kernel(*made, known.kernel, device);
     return made;
 }
@@ -160,22 +161,21 @@ void take_prepared(const KernelState& state, Prepared operand, const PreparedOpe
 }  // namespace
 
 std::unique_ptr<const KernelPreparations> preparations_of(const Problem& problem, ContextState& context) {
-    return made_for(problem, [&](Prepared operand) { return load(operand, problem.requested(), context); });
+    return made_for(problem, [&](Prepared operand) { return load(operand, problem, context); });
 }
 
 bool are_preparations_loaded(const Problem& problem, ContextState& context) {
     const GemmSpec& spec = problem.requested();
     return std::ranges::all_of(std::array{Prepared::a, Prepared::b}, [&](Prepared operand) {
         if (!is_prepared(operand, spec)) return true;
-        const Preparation what = preparation_of(operand, spec, *context.device->model().arch);
-        return what.bytes() == 0 || context.is_loaded(preparing_name(preparing_problem(operand, spec)));
+        const Preparation what = preparation_of(operand, problem, *context.device->model().arch);
+        return what.bytes() == 0 || context.is_loaded(preparing_name(preparing_problem(operand, problem)));
     });
 }
 
 std::unique_ptr<const KernelPreparations> preparations_of(const Problem& problem, const KernelPreparations& known,
                                                           Device& device) {
-    return made_for(
-        problem, [&](Prepared operand) { return resized(operand, problem.requested(), *known.of(operand), device); });
+    return made_for(problem, [&](Prepared operand) { return resized(operand, problem, *known.of(operand), device); });
 }
 
 PreparedState::~PreparedState() {

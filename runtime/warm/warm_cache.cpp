@@ -146,15 +146,15 @@ private:
         if (result.directory.empty())
             throw Error(fmt::format("the cache {} keeps no kernels: {}", cache_.root(),
                                     hindrance(cache_.root(), result.kernel.binary)));
-        fetch_preparations(kernel.problem.requested());
+        fetch_preparations(kernel.problem);
         return result.source;
     }
 
     /// They are short, so that no other process need compile them.
-    void fetch_preparations(const GemmSpec& spec) {
+    void fetch_preparations(const Problem& problem) {
         for (const Prepared operand : {Prepared::a, Prepared::b}) {
-            if (!is_prepared(operand, spec) || !preparation_of(operand, spec, arch_).copies) continue;
-            const KernelText text = preparing_text(preparing_problem(operand, spec), arch_, templates_);
+            if (!is_prepared(operand, problem.requested()) || !preparation_of(operand, problem, arch_).copies) continue;
+            const KernelText text = preparing_text(preparing_problem(operand, problem), arch_, templates_);
             static_cast<void>(cache_.get_or_compile(compile_request(text), compiling_.versions(), text.body));
         }
     }

@@ -116,7 +116,7 @@ std::string gain(const Winner& winner) {
     return text;
 }
 
-/// What keeps the winner's kernel itself from serving; empty where nothing does.
+/// Returns why the winner's kernel can't serve, or "" if it can.
 std::string obstacle(const KnownWinner& own, const Problem& problem, const Selection& selection, const Arch& arch) {
     if (!misfits(own, problem, arch).empty()) return "does not fit the problem in this version";
     return satisfies(own.kernel->config, selection) ? "" : "is none of " + narrowing(selection);
@@ -252,7 +252,7 @@ std::optional<TunedChoice> TunedChoices::hint(const Request& request, const Kern
     return std::nullopt;
 }
 
-/// What won on other problems is no better founded than what was timed on this one.
+/// A winner of other problems is no better founded than a kernel that was timed on this problem.
 std::optional<TunedChoice> TunedChoices::unbeaten(const Request& request, const KernelConfig& heuristic) const {
     const std::string rival = kernel_name(request.problem, heuristic);
     for (const KnownWinner* const winner : of_problem(request.problem)) {
@@ -361,11 +361,11 @@ std::optional<TunedChoice> TunedChoices::better_than(const KernelConfig& heurist
     return installed(request, heuristic);
 }
 
-std::vector<GemmSpec> TunedChoices::specs() const {
-    std::vector<GemmSpec> specs;
+std::vector<const Problem*> TunedChoices::tuned_problems() const {
+    std::vector<const Problem*> problems;
     for (const auto& [key, winners] : classes_)
-        for (const KnownWinner& winner : winners) specs.push_back(winner.problem.row_major());
-    return specs;
+        for (const KnownWinner& winner : winners) problems.push_back(&winner.problem);
+    return problems;
 }
 
 TunedChoice TunedChoices::choose(const Problem& problem, const GpuModel& gpu, const Selection& selection) const {

@@ -53,7 +53,7 @@ using InstalledWinners = std::function<std::vector<Winner>(const KernelConfig& b
 
 /// The winners of one class of devices, by problem. Immutable: one object serves many threads.
 ///
-/// What a winner may serve hangs on how it was found:
+/// The search that found a winner decides which problems it may serve:
 /// - *Trusted* is one of a search that came to its end, with today's versions and the steady protocol, over the whole
 ///   space or kept to just what the request is kept to. Only such a one is an `exact` or `nearest` choice.
 /// - A *hint* is any other of the steady protocol that was faster than the heuristic's kernel in the same rounds: its
@@ -83,8 +83,7 @@ public:
     [[nodiscard]] std::optional<TunedChoice> better_than(const KernelConfig& heuristic, const Problem& problem,
                                                          const GpuModel& gpu, const Selection& selection) const;
     [[nodiscard]] bool empty() const { return classes_.empty(); }
-    /// The tuned problems, in row-major form.
-    [[nodiscard]] std::vector<GemmSpec> specs() const;
+    [[nodiscard]] std::vector<const Problem*> tuned_problems() const;
 
 private:
     struct Neighbour {

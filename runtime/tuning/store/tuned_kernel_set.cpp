@@ -12,10 +12,12 @@ std::vector<std::int64_t> tuned_rows(GemmSpec spec, std::int64_t first_m, const 
     const auto GemmSpec::*rows = problem.transposed ? &GemmSpec::n : &GemmSpec::m;
     const auto GemmSpec::*columns = problem.transposed ? &GemmSpec::m : &GemmSpec::n;
     std::vector<std::int64_t> found;
-    for (const GemmSpec& tuned : choices.specs())
+    for (const Problem* const known : choices.tuned_problems()) {
+        const GemmSpec& tuned = known->row_major();
         if (tuned.*columns == problem.row_major().*columns && tuned.k == spec.k && tuned.a == problem.row_major().a &&
             tuned.layout == problem.row_major().layout)
             found.push_back(tuned.*rows);
+    }
     return found;
 }
 

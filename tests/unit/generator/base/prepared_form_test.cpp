@@ -79,9 +79,9 @@ TEST_CASE("nothing is prepared of an operand that kernels read as it lies") {
     odd.ldb = 1001;
     CHECK_FALSE(preparation_of(Prepared::b, resolved(odd)).copies);
     const Preparation on_ampere =
-        preparation_of(Prepared::b, resolved(f32(GemmLayout::tt, Math::f16x3)), find_arch("sm_80"));
+        preparation_of(Prepared::b, problem_of(f32(GemmLayout::tt, Math::f16x3)), find_arch("sm_80"));
     CHECK_FALSE(on_ampere.copies);
-    CHECK(preparation_of(Prepared::b, resolved(f32(GemmLayout::tt, Math::f16x3)), find_arch("sm_90a")).copies);
+    CHECK(preparation_of(Prepared::b, problem_of(f32(GemmLayout::tt, Math::f16x3)), find_arch("sm_90a")).copies);
 }
 
 TEST_CASE("kernels see a prepared matrix as one that lies so") {
@@ -143,7 +143,7 @@ TEST_CASE("prepared: the text names it and reads back, and the rules name the va
 
 TEST_CASE("a file that prepares has one entry") {
     const auto text_of = [](const GemmSpec& spec) {
-        return preparing_text(preparing_problem(Prepared::b, resolved(spec)), find_arch("sm_90a"));
+        return preparing_text(preparing_problem(Prepared::b, problem_of(spec)), find_arch("sm_90a"));
     };
     const KernelText split = text_of(f32(GemmLayout::tt, Math::f16x3));
     CHECK(split.name == "prepare_f32_n_f16x3");
