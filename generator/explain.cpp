@@ -78,7 +78,7 @@ std::vector<RejectionGroup> grouped(const std::vector<RejectedCandidate>& reject
     throw ConfigError("no kernel serves this problem", std::move(reasons));
 }
 
-/// What the choice was made from, and what it would have been without the selection.
+/// Adds the candidates of the choice, and the kernel that would be chosen without the selection.
 void explain_choice(Explanation& explanation, const Selection& selection) {
     const CandidateList free = list_candidates(explanation.problem, explanation.gpu);
     const bool restricted = selection.family || !selection.parameters.empty();

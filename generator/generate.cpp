@@ -56,7 +56,7 @@ std::string turned_line(const KernelSource& source, const Problem& problem) {
     return "//   computed as D^T = B^T A^T: the kernel's m is your n, its a is your B\n";
 }
 
-/// What the kernel is given in place of matrices of one row or column, where these are asked in the other order.
+/// A matrix of one row or column may be asked for in the other order. This line says which order the kernel gets.
 std::string lines_line(const GemmSpec& asked) {
     const GemmSpec lines = as_lines(asked);
     if (lines == asked) return {};

@@ -31,7 +31,7 @@ double direct_reads(const GemmSpec& spec, const DirectReads& reads) {
            loads_b * load_bytes(is_k_major(Operand::b, spec.layout), reads.warp_n, spec.b);
 }
 
-/// Bytes asked for over bytes wanted, where an operand is read in runs of so many neighbours.
+/// Bytes asked for over bytes wanted, if an operand is read in runs of this number of neighbours.
 double waste(int run, DataType type) { return whole_sectors(run * bytes(type)) / (run * bytes(type)); }
 
 /// Neighbours of an operand that a warp reads at once.

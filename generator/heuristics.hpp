@@ -8,7 +8,7 @@
 
 namespace jitgemm {
 
-/// What the caller fixes of the choice. Empty: everything is free.
+/// The parts of the choice that the caller fixes. If it is empty, everything is free.
 struct Selection {
     std::optional<std::string> kernel;  ///< canonical kernel name: exactly this one
     std::optional<std::string> family;

@@ -9,9 +9,9 @@
 namespace jitgemm {
 namespace {
 
-constexpr double kNearSlack = 1.06;    // candidates of a sample take at most so many times its best time,
-constexpr double kSteadySlack = 1.2;   // where all of these use stream-K,
-constexpr std::size_t kMostNear = 48;  // and they are so many at most
+constexpr double kNearSlack = 1.06;    // candidates of a sample take at most this many times its best time
+constexpr double kSteadySlack = 1.2;   // the same, if all of these use stream-K
+constexpr std::size_t kMostNear = 48;  // candidates of a sample
 constexpr double kLeastWorth = 0.5;    // a kernel of less serves a sample as badly as none
 constexpr double kNever = std::numeric_limits<double>::infinity();
 

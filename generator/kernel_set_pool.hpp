@@ -14,7 +14,7 @@
 
 namespace jitgemm {
 
-/// What a kernel set is built for and from.
+/// The problem and the options of a kernel set.
 struct KernelSetRequest {
     GemmSpec spec;  ///< its m is 0
     std::int64_t first_m = 1;

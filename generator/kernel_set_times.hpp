@@ -7,7 +7,7 @@
 
 namespace jitgemm {
 
-/// What measurements say of predicted times: how many times as long configs took. A config has the factor of its own
+/// Measured over predicted times of configs. A config has the factor of its own
 /// nearest measurement. A config that was not measured near m has the largest factor measured there, so that nobody is
 /// preferred for not having been measured. Far from all measurements the factor is 1.
 class MeasuredFactors {

@@ -14,7 +14,7 @@ namespace {
 
 constexpr int kKilobyte = 1024;
 
-/// What differs between architectures; the rest has been the same since sm_80.
+/// A row holds the properties in which architectures differ. All others have been the same since sm_80.
 struct Row {
     std::string_view name;
     int compute_capability;

@@ -97,8 +97,8 @@ std::string with_own_index(const GemmOperand& x) {
 void check_apart_in_two_dimensions(const GemmOperand& x, Reasons& reasons) {
     if (x.outer_stride != 0 && x.batch_stride != 0 && are_apart(x.run(), x.steps())) return;
     reasons.push_back(
-        fmt::format("{} is {} and {} is {}: the matrices of {} would overlap. Of {} ({}), {} and {}, each must be at "
-                    "least as far as all elements reach that are closer together",
+        fmt::format("{} is {} and {} is {}: the matrices of {} would overlap. Each of {} ({}), {} and {} must be at "
+                    "least as long as all elements that the smaller ones step through, with the gaps between them",
                     stride_name(x), x.batch_stride, outer_stride_name(x), x.outer_stride, x.title, pitch_name(x),
                     x.leading_dimension(), stride_name(x), outer_stride_name(x)));
 }
@@ -256,17 +256,17 @@ void check_symmetric_epilogue(const GemmSpec& spec, Reasons& reasons) {
     for (const EpilogueOperand& operand : text->operands)
         if (!operand.is_scalar)
             reasons.push_back(
-                fmt::format("symmetric is yes, but the epilogue reads {}: it may read scalars of the launch alone",
+                fmt::format("symmetric is yes, but the epilogue reads {}: it may read scalars of the launch only",
                             with_index(operand.name, operand.index)));
     for (const EpilogueOutput& output : text->outputs)
         if (is_beside_d(output))
-            reasons.push_back(fmt::format("symmetric is yes, but the epilogue makes {}: it may make d alone",
+            reasons.push_back(fmt::format("symmetric is yes, but the epilogue stores {}: it may store d only",
                                           with_index(output.name, output.index)));
     if (text->pairs != EpiloguePairs::none)
-        reasons.emplace_back("symmetric is yes, but the epilogue makes pairs of columns, which have no transpose");
+        reasons.emplace_back("symmetric is yes, but the epilogue stores pairs of columns, which have no transpose");
 }
 
-/// What is said of B must be so of A.
+/// B is A transposed, so fields of B must have A's values.
 void check_symmetric(const GemmSpec& spec, Reasons& reasons) {
     if (!spec.symmetric) return;
     if (spec.m != spec.n)
@@ -412,7 +412,7 @@ void check_epilogue(const GemmSpec& spec, Reasons& reasons) {
     check_pairs(spec, reading.epilogue->parts(), reasons);
 }
 
-/// What may be accumulated and stored when A has this type. A type without a row cannot be multiplied.
+/// Types of the accumulator, of C and of D that A's type allows. A type without a row cannot be multiplied.
 struct TypeRule {
     DataType input;
     std::vector<DataType> accumulators;
@@ -597,20 +597,22 @@ bool continues_inner(const OperandList& operands) {
 }
 
 /// The batch with one dimension, where it has no more: the outer one has one place, or continues the inner one, or the
-/// inner one has one problem. `spec` is resolved.
-GemmSpec with_one_dimension(const GemmSpec& spec) {
-    const bool has_outer_alone = spec.outer->inner == 1;
-    if (!has_outer_alone && spec.outer->inner < spec.batch && !continues_inner(gemm_operands(spec))) return spec;
-    GemmSpec result = spec;
+/// inner one has one problem.
+GemmSpec with_one_dimension(const GemmSpec& resolved_spec) {
+    const OuterBatch& outer = *resolved_spec.outer;
+    const bool has_outer_alone = outer.inner == 1;
+    if (!has_outer_alone && outer.inner < resolved_spec.batch && !continues_inner(gemm_operands(resolved_spec)))
+        return resolved_spec;
+    GemmSpec result = resolved_spec;
     result.outer = {};
-    for (const GemmOperand& operand : kernel_operands(spec)) {  // B, too, of a symmetric product
+    for (const GemmOperand& operand : kernel_operands(resolved_spec)) {  // B, too, of a symmetric product
         if (operand.inner == 0) continue;
         const std::int64_t stride = has_outer_alone ? operand.outer_stride : operand.batch_stride;
         if (operand.batch_stride_field != nullptr) {
             result.*operand.batch_stride_field = stride;
             continue;
         }
-        EpilogueLayout layout = spec.epilogue.layout_of(operand.name);
+        EpilogueLayout layout = resolved_spec.epilogue.layout_of(operand.name);
         if (has_outer_alone) layout.batch_stride = stride;
         layout.outer_stride = kPackedBatch;
         result.epilogue = result.epilogue.with(operand.name, layout);

@@ -100,7 +100,7 @@ int read_format(std::string_view text) {
                                 join_names(kFormats)));
 }
 
-/// What a shape line says of several problems.
+/// Returns the part of a shape line that describes batches and groups.
 std::string problems_text(const GemmSpec& spec) {
     if (!has_groups(spec))
         return fmt::format("{}{}{}{}", spec.symmetric ? " symmetric=yes" : "",

@@ -30,7 +30,7 @@ std::int64_t tile_count(const GridRule& rule, std::int64_t rows, std::int64_t co
                    rule.splits);
 }
 
-/// The blocks that take so many tiles.
+/// The number of blocks for this number of tiles.
 std::int64_t blocks_of(const GridRule& rule, std::int64_t tiles, int sm_count) {
     return std::visit(
         Overloaded{[&](BlockPerTile) { return tiles; },

@@ -9,7 +9,7 @@
 namespace jitgemm {
 namespace {
 
-/// The size that a place names, of which a block may have several.
+/// The size that a place names. A block may have several elements of it.
 OperandIndex size_named(const std::optional<EpiloguePlace>& place, const EpilogueParts& parts) {
     if (!place) return OperandIndex::one;
     if (place->size == 'h') return parts.is_transposed ? OperandIndex::half_m : OperandIndex::half_n;

@@ -39,7 +39,7 @@ std::string ruler_name(std::string_view line) {
 /// A file that continues the one that includes it, so that no ruler stands between them.
 bool is_inline(std::string_view name) { return name.ends_with(".inl"); }
 
-/// What clang-format is told of a template is nothing of the kernel's.
+/// Switches of clang-format belong to the template, so the renderer leaves them out of the kernel.
 bool is_format_switch(std::string_view line) {
     line = trim(line);
     return line == "// clang-format off" || line == "// clang-format on";

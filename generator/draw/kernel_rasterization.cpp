@@ -76,7 +76,7 @@ std::int64_t block_of(const Problem& problem, const KernelConfig& config, const 
     return family_of(config).owner(problem, config, tile.m * block.m, tile.n * block.n).block;
 }
 
-/// What these tiles extend to inside the matrix.
+/// Returns the sum of the tiles' extents, as far as they lie inside the matrix.
 std::int64_t cut_extents(const std::set<std::int64_t>& tiles, int extent, std::int64_t whole) {
     std::int64_t sum = 0;
     for (const std::int64_t tile : tiles) sum += cut_extent(tile, extent, whole);
@@ -86,7 +86,7 @@ std::int64_t cut_extents(const std::set<std::int64_t>& tiles, int extent, std::i
 using NumberedTile = std::pair<std::int64_t, TileIndex>;
 
 /// Those numbered below `most` of the tiles (m, n) with (m + 1)(n + 1) <= reach, and how many tiles these are: each
-/// rectangle of so many tiles in the corner is among them, whatever its sides.
+/// rectangle of this number of tiles in the corner is among them, whatever its sides.
 template <typename NumberOf>
 std::pair<std::vector<NumberedTile>, std::int64_t> numbered_in_corner(TileIndex tiles, std::int64_t reach,
                                                                       std::int64_t most, const NumberOf& number_of) {
@@ -196,7 +196,7 @@ std::string caption_of(const KernelRasterization& r, const std::string& name, co
                        megabytes(footprint.a_bytes), megabytes(footprint.b_bytes), part);
 }
 
-/// What the two footprints say, whichever is smaller.
+/// Returns a sentence that compares the two footprints.
 std::string verdict(const KernelRasterization& r) {
     if (r.own.first_wave.empty()) return std::string(kFirstWaveUnknown) + ".";
     const std::int64_t own = r.own.footprint.total();

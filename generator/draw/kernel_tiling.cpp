@@ -97,7 +97,7 @@ bool divides(const TileShape& part, const TileShape& whole) {
     return part.m > 0 && part.n > 0 && whole.m % part.m == 0 && whole.n % part.n == 0;
 }
 
-/// What is drawn as an atom: the mma or thread tile; a warp's tile where that would be single elements.
+/// The drawing's atom is the mma or thread tile. It is a warp's tile where that tile would be a single element.
 TileShape atom_of(const KernelAnatomy& anatomy, const TileShape& warp) {
     const bool single = anatomy.mma.m * anatomy.mma.n <= 1;
     TileShape atom = single || !divides(anatomy.mma, warp) ? warp : anatomy.mma;

@@ -5,7 +5,7 @@
 
 namespace jitgemm {
 
-/// What a colour of a drawing means.
+/// The meaning of a colour of a drawing.
 struct ColorMeaning {
     int color = 0;  ///< of the palette
     std::string text;

@@ -26,7 +26,7 @@ struct Grid {
     }
 };
 
-/// What `jitgemm layout` draws: grids one below the other, and sentences below them.
+/// `jitgemm layout` draws grids one below the other, and sentences below them.
 struct Picture {
     std::string title;
     std::vector<Grid> grids;

@@ -27,7 +27,7 @@ public:
         row_height_ = std::max(row_height_, height);
         width_ = std::max(width_, right_ - kFigureGap);
     }
-    /// What follows begins below what there is.
+    /// The next figure begins below all figures drawn so far.
     void end_row(int gap = kFigureGap) {
         if (row_height_ > 0) top_ += row_height_ + gap;
         right_ = kMargin;

@@ -5,7 +5,7 @@
 
 namespace jitgemm {
 
-/// What an operand that scales blocks of K has a scale for, beside 128 of K, and how the scales lie in memory.
+/// An operand scales blocks of 128 of K. This says for which lines it has a scale, and how scales lie in memory.
 struct BlockScaleLines {
     bool is_of_a = true;          ///< rows of A; else columns of B
     bool is_by_block = false;     ///< kScaledBlock lines have one scale; else each line has one

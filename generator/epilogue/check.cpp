@@ -95,7 +95,7 @@ private:
                            statement.name));
     }
 
-    /// What a text has for nothing. A statement that could not be read may have used it.
+    /// Refuses names that no statement uses. A statement that could not be read may have used them.
     void check_uses() {
         if (!was_readable_) return;
         if (symbols_.outputs.empty() && symbols_.problems.empty())

@@ -152,7 +152,7 @@ private:
         return name;
     }
 
-    /// What a float has of itself.
+    /// Defines the operators that a float has, but a struct of floats lacks.
     [[nodiscard]] std::string operators() const {
         if (unit_ == FinishUnit::element || unit_ == FinishUnit::with_operand) return {};
         const bool is_atom = unit_ == FinishUnit::atom;

@@ -16,7 +16,7 @@ inline constexpr std::string_view kTextWithBroadcastC = "d = alpha * acc + beta 
 
 [[nodiscard]] Epilogue default_epilogue(DataType d, std::optional<DataType> c, bool broadcasts_c);
 
-/// What `finish` makes at a time.
+/// The number of results that one call of `finish` returns.
 enum class FinishUnit : std::uint8_t {
     element,       ///< one float; it reads the guarded operand itself, if there is one
     with_operand,  ///< one float; the guarded operand has been read before, as 0 where it is not read

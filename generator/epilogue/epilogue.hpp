@@ -12,7 +12,7 @@
 
 namespace jitgemm {
 
-/// What one element of D takes.
+/// Counts of the work for one element of D.
 struct EpilogueCounts {
     int special = 0;   ///< special-function instructions
     int others = 0;    ///< other instructions

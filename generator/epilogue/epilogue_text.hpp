@@ -12,7 +12,7 @@
 
 namespace jitgemm {
 
-/// What an EpilogueText points to.
+/// An EpilogueText points to this.
 struct EpilogueTextValue {
     using Layouts = std::map<std::string, EpilogueLayout, std::less<>>;
 

@@ -13,7 +13,7 @@ namespace jitgemm {
 
 /// \file The functions of an epilogue's text. A new function is one row of the table.
 
-/// What a call of a function is.
+/// The kind of code that a call of a function becomes.
 enum class FunctionKind : std::uint8_t {
     value,   ///< computed by a device function, or by one that the compiler has
     select,  ///< select(condition, x, y)

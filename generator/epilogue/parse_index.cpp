@@ -74,7 +74,7 @@ std::string_view wrong_scale(std::span<const EpiloguePlace> places) {
     return is_served && (other.size == 'm' || other.size == 'n') ? "" : kRule;
 }
 
-/// What is wrong with places that can be read; "" for nothing.
+/// Returns the rule that readable places break, or "".
 std::string_view wrong_places(const std::vector<EpiloguePlace>& places) {
     if (has_k(places)) return wrong_scale(places);
     if (!in_order(places)) return "b, m, n and h stand in this order, each once";

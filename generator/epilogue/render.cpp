@@ -165,7 +165,7 @@ std::string render_epilogue(const Epilogue& epilogue) {
     const std::vector<const EpilogueOutput*> for_blocks = outputs_for_blocks(parts);
     if (!for_blocks.empty()) {
         FinishWriter writer(parts, for_blocks);
-        text += "// What the reductions of a block go over.\n" + writer.structure("Reduced");
+        text += "// Values of one element that reductions of a block take.\n" + writer.structure("Reduced");
         text += writer.function("Reduced", "reduced", parameters);
         for (const EpilogueOutput* output : for_blocks)
             if (output->reduction->is_read_back)
@@ -173,7 +173,7 @@ std::string render_epilogue(const Epilogue& epilogue) {
     }
     if (!divisors.empty()) text = "#include \"reduction/divisor.cuh\"\n\n" + text;
     FinishWriter writer(parts, outputs_of_elements(parts));
-    return text + "// What is stored of one element.\n" + writer.structure("Results") +
+    return text + "// The results of one element.\n" + writer.structure("Results") +
            writer.function("Results", "finish", parameters, divisors);
 }
 

@@ -18,7 +18,7 @@ struct CheckedValue {
     [[nodiscard]] bool is_broken() const { return node < 0; }
 };
 
-/// What the statements before have given names to.
+/// The names that earlier statements have declared.
 struct EpilogueSymbols {
     struct Declared {
         TextPosition at;

@@ -30,7 +30,7 @@ void check_sum_order(std::vector<std::string>& reasons, const GemmSpec& spec, co
                                       arch.name, to_string(wanted), to_string(order)));
 }
 
-/// What kernels of batches leave out.
+/// Returns a reason for each property of a batch that the family does not serve.
 std::vector<std::string> unserved_batch(std::string_view family, const GemmSignature& s, const FamilyServes& serves) {
     std::vector<std::string> reasons;
     if (!s.batched) return reasons;
@@ -275,7 +275,8 @@ struct Adapter {
         return input;
     }
 
-    /// What no family serves, or why this one does not; each family's own checks know nothing of the former.
+    /// Returns why this family does not serve the problem. Properties that few families serve are checked here, the
+    /// others in the family.
     static std::vector<std::string> unsupported(const Problem& problem, const Arch& arch) {
         std::vector<std::string> reasons = unserved(Typed::kName, problem, serves());
         return reasons.empty() ? Typed::unsupported(problem, arch) : reasons;

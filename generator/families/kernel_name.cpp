@@ -73,7 +73,7 @@ private:
         return naming_the_kernel([&]() -> const Family& { return find_family(front_before_type()); });  // throws
     }
 
-    /// What seems to be meant as the family: all before the first token that is a type, or the first token.
+    /// Returns the probable family: all before the first token that is a type, or the first token.
     std::string_view front_before_type() const {
         const std::size_t end = name_.find('_');
         for (std::size_t at = end; at != std::string_view::npos; at = name_.find('_', at + 1)) {

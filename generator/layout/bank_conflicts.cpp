@@ -15,7 +15,7 @@ namespace {
 constexpr int kPhaseBytes = kSharedBanks * kBankBytes;
 constexpr int kMatrixRowBytes = 16;
 
-/// What the lanes of a phase want of each bank. Called for many candidates: fixed arrays, no allocation.
+/// The words that lanes of a phase want of each bank. It is used for many candidates, so it allocates nothing.
 /// Aligned vectors are counted whole, over banks as wide as they are: two of them share all their banks or none.
 class Phase {
 public:

@@ -16,7 +16,7 @@ constexpr TileShape k16x8x4{16, 8, 4}, k16x8x8{16, 8, 8}, k16x8x16{16, 8, 16}, k
 constexpr std::string_view kC8x8 = "((4,8),2):((16,1),8)";
 constexpr std::string_view kC16x8 = "((4,8),(2,2)):((32,1),(16,8))";
 
-/// Layouts (thread, value) of a shape's operands for elements of so many bits. With lane = 4·g + t: rows follow g,
+/// Layouts (thread, value) of a shape's operands for elements of `bits` bits. With lane = 4·g + t, rows follow g and
 /// 32-bit groups of columns follow t.
 struct FragmentRow {
     int bits;

@@ -47,7 +47,7 @@ void require_whole_passes(const TiledCopy& copy, const Layout& data) {
                                       copy.threads(), copy.rows(), copy.columns(), to_string(data.shape())));
 }
 
-/// A stride along which vectors of so many elements would not all start on a multiple of their size, or 0.
+/// A stride along which not all vectors of `elements` elements would start on a multiple of their size, or 0.
 std::int64_t misaligned_stride(const Layout& layout, std::int64_t elements) {
     const std::vector<std::int64_t> extents = flatten(layout.shape()), strides = flatten(layout.stride());
     for (std::size_t i = 0; i < strides.size(); ++i) {
@@ -56,7 +56,7 @@ std::int64_t misaligned_stride(const Layout& layout, std::int64_t elements) {
     return 0;
 }
 
-/// Why vectors of so many elements are not neighbours or not aligned among themselves; empty when they are.
+/// Why vectors of `elements` elements are not neighbours or not aligned among themselves, or "" if they are both.
 std::string layout_violation(const TiledCopy& copy, const Layout& data, int elements) {
     if (copy.values() % elements != 0)
         return fmt::format("{} elements do not divide a thread's {} values", elements, copy.values());

@@ -33,7 +33,7 @@ void require_warps(const Layout& warps) {
             fmt::format("the warps {} are not numbered 0 to {}, each once", to_string(warps), warps.size() - 1));
 }
 
-/// What one pass of all warps covers, or the permutation given, which must hold whole passes.
+/// Returns the tile that one pass of all warps covers, or the given permutation, which must hold whole passes.
 Layout permutation_of(const MmaAtom& atom, const Layout& warps, const Tiler& wanted, int mode) {
     const std::int64_t pass = extent(atom.shape, mode) * warps.size(mode);
     if (wanted.by_mode())
@@ -59,7 +59,7 @@ void require_size(const MmaAtom& atom, const Layout& warps, const std::array<Lay
     }
 }
 
-/// The permutation tile of so many repetitions.
+/// The permutation tile of this number of repetitions.
 std::array<Tiler, 3> repeated(const MmaAtom& atom, const Layout& warps, TileShape repetitions) {
     require_warps(warps);
     std::array<Tiler, 3> permutation;

@@ -28,7 +28,7 @@ struct SplitRows {
     GEMM_FACTORS_OF_LINES();
 
     __device__ __forceinline__ bool has_long_lines() const { return k > 1024; }
-    // What a block splits at a time.
+    // Units of work. A block splits one at a time.
     __device__ __forceinline__ unsigned units() const {
         return has_long_lines() ? lines : (lines + (kSplitWarps - 1u)) / kSplitWarps;
     }
@@ -98,7 +98,7 @@ struct SplitColumns {
 
     // Lines of a strip. Few lines have narrow strips, so that all SMs have some.
     __device__ __forceinline__ unsigned width() const { return lines > 2048 ? 32 : 8; }
-    // What a block splits at a time.
+    // Units of work. A block splits one at a time.
     __device__ __forceinline__ unsigned units() const { return (lines + (width() - 1)) / width(); }
 
     // The 32 elements of a group. What lies beyond K is zero.

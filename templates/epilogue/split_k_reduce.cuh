@@ -7,7 +7,7 @@ extern "C" __global__ void __launch_bounds__(kReduceThreads, 1) gemm_reduce(cons
     GEMM_LAUNCH_ORDER();
     const long long pitch = partials_pitch(args.n);
     const long long size = args.m * pitch;
-    const long long quads = size / 4;  // groups of four columns, of which a row's last may be padded
+    const long long quads = size / 4;  // groups of four columns; a row's last one may be padded
     const long long step = static_cast<long long>(gridDim.x) * kReduceThreads;
     for (long long quad = static_cast<long long>(blockIdx.x) * kReduceThreads + threadIdx.x; quad < quads;
          quad += step) {

@@ -11,7 +11,7 @@
 namespace jitgemm {
 namespace {
 
-/// What tells A from B on the way to the tensor cores.
+/// The properties in which A and B differ on their way to the tensor cores.
 struct OperandView {
     Operand operand;
     const OperandGeometry& geometry;

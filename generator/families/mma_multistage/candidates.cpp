@@ -42,7 +42,7 @@ constexpr int kSplits[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 56};  // more have 
 constexpr int kGroup = 8;
 constexpr int kFewBlocks = 160;      // below about a wave, splitting K may pay
 constexpr int kShortestSplit = 256;  // of K
-constexpr int kSomeWaves = 400;      // blocks; a cluster's splits are cheap enough to even out so many
+constexpr int kSomeWaves = 400;      // blocks; up to here a cluster's splits are cheap enough to even out waves
 constexpr int kFewSplits = 4;
 
 MmaMultistageConfig config_of(const Tile& tile, int row_bytes, const GemmSpec& spec) {

@@ -20,7 +20,7 @@ public:
     /// The problem and the GPU must outlive the object.
     MmaLeastTime(const Problem& problem, const MmaMultistageConfig& tile, const GpuModel& gpu);
 
-    /// With so many splits, and with at most so many stages.
+    /// The bound for a config with `splits` splits and at most `most_stages` stages.
     [[nodiscard]] double with(int splits, Reduction reduction, int most_stages) const;
 
 private:

@@ -190,8 +190,8 @@ SharedAccess row_loads(std::string_view instruction, int rows, int columns, cons
     return access;
 }
 
-/// What the first block of a cluster reads of the whole tile, from its own shared memory and its peers': every
-/// split_k-th vector of each thread's.
+/// The first block of a cluster reads every split_k-th vector of each thread's part of the tile, from its own shared
+/// memory and its peers'.
 SharedAccess cluster_load(const MmaMultistageConfig& c, const TensorCoreGeometry& g) {
     return row_loads("ld.shared::cluster", c.block.m, c.block.n, g, EpiloguePairs::none,
                      [&](int first) { return first / g.threads % c.split_k == 0 ? c.split_k : 0; });

@@ -69,7 +69,7 @@ std::string derived_lines(const GemmSignature& s, const Config& c, const SlicedK
            constant_line("kPitchP", pitch, "") + constant_line("kSumsOfAWarp", rows * pitch, "");
 }
 
-/// What depends on which operand is the long one.
+/// The list depends on which operand is the long one.
 std::vector<KernelArgument> arguments(const GemmSignature& s, const Config& c, const SlicedKGeometry& g) {
     using Role = ArgumentRole;
     const auto map = [](Role role, const SlicedPanel& panel) {

@@ -2,7 +2,7 @@
 
 namespace jitgemm {
 
-/// What the kernels of a family serve beyond one plain product.
+/// The features that kernels of a family serve beyond one plain product.
 struct FamilyServes {
     bool pairs = false;         ///< an element of D of two columns
     bool block_scales = false;  ///< scales of blocks of K

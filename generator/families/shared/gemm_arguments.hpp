@@ -11,8 +11,8 @@ namespace jitgemm {
 /// The fields of GemmArgs in the generated gemm_args.cuh, in order.
 [[nodiscard]] std::vector<KernelArgument> gemm_arguments(const GemmSignature& signature, bool has_workspace);
 
-/// What the epilogue adds to a kernel's arguments: addresses and pitches of its operands, and scalars of the launch.
-/// They are those of C, alpha and beta where there is no text.
+/// The epilogue adds these arguments: addresses and pitches of its operands, and scalars of the launch. Without a text
+/// they are those of C, alpha and beta.
 void add_epilogue_pointers(std::vector<KernelArgument>& list, const GemmSignature& signature);
 void add_epilogue_pitches(std::vector<KernelArgument>& list, const GemmSignature& signature);
 void add_epilogue_scalars(std::vector<KernelArgument>& list, const GemmSignature& signature);

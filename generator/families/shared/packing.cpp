@@ -15,7 +15,7 @@ constexpr int kTransposedWordsPerBlock = 64;  // of 32 bits: a thread moves 16 a
 constexpr int kMostBlocks = 65536;
 constexpr std::int64_t kMostSteps = (std::int64_t{1} << 32) - std::int64_t{kMostBlocks} * kPackThreads;
 
-// What packing may waste: as much memory again as the operand has, or this.
+// Packing may waste this number of bytes, or as much memory as the operand has.
 constexpr std::int64_t kSmallWaste = std::int64_t{256} << 20;
 
 void add_waste(std::vector<std::string>& reasons, char name, const PackedOperand& operand) {

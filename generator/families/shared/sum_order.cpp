@@ -15,7 +15,7 @@ std::string to_string(const SumOrder& order) {
 SumOrder batch_invariant_order(const GemmSpec& spec, const Arch& arch) {
     const bool on_tensor_cores = spec.math != Math::ieee && arch.has_wgmma;
     if (spec.a == DataType::f32 && !on_tensor_cores) return {};
-    // The k of a wgmma is that of mma.sync's largest shape.
+    // A wgmma has the k of mma.sync's largest shape.
     return {.instruction = fastest_instruction(arch, MathUnit::tensor_cores),
             .instruction_k = wgmma_k(multiplied_type(spec))};
 }

@@ -10,7 +10,7 @@ namespace jitgemm {
 
 /// \file Rules that kernels on tensor cores share. Each check adds the violated rules, with their numbers.
 
-/// What a family multiplies beside f16 by f16 and bf16 by bf16, and writes beside f16, bf16 and f32.
+/// Types of a family beside f16 by f16 and bf16 by bf16 with results in f16, bf16 or f32.
 struct TensorCoreTypes {
     bool factors_of_8_bits = false;  ///< s8 by s8, e4m3 and e5m2 in any mix
     bool outputs_of_8_bits = false;  ///< e4m3 and e5m2, of products of 16 bits

@@ -16,9 +16,9 @@ namespace jitgemm {
     return static_cast<double>(extent) / std::max(1.0, tiles);
 }
 
-/// Sets math_us, tail_us and waves of a cost whose blocks_per_sm is known, on so many SMs. `wave_cycles(resident)` is
-/// how long a wave takes with so many blocks on an SM, 0 for none. Full waves run with every SM full; the blocks left
-/// over spread out, fewer on an SM.
+/// Sets math_us, tail_us and waves of a cost whose blocks_per_sm is known, on `sm_count` SMs. `wave_cycles(resident)`
+/// is the time of a wave with `resident` blocks on an SM, and 0 without blocks. Full waves run with every SM full. The
+/// blocks left over spread out, fewer on an SM.
 template <typename WaveCycles>
 void add_waves(CostEstimate& cost, double blocks, int sm_count, double clock_mhz, const WaveCycles& wave_cycles) {
     const double slots = static_cast<double>(sm_count) * cost.blocks_per_sm;

@@ -17,7 +17,7 @@ using Contents = WorkspaceContents;
 
 bool transposes(const Contents& c) { return c.transposes_a || c.transposes_b; }
 
-/// What templates call an element of an operand that is packed.
+/// The templates' type of an element that is packed.
 std::string_view element_name(int bytes) { return bytes == 1 ? "Byte" : bytes == 2 ? "Bits" : "float"; }
 /// The end of the name of a template that packs or transposes these.
 std::string_view template_suffix(int bytes) { return bytes == 1 ? "_bytes" : bytes == 2 ? "" : "_words"; }

@@ -39,7 +39,7 @@ SharedAccess copy_access(Operand name, const SimtOperand& operand, const Config&
                 add_instruction(access, vector_wavefronts(operand.vector * kFloatBytes, addresses));
             }
     if (access.wavefronts > access.ideal)
-        access.reason = fmt::format("rows of {} floats, {} of which a warp writes at once", operand.pitch,
+        access.reason = fmt::format("rows of {} floats, and a warp writes {} rows at once", operand.pitch,
                                     std::max(1, kWarpLanes / operand.threads_per_row));
     return access;
 }

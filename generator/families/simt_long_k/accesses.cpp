@@ -31,7 +31,7 @@ SharedAccess long_k_copy(Operand name, const SimtLongKOperand& operand, int thre
                 add_instruction(access, vector_wavefronts(operand.vector * kWord, addresses));
             }
     if (access.wavefronts > access.ideal)
-        access.reason = fmt::format("rows of {} floats, {} of which a warp writes at once", operand.pitch,
+        access.reason = fmt::format("rows of {} floats, and a warp writes {} rows at once", operand.pitch,
                                     std::max(1, kWarpLanes / operand.vectors_per_row));
     return access;
 }

@@ -41,7 +41,7 @@ int address_in(const PanelledTile& tile, const WgmmaWarpSpecializedConfig& c, in
     return address ^ (address >> 3 & (kPanelBytes - kChunkBytes));
 }
 
-/// A's fragments, of which each warp loads those of its rows: four 8x8 matrices, two of rows by two of k.
+/// A's fragments. Each warp loads those of its rows: four 8x8 matrices, two of rows by two of k.
 SharedAccess fragment_access(Operand operand, const WgmmaWarpSpecializedConfig& c, const WgmmaGeometry& g) {
     const PanelledTile& tile = g.a;
     const int columns = kChunkBytes / tile.element_bytes;  // of a matrix

@@ -22,8 +22,8 @@ enum class OutputStore : std::uint8_t { tma, shared };
 /// The source of A for wgmmas. B always comes from shared memory.
 enum class OperandSource : std::uint8_t { shared, registers };
 
-/// Who copies scales of blocks of K to shared memory, beside each k-tile. tma: TMA, if their rows are aligned to 16
-/// bytes. threads: a warp of the producer, by cp.async.
+/// Scales of blocks of K are copied to shared memory beside each k-tile. tma: by TMA, if their rows are aligned to 16
+/// bytes. threads: by a warp of the producer, with cp.async.
 enum class ScaleSource : std::uint8_t { tma, threads };
 
 /// GEMM of 16-bit elements and 8-bit floats on wgmma (sm_90a). A producer warp copies k-tiles by TMA into a ring of

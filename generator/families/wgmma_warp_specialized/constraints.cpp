@@ -129,7 +129,7 @@ void check_width(Reasons& reasons, const GemmSpec& spec, const Config& c) {
                       16);
 }
 
-/// What a config must be like for other operands than those of 16 bits.
+/// Checks a config of operands that have not 16 bits.
 void check_operand_bits(Reasons& reasons, const GemmSpec& spec, const Config& c) {
     if (has_16_bits(spec)) return;
     if (c.a_source == OperandSource::registers)
@@ -275,7 +275,7 @@ void check_stream_k(Reasons& reasons, const GemmSpec& spec, const Config& c) {
             fmt::format("stream_k = {} blocks are not whole clusters of {}x{}", c.stream_k, c.cluster.m, c.cluster.n));
 }
 
-/// What there is nothing to do for where a block has one tile, as it has without a producer.
+/// Refuses options that have no effect if a block has one tile only. Without a producer it has only one, too.
 void check_persistence(Reasons& reasons, const Config& c) {
     if (c.persistent && c.warp_specialized) return;
     const std::string_view why = c.warp_specialized ? "persistent = 0" : "warp_specialized = 0";
@@ -345,7 +345,7 @@ void check_early(Reasons& reasons, const GemmSpec& multiplied, const Config& c) 
     check(c.early_b, 'B', multiplied.constant_b, copies_b(multiplied));
 }
 
-/// What no config serves of an epilogue with pairs of columns.
+/// Refuses problems with pairs of columns that no config serves.
 void check_pairs(Reasons& reasons, const Problem& problem) {
     if (!has_pairs(problem.signature)) return;
     const GemmSpec& spec = problem.row_major();

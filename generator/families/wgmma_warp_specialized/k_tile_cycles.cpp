@@ -19,9 +19,9 @@ using Config = WgmmaWarpSpecializedConfig;
 
 constexpr int kStagesBeingRead = 1;  // of the ring, by wgmmas: no loads are in flight there
 
-/// What L2 has to do for one block's share of an operand's k-tile, in bytes of rows that begin with a line. Blocks that
-/// share it save less than the requests they don't make, as if L2 served those of neighbours for a line together
-/// anyway.
+/// L2's work for one block's share of an operand's k-tile, in bytes of rows that begin with a line. If n blocks share
+/// a request, the work falls by less than the factor n: L2 seems to serve neighbours' requests for a line together
+/// also without sharing.
 double fetched_bytes(const PanelledTile& tile, std::int64_t pitch, const WgmmaCosts& costs) {
     return static_cast<double>(tile.bytes) / std::pow(tile.shares, costs["shares_exponent"]) *
            line_work(pitch * tile.element_bytes, costs);
@@ -54,7 +54,7 @@ LastRows last_rows(const PanelledTile& tile, std::int64_t k, int block, int bloc
     return {.beyond = static_cast<double>(block_k - inside) * tile.panels * of_mean};
 }
 
-/// What TMA takes longer for rows that it fills up with zeros.
+/// TMA takes these cycles on top for rows that it fills up with zeros.
 double filling_cycles(const GemmSpec& multiplied, const Config& c, const WgmmaGeometry& g, double at_work,
                       const GpuModel& gpu, const WgmmaCosts& costs) {
     const double outside = outside_rows(g.a, multiplied.m, c.block.m, c.cluster.m, c.block.k) +

@@ -28,8 +28,8 @@ struct KTileCycles {
 [[nodiscard]] double multiply_cycles(const WgmmaWarpSpecializedConfig& config, const WgmmaGeometry& geometry,
                                      const HardwareCosts& hardware, const WgmmaCosts& costs);
 
-/// What L2 does for rows of this pitch over what it does for rows that begin with a line. Other rows of 128 bytes lie
-/// in two lines, and in five sectors where they begin within one.
+/// L2's work for rows of this pitch, relative to rows that begin with a line. Other rows of 128 bytes lie in two
+/// lines, and in five sectors if they begin within a sector.
 [[nodiscard]] double line_work(std::int64_t pitch_bytes, const WgmmaCosts& costs);
 
 }  // namespace jitgemm

@@ -12,7 +12,7 @@ struct FetchedLines {
     double columns = 0;
 };
 
-/// What all clusters fetch for a k-tile each while they work on the pieces of stream-K, at one pace.
+/// Lines that clusters fetch for one k-tile each, while all work on pieces of stream-K at one pace.
 struct LinesOfPieces {
     FetchedLines first;        ///< of clusters in their first pieces, which began at once
     FetchedLines later;        ///< of the others, if no pace differed before

@@ -237,7 +237,7 @@ std::string group_lines(const OperandParts& parts, const WgmmaGeometry& g) {
                          "panels, one behind the other, that a group takes");
 }
 
-/// What follows from the parameters. geometry() has the same numbers, so that no template computes them anew.
+/// Constants that follow from the parameters. They are geometry()'s numbers, so that no template computes them anew.
 std::string derived_lines(const GemmSignature& s, const TileOperands& operands, const Config& c,
                           const WgmmaGeometry& g) {
     const int blocks = blocks_of_cluster(c);

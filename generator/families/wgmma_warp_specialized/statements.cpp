@@ -76,7 +76,7 @@ std::string take_args_of_tile(const TileOperands& operands, std::string_view pro
     return operands.batched ? fmt::format("const GemmArgs of_tile = problem_of(args, {});\n", problem) : std::string();
 }
 
-/// What a consumer has to have before its sums are complete.
+/// A consumer reads these operands before its sums are complete.
 std::string read_operands(const Config& c, const TileOperands& operands) {
     std::string text = is_overlapped(c) ? std::string() : take_args_of_tile(operands, "tile.problem");
     if (has_early_place(c, operands)) text += kPlace;

@@ -48,7 +48,7 @@ struct TileBlock {
     bool is_divisor = false;  ///< all that read it are divided by it
 };
 
-/// What the sums of a tile are finished with.
+/// The function that turns sums of a tile into results.
 enum class TileFinish : std::uint8_t {
     by_unit,     ///< render_by_unit: `alpha * acc`, and one operand that beta guards
     by_text,     ///< render_epilogue

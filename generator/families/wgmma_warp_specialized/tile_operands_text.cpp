@@ -125,7 +125,7 @@ public:
         : all_(all), columns_(columns), is_overlapped_(is_overlapped) {}
 
     [[nodiscard]] std::string write() const {
-        std::string text = "\n// What the sums of a warp's part of a tile are finished with.\nstruct TileOperands {\n";
+        std::string text = "\n// Operands of the results of a warp's part of a tile.\nstruct TileOperands {\n";
         if (has_edges()) text += "    const Edges& edges;\n";
         if (all_.needs_places()) text += "    int slice_row = 0, slice_column = 0;\n";
         for (const TileOperand& one : all_.operands)
@@ -373,8 +373,8 @@ private:
         return text + "    }\n";
     }
 
-    /// What becomes of a pair of results, `x` and `y`, for outputs that have no slices and for reductions; `i` counts
-    /// rows g and g + 8.
+    /// Statements that store a pair of results, `x` and `y`, in outputs without slices and in reductions. `i` is 0 for
+    /// row g and 1 for row g + 8.
     [[nodiscard]] std::string direct_stores(std::size_t indent, std::string_view i) const {
         if (!all_.finishes_by_place()) return {};
         const std::string start(indent, ' ');

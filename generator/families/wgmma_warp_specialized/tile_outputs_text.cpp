@@ -46,11 +46,11 @@ std::string slice_offsets(const TileOperands& all) {
 
 std::string finished_struct(const TileOperands& all) {
     return all.swap_ab ? fmt::format(
-                             "\n// What is stored of a thread's pair.\nstruct FinishedPairs {{\n"
+                             "\n// The results of a thread's pair.\nstruct FinishedPairs {{\n"
                              "    float2 {};\n}};\n",
                              fmt::join(kept_names(all), ", "))
                        : fmt::format(
-                             "\n// What is stored of a thread's part of 16 rows by eight columns.\n"
+                             "\n// The results of a thread's part of 16 rows by eight columns.\n"
                              "struct FinishedAtoms {{\n    Atom {};\n}};\n",
                              fmt::join(kept_names(all), ", "));
 }
@@ -95,7 +95,7 @@ std::string output_words(const TileOperands& all) {
                                    fmt::format("{1}(pairs.{0}.x, pairs.{0}.y);", name, packing_function(one))));
         stages.push_back(fmt::format("        stmatrix(place + {}, {}_words);\n", slice_offset(name), name));
     }
-    return "\n// What is stored of the two pairs of an atom, but for D.\nstruct OutputWords {\n" + members + "\n" +
+    return "\n// The results of the two pairs of an atom, without D's.\nstruct OutputWords {\n" + members + "\n" +
            member("void take(const FinishedPairs& pairs, int pair)", takes) +
            "    // Writes it to the slices behind D's. `place` is the lane's address for this atom of D.\n" +
            member("void stage(unsigned place) const", stages) + "};\n";

@@ -54,7 +54,7 @@ SharedAccess fragment_load(Operand operand, const OperandGeometry& g, int fragme
     return access;
 }
 
-/// A k-tile's, of which the ISA says nothing: each wmma.load becomes ldmatrix of the fragment's 8x8 matrices, whose
+/// A k-tile's accesses. The ISA does not describe them: each wmma.load becomes ldmatrix of 8x8 matrices, whose
 /// rows of 16 bytes lie a row of the tile apart (docs/families.md).
 std::vector<SharedAccess> fragment_loads(const WmmaMultistageConfig& c, const TensorCoreGeometry& g) {
     const int warp_steps = g.threads / kWarpLanes * (c.block.k / c.mma.k);

@@ -12,8 +12,7 @@ struct WmmaMultistage {
     using Costs = WmmaCosts;
     static constexpr std::string_view kName = "wmma_multistage";
     static constexpr std::string_view kSummary =
-        "f16 and bf16 on wmma fragments: padding, cp.async, stages, double buffering and zig-zag, each of which can be "
-        "left out";
+        "f16 and bf16 on wmma fragments: padding, cp.async, stages, double buffering and zig-zag, each optional";
     static constexpr std::string_view kTemplateFile = "wmma_multistage/wmma_multistage.cu";
     static constexpr MathUnit kMathUnit = MathUnit::tensor_cores;
     static constexpr FamilyServes kServes{.batches = true};

@@ -84,7 +84,7 @@ TEST_CASE("symmetric: the rules name the value") {
     CHECK(mentions(with([](GemmSpec& s) { s.groups = 2; }), "groups is 2"));
     CHECK(mentions(with([](GemmSpec& s) { s.epilogue = "d = acc + bias[n]"; }), "reads bias[n]"));
     CHECK(mentions(with([](GemmSpec& s) { s.epilogue = "d = acc * s[0]"; }), "reads s[0]"));
-    CHECK(mentions(with([](GemmSpec& s) { s.epilogue = "d = acc; most[0] = max(abs(acc))"; }), "makes most[0]"));
+    CHECK(mentions(with([](GemmSpec& s) { s.epilogue = "d = acc; most[0] = max(abs(acc))"; }), "most[0]"));
     CHECK(mentions(with([](GemmSpec& s) { s.epilogue = "d[m,h] = left(acc) * right(acc)"; }), "pairs of columns"));
     CHECK(with([](GemmSpec& s) { s.epilogue = "d = relu(alpha * acc)"; }).empty());
     CHECK(with([](GemmSpec& s) { s.batch = 2; }).empty());

@@ -35,7 +35,7 @@ TEST_CASE("an epilogue is rendered as its functions, Results and finish") {
     asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(inverse) : "f"(power + 1.0f));
     return x * inverse;
 }
-// What is stored of one element.
+// The results of one element.
 struct Results {
     float pre, d;
 };
