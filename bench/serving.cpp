@@ -1,4 +1,4 @@
-// What a server waits for: a seeded trace of requests, whose numbers of rows change with every batch.
+// Times that a server waits for, in a seeded trace of requests whose numbers of rows change with every batch.
 //
 //     serving [--requests 20000] [--seed 1] [--mode sets|requests|serve] [--csv FILE]
 //

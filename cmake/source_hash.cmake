@@ -22,8 +22,8 @@ if(NOT CMAKE_SCRIPT_MODE_FILE)
 endif()
 
 file(GLOB_RECURSE files RELATIVE ${FOLDER} ${FOLDER}/*.cpp ${FOLDER}/*.hpp)
-# What draws, explains, chooses or is asked for kernels writes none of their text: a new cost constant leaves measured
-# times as they are.
+# Files that draw, explain or choose kernels, or read problems, write none of the kernels' text. So a new cost constant
+# leaves measured times as they are.
 list(FILTER files EXCLUDE REGEX "^draw/|^base/spec_text|explain|heuristics|cost|roofline|line_diff|nearest_name")
 list(SORT files)
 set(hashes "")

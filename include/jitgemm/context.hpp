@@ -27,7 +27,7 @@ enum class Tune : std::uint8_t {
 /// kernel; it is empty after success. The callback must not destroy the context.
 using TunedCallback = std::function<void(const GemmKernel& kernel, const std::string& failure)>;
 
-/// What a request may do to get its kernel.
+/// Says how a request may get its kernel.
 struct KernelRequest {
     std::optional<OnMiss> on_miss = std::nullopt;  ///< unset: Options::on_miss
     Tune tune = Tune::never;

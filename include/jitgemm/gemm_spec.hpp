@@ -47,7 +47,7 @@ enum class Summation : std::uint8_t { usual, fast, promoted };
 /// multiplies more exactly may serve a problem, too.
 enum class Math : std::uint8_t { ieee, f16x3, bf16x3, tf32, bf16x6, tf32x3 };
 
-/// What groups cut: the rows of A and D, or K, that is the columns of A and the rows of B.
+/// Groups cut the rows of A and D (m), or the columns of A and the rows of B (k).
 enum class Ragged : std::uint8_t { m, k };
 
 /// The operands that a launch takes as GemmKernel::prepare_a() and prepare_b() have made them.
@@ -136,8 +136,8 @@ struct GemmSpec {
     std::int64_t expected_rows = 0;
     /// 0, or the rows of A. A is then (source_rows, k), and GemmArguments::row_index names a row of it for each of D.
     std::int64_t source_rows = 0;
-    /// What is stored, from the sums of products `acc` on: "d = silu(acc + bias[n]) * up[m,n]". Without a text it is
-    /// alpha · acc + beta · C. A text reads its own operands, so that `c` is then unset.
+    /// The text says what is stored; `acc` is the sum of products: "d = silu(acc + bias[n]) * up[m,n]". Without a text,
+    /// D is alpha · acc + beta · C. A text reads its own operands, so `c` is unset then.
     EpilogueText epilogue = {};
 
     friend bool operator==(const GemmSpec&, const GemmSpec&) = default;

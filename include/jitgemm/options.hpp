@@ -8,7 +8,7 @@
 
 namespace jitgemm {
 
-/// What a request does if its kernel is not loaded yet.
+/// The behaviour of a request whose kernel is not loaded yet.
 enum class OnMiss : std::uint8_t {
     /// Load the kernel from the disk cache, or compile it. The request returns when this is done.
     wait,

@@ -16,7 +16,7 @@ _MAX_DLPACK = (1, 1)
 
 
 class Description(NamedTuple):
-    """What a launch needs to know of an array. The extension reads the fields by their place."""
+    """Facts of an array that a launch needs. The extension reads the fields by their place."""
 
     pointer: int
     shape: tuple[int, ...]
@@ -74,7 +74,7 @@ def _is_tensor(x: Any) -> bool:
 def empty(like: Any, shape: tuple[int, ...], type_: str) -> Any:
     """A new row-major array of the same library in the same place, to be written.
 
-    For JAX, whose arrays are immutable: memory, of which hand_over() makes an array.
+    JAX's arrays are immutable, so it gets memory, which hand_over() turns into an array.
     """
     module = type(like).__module__.partition(".")[0]
     if _is_tensor(like):

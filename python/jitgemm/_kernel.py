@@ -52,8 +52,8 @@ def kernel(
 ) -> Kernel:
     """The kernel for a problem: from memory, else the cache on disk, else compiled now, a second or so.
 
-    spec: "bf16 tn 4096 4096 4096" (type, layout, m, n, k) or "gemm-v1 m=4096 ...". Or its fields as keywords, of which
-      m, n and k must be given:
+    spec: "bf16 tn 4096 4096 4096" (type, layout, m, n, k) or "gemm-v1 m=4096 ...". Or its fields as keywords; m, n and
+      k must be given:
       m, n, k: C and D are m×n, A is m×k, B is k×n.
       a, b, c, d, acc: types of the matrices and of the accumulator, each a dtype or its name ("f16", "float16",
         numpy.float16). Default: a is bf16, b and d are as a, and there is no c.

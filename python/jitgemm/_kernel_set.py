@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 class KernelSetText:
-    """What a set of kernels says of itself. The extension's type KernelSet inherits it."""
+    """Texts and facts of a set of kernels. The extension's type KernelSet inherits it."""
 
     __slots__ = ()
 

@@ -1,4 +1,4 @@
-"""What a kernel says of itself. The extension's type Kernel inherits it."""
+"""Texts and facts of a kernel. The extension's type Kernel inherits them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 class KernelText:
-    """What a kernel says of itself."""
+    """Texts and facts of a kernel."""
 
     __slots__ = ()
 
@@ -38,7 +38,7 @@ class KernelText:
 
     @property
     def launch_info(self) -> list[LaunchDocument]:
-        """What launching the cubin without jitgemm takes, an entry for each kernel launch, in order.
+        """All facts for launches of the cubin without jitgemm: an entry for each kernel launch, in order.
 
         `function`, `grid` and `block` (of three), `shared_bytes` (dynamic), `cluster`, `argument_bytes` and the other
         fields of an entry of `jitgemm dump --json`. The arguments are one struct by value: pack_arguments() fills it.

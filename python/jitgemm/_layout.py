@@ -118,7 +118,7 @@ class Layout:
         return self._apply("flatten")
 
     def complement(self, cosize: int | None = None) -> Layout:
-        """What completes it up to that many values."""
+        """The layout that completes this one up to `cosize` values."""
         return self._apply("complement", *(() if cosize is None else (cosize,)))
 
     def right_inverse(self) -> Layout:
@@ -227,7 +227,7 @@ def _tuples(text: str) -> Any:
 
 
 def _expression(text: str, expression: str) -> str:
-    """What the calculator reads a layout from: its text, but for a swizzled one, which CuTe prints with an offset."""
+    """A layout's text as the calculator reads it. CuTe prints a swizzled layout with an offset, which is changed."""
     if " o " not in text:
         return text
     return text.replace("Sw<", "Swizzle<").replace(" o 0 o ", " o ") if " o 0 o " in text else expression

@@ -67,7 +67,7 @@ def ask(arguments: Iterable[str], progress: Progress | None = None) -> Document:
 
 
 def text(arguments: Iterable[str], gpu: int | None = None) -> str:
-    """What the tool prints for people. Where `gpu` is given, that GPU of this process is this machine's to the tool."""
+    """The tool's output for people. If `gpu` is given, the tool takes this GPU of the process as the machine's."""
     import subprocess
 
     command = [folders.tool(), *arguments]

@@ -198,7 +198,7 @@ def unfuse(module: Any) -> None:
 
 
 def described(module: Any, pattern: Chain | Gated | None) -> str:
-    """What a call multiplies together: "gelu(fc1)"."""
+    """The products of a call: "gelu(fc1)"."""
     if isinstance(pattern, Gated):
         layers = ", ".join(filter(None, (pattern.gate, pattern.up)))
         return f"{pattern.activation.activation}-gated {layers}, then {pattern.down}"

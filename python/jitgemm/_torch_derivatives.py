@@ -17,7 +17,7 @@ Plain = Callable[[Tensor, Tensor], Tensor]
 
 
 class Factors(NamedTuple):
-    """What gradients are made of: dA takes B, dB takes A. The tensor that no gradient takes is None."""
+    """The factors of gradients: dA takes B, dB takes A. A tensor that no gradient takes is None."""
 
     shape_a: torch.Size
     shape_b: torch.Size

@@ -150,7 +150,7 @@ def _replace(graph: fx.Graph, found: Found) -> None:
 
 
 def fused_layers(x: Tensor, *given: Any) -> Tensor:
-    """What the graph calls."""
+    """The graph calls this function."""
     d: Tensor = MLP(x.reshape(-1, x.shape[-1]), *given)
     return d.reshape(*x.shape[:-1], d.shape[-1])
 

@@ -63,7 +63,7 @@ def mlp(options: Options, x: Tensor, weights: Weights) -> Tensor | None:
 
 
 def are_served(options: Options, x: Tensor, weights: Weights) -> bool:
-    """What is not has its rules, or its messages, from linear layers."""
+    """Linear layers compute products that are not served, or refuse them."""
     gate, up, bias, down, down_bias = weights
     dtype = x.dtype
     if x.dim() == 0 or dtype not in SERVED_TYPES or not _is_matrix(gate, dtype) or x.shape[-1] != gate.shape[1]:

@@ -103,7 +103,7 @@ def pattern_of(module: nn.Module) -> Pattern:
 
 
 def _calls(module: nn.Module) -> list[fx.Node]:
-    """What forward calls, in order. Its first argument is the only one that it uses."""
+    """The calls of forward, in order. forward may use its first argument only."""
     try:
         graph = _Tracer().trace(module)
     except Exception as error:

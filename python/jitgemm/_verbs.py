@@ -1,4 +1,4 @@
-"""What the tool does: each function starts it, and returns its document; docs/cli.md lists the pages on them."""
+"""The tool's verbs: each function starts the tool and returns its document. docs/cli.md lists their pages."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def tune(
 
 
 def doctor() -> DoctorDocument:
-    """What is installed, found and missing: driver, GPUs, NVRTC, cache, the emulator. `ok`: a GPU can be used here."""
+    """Lists parts that are found or missing: driver, GPUs, NVRTC, cache, the emulator. `ok`: a GPU can be used here."""
     return cast("DoctorDocument", _tool.ask(["doctor"]))
 
 

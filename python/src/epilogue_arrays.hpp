@@ -33,7 +33,7 @@ struct EpilogueArray {
     std::optional<float> value;  ///< of a scalar of the launch; alpha and beta need none
 };
 
-/// What a call gives for a formula.
+/// The arrays that a call passes for a formula.
 struct EpilogueArrays {
     const Formula* formula = nullptr;
     std::vector<EpilogueArray> operands;  ///< one for each of the formula's

@@ -12,7 +12,7 @@
 
 namespace jitgemm::python {
 
-/// What an epilogue's operands must fit: the caller's result, and D of the product.
+/// An epilogue's operands must fit these: the caller's result, and D of the product.
 struct ResultPlace {
     std::span<const std::int64_t> shape;  ///< of the result
     bool has_rows, has_columns;           ///< the result's last dimensions are rows and columns

@@ -124,7 +124,7 @@ PyObject* KeptMember::get() {
     if (imported.get() != nullptr && imported.get() == module_) return member_;
     Ref now = Ref::owned(import_module(full_name_));
     Ref member = Ref::owned(attribute_of(now.get(), name_));
-    // What was kept before stays alive: another thread may be calling it.
+    // The earlier object stays alive: another thread may be calling it.
     module_ = now.release();
     member_ = member.release();
     return member_;

@@ -19,8 +19,8 @@ public:
 /// Sets the Python exception of the class that goes with the C++ exception being handled. Returns null.
 PyObject* set_python_exception() noexcept;
 
-/// What the exception that is set says, its first line; none is set any more. One that is no complaint of a library's
-/// (KeyboardInterrupt, MemoryError, RecursionError) stays, and PythonError is thrown.
+/// Clears the exception that is set and returns its first line. KeyboardInterrupt, MemoryError and RecursionError are
+/// no library's complaints: they stay set, and PythonError is thrown.
 std::string take_complaint();
 
 /// Runs the steps of a function that Python calls. Nothing that they throw leaves it, and lines that were logged

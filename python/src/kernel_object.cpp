@@ -94,7 +94,7 @@ int init(PyObject* self, PyObject* positional, PyObject* named) {
 
 void destroy(PyObject* self) {
     auto* const kernel = reinterpret_cast<KernelObject*>(self);
-    // What a fork inherited can't be given back to the driver.
+    // A forked process can't give its parent's kernel back to the driver.
     if (kernel->loaded != nullptr && kernel->loaded->generation == fork_generation()) delete kernel->loaded;
     PyTypeObject* const type = Py_TYPE(self);
     reinterpret_cast<freefunc>(PyType_GetSlot(type, Py_tp_free))(self);

@@ -13,7 +13,7 @@ namespace jitgemm::python {
 /// A Kernel of a kernel that is there.
 [[nodiscard]] Ref new_kernel_object(const std::shared_ptr<Session>& session, GemmKernel kernel);
 
-/// What a kernel's words of device, name, family and parameters ask for; null and None: nothing.
+/// Reads the arguments device, kernel, family and parameters. Null and None ask for nothing.
 [[nodiscard]] Selection selection_of(PyObject* device, PyObject* kernel, PyObject* family, PyObject* parameters);
 
 }  // namespace jitgemm::python

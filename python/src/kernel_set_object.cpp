@@ -66,7 +66,7 @@ int init_set(PyObject* self, PyObject* positional, PyObject* named) {
 
 void destroy_set(PyObject* self) {
     auto* const object = reinterpret_cast<KernelSetObject*>(self);
-    // What a fork inherited can't be given back to the driver.
+    // A forked process can't give its parent's kernels back to the driver.
     if (object->loaded != nullptr && object->loaded->generation == fork_generation()) delete object->loaded;
     PyTypeObject* const type = Py_TYPE(self);
     reinterpret_cast<freefunc>(PyType_GetSlot(type, Py_tp_free))(self);

@@ -60,7 +60,8 @@ void deliver(const Message& message) {
     static_cast<void>(Ref::owned(call_python(member("_log", "deliver").get(), arguments.get())));
 }
 
-/// What a handler raises ends no product. Ctrl-C comes again, where the caller can be interrupted.
+/// An exception of a log handler doesn't end the product. Ctrl-C is raised again as soon as the caller can be
+/// interrupted.
 void pass_over_exception() {
     if (PyErr_ExceptionMatches(PyExc_KeyboardInterrupt) == 0) return write_unraisable(nullptr);
     PyErr_Clear();

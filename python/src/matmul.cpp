@@ -121,7 +121,7 @@ std::shared_ptr<const Plan> make_plan(const std::shared_ptr<Session>& session, c
     return session->plans.insert_or_assign(key, plan).first->second;
 }
 
-/// Who waits or fails takes no stand-in. All handles of the problem change with this one.
+/// A caller who asked to wait or to fail gets no stand-in. All handles of the problem change with this one.
 void settle(const std::shared_ptr<Session>& session, const GemmKernel& kernel, std::optional<OnMiss> on_miss) {
     if (!kernel || state_of(kernel).choice != ChoiceSource::stand_in) return;
     if (on_miss.value_or(state_of(session->context).options.on_miss) != OnMiss::serve)

@@ -30,7 +30,7 @@ PyObject* forget(PyObject* /*module*/, PyObject* /*unused*/) {
     Py_RETURN_NONE;
 }
 
-/// What is asked for from now on is recorded, also where it is known already.
+/// From now on all requests are recorded, also those whose kernel is known already.
 PyObject* record(PyObject* /*module*/, PyObject* file) {
     return guarded([&] {
         const std::string name = file == Py_None ? std::string() : std::string(text_of(file, "path"));

@@ -20,8 +20,7 @@ namespace {
 
 // ---- libraries with the exchange interface --------------------------------------------------------------------------
 
-/// What is known of a Python type. Methods of tensors are called without looking them up; null where they are no
-/// functions of C's.
+/// Facts of a Python type. Methods of tensors are called without a lookup. They are null if they are no C functions.
 struct ArrayType {
     const dlpack::ExchangeApi* exchange = nullptr;
     bool is_tensor = false;  ///< of PyTorch's
@@ -155,7 +154,7 @@ private:
     PyObject* function_ = nullptr;
 };
 
-/// What a method without arguments answers.
+/// Calls a method without arguments, and says whether it returned True.
 bool answers_yes(PyObject* object, PyCFunction function, PyObject* name) {
     return Ref::owned(function != nullptr ? function(object, nullptr) : call_method(object, name)).get() == Py_True;
 }
@@ -196,8 +195,8 @@ bool has_tangent(PyObject* tensor) {
     return Ref::owned(attribute_of(dual.get(), "tangent")).get() != Py_None;
 }
 
-/// What the exchange interface doesn't say of a torch.Tensor. A product that is not written down in the graph would
-/// silently have no gradient, and of a tensor that is to be negated when it is read the sign would be wrong.
+/// Checks a torch.Tensor's properties that the exchange interface doesn't pass on. A product outside of the graph
+/// would silently have no gradient. A tensor that is negated when it is read would have the wrong sign.
 void check_tensor(const Operand& operand, const ArrayType& type) {
     static PyObject* const is_neg = PyUnicode_InternFromString("is_neg");
     if (answers_yes(operand.object, type.is_neg, is_neg))
@@ -465,8 +464,7 @@ Capsule open_capsule(PyObject* capsule, const char* name) {
         const auto* managed =
             static_cast<const dlpack::ManagedTensorVersioned*>(PyCapsule_GetPointer(capsule, "dltensor_versioned"));
         if (managed->version.major != dlpack::kMajor)
-            refuse(name,
-                   fmt::format("speaks DLPack {}, of which {} is known here", managed->version.major, dlpack::kMajor));
+            refuse(name, fmt::format("speaks DLPack {}, but jitgemm knows {}", managed->version.major, dlpack::kMajor));
         return {&managed->tensor, (managed->flags & dlpack::kReadOnly) != 0 ? Py_True : Py_False};
     }
     if (PyCapsule_IsValid(capsule, "dltensor") != 0)

@@ -24,7 +24,7 @@ struct Place {
 };
 [[nodiscard]] std::string to_string(const Place& place);
 
-/// Whose array it is, as far as that matters when a launch has written.
+/// The library of an array. After a launch has written to an array, some libraries need to be told.
 enum class Library : std::uint8_t { other, torch, jax };
 
 /// An array as a launch needs it. Of one that is not there (no C, say) `object` is null.

@@ -35,7 +35,7 @@ Made& made_of(PyObject* self) {
 
 void destroy_prepared(PyObject* self) {
     auto* const object = reinterpret_cast<PreparedObject*>(self);
-    // What a fork inherited can't be given back to the driver.
+    // A forked process can't give its parent's memory back to the driver.
     if (object->made != nullptr && object->made->generation == fork_generation()) delete object->made;
     PyTypeObject* const type = Py_TYPE(self);
     reinterpret_cast<freefunc>(PyType_GetSlot(type, Py_tp_free))(self);

@@ -54,8 +54,8 @@ struct LaunchDimension {
     std::size_t behind = 0;                 ///< of the result's dimensions, the first one behind this one
 };
 
-/// What the arrays ask for, by numpy's rules for matmul: two dimensions are a matrix, more a batch of them, one a row
-/// of A's or a column of B's.
+/// The problem of the arrays, by numpy's rules for matmul. Two dimensions are a matrix, and more are a batch of
+/// matrices. One is a row of A or a column of B.
 struct Problem {
     GemmSpec spec;                          ///< of one launch: of a product, or of a batch of them
     std::int64_t batch = 1;                 ///< products in all

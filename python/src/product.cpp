@@ -112,7 +112,7 @@ Stream as_stream(PyObject* handle) {
     return reinterpret_cast<Stream>(static_cast<std::uintptr_t>(value));
 }
 
-/// What a stream answers, where it does.
+/// Returns a stream's answer, and refuses a stream that gives none.
 Ref answer_of(PyObject* stream, PyObject* answer) {
     if (answer == nullptr) refuse_stream("of type " + type_name(stream) + " gives no handle: " + take_complaint());
     return Ref::owned(answer);

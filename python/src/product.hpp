@@ -7,7 +7,7 @@
 
 namespace jitgemm::python {
 
-/// What a product is asked with.
+/// The arguments of a product.
 struct ProductArguments {
     PyObject *a, *b, *out, *alpha, *beta, *c, *accumulate, *stream, *device, *workspace, *deterministic,
         *dependent_launch, *out_dtype;
@@ -35,7 +35,8 @@ struct Product {
 /// Into a new one, in place: operands are some hundred bytes each.
 void read_product(const ProductArguments& given, Product& product);
 
-/// What a miss does: "wait", "serve" or "fail"; unset where the environment says it. Throws SpecError for another word.
+/// Reads the argument on_miss: "wait", "serve" or "fail". Unset, the environment decides. Throws SpecError for another
+/// word.
 [[nodiscard]] std::optional<OnMiss> on_miss_of(PyObject* word);
 
 /// Throws SpecError for a word that no product takes. Whether there is such a device is not looked at.

@@ -122,7 +122,7 @@ private:
     PyObject* member_ = nullptr;
 };
 
-/// What a type is called in messages: "numpy.ndarray", "list".
+/// The name of a type in messages: "numpy.ndarray", "list".
 std::string type_name(PyObject* object);
 
 }  // namespace jitgemm::python

@@ -40,7 +40,7 @@ void after_fork() {
     ++generation;
 }
 
-/// What the package knows of its own folders, where the environment says nothing.
+/// Takes the package's own folders, unless the environment names others.
 void take_defaults(Options& options) {
     const auto take = [&](std::string& into, const char* name) {
         if (into.empty()) into = text_of(Ref::owned(call_python(member("_folders", name).get())).get());

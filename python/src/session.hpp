@@ -9,7 +9,7 @@
 
 namespace jitgemm::python {
 
-/// What matmul knows of arrays that it was given before.
+/// matmul's plan for arrays like those of an earlier call.
 struct Plan {
     GemmKernel kernel;  ///< empty where the result has no element, and where C is to be copied first
     std::vector<std::int64_t> shape;
@@ -19,7 +19,7 @@ struct Plan {
     std::vector<LaunchDimension> launches{};
 };
 
-/// What a context is made with, beside the environment.
+/// The arguments of a context, beside the environment.
 struct Selection {
     std::string device{};
     std::string kernel{}, family{}, parameters{};

@@ -54,7 +54,7 @@ struct PassMember {
 
 inline constexpr int kPassThreads = 256;
 
-/// The number of elements that a thread makes at a time: 16 bytes of D, or fewer where its lines don't allow so many.
+/// The number of elements that a thread makes at a time: 16 bytes of D, or fewer if its lines don't allow 16.
 [[nodiscard]] int pass_vector(const PassProblem& problem);
 
 /// The kernel. Its sizes are constants. Throws Error if no pass computes the problem.

@@ -56,7 +56,7 @@ private:
         [[nodiscard]] DevicePointer at(std::int64_t copy) const {
             return first.address + static_cast<std::uint64_t>(copy * stride);
         }
-        /// What a launch takes.
+        /// The address that a launch takes.
         [[nodiscard]] DevicePointer given(std::int64_t copy) const {
             if (!operand.by_addresses) return at(copy);
             return arrays.data().address + static_cast<std::uint64_t>(copy * operand.batch) * sizeof(std::uint64_t);

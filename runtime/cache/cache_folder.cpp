@@ -74,7 +74,7 @@ void make_private(const std::string& root) {
 
 bool may(const std::string& path, int rights) { return ::faccessat(AT_FDCWD, path.c_str(), rights, AT_EACCESS) == 0; }
 
-/// What a user can do where the folder is somebody else's: only what works there.
+/// Lists ways out for a user to whom the folder doesn't belong. Ways that don't work there are left out.
 std::string ways_around(const std::string& root) {
     std::string ways = "set JITGEMM_CACHE_DIR to a folder of your own";
     if (fs::is_directory(root) && may(root, W_OK | X_OK)) ways += fmt::format(", for example {}/NAME", root);

@@ -16,7 +16,7 @@
 namespace jitgemm {
 
 /// The user's own cache folder: its places, whether it can be trusted and written, and how entries come into it and go.
-/// It may hold other things: only what has a name of cache_names.hpp, and is what that name stands for, is touched.
+/// It may hold other files. Only files with names of cache_names.hpp, and of the kind that the name says, are touched.
 ///
 ///     <root>/<kernel name>-<key>/     entries, only ever renamed into place
 ///     <root>/tmp/<key>-<unique>/      entries being written or removed; left-overs of a killed process

@@ -245,8 +245,8 @@ std::string KernelCache::Impl::store(const CacheLookup& lookup, const CompiledKe
     }
 }
 
-/// What lies there already was put there meanwhile by someone who got no lock, or could not be read before: a sound
-/// entry stays, a damaged one goes. Throws where neither can be.
+/// An entry may lie there already: a process without a lock has put it there, or it could not be read before. A sound
+/// entry stays, and a damaged one is replaced. Throws if neither is possible.
 void KernelCache::Impl::publish(const std::string& temporary, const std::string& entry, const KeyFields& fields) const {
     for (int attempt = 0; attempt < kPublishAttempts; ++attempt) {
         if (folder.publish(temporary, entry)) return;

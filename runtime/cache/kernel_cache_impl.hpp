@@ -35,7 +35,7 @@ struct KernelCache::Impl {
     /// Whether a read-only folder is set and not open to all users. Logs it once if it is open.
     [[nodiscard]] bool reads_readonly() const;
 
-    /// What the names of the entries begin with (entry_prefix), as they were at first.
+    /// The beginnings (entry_prefix) of the entries' names, as they were at first.
     [[nodiscard]] const std::unordered_set<std::string>& first_prefixes() const;
 
     CacheFolder folder;

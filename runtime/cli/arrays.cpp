@@ -177,7 +177,7 @@ std::optional<std::int64_t> groups_of_k(const ProblemOptions& options) {
     return groups;
 }
 
-/// What the files alone say; D and C lie in the order of C's file.
+/// The problem by the files alone. D and C have the order of C's file.
 GemmSpec spec_of(const ArrayProblem& arrays, const ProblemOptions& options, Reasons& reasons) {
     const OperandType operand_type(options, reasons);
     GemmSpec spec = gemm_spec_of_type(operand_type.of(arrays.a, "a-type"));

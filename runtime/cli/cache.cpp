@@ -89,7 +89,7 @@ int show_info(Output& output) {
     return kExitFine;
 }
 
-/// What could not be removed is told line by line, and is a failure.
+/// Prints a line for each entry that could not be removed. One is enough for a failure.
 int removal_exit_code(const CacheRemoval& removal, Output& output) {
     for (const std::string& reason : removal.kept) output.note(fmt::format("jitgemm: {}", reason));
     return removal.kept.empty() ? kExitFine : kExitFailed;
@@ -168,7 +168,7 @@ int prune_entries(const PruneOptions& options, Output& output) {
     return removal_exit_code(removal, output);
 }
 
-/// What `run` would ask the cache for.
+/// `run` would ask the cache for this.
 struct Lookup {
     CompileRequest request;
     NvrtcIdentity nvrtc;

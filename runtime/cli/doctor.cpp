@@ -54,7 +54,7 @@ struct DoctorReport {
 bool is_usable(const GpuProbe& gpu) { return gpu.reason.empty(); }
 bool fits(const NvrtcProbe& nvrtc) { return nvrtc.reason.empty(); }
 
-/// What to generate for: the first usable GPU, else something every NVRTC knows.
+/// The GPU of the trial kernel: the first usable one, else one that every NVRTC knows.
 GpuModel trial_gpu(const std::vector<GpuProbe>& gpus) {
     const auto gpu = std::ranges::find_if(gpus, is_usable);
     return typical_gpu(gpu == gpus.end() ? find_arch(kArchWithoutGpu) : *gpu->arch);
@@ -87,7 +87,7 @@ std::string nvrtc_text(const NvrtcProbe& nvrtc) {
     return fmt::format("{}{}{}", version, nvrtc.path, nvrtc.reason.empty() ? "" : " (" + nvrtc.reason + ")");
 }
 
-/// What was found; where nothing was, every place that was looked at.
+/// Lists the libraries found. If there are none, it lists every place that was searched.
 Check check_nvrtc(const DoctorReport& report) {
     const bool found = std::ranges::any_of(report.nvrtc, fits);
     std::vector<std::string> lines;

@@ -15,7 +15,7 @@ constexpr unsigned kGraceSeconds = 2;
 /// One Ctrl-C may come twice: from the terminal, and from a program that started the tool and passes its own on.
 constexpr std::int64_t kSameNanoseconds = 250'000'000;
 constexpr std::string_view kMessage = "jitgemm: interrupted\n";
-/// What report_failure() makes of Interrupted; a signal handler can only write what is there already.
+/// The text that report_failure() prints for Interrupted. It is a constant, because a signal handler can't make one.
 constexpr std::string_view kDocument = R"({
   "error": {
     "kind": "interrupted",

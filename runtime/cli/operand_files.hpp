@@ -26,8 +26,7 @@ public:
     [[nodiscard]] EpilogueText with_types(EpilogueText text, DataType d) const;
     /// The rows of A that are gathered; null if it is not among the files.
     [[nodiscard]] const NpyMatrix* row_index() const;
-    /// What does not fit: a name that the text does not have or that is missing, a wrong shape or order, a file for a
-    /// scalar.
+    /// Lists errors: a name that the text lacks, a missing operand, a wrong shape or order, a file for a scalar.
     [[nodiscard]] std::vector<std::string> mismatches(const GemmSpec& spec) const;
 
     struct Uploaded {

@@ -26,7 +26,7 @@ std::size_t columns() {
     return known ? size.ws_col : kUsualColumns;
 }
 
-/// What fits before `tail` into one line: a longer one would wrap, and could not be taken back.
+/// Cuts `line` so that it fits into one line before `tail`. A longer one would wrap, and could not be taken back.
 std::string cut(std::string_view line, std::string_view tail) {
     const std::size_t room = columns() - std::min(columns(), tail.size() + 1);
     return fmt::format("{}{}", line.substr(0, room), tail);

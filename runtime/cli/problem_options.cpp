@@ -22,7 +22,7 @@ namespace {
 
 using Reasons = std::vector<std::string>;
 
-/// What the command line has beside the fields of a spec.
+/// An option of the command line beside the fields of a spec.
 struct OptionRow {
     std::string_view name;
     std::string_view description;
@@ -33,7 +33,7 @@ constexpr std::array kOtherOptions{
     OptionRow{"beta", "Factor beta (default: 1 if C is named, else 0)"},
 };
 
-/// What the text of a problem says already.
+/// The text of a problem has these already.
 constexpr std::array<std::string_view, 5> kShapeOptions{"m", "n", "k", "type", "layout"};
 
 constexpr std::string_view kGroupSizesKey = "group-sizes=";
@@ -156,7 +156,7 @@ void read_c(SpecReader& reader, bool with_c, ProblemRequest& request) {
     if (!request.spec.c) request.spec.c = request.spec.d;
 }
 
-/// What a kernel says of the problem it was made for. Alignments a problem has by itself are not raised.
+/// The part of a problem that its kernel tells. Alignments that a problem has by itself are not raised.
 GemmSpec spec_of_kernel(const GemmSignature& kernel) {
     GemmSpec spec;
     spec.layout = kernel.layout;

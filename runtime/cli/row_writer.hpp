@@ -26,7 +26,7 @@ public:
     void write(const Json& row);
     /// Prints the summary or the document.
     void finish(bool interrupted);
-    /// What --json prints.
+    /// The document that --json prints.
     [[nodiscard]] Json document(bool interrupted) const;
     /// "Failed" if a row is wrong or failed; "bad usage" if no kernel serves the problem of any row.
     [[nodiscard]] int exit_code() const;

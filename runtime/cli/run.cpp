@@ -38,7 +38,7 @@ struct RunOptions {
     bool profile = false;  ///< print what the emulator counts
 };
 
-/// What is to be run, read before a device is touched so that bad input is told first.
+/// The run's input. It is read before a device is touched, so that bad input is reported first.
 struct Job {
     ProblemRequest request;
     std::optional<ArrayProblem> arrays;
@@ -150,7 +150,7 @@ Options settings(const RunOptions& options, const Job& job, Output& output) {
 
 bool is_emulator(const Options& settings) { return parse_device_name(settings.device).kind == DeviceKind::emulator; }
 
-/// What the emulator cannot do, said before anything is compiled.
+/// Refuses options that the emulator can't serve, before anything is compiled.
 void check_emulated(const RunOptions& options, const Job& job, const Options& settings) {
     if (const std::vector<std::string> given = options.measurement.given(); !given.empty())
         throw UsageError(fmt::format("{} {} a GPU: the emulator's times are estimates, nothing is measured",

@@ -118,7 +118,7 @@ std::pair<std::int64_t, std::int64_t> ends_of(std::string_view text) {
     return ends;
 }
 
-/// Keys behind their format, one of which may be a range of m: "gemm-v2 m=1:8192 n=64 ...".
+/// Keys behind their format. The key m may be a range: "gemm-v2 m=1:8192 n=64 ...".
 std::vector<ShapeSet> expand_keys(std::string_view line, std::size_t most, bool keeps_m) {
     std::vector<std::string_view> words = words_of(line);
     const auto m = std::ranges::find_if(

@@ -15,7 +15,7 @@ namespace jitgemm::cli {
 ///     bf16 tn m=1:128:*2 n=4096 k=4096     # m = 1, 2, 4 ... 128
 ///     bf16 tn 4096 1024:4096:1024 4096     # n = 1024, 2048, 3072, 4096
 ///
-/// FIRST:LAST counts by one, :STEP (or :+STEP) by so many, :*FACTOR multiplies; LAST is in it where a step meets it.
+/// FIRST:LAST counts by one, :STEP (or :+STEP) by STEP, :*FACTOR multiplies; LAST is in it where a step meets it.
 /// Sizes that are named may come in any order. Of keys behind their format ("gemm-v2 m=1:8 n=64 ...") m alone may be a
 /// range. A line without ranges or names stays as it is. Throws SpecError with
 /// what is wrong, also where the line stands for more than `most` problems.

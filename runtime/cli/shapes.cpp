@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t kMostComplaints = 50;
 
-/// What no line says: it holds for all of them.
+/// Options that are allowed beside a file of shapes. They hold for all of its lines.
 constexpr std::array<std::string_view, 23> kAllowedOptions{
     "c-type", "d-type",    "acc-type", "d-layout", "align-a",    "align-b",    "align-c",     "align-d",
     "alpha",  "beta",      "kernel",   "family",   "constant-a", "constant-b", "broadcast-c", "deterministic",
@@ -29,7 +29,7 @@ bool is_blank(const std::string& line) {
 /// Editors on Windows begin UTF-8 files with this mark, which is no part of the first line.
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
-/// What one after another of the lines says, and what is wrong with them.
+/// Reads line after line, and collects their errors.
 class ShapeReader {
 public:
     /// `expand` makes plain lines, or sets of them, of a line.

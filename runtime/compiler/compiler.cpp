@@ -106,8 +106,8 @@ private:
         std::string build;
     };
 
-    /// Who waits for it has no guard meanwhile: the thread that has it may wait for a fork, which would wait for
-    /// guards.
+    /// A thread holds no guard while it waits for the mutex. The mutex's owner may wait for a fork, and the fork would
+    /// wait for guards.
     [[nodiscard]] std::unique_lock<std::mutex> turn() {
         const ForkPause pause;
         return std::unique_lock(mutex_);

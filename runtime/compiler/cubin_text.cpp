@@ -66,7 +66,7 @@ std::string instructions(std::string_view text) {
     return kept;
 }
 
-/// Of what stands between the last block and the next: other blocks are debug sections and initialisers of variables.
+/// `heading` is the text between two blocks. Blocks that are no functions are debug sections and initialisers.
 bool is_function(std::string_view heading) {
     const std::size_t statement = heading.rfind(';') == std::string_view::npos ? 0 : heading.rfind(';') + 1;
     const std::string_view last = heading.substr(statement);

@@ -15,7 +15,7 @@ namespace {
 
 using SignalHandler = void (*)(int);
 
-/// What of a loaded library is needed to find where it keeps the address of an imported function.
+/// Tables of a loaded library that say where it keeps the address of an imported function.
 struct Imports {
     std::uintptr_t base = 0;
     const char* strings = nullptr;
@@ -63,8 +63,8 @@ const void* library_at(const void* address) {
     return dladdr(address, &info) != 0 ? info.dli_fbase : nullptr;
 }
 
-/// What NVRTC calls in place of signal(). A handler it set before its import was changed (another part of the program
-/// was compiling just then) it may give back; else nothing changes.
+/// NVRTC calls this in place of signal(). It may restore the previous handler if it set one before its import was
+/// changed (another part of the program was compiling just then). Else nothing changes.
 SignalHandler keep_handler(int number, SignalHandler handler) {
     struct sigaction present {};
     sigaction(number, nullptr, &present);

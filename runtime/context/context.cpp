@@ -91,7 +91,7 @@ void add_compile_facts(KernelInfo& info, const CompiledKernel& compiled) {
     if (info.spill_bytes != 0) info.warnings.push_back(spill_message(report));
 }
 
-/// What a kernel is described by.
+/// A kernel is described by the facts of this entry.
 const LoadedEntry& multiplying_entry(const std::vector<LoadedEntry>& entries) {
     const auto found =
         std::ranges::find(entries, kMultiplyingFunction,
@@ -341,7 +341,7 @@ ContextState& ContextAccess::state(const Context& context) {
     return *context.state_;
 }
 
-// What comes from outside enters here, and in Context::kernels: behind them, a problem has its math.
+// Requests from outside enter here, and in Context::kernels. Behind them, every problem has its math.
 GemmKernel Context::kernel(const GemmSpec& spec) {
     ContextState& state = state_of(*this);
     if (takes_default_math(spec, state.options)) return kernel(with_default_math(spec, state.options));

@@ -67,7 +67,7 @@ struct LoadedKernel {
 
 struct KernelPreparations;  // preparation.hpp
 
-/// What a launch of a kernel needs for one problem: less than 1 KB beside the kernel.
+/// All that a launch of a kernel needs for one problem: less than 1 KB beside the kernel.
 class KernelState {
 public:
     explicit KernelState(const Problem& of = {});
@@ -103,12 +103,12 @@ private:
 /// Of a column-major D the kernel computes D^T = B^T · A^T, so that its A is the caller's B.
 [[nodiscard]] KernelOperands as_kernel_sees(const KernelState& state, const GemmArguments& arguments);
 
-/// What a context has and does.
+/// A context's data and work.
 struct ContextState {
     ContextState(Options options, std::shared_ptr<Device> device, std::shared_ptr<Compiler> compiler);
     ~ContextState();
 
-    /// What is compiled of a source for this device.
+    /// The request that compiles a source for this device.
     [[nodiscard]] CompileRequest request_for(const KernelText& text) const;
     /// Compiles (or fetches) a text and loads its functions. `kernel_cu` is what the cache stores as kernel.cu.
     [[nodiscard]] LoadedKernel load(const KernelText& text, const std::string& kernel_cu);
@@ -123,7 +123,7 @@ struct ContextState {
     [[nodiscard]] GemmKernel kernel(const GemmSpec& spec, OnMiss on_miss);
     [[nodiscard]] GemmKernel kernel(const GemmSpec& spec, KernelRequest request);
     [[nodiscard]] tuning::TunedChoice choose(const Problem& problem);
-    /// What was tuned for this device, read from wisdom file and store when it is first asked for.
+    /// This device's tuned choices, read from wisdom file and store on the first call.
     [[nodiscard]] const tuning::TunedChoices& tuned_choices();
 
     unsigned generation = process_generation();  ///< of the process that made it

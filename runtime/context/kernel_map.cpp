@@ -104,7 +104,7 @@ std::vector<GemmSpec> KernelMap::oldest() const {
     return specs;
 }
 
-/// What somebody has taken a handle of meanwhile stays. The kernels go without the lock.
+/// A kernel stays if somebody has taken a handle of it meanwhile. The others are destroyed after the lock is released.
 bool KernelMap::forget(const std::vector<GemmSpec>& specs) {
     std::vector<Entries::node_type> gone;
     gone.reserve(specs.size());

@@ -37,7 +37,7 @@ struct KernelPreparations {
                                                                         const KernelPreparations& known,
                                                                         Device& device);
 
-/// What a PreparedOperand refers to.
+/// A PreparedOperand refers to this.
 struct PreparedState {
     PreparedState() = default;
     PreparedState(const PreparedState&) = delete;

@@ -11,8 +11,8 @@
 
 namespace jitgemm {
 
-/// Who tunes single problems for a context. Thread-safe. A context only asks; how a search goes is for the rooms above
-/// it to know (runtime/tuning/sweep/context_tuner.hpp has the tuner there is).
+/// Tunes single problems for a context. It is thread-safe. A context only asks for a search. The search itself belongs
+/// to the rooms above (runtime/tuning/sweep/context_tuner.hpp).
 class Tuner {
 public:
     /// Told how a search ended: its winner, or why there is none.

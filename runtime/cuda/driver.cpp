@@ -61,7 +61,7 @@ std::string result_text(const DriverApi& api, CUresult result) {
     return "the driver does not describe this error";
 }
 
-// What most often stands behind cuInit's answer.
+// The most frequent cause of cuInit's answer.
 std::string init_hint(CUresult result) {
     switch (result) {
         case CUDA_ERROR_NO_DEVICE: return no_gpu_reason();

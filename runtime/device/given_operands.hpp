@@ -14,8 +14,8 @@ namespace jitgemm {
 /// The place of an operand in a text; outputs beside d stand behind the operands.
 [[nodiscard]] std::size_t argument_place(const EpilogueParts& parts, std::string_view name);
 
-/// What a launch gives for the operands of an epilogue's text and its outputs beside d, by their places in the text:
-/// each name is looked up once.
+/// A launch's arguments for the operands of an epilogue's text and for its outputs beside d, by their places in the
+/// text. Each name is looked up once.
 class GivenOperands {
 public:
     GivenOperands() {}  // NOLINT(modernize-use-equals-default): of no text; the arrays stay as they are

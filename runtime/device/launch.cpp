@@ -17,7 +17,7 @@
 namespace jitgemm {
 namespace {
 
-// What a launch reads or writes, as bytes in memory: stretches of `run` bytes, `pitch` bytes apart.
+// Memory that a launch reads or writes: stretches of `run` bytes, `pitch` bytes apart.
 struct Region {
     std::string name;
     std::uint64_t address;
@@ -222,7 +222,7 @@ std::ptrdiff_t place_of_address(const GemmOperand& operand) {
     return std::ssize(kAddresses) + static_cast<std::ptrdiff_t>(argument_place(*operand.epilogue, operand.name));
 }
 
-/// What a launch gives under a name of the text. alpha and beta have places of their own.
+/// Checks a launch's argument for a name of the text. alpha and beta have places of their own.
 void check_given(const OperandArgument& given, const EpilogueOperand& operand, std::vector<std::string>& problems) {
     if (is_launch_scalar(given.name))
         problems.push_back(

@@ -183,8 +183,8 @@ void for_each_written(const Instruction& instruction, Function function) {
     }
 }
 
-/// What is surely written after an instruction, given what is before it. What comes of registers that may be unwritten
-/// may be so.
+/// Updates `written`, the registers that are surely written, by one instruction. A result of registers that may be
+/// unwritten may be unwritten, too.
 void advance(RegisterSet& written, const Instruction& instruction) {
     if (instruction.guarded) return;
     bool copies_unwritten = false;
@@ -213,7 +213,7 @@ void require_room(std::span<const Instruction> instructions, std::size_t blocks,
                                function.name, blocks, registers));
 }
 
-/// What is surely written at the beginning of each block.
+/// The registers that are surely written at the beginning of each block.
 std::vector<RegisterSet> surely_written(std::span<const Instruction> instructions,
                                         const std::vector<BasicBlock>& blocks, const Function& function) {
     require_room(instructions, blocks.size(), function);

@@ -28,7 +28,7 @@ const Decoders& decoders() {
     return kAll;
 }
 
-// What every warp of a block gets anew, so that a module may not ask for more than a GPU would give it.
+// The emulator allocates these for every warp of a block. So a module may not ask for more than a GPU would give it.
 constexpr std::int64_t kMostSharedBytes = 1 << 18;     // the most any GPU has is 228 KiB
 constexpr std::int64_t kMostLocalBytes = 1 << 19;      // of a thread, as CUDA has it
 constexpr std::int64_t kMostParameterBytes = 1 << 16;  // a kernel's are 32764 bytes, and calls have theirs beside

@@ -250,7 +250,7 @@ int take_rank(InstructionDecoder& decoder) {
 
 }  // namespace
 
-/// What is behind cp.async.bulk.
+/// Decodes the part of the name after cp.async.bulk.
 void decode_bulk_copy(InstructionDecoder& decoder) {
     decoder.require_cluster_target();
     if (decoder.take("commit_group")) {

@@ -112,8 +112,8 @@ void decode_getctarank(InstructionDecoder& decoder) {
 
 }  // namespace
 
-/// What is behind barrier.cluster: arrive{.release,.relaxed}, wait{.acquire}, each with .aligned or not. Without it
-/// part of a warp may arrive; here it needs a whole one, as barrier.cta does.
+/// Decodes the part of the name after barrier.cluster: arrive{.release,.relaxed} or wait{.acquire}, each with .aligned
+/// or not. Without .aligned, part of a warp may arrive. The emulator needs a whole warp, as for barrier.cta.
 void decode_cluster_barrier(InstructionDecoder& decoder) {
     const std::string verb = decoder.take_any({"arrive", "wait"});
     if (verb.empty()) decoder.unsupported();

@@ -106,7 +106,7 @@ constexpr auto kFmaPair = [](const FloatDetail& i, Pair a, Pair b, Pair c) { ret
 constexpr auto kNegPair = [](const FloatDetail& i, Pair a) { return neg_x2(i.type, a, i.mode.flush_subnormals); };
 constexpr auto kAbsPair = [](const FloatDetail& i, Pair a) { return abs_x2(i.type, a, i.mode.flush_subnormals); };
 
-/// What executes an operation of each width.
+/// The functions that execute an operation, by width.
 struct Handlers {
     Handler narrow;  ///< f16, bf16
     Handler pair;

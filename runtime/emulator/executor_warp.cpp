@@ -1,4 +1,4 @@
-// What the lanes of a warp do together: shfl, vote, match, redux, elect, activemask.
+// Instructions that the lanes of a warp execute together: shfl, vote, match, redux, elect, activemask.
 
 #include "runtime/emulator/instruction_decoder.hpp"
 #include "runtime/emulator/lanes.hpp"

@@ -151,7 +151,7 @@ std::uint64_t descriptor_bits(const Warp& warp, const Value& value) {
               lane);
 }
 
-/// What all four warps must have the same.
+/// Values that must be equal in all four warps.
 WarpgroupSteps::Step step_of(const Warp& warp, const Instruction& instruction, const WgmmaDetail& detail) {
     const std::vector<Value>& values = instruction.values;
     return {.site = instruction.index,

@@ -48,9 +48,9 @@ std::uint64_t converted(const FloatValue& value, FloatType to, const ConversionM
     return mode.relu && value.kind != Kind::nan && negative ? 0 : bits;
 }
 
-/// What becomes of a NaN. From f64 to f32 it keeps its sign and the upper bits of its payload, and is quiet. cvt.rna to
-/// tf32 is made of integer instructions, which round finite numbers only: a NaN loses its low bits and is not made
-/// quiet (one with nothing above them becomes an infinity).
+/// Converts a NaN. From f64 to f32 it keeps its sign and the upper bits of its payload, and becomes quiet. cvt.rna to
+/// tf32 consists of integer instructions, which round finite numbers only. So a NaN loses its low bits and does not
+/// become quiet. A NaN that has only low bits becomes an infinity.
 std::uint64_t converted_nan(FloatType from, FloatType to, std::uint64_t bits, const ConversionMode& mode) {
     if (mode.saturate) return 0;
     if (from == FloatType::f64 && to == FloatType::f32)

@@ -80,7 +80,7 @@ struct Sums {
     Lanes exponent;  ///< the largest of the terms
 };
 
-/// What the elements of A, spread over rows, and of B look like taken apart.
+/// Elements of A, spread over rows, and of B, as significands and exponents.
 struct Factors {
     std::array<std::int32_t, FloatTile::kMaxRows * FloatTile::kMaxDepth> a_significand;
     std::array<std::int32_t, FloatTile::kMaxRows * FloatTile::kMaxDepth> a_exponent;
@@ -203,7 +203,7 @@ std::uint32_t result_bits(std::int64_t sum, int unit, SumOutput output) {
 
 // ---- infinities and NaN ---------------------------------------------------------------------------------------------
 
-/// What a dot product with infinities or NaN in it comes to; finite terms do not matter then.
+/// The result of a dot product with infinities or NaN. Finite terms do not matter then.
 struct SpecialSum {
     bool nan = false;
     bool positive = false;

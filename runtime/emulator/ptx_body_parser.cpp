@@ -21,7 +21,7 @@ struct OpenName {
     std::size_t operand;
 };
 
-/// What one pair of braces declares.
+/// The declarations inside one pair of braces.
 struct Scope {
     std::unordered_map<std::string, int> registers;
     std::unordered_map<std::string, RegisterFamily> families;

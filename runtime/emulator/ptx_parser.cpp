@@ -12,7 +12,7 @@
 namespace jitgemm::emulator::ptx {
 namespace {
 
-// What the grammar here was written for; later versions may mean something else by the same words.
+// The parser knows these versions of PTX. Later versions may mean something else by the same words.
 constexpr int kFirstVersion = 60;
 constexpr int kLastVersion = 99;
 constexpr std::int64_t kLargestExtent = 1 << 20;  // of a block or a cluster; three of them multiply without overflow

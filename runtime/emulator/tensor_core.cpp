@@ -108,8 +108,8 @@ void widen_fp8(const FloatTile& tile, FloatTile& halves) {
     }
 }
 
-/// What ptxas makes of an fp8 mma.sync where tensor cores have it for wgmma only: conversions, two f16 instructions
-/// that start from zero, and an ordinary addition of C.
+/// If tensor cores have fp8 for wgmma only, ptxas compiles an fp8 mma.sync to conversions, two f16 instructions that
+/// start from zero, and an ordinary addition of C.
 void multiply_fp8_as_f16(const SumRule& rule, FloatTile& tile) {
     FloatTile halves;
     halves.m = tile.m;

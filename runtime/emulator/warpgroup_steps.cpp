@@ -18,7 +18,7 @@ std::string place_of(const Warp& warp, const WarpgroupSteps::Step& step) {
     return program.place(program.code()[step.site]);
 }
 
-/// What is not the same. The steps differ.
+/// Names the first value in which two unequal steps differ.
 std::string difference(const Warp& warp, const WarpgroupSteps::Step& step, const WarpgroupSteps::Step& other) {
     if (step.site != other.site) return "another warp of the warpgroup has executed " + place_of(warp, other);
     if (step.adds != other.adds) return "another warp of the warpgroup has another scale-d";

@@ -5,8 +5,8 @@
 
 namespace jitgemm {
 
-/// What a GPU would take for a launch the emulator counted, in microseconds, by its parts. An estimate: the emulator
-/// knows how much of everything there is, not how it overlaps.
+/// A GPU's estimated time for a launch that the emulator counted, in microseconds, by its parts. It is an estimate: the
+/// emulator counts all work, but doesn't know how it overlaps.
 ///
 ///   issue    warp instructions at one per cycle of each of an SM's four schedulers
 ///   tensor   tensor-core operations at Arch::mma_flops_per_clock

@@ -62,7 +62,7 @@ struct EmulatorDevice::LoadedProgram : Module {
 
 namespace {
 
-/// What a Function's handle points to, and its module at once.
+/// A Function's handle points to this object, which is its module, too.
 struct EmulatedFunction : Module {
     std::shared_ptr<const emulator::Program> program;
     std::shared_ptr<Module> loaded;  // keeps programs_ from forgetting it

@@ -16,8 +16,8 @@ using emulator::LineTally;
 
 constexpr double kRoundingSlack = 1e-9;
 
-/// What kind of access an instruction is: "cp.async", "ld.shared", "st.shared", "ldmatrix", and how wide: bytes per
-/// lane, for ldmatrix the matrices, negative where they are transposed.
+/// The kind of an access ("cp.async", "ld.shared", "st.shared" or "ldmatrix") and its width. The width is in bytes per
+/// lane. For ldmatrix it is the number of matrices, negative if they are transposed.
 struct AccessClass {
     std::string_view kind;
     int width = 0;

@@ -47,7 +47,7 @@ void write_new_folder(const fs::path& target, const ExportFiles& files) {
     sync_directory(target.parent_path());
 }
 
-// What else lies in the folder is somebody's and stays, as do its mode and owner; meta.json comes last.
+// Other files in the folder are somebody's and stay, as do its mode and owner. meta.json is written last.
 void write_into_folder(const fs::path& target, const ExportFiles& files) {
     for (const auto& [name, contents] : files) write_output_file(target / name, contents);
     sync_directory(target);

@@ -344,8 +344,8 @@ std::string value_name(ArgumentRole role, const LauncherInput& input) {
     return fmt::format("problem->{}{}", is_given ? "text." : "", role.name);
 }
 
-/// What the caller's problem calls an argument of the kernel; 0 where it has no such field: a missing operand, the
-/// pitch of a repeated row. The numbers of a copy in the workspace are those of the exported problem.
+/// The field of the caller's problem for an argument of the kernel. It is 0 for a missing operand and for the pitch of
+/// a repeated row, which have no field. The numbers of a copy in the workspace are those of the exported problem.
 std::string name_of(const ArgumentRole& role, const LauncherInput& input) {
     const auto in_workspace = [](std::size_t offset) { return fmt::format("problem->workspace + {}", offset); };
     if (role == ArgumentRole::counters) return in_workspace(input.workspace.bytes - input.workspace.counters);
@@ -474,7 +474,7 @@ std::string value_of(const KernelArgument& argument, const LauncherInput& input)
     return zero + fmt::format(fmt::runtime(name.find(' ') == name.npos ? "(int32_t){}" : "(int32_t)({})"), name);
 }
 
-/// What lies between fields is named, too: cuda.h aligns a CUtensorMap to 64 bytes only from C11 and C++11 on.
+/// Padding between fields is named, too: cuda.h aligns a CUtensorMap to 64 bytes only from C11 and C++11 on.
 std::string argument_fields(const KernelEntry& entry) {
     const ArgumentLayout layout = argument_layout(entry.arguments);
     std::string text;

@@ -19,7 +19,7 @@ struct FloatFormat {
     DataType type;
     int stored_fraction_bits;
     int exponent_bits;
-    int used_fraction_bits;  ///< tf32 lies in memory as an f32 of which the tensor core reads 10 fraction bits
+    int used_fraction_bits;  ///< tf32 lies in memory as an f32; the tensor core reads 10 fraction bits of it
     double largest;          ///< finite
     bool has_infinity;
 

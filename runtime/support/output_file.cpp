@@ -20,7 +20,7 @@ constexpr mode_t kOrdinaryFile = 0666;  // less the umask
 constexpr mode_t kModeBits = 07777;
 constexpr int kMostLinks = 40;
 
-/// What a name leads to.
+/// The file that a name leads to.
 struct OutputTarget {
     std::string path;                   ///< no link, but for those of /proc
     int descriptor = -1;                ///< of this process, where the name stands for one

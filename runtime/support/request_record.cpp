@@ -89,7 +89,7 @@ private:
         write(file, (rest_.empty() ? "" : "\n") + line + "\n");
     }
 
-    /// What was added since it was last read.
+    /// Reads the lines that were added since the last call.
     void read_rest(const FileDescriptor& file) {
         struct stat status {};
         if (::fstat(file.number(), &status) != 0) throw_system_error("cannot look at", path_);

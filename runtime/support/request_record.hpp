@@ -27,7 +27,8 @@ std::string record_requests(const std::string& file);
 void record_as_environment_says();
 
 extern std::atomic<bool> requests_are_recorded;  ///< whether note_request() has anything to do
-/// What cannot be written ends the record, with a warning in the log. Problems that no rule allows are left out.
+/// Records a problem. If it can't be written, the record ends with a warning in the log. Problems that no rule allows
+/// are left out.
 void record_request(const GemmSpec& spec) noexcept;
 /// The same for a kernel set.
 void record_request(const GemmSpec& spec, std::int64_t first_m, std::int64_t last_m) noexcept;

@@ -143,7 +143,7 @@ void compare(const Interval& expected, double got, std::uint64_t number, CheckRe
     result.got = got;
 }
 
-/// What elements of D make of the results of a reduction to rows, to columns or to one, which a batch doesn't have.
+/// The results of a reduction to rows, to columns or to one element, summed up from elements of D. Batches have none.
 class ReductionTotals {
 public:
     ReductionTotals(const EpilogueReduction& reduction, const DeviceMatrix& results)
@@ -170,7 +170,7 @@ private:
     std::vector<ReducedValue> totals_;
 };
 
-/// What some rows of D give to the results of each output.
+/// The contribution of some rows of D to the results of each output.
 struct RowsJudged {
     std::vector<CheckResult> elements;  ///< as parts().outputs; of other reductions, nothing
     std::vector<std::optional<ReductionTotals>>

@@ -8,7 +8,7 @@
 
 namespace jitgemm {
 
-/// What a text's results are made of, beside the sums.
+/// The inputs of a text's results, beside the sums.
 struct EpilogueInputs {
     Epilogue epilogue;
     std::vector<DeviceMatrix> operands;  ///< as parts().operands; without data where nothing is read

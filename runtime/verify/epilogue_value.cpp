@@ -129,7 +129,7 @@ private:
     [[nodiscard]] static Interval column(const EpilogueElement::Columns& columns, const EpilogueNode& node) {
         return rounded_input(columns[node.half == 2 ? 1 : 0]);
     }
-    /// What is no f32 becomes one when it is first used.
+    /// A value that is no f32 is rounded to one when it is first used.
     [[nodiscard]] static Interval rounded_input(const Interval& input) {
         const bool is_f32 = static_cast<double>(static_cast<float>(input.low)) == input.low;
         return input.is_exact && !is_f32 ? rounded_outward(input.low, input.high, input.may_be_nan) : input;

@@ -10,7 +10,7 @@ namespace jitgemm {
 
 /// \file An epilogue's results for one element of D, from its canonical form and from nothing that a kernel is made of.
 
-/// What an element's results are made of.
+/// The inputs of an element's results.
 struct EpilogueElement {
     /// One value, or those of the two columns of a pair.
     using Columns = std::array<Interval, 2>;

@@ -386,7 +386,7 @@ bool GuardedProblem::Impl::has_outputs_of(const Impl& right) const {
     });
 }
 
-/// What a kernel changed is made anew: D is judged by the inputs as they should be, and the next kernel finds them so.
+/// Inputs that a kernel changed are restored. So D is judged by the right inputs, and the next kernel finds them.
 void GuardedProblem::Impl::check_inputs(Verification& verdict, std::vector<std::string>& complaints) const {
     const auto check = [&](const FilledInput& input) {
         const InputDamage damage = input.damage(*reference);

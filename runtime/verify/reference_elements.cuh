@@ -132,7 +132,7 @@ REFERENCE_FUNCTION unsigned filled(const FillArguments& arguments, Place at) {
     }
 }
 
-// What an element that was filled should still hold, and what it holds.
+// The bits that a filled element should still have, and those that it has.
 struct FilledBits {
     unsigned wanted, found;
 };

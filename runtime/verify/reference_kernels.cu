@@ -82,7 +82,7 @@ static __device__ __forceinline__ void load_tile(double (*tile)[kTile + 1], bool
     }
 }
 
-// What is made of the sums of a tile.
+// The use of a tile's sums.
 enum Purpose { kCheckExact, kCheckBounded, kStoreSums };
 
 // All but kCheckExact also sum absolute products, which the bound of random inputs is a part of.

@@ -90,8 +90,8 @@ double unit_of(double alpha, double beta) {
     return unit;
 }
 
-/// What D holds without overflow. Sums of random signs are Σ / sqrt(K): six standard deviations of them stay below the
-/// 65504 of f16, the 57344 of e5m2, the 448 of e4m3 and the 127 of s8.
+/// The largest Σ / sqrt(K) for which D does not overflow. Sums of random signs have this standard deviation. Six of
+/// them stay below the 65504 of f16, the 57344 of e5m2, the 448 of e4m3 and the 127 of s8.
 double spread_limit(const GemmSpec& spec) {
     switch (spec.d) {
         case DataType::f16:

@@ -24,7 +24,7 @@ struct IntegerInputs {
 ///          count as f32: 128 products of integers up to 8 stay within 2^13. 8000 for f32 in parts: products are
 ///          multiples of 2^-11 there, and a part larger than those of integers.
 ///   exact: Σ ≤ limit, and |alpha|·Σ + |beta|·range_c ≤ limit · unit, where alpha and beta are 0 or powers of two and
-///          unit is the smallest of 1, |alpha| and |beta|, of which everything that is added is a multiple.
+///          unit is the smallest of 1, |alpha| and |beta|. Every number that is added is a multiple of it.
 ///
 /// Scales of blocks of K are integers, too, and Σ has their largest products as factors.
 ///

@@ -16,7 +16,7 @@
 namespace jitgemm::warm {
 namespace {
 
-/// What was found for a request.
+/// The plan for a request.
 struct Planned {
     std::vector<WarmKernel> kernels;
     std::optional<std::string> unserved;  ///< why

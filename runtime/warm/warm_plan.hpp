@@ -39,7 +39,7 @@ struct WarmPlan {
     std::int64_t problems = 0;
 };
 
-/// Who chooses: what later requests on that GPU are served by.
+/// The choices that later requests on that GPU get.
 struct WarmChooser {
     GpuModel gpu;
     tuning::TunedChoices choices;

@@ -49,7 +49,7 @@ void check_selection(const ProblemOptions& problem) {
     if (selection.family) static_cast<void>(find_family(*selection.family));
 }
 
-/// What all rows share.
+/// All rows share these.
 struct Bench {
     Context context;
     Peers peers;

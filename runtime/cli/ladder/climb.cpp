@@ -36,7 +36,7 @@ std::optional<double> conflicts_of(const Problem& problem, const KernelConfig& c
     return mainloop_slowdown(accesses);
 }
 
-/// What is known of a kernel without running it.
+/// Facts of a kernel that are known without running it.
 RungKernel facts_of(const GemmKernel& kernel) {
     const KernelState& state = state_of(kernel);
     RungKernel facts;

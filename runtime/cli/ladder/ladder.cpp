@@ -40,7 +40,7 @@ bool on_emulator(const LadderOptions& options) {
     return device && device->starts_with("emulator");
 }
 
-/// What nobody named: f32, row-major throughout (as the lesson is usually told), a size that takes seconds.
+/// Defaults for options that nobody gave: f32, row-major throughout (as in most lessons), a size that takes seconds.
 void set_usual_defaults(ProblemOptions& problem, std::int64_t extent) {
     if (!problem.given("a-type")) problem.set_default("type", "f32");
     problem.set_default("layout", "tt");

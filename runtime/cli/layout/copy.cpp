@@ -29,7 +29,7 @@ struct CopyOptions {
     LayoutFormat format;
 };
 
-/// What the options mean.
+/// The options, read.
 struct CopyProblem {
     Layout data;
     Layout threads;

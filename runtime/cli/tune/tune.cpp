@@ -91,7 +91,7 @@ int run_refresh(const TuneOptions& options, SweepOptions asked, const std::strin
     return kExitFine;
 }
 
-/// What the store holds of the GPU named, else of this machine's.
+/// The store's points of the GPU that the options name, else of this machine's GPU.
 std::vector<FitPoint> stored_points(const TuningStore& store, const GpuModel& gpu) {
     std::set<std::string> classes;
     for (const Winner& winner : store.winners())

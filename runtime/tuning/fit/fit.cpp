@@ -27,7 +27,7 @@ struct Observation {
     double weight = 1;
 };
 
-/// What a fit is made of.
+/// The input of a fit.
 struct FitData {
     std::vector<Observation> observations;
     std::size_t problems = 0;

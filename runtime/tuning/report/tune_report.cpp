@@ -94,7 +94,7 @@ bool beside_cublaslt(const std::vector<ProblemFigures>& problems) {
     return std::ranges::any_of(problems, [](const ProblemFigures& one) { return one.over_cublaslt().has_value(); });
 }
 
-/// What a reader wants of a hundred problems: how far ahead, where behind, how near to what the GPU can.
+/// Charts of all problems: how far jitgemm is ahead or behind, and how near it comes to the GPU's peak.
 std::string summary(const TuneReport& report, const std::vector<ProblemFigures>& problems) {
     const bool peer = beside_cublaslt(problems);
     std::string charts = spread_chart(problems, &ProblemFigures::over_heuristic, kHeuristic);

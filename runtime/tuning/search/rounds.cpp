@@ -40,7 +40,7 @@ const Trial* find_trial(const std::vector<Trial>& trials, const std::string& ker
     return found == trials.end() ? nullptr : &*found;
 }
 
-/// What is ranked, and by what measure.
+/// The trials to rank, and the measure.
 struct TimedTrials {
     const std::vector<Trial>& trials;
     Reference reference;      ///< by the name it ran under

@@ -14,8 +14,8 @@ namespace jitgemm::tuning {
 
 namespace {
 
-/// What a winner is compared with is what would be chosen unmeasured, of all kernels: a part of the space has its own
-/// best, which says nothing of what the search was worth.
+/// A winner is compared with the heuristic's choice from all kernels. If the search covers a part of the space, the
+/// heuristic's best of this part would say nothing about the worth of the search.
 void set_heuristic(SearchSpace& space, const Problem& problem, const GpuModel& gpu, const Selection& selection) {
     Candidate best = space.candidates.front();
     if (!selection.takes_all()) {

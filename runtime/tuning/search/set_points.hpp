@@ -21,7 +21,7 @@ struct SetPoint {
 [[nodiscard]] std::vector<SetPoint> set_points(const KernelSet& predicted, const GpuModel& gpu,
                                                const Selection& selection);
 
-/// What was measured there, for KernelSetOptions::times. Kernels without a time are left out.
+/// Times that were measured at these points, for KernelSetOptions::times. Kernels without a time are left out.
 [[nodiscard]] std::vector<KernelTime> set_times(const std::vector<SetPoint>& points,
                                                 const std::vector<ProblemRecord>& records);
 

@@ -24,7 +24,7 @@ double expected_improvement(double best, double mean, double deviation) {
     return (best - mean) * 0.5 * std::erfc(-z / std::numbers::sqrt2) + deviation * density;
 }
 
-/// What is expected of every candidate once the prediction is put right by what was measured nearby.
+/// The expected time of every candidate: its prediction, corrected by measurements of similar candidates.
 class Expectation {
 public:
     Expectation(const IndexedSpace& space, const Progress& progress)

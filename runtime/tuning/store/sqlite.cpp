@@ -17,7 +17,7 @@
 namespace jitgemm::tuning::sqlite {
 namespace {
 
-// What one step may take: 40 instructions for a byte of the file, where the statements here take one or two.
+// One step may take 40 instructions for each byte of the file. The statements here take one or two.
 constexpr int kPeriod = 10'000;  // instructions
 constexpr std::uint64_t kLeastPeriods = 200;
 constexpr std::uint64_t kPeriodsPerMegabyte = 4000;
@@ -52,7 +52,7 @@ int why_it_cannot_be_made(const std::string& path) {
     return ::access(folder.c_str(), W_OK) == 0 ? ENOENT : errno;
 }
 
-/// What the system says of a file that SQLite could not open, read or write; empty where it says nothing.
+/// The system's reason why SQLite could not open, read or write a file. It is empty if the system gives none.
 std::string system_reason(int code, sqlite3* connection, const std::string& path) {
     const int primary = code & kPrimaryCode;
     const bool is_of_files = primary == SQLITE_CANTOPEN || primary == SQLITE_IOERR;

@@ -68,7 +68,7 @@ struct TuningStore::Impl {
             return result;
         });
     }
-    /// What is read is of one moment, though another process may be writing.
+    /// All reads of `work` see the store at one moment, though another process may be writing.
     template <typename Work>
     auto read(Work work) {
         const std::lock_guard lock(mutex);

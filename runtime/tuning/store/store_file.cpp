@@ -58,7 +58,7 @@ std::int64_t version_of(Database& database, const std::string& schema = "main") 
     return database.integer(fmt::format("PRAGMA {}.user_version", schema));
 }
 
-/// What to say of a newer version's store; empty where it is none.
+/// The message for a store of a newer version. It is empty for other stores.
 std::string newer_schema(Database& database, const std::string& path, const std::string& schema = "main") {
     const std::int64_t version = version_of(database, schema);
     if (version <= kStoreSchema) return {};

@@ -53,7 +53,7 @@ std::string host_name() {
     return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "unknown";
 }
 
-/// What of a host's name may stand in a file's.
+/// A host's name, as far as a file's name may contain it.
 std::string for_file_name(std::string_view host) {
     std::string name(host);
     std::ranges::replace_if(

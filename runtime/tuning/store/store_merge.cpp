@@ -43,7 +43,7 @@ ON CONFLICT (problem, kernel) DO UPDATE SET predicted_us = excluded.predicted_us
 WHERE predicted_us = 0 OR (same_as = '' AND excluded.same_as <> '')
 )sql";
 
-// What is measured once stays: a later winner of a sweep takes an earlier one's place only by being complete.
+// Measured winners stay: a later winner of a sweep replaces an earlier one only if it is complete and that one isn't.
 constexpr std::string_view kSweepWinners = R"sql(
 INSERT OR REPLACE INTO main.sweep_winners (problem, {columns})
 SELECT ours, {values} FROM other.sweep_winners t JOIN problem_pairs ON theirs = problem

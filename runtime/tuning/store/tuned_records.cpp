@@ -19,7 +19,7 @@
 namespace jitgemm::tuning {
 namespace {
 
-/// What decides a kernel's text: the templates, and the C++ that fills them.
+/// The templates, and the C++ that fills them, decide a kernel's text.
 std::string hash_of(const TemplateSet& templates) {
     std::string all(generator_hash());
     for (const auto& [name, text] : templates.files()) all += name + '\0' + text + '\0';

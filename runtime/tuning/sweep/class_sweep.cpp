@@ -44,7 +44,7 @@ std::unique_ptr<Strategy> strategy_for(const SearchSpace& space, const SweepOpti
     return std::make_unique<GivenKernels>(space, kernels);
 }
 
-/// What kept the search from the whole space, for Winner::narrowed.
+/// The options that kept the search from the whole space, for Winner::narrowed.
 std::string narrowing_of(const SearchSpace& space, const SweepOptions& options) {
     std::vector<std::string> words;
     if (!options.selection.takes_all()) words.push_back(narrowing(options.selection));
@@ -221,7 +221,7 @@ void ClassSweep::keep(const Begun& problem, TunedProblem result) {
     results_[problem.index] = std::move(result);
 }
 
-/// What there is of it before it begins.
+/// The problem's result before its search begins.
 TunedProblem ClassSweep::so_far(const Begun& problem) const {
     if (!problem.again) return blank(problem.index);
     const std::lock_guard lock(shared_.mutex);
@@ -272,7 +272,7 @@ TunedProblem ClassSweep::blank(std::size_t index) const {
     return result;
 }
 
-/// What there is to say of a problem that no kernel serves; nothing of one that some do.
+/// The result of a problem that no kernel serves. It is empty for other problems.
 std::optional<TunedProblem> ClassSweep::unserved(std::size_t index, const std::string& why) const {
     if (why.empty()) return std::nullopt;
     TunedProblem result = blank(index);

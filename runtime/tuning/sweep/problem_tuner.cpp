@@ -78,7 +78,7 @@ Stop ProblemTuner::run() {
     return stop_;
 }
 
-/// What all are compared with is there before the first round, whether the strategy thought of it or not.
+/// All kernels are compared with the heuristic's. So it is in the first batch, even if the strategy didn't propose it.
 void ProblemTuner::lead_with_heuristic(std::vector<std::string>& batch) const {
     if (log_.knows(space_.heuristic_kernel)) return;
     std::erase(batch, space_.heuristic_kernel);
@@ -127,7 +127,7 @@ bool ProblemTuner::wait_for_compile(const std::string& kernel) {
     return false;
 }
 
-/// What an earlier session recorded is compiled again where its binary is needed, but not recorded again.
+/// A kernel of an earlier session is compiled again if its binary is needed, but it isn't recorded again.
 bool ProblemTuner::is_compiled(const std::string& kernel, std::chrono::milliseconds patience) {
     if (!needs_binary(log_.trial(kernel))) return true;
     const auto outcome = compiled(kernel);
@@ -220,7 +220,7 @@ std::vector<std::string> ProblemTuner::with_reference(std::vector<std::string> k
     return kernels;
 }
 
-/// What interrupted the finals may have left cuBLASLt a turn short that no finalist needs any more.
+/// An interruption of the finals may have left cuBLASLt a turn short that no finalist needs any more.
 void ProblemTuner::complete_peer() {
     int most = 0;
     for (const Trial& trial : log_.trials()) {
@@ -316,7 +316,7 @@ void ProblemTuner::take_both_protocols(Winner& winner) const {
     winner.cublaslt_us *= peer.value_or(1.0);
 }
 
-/// What the heuristic's kernel took in the winner's rounds; without such rounds, its own median.
+/// The time of the heuristic's kernel in the winner's rounds. Without these rounds, it is the kernel's own median.
 double ProblemTuner::reference_us_beside(const Trial& winner) const {
     std::vector<double> times;
     for (const Sample& sample : winner.samples)

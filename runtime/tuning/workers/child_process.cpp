@@ -86,7 +86,7 @@ private:
     posix_spawn_file_actions_t actions_{};
 };
 
-/// What asks a whole group of processes to end. Only the parent decides what becomes of its children.
+/// Signals that ask a whole group of processes to end. Children block them: their parent decides when they end.
 constexpr std::array kGroupSignals{SIGINT, SIGTERM, SIGHUP};
 
 /// Of all that a parent does with signals the child keeps only this: the group's signals are blocked.

@@ -17,8 +17,8 @@ namespace {
 
 bool is_ptx(const CompiledKernel& compiled) { return compiled.arch.starts_with("compute_"); }
 
-/// What of an entry's launch its code does not show: two kernels of one code may differ in their dynamic shared memory
-/// and in how many blocks they take.
+/// The part of an entry's launch that its code does not show. Two kernels of one code may differ in dynamic shared
+/// memory and in the number of blocks.
 std::string launch_text(const KernelEntry& entry) { return to_json(entry).dump() + '\n'; }
 
 CompileOutcome outcome_of(const KernelSource& source, const CompiledKernel& compiled) {

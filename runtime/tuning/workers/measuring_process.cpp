@@ -16,7 +16,8 @@ constexpr const char* kNonsense = "the process gave an unexpected answer";
 constexpr double kSlowestGpu = 1e11;  // flop/s
 constexpr double kSlowestEmulator = 2e6;
 constexpr double kVerifyLaunches = 4;  // the kernel, the reference, and both again for the first kernel of a problem
-/// A turn prepares at most two graphs of so many launches of large problems; of small ones more, which take no time.
+/// A turn prepares at most two graphs of this number of launches, if the problem is large. Small problems have more
+/// launches, which take no time.
 constexpr double kTurnLaunches = 64;
 constexpr double kLongestPatienceMs = 24 * 3600e3;
 

@@ -20,9 +20,9 @@ namespace {
 constexpr int kExitFine = 0;
 constexpr int kExitRefused = 1;
 
-/// The lines of stdin, read by a thread of their own: the end of stdin is the parent's end (or its wish), and ends the
-/// process even in the midst of a compile or a kernel that never returns. A parent's death signal (PR_SET_PDEATHSIG)
-/// would not do: it is sent when the thread that spawned the child ends.
+/// A thread of its own reads the lines of stdin. stdin ends when the parent ends or closes it. Then the process ends,
+/// even during a compilation or a kernel that never returns. A death signal (PR_SET_PDEATHSIG) would not serve: it is
+/// sent when the thread that spawned the child ends.
 class Requests {
 public:
     Requests() {
@@ -71,7 +71,7 @@ private:
     std::deque<std::string> lines_;
 };
 
-/// What is said to the parent. Others of this process may print: stdout becomes stderr for them.
+/// Sends lines to the parent. Other code of this process may print, so stdout becomes stderr for it.
 class Replies {
 public:
     Replies() : out_(fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1)) {
@@ -94,7 +94,7 @@ private:
     FileDescriptor out_;
 };
 
-/// What is asked of a worker before it has answered is to stop.
+/// Tells the parent of each turn. A request that comes before the answer asks the worker to stop.
 class SaidAloud final : public TimingObserver {
 public:
     SaidAloud(Requests& requests, const Replies& replies) : requests_(requests), replies_(replies) {}
