@@ -72,7 +72,7 @@ std::string samples_in(const std::string& page) {
     return samples;
 }
 
-/// What the samples take as given: matrices, a stream, a way to fail, a callback.
+/// The samples need these: matrices, a stream, a way to fail, a callback.
 constexpr const char* kBefore = R"(#include <jitgemm/jitgemm.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -72,7 +72,7 @@ std::string reduction(const std::string& first_barrier, const std::string& last_
     return text;
 }
 
-/// What the launch writes for in[i] = i, with a mode for each verification the emulator does.
+/// The launch's results for in[i] = i. There is a mode for each verification of the emulator.
 std::vector<float> run(const std::string& text, int blocks, int cluster, const EmulatorMode& mode) {
     EmulatorDevice device(find_arch("sm_90a"), 0);
     device.set_mode(mode);

@@ -1,4 +1,4 @@
-/// What is counted of a generated kernel, by hand; and how fast the emulator runs one.
+/// The counters of generated kernels agree with counts by hand, and the emulator is fast enough.
 
 #include "runtime/emulator_device/emulator_device.hpp"
 #include "runtime/verify/emulator_verify.hpp"

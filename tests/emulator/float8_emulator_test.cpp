@@ -176,7 +176,7 @@ TEST_CASE("emulated 8-bit floats: every variant with transposed operands") {
 }
 
 TEST_CASE("emulated 8-bit floats: operands of every size modulo 64 are transposed, at any pitch and address") {
-    // What holds of 16 problems, so that they share a kernel.
+    // The fields that 16 problems share, so that they share a kernel.
     struct Kind {
         int align_a, align_b;
         std::string_view variant;

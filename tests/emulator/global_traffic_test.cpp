@@ -1,4 +1,4 @@
-/// What is computed of a kernel's traffic with global memory, against what the emulator counts of a launch.
+/// A kernel's computed traffic with global memory, against the emulator's counts of a launch.
 
 #include "generator/global_traffic.hpp"
 
@@ -61,8 +61,8 @@ TEST_CASE("global traffic: of every rung what the emulator counts, where tiles a
                 if (rung.kind == RungKind::cpu || rung.family == "wgmma_warp_specialized")
                     continue;  // sm_80 has no wgmma
                 INFO(to_string(type) << " " << to_string(layout) << " " << rung.name);
-                // Copies into padded rows count up to an eighth more sectors (docs/emulator-counters.md says of which
-                // lanes).
+                // Copies into padded rows count up to an eighth more sectors, because of some lanes
+                // (docs/emulator-counters.md).
                 const bool padded_copies = rung.parameters.find("async=true") != std::string_view::npos;
                 CHECK(ratio(spec, selection_of(rung)) == Approx(1.0).epsilon(padded_copies ? 0.06 : 1e-9));
             }

@@ -55,7 +55,7 @@ TEST_CASE("a measuring worker verifies and times a kernel on the emulator") {
     REQUIRE(samples.size() == 3);
     CHECK(samples.back().sample.round == 4);
 
-    // What `run` estimates for the same kernel.
+    // `run` estimates the same time for the same kernel.
     const auto row = Tool().json(fmt::format("run bf16 tn 64 48 96 --device {} --kernel {}", kDevice, kernel), 0);
     for (const TimedSample& sample : samples) CHECK(sample.sample.us == row.at("microseconds").get<double>());
     CHECK(device.children() == 1);

@@ -1,4 +1,4 @@
-/// What a GPU test of the same name has to catch without seeing every access, here where all are seen.
+/// A GPU test of the same name has to catch these mutants without seeing every access. The emulator sees all of them.
 
 #include "tests/catch.hpp"
 #include "tests/emulator/emulator.hpp"

@@ -39,7 +39,7 @@ constexpr PlantedFault kPlantedFaults[] = {
     {"chunks are read as if TMA didn't permute them", "offset ^ (offset >> 3 & (kLineBytes - 16))", "offset"},
 };
 
-/// What verification says of the kernel with its text changed; empty: that it is right.
+/// Verification's complaint about the kernel with its text changed, or "" if it passes.
 std::string complaint(const PlantedFault& fault) {
     GemmSpec spec = resolved(spec_of(GemmLayout::tn, 7, 4000, 1000));
     spec.constant_b = true;

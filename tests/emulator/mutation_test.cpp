@@ -48,7 +48,7 @@ std::string what_was_found(const Verification& verdict) {
     return verdict.unwritten != 0 ? "unwritten D" : "wrong result";
 }
 
-/// What a verification with default checks says of a body; empty: it is right.
+/// The complaint of a verification with default checks about a body, or "" if it passes.
 std::string complaint(const Dump& dump, ParsedDump parsed, const std::string& body) {
     parsed.body = body;
     ContextState& state = state_of(emulator_of(dump));

@@ -1,7 +1,6 @@
 #ifdef JITGEMM_TOOL
 
-/// What the emulator counts, against what Nsight Compute counted for the same kernels on an H200
-/// (docs/emulator-counters.md).
+/// The emulator's counters agree with Nsight Compute's for the same kernels on an H200 (docs/emulator-counters.md).
 
 #include "tests/catch.hpp"
 #include "tests/support/tool.hpp"

@@ -8,7 +8,7 @@
 
 namespace jitgemm::testing {
 
-/// What verification on the emulator says of the kernel when `text` in its source is replaced; empty: that it is right.
+/// Replaces `text` in the kernel's source. Returns the emulator's complaint, or "" if verification passes.
 /// REQUIREs that the source holds the text. With a C, beta is 2.
 [[nodiscard]] std::string complaint_about(Context& context, const GemmSpec& spec, const KernelConfig& config,
                                           std::string_view text, std::string_view instead);

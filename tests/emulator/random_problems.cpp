@@ -454,7 +454,7 @@ GemmSpec random_types(RandomBits& random, const ProblemScope& scope) {
     throw std::logic_error(fmt::format("no random problem has the kind {}", scope.kind));
 }
 
-/// What the problems of a group have in common.
+/// The fields that the problems of a group share.
 struct Group {
     const GpuModel* gpu = nullptr;
     GemmSpec types;

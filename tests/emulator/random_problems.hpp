@@ -31,7 +31,7 @@ struct ProblemScope {
 /// these groups each problem has the heuristic's own choice. Throws std::invalid_argument for an unknown kind.
 [[nodiscard]] RandomProblem random_problem(std::uint64_t seed, std::uint64_t index, const ProblemScope& scope = {});
 
-/// What to say of it: architecture, problem, scalars, kernel.
+/// Describes it: architecture, problem, scalars, kernel.
 [[nodiscard]] std::string describe(const RandomProblem& problem);
 
 }  // namespace jitgemm::testing

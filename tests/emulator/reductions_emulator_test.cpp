@@ -19,7 +19,7 @@ namespace {
 using namespace jitgemm;
 using namespace jitgemm::testing;
 
-/// What lies beyond D's edges would count: exp(0) is 1.
+/// Elements beyond D's edges would change the results: exp(0) is 1.
 constexpr std::array<std::string_view, 3> kTexts{
     "pre: f32[m,n]; t = acc + bias[n]; pre[m,n] = t; d = relu(t); sums[n] = sum(t); high[m] = max(t); low[0] = min(t) "
     "* 2",

@@ -1,5 +1,5 @@
-/// What verification must notice whatever the problem and the caller's scalars: a kernel that drops the end of K where
-/// D has one element, and one that takes alpha or beta for 1, or reads a C that it must not.
+/// Verification must notice these faults for every problem and all scalars: a kernel that drops the end of K where
+/// D has one element, one that takes alpha or beta for 1, and one that reads a C that it must not.
 
 #include "generator/generate.hpp"
 #include "runtime/verify/emulator_verify.hpp"

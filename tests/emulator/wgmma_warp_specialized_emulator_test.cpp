@@ -144,7 +144,7 @@ constexpr PlantedFault kPlantedFaults[] = {
      "announce_k_tile(shared, ring, bytes_of_panels(stage) + 16);"},
 };
 
-/// What verification says of the kernel with its text changed; empty: that it is right.
+/// Verification's complaint about the kernel with its text changed, or "" if it passes.
 std::string complaint(const PlantedFault& fault) {
     const bool odd = std::string_view(fault.parameters) == kOddRows;
     const bool streamed = std::string_view(fault.parameters) == kStreamed;

@@ -35,7 +35,7 @@ void check_layout(GemmLayout layout) {
     for (const char* variant : kWmmaVariants) check_twice(variant);
 }
 
-/// What stays within the family.
+/// Kernels of this family only.
 Selection only_wmma() {
     Selection selection;
     selection.family = "wmma_multistage";

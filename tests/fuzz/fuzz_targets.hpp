@@ -18,7 +18,7 @@ void layout(std::string_view input);           ///< a layout expression
 void dump(std::string_view input);             ///< a .cu with its banner
 void store(std::string_view input);            ///< the SQLite file of a tuning store
 void ptx(std::string_view input);              ///< PTX, read and run by the emulator
-void machine_code(std::string_view input);     ///< a cubin, or PTX, of which the instructions are compared
+void machine_code(std::string_view input);     ///< a cubin or PTX, whose instructions are compared
 void kernel_template(std::string_view input);  ///< a file of --templates
 
 struct Target {
@@ -33,7 +33,7 @@ struct Target {
 /// Gives an input to a target, which may refuse it.
 void read(const Target& target, std::string_view input);
 
-// What an input may take, under sanitizers on a busy machine.
+// The limits of an input, under sanitizers on a busy machine.
 inline constexpr int kMostSeconds = 20;
 inline constexpr int kMostMegabytes = 2048;
 

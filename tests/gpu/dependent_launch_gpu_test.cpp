@@ -79,7 +79,7 @@ std::vector<std::byte> random_matrix(const Link& link, std::int64_t rows, unsign
     return matrix;
 }
 
-/// What is left of a chain of launches, each waited for or not.
+/// The result of a chain of launches, with or without a wait for each.
 std::vector<std::byte> chain(const Link& link, const GemmKernel& kernel, bool one_by_one) {
     constexpr int kLaunches = 41;
     DeviceBuffer b = context().allocate(bytes_of(link, link.size));

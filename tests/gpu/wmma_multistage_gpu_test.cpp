@@ -26,7 +26,7 @@ void check(const GemmSpec& spec, const std::string& parameters, const VerifyOpti
     static_cast<void>(check_kernel(context(), spec, config, options));
 }
 
-/// What stays within the family.
+/// Kernels of this family only.
 Selection only_wmma() {
     Selection selection;
     selection.family = "wmma_multistage";

@@ -129,7 +129,7 @@ bool build_driver(const fs::path& copy) {
     return std::system(command.c_str()) == 0;
 }
 
-/// What the driver printed.
+/// The driver's output, read.
 struct Generated {
     std::string name;
     bool name_comes_back = false;

@@ -48,7 +48,7 @@ WorkerCommand with_edited_template(const TemporaryFolder& folder, const std::str
     return command;
 }
 
-/// What a worker answers to a job for some kernel when its template is edited so.
+/// Edits a template, and returns a worker's answer to a job for a kernel of it.
 CompileOutcome compile_edited(const std::string& from, const std::string& to) {
     const TemporaryFolder folder;
     const std::string kernel = some_kernels(1).front();

@@ -1,5 +1,5 @@
-/// What is left of a template is what its kernel needs: dumps hold nothing unused, the compiler has nothing to say of
-/// them, and clang-format leaves them as they are.
+/// A dump holds the parts of its template that the kernel needs, and nothing unused. The compiler gives no warning for
+/// it, and clang-format leaves it as it is.
 
 #include "generator/families/family.hpp"
 #include "generator/generate.hpp"

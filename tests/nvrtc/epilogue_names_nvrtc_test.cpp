@@ -98,7 +98,7 @@ std::string text_storing(const std::vector<std::string>& names) {
     return declarations + text;
 }
 
-/// What NVRTC says of a kernel; "" where it has no error.
+/// NVRTC's error for a kernel, or "".
 std::string complaint(const KernelSource& source) {
     static const auto kCompiler = make_nvrtc_compiler(Options::from_environment(), 0, {});
     try {

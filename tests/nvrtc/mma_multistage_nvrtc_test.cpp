@@ -1,4 +1,4 @@
-/// What ptxas makes of mma_multistage: no choice with split-K, narrow alignments or C spills registers.
+/// ptxas spills no registers of mma_multistage for choices with split-K, narrow alignments or C.
 
 #include "generator/families/family.hpp"
 #include "generator/families/kernel_name.hpp"

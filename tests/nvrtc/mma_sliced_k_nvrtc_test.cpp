@@ -1,4 +1,4 @@
-/// What ptxas makes of mma_sliced_k: no candidate spills; and its dump with a main is a program.
+/// ptxas spills no registers of a candidate of mma_sliced_k, and a dump with a main is a program.
 
 #include "generator/families/family.hpp"
 #include "generator/generate.hpp"

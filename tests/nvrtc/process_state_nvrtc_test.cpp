@@ -1,4 +1,4 @@
-/// What NVRTC may change of the process that it runs in, and must not.
+/// NVRTC must not change the state of the process that it runs in.
 
 #include "runtime/compiler/nvrtc.hpp"
 #include "tests/catch.hpp"
@@ -68,7 +68,7 @@ std::vector<std::string> libraries() {
     return paths;
 }
 
-/// Sums that the compiler adds up, each of which is rounded.
+/// Sums that the compiler adds up, with a rounding for each.
 constexpr const char* kSums = R"(
 extern "C" __global__ void f(float *p, double *q) {
     constexpr float third = 1.0f / 3.0f;

@@ -1,4 +1,4 @@
-/// What ptxas makes of the plain SIMT families.
+/// ptxas compiles the plain SIMT families as expected.
 
 #include "generator/base/occupancy.hpp"
 #include "generator/families/family.hpp"

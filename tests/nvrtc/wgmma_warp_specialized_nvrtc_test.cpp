@@ -1,5 +1,5 @@
-/// What ptxas makes of wgmma_warp_specialized: it must neither spill nor serialise wgmmas (its remarks C7506 to C7519),
-/// whatever the candidate.
+/// ptxas must neither spill registers nor serialise wgmmas (its remarks C7506 to C7519) for any candidate of
+/// wgmma_warp_specialized.
 
 #include "generator/families/family.hpp"
 #include "generator/generate.hpp"
@@ -30,7 +30,7 @@ using Config = WgmmaWarpSpecializedConfig;
 
 const Arch& hopper() { return find_arch("sm_90a"); }
 
-/// What sets the registers that a kernel needs beside its sums, but for its cluster.
+/// These decide the number of registers that a kernel needs beside its sums, together with its cluster.
 auto kind(const Config& c) { return std::tuple(c.schedule, c.block.m, c.swap_ab, c.stream_k != 0, c.a_source); }
 
 /// No cluster, a pair, more.
@@ -213,7 +213,7 @@ TEST_CASE("wgmma: no candidate spills, nor are its wgmmas serialised, with A fro
     GemmSpec with_c = spec_of(GemmLayout::tt, 1500, 3000, 1000);
     with_c.c = DataType::bf16;
     check_candidates(with_c, from_registers);
-    with_c.broadcast_c = true;  // of which a warp holds a part while the last wgmmas are at work
+    with_c.broadcast_c = true;  // a warp holds a part of the row while the last wgmmas are at work
     check_candidates(with_c, from_registers);
     GemmSpec halves = spec_of(GemmLayout::nt, 1504, 3000, 1000, DataType::f16);
     halves.accumulator = DataType::f16;

@@ -1,4 +1,4 @@
-"""What the tests share: a cache of their own, and numbers whose products are exact."""
+"""The tests share a cache of their own, and numbers whose products are exact."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a newcomer sees: help, dir, signatures, star imports, and how a kernel shows itself."""
+"""A newcomer's views: help, dir, signatures, star imports, and a kernel's representations."""
 
 from __future__ import annotations
 

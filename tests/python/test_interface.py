@@ -1,4 +1,4 @@
-"""What there is has a help text, and the stubs are of the module that there is."""
+"""Every public name has a help text, and the stubs agree with the module."""
 
 from __future__ import annotations
 

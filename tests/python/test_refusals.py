@@ -1,4 +1,4 @@
-"""What jitgemm.matmul refuses: the exception names it, and nothing was written."""
+"""Arguments that jitgemm.matmul refuses: the exception names them, and nothing was written."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a request does whose kernel is not loaded: on_miss."""
+"""Requests whose kernel is not loaded: on_miss."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ def operands(k, seed=1):
 
 
 def bound(a, b):
-    """What docs/single-precision.md promises of f16x3."""
+    """The promises of docs/single-precision.md for f16x3."""
     a, b = abs(a.astype("float64")), abs(b.astype("float64"))
     k = a.shape[1]
     return (2**-20 + k * 2**-30) * (a @ b) + 2**-38 * k * a.max(1)[:, None] * b.max(0)

@@ -1,4 +1,4 @@
-"""What the package leaves to the tool, and the tool itself."""
+"""Functions of the package that call the tool, and the tool itself."""
 
 from __future__ import annotations
 

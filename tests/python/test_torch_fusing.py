@@ -1,4 +1,4 @@
-"""What replace_linear fuses in a model's modules, which work as before in every other way."""
+"""replace_linear fuses parts of a model's modules. In every other way they work as before."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def sequential():
     return nn.Sequential(nn.Linear(8, 16), nn.ReLU(inplace=True), nn.Dropout(0.5), nn.Linear(16, 8), nn.GELU("tanh"))
 
 
-# What one call of the module multiplies by, without gradients.
+# The products of one call of the module, without gradients.
 BLOCKS = {
     "Llama": (LlamaMLP, ["d[m,h] = silu(left(acc)) * right(acc)", None]),
     "Gemma": (GemmaMLP, ["d[m,h] = gelu(left(acc)) * right(acc)", None]),

@@ -1,4 +1,4 @@
-"""What torch.mm and torch.nn.functional.linear promise, each promise against both of PyTorch's and ours.
+"""Promises of torch.mm and torch.nn.functional.linear, each for PyTorch's functions and for ours.
 
 A promise is a function that uses a product in some way and returns what it saw. Both products must show the same.
 docs/pytorch.md lists the promises by the names that they have here.

@@ -1,4 +1,4 @@
-"""What type checkers make of the package, and of a program that uses it."""
+"""Type checkers accept the package, and a program that uses it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a program asks for is written down, and compiled before the next run."""
+"""A program's requests are written down, and compiled before the next run."""
 
 from __future__ import annotations
 

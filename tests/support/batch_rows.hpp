@@ -9,7 +9,7 @@
 
 namespace jitgemm::testing {
 
-/// What the other rows of A and C hold, beside the first.
+/// The contents of the rows of A and C after the first ones.
 enum class OtherRows : std::uint8_t { usual, not_a_number };
 
 /// D's rows, one behind the other without gaps, as the kernel leaves them for operands whose rows depend on their own

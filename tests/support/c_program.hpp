@@ -61,7 +61,7 @@ CUresult cuMemsetD8Async(CUdeviceptr, unsigned char, size_t, CUstream);
 #endif
 )";
 
-/// What cuda.h has beside it for tensor maps. The numbers are cuda.h's own.
+/// cuda.h's declarations for tensor maps. The numbers are cuda.h's own.
 inline constexpr const char* kTensorMapsHeader = R"(
 #include <stdint.h>
 typedef uint32_t cuuint32_t;
@@ -131,7 +131,7 @@ CUresult cuFuncSetAttribute(CUfunction f, CUfunction_attribute a, int v) {
 }
 )";
 
-/// What the command printed, and its exit status.
+/// The command's output and its exit status.
 inline std::pair<std::string, int> run(const std::string& command) {
     std::FILE* const pipe = popen((command + " 2>&1").c_str(), "r");
     REQUIRE(pipe != nullptr);

@@ -8,7 +8,7 @@
 
 namespace jitgemm::testing {
 
-/// What the library says while the object lives, in place of stderr; level "warning" unless told.
+/// Captures the library's log, in place of stderr, while the object lives. The level is "warning" by default.
 class CapturedLog {
 public:
     explicit CapturedLog(std::string_view level = "warning") : old_level_(log_level()) {

@@ -14,8 +14,8 @@ namespace jitgemm::testing {
     return kCompiler->compile(compile_request(source));
 }
 
-/// CHECKs that ptxas spills nothing and warns of nothing, and that its report was read: a kernel has more registers
-/// than so many.
+/// CHECKs that ptxas spills nothing and warns of nothing, and that its report was read: a kernel has more than
+/// `fewer_registers` registers.
 inline void check_no_spills(const KernelText& source, int fewer_registers) {
     INFO(source.name);
     const PtxasReport report = compiled(source).report;

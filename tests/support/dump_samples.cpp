@@ -141,7 +141,7 @@ GemmSpec with_constants(GemmSpec spec) {
     return spec;
 }
 
-/// What differs in more than sizes between problems of 16-bit types.
+/// Kinds of problems of 16-bit types, which differ in more than sizes.
 std::vector<GemmSpec> kinds_of(const GemmSpec& spec) {
     GemmSpec columns = spec;
     columns.d_order = Order::column;

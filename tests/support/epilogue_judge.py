@@ -99,7 +99,7 @@ def root(x):
 
 
 def rounded(fraction_bits, lowest_exponent, largest, saturates):
-    """To nearest even, as a format of so many stored fraction bits has it."""
+    """Rounds to nearest even, to a format with this number of stored fraction bits."""
 
     def convert(x):
         beyond = largest if saturates else math.inf
@@ -260,7 +260,7 @@ def run(text, names):
 
 
 def judge(case):
-    """What is wrong with a case, and how many of its values are known, of how many."""
+    """Returns the case's errors, and how many of its values are known, and how many it has."""
     names = environment(case)
     run(case["text"], names)
     wrong, known, count = [], 0, 0

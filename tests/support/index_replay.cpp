@@ -89,7 +89,7 @@ std::uint64_t address_of(Region region, int alignment) {
     return (static_cast<std::uint64_t>(region + 1) << kRegionBits) + offset_of(alignment);
 }
 
-/// What replay.cpp calls a view.
+/// A view, as in replay.cpp.
 struct View {
     std::string name;
     Region region = kRegionA;

@@ -79,7 +79,7 @@ private:
     std::map<std::string, std::size_t> index_;
 };
 
-/// What a search without noise finds.
+/// The results of a search without noise.
 struct Search {
     std::vector<tuning::Trial> trials;
     double best = 0;

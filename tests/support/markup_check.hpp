@@ -5,7 +5,7 @@
 
 namespace jitgemm::testing {
 
-/// What is wrong with a document as XML, empty when it is well-formed: tags nest and close, attributes are quoted and
+/// The first fault of a document as XML, or "" if it is well-formed: tags nest and close, attributes are quoted and
 /// differ, entities are known, nothing stands outside the root element. With `html`, <script> and <style> hold raw
 /// text, and a doctype may come first.
 [[nodiscard]] std::string markup_fault(std::string_view document, bool html = false);

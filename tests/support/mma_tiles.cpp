@@ -47,7 +47,7 @@ int columns_of(const MmaKind& kind, Operand operand) { return operand == Operand
 
 // ---- elements -------------------------------------------------------------------------------------------------------
 
-/// What the elements of one tile are like. Exponents are offsets from that of 1, clipped to the format.
+/// The distribution of a tile's elements. Exponents are offsets from that of 1, clipped to the format.
 struct Style {
     int lowest_exponent;
     int exponents;           ///< how many different ones

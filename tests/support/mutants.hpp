@@ -24,7 +24,7 @@ struct Dump {
 /// Kernels of wgmma_warp_specialized: the emulator alone runs what becomes of them.
 [[nodiscard]] std::vector<Dump> wgmma_dumps();
 
-/// Of the dumps that have a mutation's text the first so many are spoilt.
+/// A mutation spoils at most this number of dumps, the first ones that have its text.
 inline constexpr int kMostDumps = 4;
 
 /// One change of text: `from`, at its `occurrence`-th place (from 0), becomes `to`.

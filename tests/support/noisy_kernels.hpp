@@ -50,7 +50,7 @@ public:
         }
     }
 
-    /// Screens so many at first and then so many at a time, as a strategy proposes them: a batch has rounds of its own.
+    /// Screens `first` kernels and then `batch` at a time, as a strategy proposes them. A batch has rounds of its own.
     void screen_in_batches(std::size_t first, std::size_t batch) {
         std::vector<tuning::Trial> all = std::exchange(trials, {});
         for (std::size_t known = 0; known < all.size(); known = trials.size()) {

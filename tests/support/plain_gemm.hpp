@@ -29,7 +29,7 @@ struct PlainOperands {
 /// Rounded into its place in D.
 void store_element(const GemmSpec& resolved_spec, void* d, std::int64_t row, std::int64_t column, double value);
 
-/// What a right kernel does.
+/// Computes D as a right kernel does.
 void compute_plainly(const GemmSpec& resolved_spec, const PlainOperands& operands, float alpha, float beta, void* d);
 
 }  // namespace jitgemm::testing

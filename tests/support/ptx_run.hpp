@@ -40,7 +40,7 @@ struct PtxResult {
 [[nodiscard]] std::string ptx_text(const PtxRun& run);
 [[nodiscard]] PtxResult run_ptx(const PtxRun& run);
 
-/// What the fault of a run says, and its kind; nothing where there is none.
+/// The text and the kind of a run's fault. Both are empty if there is none.
 struct Fault {
     emulator::FaultKind kind{};
     std::string text;
@@ -54,7 +54,7 @@ struct Fault {
 
 /// Word `word` of each thread's output.
 [[nodiscard]] std::vector<std::uint32_t> words(const PtxResult& result, std::size_t word = 0);
-/// What the function says of each thread's index.
+/// The function's values for each thread's index.
 [[nodiscard]] std::vector<std::uint32_t> for_threads(int threads,
                                                      const std::function<std::uint32_t(std::uint32_t)>& function);
 

@@ -15,7 +15,7 @@ namespace {
 constexpr int kLanes = 32;
 constexpr int kInstructions = 24;
 
-/// What a value is, by a letter. Registers: r, H, B: .b32; f: .f32; h, b, s, e: .b16; w: .b64; p: .pred.
+/// A letter names the kind of a value. Registers: r, H, B: .b32; f: .f32; h, b, s, e: .b16; w: .b64; p: .pred.
 ///   r  32-bit integer     f  f32     h  f16     b  bf16     H  f16x2     B  bf16x2
 ///   s  16-bit integer     w  64-bit integer     e  e4m3x2   g  e5m2x2    p  predicate
 struct Template {

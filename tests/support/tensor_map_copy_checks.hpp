@@ -24,7 +24,7 @@ struct CopiedMatrix {
 /// A's bits: no two neighbours alike, other ones for each seed.
 [[nodiscard]] std::vector<std::uint16_t> copied_input(const CopiedMatrix& matrix, std::uint64_t seed);
 
-/// What of D is not as it must be: A's elements, and around them the pattern that D was filled with. Empty when all is.
+/// Describes a wrong element of D: it must hold A's elements, and around them its earlier pattern. "" if all is right.
 [[nodiscard]] std::string wrong_copy(const CopiedMatrix& matrix, const std::vector<std::uint16_t>& a,
                                      const std::vector<std::uint16_t>& d);
 inline constexpr std::uint8_t kUncopied = 0xa5;

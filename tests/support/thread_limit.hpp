@@ -12,9 +12,9 @@
 
 namespace jitgemm::testing {
 
-/// From now on this process may have so many threads more: all others that it may have are there, and idle. A limit of
-/// its address space leaves no room for more stacks, and some MB for other things. Root is told as well, whom a limit
-/// of threads would not hold. For a child that ends by _exit().
+/// From now on this process may start `count` more threads. All others that it may have exist, and are idle. A limit of
+/// its address space leaves no room for more stacks, and some MB for other things. It also holds for root, which a
+/// limit of threads would not stop. For a child that ends by _exit().
 inline void allow_threads(std::size_t count) {
     constexpr std::size_t kRoom = std::size_t{52} << 20U;  // for some stacks of 8 MB and a part of one
     std::size_t pages = 0;

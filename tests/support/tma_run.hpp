@@ -27,7 +27,7 @@ struct TmaRun {
     std::uint64_t order_seed = 0;
     std::uint64_t work_limit = 10'000'000;
     bool thread_limit = true;  ///< the kernel has .maxntid
-    bool undefined = false;    ///< what is in both buffers, of which the output is to be stored once
+    bool undefined = false;    ///< of both buffers; the output is to be stored once
 
     /// Braces alone, as in fault_of({…}), always mean a PtxRun.
     friend std::optional<Fault> fault_of(const TmaRun& run);

@@ -1,5 +1,4 @@
-// What is spoilt in kernels of wgmma_warp_specialized: when stages are freed, what the first wgmmas add to, how blocks
-// meet.
+// Mutants of wgmma_warp_specialized: stages are freed too early, first wgmmas add to old sums, blocks don't meet.
 
 #include "tests/support/kernel_checks.hpp"
 #include "tests/support/mutants.hpp"

@@ -1,5 +1,4 @@
-/// What the pages promise to list is on them whole: a new class, family, parameter, template or word wants its place
-/// there.
+/// Pages that promise a list have all of it. So a new class, family, parameter, template or word needs its place there.
 
 #include "generator/families/family.hpp"
 #include "jitgemm/kernel_info.hpp"
@@ -55,7 +54,7 @@ std::vector<std::string> all_of(const std::string& text, const std::regex& patte
     return found;
 }
 
-/// What stands between backticks.
+/// The texts between backticks.
 std::vector<std::string> code_spans(const std::string& markdown) {
     static const std::regex kSpan("`([^`]+)`");
     return all_of(prose_of(markdown), kSpan);

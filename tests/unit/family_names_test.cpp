@@ -1,4 +1,4 @@
-// What several families use names none of them: a family is its folder, its template and a line of families/table.hpp.
+// Shared code names no family: a family consists of its folder, its template and a line of families/table.hpp.
 
 #include "generator/families/family.hpp"
 #include "tests/catch.hpp"

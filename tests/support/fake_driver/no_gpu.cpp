@@ -9,7 +9,7 @@ namespace {
 
 constexpr int kVersion = 13000;
 
-/// What one of the driver's functions answers; those that give something back do it by `second`, or by `first`.
+/// The answer of one of the driver's functions. Results are written to `second` or to `first`.
 CUresult answer(const char* function, std::uintptr_t first, void* second) {
     const auto is = [&](const char* name) { return std::strcmp(function, name) == 0; };
     if (is("cuDriverGetVersion")) *reinterpret_cast<int*>(first) = kVersion;

@@ -11,7 +11,7 @@
 
 namespace jitgemm::testing {
 
-/// What a scripted device does with some kernels. Read from JSON, every field may be missing:
+/// The script says how a device behaves with some kernels. It is read from JSON, and every field may be missing:
 ///
 ///     {
 ///       "gpu": "h200",                      the model it pretends to be (gpu_table())

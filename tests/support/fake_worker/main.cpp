@@ -167,7 +167,7 @@ private:
     std::mt19937 random_{7};
 };
 
-/// What stands before `worker` is ours, what stands behind is as for the tool.
+/// Arguments before `worker` are this program's. Those behind it are the tool's.
 struct Arguments {
     std::string script;
     std::string role;

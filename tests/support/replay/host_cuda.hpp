@@ -54,7 +54,7 @@ inline unsigned __byte_perm(unsigned, unsigned, unsigned) { return 0; }  // no r
 
 namespace replay {
 
-/// What a block may have of it, on every GPU there is.
+/// Larger than a block's shared memory on any GPU.
 alignas(128) inline char shared_memory[256 * 1024];
 
 template <typename T>

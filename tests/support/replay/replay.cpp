@@ -27,7 +27,7 @@
 namespace replay {
 namespace {
 
-// ---- memory: regions of 8 TiB, of which pages that are written exist ------------------------------------------------
+// ---- memory: regions of 8 TiB; only pages that are written exist ----------------------------------------------------
 
 constexpr int kRegions = 5;
 constexpr int kRegionBits = 43;

@@ -77,7 +77,7 @@ TEST_CASE("a cover of one row that is best everywhere has that row alone") {
     CHECK(cover.worst == 1);
 }
 
-TEST_CASE("where few rows can't keep to the limits, the cover has the best of so many") {
+TEST_CASE("where few rows can't keep to the limits, the cover has the best rows of the allowed number") {
     const WorthTable table{{1, 0.5, 0.5, 0.5}, {0.5, 1, 0.5, 0.5}, {0.5, 0.5, 1, 0.9}, {0.5, 0.5, 0.9, 1}};
     const Cover cover = choose_cover(table, {.most = 2, .least_mean = 0.99, .least_worst = 0.9});
     REQUIRE(cover.chosen.size() == 2);

@@ -281,7 +281,7 @@ std::int64_t place(Order order, std::int64_t ld, std::int64_t row, std::int64_t 
 
 using Memory = std::vector<std::int64_t>;
 
-/// What the spec says, to the letter, on integers; untouched places of D hold −1.
+/// Computes the spec to the letter, on integers. Untouched places of D hold −1.
 Memory multiply(const GemmSpec& spec, const Memory& a, const Memory& b) {
     Memory d(static_cast<std::size_t>(operand_extents(spec).d), -1);
     for (std::int64_t row = 0; row < spec.m; ++row) {
@@ -356,7 +356,7 @@ TEST_CASE("a matrix of one row or column, side by side, is that line in memory")
     invariant.deterministic = Determinism::batch_invariant;  // has the kernel of many rows
     CHECK(stays(invariant));
     CHECK(resolved(invariant).align_a == 2);
-    GemmSpec with_c = asked(40, 1, 25, GemmLayout::tn, Order::row);  // of which a launch may say that it is one row
+    GemmSpec with_c = asked(40, 1, 25, GemmLayout::tn, Order::row);  // a launch may say that its C is one row
     with_c.c = DataType::bf16;
     CHECK(stays(with_c));
     CHECK(resolved(with_c).align_d == 2);

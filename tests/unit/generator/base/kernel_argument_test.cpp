@@ -60,7 +60,7 @@ Mixed unpacked(const PackedArguments& packed) {
     return mixed;
 }
 
-// What FakeDevice makes of a map is the map.
+// FakeDevice encodes a map as its own bytes.
 TiledTensorMap decoded(const EncodedTensorMap& encoded) {
     TiledTensorMap map;
     std::memcpy(&map, encoded.bytes.data(), sizeof map);

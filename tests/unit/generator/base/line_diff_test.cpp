@@ -9,7 +9,7 @@ using namespace jitgemm;
 
 namespace {
 
-/// What the diff says the texts were.
+/// One of the two texts, from the diff.
 std::string side_of(const std::vector<DiffLine>& diff, LineChange absent) {
     std::string text;
     for (const DiffLine& line : diff)

@@ -155,7 +155,7 @@ TEST_CASE("a macro that is left out has its default, which may follow from other
                  StartsWith("defaults/params.cuh:2: unknown macro 'GEMM_Y'"));
 }
 
-TEST_CASE("a file of which nothing is left has no ruler") {
+TEST_CASE("an empty file has no ruler") {
     REQUIRE(render_files({{"root.cu", "#include \"a.cuh\"\nint x;\n"}, {"a.cuh", "#if GEMM_ZERO\nint a;\n#endif\n"}}) ==
             "int x;\n");
 }

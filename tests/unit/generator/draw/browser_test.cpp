@@ -32,7 +32,7 @@ std::string browser() {
     return {};
 }
 
-/// What a visit to a file left: the document after its scripts ran, or a screenshot; and all that the browser said.
+/// The result of a visit to a file: the document after its scripts ran, or a screenshot, and the browser's log.
 struct Visit {
     int status = 0;
     std::string out;

@@ -150,7 +150,7 @@ TEST_CASE("a K whose panels don't fit shared memory is refused with the bytes it
     CHECK_THROWS_WITH(choose_config(problem_of(problem(512, 512, 4096)), find_gpu("h200"), family),
                       ContainsSubstring("A (8 x 4096) and B (4096 x 32) take 655360 bytes of shared memory in f32, "
                                         "sm_90a has 232448: 1440 of K would fit"));
-    // What the message promises holds, and no more: in the layout that pads B too.
+    // The message's promise holds, and it promises no more. This is so in the layout that pads B, too.
     for (const GemmLayout layout : {GemmLayout::tt, GemmLayout::tn}) {
         CHECK_NOTHROW(
             choose_config(problem_of(problem(512, 512, 1440, DataType::f32, layout)), find_gpu("h200"), family));

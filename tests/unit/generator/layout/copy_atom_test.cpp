@@ -171,7 +171,7 @@ TEST_CASE("matrices follow the flat register order of the fragments") {
 
 namespace {
 
-/// What ldmatrix leaves in lane l's register: elements (row, column) of the warp-level tile, by the PTX ISA's
+/// ldmatrix leaves these in lane l's register: elements (row, column) of the warp-level tile, by the PTX ISA's
 /// definition: row l/4, elements 2·(l%4) and the next, of the stored matrix, or column and row swapped with trans.
 std::pair<Coordinate, Coordinate> delivered(const MmaAtom& atom, Operand operand, TileShape repetitions,
                                             const LdmatrixChoice& choice, int matrix, int lane) {

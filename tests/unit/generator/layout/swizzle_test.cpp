@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kPitches[] = {16, 32, 64, 128, 256, 384, 512};
 
-/// What the TMA unit does with the bits of a byte address: 32-, 64- and 128-byte swizzles.
+/// The TMA unit changes the bits of a byte address by this rule: 32-, 64- and 128-byte swizzles.
 int tma_swizzled(int address, int span) {
     const int mask = span == 128 ? 7 : span == 64 ? 3 : 1;
     return address ^ ((address >> 7 & mask) << 4);

@@ -25,7 +25,7 @@ float element(const std::vector<float>& data, const Stored& matrix, std::int64_t
     return data[static_cast<std::size_t>(column * matrix.leading_dimension + row)];
 }
 
-/// What cuBLAS computes, by its documentation: column-major D = op(A) · op(B).
+/// cuBLAS computes this, by its documentation: column-major D = op(A) · op(B).
 std::vector<float> column_major_product(const ColumnMajorProblem& problem, std::int64_t k, const std::vector<float>& a,
                                         const std::vector<float>& b, std::size_t d_size) {
     std::vector<float> d(d_size, -1.0F);

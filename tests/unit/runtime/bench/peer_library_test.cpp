@@ -306,7 +306,7 @@ TEST_CASE("a peer without the optional functions has one way and its file's name
     CHECK(candidates[0].name == "plain");
 }
 
-TEST_CASE("a peer is not asked for a row of C, of which its interface says nothing") {
+TEST_CASE("a peer is not asked for a row of C if its interface has none") {
     const TemporaryFolder folder;
     if (!compile_peer(folder, "peer", kPeer)) SKIP_TEST("there is no C compiler");
     const std::unique_ptr<Peer> peer = open_peer_library(folder / "peer.so", nullptr);

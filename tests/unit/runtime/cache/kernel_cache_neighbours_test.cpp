@@ -34,7 +34,7 @@ void put_file(const std::string& path, const std::string& text = "mine") {
     put_text(path, text);
 }
 
-/// What a user may have where a cache lies, most of it named nearly as the cache names its own.
+/// Files that a user may have in a cache's folder. Most have nearly the names of the cache's own files.
 void fill_with_own_things(const std::string& root) {
     for (const char* file :
          {"tmp/letter.txt", "tmp/build/main.o", "tmp/.tmp-x", "locks/bicycle", "failed/exam.cu", "failed/notes.txt",

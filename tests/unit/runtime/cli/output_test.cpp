@@ -18,7 +18,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// What the steps write on a stderr that is a file, in a process of its own.
+/// The steps' output on a stderr that is a file, in a process of its own.
 std::string written_without_terminal(const std::function<void(Output&)>& steps) {
     const TemporaryFolder folder;
     const int status = in_child([&] {

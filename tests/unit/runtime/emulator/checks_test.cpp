@@ -176,7 +176,7 @@ TEST_CASE("emulator: barriers order accesses through a third warp, and readers a
     @%p2 ld.shared.u32 %r3, [%rd1];)",
                           .threads = 96,
                           .order_seed = 2}));
-    // What an arriving warp does after its arrival is not ordered by it.
+    // An arrival does not order the arriving warp's later accesses.
     const auto late = fault_of({.body = kTile + R"(
     setp.lt.u32 %p0, %thread, 32;
     st.shared.u32 [%rd2], 1;

@@ -1,5 +1,5 @@
-// What blocks of a cluster must not do to each other: each fault is planted, found in every order, and says whose it
-// is; and launches of clusters that do not fit.
+// Blocks of a cluster must not disturb each other. Each fault is planted, is found in every order, and names the
+// culprit. Launches of clusters that do not fit are refused.
 
 #include "runtime/emulator/fault.hpp"
 #include "tests/catch.hpp"

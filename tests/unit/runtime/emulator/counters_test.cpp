@@ -1,4 +1,4 @@
-// What is counted, against the layout library and by hand; and how fast the emulator is.
+// Counters agree with the layout library and with counts by hand, and the emulator is fast enough.
 
 #include "generator/layout/swizzle.hpp"
 #include "runtime/emulator/traffic.hpp"

@@ -24,7 +24,7 @@ namespace {
 
 constexpr std::size_t kBytes = 1024;
 
-/// Two buffers, of which nothing was written yet.
+/// Two buffers, which nobody has written yet.
 struct Memory {
     emulator::GlobalMemory memory;
     DeviceAddress in = memory.allocate(kBytes, "in");
@@ -48,7 +48,7 @@ struct Memory {
         static_cast<void>(emulator::launch(*program, config, memory, std::as_bytes(std::span(parameters)), {}));
     }
 
-    /// What a launch says; "no fault".
+    /// The text of a launch's fault, or "no fault".
     std::string fault(const PtxRun& run, FaultKind kind) {
         try {
             launch(run);
@@ -192,7 +192,7 @@ TEST_CASE("emulator global memory: a launch that may begin early touches only co
     CHECK_THAT(fault(store + wait), ContainsSubstring("writes 4 bytes before griddepcontrol.wait, which the previous "
                                                       "kernel may still read, offset 0 of out"));
     for (const std::string& body : {load, copy, store}) CHECK(fault(wait + body) == "no fault");
-    // What one warp has waited for says nothing of another.
+    // One warp's wait does not cover another warp's accesses.
     const std::string first_warp = "setp.lt.u32 %p1, %thread, 32;\n@%p1 griddepcontrol.wait;\n";
     CHECK_THAT(memory.fault({.body = first_warp + "ld.global.u32 %r1, [%in];", .threads = 64}, FaultKind::before_wait),
                ContainsSubstring("thread (32,0,0)"));

@@ -1,4 +1,4 @@
-// What tensor cores compute beside fused sums of narrow floats: integers, f64, and wmma by way of mma.
+// Tensor cores' results beside fused sums of narrow floats: integers, f64, and wmma by way of mma.
 
 #include "runtime/emulator/tensor_core.hpp"
 

@@ -1,4 +1,4 @@
-// What a copy through a tensor map must not do, and what must not be done to it: each mistake is planted and found.
+// Mistakes of copies through a tensor map, and of code that uses their bytes: each is planted and found.
 
 #include "tests/catch.hpp"
 #include "tests/support/every_order.hpp"

@@ -131,7 +131,7 @@ EMPTY:
         .output;
 }
 
-/// What loaded() has to give.
+/// loaded() has to return this.
 Bytes expected_load(const Tensor& tensor, const Start& start) {
     const Bytes input = counting_input(tensor.bytes);
     Bytes expected(static_cast<std::size_t>(tile_bytes(tensor.map)), std::byte{0xEE});

@@ -1,4 +1,4 @@
-// What must not be done with wgmma and setmaxnreg: each mistake is planted and found.
+// Mistakes with wgmma and setmaxnreg: each is planted and found.
 
 #include "tests/catch.hpp"
 #include "tests/support/every_order.hpp"
@@ -112,7 +112,7 @@ TEST_CASE("emulator wgmma checks: sums are there after a wait, not before") {
                ContainsSubstring("writes register %f3"));
     text_of(with(kReady + kFence + kMultiply + kCommit + "wgmma.wait_group.sync.aligned 1;\n" + kReadSum + kWait),
             FaultKind::wgmma_registers);
-    // What no group has is waited for by nobody.
+    // No wait covers a wgmma that no group holds.
     text_of(with(kReady + kFence + kMultiply + kWait + kReadSum + kCommit + kWait), FaultKind::wgmma_registers);
     CHECK_THAT(text_of(with(kReady + kFence + kMultiply + kCommit), FaultKind::wgmma_registers),
                ContainsSubstring("ends with a wgmma in flight"));

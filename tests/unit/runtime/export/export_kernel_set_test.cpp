@@ -209,7 +209,7 @@ GemmArguments arguments_of(const KernelSet& set, std::int64_t m) {
     return arguments;
 }
 
-/// What the fake driver must write for m, from jitgemm's own way to launch a kernel of a set.
+/// The fake driver must write this for m. It comes from jitgemm's own way to launch a kernel of a set.
 std::string expected_line(const KernelSet& set, std::int64_t m) {
     const KernelRange* const range = set.find(m);
     if (range == nullptr) return fmt::format("{} none 1", m);

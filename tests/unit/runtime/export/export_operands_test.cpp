@@ -172,7 +172,7 @@ Frozen frozen(const GemmSpec& spec, const char* gpu) {
     return {problem, config, generate(problem, config, *find_gpu(gpu).arch), workspace_layout(problem, config)};
 }
 
-/// What the C program prints for a sound launch, from jitgemm's own way to launch.
+/// The C program must print this for a sound launch. It comes from jitgemm's own way to launch.
 std::string expected_launch(const Frozen& kernel, GemmArguments arguments) {
     if (kernel.problem.transposed) std::swap(arguments.a, arguments.b);
     if (kernel.workspace.bytes == 0) arguments.workspace = nullptr;
@@ -193,7 +193,7 @@ std::string expected_launch(const Frozen& kernel, GemmArguments arguments) {
     return text;
 }
 
-/// What a C program prints that makes `launches` with the launcher of the kernel.
+/// The output of a C program that makes `launches` with the launcher of the kernel.
 std::string output_of(const Frozen& kernel, const std::string& launches) {
     const TemporaryFolder folder;
     const LauncherInput input{"taken", kernel.source, kernel.problem, kernel.workspace};

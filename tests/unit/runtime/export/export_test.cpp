@@ -203,7 +203,7 @@ bool has_workspace(const Exported& kernel) {
 
 bool begins_early(const Exported& kernel) { return kernel.source.entries.front().programmatic_launch; }
 
-// What the fake driver must write for one launch, from jitgemm's own way to launch.
+// The fake driver must write this for one launch. It comes from jitgemm's own way to launch.
 std::string expected_launch(const Exported& kernel, float alpha, bool early = true, bool broadcast_c = false) {
     const Problem problem = problem_of(kernel.spec);
     const bool swapped = problem.transposed;
@@ -242,7 +242,7 @@ std::string expected_grants(const Exported& kernel) {
     return text;
 }
 
-// What the launcher asks of the driver: one sound launch, then with alpha 0, then unsound ones.
+// The launcher's calls of the driver: for one sound launch, then with alpha 0, then for unsound ones.
 std::string launcher_output(const Exported& kernel) {
     const TemporaryFolder folder;
     write(kernel, folder.path, {.name = "taken", .force = false});

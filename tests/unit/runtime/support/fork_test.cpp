@@ -179,7 +179,7 @@ private:
     std::atomic<bool> is_free_ = false;
 };
 
-/// What a child can do whose fork begins while one thread is held up in the steps and another waits for that one.
+/// The exit code of a child whose fork begins while one thread is held up in the steps and another waits for it.
 int outcome_beside(HeldUp& held, const std::function<void()>& steps) {
     std::thread first(steps);
     held.wait();

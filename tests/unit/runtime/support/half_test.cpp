@@ -20,8 +20,8 @@ struct Conversion {
     std::uint16_t bf16 = 0;
 };
 
-/// What numpy and ml_dtypes make of a few hundred values: specials, halfway cases, both ends of every range, random
-/// ones.
+/// numpy's and ml_dtypes' conversions of a few hundred values: specials, halfway cases, both ends of every range,
+/// random ones.
 std::vector<Conversion> numpy_conversions() {
     std::ifstream file(JITGEMM_SOURCE_DIR "/tests/data/half_conversions.txt");
     std::vector<Conversion> conversions;

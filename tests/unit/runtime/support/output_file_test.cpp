@@ -43,7 +43,7 @@ std::string message_of(const std::string& path, const std::string& text = "text"
     return {};
 }
 
-/// What a reader of the pipe gets of one short write. It opens the pipe before the writer and waits for nobody.
+/// A reader of the pipe gets this from one short write. It opens the pipe before the writer and waits for nobody.
 std::string through_pipe(const std::string& pipe, const std::string& text) {
     const FileDescriptor reader(::open(pipe.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
     write_output_file(pipe, text);

@@ -37,7 +37,7 @@ std::int64_t begin_of_d(const GemmSpec& s, std::int64_t problem) {
     return begin_of(s, problem, s.batch_stride_d, &OuterBatch::stride_d);
 }
 
-/// What a right kernel does, one problem after the other.
+/// Computes D as a right kernel does, one problem after the other.
 void compute(const GemmSpec& s, const GuardedProblem& problem) {
     const GemmArguments to = problem.arguments();
     for (std::int64_t i = 0; i < s.batch; ++i) {

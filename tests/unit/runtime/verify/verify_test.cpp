@@ -33,7 +33,7 @@ void store(const GemmSpec& spec, DevicePointer d, std::int64_t row, std::int64_t
     store_element(spec, host(d), row, column, value);
 }
 
-/// What a right kernel does.
+/// Computes D as a right kernel does.
 void compute(const GemmSpec& spec, const GuardedProblem& problem) {
     const GemmArguments arguments = problem.arguments();
     compute_plainly(spec, plain_operands(problem), arguments.alpha, arguments.beta, host(arguments.d));

@@ -47,7 +47,7 @@ std::string host_program(const MmaMultistageConfig& config) {
     return program + "}\n";
 }
 
-/// What the template's own code says, in the order the program prints it; empty when it cannot be compiled here.
+/// Tiles in the order of the template's own code, printed by a program. Empty if it can't be compiled here.
 std::vector<TileIndex> template_tiles(const MmaMultistageConfig& config) {
     const TemporaryFolder folder;
     put_text(folder / "order.cpp", host_program(config));

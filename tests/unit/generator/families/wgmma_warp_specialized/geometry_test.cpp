@@ -41,7 +41,7 @@ TEST_CASE("wgmma: the variants that are tested are kernels, and their names read
     }
 }
 
-// What an ldmatrix costs, and that the swizzle keeps its rows off each other's banks.
+// The anatomy has the cost of an ldmatrix, and the swizzle keeps its rows off each other's banks.
 TEST_CASE("wgmma: fragments of A are loaded without bank conflicts, transposed where M is contiguous") {
     for (const GemmLayout layout : {GemmLayout::tn, GemmLayout::nt}) {
         const GemmSpec spec = resolved(spec_of(layout, 512, 512, 512));

@@ -62,7 +62,7 @@ LinesOfPieces walked_lines(const StreamK& deal, const RasterOrder& order, TileIn
             sum.late_clusters / steps};
 }
 
-/// Of stream-K, with so many k-tiles that rounding a share's begin to k-tiles moves it little.
+/// Tiles of stream-K. They have many k-tiles, so rounding a share's begin to k-tiles moves it little.
 StreamK deal_of(TileIndex tiles, std::int64_t clusters) {
     return streamed_tiles(whole_tiles(tiles.m * tiles.n, 64 * clusters, clusters));
 }

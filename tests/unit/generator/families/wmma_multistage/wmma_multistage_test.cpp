@@ -53,7 +53,7 @@ WmmaMultistageConfig random_config(std::mt19937& random) {
     return c;
 }
 
-/// What stays within the family.
+/// Kernels of this family only.
 Selection only_wmma() {
     Selection selection;
     selection.family = "wmma_multistage";

@@ -18,7 +18,7 @@ using namespace jitgemm::testing;
 
 namespace {
 
-/// What the work writes to stdout.
+/// The work's output on stdout.
 std::string stdout_of(const std::function<void()>& work) {
     const TemporaryFolder folder;
     std::fflush(stdout);

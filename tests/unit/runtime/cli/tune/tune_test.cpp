@@ -56,8 +56,8 @@ public:
         for (const auto& [line, count] : executed("time ")) sum += count;
         return sum;
     }
-    /// Runs tune and sends it a signal so many seconds after the device has begun that many turns more: a moment that
-    /// does not depend on how fast the machine is. Returns the tool's exit status; 128 + the signal's number if it died
+    /// Runs tune and sends it a signal, `seconds` after the device has begun `more_turns` more turns. This moment does
+    /// not depend on the speed of the machine. Returns the tool's exit status, or 128 + the signal's number if it died
     /// of it.
     int signalled(const char* signal, int more_turns, double seconds, const std::string& arguments,
                   const char* before = "") const {
@@ -91,7 +91,7 @@ public:
         return counts;
     }
 
-    /// The kernel that the device timed so many turns after its first.
+    /// The kernel that the device timed `turn` turns after its first.
     [[nodiscard]] std::string kernel_of_turn(int turn) const {
         std::istringstream text(text_in(log()));
         for (std::string what, kernel, line; std::getline(text, line);) {
@@ -186,7 +186,7 @@ TEST_CASE("the tool: tune writes its rows to stdout where it is asked to, and th
 
 namespace {
 
-/// What ended children have computed: other work of the machine hardly counts.
+/// Time that ended children have computed. Other work of the machine hardly changes it.
 double children_cpu_seconds() {
     rusage usage{};
     ::getrusage(RUSAGE_CHILDREN, &usage);

@@ -1,4 +1,4 @@
-// What a file from elsewhere may hold to crash its reader, to keep it busy for ever or to take all memory.
+// Files from elsewhere that try to crash their reader, to keep it busy for ever or to take all memory.
 
 #include "generator/base/condition.hpp"
 #include "generator/families/kernel_name.hpp"
@@ -232,7 +232,7 @@ std::string changed_store(const TemporaryFolder& folder, const std::string& sql)
     return folder / "tuning.sqlite";
 }
 
-/// What a reader says of the store, which gives it no winner.
+/// A reader's complaint about the store, which gives it no winner.
 std::string refusal_of_store(const TemporaryFolder& folder) {
     const StoredWinners stored = stored_winners(folder.path());
     CHECK(stored.winners.empty());
@@ -264,7 +264,7 @@ std::string page_of_children(std::size_t child) {
     return page;
 }
 
-/// The table's one page of rows gets 15 levels of pages above it, each of which leads 21 times to the next.
+/// The table's one page of rows gets 15 levels of pages above it. Each leads 21 times to the next.
 void grow_tree(const std::string& file, std::size_t root) {
     std::ifstream in(file, std::ios::binary);
     std::string bytes{std::istreambuf_iterator<char>(in), {}};

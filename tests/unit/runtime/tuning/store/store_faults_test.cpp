@@ -1,4 +1,4 @@
-// What disks, other processes and power do to a tuning store.
+// A tuning store survives faults of disks, other processes and power.
 
 #include "runtime/tuning/store/store.hpp"
 #include "tests/catch.hpp"

@@ -38,7 +38,7 @@ std::string name_of(const GemmSpec& spec, const TunedChoice& choice) {
     return kernel_name(problem_of(spec), choice.config);
 }
 
-/// What FakeDevice is, to a tuner.
+/// A tuner's class of FakeDevice.
 const std::string kFakeClass = "sm_90a-132sm-60MB-1GB-4800GBs-1750MHz";
 
 /// The same winner, found by a sweep of today on a FakeDevice.

@@ -1,4 +1,4 @@
-/// What a sweep finds, measures and stores.
+/// A sweep finds, measures and stores winners.
 
 #include "runtime/tuning/sweep/sweep.hpp"
 #include "tests/catch.hpp"

@@ -32,7 +32,7 @@ struct ScriptedDevice final : TimingObserver {
         return reading;
     }
 
-    /// Two kernels, of which the first has had three rounds before. The time is the number of the turn.
+    /// Two kernels. The first has had three rounds before. The time is the number of the turn.
     int measure(bool sustained = false) {
         TimeJob job;
         job.kernels = {"a", "b"};
