@@ -102,7 +102,8 @@ __device__ __forceinline__ void fence_proxy_async() { asm volatile("fence.proxy.
 
 // c = a * b, or c += a * b if `add` is true: 64 x 256 sums, 16 of K.
 // Both operands lie in shared memory. A matrix descriptor says where and how (PTX ISA, "Matrix Descriptor
-// Format"). SM90_64x256x16_F32BF16BF16_SS in the instruction table says which thread holds which sum.
+// Format").
+// Lane l of warp w holds in c[4i + 2h + j] the sum of row 16w + l / 4 + 8h, column 8i + 2(l % 4) + j.
 __device__ __forceinline__ void wgmma(Accumulator* c, unsigned long long a, unsigned long long b, bool add) {
     asm volatile(
         "{ .reg .pred add; setp.ne.b32 add, %130, 0; "

@@ -1,6 +1,7 @@
 #include "generator/families/shared/wrapper_text.hpp"
 
 #include "generator/base/packed_lines.hpp"
+#include "generator/layout/bank_conflicts.hpp"
 
 #include <fmt/format.h>
 
@@ -69,14 +70,31 @@ Items register_list(int count) {
     return lines;
 }
 
-constexpr fmt::format_string<const std::string&> kBothInShared =
+constexpr std::string_view kBothInShared =
     "// Both operands lie in shared memory. A matrix descriptor says where and how (PTX ISA, \"Matrix Descriptor\n"
-    "// Format\"). {} in the instruction table says which thread holds which sum.\n";
-constexpr fmt::format_string<const std::string&> kAInRegisters =
-    "// A lies in registers, B in shared memory. B's matrix descriptor says where and how (PTX ISA, \"Matrix "
-    "Descriptor\n"
-    "// Format\"). {} in the instruction table says which thread holds which sum, and which\n"
-    "// elements of A.\n";
+    "// Format\").\n";
+constexpr std::string_view kAInRegisters =
+    "// A lies in registers, B in shared memory. B's matrix descriptor says where and how (PTX ISA, "
+    "\"Matrix Descriptor\n"
+    "// Format\"). Lane l of warp w holds in a[2i + h] four bytes of row 16w + l / 4 + 8h of A, from byte "
+    "16i + 4(l % 4)\n"
+    "// of K on.\n";
+
+/// The comment that says which lane holds which sum. i counts groups of eight columns, h halves of 16 rows, and w warps
+/// of a warpgroup, if the atom has more than one of them. A register holds one sum, or two neighbours in f16.
+std::string sums_of_lane(const MmaAtom& atom) {
+    const bool has_warps = atom.threads() > kWarpLanes;
+    const bool has_columns = atom.shape.n > 8;
+    const bool has_halves = atom.shape.m > 8;
+    const bool has_pairs = bits(atom.accumulator) == 16;
+    const std::string_view of_columns = !has_columns ? "" : has_pairs ? "2i + " : "4i + ";
+    const std::string_view of_halves = !has_halves ? "" : has_pairs ? "h" : "2h + ";
+    return fmt::format("// Lane l{} holds in c[{}{}{}] the {} of row {}l / 4{}, {} {}2(l % 4){}.\n",
+                       has_warps ? " of warp w" : "", of_columns, of_halves, has_pairs ? "" : "j",
+                       has_pairs ? "sums" : "sum", has_warps ? "16w + " : "", has_halves ? " + 8h" : "",
+                       has_pairs ? "columns" : "column", has_columns ? "8i + " : "",
+                       has_pairs ? " and the next" : " + j");
+}
 
 // ---- wmma -----------------------------------------------------------------------------------------------------------
 
@@ -170,10 +188,10 @@ std::string mma_wrapper(const MmaAtom& atom) {
     if (kIndent + instruction.front().size() > kColumns)
         instruction = {fmt::format("\"{} \"", atom.ptx_name), fmt::format("\"{}\"", operands)};
     return fmt::format(
-               "// c += a * b for one {}x{}x{} atom. {} in the instruction table says which lane\n// holds which "
-               "element.\n"
+               "// c += a * b for one {0}x{1}x{2} atom.\n{3}"
+               "// The PTX ISA has the elements of A and B (\"Matrix Fragments for mma.m{0}n{1}k{2}\").\n"
                "__device__ __forceinline__ void mma(Accumulator* c, const unsigned* a, const unsigned* b) {{\n",
-               atom.shape.m, atom.shape.n, atom.shape.k, atom.cute_name) +
+               atom.shape.m, atom.shape.n, atom.shape.k, sums_of_lane(atom)) +
            statement(instruction, registers(atom.accumulator == MmaType::f32 ? "+f" : "+r", "c", c),
                      registers("r", "a", a) + registers("r", "b", b), false) +
            "}\n";
@@ -243,9 +261,9 @@ std::string wgmma_wrapper(const WgmmaForm& form, bool a_k_major, bool b_k_major)
                           Items{fmt::format("\"{}, %{}, add{}{}; }}\"", a_text, c + a, factors, transposes)};
     const Items a_items = form.a_in_registers ? registers("r", "a", a) : Items{"\"l\"(a)"};
     return fmt::format(
-               "// c = a * b, or c += a * b if `add` is true: 64 x {} sums, {} of K.\n{}"
+               "// c = a * b, or c += a * b if `add` is true: 64 x {} sums, {} of K.\n{}{}"
                "__device__ __forceinline__ void wgmma(Accumulator* c, {} a, unsigned long long b, bool add) {{\n",
-               form.n, atom.shape.k, fmt::format(form.a_in_registers ? kAInRegisters : kBothInShared, atom.cute_name),
+               form.n, atom.shape.k, form.a_in_registers ? kAInRegisters : kBothInShared, sums_of_lane(atom),
                form.a_in_registers ? "const unsigned*" : "unsigned long long") +
            statement(strings, registers(atom.accumulator == MmaType::f32 ? "+f" : "+r", "c", c),
                      a_items + Items{"\"l\"(b)", "\"r\"(static_cast<int>(add))"}, false) +
