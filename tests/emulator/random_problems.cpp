@@ -154,7 +154,7 @@ void make_symmetric(RandomBits& random, GemmSpec& spec) {
 /// Operands that no launch prepares, where the rules of batches and groups allow it.
 void make_prepared(RandomBits& random, GemmSpec& spec) {
     constexpr std::array kOperands{Prepared::a, Prepared::b, Prepared::ab};
-    if (spec.groups != 0 || spec.pointers || spec.symmetric || (spec.batch != 0 && has_parts(spec))) return;
+    if (spec.groups != 0 || spec.pointers || spec.symmetric || (is_batched(spec) && has_parts(spec))) return;
     spec.prepared = pick(random, kOperands);
 }
 
@@ -433,7 +433,7 @@ struct Kind {
 };
 
 constexpr std::array<Kind, 9> kKinds{{
-    {"batches", [](const GemmSpec& spec) { return spec.batch != 0; }},
+    {"batches", [](const GemmSpec& spec) { return is_batched(spec); }},
     {"groups", [](const GemmSpec& spec) { return spec.groups != 0; }},
     {"float8", [](const GemmSpec& spec) { return is_float8(spec.a); }},
     {"int8", [](const GemmSpec& spec) { return spec.a == DataType::s8; }},
