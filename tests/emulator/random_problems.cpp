@@ -8,6 +8,7 @@
 #include "generator/heuristics.hpp"
 #include "runtime/emulator_device/emulator_device.hpp"
 #include "tests/support/random_bits.hpp"
+#include "tests/support/random_epilogue.hpp"
 #include "tests/support/specs.hpp"
 
 #include <fmt/format.h>
@@ -18,6 +19,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace jitgemm::testing {
@@ -504,6 +506,16 @@ std::optional<RandomProblem> problem_of_group(RandomBits& random, const Group& g
     return problem;
 }
 
+/// No kernel has an element for four columns: such operands become matrices, and such reductions go over rows.
+std::string kernels_text(std::string text) {
+    static constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kInstead{
+        {{"q[m,n/4]", "q[m,n]"}, {"r[m,n/4]", "r[n]"}, {"r[m,h/4]", "r[h]"}}};
+    for (const auto& [from, to] : kInstead)
+        for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from))
+            text.replace(at, from.size(), to);
+    return text;
+}
+
 }  // namespace
 
 RandomProblem random_problem(std::uint64_t seed, std::uint64_t index, const ProblemScope& scope) {
@@ -519,6 +531,29 @@ RandomProblem random_problem(std::uint64_t seed, std::uint64_t index, const Prob
         return *problem;
     }
     throw std::logic_error("no random problem fits the kernel");
+}
+
+RandomProblem random_text_problem(std::uint64_t seed, std::uint64_t index) {
+    RandomBits random(mixed(seed, 3, index));
+    for (int i = 0; i < kTries; ++i) {
+        RandomProblem problem{.gpu = &random_gpu(random), .spec = random_types(random), .config = {}, .options = {}};
+        GemmSpec& spec = problem.spec;
+        if (is_batched(spec) || has_groups(spec) || spec.symmetric) continue;
+        spec.c = std::nullopt;
+        spec.broadcast_c = false;
+        spec.epilogue = EpilogueText(kernels_text(random_epilogue(random.next())));
+        spec.m = spec.n = spec.k = 64;
+        if (!problems(spec).empty()) continue;  // add_sizes() reads the text
+        add_sizes(random, spec, random_alignments(random, spec));
+        if (!problems(spec).empty()) continue;
+        spec = resolved(spec);
+        const std::optional<KernelConfig> config = random_config(random, spec, *problem.gpu);
+        if (!config) continue;
+        problem.config = *config;
+        problem.options = random_options(random, spec);
+        return problem;
+    }
+    throw std::logic_error("no kernel fits any random text");
 }
 
 std::string describe(const RandomProblem& problem) {

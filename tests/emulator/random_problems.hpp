@@ -31,6 +31,9 @@ struct ProblemScope {
 /// these groups each problem has the heuristic's own choice. Throws std::invalid_argument for an unknown kind.
 [[nodiscard]] RandomProblem random_problem(std::uint64_t seed, std::uint64_t index, const ProblemScope& scope = {});
 
+/// The same without batches and groups, each with a random text and a kernel of its own.
+[[nodiscard]] RandomProblem random_text_problem(std::uint64_t seed, std::uint64_t index);
+
 /// Describes it: architecture, problem, scalars, kernel.
 [[nodiscard]] std::string describe(const RandomProblem& problem);
 
