@@ -536,7 +536,8 @@ RandomProblem random_problem(std::uint64_t seed, std::uint64_t index, const Prob
 RandomProblem random_text_problem(std::uint64_t seed, std::uint64_t index) {
     RandomBits random(mixed(seed, 3, index));
     for (int i = 0; i < kTries; ++i) {
-        RandomProblem problem{.gpu = &random_gpu(random), .spec = random_types(random), .config = {}, .options = {}};
+        RandomProblem problem{
+            .gpu = &random_gpu(random, {}), .spec = random_types(random), .config = {}, .options = {}};
         GemmSpec& spec = problem.spec;
         if (is_batched(spec) || has_groups(spec) || spec.symmetric) continue;
         spec.c = std::nullopt;
@@ -544,10 +545,10 @@ RandomProblem random_text_problem(std::uint64_t seed, std::uint64_t index) {
         spec.epilogue = EpilogueText(kernels_text(random_epilogue(random.next())));
         spec.m = spec.n = spec.k = 64;
         if (!problems(spec).empty()) continue;  // add_sizes() reads the text
-        add_sizes(random, spec, random_alignments(random, spec));
+        add_sizes(random, spec, random_alignments(random, spec), kEmulated);
         if (!problems(spec).empty()) continue;
         spec = resolved(spec);
-        const std::optional<KernelConfig> config = random_config(random, spec, *problem.gpu);
+        const std::optional<KernelConfig> config = random_config(random, spec, *problem.gpu, kEmulated);
         if (!config) continue;
         problem.config = *config;
         problem.options = random_options(random, spec);

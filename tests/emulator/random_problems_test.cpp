@@ -128,3 +128,25 @@ TEST_CASE("random problems: no right kernel is refused", "[random-problems]") {
     CHECK(done > 0);
     CHECK(refused == 0);
 }
+
+TEST_CASE("random problems: all kinds are among them, and each can be asked for") {
+    const std::map<std::string, bool (*)(const GemmSpec&)> kinds{
+        {"batches", [](const GemmSpec& spec) { return spec.batch != 1; }},
+        {"groups", [](const GemmSpec& spec) { return spec.groups != 0; }},
+        {"float8", [](const GemmSpec& spec) { return is_float8(spec.a); }},
+        {"int8", [](const GemmSpec& spec) { return spec.a == DataType::s8; }},
+        {"single", [](const GemmSpec& spec) { return spec.math != Math::ieee; }},
+        {"prepared", [](const GemmSpec& spec) { return spec.prepared != Prepared::none; }},
+        {"epilogues", [](const GemmSpec& spec) { return !spec.epilogue.empty(); }}};
+    std::map<std::string, int> drawn;
+    for (std::uint64_t i = 0; i < 100; ++i) {
+        const GemmSpec spec = random_problem(1, 8 * i).spec;
+        for (const auto& [name, holds] : kinds) drawn[name] += holds(spec) ? 1 : 0;
+    }
+    for (const auto& [name, holds] : kinds) {
+        INFO(name);
+        CHECK(drawn[name] >= 3);
+        CHECK(holds(random_problem(1, 0, {.kind = name}).spec));
+    }
+    CHECK_THROWS_WITH(random_problem(1, 0, {.kind = "group"}), "group is no kind of problems");
+}
