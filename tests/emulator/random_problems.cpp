@@ -203,7 +203,8 @@ int random_alignment(RandomBits& random, DataType type) {
 Alignments random_alignments(RandomBits& random, const GemmSpec& spec) {
     Alignments alignments{random_alignment(random, spec.a), random_alignment(random, spec.b),
                           random_alignment(random, spec.c.value_or(spec.d)), random_alignment(random, spec.d)};
-    if (bytes(spec.d) == 1 && !chance(random, 4)) alignments.d = kTmaAlignment;  // as wgmma needs it
+    if (bytes(spec.d) == 1 && !chance(random, 4)) alignments.d = kTmaAlignment;              // as wgmma needs it
+    if (spec.groups != 0 && chance(random, 2)) alignments.a = alignments.b = kTmaAlignment;  // the same
     return alignments;
 }
 
