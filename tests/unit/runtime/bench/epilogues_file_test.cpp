@@ -71,6 +71,10 @@ TEST_CASE("bench/epilogues.txt has problems that cuBLASLt computes with a pass, 
         ++texts;
         const PassProblem problem = pass_problem(spec);
         INFO(problem.epilogue.text());
+        if (spec.d == DataType::e4m3) {  // with scales: no way of cuBLASLt makes them
+            CHECK(unserved_pass(problem) == "a pass stores d alone");
+            continue;
+        }
         CHECK(unserved_pass(problem).empty());
         CHECK(pass_vector(problem) == 8);
         if (const auto form = cublaslt_epilogue(problem.epilogue, spec.d_order)) forms.insert(form->name());
