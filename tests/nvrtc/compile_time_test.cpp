@@ -1,5 +1,5 @@
-/// Whoever asks for a problem first waits for NVRTC: no size, layout, alignment, type or epilogue may make that wait much
-/// longer than whole, aligned tiles of plain sums do.
+/// Whoever asks for a problem first waits for NVRTC: no size, layout, alignment, type or epilogue may make that wait
+/// much longer than whole, aligned tiles of plain sums do.
 
 #include "generator/generate.hpp"
 #include "generator/heuristics.hpp"

@@ -93,7 +93,8 @@ TEST_CASE("what a worker compiled is a hit of the cache it was given") {
 
 TEST_CASE("spills are part of the outcome") {
     // Sixteen blocks per SM leave a thread a few registers only.
-    const CompileOutcome outcome = compile_edited("__launch_bounds__(kThreads, 1", "__launch_bounds__(kThreads, 16");
+    const CompileOutcome outcome = compile_edited(
+        "GEMM_KERNEL() {", R"(extern "C" __global__ void __launch_bounds__(kThreads, 16) gemm(GemmArgs args) {)");
     INFO(outcome.message);
     REQUIRE(outcome.verdict == Verdict::fine);
     CHECK(outcome.spill_bytes > 0);

@@ -477,7 +477,8 @@ def test_a_refusal_of_pairs_names_the_rule(n, out, error, words):
 
 UNSERVED = {
     **PAIRS,
-    "outputs": "t = left(acc + up[m,n]) * row[m]; u = right(alpha * acc); d[m,h] = t - u; pre[m,h] = u; high[m] = max(u)",
+    "outputs": "t = left(acc + up[m,n]) * row[m]; u = right(alpha * acc); "
+    "d[m,h] = t - u; pre[m,h] = u; high[m] = max(u)",
     "a local value of pairs": "t = even(acc); u = odd(acc) + t; z = acc * 2; d[m,h] = u * odd(z) + t",
     "names in use": "second: f32; bias_first = 1; d[m,h] = left(acc + bias[n]) * second + right(acc) * bias_first",
 }

@@ -81,10 +81,12 @@ int best_group(Config config, int clusters) {
 
 /// Whether writing D delays the multiplication of scaled blocks. Tiles that run at once should then be neighbours in
 /// rows of D. H200, e4m3 4096x32768x512, tiles of 256x128: 145 us in groups of rows, 137 us in groups of columns.
-bool should_walk_along_rows(const GemmSpec& multiplied, const GemmSignature& signature, const GpuModel& gpu) {
+/// Other scales than those that TMA copies were not measured.
+bool should_walk_along_rows(const GemmSpec& multiplied, const GemmSignature& signature, const Config& config,
+                            const GpuModel& gpu) {
     constexpr std::int64_t kShortK = 2048;
-    return has_block_scales(signature) && !signature.grouped && multiplied.k <= kShortK &&
-           bytes_of_d(multiplied) > static_cast<double>(gpu.l2_bytes);
+    return has_block_scales(signature) && config.scales == ScaleSource::tma && !signature.grouped &&
+           multiplied.k <= kShortK && bytes_of_d(multiplied) > static_cast<double>(gpu.l2_bytes);
 }
 
 /// A tile that the next smaller one would do for, too.
@@ -258,7 +260,7 @@ void add_cluster(const Search& search, Config config, const TileShape& cluster) 
     if (signature.symmetric && !has_squares(config)) return;
     if (least.in_cluster(config, tile, cluster) > limit_us) return;
     config.group = best_group(config, resident_clusters(gpu, cluster.m * cluster.n));
-    if (should_walk_along_rows(spec, signature, gpu)) {
+    if (should_walk_along_rows(spec, signature, config, gpu)) {
         config.rasterization = config.swap_ab ? Rasterization::grouped_m : Rasterization::grouped_n;
         config.group = kTilesAlongRows;
     }
