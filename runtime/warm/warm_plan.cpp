@@ -35,7 +35,8 @@ std::int64_t first_served(const KernelRange& range) {
 
 /// Whether its binary is another kernel's, which a set loads before it.
 bool has_binary_of_another(const KernelSet& set, std::size_t kernel) {
-    return std::ranges::find(set.kernels, set.kernels[kernel].body, &SetKernel::body) != set.kernels.begin() + kernel;
+    const SetKernel& own = set.kernels[kernel];
+    return &*std::ranges::find(set.kernels, own.body, &SetKernel::body) != &own;
 }
 
 std::vector<WarmKernel> kernels_of_range(const WarmRequest& request, const WarmChooser& chooser) {

@@ -146,7 +146,7 @@ TEST_CASE("emulated 8-bit floats: D in 8 bits of pairs of columns has whole 16 b
         spec.epilogue = text;
         INFO(text);
         CHECK_THAT(refused(16), Says("warpgroup_tile.n = 16", "32"));
-        CHECK(refused(32) == "");
+        CHECK(refused(32).empty());
         check_wgmma(on_hopper(), spec, tile(32));
         static_cast<void>(check_chosen(on_hopper(), spec));
     }
