@@ -28,7 +28,8 @@ TunedSet lone_kernel(const std::string& device_class = kH200Class) {
     return {device_class, h200_facts().versions, "", set};
 }
 
-TunedSets sets_in(const std::string& directory, const std::string& wisdom, Versions today = h200_facts().versions) {
+TunedSets sets_in(const std::string& directory, const std::string& wisdom,
+                  const Versions& today = h200_facts().versions) {
     return {directory, wisdom, [](std::string_view name) { return name == kH200Class; }, [today] { return today; }};
 }
 
