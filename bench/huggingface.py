@@ -23,7 +23,6 @@ from __future__ import annotations
 import argparse
 import copy
 import json
-import math
 import statistics
 import sys
 import time
@@ -31,6 +30,7 @@ import time
 import jitgemm.torch
 import torch
 import transformers
+from _timing import geometric_mean
 
 ROUNDS, CALLS = 7, 10
 GOALS = {"eager": 1.1, "graph": 1.1, "compiled": 1.05}  # of means; no row below 1
@@ -223,7 +223,7 @@ def show_means(rows):
     for way in WAYS:
         ratios = [row["torch_ms"] / row["jitgemm_ms"] for row in rows if row["way"] == way and "torch_ms" in row]
         if ratios:
-            mean = math.exp(statistics.fmean(math.log(ratio) for ratio in ratios))
+            mean = geometric_mean(ratios)
             goal = f" (goals: {GOALS[way]} and 1)" if way in GOALS else ""
             print(f"{way:9} {len(ratios)} rows: geometric mean {mean:.3f}, least {min(ratios):.3f}{goal}")
 

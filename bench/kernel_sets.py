@@ -31,6 +31,7 @@ from typing import NamedTuple
 
 import jitgemm as jg
 import torch
+from _timing import geometric_mean
 
 COPIES = 4  # of the weights: 200 MB, four times an H200's L2
 GRAPH_US = 600.0  # a graph repeats its kernel for about so long
@@ -199,10 +200,6 @@ def measure(options, operands, stream, few, m, names):
 
 
 # ---- the table -----------------------------------------------------------------------------------
-
-
-def geometric_mean(values):
-    return math.exp(statistics.fmean(math.log(value) for value in values))
 
 
 def show(options, few, rows, chosen_names):

@@ -22,7 +22,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import math
 import statistics
 import sys
 import time
@@ -32,6 +31,7 @@ from typing import Any, NamedTuple
 
 import jitgemm.torch
 import torch
+from _timing import geometric_mean
 from torch.nn import functional as F
 
 GATED = {"features": 4096, "hidden": 14336}
@@ -229,10 +229,6 @@ def over_torch(row):
 
 def over_compile(row):
     return min(row["us"][name] for name in ("compile", "autotuned") if name in row["us"]) / row["us"]["jitgemm"]
-
-
-def geometric_mean(values):
-    return math.exp(statistics.fmean(math.log(value) for value in values))
 
 
 def show_header(options):
