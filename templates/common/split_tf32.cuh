@@ -9,7 +9,7 @@ __device__ __forceinline__ unsigned round_element(float x) {
     return rounded;
 }
 
-// The next part of four neighbours, of which `part` have been taken. Leaves the rest in x.
+// The next part of four neighbours: `part` parts were taken before. Leaves the rest in x.
 __device__ __forceinline__ uint4 take_part(float* x, int part) {
     unsigned rounded[4];
 #pragma unroll

@@ -4,7 +4,7 @@
 __device__ __forceinline__ float within_range(float x) { return fminf(fmaxf(x, -0x1.fep127f), 0x1.fep127f); }
 #include "split_pair.cuh"
 
-// The next part of eight neighbours, of which `part` have been taken. Leaves the rest in x.
+// The next part of eight neighbours: `part` parts were taken before. Leaves the rest in x.
 __device__ __forceinline__ uint4 take_part(float* x, int part) {
     unsigned rounded[4];
 #pragma unroll

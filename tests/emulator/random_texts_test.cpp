@@ -17,7 +17,7 @@ using namespace jitgemm;
 using namespace jitgemm::testing;
 
 constexpr std::uint64_t kUsualTexts = 6;
-constexpr std::uint64_t kManyTexts = 100;  // of which every family takes some
+constexpr std::uint64_t kManyTexts = 100;  // every family serves some of these
 
 std::uint64_t setting(const char* name, std::uint64_t otherwise) {
     const char* const text = std::getenv(name);

@@ -1,42 +1,45 @@
 #include "generator/families/wgmma_warp_specialized/template_statements.hpp"
 
+#include <fmt/format.h>
+
+#include <string>
+#include <string_view>
+
 namespace jitgemm {
 namespace {
 
+/// How a block copies A, in `body`. Where rows of A are gathered, another warp copies them.
+void add_copy_of_a(const AddStatement& add, const char* name, const KernelTraits& k, std::string_view body) {
+    const std::string function = fmt::format(
+        "__device__ __forceinline__ void copy_a(const GemmArgs& args, const SharedMemory& shared, "
+        "const Tile& tile, int k_tile,\n"
+        "                                       int stage) {{\n"
+        "    const int k = tile.first_k + k_tile * kBlockK;\n"
+        "{}"
+        "}}\n"
+        "\n",
+        body);
+    add(name,
+        {{k.gathered,
+          "\n"
+          "// Copies B's part of a k-tile. The full barrier of the stage counts its bytes.\n"},
+         {true,
+          "\n"
+          "// Copies A's part of a k-tile, or B's. The full barrier of the stage counts their bytes.\n"}},
+        {{!k.gathered, function}});
+}
+
 /// Of templates/wgmma/copy_operands.cuh.
 void add_copy_operands(const AddStatement& add, const KernelTraits& k) {
-    add("GEMM_SHARE_OF_A",
-        {{k.gathered,
-          "\n"
-          "// Copies B's part of a k-tile. The full barrier of the stage counts its bytes.\n"},
-         {true,
-          "\n"
-          "// Copies A's part of a k-tile, or B's. The full barrier of the stage counts their bytes.\n"
-          "__device__ __forceinline__ void copy_a(const GemmArgs& args, const SharedMemory& shared, const Tile& tile, "
-          "int k_tile,\n"
-          "                                       int stage) {\n"
-          "    const int k = tile.first_k + k_tile * kBlockK;\n"
-          "    // Blocks of one row of the cluster want the same rows of A. Each has a bit.\n"
-          "    const unsigned short row_of_blocks = kRowOfBlocks << tile.cluster_row;\n"
-          "    OperandA::load(shared.stage_a(stage), args.map_a, tile.row, k, shared.full_barrier(stage), "
-          "tile.cluster_column,\n"
-          "                   row_of_blocks);\n"
-          "}\n"
-          "\n"}});
-    add("GEMM_COPY_OF_A",
-        {{k.gathered,
-          "\n"
-          "// Copies B's part of a k-tile. The full barrier of the stage counts its bytes.\n"},
-         {true,
-          "\n"
-          "// Copies A's part of a k-tile, or B's. The full barrier of the stage counts their bytes.\n"
-          "__device__ __forceinline__ void copy_a(const GemmArgs& args, const SharedMemory& shared, const Tile& tile, "
-          "int k_tile,\n"
-          "                                       int stage) {\n"
-          "    const int k = tile.first_k + k_tile * kBlockK;\n"
-          "    OperandA::load(shared.stage_a(stage), args.map_a, tile.row, k, shared.full_barrier(stage));\n"
-          "}\n"
-          "\n"}});
+    add_copy_of_a(add, "GEMM_SHARE_OF_A", k,
+                  "    // Blocks of one row of the cluster want the same rows of A. Each has a bit.\n"
+                  "    const unsigned short row_of_blocks = kRowOfBlocks << tile.cluster_row;\n"
+                  "    OperandA::load(shared.stage_a(stage), args.map_a, tile.row, k, shared.full_barrier(stage), "
+                  "tile.cluster_column,\n"
+                  "                   row_of_blocks);\n");
+    add_copy_of_a(add, "GEMM_COPY_OF_A", k,
+                  "    OperandA::load(shared.stage_a(stage), args.map_a, tile.row, k, "
+                  "shared.full_barrier(stage));\n");
 }
 
 /// Of templates/wgmma/copy_panels.cuh.
